@@ -1,0 +1,70 @@
+# Makefile - a thin front for CMake. `make help` lists the targets.
+# What is missing on a Debian system is installed by tools/setup, which every build target runs first.
+SHELL := /bin/sh
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+BUILD := build
+.DEFAULT_GOAL := all
+.PHONY: all help setup setup-dev build demo check check-asan check-ubsan check-tsan check-valgrind bench coverage fuzz soak \
+        lint format install clean
+
+help:
+	@echo "make all            install what is missing, configure, build into build/bin"
+	@echo "make demo           the main job end to end"
+	@echo "make check          build and run every test; closes with 'N passed, M failed'"
+	@echo "make check-asan     the suite under AddressSanitizer (also check-ubsan, check-tsan, check-valgrind)"
+	@echo "make bench          measurements, as ratios within one run"
+	@echo "make coverage       branch coverage of the gate and of everything"
+	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
+	@echo "make lint | format  clang-format, clang-tidy, cppcheck, shellcheck"
+	@echo "make install        PREFIX=$(PREFIX)"
+	@echo "make clean"
+
+setup:
+	@tools/setup
+setup-dev:
+	@tools/setup --with-dev
+
+build: setup
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log; exit 1; }
+	@rm -f $(BUILD).configure.log
+	@cmake --build $(BUILD) -j $(JOBS) -- --no-print-directory -s
+all: build
+
+demo: build
+	@examples/demo.sh
+
+check: build
+	@tools/check $(BUILD) $(JOBS)
+
+check-asan check-ubsan check-tsan: check-%: setup-dev
+	@cmake --preset $* >/dev/null
+	@cmake --build build-$* -j $(JOBS) -- --no-print-directory -s
+	@tools/check build-$* $(JOBS)
+
+check-valgrind: setup-dev build
+	@TACET_VALGRIND=1 tools/check $(BUILD) $(JOBS)
+
+bench: build
+	@bench/run
+
+coverage: setup-dev
+	@cmake --preset coverage >/dev/null
+	@cmake --build build-coverage -j $(JOBS) -- --no-print-directory -s
+	@tools/coverage build-coverage $(JOBS)
+
+fuzz: setup-dev
+	@cmake --preset fuzz >/dev/null
+	@cmake --build build-fuzz -j $(JOBS) -- --no-print-directory -s
+	@tools/fuzz build-fuzz
+
+lint: setup-dev build
+	@tools/lint $(BUILD)
+format: setup-dev
+	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+install: build
+	@cmake --install $(BUILD)
+
+clean:
+	@rm -rf build build-* build.configure.log

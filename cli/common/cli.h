@@ -1,0 +1,83 @@
+/* cli.h - what all programs share: commands and options from one description (which also gives --help and the manual
+ * page), JSON on stdout, messages on stderr, progress on a terminal only, and the four exit codes. */
+#ifndef TACET_CLI_COMMON_CLI_H
+#define TACET_CLI_COMMON_CLI_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/base/status.h>
+
+enum { CLI_EXIT_OK = 0, CLI_EXIT_FAILED = 1, CLI_EXIT_USAGE = 2, CLI_EXIT_BUDGET = 3 };
+
+typedef enum cli_kind {
+    CLI_FLAG,   /* bool *    --name */
+    CLI_STRING, /* const char **   --name TEXT */
+    CLI_DOUBLE, /* double *  --name NUMBER: finite */
+    CLI_SIZE,   /* size_t *  --name COUNT: a whole number >= 0 */
+    CLI_U64     /* uint64_t * --name NUMBER */
+} cli_kind;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes; NULL ends the table. A name of "" is a heading whose help is its title. */
+    cli_kind kind;
+    void *target;     /* holds the default before parsing */
+    const char *meta; /* what the value is called in the help: "FILE", "E"; NULL for flags */
+    const char *help; /* one or more sentences; says the default */
+    bool required;
+} cli_option;
+
+typedef struct cli_command {
+    const char *name;        /* as typed: "gp-ucb" */
+    const char *summary;     /* one line, for the list of commands and the NAME section */
+    const char *usage;       /* what follows the name: "--data FILE --inputs A,B [options]" */
+    const char *description; /* paragraphs separated by a blank line */
+    const char *examples;    /* shell lines, one each; may be NULL */
+    int (*run)(int argc, char **argv, const struct cli_command *self);
+} cli_command;
+
+typedef struct cli_program {
+    const char *name; /* "tacet-gate" */
+    const char *summary;
+    const char *ring;            /* "gate", "open", …: what it may see; printed by --help */
+    const cli_command *commands; /* ended by a NULL name */
+} cli_program;
+
+/* The whole of a program's main(): finds the command, or prints help. `prog --man COMMAND` prints its manual page
+ * (roff). */
+int cli_main(const cli_program *program, int argc, char **argv);
+
+/* Parses --name value, --name=value and flags into the targets. Positional arguments are collected when `positional` is
+ * not NULL (at most *positional_count of them, which is set to the number found); otherwise they are an error.
+ * --json is accepted everywhere and sets cli_json_wanted(). Returns true to go on; otherwise *exit_code is what to
+ * return (0 after --help or --man, 2 after a usage error, which was explained on stderr). */
+bool cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, const char **positional,
+               size_t *positional_count, int *exit_code);
+
+bool cli_json_wanted(void);
+/* Prints the object (consumed) as one line on stdout when --json was given, and frees it either way. */
+void cli_json_print(json_t *object);
+/* A real as a JSON number; NaN and infinities, which JSON cannot say, as null. */
+json_t *cli_real(double value);
+
+/* "tacet gp-ucb: message" on stderr; returns the exit code that fits the status (3 for BUDGET, else 1). */
+int cli_fail(const cli_command *command, const tacet_error *err);
+/* A usage error: message and a hint at --help on stderr; returns 2. */
+int cli_usage(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A message on stderr, prefixed like the errors. */
+void cli_say(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A line that rewrites itself, on stderr, at most ten times a second; silent when stderr is not a terminal.
+ * fraction in [0, 1] gives a bar and the time left; negative: no bar. cli_progress_end clears the line. */
+void cli_progress(double fraction, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_progress_end(void);
+double cli_seconds(void); /* monotonic */
+
+/* Splits "a,b,c" at commas (no empty names); the strings and the array are one allocation: free(*out). false: empty
+ * name or out of memory. */
+bool cli_split(char ***out, size_t *count, const char *text);
+/* A number from all of text; false when it is not one or not finite. */
+bool cli_number(double *out, const char *text);
+
+#endif

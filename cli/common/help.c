@@ -1,0 +1,125 @@
+/* help.c - --help and manual pages, both from the command's description and its table of options.
+ * Ring: programs. */
+#include "common/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WIDTH = 88, INDENT = 26 };
+
+/* Prints words of text, wrapped, every line but the first indented. */
+static void wrap(const char *text, int column, int indent) {
+    while (*text != '\0') {
+        if (*text == '\n') {
+            printf("\n%*s", indent, "");
+            column = indent;
+            text++;
+            continue;
+        }
+        const size_t length = strcspn(text, " \n");
+        if (column + (int)length > WIDTH && column > indent) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        }
+        printf("%.*s", (int)length, text);
+        column += (int)length;
+        text += length;
+        if (*text == ' ') {
+            putchar(' ');
+            column++;
+            text++;
+        }
+    }
+    putchar('\n');
+}
+
+void cli__help(const cli_command *command, const cli_option *options) {
+    printf("usage: tacet %s %s\n\n", command->name, command->usage);
+    wrap(command->description, 0, 0);
+    printf("\nOptions:\n");
+    for (size_t i = 0; options[i].name != NULL; i++) {
+        const cli_option *o = &options[i];
+        if (o->name[0] == '\0') {
+            printf("\n%s\n", o->help);
+            continue;
+        }
+        int column = printf("  --%s%s%s", o->name, o->meta != NULL ? " " : "", o->meta != NULL ? o->meta : "");
+        if (column >= INDENT) {
+            putchar('\n');
+            column = 0;
+        }
+        printf("%*s", INDENT - column, "");
+        wrap(o->help, INDENT, INDENT);
+    }
+    printf("  --json                  one JSON object on stdout; messages stay on stderr\n");
+    printf("  --help                  this text\n");
+    if (command->examples != NULL) {
+        printf("\nExamples:\n  ");
+        for (const char *c = command->examples; *c != '\0'; c++) {
+            putchar(*c);
+            if (*c == '\n' && c[1] != '\0') {
+                printf("  ");
+            }
+        }
+        putchar('\n');
+    }
+}
+
+/* Text with what roff would take for itself escaped. */
+static void roff(const char *text) {
+    bool start = true;
+    for (; *text != '\0'; text++) {
+        if (start && (*text == '.' || *text == '\'')) {
+            printf("\\&");
+        }
+        start = *text == '\n';
+        if (*text == '\\') {
+            printf("\\e");
+        } else if (*text == '-') {
+            printf("\\-");
+        } else if (*text == '\n' && text[1] == '\n') {
+            printf("\n.PP");
+        } else {
+            putchar(*text);
+        }
+    }
+    putchar('\n');
+}
+
+void cli__man(const cli_command *command, const cli_option *options) {
+    printf(".TH TACET-");
+    for (const char *c = command->name; *c != '\0'; c++) {
+        putchar(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c == ' ' ? '-' : *c);
+    }
+    printf(" 1 \"\" \"tacet %s\" \"tacet\"\n.SH NAME\n", TACET_VERSION);
+    printf("tacet\\-%s \\- ", command->name);
+    roff(command->summary);
+    printf(".SH SYNOPSIS\n.B tacet ");
+    roff(command->name);
+    roff(command->usage);
+    printf(".SH DESCRIPTION\n");
+    roff(command->description);
+    printf(".SH OPTIONS\n");
+    for (size_t i = 0; options[i].name != NULL; i++) {
+        const cli_option *o = &options[i];
+        if (o->name[0] == '\0') {
+            printf(".SS ");
+            roff(o->help);
+            continue;
+        }
+        printf(".TP\n.B \\-\\-");
+        for (const char *c = o->name; *c != '\0'; c++) {
+            printf(*c == '-' ? "\\-" : "%c", *c);
+        }
+        printf(" %s\n", o->meta != NULL ? o->meta : "");
+        roff(o->help);
+    }
+    printf(".TP\n.B \\-\\-json\none JSON object on stdout; messages stay on stderr\n");
+    if (command->examples != NULL) {
+        printf(".SH EXAMPLES\n.nf\n");
+        roff(command->examples);
+        printf(".fi\n");
+    }
+    printf(".SH EXIT STATUS\n0 done; 1 failed; 2 wrong usage; 3 refused by the privacy budget.\n");
+    printf(".SH SEE ALSO\n.BR tacet (1)\n");
+}

@@ -1,0 +1,163 @@
+/* main.c - main() of every program: the list of commands, errors, JSON, progress.
+ * Ring: programs. */
+#include "common/internal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/linalg.h"
+
+static void list(const cli_program *program, FILE *out) {
+    fprintf(out, "usage: %s COMMAND [options]\n\n%s\nRing: %s.\n\nCommands:\n", program->name, program->summary,
+            program->ring);
+    for (const cli_command *c = program->commands; c->name != NULL; c++) {
+        fprintf(out, "  %-22s %s\n", c->name, c->summary);
+    }
+    fprintf(out, "\n'%s COMMAND --help' explains one of them.\n", program->name);
+}
+
+/* Commands may be of two words ("ledger show"); the front door passes both on. */
+static const cli_command *find(const cli_program *program, int argc, char **argv, int *used) {
+    for (const cli_command *c = program->commands; c->name != NULL; c++) {
+        const char *space = strchr(c->name, ' ');
+        if (space == NULL && strcmp(c->name, argv[1]) == 0) {
+            *used = 1;
+            return c;
+        }
+        if (space != NULL && argc > 2 && strncmp(c->name, argv[1], (size_t)(space - c->name)) == 0 &&
+            argv[1][space - c->name] == '\0' && strcmp(space + 1, argv[2]) == 0) {
+            *used = 2;
+            return c;
+        }
+    }
+    return NULL;
+}
+
+int cli_main(const cli_program *program, int argc, char **argv) {
+    const char *threads = getenv("TACET_THREADS");
+    const long count = threads != NULL ? strtol(threads, NULL, 10) : 1;
+    tacet__blas_threads(count >= 1 && count <= 1024 ? (int)count : 1);
+    if (argc < 2) {
+        list(program, stderr);
+        return CLI_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        list(program, stdout);
+        return CLI_EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("%s %s\n", program->name, TACET_VERSION);
+        return CLI_EXIT_OK;
+    }
+    if (strcmp(argv[1], "--commands") == 0) {
+        for (const cli_command *c = program->commands; c->name != NULL; c++) {
+            printf("%s\n", c->name);
+        }
+        return CLI_EXIT_OK;
+    }
+    int used = 0;
+    const cli_command *command = find(program, argc, argv, &used);
+    if (command == NULL) {
+        fprintf(stderr, "%s: no command '%s%s%s'\n\n", program->name, argv[1], argc > 2 ? " " : "",
+                argc > 2 ? argv[2] : "");
+        list(program, stderr);
+        return CLI_EXIT_USAGE;
+    }
+    const int code = command->run(argc - used, argv + used, command);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "%s: writing the output failed\n", program->name);
+        return CLI_EXIT_FAILED;
+    }
+    return code;
+}
+
+void cli_json_print(json_t *object) {
+    if (object != NULL && cli_json_wanted()) {
+        (void)json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        putchar('\n');
+    }
+    json_decref(object);
+}
+
+json_t *cli_real(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static void say(const cli_command *command, const char *format, va_list args) {
+    cli_progress_end();
+    fprintf(stderr, "tacet %s: ", command->name);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int cli_fail(const cli_command *command, const tacet_error *err) {
+    cli_progress_end();
+    fprintf(stderr, "tacet %s: %s\n", command->name,
+            err->message[0] != '\0' ? err->message : tacet_status_text(err->status));
+    return err->status == TACET_BUDGET ? CLI_EXIT_BUDGET : CLI_EXIT_FAILED;
+}
+
+int cli_usage(const cli_command *command, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(command, format, args);
+    va_end(args);
+    fprintf(stderr, "'tacet %s --help' explains the options.\n", command->name);
+    return CLI_EXIT_USAGE;
+}
+
+void cli_say(const cli_command *command, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(command, format, args);
+    va_end(args);
+}
+
+double cli_seconds(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double progress_first;
+static double progress_last;
+
+void cli_progress(double fraction, const char *format, ...) {
+    const double now = cli_seconds();
+    if (!isatty(STDERR_FILENO) || (fraction < 1 && now - progress_last < 0.1)) {
+        return;
+    }
+    if (progress_last == 0) {
+        progress_first = now;
+    }
+    progress_last = now;
+    fputs("\r\033[K", stderr);
+    if (fraction >= 0) {
+        const int filled = (int)(24 * (fraction < 1 ? fraction : 1));
+        fputc('[', stderr);
+        for (int i = 0; i < 24; i++) {
+            fputc(i < filled ? '=' : ' ', stderr);
+        }
+        fputs("] ", stderr);
+        if (fraction > 0.02 && fraction < 1) {
+            fprintf(stderr, "%.0f s left  ", (now - progress_first) * (1 - fraction) / fraction);
+        }
+    }
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fflush(stderr);
+}
+
+void cli_progress_end(void) {
+    if (progress_last != 0) {
+        fputs("\r\033[K", stderr);
+        progress_last = 0;
+    }
+}

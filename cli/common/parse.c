@@ -1,0 +1,189 @@
+/* parse.c - options from a table, with the help and the manual page made from the same table.
+ * Ring: programs. */
+#include "common/cli.h"
+#include "common/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool json_wanted;
+
+bool cli_json_wanted(void) {
+    return json_wanted;
+}
+
+bool cli_number(double *out, const char *text) {
+    char *end = NULL;
+    if (text[0] == '\0') {
+        return false;
+    }
+    const double value = strtod(text, &end);
+    if (*end != '\0' || !isfinite(value)) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool whole(uint64_t *out, const char *text) {
+    char *end = NULL;
+    if (text[0] < '0' || text[0] > '9') {
+        return false; /* strtoull takes "-1" and " 1" */
+    }
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (*end == 'e' || *end == 'E' || *end == '.') {
+        /* "1e6" is how people write counts; taken when it is exactly whole. */
+        double real = 0;
+        if (!cli_number(&real, text) || real < 0 || real > 0x1p53 || real != floor(real)) {
+            return false;
+        }
+        *out = (uint64_t)real;
+        return true;
+    }
+    if (*end != '\0' || errno != 0) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool store(const cli_option *option, const char *value) {
+    uint64_t number = 0;
+    switch (option->kind) {
+    case CLI_FLAG:
+        *(bool *)option->target = true;
+        return true;
+    case CLI_STRING:
+        *(const char **)option->target = value;
+        return true;
+    case CLI_DOUBLE:
+        return cli_number(option->target, value);
+    case CLI_SIZE:
+        if (!whole(&number, value) || number > SIZE_MAX) {
+            return false;
+        }
+        *(size_t *)option->target = (size_t)number;
+        return true;
+    case CLI_U64:
+        return whole(option->target, value);
+    }
+    return false;
+}
+
+static const char *wanted(cli_kind kind) {
+    return kind == CLI_DOUBLE ? "a finite number" : "a whole number that is not negative";
+}
+
+static const cli_option *find(const cli_option *options, const char *name, size_t length, size_t *at) {
+    for (size_t i = 0; options[i].name != NULL; i++) {
+        if (options[i].name[0] != '\0' && strlen(options[i].name) == length &&
+            memcmp(options[i].name, name, length) == 0) {
+            *at = i;
+            return &options[i];
+        }
+    }
+    return NULL;
+}
+
+static int parse_one(const cli_command *command, const cli_option *options, int *i, int argc, char **argv,
+                     uint64_t *seen) {
+    const char *name = argv[*i] + 2;
+    const char *equals = strchr(name, '=');
+    const size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
+    size_t at = 0;
+    const cli_option *option = find(options, name, length, &at);
+    if (option == NULL) {
+        return cli_usage(command, "unknown option --%.*s", (int)length, name);
+    }
+    const char *value = equals != NULL ? equals + 1 : NULL;
+    if (option->kind == CLI_FLAG) {
+        if (value != NULL) {
+            return cli_usage(command, "--%s takes no value", option->name);
+        }
+    } else if (value == NULL) {
+        if (*i + 1 >= argc) {
+            return cli_usage(command, "--%s needs a value (%s)", option->name, option->meta);
+        }
+        value = argv[++*i];
+    }
+    if (!store(option, value)) {
+        return cli_usage(command, "--%s: '%s' is not %s", option->name, value, wanted(option->kind));
+    }
+    *seen |= UINT64_C(1) << (at % 64);
+    return CLI_EXIT_OK;
+}
+
+bool cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, const char **positional,
+               size_t *positional_count, int *exit_code) {
+    const size_t most = positional != NULL ? *positional_count : 0;
+    size_t found = 0;
+    uint64_t seen = 0; /* which options were given; tables are shorter than 64 */
+    bool only_positional = false;
+    for (int i = 1; i < argc; i++) {
+        if (only_positional || argv[i][0] != '-' || argv[i][1] == '\0') {
+            if (found >= most) {
+                *exit_code = cli_usage(command, "unexpected argument '%s'", argv[i]);
+                return false;
+            }
+            positional[found++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            only_positional = true;
+        } else if (strcmp(argv[i], "--json") == 0) {
+            json_wanted = true;
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            cli__help(command, options);
+            *exit_code = CLI_EXIT_OK;
+            return false;
+        } else if (strcmp(argv[i], "--man") == 0) {
+            cli__man(command, options);
+            *exit_code = CLI_EXIT_OK;
+            return false;
+        } else if (argv[i][1] != '-') {
+            *exit_code = cli_usage(command, "unknown option %s", argv[i]);
+            return false;
+        } else if ((*exit_code = parse_one(command, options, &i, argc, argv, &seen)) != CLI_EXIT_OK) {
+            return false;
+        }
+    }
+    for (size_t i = 0; options[i].name != NULL; i++) {
+        if (options[i].required && (seen & (UINT64_C(1) << (i % 64))) == 0) {
+            *exit_code = cli_usage(command, "--%s %s is required", options[i].name, options[i].meta);
+            return false;
+        }
+    }
+    if (positional_count != NULL) {
+        *positional_count = found;
+    }
+    return true;
+}
+
+bool cli_split(char ***out, size_t *count, const char *text) {
+    size_t pieces = 1;
+    for (const char *c = text; *c != '\0'; c++) {
+        pieces += *c == ',';
+    }
+    char **array = malloc(pieces * sizeof *array + strlen(text) + 1);
+    if (array == NULL) {
+        return false;
+    }
+    char *copy = (char *)(array + pieces);
+    memcpy(copy, text, strlen(text) + 1);
+    for (size_t i = 0; i < pieces; i++) {
+        array[i] = copy;
+        char *comma = strchr(copy, ',');
+        if (comma != NULL) {
+            *comma = '\0';
+            copy = comma + 1;
+        }
+        if (array[i][0] == '\0') {
+            free(array);
+            return false;
+        }
+    }
+    *out = array;
+    *count = pieces;
+    return true;
+}

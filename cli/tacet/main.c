@@ -1,0 +1,103 @@
+/* main.c - `tacet`, the front door: finds the program for a command and becomes it, as git does.
+ * Ring: none. It reads no data and links no ring; the privilege of a command is the privilege of its program. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct entry {
+    const char *word;    /* what follows `tacet` */
+    const char *program; /* the program that does it */
+    int keep;            /* 1: pass the word on as the command; 0: the program's commands follow the word */
+    const char *ring;
+    const char *summary;
+} entry;
+
+static const entry TABLE[] = {
+    {"curate", "tacet-curator", 1, "trusted", "private version of a table of records"},
+    {"curator", "tacet-curator", 0, "trusted", "serve a release and answer queries: init, serve, pending, answer"},
+    {"modeler", "tacet-modeler", 0, "open", "optimise over a release: run"},
+    {"gp-ucb", "tacet-plain", 1, "trusted", "plain GP-UCB over a CSV; unprotected, the reference"},
+    {"device", "tacet-device", 0, "trusted", "randomise a reward on the device, once per ticket: report"},
+    {"calibrate", "tacet-gate", 1, "gate", "noise for a budget, or the budget a noise spends"},
+    {"noise", "tacet-gate", 1, "gate", "raw exact noise on stdout, for anyone to test"},
+    {"ledger", "tacet-ledger", 0, "open", "what was spent, and that the chain is intact: show, verify, export"},
+    {"audit", "tacet-audit", 1, "audit", "attack a mechanism; a lower bound on its epsilon"},
+    {"simulate", "tacet-lab", 1, "-", "seeded experiments on made-up problems"},
+    {"bench", "tacet-lab", 1, "-", "measure one part against the limit of the machine"},
+    {NULL, NULL, 0, NULL, NULL},
+};
+
+static void help(FILE *out) {
+    fprintf(out, "usage: tacet COMMAND [options]\n\n"
+                 "Optimise what you may not show: private Bayesian optimisation.\n\n"
+                 "Commands:\n");
+    for (const entry *e = TABLE; e->word != NULL; e++) {
+        fprintf(out, "  %-11s %-8s %s\n", e->word, e->ring, e->summary);
+    }
+    fprintf(out,
+            "\nThe second column is the ring a command runs in: trusted commands may hold raw data, open ones see\n"
+            "releases only, and they are different programs.\n\n"
+            "'tacet COMMAND --help' explains one of them; 'tacet --version' prints the version.\n"
+            "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the privacy budget.\n");
+}
+
+static int become(const entry *e, int argc, char **argv) {
+    char self[PATH_MAX];
+    char path[PATH_MAX + 64];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash = NULL;
+    if (length > 0) {
+        self[length] = '\0';
+        slash = strrchr(self, '/');
+    }
+    if (slash != NULL) {
+        *slash = '\0';
+        (void)snprintf(path, sizeof path, "%s/%s", self, e->program);
+    } else {
+        (void)snprintf(path, sizeof path, "%s", e->program);
+    }
+    /* argv of `tacet WORD rest` is reused: its first two places become the program and, when kept, the word. */
+    char **args = e->keep ? argv : argv + 1;
+    args[0] = (char *)(size_t)e->program;
+    (void)argc;
+    (void)execv(path, args);
+    if (errno == ENOENT) {
+        (void)execvp(e->program, args);
+    }
+    fprintf(stderr, "tacet: cannot run %s: %s\n", e->program, strerror(errno));
+    return 1;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        help(stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("tacet %s\n", TACET_VERSION);
+        return 0;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help(stdout);
+        return 0;
+    }
+    int at = 1;
+    if (strcmp(argv[1], "help") == 0) {
+        if (argc == 2) {
+            help(stdout);
+            return 0;
+        }
+        /* `tacet help X` is `tacet X --help`. */
+        argv[1] = argv[2];
+        argv[2] = (char *)(size_t) "--help";
+    }
+    for (const entry *e = TABLE; e->word != NULL; e++) {
+        if (strcmp(argv[at], e->word) == 0) {
+            return become(e, argc, argv);
+        }
+    }
+    fprintf(stderr, "tacet: no command '%s'; 'tacet --help' lists them\n", argv[1]);
+    return 2;
+}

@@ -1,0 +1,13 @@
+# Dependencies.cmake - the Debian libraries, each as an imported pkg-config target.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+foreach(pair openblas:openblas lapacke:lapacke nlopt:nlopt sodium:libsodium sqlite:sqlite3 pq:libpq mhd:libmicrohttpd
+             gnutls:gnutls curl:libcurl jansson:jansson)
+  string(REPLACE ":" ";" pair ${pair})
+  list(GET pair 0 name)
+  list(GET pair 1 module)
+  pkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${module})
+endforeach()
+if(BUILD_TESTING OR NOT DEFINED BUILD_TESTING)
+  pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET GLOBAL cmocka)
+endif()

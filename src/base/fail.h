@@ -1,0 +1,12 @@
+/* fail.h - how code inside the library reports failure: `return tacet__fail(err, TACET_INVALID, "…", …);`
+ * Ring: base. */
+#ifndef TACET_SRC_BASE_FAIL_H
+#define TACET_SRC_BASE_FAIL_H
+
+#include <tacet/base/status.h>
+
+/* Records status and message in *err (when err is not NULL and still empty) and returns status. */
+tacet_status tacet__fail(tacet_error *err, tacet_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,76 @@
+/* support.c - comparisons and small statistics for the tests. */
+#include "support/test.h"
+
+#include <ftw.h>
+#include <unistd.h>
+
+void test_assert_close(double actual, double expected, double tolerance, const char *file, int line) {
+    if (!(fabs(actual - expected) <= tolerance)) {
+        print_error("%.17g is not within %g of %.17g (difference %g)\n", actual, tolerance, expected,
+                    actual - expected);
+        _fail(file, line);
+    }
+}
+
+void test_assert_status(tacet_status actual, tacet_status expected, const tacet_error *err, const char *file,
+                        int line) {
+    if (actual != expected) {
+        print_error("status %s, expected %s%s%s\n", tacet_status_name(actual), tacet_status_name(expected),
+                    err != NULL ? ": " : "", err != NULL ? err->message : "");
+        _fail(file, line);
+    }
+}
+
+/* Regularised upper incomplete gamma Q(a, x): series below a + 1, Lentz's continued fraction above. */
+double test_chi2_pvalue(double statistic, double k) {
+    const double a = k / 2;
+    const double x = statistic / 2;
+    if (!(x > 0)) {
+        return 1;
+    }
+    const double front = exp(-x + a * log(x) - lgamma(a));
+    if (x < a + 1) {
+        double term = 1 / a;
+        double sum = term;
+        for (int n = 1; n < 10000 && fabs(term) > 1e-16 * fabs(sum); n++) {
+            term *= x / (a + n);
+            sum += term;
+        }
+        return 1 - front * sum;
+    }
+    double b = x + 1 - a;
+    double c = 1e300;
+    double d = 1 / b;
+    double h = d;
+    for (int n = 1; n < 10000; n++) {
+        const double an = -n * (n - a);
+        b += 2;
+        d = 1 / (an * d + b);
+        c = b + an / c;
+        const double step = d * c;
+        h *= step;
+        if (fabs(step - 1) < 1e-15) {
+            break;
+        }
+    }
+    return front * h;
+}
+
+const char *test_mkdir(void) {
+    static char path[256];
+    const char *base = getenv("TMPDIR");
+    (void)snprintf(path, sizeof path, "%s/tacet-test-XXXXXX", base != NULL ? base : "/tmp");
+    assert_non_null(mkdtemp(path));
+    return path;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw) {
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+void test_rmdir(const char *path) {
+    (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}

@@ -1,0 +1,41 @@
+/* test.h - what every test program includes: cmocka, comparisons, and the allocation that fails on demand. */
+#ifndef TACET_TESTS_SUPPORT_TEST_H
+#define TACET_TESTS_SUPPORT_TEST_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tacet/base/status.h>
+
+/* |actual - expected| <= tolerance; NaN fails; prints both values. */
+#define assert_close(actual, expected, tolerance)                                                                      \
+    test_assert_close((double)(actual), (double)(expected), (double)(tolerance), __FILE__, __LINE__)
+void test_assert_close(double actual, double expected, double tolerance, const char *file, int line);
+
+/* The status is TACET_OK; otherwise prints it with the error's message. */
+#define assert_ok(expression) test_assert_status((expression), TACET_OK, NULL, __FILE__, __LINE__)
+#define assert_status(expression, expected) test_assert_status((expression), (expected), NULL, __FILE__, __LINE__)
+void test_assert_status(tacet_status actual, tacet_status expected, const tacet_error *err, const char *file, int line);
+
+/* The n-th allocation from now (1 = the next) fails; 0 switches that off. fail_alloc_hit() tells whether it came to
+ * that. Typical: for (n = 1;; n++) { fail_alloc_after(n); s = create(&x…); hit = fail_alloc_hit(); fail_alloc_after(0);
+ * if (!hit) { assert_ok(s); free(x); break; } assert_int_equal(s, TACET_NO_MEMORY); assert_null(x); } */
+void fail_alloc_after(long n);
+int fail_alloc_hit(void);
+
+/* Upper tail of the chi-square distribution with k degrees of freedom: the p-value of a fit. */
+double test_chi2_pvalue(double statistic, double k);
+
+/* A fresh, empty temporary folder, removed with test_rmdir. Returns its path (static storage, one at a time). */
+const char *test_mkdir(void);
+void test_rmdir(const char *path);
+
+#endif
