@@ -2,7 +2,8 @@
 add_library(tacet_flags INTERFACE)
 target_compile_definitions(tacet_flags INTERFACE _GNU_SOURCE TACET_VERSION="${PROJECT_VERSION}")
 target_compile_options(tacet_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes
-  -Wmissing-prototypes -Wvla -fno-math-errno -ffp-contract=off)
+  -Wmissing-prototypes -Wvla -fno-math-errno -fno-trapping-math -ffp-contract=off)
+# -fno-trapping-math: nobody reads the exception flags, and loops with comparisons become vector code; values are IEEE.
 # -ffp-contract=off: the same source gives the same doubles from gcc and clang, whatever the processor.
 if(TACET_WERROR)
   target_compile_options(tacet_flags INTERFACE -Werror)

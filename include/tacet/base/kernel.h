@@ -1,7 +1,10 @@
 /* kernel.h - covariance functions.
  *
  * Points are columns: point j of an array X with d coordinates and leading dimension ldx starts at X + j*ldx. For a
- * precomputed kernel d = 1 and the coordinate is the number of the point, 0 … n-1.
+ * precomputed kernel d = 1 and the coordinate is the number of the point, 0 … n-1; anything else gives NaN.
+ * All entry points give the same bits for the same pair of points; k(x, y) = k(y, x) holds exactly, and so does
+ * |k(x, y)| <= signal_var for SE and Matérn. Inside the library, src/base/kernel_internal.h has rows over points stored
+ * by coordinate (faster) and derivatives.
  * A kernel is immutable once created, so any number of threads may read it. */
 #ifndef TACET_BASE_KERNEL_H
 #define TACET_BASE_KERNEL_H
