@@ -1,0 +1,57 @@
+/* server.h - an HTTPS server that hands complete requests to one function. Ring: net; knows no data.
+ *
+ * TLS is not optional. Bodies, connections and the request rate are limited; what breaks a limit is answered with a 4xx
+ * and never reaches the handler. The handler runs on several threads at once. */
+#ifndef TACET_SRC_NET_SERVER_H
+#define TACET_SRC_NET_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <tacet/base/status.h>
+
+typedef struct tacet__request {
+    const char *method;
+    const char *path;        /* without the query string */
+    const char *bearer;      /* the token of an Authorization: Bearer header, or NULL */
+    const char *certificate; /* common name of a verified client certificate, or NULL */
+    const char *body;        /* NUL-terminated for convenience; may hold NULs */
+    size_t body_size;
+} tacet__request;
+
+typedef struct tacet__response {
+    unsigned status;          /* 0 counts as 500 */
+    const char *content_type; /* static; NULL: application/json */
+    char *body;               /* from malloc; taken over */
+    size_t body_size;
+    int file;             /* instead of a body: a descriptor that is read from its start and closed; -1: none */
+    unsigned retry_after; /* seconds; 0: no such header */
+} tacet__response;
+
+typedef void (*tacet__handler)(void *user, const tacet__request *request, tacet__response *response);
+
+typedef struct tacet__server_settings {
+    const char *listen;      /* "127.0.0.1:8443", "[::1]:0"; port 0: any free one */
+    const char *certificate; /* PEM text */
+    const char *key;         /* PEM text */
+    const char *client_ca;   /* PEM text: certificates signed by it are accepted as identities; NULL: none */
+    size_t most_body;        /* bytes; above: 413 */
+    unsigned most_connections;
+    unsigned idle_seconds; /* a connection silent for longer is closed */
+    double rate;           /* requests a second, over all clients; above: 429 */
+    double burst;
+    unsigned threads;
+    tacet__handler handler;
+    void *user;
+} tacet__server_settings;
+
+typedef struct tacet__server tacet__server;
+
+/* 127.0.0.1:0, 64 KiB bodies, 4000 connections, 10 s idle, 500 requests a second, bursts of 1000, 2 threads. */
+void tacet__server_defaults(tacet__server_settings *settings);
+/* INVALID: listen address or TLS material unusable. IO: the port is taken. */
+tacet_status tacet__server_start(tacet__server **out, const tacet__server_settings *settings, tacet_error *err);
+unsigned tacet__server_port(const tacet__server *server);
+/* Waits for requests in hand. NULL is allowed. */
+void tacet__server_stop(tacet__server *server);
+
+#endif
