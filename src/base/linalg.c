@@ -312,6 +312,41 @@ tacet_status tacet__singular_values(double *A, size_t lda, size_t m, size_t n, d
     return TACET_OK;
 }
 
+tacet_status tacet__least_squares(double *A, size_t lda, size_t m, size_t n, double *B, size_t ldb, size_t k,
+                                  double cutoff, tacet_error *err) {
+    if (!fits(m) || !fits(n) || !fits(k) || !fits(lda) || !fits(ldb)) {
+        return tacet__fail(err, TACET_OVERFLOW, "a %zu x %zu matrix does not fit the BLAS integer", m, n);
+    }
+    const size_t least = m < n ? m : n;
+    double *s = TACET__ALIGNED(double, least);
+    double *work = NULL;
+    lapack_int *iwork = NULL;
+    double size = 0;
+    lapack_int isize = 0;
+    lapack_int rank = 0;
+    tacet_status status = TACET_OK;
+    lapack_int info = LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, narrow(m), narrow(n), narrow(k), A, narrow(lda), B,
+                                          narrow(ldb), s, cutoff, &rank, &size, -1, &isize);
+    if (info == 0) {
+        work = TACET__ALIGNED(double, (size_t)size);
+        iwork = TACET__ZALLOC(lapack_int, (size_t)isize);
+    }
+    if (s == NULL || work == NULL || iwork == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory in least squares of a %zu x %zu matrix", m, n);
+        goto done;
+    }
+    info = LAPACKE_dgelsd_work(LAPACK_COL_MAJOR, narrow(m), narrow(n), narrow(k), A, narrow(lda), B, narrow(ldb), s,
+                               cutoff, &rank, work, (lapack_int)size, iwork);
+    if (info != 0) {
+        status = tacet__fail(err, TACET_NUMERIC, "least squares of a %zu x %zu matrix did not converge", m, n);
+    }
+done:
+    free(s);
+    free(work);
+    free(iwork);
+    return status;
+}
+
 tacet_status tacet__tridiagonal(double *d, double *e, size_t n, double *Z, size_t ldz, tacet_error *err) {
     if (!fits(n) || !fits(ldz)) {
         return tacet__fail(err, TACET_OVERFLOW, "a matrix of order %zu does not fit the BLAS integer", n);

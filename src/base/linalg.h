@@ -62,6 +62,11 @@ double tacet__inverse_update(size_t n, double *P, size_t ldp, double a, const do
 tacet_status tacet__eigh(double *A, size_t lda, size_t n, double *w, tacet_error *err);
 /* Singular values (descending) of A (m x n); A is destroyed. s holds min(m, n). */
 tacet_status tacet__singular_values(double *A, size_t lda, size_t m, size_t n, double *s, tacet_error *err);
+/* Least squares of least norm: B (max(m, n) x k on entry, its first m rows the right sides) becomes X (n x k) with |A X
+ * - B| least and, among those, |X| least. A (m x n) is destroyed. Singular values below `cutoff` times the largest
+ * count as 0. */
+tacet_status tacet__least_squares(double *A, size_t lda, size_t m, size_t n, double *B, size_t ldb, size_t k,
+                                  double cutoff, tacet_error *err);
 /* Symmetric tridiagonal eigenproblem (Golub–Welsch): diag d (n), off-diagonal e (n-1, destroyed); d becomes the
  * ascending eigenvalues, Z (n x n) the eigenvectors. */
 tacet_status tacet__tridiagonal(double *d, double *e, size_t n, double *Z, size_t ldz, tacet_error *err);
