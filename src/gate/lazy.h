@@ -1,0 +1,68 @@
+/* lazy.h - a random real of which only the digits that were needed are known.
+ * Ring: gate. Source: Karney, "Sampling exactly from the normal distribution" (2016), section 2.
+ *
+ * The value is ± (n + u) / unit, u = (head + 0.more[0] more[1] …) / 2^50 in base 2^64. Whatever was decided about it so
+ * far was decided by the digits stored here, so that the digits not drawn yet are uniform and independent of it. */
+#ifndef TACET_SRC_GATE_LAZY_H
+#define TACET_SRC_GATE_LAZY_H
+
+#include <tacet/gate/noise.h>
+
+#include "gate/wide.h"
+
+enum {
+    LAZY_HEAD_BITS = 50,
+    LAZY_MORE = 7,           /* words of further digits: 448 bits */
+    LAZY_MAX_SCALES = 8192,  /* the largest value, in scales; it is 2^13, so a multiple of the grid fits 2^53 */
+    LAZY_MAX_FINENESS = 40,  /* log2 of scale / grid, at most … */
+    LAZY_MIN_FINENESS = -10, /* … and at least */
+    STRIPS_PER_UNIT = 64     /* the normal's n counts strips of 1/64 */
+};
+#define LAZY_HEAD_MASK ((UINT64_C(1) << LAZY_HEAD_BITS) - 1)
+
+typedef struct lazy {
+    uint64_t n;
+    uint64_t head; /* < 2^50 */
+    uint64_t more[LAZY_MORE];
+    unsigned have; /* how many words of `more` are drawn */
+    bool negative;
+} lazy;
+
+/* How a scale and a grid turn a lazy real into a multiple of the grid: nearest whole number to
+ * m (n 2^50 + head + …) / 2^shift. */
+typedef struct lazy_scale {
+    uint64_t m; /* scale = m 2^e, 2^52 <= m < 2^53 */
+    unsigned shift;
+    double grid;
+} lazy_scale;
+
+/* INVALID: see sampler.h. `unit` is a power of two, given by its exponent. */
+tacet_status tacet__lazy_scale(lazy_scale *out, double scale, int grid_exponent, unsigned unit_log2, tacet_error *err);
+/* A new u: a word's lower 50 bits; the upper 14 bits of that word are returned for other uses. */
+unsigned tacet__lazy_start(tacet_noise *noise, lazy *x, uint64_t n);
+/* True with probability u. Latches noise->exhausted when u has no room for the digits that would decide. */
+bool tacet__lazy_coin(tacet_noise *noise, lazy *x);
+/* The word `i` of the further digits, drawn now if need be; i < LAZY_MORE. */
+uint64_t tacet__lazy_more(tacet_noise *noise, lazy *x, unsigned i);
+/* The nearest multiple of the grid, ties away from zero (they have probability 0). Consumes x: its digits past the
+ * stored ones are drawn and forgotten. */
+double tacet__lazy_round(tacet_noise *noise, lazy *x, const lazy_scale *scale);
+
+/* The end of every draw: NUMERIC, with out wiped, when noise->exhausted was latched on the way. */
+tacet_status tacet__draw_done(const tacet_noise *noise, double *out, size_t count, tacet_error *err);
+
+/* A strip n with probability proportional to exp(-n^2/8192), n < 2^19. False: latched noise->exhausted. */
+bool tacet__normal_strip(tacet_noise *noise, uint64_t *n);
+
+/* Where in a strip: the digits of a lazy real, or, with digits = NULL, the rational p/q in [0, 1). */
+typedef struct strip_place {
+    lazy *digits;
+    uint64_t p, q;
+} strip_place;
+/* True with probability exp(-u (2n + u) / 8192): the place u of strip n is kept. */
+bool tacet__strip_accept(tacet_noise *noise, uint64_t n, strip_place *u);
+
+/* A real half normal: unit 64, n the strip; .negative is a fair coin. False: latched noise->exhausted. */
+bool tacet__lazy_normal(tacet_noise *noise, lazy *x);
+
+#endif
