@@ -1,0 +1,711 @@
+/* test_features.c - feature maps against the kernels they approximate: Fourier error against the published bound, grid
+ * against its positive orthant, norms, Nyström and Mercer identities, derivatives, bad input, failing allocations. */
+#include "support/test.h"
+
+#include "base/linalg.h"
+#include "base/quadrature.h"
+
+#include <tacet/base/features.h>
+#include <tacet/base/simrng.h>
+
+static const double PI = 3.14159265358979323846;
+
+static tacet_kernel *make_kernel(const char *name, size_t d, double l, double signal_var, const size_t *groups,
+                                 size_t group_count) {
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    tacet_kernel_spec_defaults(&spec);
+    assert_ok(tacet_kernel_parse(&spec, name, NULL));
+    spec.d = d;
+    spec.signal_var = signal_var;
+    spec.lengthscales = &l;
+    spec.groups = groups;
+    spec.group_count = group_count;
+    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    return kernel;
+}
+
+static void uniform(double *X, size_t count, double lower, double upper, uint64_t seed) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, seed, 0);
+    for (size_t i = 0; i < count; i++) {
+        X[i] = lower + (upper - lower) * tacet_simrng_uniform(&rng);
+    }
+}
+
+/* Largest |k - phi'phi| over all pairs of the n points. */
+static double worst_error(const tacet_features *f, const double *X, size_t n) {
+    const size_t m = tacet_features_dim(f);
+    const size_t d = tacet_features_inputs(f);
+    double *phi = malloc(n * m * sizeof *phi);
+    double worst = 0;
+    tacet_features_eval(f, phi, X, d, n);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            const double k = tacet_kernel_eval(tacet_features_kernel(f), X + i * d, X + j * d);
+            worst = fmax(worst, fabs(k - tacet__dot(phi + i * m, phi + j * m, m)));
+        }
+    }
+    free(phi);
+    return worst;
+}
+
+/* d 2^(d-1) sqrt(pi/2) mbar^-mbar (e/(4 nu^2))^mbar */
+static double theorem2(size_t d, double mbar, double nu) {
+    return (double)d * pow(2, (double)d - 1) * sqrt(PI / 2) * pow(exp(1) / (4 * nu * nu * mbar), mbar);
+}
+
+/* d mbar!/(2 mbar)! nu^(-2 mbar) */
+static double sharp_bound(size_t d, double mbar, double nu) {
+    return (double)d * exp(lgamma(mbar + 1) - lgamma(2 * mbar + 1) - 2 * mbar * log(nu));
+}
+
+static double supremum_1d(double nu, size_t order) {
+    enum { N = 401 };
+    double X[N];
+    tacet_kernel *kernel = make_kernel("se", 1, nu, 1, NULL, 0);
+    tacet_features *f = NULL;
+    for (size_t i = 0; i < N; i++) {
+        X[i] = (double)i / (N - 1);
+    }
+    assert_ok(tacet_features_create_qff(&f, kernel, order, NULL));
+    const double worst = worst_error(f, X, N);
+    tacet_features_free(f);
+    tacet_kernel_free(kernel);
+    return worst;
+}
+
+static void qff_known_errors(void **state) {
+    (void)state;
+    assert_close(supremum_1d(0.5, 8), 4.9e-5, 0.05e-5);
+    assert_close(supremum_1d(0.25, 10), 3.5e-2, 0.05e-2);
+    assert_close(supremum_1d(1, 4), 4.7e-4, 0.05e-4);
+    assert_close(theorem2(1, 8, 0.5), 2.2e-4, 0.05e-4);
+    assert_close(sharp_bound(1, 8, 0.5), 1.3e-4, 0.05e-4);
+}
+
+/* On [0,1]^d, all corners included (the error grows with the distance). */
+static void qff_within_theorem2(void **state) {
+    (void)state;
+    static const double nus[] = {0.25, 0.5, 1, 2};
+    enum { N = 40 };
+    for (size_t d = 1; d <= 3; d++) {
+        double X[3 * N];
+        uniform(X, d * N, 0, 1, 20 + d);
+        for (size_t j = 0; j < 8; j++) {
+            for (size_t c = 0; c < d; c++) {
+                X[j * d + c] = (double)(j >> c & 1);
+            }
+        }
+        for (size_t k = 0; k < sizeof nus / sizeof *nus; k++) {
+            tacet_kernel *kernel = make_kernel("se", d, nus[k], 1, NULL, 0);
+            for (size_t order = 2; order <= 13; order++) {
+                tacet_features *f = NULL;
+                assert_ok(tacet_features_create_qff(&f, kernel, order, NULL));
+                const double worst = worst_error(f, X, N);
+                assert_true(worst <= theorem2(d, (double)order, nus[k]) + 4e-15);
+                assert_true(worst <= sharp_bound(d, (double)order, nus[k]) + 4e-15);
+                tacet_features_free(f);
+            }
+            tacet_kernel_free(kernel);
+        }
+    }
+}
+
+/* Where the order is enough the error is rounding; the norm is the signal variance; the dimension order^d. */
+static void qff_converges(void **state) {
+    (void)state;
+    static const size_t orders[3] = {64, 31, 18};
+    enum { N = 25 };
+    for (size_t d = 1; d <= 3; d++) {
+        double X[3 * N];
+        uniform(X, d * N, -0.6, 0.6, 30 + d);
+        tacet_kernel *kernel = make_kernel("se", d, 0.8, 1.9, NULL, 0);
+        tacet_features *f = NULL;
+        size_t m = 1;
+        for (size_t c = 0; c < d; c++) {
+            m *= orders[d - 1];
+        }
+        assert_ok(tacet_features_create_qff(&f, kernel, orders[d - 1], NULL));
+        assert_int_equal(tacet_features_dim(f), m);
+        assert_null(tacet_features_eigenvalues(f));
+        assert_true(tacet_features_norm2_bound(f) == 1.9);
+        const double worst = worst_error(f, X, N);
+        print_message("d = %zu, order %zu: error %.1e\n", d, orders[d - 1], worst);
+        assert_true(worst < 5e-15);
+        tacet_features_free(f);
+        tacet_kernel_free(kernel);
+    }
+}
+
+/* Unit norm for every order, even, odd and 1, everywhere, also far away. */
+static void qff_norm(void **state) {
+    (void)state;
+    enum { N = 30 };
+    double X[3 * N];
+    uniform(X, 3 * N, -50, 50, 40);
+    for (size_t d = 1; d <= 3; d++) {
+        tacet_kernel *kernel = make_kernel("se", d, 0.7, 1, NULL, 0);
+        for (size_t order = 1; order <= 9; order++) {
+            tacet_features *f = NULL;
+            assert_ok(tacet_features_create_qff(&f, kernel, order, NULL));
+            const size_t m = tacet_features_dim(f);
+            double *phi = malloc(m * N * sizeof *phi);
+            tacet_features_eval(f, phi, X, d, N);
+            for (size_t j = 0; j < N; j++) {
+                const double norm2 = tacet__dot(phi + j * m, phi + j * m, m);
+                assert_true(norm2 <= 1 + 1e-15 && norm2 >= 1 - 1e-14);
+            }
+            free(phi);
+            tacet_features_free(f);
+        }
+        tacet_kernel_free(kernel);
+    }
+}
+
+/* The same kernel from all nodes of the grid, without pairing, and from its positive orthant, as published. */
+static void grid_sums(double *full, double *orthant, size_t d, size_t order, const double *tau) {
+    double z[64];
+    double w[64];
+    assert_ok(tacet__gauss_hermite(z, w, order, NULL));
+    size_t count = 1;
+    for (size_t c = 0; c < d; c++) {
+        count *= order;
+    }
+    *full = 0;
+    *orthant = 0;
+    for (size_t node = 0; node < count; node++) {
+        double weight = 1;
+        double angle = 0;
+        int positive = 1;
+        for (size_t c = 0, rest = node; c < d; c++, rest /= order) {
+            weight *= w[rest % order];
+            angle += z[rest % order] * tau[c];
+            positive = positive && z[rest % order] > 0;
+        }
+        *full += weight * cos(angle);
+        *orthant += positive ? pow(2, (double)d) * weight * cos(angle) : 0;
+    }
+}
+
+/* Keeping the positive orthant is right for d = 1 and another kernel for d >= 2. Its limit at d = 2 is
+ * e^(-|tau|^2/2) - s(tau_1) s(tau_2), s(t) = E sin(|w| t) = (2/sqrt pi) Dawson(t/sqrt 2) > 0. */
+static void orthant_is_another_kernel(void **state) {
+    (void)state;
+    enum { N = 300, ORDER = 16 };
+    double worst[4] = {0};
+    for (size_t d = 1; d <= 3; d++) {
+        double tau[3 * N];
+        tacet_kernel *kernel = make_kernel("se", d, 1, 1, NULL, 0);
+        tacet_features *f = NULL;
+        assert_ok(tacet_features_create_qff(&f, kernel, ORDER, NULL));
+        const size_t m = tacet_features_dim(f);
+        double *phi = malloc(2 * m * sizeof *phi);
+        const double origin[3] = {0, 0, 0};
+        uniform(tau, d * N, 0, 1, 50 + d);
+        tacet_features_eval(f, phi, origin, d, 1);
+        for (size_t j = 0; j < N; j++) {
+            double full = 0;
+            double orthant = 0;
+            grid_sums(&full, &orthant, d, ORDER, tau + j * d);
+            const double k = tacet_kernel_eval(kernel, origin, tau + j * d);
+            tacet_features_eval(f, phi + m, tau + j * d, d, 1);
+            assert_close(tacet__dot(phi, phi + m, m), full, 1e-14);
+            assert_close(full, k, 1e-14);
+            worst[d] = fmax(worst[d], fabs(orthant - k));
+        }
+        free(phi);
+        tacet_features_free(f);
+        tacet_kernel_free(kernel);
+    }
+    print_message("positive orthant: error %.1e, %.2f, %.2f for d = 1, 2, 3\n", worst[1], worst[2], worst[3]);
+    assert_true(worst[1] < 1e-14);
+    assert_true(worst[2] > 0.25 && worst[2] < 0.4);
+    assert_true(worst[3] > 0.5 && worst[3] < 0.75);
+}
+
+static void qff_additive(void **state) {
+    (void)state;
+    enum { D = 10, N = 60 };
+    const size_t groups[D] = {0, 1, 0, 1, 2, 3, 4, 4, 2, 3};
+    static double X[D * N];
+    uniform(X, D * N, 0, 1, 60);
+    tacet_kernel *kernel = make_kernel("se", D, 0.6, 1, groups, 5);
+    tacet_features *f = NULL;
+    assert_ok(tacet_features_create_qff(&f, kernel, 14, NULL));
+    assert_int_equal(tacet_features_dim(f), 5 * 14 * 14);
+    assert_true(worst_error(f, X, N) < 1e-8);
+    tacet_features_free(f);
+    assert_ok(tacet_features_create_qff(&f, kernel, 21, NULL));
+    assert_int_equal(tacet_features_dim(f), 5 * 21 * 21);
+    assert_true(worst_error(f, X, N) < 1e-14);
+    tacet_features_free(f);
+    tacet_kernel_free(kernel);
+}
+
+/* |phi|^2 <= k(x, x) on and off the domain. */
+static void check_bounded(const tacet_features *f, double lower, double upper) {
+    enum { N = 500 };
+    const size_t d = tacet_features_inputs(f);
+    const size_t m = tacet_features_dim(f);
+    double *X = malloc(d * N * sizeof *X);
+    double *phi = malloc(m * N * sizeof *phi);
+    uniform(X, d * N, lower, upper, 70);
+    tacet_features_eval(f, phi, X, d, N);
+    for (size_t j = 0; j < N; j++) {
+        double k = 0;
+        tacet_kernel_diag(tacet_features_kernel(f), &k, X + j * d, d, 1);
+        const double norm2 = tacet__dot(phi + j * m, phi + j * m, m);
+        assert_true(norm2 <= k * (1 + 1e-15));
+        assert_true(k <= tacet_features_norm2_bound(f));
+    }
+    free(X);
+    free(phi);
+}
+
+static void nystrom(void **state) {
+    (void)state;
+    static const char *const names[] = {"se", "matern12", "matern52", "linear"};
+    enum { D = 2, N = 90 };
+    double Z[D * N];
+    uniform(Z, D * N, -1, 1, 80);
+    memcpy(Z + D, Z, D * sizeof *Z); /* a landmark twice: the matrix is singular */
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        tacet_kernel *kernel = make_kernel(names[k], D, 0.8, 1.3, NULL, 0);
+        tacet_features *f = NULL;
+        assert_ok(tacet_features_create_nystrom(&f, kernel, Z, D, N, 0, NULL));
+        const size_t m = tacet_features_dim(f);
+        assert_true(m < N);
+        assert_true(strcmp(names[k], "linear") != 0 || m == 2);
+        assert_true(strcmp(names[k], "matern12") != 0 || m == N - 1);
+        assert_true(worst_error(f, Z, N) < 3e-8); /* N times the cut-off at the most */
+        const double *lam = tacet_features_eigenvalues(f);
+        for (size_t i = 1; i < m; i++) {
+            assert_true(lam[i] <= lam[i - 1] && lam[i] > 1e-10 * lam[0]);
+        }
+        check_bounded(f, -2, 2);
+        tacet_features_free(f);
+        assert_ok(tacet_features_create_nystrom(&f, kernel, Z, D, N, 2, NULL));
+        assert_int_equal(tacet_features_dim(f), 2);
+        check_bounded(f, -2, 2);
+        tacet_features_free(f);
+        tacet_kernel_free(kernel);
+    }
+}
+
+/* Off the landmarks: phi(x)'phi(y) = k_Z(x)' K^-1 k_Z(y), by a Cholesky factor. */
+static void nystrom_against_solve(void **state) {
+    (void)state;
+    enum { D = 2, N = 40, P = 20 };
+    double Z[D * N];
+    double X[D * P];
+    static double K[N * N], C[N * P], phi[N * P];
+    uniform(Z, D * N, -1, 1, 81);
+    uniform(X, D * P, -1.5, 1.5, 82);
+    tacet_kernel *kernel = make_kernel("matern32", D, 0.5, 1, NULL, 0);
+    tacet_features *f = NULL;
+    assert_ok(tacet_features_create_nystrom(&f, kernel, Z, D, N, 0, NULL));
+    assert_int_equal(tacet_features_dim(f), N);
+    tacet_features_eval(f, phi, X, D, P);
+    tacet_kernel_matrix(kernel, K, N, Z, D, N, Z, D, N);
+    tacet_kernel_matrix(kernel, C, N, Z, D, N, X, D, P);
+    assert_ok(tacet__cholesky(K, N, N, NULL, NULL, NULL));
+    tacet__trsm(false, N, P, K, N, C, N);
+    for (size_t i = 0; i < P; i++) {
+        for (size_t j = 0; j < P; j++) {
+            assert_close(tacet__dot(phi + i * N, phi + j * N, N), tacet__dot(C + i * N, C + j * N, N), 1e-11);
+        }
+    }
+    tacet_features_free(f);
+    tacet_kernel_free(kernel);
+}
+
+static void nystrom_precomputed(void **state) {
+    (void)state;
+    const double A[] = {2, 1, 1, 1, 3, 0.5, 1, 0.5, 1};
+    const double Z[] = {0, 1, 2};
+    double phi[9];
+    double slope[3] = {9, 9, 9};
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    tacet_features *f = NULL;
+    tacet_kernel_spec_defaults(&spec);
+    spec.kind = TACET_KERNEL_PRECOMPUTED;
+    spec.matrix = A;
+    spec.order = 3;
+    spec.ld_matrix = 3;
+    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    assert_ok(tacet_features_create_nystrom(&f, kernel, Z, 1, 3, 0, NULL));
+    tacet_features_eval(f, phi, Z, 1, 3);
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            assert_close(tacet__dot(phi + 3 * i, phi + 3 * j, 3), A[3 * i + j], 1e-14);
+        }
+    }
+    assert_true(tacet_features_norm2_bound(f) == 3);
+    tacet_features_grad(f, slope, Z);
+    assert_true(slope[0] == 0 && slope[1] == 0 && slope[2] == 0);
+    tacet_features_free(f);
+    const double wrong[] = {0, 7};
+    assert_status(tacet_features_create_nystrom(&f, kernel, wrong, 1, 2, 0, NULL), TACET_INVALID);
+    assert_null(f);
+    tacet_kernel_free(kernel);
+}
+
+/* The ball of radius 2 with lengthscale 1 (section 6.1 of the joint-privacy paper). Reference: 0.044 and 0.0047 from an
+ * independent implementation on its own grid; the supremum lies on the boundary. */
+static void mercer_of_the_ball(void **state) {
+    (void)state;
+    enum { N = 400 };
+    double X[2 * N];
+    tacet_kernel *kernel = make_kernel("se", 2, 1, 1, NULL, 0);
+    tacet_domain ball = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 90, 0);
+    for (size_t j = 0; j < N; j++) {
+        const double r = j < 80 ? 2 : 2 * sqrt(tacet_simrng_uniform(&rng));
+        const double angle = 2 * PI * tacet_simrng_uniform(&rng);
+        X[2 * j] = r * cos(angle);
+        X[2 * j + 1] = r * sin(angle);
+    }
+    static const size_t dims[2] = {15, 25};
+    static const double reference[2] = {0.044, 0.0047};
+    for (size_t k = 0; k < 2; k++) {
+        tacet_features *f = NULL;
+        assert_ok(tacet_features_create_mercer(&f, kernel, &ball, 20, dims[k], NULL));
+        assert_int_equal(tacet_features_dim(f), dims[k]);
+        const double worst = worst_error(f, X, N);
+        print_message("Mercer, %zu features of the ball: error %.4f\n", dims[k], worst);
+        assert_true(worst > 0.5 * reference[k] && worst < 1.5 * reference[k]);
+        check_bounded(f, -3, 3);
+        tacet_features_free(f);
+    }
+    tacet_kernel_free(kernel);
+}
+
+/* E phi phi' = diag(lam) under the law: exactly on the nodes, and to quadrature error under a finer rule; the sum of
+ * all eigenvalues is E k(x, x) = signal_var. */
+static void mercer_second_moment(void **state) {
+    (void)state;
+    enum { ORDER = 20, FINE = 29, COUNT = FINE * FINE };
+    const double lower[2] = {0, -1};
+    const double upper[2] = {1, 2};
+    static double X[2 * COUNT], w[COUNT];
+    tacet_kernel *kernel = make_kernel("se", 2, 0.5, 1.4, NULL, 0);
+    const tacet_domain box = {.kind = TACET_DOMAIN_BOX, .d = 2, .lower = lower, .upper = upper};
+    tacet_features *f = NULL;
+    assert_ok(tacet_features_create_mercer(&f, kernel, &box, ORDER, 0, NULL));
+    const size_t m = tacet_features_dim(f);
+    const double *lam = tacet_features_eigenvalues(f);
+    double sum = 0;
+    for (size_t i = 0; i < m; i++) {
+        sum += lam[i];
+    }
+    assert_close(sum, 1.4, 1e-8);
+    double *phi = malloc(m * COUNT * sizeof *phi);
+    static const size_t rules[2] = {ORDER, FINE};
+    static const double slack[2] = {1e-9, 1e-8};
+    for (size_t k = 0; k < 2; k++) {
+        const size_t count = rules[k] * rules[k];
+        assert_ok(tacet__quadrature_box(X, w, 2, rules[k], lower, upper, NULL));
+        tacet_features_eval(f, phi, X, 2, count);
+        for (size_t i = 0; i < 30; i++) {
+            for (size_t j = 0; j <= i; j++) {
+                double e = 0;
+                for (size_t p = 0; p < count; p++) {
+                    e += w[p] * phi[p * m + i] * phi[p * m + j];
+                }
+                assert_close(e, i == j ? lam[i] : 0, slack[k]);
+            }
+        }
+    }
+    free(phi);
+    tacet_features_free(f);
+    tacet_kernel_free(kernel);
+}
+
+/* exp(-c|x - y|) on [-1, 1] under the uniform law: lam = c/(w^2 + c^2), w the roots of c = w tan w and w = -c tan w in
+ * turn. The kernel has a kink, so quadrature converges like 1/order^2. */
+static void mercer_exponential_kernel(void **state) {
+    (void)state;
+    const double c = 1;
+    const double lower = -1;
+    const double upper = 1;
+    tacet_kernel *kernel = make_kernel("matern12", 1, 1 / c, 1, NULL, 0);
+    const tacet_domain box = {.kind = TACET_DOMAIN_BOX, .d = 1, .lower = &lower, .upper = &upper};
+    tacet_features *f = NULL;
+    assert_ok(tacet_features_create_mercer(&f, kernel, &box, 200, 6, NULL));
+    const double *lam = tacet_features_eigenvalues(f);
+    for (size_t i = 0; i < 6; i++) {
+        /* Root i lies in (i pi/2, (i + 1) pi/2); bisection of the sign-definite form. */
+        double a = (double)i * PI / 2;
+        double b = (double)(i + 1) * PI / 2;
+        const double sign = i / 2 % 2 == 0 ? 1 : -1;
+        for (int step = 0; step < 200; step++) {
+            const double w = 0.5 * (a + b);
+            const double value = sign * (i % 2 == 0 ? w * sin(w) - c * cos(w) : -(w * cos(w) + c * sin(w)));
+            if (value > 0) {
+                b = w;
+            } else {
+                a = w;
+            }
+        }
+        assert_close(lam[i], c / (a * a + c * c), 2e-4);
+    }
+    tacet_features_free(f);
+    tacet_kernel_free(kernel);
+}
+
+/* A finite law with weights: repeating a point is the same as doubling its weight. */
+static void mercer_points(void **state) {
+    (void)state;
+    const double X[] = {0, 0.3, 1.1, 1.1};
+    const double weights[] = {3, 3, 6};
+    const double probes[] = {-0.4, 0.1, 0.7, 1.5};
+    tacet_kernel *kernel = make_kernel("matern52", 1, 0.7, 1, NULL, 0);
+    tacet_features *a = NULL;
+    tacet_features *b = NULL;
+    double p[12];
+    double q[12];
+    assert_ok(tacet_features_create_mercer_points(&a, kernel, X, 1, weights, 3, 0, NULL));
+    assert_ok(tacet_features_create_mercer_points(&b, kernel, X, 1, NULL, 4, 0, NULL));
+    assert_int_equal(tacet_features_dim(a), 3);
+    assert_int_equal(tacet_features_dim(b), 3);
+    tacet_features_eval(a, p, probes, 1, 4);
+    tacet_features_eval(b, q, probes, 1, 4);
+    double sum = 0;
+    for (size_t i = 0; i < 3; i++) {
+        assert_close(tacet_features_eigenvalues(a)[i], tacet_features_eigenvalues(b)[i], 1e-14);
+        sum += tacet_features_eigenvalues(a)[i];
+    }
+    assert_close(sum, 1, 1e-14);
+    for (size_t i = 0; i < 12; i++) {
+        assert_close(fabs(p[i]), fabs(q[i]), 1e-12); /* the sign of an eigenvector is a convention */
+    }
+    tacet_features_free(a);
+    tacet_features_free(b);
+    tacet_kernel_free(kernel);
+}
+
+static void mercer_additive(void **state) {
+    (void)state;
+    enum { D = 6, N = 50 };
+    const size_t groups[D] = {0, 1, 2, 2, 1, 0};
+    const double lower[D] = {0, 0, 0, 0, 0, 0};
+    const double upper[D] = {1, 1, 1, 1, 1, 2};
+    static double X[D * N];
+    uniform(X, D * N, 0, 1, 95);
+    tacet_kernel *kernel = make_kernel("se", D, 0.7, 1, groups, 3);
+    const tacet_domain box = {.kind = TACET_DOMAIN_BOX, .d = D, .lower = lower, .upper = upper};
+    const tacet_domain ball = {.kind = TACET_DOMAIN_BALL, .d = D, .radius = 1.5};
+    tacet_features *f = NULL;
+    assert_ok(tacet_features_create_mercer(&f, kernel, &box, 12, 0, NULL));
+    assert_true(worst_error(f, X, N) < 1e-7);
+    check_bounded(f, -1, 2);
+    const size_t all = tacet_features_dim(f);
+    tacet_features_free(f);
+    assert_ok(tacet_features_create_mercer(&f, kernel, &box, 12, 40, NULL));
+    assert_int_equal(tacet_features_dim(f), 40);
+    assert_true(all > 40);
+    const double some = worst_error(f, X, N);
+    assert_true(some < 0.02 && some > 1e-7);
+    check_bounded(f, -1, 2);
+    tacet_features_free(f);
+    assert_ok(tacet_features_create_mercer(&f, kernel, &ball, 14, 0, NULL));
+    assert_true(worst_error(f, X, N) < 1e-6);
+    tacet_features_free(f);
+    tacet_kernel_free(kernel);
+}
+
+/* One point at a time or all at once; 600 nodes make several tiles. */
+static void batches_agree(void **state) {
+    (void)state;
+    enum { N = 70 };
+    const double lower[2] = {0, 0};
+    const double upper[2] = {1, 1};
+    const tacet_domain box = {.kind = TACET_DOMAIN_BOX, .d = 2, .lower = lower, .upper = upper};
+    double X[3 * N];
+    uniform(X, 3 * N, 0, 1, 96);
+    tacet_kernel *kernel = make_kernel("se", 2, 0.4, 1, NULL, 0);
+    tacet_features *f = NULL;
+    assert_ok(tacet_features_create_mercer(&f, kernel, &box, 24, 50, NULL));
+    double *phi = malloc(50 * N * sizeof *phi);
+    tacet_features_eval(f, phi, X, 3, N); /* leading dimension 3 */
+    for (size_t j = 0; j < N; j++) {
+        double one[50];
+        tacet_features_eval(f, one, X + 3 * j, 3, 1);
+        for (size_t i = 0; i < 50; i++) {
+            assert_close(one[i], phi[j * 50 + i], 1e-11); /* rounding over the root of an eigenvalue */
+        }
+    }
+    free(phi);
+    tacet_features_free(f);
+    tacet_kernel_free(kernel);
+}
+
+static void check_gradient(tacet_features *f, double tolerance) {
+    const size_t m = tacet_features_dim(f);
+    const size_t d = tacet_features_inputs(f);
+    const double h = 1e-5;
+    double x[8];
+    double *slope = malloc(m * d * sizeof *slope);
+    double *up = malloc(2 * m * sizeof *up);
+    uniform(x, d, 0.1, 0.9, 97);
+    tacet_features_grad(f, slope, x);
+    for (size_t c = 0; c < d; c++) {
+        const double middle = x[c];
+        x[c] = middle + h;
+        tacet_features_eval(f, up, x, d, 1);
+        x[c] = middle - h;
+        tacet_features_eval(f, up + m, x, d, 1);
+        x[c] = middle;
+        for (size_t i = 0; i < m; i++) {
+            assert_close(slope[c * m + i], (up[i] - up[m + i]) / (2 * h), tolerance);
+        }
+    }
+    free(slope);
+    free(up);
+    tacet_features_free(f);
+}
+
+static void gradients(void **state) {
+    (void)state;
+    const size_t groups[4] = {0, 1, 0, 1};
+    const double lower[4] = {0, 0, 0, 0};
+    const double upper[4] = {1, 1, 1, 1};
+    const tacet_domain box = {.kind = TACET_DOMAIN_BOX, .d = 4, .lower = lower, .upper = upper};
+    double Z[4 * 300];
+    uniform(Z, 4 * 300, 0, 1, 98);
+    for (int additive = 0; additive < 2; additive++) {
+        tacet_kernel *se = make_kernel("se", 4, 0.8, 1, additive ? groups : NULL, additive ? 2 : 0);
+        tacet_kernel *matern = make_kernel("matern52", 4, 0.8, 1, additive ? groups : NULL, additive ? 2 : 0);
+        tacet_features *f = NULL;
+        assert_ok(tacet_features_create_qff(&f, se, 4, NULL));
+        check_gradient(f, 1e-8);
+        assert_ok(tacet_features_create_qff(&f, se, 5, NULL));
+        check_gradient(f, 1e-8);
+        assert_ok(tacet_features_create_nystrom(&f, matern, Z, 4, 300, 20, NULL));
+        check_gradient(f, 1e-7);
+        assert_ok(tacet_features_create_mercer(&f, matern, &box, 4, 12, NULL));
+        check_gradient(f, 1e-7);
+        tacet_kernel_free(se);
+        tacet_kernel_free(matern);
+    }
+}
+
+static void bad_input(void **state) {
+    (void)state;
+    tacet_kernel *se = make_kernel("se", 3, 1, 1, NULL, 0);
+    tacet_kernel *matern = make_kernel("matern32", 3, 1, 1, NULL, 0);
+    tacet_features *f = (tacet_features *)se;
+    const double Z[3] = {0, NAN, 1};
+    const double good[3] = {0, 0, 0};
+    const double high[3] = {1, 0, 1};
+    double weights[1] = {0};
+    assert_status(tacet_features_create_qff(&f, se, 0, NULL), TACET_INVALID);
+    assert_null(f);
+    assert_status(tacet_features_create_qff(&f, se, 65, NULL), TACET_INVALID);
+    assert_status(tacet_features_create_qff(&f, NULL, 4, NULL), TACET_INVALID);
+    assert_status(tacet_features_create_qff(NULL, se, 4, NULL), TACET_INVALID);
+    assert_status(tacet_features_create_qff(&f, matern, 4, NULL), TACET_UNSUPPORTED);
+    tacet_kernel *wide = make_kernel("se", 40, 1, 1, NULL, 0);
+    assert_status(tacet_features_create_qff(&f, wide, 8, NULL), TACET_OVERFLOW);
+    assert_null(f);
+    tacet_kernel_free(wide);
+    assert_status(tacet_features_create_nystrom(&f, se, Z, 3, 1, 0, NULL), TACET_INVALID);
+    assert_status(tacet_features_create_nystrom(&f, se, good, 3, 0, 0, NULL), TACET_INVALID);
+    assert_status(tacet_features_create_nystrom(&f, se, good, 2, 1, 0, NULL), TACET_INVALID);
+    assert_status(tacet_features_create_nystrom(&f, se, NULL, 3, 1, 0, NULL), TACET_INVALID);
+    assert_status(tacet_features_create_mercer_points(&f, se, good, 3, weights, 1, 0, NULL), TACET_INVALID);
+    weights[0] = NAN;
+    assert_status(tacet_features_create_mercer_points(&f, se, good, 3, weights, 1, 0, NULL), TACET_INVALID);
+    tacet_domain domain = {.kind = TACET_DOMAIN_BOX, .d = 3, .lower = good, .upper = high};
+    assert_status(tacet_features_create_mercer(&f, se, &domain, 4, 0, NULL), TACET_INVALID); /* an empty side */
+    domain.upper = NULL;
+    assert_status(tacet_features_create_mercer(&f, se, &domain, 4, 0, NULL), TACET_INVALID);
+    domain = (tacet_domain){.kind = TACET_DOMAIN_BALL, .d = 3, .radius = 0};
+    assert_status(tacet_features_create_mercer(&f, se, &domain, 4, 0, NULL), TACET_INVALID);
+    domain.radius = NAN;
+    assert_status(tacet_features_create_mercer(&f, se, &domain, 4, 0, NULL), TACET_INVALID);
+    domain.radius = 1;
+    domain.centre = Z;
+    assert_status(tacet_features_create_mercer(&f, se, &domain, 4, 0, NULL), TACET_INVALID);
+    domain.centre = NULL;
+    assert_status(tacet_features_create_mercer(&f, se, &domain, 22, 0, NULL), TACET_INVALID); /* 22^3 > 10,000 */
+    assert_status(tacet_features_create_mercer(&f, se, &domain, 0, 0, NULL), TACET_INVALID);
+    domain.d = 2;
+    assert_status(tacet_features_create_mercer(&f, se, &domain, 4, 0, NULL), TACET_INVALID);
+    /* A linear kernel at the origin is 0: there is nothing to span. */
+    tacet_kernel *linear = make_kernel("linear", 3, 1, 1, NULL, 0);
+    assert_status(tacet_features_create_nystrom(&f, linear, good, 3, 1, 0, NULL), TACET_NUMERIC);
+    assert_null(f);
+    tacet_kernel_free(linear);
+    tacet_features_free(NULL);
+    tacet_kernel_free(se);
+    tacet_kernel_free(matern);
+}
+
+static void failing_allocations(void **state) {
+    (void)state;
+    const size_t groups[3] = {0, 1, 0};
+    const double Z[6] = {0, 0, 0, 1, 0.5, 0.2};
+    const double weights[2] = {1, 2};
+    const tacet_domain ball = {.kind = TACET_DOMAIN_BALL, .d = 3, .radius = 1};
+    tacet_kernel *kernel = make_kernel("se", 3, 1, 1, groups, 2);
+    for (int kind = 0; kind < 4; kind++) {
+        for (long n = 1;; n++) {
+            tacet_features *f = NULL;
+            tacet_status status = TACET_OK;
+            fail_alloc_after(n);
+            switch (kind) {
+            case 0:
+                status = tacet_features_create_qff(&f, kernel, 3, NULL);
+                break;
+            case 1:
+                status = tacet_features_create_nystrom(&f, kernel, Z, 3, 2, 0, NULL);
+                break;
+            case 2:
+                status = tacet_features_create_mercer(&f, kernel, &ball, 3, 0, NULL);
+                break;
+            default:
+                status = tacet_features_create_mercer_points(&f, kernel, Z, 3, weights, 2, 0, NULL);
+                break;
+            }
+            const int hit = fail_alloc_hit();
+            fail_alloc_after(0);
+            if (!hit) {
+                assert_ok(status);
+                assert_true(n > 10);
+                tacet_features_free(f);
+                break;
+            }
+            assert_status(status, TACET_NO_MEMORY);
+            assert_null(f);
+        }
+    }
+    tacet_kernel_free(kernel);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(qff_known_errors),
+        cmocka_unit_test(qff_within_theorem2),
+        cmocka_unit_test(qff_converges),
+        cmocka_unit_test(qff_norm),
+        cmocka_unit_test(orthant_is_another_kernel),
+        cmocka_unit_test(qff_additive),
+        cmocka_unit_test(nystrom),
+        cmocka_unit_test(nystrom_against_solve),
+        cmocka_unit_test(nystrom_precomputed),
+        cmocka_unit_test(mercer_of_the_ball),
+        cmocka_unit_test(mercer_second_moment),
+        cmocka_unit_test(mercer_exponential_kernel),
+        cmocka_unit_test(mercer_points),
+        cmocka_unit_test(mercer_additive),
+        cmocka_unit_test(batches_agree),
+        cmocka_unit_test(gradients),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(failing_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
