@@ -1,0 +1,526 @@
+/* ledger.c - reserve, commit, disclose, look up; and how concurrent callers share one durable transaction.
+ * Ring: gate. In: charges and answers. Out: entries and stored answers.
+ * Group commit: a caller puts its request into a queue. Whoever finds nobody leading leads: takes all that wait, does
+ * them in one transaction, and wakes them; those who come meanwhile wait for the next one. No thread is started. Other
+ * processes wait for the store's write lock, and every transaction first reads on from where the handle was.
+ * Cost: one sync per transaction, shared; O(1) work per request; memory per ticket (ledger_state.h). */
+#include <tacet/gate/ledger.h>
+
+#include "base/entry.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "gate/ledger_state.h"
+#include "gate/ledger_store.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/gate/calibrate.h>
+#include <unistd.h>
+
+enum { BATCH_MOST = 256 }; /* requests in one transaction */
+
+typedef enum verb { RESERVE, COMMIT, DISCLOSE, LOOKUP, TOTAL } verb;
+
+typedef struct request {
+    verb verb;
+    const char *ticket;
+    const tacet_charge *charge;
+    const void *answer;
+    size_t size;
+    const unsigned char *receipt;
+    tacet_entry *entry; /* out; in for COMMIT */
+    tacet_blob *memo;
+    tacet_ledger_totals *totals;
+    tacet_status status;
+    tacet_error error;
+    bool done;
+    struct request *next;
+} request;
+
+/* An answer whose commit failed. It is the only answer its entry can get from this handle: a second draw, made because
+ * the first could not be stored, would be a choice among draws. */
+typedef struct offer {
+    uint64_t entry;
+    tacet_blob bytes;
+    unsigned char receipt[TACET_HASH_BYTES];
+    struct offer *next;
+} offer;
+
+struct tacet_ledger {
+    pid_t pid;
+    pthread_mutex_t lock; /* queue, leading */
+    pthread_cond_t changed;
+    request *first;
+    request **last;
+    bool leading;
+    /* The leader's alone: */
+    tacet__store *store;
+    tacet__state state;
+    offer *offers;
+};
+
+void tacet_ledger_settings_defaults(tacet_ledger_settings *settings) {
+    memset(settings, 0, sizeof *settings);
+    settings->accounting = TACET_ACCOUNTING_GAUSSIAN;
+    settings->delta = 1e-5;
+    settings->uncovered_most = UINT64_MAX;
+    settings->create = true;
+    settings->busy_ms = 10000;
+}
+
+/* The budget in the unit of the accounting, rounded to the private side. */
+static tacet_status cap_of(double *cap, tacet_accounting accounting, double eps, double delta, tacet_error *err) {
+    if (!(eps > 0 && isfinite(eps))) {
+        return tacet__fail(err, TACET_INVALID, "ledger: the budget eps must be finite and > 0");
+    }
+    if (!(delta >= 0 && delta < 1)) {
+        return tacet__fail(err, TACET_INVALID, "ledger: the budget delta must be in [0, 1)");
+    }
+    switch (accounting) {
+    case TACET_ACCOUNTING_BASIC:
+        *cap = eps;
+        return TACET_OK;
+    case TACET_ACCOUNTING_ZCDP:
+        return tacet_zcdp_rho(cap, eps, delta, err);
+    case TACET_ACCOUNTING_GAUSSIAN:
+        return tacet_gdp_mu(cap, eps, delta, err);
+    }
+    return tacet__fail(err, TACET_INVALID, "ledger: unknown accounting");
+}
+
+static tacet_status check_budget(const tacet__state *state, const tacet_ledger_settings *settings, tacet_error *err) {
+    const tacet__record *r = &state->budget;
+    double cap = 0;
+    if (!settings->use_stored &&
+        (r->budget.accounting != settings->accounting || r->budget.eps != settings->eps ||
+         r->budget.delta != settings->delta || r->budget.uncovered_most != settings->uncovered_most)) {
+        return tacet__fail(err, TACET_CONFLICT, "the ledger has another budget: eps %g, delta %g, %s accounting",
+                           r->budget.eps, r->budget.delta, tacet_accounting_name(r->budget.accounting));
+    }
+    const tacet_status status = cap_of(&cap, r->budget.accounting, r->budget.eps, r->budget.delta, NULL);
+    /* Another release of this library may have rounded the cap otherwise; a forged one is off by more. */
+    if (status != TACET_OK || !(r->budget.cap <= cap * (1 + 1e-9))) {
+        return tacet__fail(err, TACET_CORRUPT, "ledger record 0 has a cap that its eps and delta do not allow");
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet_ledger_open(tacet_ledger **out, const char *path, const tacet_ledger_settings *settings,
+                               tacet_error *err) {
+    double cap = 0;
+    *out = NULL;
+    if (path == NULL || path[0] == '\0' || settings == NULL) {
+        return tacet__fail(err, TACET_INVALID, "ledger: a path and settings are needed");
+    }
+    if (!settings->use_stored) {
+        const tacet_status status = cap_of(&cap, settings->accounting, settings->eps, settings->delta, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
+    if (sodium_init() < 0) {
+        return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
+    }
+    tacet_ledger *ledger = TACET__ZALLOC(tacet_ledger, 1);
+    if (ledger == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening the ledger");
+    }
+    ledger->pid = getpid();
+    ledger->last = &ledger->first;
+    (void)pthread_mutex_init(&ledger->lock, NULL); /* cannot fail with default attributes */
+    (void)pthread_cond_init(&ledger->changed, NULL);
+    tacet__state_init(&ledger->state);
+    tacet_status status = tacet__store_open(&ledger->store, &ledger->state, path, settings, cap, err);
+    if (status == TACET_OK) {
+        status = check_budget(&ledger->state, settings, err);
+    }
+    if (status != TACET_OK) {
+        tacet_ledger_close(ledger);
+        return status;
+    }
+    *out = ledger;
+    return TACET_OK;
+}
+
+static void free_offer(offer *o) {
+    tacet_blob_clear(&o->bytes);
+    free(o);
+}
+
+void tacet_ledger_close(tacet_ledger *ledger) {
+    if (ledger == NULL) {
+        return;
+    }
+    tacet__store_close(ledger->store);
+    tacet__state_clear(&ledger->state);
+    while (ledger->offers != NULL) {
+        offer *o = ledger->offers;
+        ledger->offers = o->next;
+        free_offer(o);
+    }
+    (void)pthread_cond_destroy(&ledger->changed);
+    (void)pthread_mutex_destroy(&ledger->lock);
+    free(ledger);
+}
+
+static offer **find_offer(tacet_ledger *ledger, uint64_t entry) {
+    offer **at = &ledger->offers;
+    while (*at != NULL && (*at)->entry != entry) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+static void forget_offer(tacet_ledger *ledger, uint64_t entry) {
+    offer **at = find_offer(ledger, entry);
+    if (*at != NULL) {
+        offer *o = *at;
+        *at = o->next;
+        free_offer(o);
+    }
+}
+
+static const unsigned char *receipt_or_zero(const unsigned char *receipt) {
+    static const unsigned char ZERO[TACET_HASH_BYTES];
+    return receipt != NULL ? receipt : ZERO;
+}
+
+/* Keeps the answer until its transaction is durable. CONFLICT: another one was offered before. */
+static tacet_status make_offer(tacet_ledger *ledger, uint64_t entry, const void *answer, size_t size,
+                               const unsigned char *receipt, tacet_error *err) {
+    const offer *before = *find_offer(ledger, entry);
+    if (before != NULL) {
+        const bool same = before->bytes.size == size && (size == 0 || memcmp(before->bytes.data, answer, size) == 0) &&
+                          memcmp(before->receipt, receipt_or_zero(receipt), TACET_HASH_BYTES) == 0;
+        return same ? TACET_OK
+                    : tacet__fail(err, TACET_CONFLICT, "another answer to ledger entry %llu was offered before",
+                                  (unsigned long long)entry);
+    }
+    offer *o = TACET__ZALLOC(offer, 1);
+    if (o == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory storing an answer");
+    }
+    tacet_blob_init(&o->bytes);
+    const tacet_status status = tacet_blob_append(&o->bytes, answer, size, err);
+    if (status != TACET_OK) {
+        free_offer(o);
+        return status;
+    }
+    o->entry = entry;
+    memcpy(o->receipt, receipt_or_zero(receipt), TACET_HASH_BYTES);
+    o->next = ledger->offers;
+    ledger->offers = o;
+    return TACET_OK;
+}
+
+static tacet_status append_answer(tacet_ledger *ledger, uint64_t entry, const void *answer, size_t size,
+                                  const unsigned char *receipt, tacet_error *err) {
+    tacet__record record;
+    memset(&record, 0, sizeof record);
+    record.kind = TACET__RECORD_COMMIT;
+    record.commit.entry = entry;
+    record.commit.answer_size = size;
+    tacet__answer_hash(record.commit.answer_hash, answer, size);
+    memcpy(record.commit.receipt, receipt_or_zero(receipt), TACET_HASH_BYTES);
+    tacet_status status = tacet__store_append(ledger->store, &ledger->state, &record, NULL, err);
+    if (status == TACET_OK) {
+        status = tacet__store_put_answer(ledger->store, record.seq, answer, size, err);
+    }
+    return status;
+}
+
+/* The entry's stored answer, when it has one. */
+static tacet_status fetch_answer(tacet_ledger *ledger, request *r, uint64_t seq, tacet_error *err) {
+    tacet__record record;
+    unsigned char hash[TACET_HASH_BYTES];
+    const uint64_t commit = ledger->state.answers[seq];
+    if (commit == 0) {
+        return TACET_OK;
+    }
+    tacet_status status = tacet__store_read(ledger->store, &record, hash, commit, err);
+    if (status == TACET_OK) {
+        status = tacet__store_read_answer(ledger->store, r->memo, &record, err);
+    }
+    r->entry->answered = status == TACET_OK;
+    return status;
+}
+
+/* A ticket that is known: the same question gets what there is. */
+static tacet_status reserve_again(tacet_ledger *ledger, request *r, uint64_t seq, tacet_error *err) {
+    tacet__record record;
+    tacet_status status = tacet__store_read(ledger->store, &record, r->entry->hash, seq, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (r->charge != NULL && !tacet__charge_equal(&record.reserve.charge, r->charge)) {
+        return tacet__fail(err, TACET_CONFLICT, "the ticket was used for another question");
+    }
+    r->entry->seq = seq;
+    const offer *o = *find_offer(ledger, seq);
+    if (r->verb != LOOKUP && o != NULL && ledger->state.answers[seq] == 0) {
+        status = append_answer(ledger, seq, o->bytes.data, o->bytes.size, o->receipt, err);
+    }
+    return status == TACET_OK ? fetch_answer(ledger, r, seq, err) : status;
+}
+
+static tacet_status do_reserve(tacet_ledger *ledger, request *r, tacet_error *err) {
+    const uint64_t known = tacet__state_find(&ledger->state, r->ticket);
+    tacet__record record;
+    if (known != 0) {
+        return reserve_again(ledger, r, known, err);
+    }
+    const tacet_status fits = tacet__state_fits(&ledger->state, r->charge, err);
+    if (fits != TACET_OK) {
+        return fits;
+    }
+    memset(&record, 0, sizeof record);
+    record.kind = TACET__RECORD_RESERVE;
+    record.reserve.ticket = r->ticket;
+    record.reserve.charge = *r->charge;
+    const tacet_status status = tacet__store_append(ledger->store, &ledger->state, &record, r->entry->hash, err);
+    r->entry->seq = record.seq;
+    return status;
+}
+
+static tacet_status do_commit(tacet_ledger *ledger, request *r, tacet_error *err) {
+    const uint64_t seq = r->entry->seq;
+    tacet__record record;
+    unsigned char hash[TACET_HASH_BYTES];
+    if (seq == 0 || seq >= ledger->state.records) {
+        return tacet__fail(err, TACET_NOT_FOUND, "the ledger has no such entry");
+    }
+    tacet_status status = tacet__store_read(ledger->store, &record, hash, seq, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (record.kind != TACET__RECORD_RESERVE || memcmp(hash, r->entry->hash, TACET_HASH_BYTES) != 0) {
+        return tacet__fail(err, TACET_NOT_FOUND, "the ledger has no such entry");
+    }
+    const uint64_t answered = ledger->state.answers[seq];
+    if (answered != 0) {
+        unsigned char offered[TACET_HASH_BYTES];
+        tacet__answer_hash(offered, r->answer, r->size);
+        status = tacet__store_read(ledger->store, &record, hash, answered, err);
+        if (status == TACET_OK && (record.commit.answer_size != r->size ||
+                                   memcmp(record.commit.answer_hash, offered, TACET_HASH_BYTES) != 0 ||
+                                   memcmp(record.commit.receipt, receipt_or_zero(r->receipt), TACET_HASH_BYTES) != 0)) {
+            status = tacet__fail(err, TACET_CONFLICT, "ledger entry %llu has another answer already",
+                                 (unsigned long long)seq);
+        }
+        return status;
+    }
+    status = make_offer(ledger, seq, r->answer, r->size, r->receipt, err);
+    return status == TACET_OK ? append_answer(ledger, seq, r->answer, r->size, r->receipt, err) : status;
+}
+
+/* A disclosure has nothing to draw, so entry and answer may become durable together. */
+static tacet_status do_disclose(tacet_ledger *ledger, request *r, tacet_error *err) {
+    const tacet_status status = do_reserve(ledger, r, err);
+    return status == TACET_OK && !r->entry->answered ? do_commit(ledger, r, err) : status;
+}
+
+static tacet_status do_lookup(tacet_ledger *ledger, request *r, tacet_error *err) {
+    const uint64_t known = tacet__state_find(&ledger->state, r->ticket);
+    return known != 0 ? reserve_again(ledger, r, known, err)
+                      : tacet__fail(err, TACET_NOT_FOUND, "the ledger has no entry under this ticket");
+}
+
+static void do_total(const tacet_ledger *ledger, tacet_ledger_totals *out) {
+    const tacet__state *state = &ledger->state;
+    const double spent = tacet__sum_value(&state->spent);
+    out->accounting = state->budget.budget.accounting;
+    out->budget_eps = state->budget.budget.eps;
+    out->budget_delta = state->budget.budget.delta;
+    out->cap = state->budget.budget.cap;
+    out->spent = out->accounting == TACET_ACCOUNTING_GAUSSIAN ? sqrt(spent) : spent;
+    out->spent_delta = tacet__sum_value(&state->spent_delta);
+    out->entries = state->entries;
+    out->answered = state->answered;
+    out->uncovered = state->uncovered;
+    out->seeded = state->seeded;
+    out->records = state->records;
+    memcpy(out->head, state->head, TACET_HASH_BYTES);
+}
+
+static tacet_status perform(tacet_ledger *ledger, request *r) {
+    switch (r->verb) {
+    case RESERVE:
+        return do_reserve(ledger, r, &r->error);
+    case COMMIT:
+        return do_commit(ledger, r, &r->error);
+    case DISCLOSE:
+        return do_disclose(ledger, r, &r->error);
+    case LOOKUP:
+        return do_lookup(ledger, r, &r->error);
+    case TOTAL:
+        do_total(ledger, r->totals);
+        break;
+    }
+    return TACET_OK;
+}
+
+/* Whether a status is the answer to one request alone, and the transaction can go on. */
+static bool is_refusal(tacet_status status) {
+    return status == TACET_OK || status == TACET_BUDGET || status == TACET_CONFLICT || status == TACET_NOT_FOUND ||
+           status == TACET_INVALID;
+}
+
+/* All requests of the list in one transaction. When that fails none of them happened, and all are told so: what one was
+ * answered may rest on what another wrote. */
+static void run_batch(tacet_ledger *ledger, request *batch) {
+    tacet_error error = {TACET_OK, ""};
+    bool write = false;
+    for (const request *r = batch; r != NULL; r = r->next) {
+        write = write || (r->verb != LOOKUP && r->verb != TOTAL);
+    }
+    tacet_status status = tacet__store_begin(ledger->store, &ledger->state, write, &error);
+    for (request *r = batch; status == TACET_OK && r != NULL; r = r->next) {
+        r->status = perform(ledger, r);
+        if (!is_refusal(r->status)) {
+            status = r->status;
+            error = r->error;
+        }
+    }
+    if (status == TACET_OK) {
+        status = tacet__store_commit(ledger->store, &ledger->state, &error);
+    } else {
+        tacet__store_abandon(ledger->store, &ledger->state);
+    }
+    for (request *r = batch; r != NULL; r = r->next) {
+        if (status != TACET_OK) {
+            r->status = status;
+            r->error = error;
+        } else if (r->status == TACET_OK && r->entry != NULL && ledger->state.answers[r->entry->seq] != 0) {
+            forget_offer(ledger, r->entry->seq);
+        }
+    }
+}
+
+/* Waits until r was done, leading when nobody does. */
+static void submit(tacet_ledger *ledger, request *r) {
+    (void)pthread_mutex_lock(&ledger->lock);
+    *ledger->last = r;
+    ledger->last = &r->next;
+    while (!r->done) {
+        if (ledger->leading) {
+            (void)pthread_cond_wait(&ledger->changed, &ledger->lock);
+            continue;
+        }
+        request *batch = ledger->first;
+        request *end = batch;
+        for (size_t i = 1; i < BATCH_MOST && end->next != NULL; i++) {
+            end = end->next;
+        }
+        ledger->first = end->next;
+        if (ledger->first == NULL) {
+            ledger->last = &ledger->first;
+        }
+        end->next = NULL;
+        ledger->leading = true;
+        (void)pthread_mutex_unlock(&ledger->lock);
+        run_batch(ledger, batch);
+        (void)pthread_mutex_lock(&ledger->lock);
+        while (batch != NULL) {
+            request *next = batch->next; /* the request is gone once its thread sees it done */
+            batch->done = true;
+            batch = next;
+        }
+        ledger->leading = false;
+        (void)pthread_cond_broadcast(&ledger->changed);
+    }
+    (void)pthread_mutex_unlock(&ledger->lock);
+}
+
+/* Submits, and hands status and outputs to the caller: nothing half-made on failure. */
+static tacet_status finish(tacet_ledger *ledger, request *r, tacet_error *err) {
+    if (getpid() != ledger->pid) {
+        r->status = tacet__fail(&r->error, TACET_STATE, "a ledger opened before fork belongs to the parent");
+    } else {
+        submit(ledger, r);
+    }
+    if (r->status == TACET_OK) {
+        return TACET_OK;
+    }
+    if (r->verb != COMMIT && r->entry != NULL) {
+        memset(r->entry, 0, sizeof *r->entry);
+        r->memo->size = 0;
+    }
+    return tacet__fail(err, r->status, "%s", r->error.message);
+}
+
+static tacet_status check_question(tacet_entry *entry, tacet_blob *memo, const char *ticket, const tacet_charge *charge,
+                                   tacet_error *err) {
+    memset(entry, 0, sizeof *entry);
+    memo->size = 0;
+    const tacet_status status = tacet__ticket_check(ticket, err);
+    return status == TACET_OK ? tacet_charge_check(charge, err) : status;
+}
+
+static tacet_status check_answer(const void *answer, size_t size, tacet_error *err) {
+    if (size > TACET__ANSWER_MOST || (answer == NULL && size > 0)) {
+        return tacet__fail(err, TACET_INVALID, "an answer has at most %d bytes", TACET__ANSWER_MOST);
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet_ledger_reserve(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo, const char *ticket,
+                                  const tacet_charge *charge, tacet_error *err) {
+    request r = {.verb = RESERVE, .ticket = ticket, .charge = charge, .entry = entry, .memo = memo};
+    const tacet_status status = check_question(entry, memo, ticket, charge, err);
+    return status == TACET_OK ? finish(ledger, &r, err) : status;
+}
+
+tacet_status tacet_ledger_commit(tacet_ledger *ledger, const tacet_entry *entry, const void *answer, size_t size,
+                                 const unsigned char *receipt, tacet_error *err) {
+    tacet_entry copy = *entry;
+    request r = {.verb = COMMIT, .entry = &copy, .answer = answer, .size = size, .receipt = receipt};
+    const tacet_status status = check_answer(answer, size, err);
+    return status == TACET_OK ? finish(ledger, &r, err) : status;
+}
+
+tacet_status tacet_ledger_disclose(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo, const char *ticket,
+                                   const tacet_charge *charge, const void *answer, size_t size, tacet_error *err) {
+    request r = {.verb = DISCLOSE, .ticket = ticket, .charge = charge, .entry = entry, .memo = memo};
+    r.answer = answer;
+    r.size = size;
+    tacet_status status = check_question(entry, memo, ticket, charge, err);
+    if (status == TACET_OK) {
+        status = check_answer(answer, size, err);
+    }
+    if (status == TACET_OK && charge->claim != TACET_CLAIM_UNCOVERED) {
+        status = tacet__fail(err, TACET_INVALID, "only uncovered charges are disclosed; others reserve, draw, commit");
+    }
+    return status == TACET_OK ? finish(ledger, &r, err) : status;
+}
+
+tacet_status tacet_ledger_lookup(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo, const char *ticket,
+                                 tacet_error *err) {
+    request r = {.verb = LOOKUP, .ticket = ticket, .entry = entry, .memo = memo};
+    memset(entry, 0, sizeof *entry);
+    memo->size = 0;
+    const tacet_status status = tacet__ticket_check(ticket, err);
+    return status == TACET_OK ? finish(ledger, &r, err) : status;
+}
+
+tacet_status tacet_ledger_total(tacet_ledger *ledger, tacet_ledger_totals *out, tacet_error *err) {
+    request r = {.verb = TOTAL, .totals = out};
+    memset(out, 0, sizeof *out);
+    tacet_status status = finish(ledger, &r, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    out->eps = out->spent;
+    out->delta = out->spent_delta;
+    if (out->accounting != TACET_ACCOUNTING_BASIC) {
+        out->delta = out->spent > 0 ? out->budget_delta : 0;
+    }
+    if (out->spent > 0 && out->accounting == TACET_ACCOUNTING_ZCDP) {
+        status = tacet_zcdp_eps(&out->eps, out->spent, out->budget_delta, err);
+    } else if (out->spent > 0 && out->accounting == TACET_ACCOUNTING_GAUSSIAN) {
+        status = tacet_gdp_eps(&out->eps, out->spent, out->budget_delta, err);
+    }
+    return status;
+}
