@@ -1,0 +1,208 @@
+/* test_features_qff.c - quadrature Fourier features: error against the published bound and against the kernel, the full
+ * grid against its positive orthant, norms, additive kernels. */
+#include "feature_checks.h"
+
+/* d 2^(d-1) sqrt(pi/2) mbar^-mbar (e/(4 nu^2))^mbar */
+static double theorem2(size_t d, double mbar, double nu) {
+    return (double)d * pow(2, (double)d - 1) * sqrt(PI / 2) * pow(exp(1) / (4 * nu * nu * mbar), mbar);
+}
+
+/* d mbar!/(2 mbar)! nu^(-2 mbar) */
+static double sharp_bound(size_t d, double mbar, double nu) {
+    return (double)d * exp(lgamma(mbar + 1) - lgamma(2 * mbar + 1) - 2 * mbar * log(nu));
+}
+
+static double supremum_1d(double nu, size_t order) {
+    enum { N = 401 };
+    double X[N];
+    tacet_kernel *kernel = make_kernel("se", 1, nu, 1, NULL, 0);
+    tacet_features *f = NULL;
+    for (size_t i = 0; i < N; i++) {
+        X[i] = (double)i / (N - 1);
+    }
+    assert_ok(tacet_features_create_qff(&f, kernel, order, NULL));
+    const double worst = worst_error(f, X, N);
+    tacet_features_free(f);
+    tacet_kernel_free(kernel);
+    return worst;
+}
+
+static void qff_known_errors(void **state) {
+    (void)state;
+    assert_close(supremum_1d(0.5, 8), 4.9e-5, 0.05e-5);
+    assert_close(supremum_1d(0.25, 10), 3.5e-2, 0.05e-2);
+    assert_close(supremum_1d(1, 4), 4.7e-4, 0.05e-4);
+    assert_close(theorem2(1, 8, 0.5), 2.2e-4, 0.05e-4);
+    assert_close(sharp_bound(1, 8, 0.5), 1.3e-4, 0.05e-4);
+}
+
+/* On [0,1]^d, all corners included (the error grows with the distance). */
+static void qff_within_theorem2(void **state) {
+    (void)state;
+    static const double nus[] = {0.25, 0.5, 1, 2};
+    enum { N = 40 };
+    for (size_t d = 1; d <= 3; d++) {
+        double X[3 * N];
+        uniform(X, d * N, 0, 1, 20 + d);
+        for (size_t j = 0; j < 8; j++) {
+            for (size_t c = 0; c < d; c++) {
+                X[j * d + c] = (double)(j >> c & 1);
+            }
+        }
+        for (size_t k = 0; k < sizeof nus / sizeof *nus; k++) {
+            tacet_kernel *kernel = make_kernel("se", d, nus[k], 1, NULL, 0);
+            for (size_t order = 2; order <= 13; order++) {
+                tacet_features *f = NULL;
+                assert_ok(tacet_features_create_qff(&f, kernel, order, NULL));
+                const double worst = worst_error(f, X, N);
+                assert_true(worst <= theorem2(d, (double)order, nus[k]) + 4e-15);
+                assert_true(worst <= sharp_bound(d, (double)order, nus[k]) + 4e-15);
+                tacet_features_free(f);
+            }
+            tacet_kernel_free(kernel);
+        }
+    }
+}
+
+/* Where the order is enough the error is rounding; the norm is the signal variance; the dimension order^d. */
+static void qff_converges(void **state) {
+    (void)state;
+    static const size_t orders[3] = {64, 31, 18};
+    enum { N = 25 };
+    for (size_t d = 1; d <= 3; d++) {
+        double X[3 * N];
+        uniform(X, d * N, -0.6, 0.6, 30 + d);
+        tacet_kernel *kernel = make_kernel("se", d, 0.8, 1.9, NULL, 0);
+        tacet_features *f = NULL;
+        size_t m = 1;
+        for (size_t c = 0; c < d; c++) {
+            m *= orders[d - 1];
+        }
+        assert_ok(tacet_features_create_qff(&f, kernel, orders[d - 1], NULL));
+        assert_int_equal(tacet_features_dim(f), m);
+        assert_null(tacet_features_eigenvalues(f));
+        assert_true(tacet_features_norm2_bound(f) == 1.9);
+        const double worst = worst_error(f, X, N);
+        print_message("d = %zu, order %zu: error %.1e\n", d, orders[d - 1], worst);
+        assert_true(worst < 5e-15);
+        tacet_features_free(f);
+        tacet_kernel_free(kernel);
+    }
+}
+
+/* Unit norm for every order, even, odd and 1, everywhere, also far away. */
+static void qff_norm(void **state) {
+    (void)state;
+    enum { N = 30 };
+    double X[3 * N];
+    uniform(X, 3 * N, -50, 50, 40);
+    for (size_t d = 1; d <= 3; d++) {
+        tacet_kernel *kernel = make_kernel("se", d, 0.7, 1, NULL, 0);
+        for (size_t order = 1; order <= 9; order++) {
+            tacet_features *f = NULL;
+            assert_ok(tacet_features_create_qff(&f, kernel, order, NULL));
+            const size_t m = tacet_features_dim(f);
+            double *phi = malloc(m * N * sizeof *phi);
+            tacet_features_eval(f, phi, X, d, N);
+            for (size_t j = 0; j < N; j++) {
+                const double norm2 = tacet__dot(phi + j * m, phi + j * m, m);
+                assert_true(norm2 <= 1 + 1e-15 && norm2 >= 1 - 1e-14);
+            }
+            free(phi);
+            tacet_features_free(f);
+        }
+        tacet_kernel_free(kernel);
+    }
+}
+
+/* The same kernel from all nodes of the grid, without pairing, and from its positive orthant, as published. */
+static void grid_sums(double *full, double *orthant, size_t d, size_t order, const double *tau) {
+    double z[64];
+    double w[64];
+    assert_ok(tacet__gauss_hermite(z, w, order, NULL));
+    size_t count = 1;
+    for (size_t c = 0; c < d; c++) {
+        count *= order;
+    }
+    *full = 0;
+    *orthant = 0;
+    for (size_t node = 0; node < count; node++) {
+        double weight = 1;
+        double angle = 0;
+        int positive = 1;
+        for (size_t c = 0, rest = node; c < d; c++, rest /= order) {
+            weight *= w[rest % order];
+            angle += z[rest % order] * tau[c];
+            positive = positive && z[rest % order] > 0;
+        }
+        *full += weight * cos(angle);
+        *orthant += positive ? pow(2, (double)d) * weight * cos(angle) : 0;
+    }
+}
+
+/* Keeping the positive orthant is right for d = 1 and another kernel for d >= 2. Its limit at d = 2 is
+ * e^(-|tau|^2/2) - s(tau_1) s(tau_2), s(t) = E sin(|w| t) = (2/sqrt pi) Dawson(t/sqrt 2) > 0. */
+static void orthant_is_another_kernel(void **state) {
+    (void)state;
+    enum { N = 300, ORDER = 16 };
+    double worst[4] = {0};
+    for (size_t d = 1; d <= 3; d++) {
+        double tau[3 * N];
+        tacet_kernel *kernel = make_kernel("se", d, 1, 1, NULL, 0);
+        tacet_features *f = NULL;
+        assert_ok(tacet_features_create_qff(&f, kernel, ORDER, NULL));
+        const size_t m = tacet_features_dim(f);
+        double *phi = malloc(2 * m * sizeof *phi);
+        const double origin[3] = {0, 0, 0};
+        uniform(tau, d * N, 0, 1, 50 + d);
+        tacet_features_eval(f, phi, origin, d, 1);
+        for (size_t j = 0; j < N; j++) {
+            double full = 0;
+            double orthant = 0;
+            grid_sums(&full, &orthant, d, ORDER, tau + j * d);
+            const double k = tacet_kernel_eval(kernel, origin, tau + j * d);
+            tacet_features_eval(f, phi + m, tau + j * d, d, 1);
+            assert_close(tacet__dot(phi, phi + m, m), full, 1e-14);
+            assert_close(full, k, 1e-14);
+            worst[d] = fmax(worst[d], fabs(orthant - k));
+        }
+        free(phi);
+        tacet_features_free(f);
+        tacet_kernel_free(kernel);
+    }
+    print_message("positive orthant: error %.1e, %.2f, %.2f for d = 1, 2, 3\n", worst[1], worst[2], worst[3]);
+    assert_true(worst[1] < 1e-14);
+    assert_true(worst[2] > 0.25 && worst[2] < 0.4);
+    assert_true(worst[3] > 0.5 && worst[3] < 0.75);
+}
+
+static void qff_additive(void **state) {
+    (void)state;
+    enum { D = 10, N = 60 };
+    const size_t groups[D] = {0, 1, 0, 1, 2, 3, 4, 4, 2, 3};
+    static double X[D * N];
+    uniform(X, D * N, 0, 1, 60);
+    tacet_kernel *kernel = make_kernel("se", D, 0.6, 1, groups, 5);
+    tacet_features *f = NULL;
+    assert_ok(tacet_features_create_qff(&f, kernel, 14, NULL));
+    assert_int_equal(tacet_features_dim(f), 5 * 14 * 14);
+    assert_true(worst_error(f, X, N) < 1e-8);
+    tacet_features_free(f);
+    assert_ok(tacet_features_create_qff(&f, kernel, 21, NULL));
+    assert_int_equal(tacet_features_dim(f), 5 * 21 * 21);
+    assert_true(worst_error(f, X, N) < 1e-14);
+    tacet_features_free(f);
+    tacet_kernel_free(kernel);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(qff_known_errors),
+        cmocka_unit_test(qff_within_theorem2),
+        cmocka_unit_test(qff_converges),
+        cmocka_unit_test(qff_norm),
+        cmocka_unit_test(orthant_is_another_kernel),
+        cmocka_unit_test(qff_additive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
