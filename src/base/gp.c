@@ -244,7 +244,7 @@ tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, do
     const double pivot = before + noise_var + jitter;
     const double innovation = (y - gp->mean[candidate]) / sqrt(pivot);
     if (!isfinite(innovation * innovation)) {
-        return tacet__fail(err, TACET_NUMERIC, "the value observed at candidate %zu is too far from the model",
+        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is too far from the model",
                            candidate);
     }
     gather(gp, gp->coef, candidate);

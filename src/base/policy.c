@@ -1,6 +1,6 @@
 /* policy.c - the door to every algorithm: argument checks that all of them share, then the algorithm's own function.
  * Ring: base. */
-#include <tacet/base/policy.h>
+#include "base/policy_internal.h"
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -101,4 +101,8 @@ tacet_status tacet_policy_save(const tacet_policy *policy, tacet_blob *out, tace
 
 tacet_status tacet_policy_load(tacet_policy *policy, const void *bytes, size_t size, tacet_error *err) {
     return policy->ops->load(policy->self, bytes, size, err);
+}
+
+void *tacet__policy_self(const tacet_policy *policy, const tacet_policy_ops *ops) {
+    return policy->ops == ops ? policy->self : NULL;
 }

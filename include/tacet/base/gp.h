@@ -42,9 +42,9 @@ TACET_API void tacet_gp_free(tacet_gp *gp); /* NULL is allowed */
 TACET_API tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err);
 
 /* Observes value y at a candidate. A candidate whose variance plus noise is below 1e-10 of its prior variance (a repeat
- * without noise, a twin) gets jitter from the fixed schedule, which the report tells. INVALID: no such candidate, or y
- * not finite. STATE: no room left (reserve first). NUMERIC: the caller's covariance gave a value that is not finite. On
- * failure nothing has changed. */
+ * without noise, a twin) gets jitter from the fixed schedule, which the report tells. INVALID: no such candidate, y not
+ * finite or beyond what squares to a double. STATE: no room left (reserve first). NUMERIC: the caller's covariance gave
+ * a value that is not finite. On failure nothing has changed. */
 TACET_API tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err);
 /* The same with this observation's own noise variance, >= 0. */
 TACET_API tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, double noise_var,
