@@ -1,20 +1,23 @@
 # Install.cmake - one shared and one static library of all rings, headers, programs, manual pages, pkg-config file.
 set(rings "")
-foreach(ring base db gate open trusted)
+foreach(ring base db gate open trusted audit)
   get_target_property(type tacet_${ring} TYPE)
   if(type STREQUAL "STATIC_LIBRARY")
     list(APPEND rings tacet_${ring})
   endif()
 endforeach()
-set(objects "")
-foreach(ring ${rings})
-  list(APPEND objects -Wl,--whole-archive $<TARGET_FILE:${ring}> -Wl,--no-whole-archive)
-endforeach()
 file(WRITE ${CMAKE_BINARY_DIR}/empty.c "/* the shared library is made of the rings */\ntypedef int tacet_empty;\n")
 add_library(tacet SHARED ${CMAKE_BINARY_DIR}/empty.c)
-set_target_properties(tacet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+# Every object of every ring goes in, also where nothing refers to it yet. One option for all of them: repeated options
+# would be merged, and all archives but the first linked as usual.
+set(archives "")
+foreach(ring ${rings})
+  list(APPEND archives $<TARGET_FILE:${ring}>)
+endforeach()
+list(JOIN archives "," listed)
+set_target_properties(tacet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS "${archives}")
 add_dependencies(tacet ${rings})
-target_link_options(tacet PRIVATE ${objects})
+target_link_options(tacet PRIVATE "LINKER:--whole-archive,${listed},--no-whole-archive")
 target_link_libraries(tacet PRIVATE PkgConfig::openblas PkgConfig::lapacke PkgConfig::nlopt PkgConfig::sodium
   PkgConfig::sqlite PkgConfig::pq PkgConfig::jansson Threads::Threads m tacet_flags)
 
@@ -25,6 +28,8 @@ endforeach()
 install(TARGETS ${TACET_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/tacet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+# Relative to the file itself, so that the folder may be moved or staged.
+file(RELATIVE_PATH TACET_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/tacet.pc.in ${CMAKE_BINARY_DIR}/tacet.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/tacet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -29,7 +29,7 @@ typedef struct cli_option {
 } cli_option;
 
 typedef struct cli_command {
-    const char *name;        /* as typed: "gp-ucb" */
+    const char *name;        /* as typed after `tacet`: "gp-ucb", "ledger show" */
     const char *summary;     /* one line, for the list of commands and the NAME section */
     const char *usage;       /* what follows the name: "--data FILE --inputs A,B [options]" */
     const char *description; /* paragraphs separated by a blank line */

@@ -21,8 +21,10 @@ static void list(const cli_program *program, FILE *out) {
     fprintf(out, "\n'%s COMMAND --help' explains one of them.\n", program->name);
 }
 
-/* Commands may be of two words ("ledger show"); the front door passes both on. */
+/* Commands may be of two words ("ledger show"). Both are typed after `tacet`, but the program itself, whose name says
+ * the first word, is content with the second: `tacet-ledger show`. */
 static const cli_command *find(const cli_program *program, int argc, char **argv, int *used) {
+    const cli_command *short_form = NULL;
     for (const cli_command *c = program->commands; c->name != NULL; c++) {
         const char *space = strchr(c->name, ' ');
         if (space == NULL && strcmp(c->name, argv[1]) == 0) {
@@ -34,8 +36,21 @@ static const cli_command *find(const cli_program *program, int argc, char **argv
             *used = 2;
             return c;
         }
+        if (space != NULL && strcmp(space + 1, argv[1]) == 0) {
+            short_form = c;
+        }
     }
-    return NULL;
+    *used = 1;
+    return short_form;
+}
+
+/* Output that could not be written is a failure, whatever the command says. */
+static int written(const cli_program *program, int code) {
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "%s: writing the output failed\n", program->name);
+        return CLI_EXIT_FAILED;
+    }
+    return code;
 }
 
 int cli_main(const cli_program *program, int argc, char **argv) {
@@ -48,17 +63,17 @@ int cli_main(const cli_program *program, int argc, char **argv) {
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         list(program, stdout);
-        return CLI_EXIT_OK;
+        return written(program, CLI_EXIT_OK);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("%s %s\n", program->name, TACET_VERSION);
-        return CLI_EXIT_OK;
+        return written(program, CLI_EXIT_OK);
     }
     if (strcmp(argv[1], "--commands") == 0) {
         for (const cli_command *c = program->commands; c->name != NULL; c++) {
             printf("%s\n", c->name);
         }
-        return CLI_EXIT_OK;
+        return written(program, CLI_EXIT_OK);
     }
     int used = 0;
     const cli_command *command = find(program, argc, argv, &used);
@@ -68,12 +83,7 @@ int cli_main(const cli_program *program, int argc, char **argv) {
         list(program, stderr);
         return CLI_EXIT_USAGE;
     }
-    const int code = command->run(argc - used, argv + used, command);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "%s: writing the output failed\n", program->name);
-        return CLI_EXIT_FAILED;
-    }
-    return code;
+    return written(program, command->run(argc - used, argv + used, command));
 }
 
 void cli_json_print(json_t *object) {

@@ -43,6 +43,15 @@ static void help(FILE *out) {
             "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the privacy budget.\n");
 }
 
+/* Output that could not be written is a failure. */
+static int written(void) {
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "tacet: writing the output failed\n");
+        return 1;
+    }
+    return 0;
+}
+
 static int become(const entry *e, int argc, char **argv) {
     char self[PATH_MAX];
     char path[PATH_MAX + 64];
@@ -77,24 +86,25 @@ int main(int argc, char **argv) {
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("tacet %s\n", TACET_VERSION);
-        return 0;
+        return written();
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         help(stdout);
-        return 0;
+        return written();
     }
-    int at = 1;
     if (strcmp(argv[1], "help") == 0) {
         if (argc == 2) {
             help(stdout);
-            return 0;
+            return written();
         }
-        /* `tacet help X` is `tacet X --help`. */
-        argv[1] = argv[2];
-        argv[2] = (char *)(size_t) "--help";
+        /* `tacet help X Y` is `tacet X Y --help`. */
+        for (int i = 1; i + 1 < argc; i++) {
+            argv[i] = argv[i + 1];
+        }
+        argv[argc - 1] = (char *)(size_t) "--help";
     }
     for (const entry *e = TABLE; e->word != NULL; e++) {
-        if (strcmp(argv[at], e->word) == 0) {
+        if (strcmp(argv[1], e->word) == 0) {
             return become(e, argc, argv);
         }
     }

@@ -1,0 +1,101 @@
+#!/bin/sh
+# front.sh - the front door as a newcomer meets it: help, exit codes, wrong commands; every command of every program has a
+# help that names its options and can be typed as its usage line says; manual pages are there and clean.
+set -eu
+bin=${TACET_BIN:?}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "front: $*"; exit 1; }
+
+# run CODE ARGS...: the exit code must be CODE; output in $tmp/out and $tmp/err.
+run() {
+    want=$1
+    shift
+    code=0
+    "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
+    [ "$code" -eq "$want" ] || { cat "$tmp/out" "$tmp/err"; fail "'$*' exited with $code, expected $want"; }
+}
+quiet_out() { [ ! -s "$tmp/out" ] || fail "$1 wrote to stdout"; }
+quiet_err() { [ ! -s "$tmp/err" ] || fail "$1 wrote to stderr"; }
+
+run 0 "$bin/tacet" --help
+quiet_err "tacet --help"
+grep -q '^usage: tacet COMMAND' "$tmp/out" || fail "no usage line in the help"
+grep -q 'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused' "$tmp/out" || fail "the help does not say the exit codes"
+cp "$tmp/out" "$tmp/help"
+for same in help -h; do
+    run 0 "$bin/tacet" "$same"
+    cmp -s "$tmp/out" "$tmp/help" || fail "tacet $same differs from tacet --help"
+done
+run 0 "$bin/tacet" --version
+grep -Eq '^tacet [0-9]+\.[0-9]+\.[0-9]+$' "$tmp/out" || fail "tacet --version"
+run 2 "$bin/tacet"
+quiet_out "tacet without a command"
+run 2 "$bin/tacet" no-such-command
+quiet_out "an unknown command"
+grep -q "no command 'no-such-command'" "$tmp/err" || fail "an unknown command is not named"
+run 2 "$bin/tacet" help no-such-command
+
+# Output that cannot be written is a failure, not silence.
+if [ -w /dev/full ]; then
+    code=0
+    "$bin/tacet" --help >/dev/full 2>/dev/null || code=$?
+    [ "$code" -eq 1 ] || fail "writing the help to a full disk exited with $code"
+fi
+
+checked=0
+for program in "$bin"/tacet-*; do
+    [ -x "$program" ] || continue
+    name=$(basename "$program")
+    run 2 "$program"
+    quiet_out "$name without a command"
+    run 2 "$program" no-such-command
+    grep -q 'no-such-command' "$tmp/err" || fail "$name: an unknown command is not named"
+    run 0 "$program" --version
+    run 0 "$program" --help
+    cp "$tmp/out" "$tmp/help"
+    grep -q '^Ring: ' "$tmp/help" || fail "$name --help does not say its ring"
+    run 0 "$program" --commands
+    cp "$tmp/out" "$tmp/commands"
+    [ -s "$tmp/commands" ] || fail "$name has no commands"
+    while read -r command; do
+        grep -q "^  $command  *[^ ]" "$tmp/help" || fail "$name --help does not list '$command' with a summary"
+        # shellcheck disable=SC2086
+        run 0 "$program" $command --help
+        quiet_err "$name $command --help"
+        cp "$tmp/out" "$tmp/direct"
+        head -n 1 "$tmp/direct" | grep -q "^usage: tacet $command " || fail "the usage line of '$command' is not 'tacet $command …'"
+        # What the usage line says can be typed.
+        # shellcheck disable=SC2086
+        run 0 "$bin/tacet" $command --help
+        cmp -s "$tmp/out" "$tmp/direct" || fail "'tacet $command --help' is not the help of $name $command"
+        # shellcheck disable=SC2086
+        run 0 "$bin/tacet" help $command
+        cmp -s "$tmp/out" "$tmp/direct" || fail "'tacet help $command' is not its help"
+        # Every option has words, in the help and in the manual.
+        awk '/^  --/ { if (NF < 2 + ($2 ~ /^[A-Z]/)) { getline; if ($0 !~ /^ {20,}[^ ]/) exit 1 } }' "$tmp/direct" ||
+            fail "an option of '$command' has no explanation"
+        page="$(dirname "$bin")/man/tacet-$(echo "$command" | tr ' ' '-').1"
+        [ -s "$page" ] || fail "no manual page for '$command'"
+        sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' "$tmp/direct" | grep -v '^help$' | sed 's/-/\\-/g' | while read -r option; do
+            grep -qF "\\-\\-$option" "$page" || fail "the manual page of '$command' lacks --$option"
+        done
+        # A wrong option is a usage error, and nothing else happens.
+        # shellcheck disable=SC2086
+        run 2 "$program" $command --no-such-option
+        quiet_out "$name $command --no-such-option"
+        grep -q 'unknown option --no-such-option' "$tmp/err" || fail "'$command' does not name a wrong option"
+        checked=$((checked + 1))
+    done <"$tmp/commands"
+done
+
+if command -v groff >/dev/null 2>&1; then
+    for page in "$(dirname "$bin")"/man/*.1; do
+        groff -man -Tutf8 -ww -P-bcu "$page" >"$tmp/rendered" 2>"$tmp/err" || fail "groff cannot render $page"
+        [ ! -s "$tmp/err" ] || { cat "$tmp/err"; fail "groff warns of $page"; }
+        grep -q 'NAME' "$tmp/rendered" || fail "$page has no NAME"
+    done
+else
+    echo "groff is not installed: manual pages were not rendered"
+fi
+echo "$checked commands have a help that works"

@@ -1,0 +1,60 @@
+#!/bin/sh
+# install.sh - installs into an empty prefix, moves it, and uses it as a stranger would: pkg-config, headers, library,
+# programs, manual pages.
+set -eu
+build=${TACET_BUILD:?}
+source=${TACET_SOURCE:?}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+cmake --install "$build" --prefix "$tmp/first" >"$tmp/log" || { cat "$tmp/log"; exit 1; }
+mv "$tmp/first" "$tmp/moved"
+prefix=$tmp/moved
+pc=$(find "$prefix" -name tacet.pc)
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+libdir=$(pkg-config --variable=libdir tacet)
+
+# The library of an instrumented build needs the same runtime in the program.
+extra=""
+case $(sed -n 's/^TACET_SANITIZE:STRING=//p' "$build/CMakeCache.txt") in
+address) extra=-fsanitize=address ;;
+undefined) extra=-fsanitize=undefined ;;
+thread) extra=-fsanitize=thread ;;
+esac
+grep -q '^TACET_COVERAGE:BOOL=ON' "$build/CMakeCache.txt" && extra=--coverage
+compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+strict="-std=c17 -Wall -Wextra -Wpedantic -Werror"
+
+# shellcheck disable=SC2046,SC2086
+"$compiler" $strict $extra $(pkg-config --cflags tacet) "$source/tests/install/consumer.c" -o "$tmp/consumer" $(pkg-config --libs tacet)
+said=$(cd "$tmp" && LD_LIBRARY_PATH=$libdir ./consumer)
+expected=$(printf '2 records, the last 4.5\n41943041')
+[ "$said" = "$expected" ] || { echo "the installed library said: $said"; exit 1; }
+
+# Every public header stands on its own, in C and, where there is a compiler for it, in C++.
+(cd "$prefix/include" && find tacet -name '*.h') | sort >"$tmp/headers"
+[ -s "$tmp/headers" ]
+while read -r header; do
+    printf '#include <%s>\nint main(void) { return 0; }\n' "$header" >"$tmp/one.c"
+    # shellcheck disable=SC2046,SC2086
+    "$compiler" $strict -fsyntax-only $(pkg-config --cflags tacet) "$tmp/one.c" || { echo "$header does not stand alone"; exit 1; }
+    if command -v g++ >/dev/null 2>&1; then
+        # shellcheck disable=SC2046
+        g++ -fsyntax-only $(pkg-config --cflags tacet) -x c++ "$tmp/one.c" || { echo "$header is no C++"; exit 1; }
+    fi
+done <"$tmp/headers"
+
+# The installed front door finds the programs beside it.
+[ "$("$prefix/bin/tacet" --version)" = "tacet $(pkg-config --modversion tacet)" ]
+for program in "$build"/bin/tacet-*; do
+    [ -x "$program" ] || continue
+    name=$(basename "$program")
+    "$prefix/bin/$name" --help >"$tmp/help" || { echo "$name is not installed or does not run"; exit 1; }
+    "$prefix/bin/$name" --commands | while read -r command; do
+        page="tacet-$(echo "$command" | tr ' ' '-').1"
+        [ -s "$prefix/share/man/man1/$page" ] || { echo "no manual page $page"; exit 1; }
+    done
+done
+[ -s "$prefix/share/man/man1/tacet.1" ]
+echo "$(wc -l <"$tmp/headers") headers, a program built and run against the installed library"
