@@ -48,7 +48,7 @@ TACET_API tacet_status tacet_zcdp_delta(double *delta, double rho, double eps, t
 TACET_API tacet_status tacet_zcdp_rho(double *rho, double eps, double delta, tacet_error *err);   /* the largest */
 TACET_API tacet_status tacet_zcdp_from_gdp(double *rho, double mu, tacet_error *err);             /* mu^2/2 */
 TACET_API tacet_status tacet_zcdp_from_pure(double *rho, double eps, tacet_error *err);           /* eps^2/2 */
-/* eps-bounded range, as the exponential mechanism and permute-and-flip are: eps^2/8 (Cesar, Rogers 2021). */
+/* eps-bounded range, as the exponential mechanism is: eps^2/8 (Cesar, Rogers 2021). */
 TACET_API tacet_status tacet_zcdp_from_range(double *rho, double eps, tacet_error *err);
 
 #ifdef __cplusplus
