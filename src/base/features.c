@@ -121,8 +121,8 @@ const double *tacet__features_gather(const tacet__feature_block *block, double *
     return buffer;
 }
 
-/* In exact arithmetic |phi|^2 <= k(x, x). Rounding, divided by the root of a small eigenvalue, can lift it by 1e-10 or
- * so; sensitivity bounds must not depend on that. */
+/* In exact arithmetic |phi|^2 <= k(x, x). Rounding, divided by the root of a small eigenvalue, would exceed it by more
+ * than an ulp or two; sensitivity bounds must not depend on that. */
 static void cap(const tacet_features *features, double *phi, const double *x) {
     double diagonal = 0;
     tacet_kernel_diag(features->kernel, &diagonal, x, features->d, 1);

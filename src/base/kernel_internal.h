@@ -23,8 +23,8 @@ struct tacet_kernel {
     double matern_scale2;                        /* 2p + 1 */
 };
 
-/* As tacet_kernel_row (same bits), points stored by coordinate: coordinate c of point j is Xt[c*ldt + j]. Twice as fast
- * or more: each coordinate is one contiguous stream. */
+/* As tacet_kernel_row (same bits), points stored by coordinate: coordinate c of point j is Xt[c*ldt + j]. Faster:
+ * each coordinate is one contiguous stream. */
 void tacet__kernel_row_soa(const tacet_kernel *kernel, double *out, const double *Xt, size_t ldt, size_t n,
                            const double *x);
 

@@ -52,6 +52,30 @@ static void nystrom(void **state) {
     }
 }
 
+/* Where no eigenvalue is dropped, the projection loses nothing at the landmarks: only the cap keeps rounding (some
+ * 1e-14 here) from exceeding k(x, x). */
+static void norm_at_landmarks(void **state) {
+    (void)state;
+    enum { N = 200 };
+    static const double lengthscales[] = {0.05, 0.4, 1.3};
+    double Z[N];
+    static double phi[N * N];
+    uniform(Z, N, -1, 1, 83);
+    for (size_t k = 0; k < 3; k++) {
+        tacet_kernel *kernel = make_kernel("matern12", 1, lengthscales[k], 1, NULL, 0);
+        tacet_features *f = NULL;
+        assert_ok(tacet_features_create_nystrom(&f, kernel, Z, 1, N, 0, NULL));
+        const size_t m = tacet_features_dim(f);
+        tacet_features_eval(f, phi, Z, 1, N);
+        for (size_t j = 0; j < N; j++) {
+            const double norm2 = tacet__dot(phi + j * m, phi + j * m, m);
+            assert_true(norm2 <= 1 + 1e-15 && norm2 > 1 - 1e-12);
+        }
+        tacet_features_free(f);
+        tacet_kernel_free(kernel);
+    }
+}
+
 /* Off the landmarks: phi(x)'phi(y) = k_Z(x)' K^-1 k_Z(y), by a Cholesky factor. */
 static void nystrom_against_solve(void **state) {
     (void)state;
@@ -448,6 +472,7 @@ static void failing_allocations(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nystrom),
+        cmocka_unit_test(norm_at_landmarks),
         cmocka_unit_test(nystrom_against_solve),
         cmocka_unit_test(nystrom_precomputed),
         cmocka_unit_test(mercer_of_the_ball),

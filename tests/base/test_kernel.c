@@ -207,6 +207,22 @@ static void groups_are_a_mean(void **state) {
     }
 }
 
+/* 1/49 times 49 is not 1 in floating point; k(x, x) must be the signal variance all the same. */
+static void many_groups(void **state) {
+    (void)state;
+    enum { D = 49 };
+    size_t groups[D];
+    double x[D];
+    const double l = 0.5;
+    points(x, D, 11);
+    for (size_t c = 0; c < D; c++) {
+        groups[c] = D - 1 - c;
+    }
+    tacet_kernel *kernel = make("matern32", D, &l, 1, groups, D);
+    assert_true(tacet_kernel_eval(kernel, x, x) == 1.7);
+    tacet_kernel_free(kernel);
+}
+
 /* ARD with equal lengthscales is the isotropic kernel; one lengthscale scales the points. */
 static void ard(void **state) {
     (void)state;
@@ -505,6 +521,7 @@ int main(void) {
         cmocka_unit_test(near_and_far),
         cmocka_unit_test(matrices_are_psd),
         cmocka_unit_test(groups_are_a_mean),
+        cmocka_unit_test(many_groups),
         cmocka_unit_test(ard),
         cmocka_unit_test(precomputed_values),
         cmocka_unit_test(precomputed_refused),

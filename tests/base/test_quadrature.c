@@ -97,6 +97,28 @@ static void known_values(void **state) {
     assert_true(w[39] < 1e-25);
 }
 
+/* Every node is the root of its Hermite polynomial to the last digit: one more Newton step, in long double, finds
+ * nothing to correct. */
+static void nodes_are_roots(void **state) {
+    (void)state;
+    double x[MOST];
+    double w[MOST];
+    for (size_t n = 2; n <= 64; n++) {
+        assert_ok(tacet__gauss_hermite(x, w, n, NULL));
+        for (size_t i = 0; i < n; i++) {
+            long double a = 0; /* orthonormal: He_k / sqrt(k!) */
+            long double b = 1;
+            for (size_t k = 0; k < n; k++) {
+                const long double c = (x[i] * b - sqrtl((long double)k) * a) / sqrtl((long double)(k + 1));
+                a = b;
+                b = c;
+            }
+            const long double step = b / (sqrtl((long double)n) * a);
+            assert_close((double)step, 0, 4.5e-16 * fabs(x[i]) + 2e-16);
+        }
+    }
+}
+
 static void box(void **state) {
     (void)state;
     enum { D = 3, N = 5, COUNT = N * N * N };
@@ -188,8 +210,8 @@ static void bad_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moments), cmocka_unit_test(known_values), cmocka_unit_test(box),
-        cmocka_unit_test(ball),    cmocka_unit_test(bad_input),
+        cmocka_unit_test(moments), cmocka_unit_test(known_values), cmocka_unit_test(nodes_are_roots),
+        cmocka_unit_test(box),     cmocka_unit_test(ball),         cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
