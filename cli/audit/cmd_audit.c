@@ -1,0 +1,108 @@
+/* cmd_audit.c - tacet audit TARGET.
+ * Ring: audit. */
+#include "commands.h"
+
+#include <tacet/audit/audit.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void progress(double fraction, void *user) {
+    cli_progress(fraction, "auditing %s", (const char *)user);
+}
+
+static int list(void) {
+    json_t *names = json_array();
+    for (size_t i = 0; tacet_audit_target_at(i) != NULL; i++) {
+        const tacet_audit_target *t = tacet_audit_target_at(i);
+        if (!cli_json_wanted()) {
+            printf("%-30s %s\n", t->name, t->summary);
+        }
+        (void)json_array_append_new(names, json_pack("{ss ss sb sb}", "name", t->name, "summary", t->summary, "control",
+                                                     (int)t->control, "pure", (int)t->pure));
+    }
+    cli_json_print(json_pack("{so}", "targets", names));
+    return CLI_EXIT_OK;
+}
+
+static void show(const tacet_audit_target *target, const tacet_audit_result *r, const char *verdict) {
+    printf("%s: %s\n", target->name, target->summary);
+    printf("  claimed    eps = %g, delta = %g\n", r->claimed_eps, r->claimed_delta);
+    printf("  measured   eps >= %.4f  (confidence %g, %zu runs, %zu right and %zu wrong guesses)\n", r->eps_lower,
+           r->confidence, r->measured, r->correct, r->wrong);
+    printf("  verdict    %s%s\n", verdict,
+           target->control ? (r->violated ? ", as it should be: this mechanism is broken on purpose"
+                                          : ": THE AUDITOR MISSED A MECHANISM THAT IS BROKEN ON PURPOSE")
+                           : "");
+}
+
+static json_t *as_json(const tacet_audit_target *target, const tacet_audit_result *r, const char *verdict,
+                       double seconds) {
+    return json_pack("{ss so so so so ss sb sI sI sI so so sf}", "target", target->name, "claimed_eps",
+                     cli_real(r->claimed_eps), "claimed_delta", cli_real(r->claimed_delta), "eps_lower",
+                     cli_real(r->eps_lower), "confidence", cli_real(r->confidence), "verdict", verdict, "control",
+                     (int)target->control, "measured_runs", (json_int_t)r->measured, "correct", (json_int_t)r->correct,
+                     "wrong", (json_int_t)r->wrong, "guess_hi", cli_real(r->guess_hi), "guess_lo",
+                     cli_real(r->guess_lo), "seconds", seconds);
+}
+
+int cmd_audit(int argc, char **argv, const cli_command *self) {
+    tacet_audit_claim claim = {.eps = 1, .delta = 1e-5};
+    tacet_audit_settings settings;
+    tacet_audit_result result;
+    tacet_error err = {0};
+    tacet_audit_defaults(&settings);
+    const uint64_t no_seed = UINT64_MAX;
+    bool list_only = false;
+    settings.seed = no_seed;
+    const cli_option options[] = {
+        {"eps", CLI_DOUBLE, &claim.eps, "E", "claimed epsilon (default 1)", false},
+        {"delta", CLI_DOUBLE, &claim.delta, "D", "claimed delta (default 1e-5; pure mechanisms are audited at 0)",
+         false},
+        {"runs", CLI_SIZE, &settings.runs, "N",
+         "runs per world and direction of the guess (default 1000000); half as many more choose the event", false},
+        {"confidence", CLI_DOUBLE, &settings.confidence, "C", "of the lower bound (default 0.98)", false},
+        {"threads", CLI_SIZE, &settings.threads, "N", "default: as many as there are processors", false},
+        {"seed", CLI_U64, &settings.seed, "S", "reproducible noise instead of the operating system's", false},
+        {"list", CLI_FLAG, &list_only, NULL, "print the targets and stop", false},
+        {0},
+    };
+    const char *name = NULL;
+    size_t names = 1;
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, &name, &names, &code)) {
+        return code;
+    }
+    if (list_only) {
+        return list();
+    }
+    if (names == 0) {
+        return cli_usage(self, "which target? 'tacet audit --list' names them");
+    }
+    const tacet_audit_target *target = tacet_audit_find(name);
+    if (target == NULL) {
+        return cli_usage(self, "no target '%s'; 'tacet audit --list' names them", name);
+    }
+    if (target->pure) {
+        claim.delta = 0;
+    }
+    settings.seeded = settings.seed != no_seed;
+    settings.progress = progress;
+    settings.user = (void *)(size_t)target->name;
+    const double start = cli_seconds();
+    const tacet_status status = tacet_audit_run(&result, target, &claim, &settings, &err);
+    cli_progress_end();
+    if (status == TACET_INVALID) {
+        return cli_usage(self, "%s", err.message);
+    }
+    if (status != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    const char *verdict = result.violated ? "violated" : "consistent";
+    if (!cli_json_wanted()) {
+        show(target, &result, verdict);
+    }
+    cli_json_print(as_json(target, &result, verdict, cli_seconds() - start));
+    return result.violated == target->control ? CLI_EXIT_OK : CLI_EXIT_FAILED;
+}

@@ -1,0 +1,37 @@
+/* main.c - tacet-audit: attacks mechanisms, on made-up neighbours only.
+ * Ring: audit. */
+#include "commands.h"
+
+static const cli_command COMMANDS[] = {
+    {
+        .name = "audit",
+        .summary = "attack a mechanism; a lower bound on its epsilon, with confidence",
+        .usage = "TARGET [--eps E] [--delta D] [--runs N] | --list",
+        .description =
+            "Runs a mechanism many times on two worst-case neighbouring inputs, chooses on one part of the runs the "
+            "event "
+            "that tells them apart best, measures it on the rest, and prints a lower bound on epsilon that holds with "
+            "the "
+            "stated confidence.\n\n"
+            "The verdict is 'violated' when the bound is above the claimed epsilon, else 'consistent'. An audit can "
+            "refute "
+            "a claim; it cannot prove one. Targets named control:... are broken on purpose and must be found out: the "
+            "exit code is 0 when the verdict is the expected one, 1 when it is not.",
+        .examples = "tacet audit gaussian --eps 1 --delta 1e-5 --runs 1000000\n"
+                    "tacet audit control:float-laplace --eps 1\n"
+                    "tacet audit --list",
+        .run = cmd_audit,
+    },
+    {0},
+};
+
+static const cli_program PROGRAM = {
+    .name = "tacet-audit",
+    .summary = "Attacks what the gate releases.",
+    .ring = "audit (made-up neighbours only)",
+    .commands = COMMANDS,
+};
+
+int main(int argc, char **argv) {
+    return cli_main(&PROGRAM, argc, argv);
+}

@@ -1,0 +1,25 @@
+/* registry.c - every audit target by name.
+ * Ring: audit. */
+#include "audit/targets.h"
+
+#include <string.h>
+
+static const tacet_audit_target *const TARGETS[] = {
+    &tacet__audit_gaussian,         &tacet__audit_discrete_gaussian, &tacet__audit_laplace,
+    &tacet__audit_discrete_laplace, &tacet__audit_exponential,       &tacet__audit_permute_and_flip,
+    &tacet__audit_half_noise,       &tacet__audit_float_laplace,     &tacet__audit_shared_noise,
+    &tacet__audit_published,        &tacet__audit_wrong_sensitivity,
+};
+
+const tacet_audit_target *tacet_audit_target_at(size_t index) {
+    return index < sizeof TARGETS / sizeof TARGETS[0] ? TARGETS[index] : NULL;
+}
+
+const tacet_audit_target *tacet_audit_find(const char *name) {
+    for (size_t i = 0; tacet_audit_target_at(i) != NULL; i++) {
+        if (strcmp(TARGETS[i]->name, name) == 0) {
+            return TARGETS[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,16 @@
+/* targets.h - the mechanisms under attack, one constant each; registry.c lists them. Ring: audit. */
+#ifndef TACET_SRC_AUDIT_TARGETS_H
+#define TACET_SRC_AUDIT_TARGETS_H
+
+#include <tacet/audit/audit.h>
+
+/* targets_additive.c */
+extern const tacet_audit_target tacet__audit_gaussian, tacet__audit_discrete_gaussian, tacet__audit_laplace,
+    tacet__audit_discrete_laplace;
+/* targets_choice.c */
+extern const tacet_audit_target tacet__audit_exponential, tacet__audit_permute_and_flip;
+/* targets_control.c */
+extern const tacet_audit_target tacet__audit_half_noise, tacet__audit_float_laplace, tacet__audit_shared_noise,
+    tacet__audit_published, tacet__audit_wrong_sensitivity;
+
+#endif

@@ -1,0 +1,132 @@
+/* targets_additive.c - additive noise on a number or a vector, between neighbours at the full sensitivity.
+ * Ring: audit. The statistic is the released number along the direction in which the neighbours differ, which is the
+ * likelihood ratio's order for every mechanism here. The input is rounded to the grid and the rounding is part of the
+ * sensitivity, as the mechanisms do it. */
+#include "audit/targets.h"
+
+#include "base/fail.h"
+#include "base/linalg.h"
+#include "base/memory.h"
+#include "gate/sampler.h"
+
+#include <tacet/gate/calibrate.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct additive {
+    double scale;
+    double distance; /* between the two worlds, a multiple of the grid */
+    int grid;
+} additive;
+
+static tacet_status create(void **state, additive made, tacet_error *err) {
+    additive *a = TACET__ZALLOC(additive, 1);
+    *state = a;
+    if (a == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
+    }
+    *a = made;
+    return TACET_OK;
+}
+
+/* A scale for sensitivity 1 plus one grid step (each of the two rounded inputs may be off by half a step), and the
+ * neighbours exactly that far apart. */
+static tacet_status calibrated(void **state, const tacet_audit_claim *claim, bool gaussian, tacet_error *err) {
+    additive made = {0};
+    *state = NULL;
+    tacet_status status = gaussian ? tacet_calibrate_gaussian(&made.scale, claim->eps, claim->delta, 1, err)
+                                   : tacet_calibrate_laplace(&made.scale, claim->eps, 1, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    made.grid = tacet__grid_exponent(made.scale, DRAW_GRID_BITS);
+    const double step = ldexp(1, made.grid);
+    made.distance = floor(1 / step) * step + step;
+    status = gaussian ? tacet_calibrate_gaussian(&made.scale, claim->eps, claim->delta, 1 + step, err)
+                      : tacet_calibrate_laplace(&made.scale, claim->eps, 1 + step, err);
+    return status == TACET_OK ? create(state, made, err) : status;
+}
+
+static tacet_status create_gaussian(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    return calibrated(state, claim, true, err);
+}
+
+static tacet_status create_laplace(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    return calibrated(state, claim, false, err);
+}
+
+/* The discrete Gaussian is accounted as zCDP: sigma = Delta / sqrt(2 rho). */
+static tacet_status create_discrete_gaussian(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    double rho = 0;
+    additive made = {0};
+    *state = NULL;
+    const tacet_status status = tacet_zcdp_rho(&rho, claim->eps, claim->delta, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    made.grid = tacet__grid_exponent(1 / sqrt(2 * rho), DRAW_GRID_BITS);
+    const double step = ldexp(1, made.grid);
+    made.distance = floor(1 / step) * step + step;
+    made.scale = nextafter((1 + step) / sqrt(2 * rho), INFINITY);
+    return create(state, made, err);
+}
+
+typedef tacet_status (*draw)(tacet_noise *, double *, size_t, double, int, tacet_error *);
+
+static tacet_status run_with(draw d, void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    const additive *a = state;
+    double z = 0;
+    const tacet_status status = d(noise, &z, 1, a->scale, a->grid, err);
+    *statistic = z + (world ? a->distance : 0);
+    return status;
+}
+
+static tacet_status run_gaussian(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    return run_with(tacet__draw_gaussian, state, noise, world, statistic, err);
+}
+
+static tacet_status run_laplace(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    return run_with(tacet__draw_laplace, state, noise, world, statistic, err);
+}
+
+static tacet_status run_discrete_gaussian(void *state, tacet_noise *noise, int world, double *statistic,
+                                          tacet_error *err) {
+    return run_with(tacet__draw_discrete_gaussian, state, noise, world, statistic, err);
+}
+
+static tacet_status run_discrete_laplace(void *state, tacet_noise *noise, int world, double *statistic,
+                                         tacet_error *err) {
+    return run_with(tacet__draw_discrete_laplace, state, noise, world, statistic, err);
+}
+
+const tacet_audit_target tacet__audit_gaussian = {
+    .name = "gaussian",
+    .summary = "rounded Gaussian noise on a number; the number moves by the whole sensitivity",
+    .create = create_gaussian,
+    .run = run_gaussian,
+    .free = free,
+};
+const tacet_audit_target tacet__audit_discrete_gaussian = {
+    .name = "discrete-gaussian",
+    .summary = "discrete Gaussian noise on a number, calibrated through zCDP",
+    .create = create_discrete_gaussian,
+    .run = run_discrete_gaussian,
+    .free = free,
+};
+const tacet_audit_target tacet__audit_laplace = {
+    .name = "laplace",
+    .summary = "rounded Laplace noise on a number; pure",
+    .pure = true,
+    .create = create_laplace,
+    .run = run_laplace,
+    .free = free,
+};
+const tacet_audit_target tacet__audit_discrete_laplace = {
+    .name = "discrete-laplace",
+    .summary = "discrete Laplace (two-sided geometric) noise on a number; pure",
+    .pure = true,
+    .create = create_laplace,
+    .run = run_discrete_laplace,
+    .free = free,
+};

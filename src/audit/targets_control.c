@@ -1,0 +1,245 @@
+/* targets_control.c - mechanisms broken on purpose. An auditor that misses one of these is worthless.
+ * Ring: audit. None of this code is used by anything that releases data. */
+#include "audit/targets.h"
+
+#include "base/fail.h"
+#include "base/linalg.h"
+#include "base/memory.h"
+#include "gate/sampler.h"
+
+#include <tacet/gate/calibrate.h>
+#include <tacet/trusted/published.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct gaussian {
+    double sigma;
+    int grid;
+} gaussian;
+
+/* Gaussian noise for the claimed budget and a (wrongly) believed sensitivity. */
+static tacet_status create_gaussian(void **state, const tacet_audit_claim *claim, double believed, double factor,
+                                    tacet_error *err) {
+    gaussian *g = TACET__ZALLOC(gaussian, 1);
+    *state = g;
+    if (g == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
+    }
+    const tacet_status status = tacet_calibrate_gaussian(&g->sigma, claim->eps, claim->delta, believed, err);
+    if (status != TACET_OK) {
+        free(g);
+        *state = NULL;
+        return status;
+    }
+    g->sigma *= factor;
+    g->grid = tacet__grid_exponent(g->sigma, DRAW_GRID_BITS);
+    return TACET_OK;
+}
+
+static tacet_status create_half(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    return create_gaussian(state, claim, 1, 0.5, err);
+}
+
+static tacet_status run_half(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    const gaussian *g = state;
+    double z = 0;
+    const tacet_status status = tacet__draw_gaussian(noise, &z, 1, g->sigma, g->grid, err);
+    *statistic = z + world;
+    return status;
+}
+
+/* Textbook Laplace: a uniform double, a logarithm, a sum. Near 0 the sum 1 + noise falls on multiples of 2^-53 only,
+ * while 0 + noise keeps all bits of a small double: one look at the low bits tells the inputs apart (Mironov 2012). */
+typedef struct float_laplace {
+    double b;
+} float_laplace;
+
+static tacet_status create_float(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    float_laplace *f = TACET__ZALLOC(float_laplace, 1);
+    *state = f;
+    if (f == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
+    }
+    f->b = 1 / claim->eps;
+    return TACET_OK;
+}
+
+static tacet_status run_float(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    const float_laplace *f = state;
+    (void)err;
+    const double u = (double)(tacet__noise_u64(noise) >> 11) * 0x1p-53 - 0.5;
+    const double z = -f->b * copysign(log1p(-2 * fabs(u)), u);
+    const double y = (double)world + z;
+    const double scaled = y * 0x1p53;
+    const bool fine = fabs(y) < 0.25 && scaled != floor(scaled);
+    *statistic = fine ? -1 : 0;
+    return TACET_OK;
+}
+
+/* Two prefix sums of a stream, each with noise large enough for the whole stream, but the same draw in both. */
+static tacet_status create_stream(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    return create_gaussian(state, claim, sqrt(2), 1, err);
+}
+
+static tacet_status run_shared(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    const gaussian *g = state;
+    double z = 0;
+    const tacet_status status = tacet__draw_gaussian(noise, &z, 1, g->sigma, g->grid, err);
+    const double first = 0 + z;
+    const double second = 0 + world + z;
+    *statistic = second - first;
+    return status;
+}
+
+/* The published projection of a small table; one record moves by distance 1. The attacker knows both candidate tables
+ * and measures how far the output is from the column space of each. */
+enum { ROWS = 6, COLUMNS = 2, DIMS = 3 };
+
+typedef struct published {
+    double eps, delta;
+    double X[2][COLUMNS * ROWS];     /* records, one per column */
+    double basis[2][ROWS * COLUMNS]; /* orthonormal basis of the centred table's column space, in R^ROWS */
+} published;
+
+static void column_space(double *basis, const double *X) {
+    for (size_t c = 0; c < COLUMNS; c++) {
+        double *b = basis + c * ROWS;
+        double mean = 0;
+        for (size_t i = 0; i < ROWS; i++) {
+            mean += X[i * COLUMNS + c] / ROWS;
+        }
+        for (size_t i = 0; i < ROWS; i++) {
+            b[i] = X[i * COLUMNS + c] - mean;
+        }
+        for (size_t pass = 0; pass < 2; pass++) { /* twice: once is not orthogonal to rounding error */
+            for (size_t k = 0; k < c; k++) {
+                tacet__axpy(b, -tacet__dot(b, basis + k * ROWS, ROWS), basis + k * ROWS, ROWS);
+            }
+        }
+        const double norm = tacet__norm2(b, ROWS);
+        for (size_t i = 0; i < ROWS; i++) {
+            b[i] /= norm;
+        }
+    }
+}
+
+static tacet_status create_published(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    static const double TABLE[COLUMNS * ROWS] = {3, 1, -2, 4, 0, -1, 5, 2, -4, -3, 1, -2};
+    published *p = TACET__ZALLOC(published, 1);
+    *state = p;
+    if (p == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
+    }
+    p->eps = claim->eps;
+    p->delta = claim->delta > 0 ? claim->delta : 1e-5;
+    for (int w = 0; w < 2; w++) {
+        memcpy(p->X[w], TABLE, sizeof TABLE);
+        p->X[w][0] += w;
+        column_space(p->basis[w], p->X[w]);
+    }
+    return TACET_OK;
+}
+
+static double distance_to(const double *basis, const double *Z) {
+    double far = 0;
+    for (size_t k = 0; k < DIMS; k++) {
+        double column[ROWS];
+        for (size_t i = 0; i < ROWS; i++) {
+            column[i] = Z[i * DIMS + k];
+        }
+        for (size_t c = 0; c < COLUMNS; c++) {
+            tacet__axpy(column, -tacet__dot(column, basis + c * ROWS, ROWS), basis + c * ROWS, ROWS);
+        }
+        far += tacet__norm2(column, ROWS);
+    }
+    return far;
+}
+
+static tacet_status run_published(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    const published *p = state;
+    double M[COLUMNS * DIMS];
+    double Z[DIMS * ROWS];
+    tacet_status status = tacet__draw_gaussian(noise, M, (size_t)COLUMNS * DIMS, 1, -DRAW_GRID_BITS, err);
+    if (status == TACET_OK) {
+        status = tacet_published_project(Z, DIMS, NULL, p->X[world], COLUMNS, COLUMNS, ROWS, M, COLUMNS, DIMS, p->eps,
+                                         p->delta, err);
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    *statistic = log(distance_to(p->basis[0], Z) + 1e-300) - log(distance_to(p->basis[1], Z) + 1e-300);
+    return TACET_OK;
+}
+
+/* Outer products of [phi; y] with |phi| <= 1 and |y| <= 3, noise for a sensitivity that uses the bound of phi for y
+ * too: sqrt(2) (1 + 1) instead of sqrt(2) (1 + 9). The neighbours' vectors are orthogonal. */
+enum { PAIR = 2 };
+static const double RECORDS[2][PAIR] = {{-1, 1.0 / 3}, {1, 3}};
+
+static tacet_status create_wrong(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    return create_gaussian(state, claim, sqrt(2) * (1 + 1), 1, err);
+}
+
+static tacet_status run_wrong(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    const gaussian *g = state;
+    double z[PAIR * (PAIR + 1) / 2];
+    const tacet_status status = tacet__draw_gaussian(noise, z, sizeof z / sizeof z[0], g->sigma, g->grid, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    double along = 0;
+    size_t k = 0;
+    for (size_t i = 0; i < PAIR; i++) {
+        for (size_t j = i; j < PAIR; j++, k++) {
+            const double isometric = i == j ? 1 : sqrt(2); /* so that the vector's norm is the matrix's */
+            const double difference = isometric * (RECORDS[1][i] * RECORDS[1][j] - RECORDS[0][i] * RECORDS[0][j]);
+            along += difference * (isometric * RECORDS[world][i] * RECORDS[world][j] + z[k]);
+        }
+    }
+    *statistic = along;
+    return TACET_OK;
+}
+
+const tacet_audit_target tacet__audit_half_noise = {
+    .name = "control:half-noise",
+    .summary = "BROKEN: Gaussian noise of half the calibrated scale",
+    .control = true,
+    .create = create_half,
+    .run = run_half,
+    .free = free,
+};
+const tacet_audit_target tacet__audit_float_laplace = {
+    .name = "control:float-laplace",
+    .summary = "BROKEN: textbook Laplace noise in floating point",
+    .control = true,
+    .pure = true,
+    .create = create_float,
+    .run = run_float,
+    .free = free,
+};
+const tacet_audit_target tacet__audit_shared_noise = {
+    .name = "control:shared-noise-stream",
+    .summary = "BROKEN: two releases of a stream with one and the same noise draw",
+    .control = true,
+    .create = create_stream,
+    .run = run_shared,
+    .free = free,
+};
+const tacet_audit_target tacet__audit_published = {
+    .name = "control:published-projection",
+    .summary = "BROKEN: the published random projection of a table of records",
+    .control = true,
+    .create = create_published,
+    .run = run_published,
+    .free = free,
+};
+const tacet_audit_target tacet__audit_wrong_sensitivity = {
+    .name = "control:wrong-sensitivity",
+    .summary = "BROKEN: the bound of one part of a record used for both parts",
+    .control = true,
+    .create = create_wrong,
+    .run = run_wrong,
+    .free = free,
+};
