@@ -18,9 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/gate/calibrate.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BATCH_MOST = 256 }; /* requests in one transaction */
+enum {
+    BATCH_MOST = 256,        /* requests in one transaction */
+    GATHER_NS_MOST = 5000000 /* how long a leader waits for callers it expects */
+};
 
 typedef enum verb { RESERVE, COMMIT, DISCLOSE, LOOKUP, TOTAL } verb;
 
@@ -51,11 +55,15 @@ typedef struct offer {
 
 struct tacet_ledger {
     pid_t pid;
-    pthread_mutex_t lock; /* queue, leading */
-    pthread_cond_t changed;
+    pthread_mutex_t lock;   /* all until the leader's own */
+    pthread_cond_t changed; /* a batch is done */
+    pthread_cond_t arrived; /* the queue is as long as the leader hopes for */
     request *first;
     request **last;
+    size_t queued;
     bool leading;
+    size_t expected;   /* how many callers there were lately */
+    int64_t gather_ns; /* half of what the last transaction took, at most GATHER_NS_MOST */
     /* The leader's alone: */
     tacet__store *store;
     tacet__state state;
@@ -130,8 +138,13 @@ tacet_status tacet_ledger_open(tacet_ledger **out, const char *path, const tacet
     }
     ledger->pid = getpid();
     ledger->last = &ledger->first;
-    (void)pthread_mutex_init(&ledger->lock, NULL); /* cannot fail with default attributes */
+    (void)pthread_mutex_init(&ledger->lock, NULL); /* these cannot fail */
     (void)pthread_cond_init(&ledger->changed, NULL);
+    pthread_condattr_t monotonic;
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&ledger->arrived, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
     tacet__state_init(&ledger->state);
     tacet_status status = tacet__store_open(&ledger->store, &ledger->state, path, settings, cap, err);
     if (status == TACET_OK) {
@@ -161,6 +174,7 @@ void tacet_ledger_close(tacet_ledger *ledger) {
         ledger->offers = o->next;
         free_offer(o);
     }
+    (void)pthread_cond_destroy(&ledger->arrived);
     (void)pthread_cond_destroy(&ledger->changed);
     (void)pthread_mutex_destroy(&ledger->lock);
     free(ledger);
@@ -399,37 +413,70 @@ static void run_batch(tacet_ledger *ledger, request *batch) {
     }
 }
 
+static int64_t now_ns(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Takes what waits, after giving those who were just answered the time to come again: with eight callers a sync then
+ * serves eight, not whoever is first back. One caller alone never waits. Called with the lock held. */
+static request *gather(tacet_ledger *ledger) {
+    const int64_t until = now_ns() + ledger->gather_ns;
+    const struct timespec deadline = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+    while (ledger->queued < ledger->expected &&
+           pthread_cond_timedwait(&ledger->arrived, &ledger->lock, &deadline) == 0) {
+    }
+    request *batch = ledger->first;
+    request *end = batch;
+    size_t count = 1;
+    for (; count < BATCH_MOST && end->next != NULL; count++) {
+        end = end->next;
+    }
+    ledger->first = end->next;
+    if (ledger->first == NULL) {
+        ledger->last = &ledger->first;
+    }
+    end->next = NULL;
+    ledger->queued -= count;
+    ledger->expected = count;
+    return batch;
+}
+
+static void lead(tacet_ledger *ledger) {
+    ledger->leading = true;
+    request *batch = gather(ledger);
+    (void)pthread_mutex_unlock(&ledger->lock);
+    const int64_t start = now_ns();
+    run_batch(ledger, batch);
+    const int64_t half = (now_ns() - start) / 2;
+    (void)pthread_mutex_lock(&ledger->lock);
+    while (batch != NULL) {
+        request *next = batch->next; /* the request is gone once its thread sees it done */
+        batch->done = true;
+        batch = next;
+    }
+    ledger->expected += ledger->queued; /* those served, and those who came meanwhile */
+    ledger->gather_ns = half < GATHER_NS_MOST ? half : GATHER_NS_MOST;
+    ledger->leading = false;
+    (void)pthread_cond_broadcast(&ledger->changed);
+}
+
 /* Waits until r was done, leading when nobody does. */
 static void submit(tacet_ledger *ledger, request *r) {
     (void)pthread_mutex_lock(&ledger->lock);
     *ledger->last = r;
     ledger->last = &r->next;
+    ledger->queued++;
+    if (ledger->queued >= ledger->expected) {
+        (void)pthread_cond_signal(&ledger->arrived);
+    }
     while (!r->done) {
         if (ledger->leading) {
             (void)pthread_cond_wait(&ledger->changed, &ledger->lock);
-            continue;
+        } else {
+            lead(ledger);
         }
-        request *batch = ledger->first;
-        request *end = batch;
-        for (size_t i = 1; i < BATCH_MOST && end->next != NULL; i++) {
-            end = end->next;
-        }
-        ledger->first = end->next;
-        if (ledger->first == NULL) {
-            ledger->last = &ledger->first;
-        }
-        end->next = NULL;
-        ledger->leading = true;
-        (void)pthread_mutex_unlock(&ledger->lock);
-        run_batch(ledger, batch);
-        (void)pthread_mutex_lock(&ledger->lock);
-        while (batch != NULL) {
-            request *next = batch->next; /* the request is gone once its thread sees it done */
-            batch->done = true;
-            batch = next;
-        }
-        ledger->leading = false;
-        (void)pthread_cond_broadcast(&ledger->changed);
     }
     (void)pthread_mutex_unlock(&ledger->lock);
 }
