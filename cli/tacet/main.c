@@ -22,7 +22,7 @@ static const entry TABLE[] = {
     {"device", "tacet-device", 0, "trusted", "randomise a reward on the device, once per ticket: report"},
     {"calibrate", "tacet-gate", 1, "gate", "noise for a budget, or the budget a noise spends"},
     {"noise", "tacet-gate", 1, "gate", "raw exact noise on stdout, for anyone to test"},
-    {"ledger", "tacet-ledger", 0, "open", "what was spent, and that the chain is intact: show, verify, export"},
+    {"ledger", "tacet-ledger", 1, "open", "what was spent, and that the chain is intact: show, verify, export"},
     {"audit", "tacet-audit", 1, "audit", "attack a mechanism; a lower bound on its epsilon"},
     {"simulate", "tacet-lab", 1, "-", "seeded experiments on made-up problems"},
     {"bench", "tacet-lab", 1, "-", "measure one part against the limit of the machine"},

@@ -1,0 +1,118 @@
+/* cmd_show.c - `tacet ledger show`. Ring: open. */
+#include "ledger/commands.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_error *err) {
+    (void)err;
+    if (row->record->kind == TACET__RECORD_RESERVE) {
+        (void)json_array_append_new(user, ledger_row_json(row));
+    }
+    return TACET_OK;
+}
+
+/* Texts can be long; a table cannot. */
+static void cell(const char *text, size_t width) {
+    size_t shown = 0;
+    for (const char *c = text; *c != '\0' && (shown < width || (*c & 0xc0) == 0x80); c++) {
+        putchar(*c);
+        shown += (*c & 0xc0) != 0x80; /* one per character of UTF-8 */
+    }
+    for (; shown < width; shown++) {
+        putchar(' ');
+    }
+    fputs("  ", stdout);
+}
+
+static void number(double value) {
+    char text[32] = "-";
+    if (isfinite(value)) {
+        (void)snprintf(text, sizeof text, "%.4g", value);
+    }
+    cell(text, 9);
+}
+
+static tacet_status print_row(void *user, const tacet__ledger_row *row, tacet_error *err) {
+    const tacet_accounting accounting = *(const tacet_accounting *)user;
+    const tacet_charge *c = &row->record->reserve.charge;
+    char text[48];
+    struct tm tm;
+    (void)err;
+    if (row->record->kind != TACET__RECORD_RESERVE) {
+        return TACET_OK;
+    }
+    const time_t when = (time_t)row->record->time;
+    printf("%6llu  ", (unsigned long long)row->record->seq);
+    if (gmtime_r(&when, &tm) == NULL || strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm) == 0) {
+        (void)snprintf(text, sizeof text, "?");
+    }
+    cell(text, 19);
+    cell(row->record->reserve.ticket, 16);
+    cell(c->what, 24);
+    cell(c->to_whom, 14);
+    cell(c->mechanism, 12);
+    number(accounting == TACET_ACCOUNTING_BASIC ? c->eps : accounting == TACET_ACCOUNTING_ZCDP ? c->rho : c->mu);
+    number(c->delta < 1 ? c->delta : INFINITY);
+    if (c->group[0] != '\0') {
+        (void)snprintf(text, sizeof text, "%.20s=%.20s", c->group, c->part);
+    }
+    cell(c->group[0] != '\0' ? text : "-", 16);
+    printf("%s%s%s\n", row->answer != 0 ? "answered" : "open", c->claim == TACET_CLAIM_UNCOVERED ? "  UNCOVERED" : "",
+           c->seeded ? "  NOT PRIVATE" : "");
+    return TACET_OK;
+}
+
+static tacet_status print_table(tacet__ledger_view *view, const tacet__ledger_report *r, tacet_error *err) {
+    char head[2 * TACET_HASH_BYTES + 1];
+    tacet_accounting accounting = r->accounting;
+    printf("%6s  ", "seq");
+    cell("time (UTC)", 19);
+    cell("ticket", 16);
+    cell("what", 24);
+    cell("to whom", 14);
+    cell("mechanism", 12);
+    cell(ledger_unit(accounting), 9);
+    cell("delta", 9);
+    cell("group=part", 16);
+    puts("state");
+    const tacet_status status = tacet__ledger_each(view, print_row, &accounting, err);
+    tacet__hash_hex(head, r->head);
+    printf("\n%llu entries, %llu answered, %llu uncovered%s\n", (unsigned long long)r->entries,
+           (unsigned long long)r->answered, (unsigned long long)r->uncovered,
+           r->seeded > 0 ? "; some were drawn from a seeded source and are NOT PRIVATE" : "");
+    printf("spent   %s %.6g of %.6g (%s accounting)\n", ledger_unit(accounting), r->spent, r->cap,
+           tacet_accounting_name(accounting));
+    printf("that is eps %.6g, delta %.3g of eps %.6g, delta %.3g\n", r->eps, r->delta, r->budget_eps, r->budget_delta);
+    printf("head    %s\n", head);
+    return status;
+}
+
+int cmd_show(int argc, char **argv, const cli_command *self) {
+    const char *path = NULL;
+    const cli_option options[] = {
+        {"ledger", CLI_STRING, &path, "FILE", "The ledger.", true},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+    };
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    tacet_error err = {TACET_OK, ""};
+    tacet__ledger_report report;
+    tacet__ledger_view *view = NULL;
+    tacet_status status = ledger_load(&view, &report, path, NULL, &err);
+    if (status == TACET_OK && cli_json_wanted()) {
+        json_t *object = ledger_report_json(&report);
+        json_t *entries = json_array();
+        status = tacet__ledger_each(view, collect, entries, &err);
+        (void)json_object_set_new(object, "list", entries);
+        cli_json_print(object);
+    } else if (status == TACET_OK) {
+        status = print_table(view, &report, &err);
+    }
+    tacet__ledger_view_close(view);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
+}

@@ -1,0 +1,24 @@
+/* commands.h - the commands of tacet-ledger, and what they share. */
+#ifndef TACET_CLI_LEDGER_COMMANDS_H
+#define TACET_CLI_LEDGER_COMMANDS_H
+
+#include "common/cli.h"
+#include "open/ledger_view.h"
+
+int cmd_show(int argc, char **argv, const cli_command *self);
+int cmd_verify(int argc, char **argv, const cli_command *self);
+int cmd_export(int argc, char **argv, const cli_command *self);
+
+/* Opens and verifies: no command shows what it has not checked. On failure *view is NULL. */
+tacet_status ledger_load(tacet__ledger_view **view, tacet__ledger_report *report, const char *path,
+                         const unsigned char *noted, tacet_error *err);
+/* The report as an object; new reference, NULL when out of memory. */
+json_t *ledger_report_json(const tacet__ledger_report *report);
+/* A record as an object with all its fields. */
+json_t *ledger_row_json(const tacet__ledger_row *row);
+/* A bound that is not claimed (infinite) as null. */
+json_t *ledger_bound(double value);
+/* What the unit of an accounting is called: "eps", "rho", "mu". */
+const char *ledger_unit(tacet_accounting accounting);
+
+#endif

@@ -1,0 +1,122 @@
+/* shared.c - ledgers as JSON. Ring: open. */
+#include "ledger/commands.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+tacet_status ledger_load(tacet__ledger_view **view, tacet__ledger_report *report, const char *path,
+                         const unsigned char *noted, tacet_error *err) {
+    tacet_status status = tacet__ledger_view_open(view, path, err);
+    if (status == TACET_OK) {
+        status = tacet__ledger_verify(*view, report, noted, err);
+    }
+    if (status != TACET_OK) {
+        tacet__ledger_view_close(*view);
+        *view = NULL;
+    }
+    return status;
+}
+
+const char *ledger_unit(tacet_accounting accounting) {
+    return accounting == TACET_ACCOUNTING_BASIC ? "eps" : accounting == TACET_ACCOUNTING_ZCDP ? "rho" : "mu";
+}
+
+json_t *ledger_bound(double value) {
+    return cli_real(value);
+}
+
+static json_t *hash_json(const unsigned char *hash) {
+    char hex[2 * TACET_HASH_BYTES + 1];
+    tacet__hash_hex(hex, hash);
+    return json_string(hex);
+}
+
+static json_t *bytes_json(const unsigned char *bytes, size_t size) {
+    char *hex = malloc(2 * size + 1);
+    json_t *text = NULL;
+    if (hex != NULL) {
+        text = json_string(sodium_bin2hex(hex, 2 * size + 1, bytes, size));
+    }
+    free(hex);
+    return text;
+}
+
+static json_t *count_json(uint64_t count) {
+    return count > INT64_MAX ? json_null() : json_integer((json_int_t)count);
+}
+
+json_t *ledger_report_json(const tacet__ledger_report *r) {
+    return json_pack("{s:o, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:f, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "id",
+                     bytes_json(r->id, sizeof r->id), "accounting", tacet_accounting_name(r->accounting), "unit",
+                     ledger_unit(r->accounting), "budget_eps", r->budget_eps, "budget_delta", r->budget_delta, "cap",
+                     r->cap, "spent", r->spent, "spent_delta", r->spent_delta, "eps", ledger_bound(r->eps), "delta",
+                     r->delta, "uncovered_most", count_json(r->uncovered_most), "entries", (json_int_t)r->entries,
+                     "answered", (json_int_t)r->answered, "open", (json_int_t)(r->entries - r->answered), "uncovered",
+                     (json_int_t)r->uncovered, "not_private", (json_int_t)r->seeded, "records", (json_int_t)r->records,
+                     "head", hash_json(r->head));
+}
+
+/* Parameters are JSON by agreement; what is not is shown as the text it is. */
+static json_t *parameters_json(const char *text) {
+    json_t *value = text[0] == '\0' ? json_object() : json_loads(text, JSON_DECODE_ANY, NULL);
+    return value != NULL ? value : json_string(text);
+}
+
+static void add_reserve(json_t *object, const tacet__ledger_row *row) {
+    const tacet_charge *c = &row->record->reserve.charge;
+    (void)json_object_set_new(object, "ticket", json_string(row->record->reserve.ticket));
+    (void)json_object_set_new(object, "what", json_string(c->what));
+    (void)json_object_set_new(object, "to_whom", json_string(c->to_whom));
+    (void)json_object_set_new(object, "mechanism", json_string(c->mechanism));
+    (void)json_object_set_new(object, "parameters", parameters_json(c->parameters));
+    (void)json_object_set_new(object, "claim", json_string(tacet_claim_name(c->claim)));
+    (void)json_object_set_new(object, "eps", ledger_bound(c->eps));
+    (void)json_object_set_new(object, "delta", c->delta < 1 ? ledger_bound(c->delta) : json_null());
+    (void)json_object_set_new(object, "rho", ledger_bound(c->rho));
+    (void)json_object_set_new(object, "mu", ledger_bound(c->mu));
+    (void)json_object_set_new(object, "group", c->group[0] != '\0' ? json_string(c->group) : json_null());
+    (void)json_object_set_new(object, "part", c->part[0] != '\0' ? json_string(c->part) : json_null());
+    (void)json_object_set_new(object, "covered_fields", json_string(c->covered_fields));
+    (void)json_object_set_new(object, "uncovered_fields", json_string(c->uncovered_fields));
+    (void)json_object_set_new(object, "covered_records", json_string(c->covered_records));
+    (void)json_object_set_new(object, "not_private", json_boolean(c->seeded));
+    (void)json_object_set_new(object, "answered_by", row->answer != 0 ? count_json(row->answer) : json_null());
+}
+
+static void add_commit(json_t *object, const tacet__record *record) {
+    (void)json_object_set_new(object, "entry", count_json(record->commit.entry));
+    (void)json_object_set_new(object, "answer_size", count_json(record->commit.answer_size));
+    (void)json_object_set_new(object, "answer_hash", hash_json(record->commit.answer_hash));
+    (void)json_object_set_new(object, "receipt_hash", hash_json(record->commit.receipt));
+}
+
+static void add_budget(json_t *object, const tacet__record *record) {
+    (void)json_object_set_new(object, "id", bytes_json(record->budget.id, sizeof record->budget.id));
+    (void)json_object_set_new(object, "accounting", json_string(tacet_accounting_name(record->budget.accounting)));
+    (void)json_object_set_new(object, "eps", json_real(record->budget.eps));
+    (void)json_object_set_new(object, "delta", json_real(record->budget.delta));
+    (void)json_object_set_new(object, "cap", json_real(record->budget.cap));
+    (void)json_object_set_new(object, "uncovered_most", count_json(record->budget.uncovered_most));
+}
+
+json_t *ledger_row_json(const tacet__ledger_row *row) {
+    static const char *const KINDS[] = {"?", "budget", "reserve", "commit"};
+    json_t *object = json_pack("{s:I, s:s, s:I}", "seq", (json_int_t)row->record->seq, "kind", KINDS[row->record->kind],
+                               "time", (json_int_t)row->record->time);
+    switch (row->record->kind) {
+    case TACET__RECORD_BUDGET:
+        add_budget(object, row->record);
+        break;
+    case TACET__RECORD_RESERVE:
+        add_reserve(object, row);
+        break;
+    case TACET__RECORD_COMMIT:
+        add_commit(object, row->record);
+        break;
+    }
+    (void)json_object_set_new(object, "previous", hash_json(row->previous));
+    (void)json_object_set_new(object, "hash", hash_json(row->hash));
+    return object;
+}

@@ -1,0 +1,66 @@
+#!/bin/sh
+# ledger.sh - a ledger as a person sees it: filled until the budget refuses (exit code 3), shown, verified, exported,
+# tampered with. The chain is recomputed from the export by another program's BLAKE2b, where there is one.
+set -eu
+tacet=$TACET_BIN/tacet
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "ledger.sh: $1" >&2
+    exit 1
+}
+expect() { # expect CODE COMMAND...
+    want=$1
+    shift
+    code=0
+    "$@" >"$work/out" 2>"$work/err" || code=$?
+    [ "$code" = "$want" ] || { cat "$work/err" >&2; fail "exit code $code instead of $want: $*"; }
+}
+
+ledger=$work/study.ledger
+expect 0 "$TACET_BIN/bench_ledger" --ledger "$ledger" --entries 3 --charge 0.3
+expect 0 "$tacet" ledger verify --ledger "$ledger" --json
+head=$(sed 's/.*"head":"\([0-9a-f]*\)".*/\1/' "$work/out")
+grep -q '"verdict":"intact"' "$work/out" || fail "not intact"
+grep -q '"entries":3' "$work/out" || fail "not three entries"
+# The tickets of the first run again: answered from the ledger, nothing charged; the fourth does not fit.
+expect 0 "$TACET_BIN/bench_ledger" --ledger "$ledger" --entries 3 --charge 0.3
+expect 3 "$TACET_BIN/bench_ledger" --ledger "$ledger" --entries 4 --charge 0.3
+grep -q 'eps 0.3 asked, 0.9 of 1 spent' "$work/err" || fail "the refusal does not say why"
+expect 0 "$tacet" ledger verify --ledger "$ledger" --head "$head"
+grep -q "$head" "$work/out" || fail "the head changed although nothing was written"
+
+expect 0 "$tacet" ledger show --ledger "$ledger"
+[ "$(grep -c 'answered$' "$work/out")" = 3 ] || fail "show does not list three entries"
+grep -q 'spent   eps 0.9 of 1' "$work/out" || fail "show does not say what was spent"
+expect 0 "$tacet" ledger show --ledger "$ledger" --json
+grep -q '"list":\[{"seq":1,"kind":"reserve"' "$work/out" || fail "show --json has no list"
+
+expect 0 "$tacet" ledger export --ledger "$ledger"
+[ "$(wc -l <"$work/out")" = 7 ] || fail "export does not have seven records"
+if command -v python3 >/dev/null; then
+    python3 - "$work/out" "$head" <<'PY' || fail "the exported chain does not hold"
+import hashlib, json, sys
+previous = bytes(32)
+for number, line in enumerate(open(sys.argv[1])):
+    record = json.loads(line)
+    assert record["seq"] == number and record["previous"] == previous.hex()
+    previous = hashlib.blake2b(previous + bytes.fromhex(record["body"]), digest_size=32).digest()
+    assert record["hash"] == previous.hex()
+assert previous.hex() == sys.argv[2]
+PY
+fi
+
+# Usage errors are 2, refusals 1, with a reason.
+expect 2 "$tacet" ledger verify
+expect 2 "$tacet" ledger verify --ledger "$ledger" --head abc
+expect 1 "$tacet" ledger show --ledger "$work/missing"
+expect 1 "$tacet" ledger verify --ledger "$ledger" --head "$(echo "$head" | tr '0-9a-f' '1-9a-f0')"
+grep -q 'no record has the hash' "$work/err" || fail "a wrong head is not named"
+printf 'x' | dd of="$ledger" bs=1 seek=20 conv=notrunc 2>/dev/null
+size=$(wc -c <"$ledger")
+dd if="$ledger" of="$work/cut" bs=1 count=$((size - 5000)) 2>/dev/null
+expect 1 "$tacet" ledger verify --ledger "$work/cut" --json
+grep -q '"status":"CORRUPT"' "$work/out" || fail "a cut file is not called corrupt"
+expect 1 "$tacet" ledger show --ledger "$TACET_BIN/tacet"
+echo "ok"
