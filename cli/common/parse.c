@@ -118,7 +118,7 @@ static int parse_one(const cli_command *command, const cli_option *options, int 
 
 bool cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, const char **positional,
                size_t *positional_count, int *exit_code) {
-    const size_t most = positional != NULL ? *positional_count : 0;
+    const size_t most = positional != NULL && positional_count != NULL ? *positional_count : 0;
     size_t found = 0;
     uint64_t seen = 0; /* which options were given; tables are shorter than 64 */
     bool only_positional = false;

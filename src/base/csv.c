@@ -395,7 +395,7 @@ static char *label(const char *name) {
     const size_t length = strlen(name);
     char *copy = strdup(length > MOST ? name + length - MOST : name);
     if (copy != NULL && length > MOST) {
-        memcpy(copy, "...", 3);
+        copy[0] = copy[1] = copy[2] = '.';
     }
     return copy;
 }

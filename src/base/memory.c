@@ -50,7 +50,7 @@ bool tacet__grow(void **array, size_t *capacity, size_t need, size_t size) {
         }
     }
     size_t bytes = 0;
-    if (!tacet__size_mul(&bytes, target, size)) {
+    if (!tacet__size_mul(&bytes, target, size) || bytes == 0) {
         return false;
     }
     void *larger = realloc(*array, bytes);

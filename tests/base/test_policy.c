@@ -65,7 +65,7 @@ static double domain(size_t arm, size_t i) {
 static tacet_status toy_suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
     toy *t = self;
     const bool shaped = t->sets ? round->points != NULL && round->d == D : round->points == NULL;
-    if ((!shaped || round->context_dim != 0) && t->bug != ANY_ROUND) {
+    if (((!shaped || round->context_dim != 0) && t->bug != ANY_ROUND) || (t->sets && round->points == NULL)) {
         return tacet__fail(err, TACET_INVALID, "a round of another shape");
     }
     if (t->tickets == MOST) {
