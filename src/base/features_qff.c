@@ -112,10 +112,10 @@ void tacet__fourier_eval(const tacet__feature_block *block, double *out, const d
         C[0] = 1;
         S[0] = 0;
     }
+    double cosine[ORDER_MOST] = {0};
+    double sine[ORDER_MOST] = {0};
     size_t count = 1;
     for (size_t c = 0; pairs > 0 && c < block->d; c++) {
-        double cosine[ORDER_MOST];
-        double sine[ORDER_MOST];
         for (size_t i = 0; i < (order + 1) / 2; i++) {
             const double angle = block->frequency[c * order + i] * at[c];
             cosine[i] = cos(angle);

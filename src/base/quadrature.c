@@ -51,6 +51,7 @@ static tacet_status gauss(double *nodes, double *weights, const double *b, size_
     }
     for (size_t k = 0; k < n; k++) {
         nodes[k] = 0;
+        weights[k] = 0;
         off[k] = b[k];
     }
     const tacet_status status = tacet__tridiagonal(nodes, off, n, vectors, n, err);
@@ -147,8 +148,8 @@ tacet_status tacet__quadrature_box(double *X, double *weights, size_t d, size_t 
 
 tacet_status tacet__quadrature_ball(double *X, double *weights, size_t d, size_t n, const double *centre, double radius,
                                     tacet_error *err) {
-    double t[TACET__QUADRATURE_MOST];
-    double w[TACET__QUADRATURE_MOST];
+    double t[TACET__QUADRATURE_MOST] = {0};
+    double w[TACET__QUADRATURE_MOST] = {0};
     const tacet_status status = check(n, err);
     if (status != TACET_OK) {
         return status;

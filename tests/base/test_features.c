@@ -185,7 +185,7 @@ static void mercer_second_moment(void **state) {
         sum += lam[i];
     }
     assert_close(sum, 1.4, 1e-8);
-    double *phi = malloc(m * COUNT * sizeof *phi);
+    double *phi = malloc((m + 1) * COUNT * sizeof *phi);
     static const size_t rules[2] = {ORDER, FINE};
     static const double slack[2] = {1e-9, 1e-8};
     for (size_t k = 0; k < 2; k++) {
