@@ -1,0 +1,33 @@
+/* main.c - tacet-plain: optimisation without any protection, the reference for the private methods.
+ * Ring: trusted (it reads raw records), though it links only what an open program may. */
+#include "plain/commands.h"
+
+static const cli_command COMMANDS[] = {
+    {"gp-ucb", "plain GP-UCB over a CSV; unprotected, the reference",
+     "--data FILE --inputs A,B --target Y --lengthscale L --queries T [options]",
+     "Finds the row of a table with the largest target by asking for few of them: GP-UCB with a Gaussian process over "
+     "the "
+     "inputs. The targets of rows not asked are used for nothing but the regret at the end (and for --fit).\n\n"
+     "UNPROTECTED: this command reads every record and protects nothing. It is the reference for the private "
+     "methods.\n\n"
+     "Round t asks the row with the largest mean + sqrt(beta_t) sd, beta_t = 2 ln(n t^2 pi^2/(6 d)), d = half of "
+     "--delta-ucb, t from 1. Rows are numbered from 0; ties go to the lowest row.\n\n"
+     "JSON: rows (in the order asked), values, best_row (best measured), simple_regret (best target in the table less "
+     "the best one measured), seconds, model_best_row (best posterior mean), the settings used, and protection.",
+     "tacet gp-ucb --data F.csv --inputs x1,x2 --target y --kernel se --lengthscale 6.25 --noise-var 1e-5 --queries "
+     "50\n"
+     "tacet gp-ucb --data homes.csv --inputs lat,lon --target price --fit --queries 30 --json",
+     cmd_gp_ucb},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
+};
+
+static const cli_program PROGRAM = {
+    .name = "tacet-plain",
+    .summary = "Optimisation without protection: the reference for everything private.",
+    .ring = "trusted",
+    .commands = COMMANDS,
+};
+
+int main(int argc, char **argv) {
+    return cli_main(&PROGRAM, argc, argv);
+}
