@@ -7,7 +7,7 @@
 #include "gate/noise_state.h"
 #include "gate/wide.h"
 
-enum { FRACTION_LIMBS = 8 };
+enum { FRACTION_LIMBS = 8, EXTRA_LIMBS = 2 /* of the exponential: its error is multiplied by the whole part */ };
 
 uint64_t tacet__big_scale(uint64_t *x, size_t limbs, uint64_t factor, uint64_t add) {
     uint64_t carry = add;
@@ -62,8 +62,8 @@ int tacet__big_compare(const uint64_t *x, const uint64_t *y, size_t limbs) {
 
 /* low <= exp(a/b) 2^(64 f) <= high, in f + 1 limbs, by the Taylor series with every term rounded down. */
 static void exp_bounds(uint64_t *low, uint64_t *high, size_t f, uint64_t a, uint64_t b) {
-    uint64_t term[FRACTION_LIMBS + 1] = {0};
-    static const uint64_t zero[FRACTION_LIMBS + 1];
+    uint64_t term[FRACTION_LIMBS + EXTRA_LIMBS + 1] = {0};
+    static const uint64_t zero[FRACTION_LIMBS + EXTRA_LIMBS + 1];
     const uint64_t slack = UINT64_C(1) << 24;
     term[f] = 1;
     memset(low, 0, (f + 1) * sizeof *low);
@@ -77,29 +77,30 @@ static void exp_bounds(uint64_t *low, uint64_t *high, size_t f, uint64_t a, uint
 }
 
 bool tacet__below_fraction(tacet_noise *noise, uint64_t c, uint64_t whole, uint64_t a, uint64_t b) {
-    /* The uniform real U has digits[f-1] first; is (whole + U) exp(a/b) < c? */
+    /* The uniform real U has f digits, the first one last; is (whole + U) exp(a/b) < c? */
     uint64_t digits[FRACTION_LIMBS + 1];
-    uint64_t low[FRACTION_LIMBS + 1];
-    uint64_t high[FRACTION_LIMBS + 1];
-    uint64_t product[2 * FRACTION_LIMBS + 2];
-    uint64_t bound[2 * FRACTION_LIMBS + 2];
+    uint64_t above[FRACTION_LIMBS + 1];
+    uint64_t low[FRACTION_LIMBS + EXTRA_LIMBS + 1];
+    uint64_t high[FRACTION_LIMBS + EXTRA_LIMBS + 1];
+    uint64_t product[2 * FRACTION_LIMBS + EXTRA_LIMBS + 2];
+    uint64_t bound[2 * FRACTION_LIMBS + EXTRA_LIMBS + 2];
     const uint64_t one = 1;
     digits[0] = whole;
     for (size_t f = 1; f <= FRACTION_LIMBS; f++) {
+        const size_t limbs = 2 * f + EXTRA_LIMBS + 2;
         memmove(digits + 1, digits, f * sizeof *digits);
         digits[0] = tacet__noise_next(noise);
-        exp_bounds(low, high, f, a, b);
+        exp_bounds(low, high, f + EXTRA_LIMBS, a, b);
         memset(bound, 0, sizeof bound);
-        bound[2 * f] = c;
-        tacet__big_multiply(product, digits, f + 1, low, f + 1);
-        if (tacet__big_compare(product, bound, 2 * f + 2) >= 0) {
+        bound[limbs - 2] = c;
+        tacet__big_multiply(product, digits, f + 1, low, f + EXTRA_LIMBS + 1);
+        if (tacet__big_compare(product, bound, limbs) >= 0) {
             return false;
         }
-        uint64_t above[FRACTION_LIMBS + 1];
         memcpy(above, digits, (f + 1) * sizeof *above);
         (void)tacet__big_add(above, f + 1, &one, 1);
-        tacet__big_multiply(product, above, f + 1, high, f + 1);
-        if (tacet__big_compare(product, bound, 2 * f + 2) <= 0) {
+        tacet__big_multiply(product, above, f + 1, high, f + EXTRA_LIMBS + 1);
+        if (tacet__big_compare(product, bound, limbs) <= 0) {
             return true;
         }
     }

@@ -26,10 +26,9 @@ tacet_status tacet__lazy_scale(lazy_scale *out, double scale, int grid_exponent,
     int exponent = 0;
     const double fraction = frexp(scale, &exponent);
     const int fineness = exponent - 1 - grid_exponent; /* floor(log2(scale / grid)) */
-    const bool above = fineness == LAZY_MAX_FINENESS && fraction > 0.5;
-    if (fineness > LAZY_MAX_FINENESS || above) {
-        return tacet__fail(err, TACET_INVALID, "the grid 2^%d is too fine: less than 2^-%d of the noise scale",
-                           grid_exponent, LAZY_MAX_FINENESS);
+    if (fineness > LAZY_MAX_FINENESS) {
+        return tacet__fail(err, TACET_INVALID, "the grid 2^%d is too fine: at most 2^-%d of the noise scale",
+                           grid_exponent, LAZY_MAX_FINENESS + 1);
     }
     if (fineness < LAZY_MIN_FINENESS) {
         return tacet__fail(err, TACET_INVALID, "the grid 2^%d is too coarse: more than 2^%d times the noise scale",
@@ -42,8 +41,7 @@ tacet_status tacet__lazy_scale(lazy_scale *out, double scale, int grid_exponent,
     return TACET_OK;
 }
 
-unsigned tacet__lazy_start(tacet_noise *noise, lazy *x, uint64_t n) {
-    const uint64_t word = tacet__noise_next(noise);
+unsigned tacet__lazy_start(lazy *x, uint64_t n, uint64_t word) {
     x->n = n;
     x->head = word & LAZY_HEAD_MASK;
     x->have = 0;

@@ -13,8 +13,9 @@
 enum {
     LAZY_HEAD_BITS = 50,
     LAZY_MORE = 7,           /* words of further digits: 448 bits */
-    LAZY_MAX_SCALES = 8192,  /* the largest value, in scales; it is 2^13, so a multiple of the grid fits 2^53 */
-    LAZY_MAX_FINENESS = 40,  /* log2 of scale / grid, at most … */
+    NORMAL_END = 64,         /* no normal reaches 64 (probability below 2^-2950) … */
+    EXPONENTIAL_END = 192,   /* … and no exponential 192 (2^-276): that draw fails, and a multiple fits 2^53 */
+    LAZY_MAX_FINENESS = 40,  /* floor of log2 of scale / grid, at most … */
     LAZY_MIN_FINENESS = -10, /* … and at least */
     STRIPS_PER_UNIT = 64     /* the normal's n counts strips of 1/64 */
 };
@@ -38,8 +39,8 @@ typedef struct lazy_scale {
 
 /* INVALID: see sampler.h. `unit` is a power of two, given by its exponent. */
 tacet_status tacet__lazy_scale(lazy_scale *out, double scale, int grid_exponent, unsigned unit_log2, tacet_error *err);
-/* A new u: a word's lower 50 bits; the upper 14 bits of that word are returned for other uses. */
-unsigned tacet__lazy_start(tacet_noise *noise, lazy *x, uint64_t n);
+/* A new u from the lower 50 bits of a word of key stream; its upper 14 bits are returned for other uses. */
+unsigned tacet__lazy_start(lazy *x, uint64_t n, uint64_t word);
 /* True with probability u. Latches noise->exhausted when u has no room for the digits that would decide. */
 bool tacet__lazy_coin(tacet_noise *noise, lazy *x);
 /* The word `i` of the further digits, drawn now if need be; i < LAZY_MORE. */
@@ -51,7 +52,7 @@ double tacet__lazy_round(tacet_noise *noise, lazy *x, const lazy_scale *scale);
 /* The end of every draw: NUMERIC, with out wiped, when noise->exhausted was latched on the way. */
 tacet_status tacet__draw_done(const tacet_noise *noise, double *out, size_t count, tacet_error *err);
 
-/* A strip n with probability proportional to exp(-n^2/8192), n < 2^19. False: latched noise->exhausted. */
+/* A strip n with probability proportional to exp(-n^2/8192), n < 4096. False: latched noise->exhausted. */
 bool tacet__normal_strip(tacet_noise *noise, uint64_t *n);
 
 /* Where in a strip: the digits of a lazy real, or, with digits = NULL, the rational p/q in [0, 1). */

@@ -2,9 +2,9 @@
  * Ring: gate. Proofs: docs/privacy/noise.md.
  *
  * Real-valued draws lie on a public grid: out[i] is a whole multiple of 2^grid_exponent, exactly. The scale (sigma, b,
- * theta) may be any finite double > 0 with 2^-10 <= scale / 2^grid_exponent <= 2^40, and -1074 <= grid_exponent <= 970.
- * INVALID: anything else, nothing drawn. NUMERIC: the draw needs a value beyond 8,192 scales or more digits than there
- * is room for (probability below 2^-400 a draw); then every out[i] is 0, and the caller must not release them.
+ * theta) may be any finite double > 0 with 2^-10 <= scale / 2^grid_exponent < 2^41, and -1074 <= grid_exponent <= 970.
+ * INVALID: anything else, nothing drawn. NUMERIC: the draw needs a value beyond 64 sigma or 192 b, or more digits than
+ * there is room for (probability below 2^-256 a draw); then every out[i] is 0, and the caller must not release them.
  * No heap use except where said. One thread at a time per noise. */
 #ifndef TACET_SRC_GATE_SAMPLER_H
 #define TACET_SRC_GATE_SAMPLER_H

@@ -47,6 +47,9 @@ bool tacet__bernoulli_exp(tacet_noise *noise, uint64_t a, uint64_t b) {
             return false;
         }
     }
+    if (a == 0) {
+        return true;
+    }
     uint64_t k = 1;
     while (tacet__bernoulli(noise, a, b) && tacet__bernoulli(noise, 1, k)) {
         k++;

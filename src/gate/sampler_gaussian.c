@@ -3,7 +3,7 @@
  * Differs: the half line is cut into strips of 1/64 instead of 1 and the strip comes from an alias table (Walker 1977)
  * of whole numbers, so that 98 of 100 draws are two words of key stream, a comparison and a multiplication. The table
  * holds the floors of irrational weights; the fractions that the floors drop are an item of their own, decided by
- * interval bounds that are refined until they decide (one draw in 2^55). The tail has no end but LAZY_MAX_SCALES.
+ * interval bounds that are refined until they decide (one draw in 2^55). The tail ends where a draw fails, at 64 sigma.
  * Cost: 2.03 words a draw on average; no heap. */
 #include "gate/big.h"
 #include "gate/gaussian_table.h"
@@ -18,14 +18,14 @@ static bool place_coin(tacet_noise *noise, strip_place *u) {
     return u->digits != NULL ? tacet__lazy_coin(noise, u->digits) : tacet__bernoulli(noise, u->p, u->q);
 }
 
-/* True with probability exp(-u (2n + u) / (8192 pieces)), the exponent being at most 1: von Neumann's chain, the i-th
- * coin of probability u (2n + u) / (8192 pieces i) thrown as a product of three. When `first` the rational factor of
- * the first coin has succeeded already. */
-static bool strip_coin(tacet_noise *noise, uint64_t n, strip_place *u, uint64_t pieces, bool first) {
+/* True with probability exp(-u (2n + u) / 8192), the exponent being below 1 as n < 4096: von Neumann's chain, the i-th
+ * coin of probability u (2n + u) / (8192 i) thrown as a product of three. When `first` the rational factor of the first
+ * coin has succeeded already. */
+static bool strip_coin(tacet_noise *noise, uint64_t n, strip_place *u, bool first) {
     const uint64_t wide = 2 * n + 1;
     uint64_t i = 1;
     for (;; i++) {
-        if (!(first && i == 1) && !tacet__bernoulli(noise, wide, INVERSE * pieces * i)) {
+        if (!(first && i == 1) && !tacet__bernoulli(noise, wide, INVERSE * i)) {
             break;
         }
         if (!place_coin(noise, u)) {
@@ -39,13 +39,7 @@ static bool strip_coin(tacet_noise *noise, uint64_t n, strip_place *u, uint64_t 
 }
 
 bool tacet__strip_accept(tacet_noise *noise, uint64_t n, strip_place *u) {
-    const uint64_t pieces = (2 * n + 1) / INVERSE + 1;
-    for (uint64_t i = 0; i < pieces; i++) {
-        if (!strip_coin(noise, n, u, pieces, false)) {
-            return false;
-        }
-    }
-    return true;
+    return strip_coin(noise, n, u, false);
 }
 
 /* True with probability 2/e: the chain for exp(-1) from its third coin on. */
@@ -76,7 +70,7 @@ static bool tail_strip(tacet_noise *noise, uint64_t *n) {
         }
     }
     const uint64_t m = BLOCK * t + place;
-    if (m >= (uint64_t)LAZY_MAX_SCALES * STRIPS_PER_UNIT - GAUSSIAN_TAIL) {
+    if (m >= (uint64_t)NORMAL_END * STRIPS_PER_UNIT - GAUSSIAN_TAIL) {
         noise->exhausted = true;
         return false;
     }
@@ -115,45 +109,40 @@ bool tacet__normal_strip(tacet_noise *noise, uint64_t *n) {
     return false;
 }
 
-/* The upper 14 bits that came with u are a sign and, for the strips of the table, the rational factor of the first
- * coin: 13 bits below 2n + 1 have probability (2n + 1) / 8192. */
+/* The upper 14 bits of the word that begins u are a sign and, for the strips of the table, the rational factor of the
+ * first coin: 13 bits below 2n + 1 have probability (2n + 1) / 8192. */
 static bool accept(tacet_noise *noise, lazy *x, unsigned upper) {
     strip_place u = {.digits = x};
     x->negative = (upper >> 13) != 0;
     if (x->n < GAUSSIAN_STRIPS) {
-        return (upper & (INVERSE - 1)) > 2 * x->n || strip_coin(noise, x->n, &u, 1, true);
+        return (upper & (INVERSE - 1)) > 2 * x->n || strip_coin(noise, x->n, &u, true);
     }
-    return tacet__strip_accept(noise, x->n, &u);
+    return strip_coin(noise, x->n, &u, false);
+}
+
+/* One try from two words of key stream; the tail and the fractions take more. */
+static bool try_normal(tacet_noise *noise, lazy *x, unsigned item, uint64_t second) {
+    uint64_t n = item;
+    if (item >= GAUSSIAN_STRIPS && !(item == GAUSSIAN_TAIL ? tail_strip(noise, &n) : rare_strip(noise, &n))) {
+        return false;
+    }
+    return accept(noise, x, tacet__lazy_start(x, n, second));
 }
 
 bool tacet__lazy_normal(tacet_noise *noise, lazy *x) {
-    uint64_t n = 0;
-    do {
-        if (!tacet__normal_strip(noise, &n)) {
-            return false;
-        }
-    } while (!accept(noise, x, tacet__lazy_start(noise, x, n)));
+    bool found = false;
+    while (!found && !noise->exhausted) {
+        const unsigned item = table_item(tacet__noise_next(noise));
+        found = try_normal(noise, x, item, tacet__noise_next(noise));
+    }
     return !noise->exhausted;
 }
 
 /* What the first two words did not decide: `item` and `second` are theirs. */
 static double undecided(tacet_noise *noise, const lazy_scale *scale, unsigned item, uint64_t second) {
     lazy x;
-    if (item < GAUSSIAN_STRIPS) {
-        x.n = item;
-        x.head = second & LAZY_HEAD_MASK;
-        x.have = 0;
-        if (accept(noise, &x, (unsigned)(second >> LAZY_HEAD_BITS)) && !noise->exhausted) {
-            return tacet__lazy_round(noise, &x, scale);
-        }
-    } else {
-        uint64_t n = 0;
-        if ((item == GAUSSIAN_TAIL ? tail_strip(noise, &n) : rare_strip(noise, &n)) &&
-            accept(noise, &x, tacet__lazy_start(noise, &x, n)) && !noise->exhausted) {
-            return tacet__lazy_round(noise, &x, scale);
-        }
-    }
-    return tacet__lazy_normal(noise, &x) ? tacet__lazy_round(noise, &x, scale) : 0;
+    const bool found = try_normal(noise, &x, item, second) || tacet__lazy_normal(noise, &x);
+    return found && !noise->exhausted ? tacet__lazy_round(noise, &x, scale) : 0;
 }
 
 tacet_status tacet__draw_gaussian(tacet_noise *noise, double *out, size_t count, double sigma, int grid_exponent,
@@ -169,7 +158,7 @@ tacet_status tacet__draw_gaussian(tacet_noise *noise, double *out, size_t count,
         const unsigned item = table_item(tacet__noise_next(noise));
         const uint64_t second = tacet__noise_next(noise);
         const unsigned coin = (unsigned)(second >> LAZY_HEAD_BITS) & (INVERSE - 1);
-        /* The same as accept() and tacet__lazy_round() where both are decided at once. */
+        /* The same as try_normal() and tacet__lazy_round() where both are decided at once. */
         const uint64_t known = ((uint64_t)item << LAZY_HEAD_BITS) + (second & LAZY_HEAD_MASK);
         const u128 low = (u128)scale.m * known + half;
         const uint64_t q = (uint64_t)(low >> scale.shift);

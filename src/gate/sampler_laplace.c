@@ -6,11 +6,11 @@
 #include "gate/noise_state.h"
 #include "gate/sampler.h"
 
-/* The number of successes of exp(-1) before the first failure, below LAZY_MAX_SCALES (beyond: latched). */
+/* The number of successes of exp(-1) before the first failure, below EXPONENTIAL_END (beyond: latched). */
 static uint64_t whole_part(tacet_noise *noise) {
     uint64_t n = 0;
     while (tacet__bernoulli_exp(noise, 1, 1)) {
-        if (++n >= LAZY_MAX_SCALES) {
+        if (++n >= EXPONENTIAL_END) {
             noise->exhausted = true;
             return 0;
         }
@@ -30,7 +30,7 @@ static bool exp_coin(tacet_noise *noise, lazy *x) {
 static double rounded(tacet_noise *noise, const lazy_scale *scale) {
     lazy x;
     do {
-        x.negative = (tacet__lazy_start(noise, &x, 0) & 1) != 0;
+        x.negative = (tacet__lazy_start(&x, 0, tacet__noise_next(noise)) & 1) != 0;
     } while (!exp_coin(noise, &x) && !noise->exhausted);
     x.n = whole_part(noise);
     return tacet__lazy_round(noise, &x, scale);
