@@ -91,7 +91,7 @@ done
 
 if command -v groff >/dev/null 2>&1; then
     for page in "$(dirname "$bin")"/man/*.1; do
-        groff -man -Tutf8 -ww -P-bcu "$page" >"$tmp/rendered" 2>"$tmp/err" || fail "groff cannot render $page"
+        groff -Kutf8 -man -Tutf8 -ww -P-bcu "$page" >"$tmp/rendered" 2>"$tmp/err" || fail "groff cannot render $page"
         [ ! -s "$tmp/err" ] || { cat "$tmp/err"; fail "groff warns of $page"; }
         grep -q 'NAME' "$tmp/rendered" || fail "$page has no NAME"
     done

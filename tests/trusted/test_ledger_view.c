@@ -237,8 +237,8 @@ static void test_tampering(void **state) {
         "DELETE FROM record WHERE seq >= 8; DELETE FROM answer WHERE seq >= 8",
         "DELETE FROM record WHERE seq = 0",
         "DELETE FROM record",
-        "UPDATE record SET seq = -1 WHERE seq = 1; UPDATE record SET seq = 1 WHERE seq = 3; UPDATE record SET seq = 3 "
-        "WHERE seq = -1",
+        ("UPDATE record SET seq = -1 WHERE seq = 1; UPDATE record SET seq = 1 WHERE seq = 3; UPDATE record SET seq = 3 "
+         "WHERE seq = -1"),
         "UPDATE record SET seq = 10 WHERE seq = 9",
         "UPDATE head SET records = 9",
         "UPDATE head SET hash = zeroblob(32)",
