@@ -1,0 +1,9 @@
+/* commands.h - the commands of tacet-lab, one file each. */
+#ifndef TACET_CLI_LAB_COMMANDS_H
+#define TACET_CLI_LAB_COMMANDS_H
+
+#include "common/cli.h"
+
+int lab_sim_outsourced(int argc, char **argv, const cli_command *self);
+
+#endif

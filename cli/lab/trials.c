@@ -1,0 +1,105 @@
+/* trials.c - trials over threads; mean, standard error, median. Ring: programs. */
+#include "trials.h"
+
+#include "common/cli.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 64 };
+
+typedef struct pool {
+    lab_trial_fn fn;
+    void *user;
+    size_t trials;
+    size_t next, done;
+    size_t failed; /* number of the failed trial; trials: none */
+    tacet_status status;
+    tacet_error err;
+    pthread_mutex_t lock;
+} pool;
+
+static void *work(void *arg) {
+    pool *p = arg;
+    for (;;) {
+        (void)pthread_mutex_lock(&p->lock);
+        const size_t k = p->status == TACET_OK && p->next < p->trials ? p->next++ : p->trials;
+        (void)pthread_mutex_unlock(&p->lock);
+        if (k == p->trials) {
+            return NULL;
+        }
+        tacet_error err;
+        tacet_error_clear(&err);
+        const tacet_status status = p->fn(p->user, k, &err);
+        (void)pthread_mutex_lock(&p->lock);
+        if (status != TACET_OK && k < p->failed) {
+            p->failed = k;
+            p->status = status;
+            p->err = err;
+        }
+        p->done++;
+        cli_progress((double)p->done / (double)p->trials, "trial %zu of %zu", p->done, p->trials);
+        (void)pthread_mutex_unlock(&p->lock);
+    }
+}
+
+tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void *user, tacet_error *err) {
+    pool p = {.fn = fn, .user = user, .trials = trials, .failed = trials};
+    tacet_error_clear(&p.err);
+    if (threads == 0) {
+        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        threads = cores > 0 ? (size_t)cores : 1;
+    }
+    threads = threads > MOST_THREADS ? MOST_THREADS : threads;
+    threads = threads > trials ? trials : threads;
+    (void)pthread_mutex_init(&p.lock, NULL);
+    pthread_t thread[MOST_THREADS];
+    size_t started = 0;
+    /* The calling thread works too, so that a machine that gives no threads still finishes. */
+    while (started + 1 < threads && pthread_create(&thread[started], NULL, work, &p) == 0) {
+        started++;
+    }
+    (void)work(&p);
+    for (size_t i = 0; i < started; i++) {
+        (void)pthread_join(thread[i], NULL);
+    }
+    cli_progress_end();
+    (void)pthread_mutex_destroy(&p.lock);
+    if (p.status != TACET_OK && err != NULL && err->status == TACET_OK) {
+        *err = p.err;
+    }
+    return p.status;
+}
+
+void lab_mean_se(double *mean, double *se, const double *values, size_t count) {
+    double m = 0;
+    double q = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double e = values[i] - m;
+        m += e / (double)(i + 1);
+        q += e * (values[i] - m);
+    }
+    *mean = m;
+    *se = count > 1 ? sqrt(q / (double)(count - 1) / (double)count) : 0;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double lab_median(const double *values, size_t count) {
+    double *sorted = count > 0 ? malloc(count * sizeof *sorted) : NULL;
+    if (sorted == NULL) {
+        return (double)NAN;
+    }
+    memcpy(sorted, values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, ascending);
+    const double median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+    free(sorted);
+    return median;
+}

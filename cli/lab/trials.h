@@ -1,0 +1,20 @@
+/* trials.h - many independent trials over a few threads, and what is said of their results. */
+#ifndef TACET_CLI_LAB_TRIALS_H
+#define TACET_CLI_LAB_TRIALS_H
+
+#include <stddef.h>
+#include <tacet/base/status.h>
+
+/* Trial number k, from 0; must depend on k and user alone, and write only what belongs to k. */
+typedef tacet_status (*lab_trial_fn)(void *user, size_t k, tacet_error *err);
+
+/* Runs all trials on `threads` threads (0: one per processor). The results do not depend on the number. The first
+ * failure, by trial number among those that ran, is returned and no new trial is begun after one. Progress is shown. */
+tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void *user, tacet_error *err);
+
+/* Mean and its standard error (0 for fewer than two values). */
+void lab_mean_se(double *mean, double *se, const double *values, size_t count);
+/* Middle value (of an even number: the mean of the two). NaN when count = 0 or out of memory. */
+double lab_median(const double *values, size_t count);
+
+#endif
