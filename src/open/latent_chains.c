@@ -69,18 +69,15 @@ void tacet__chains_clear(tacet__chains *chains) {
     memset(chains, 0, sizeof *chains);
 }
 
-TACET__CLONES void tacet__chains_cov(const tacet__chains *chains, double *out, size_t p, const double *x, size_t t) {
-    const size_t d = chains->d;
-    const double *restrict X = chains->x + p * d * chains->capacity;
-    const double var = chains->signal_var;
-    double *restrict k = out;
+TACET__CLONES static void se_row(double *restrict k, const double *restrict X, size_t ld, size_t d, const double *x,
+                                 size_t t, double var) {
     const double x0 = x[0];
     for (size_t j = 0; j < t; j++) {
         const double u = X[j] - x0;
         k[j] = u * u;
     }
     for (size_t a = 1; a < d; a++) {
-        const double *restrict Xa = X + a * chains->capacity;
+        const double *restrict Xa = X + a * ld;
         const double xa = x[a];
         for (size_t j = 0; j < t; j++) {
             const double u = Xa[j] - xa;
@@ -90,6 +87,11 @@ TACET__CLONES void tacet__chains_cov(const tacet__chains *chains, double *out, s
     for (size_t j = 0; j < t; j++) {
         k[j] = var * tacet__vexp(-0.5 * k[j]);
     }
+}
+
+void tacet__chains_cov(const tacet__chains *chains, double *out, size_t p, const double *x, size_t t) {
+    const size_t d = chains->d;
+    se_row(out, chains->x + p * d * chains->capacity, chains->capacity, d, x, t, chains->signal_var);
 }
 
 void tacet__chains_where(const tacet__chains *chains, double *x, size_t p, size_t j) {
