@@ -106,6 +106,13 @@ bool tacet_noise_is_private(const tacet_noise *noise) {
     return !noise->seeded;
 }
 
+void tacet__noise_rekey(tacet_noise *noise, const unsigned char *key) {
+    sodium_memzero(noise->words, sizeof noise->words);
+    memcpy(noise->key, key, sizeof noise->key);
+    noise->next = NOISE_WORDS;
+    noise->exhausted = false;
+}
+
 uint64_t tacet__noise_u64(tacet_noise *noise) {
     return tacet__noise_next(noise);
 }

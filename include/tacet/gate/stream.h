@@ -63,7 +63,7 @@ typedef struct tacet_stream tacet_stream;
 
 TACET_API void tacet_stream_settings_defaults(tacet_stream_settings *settings);
 /* Charges the ledger once, under ask->ticket, for the whole stream. A ticket that was answered before is a stream that
- * was opened before: CONFLICT, load its state instead. ask->noise is used once, for the key. The bound must outlive the
+ * was released from: CONFLICT, load its state instead. ask->noise is used once, for the key. The bound must outlive the
  * stream. Without a ledger only with a seeded noise source. INVALID, NO_MEMORY, and the ledger's errors. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_open(tacet_stream **out, const tacet_stream_settings *settings,
                                                           const tacet_bound *bound, const tacet_ask *ask,
@@ -75,9 +75,13 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_stream_step(tacet_stream *stream, 
                                                           tacet_error *err);
 /* *out must be empty. The bytes are private. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_save(tacet_stream *stream, tacet_blob *out, tacet_error *err);
-/* From saved bytes; settings are in them, the bound must be the one the stream was opened with. CORRUPT. NO_MEMORY. */
+/* From saved bytes; the settings are in them. The bound must be like the one the stream was opened with. ask names the
+ * ledger and the ticket it was opened with; nothing is charged, ask->noise is not used. INVALID: another bound; no
+ * ledger where there was one. NOT_FOUND: the ledger does not know the ticket. CONFLICT: the ledger knows another stream
+ * of this ticket, which was released from: this one must not be. CORRUPT. NO_MEMORY. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_load(tacet_stream **out, const tacet_bound *bound,
-                                                          const void *bytes, size_t size, tacet_error *err);
+                                                          const tacet_ask *ask, const void *bytes, size_t size,
+                                                          tacet_error *err);
 /* The estimate of the sum after the last saved step; may be asked again, and is the same. STATE: nothing stepped yet,
  * or the last step was not saved. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_release(tacet_stream *stream, tacet_release **out,
