@@ -19,22 +19,27 @@
 
 enum {
     KNORM_MAX_COUNT = 1 << 20,
-    KNORM_MAX_FINENESS = 30,                       /* so that a multiple fits 2^53 with room for |G| */
-    REAL_LIMBS = LAZY_MORE + 2,                    /* 69 bits and LAZY_MORE words */
-    SQUARE_LIMBS = 2 * REAL_LIMBS,                 /* one square */
-    SUM_LIMBS = SQUARE_LIMBS + 1,                  /* a sum of 2^20 of them */
-    SIDE_LIMBS = SUM_LIMBS + SQUARE_LIMBS + 2 + 3, /* m^2 |G|^2 z^2, or the boundary shifted into place */
-    VALUE_BITS = LAZY_HEAD_BITS + 6                /* a real is X / 2^(56 + 64 level), X whole */
+    KNORM_MAX_FINENESS = 30,                      /* so that a multiple fits 2^53 with room for |G| */
+    REAL_LIMBS = LAZY_MORE + 2,                   /* 69 bits and LAZY_MORE words */
+    SQUARE_LIMBS = 2 * REAL_LIMBS,                /* one square */
+    SUM_LIMBS = SQUARE_LIMBS + 1,                 /* a sum of 2^20 of them */
+    SCALED_LIMBS = SUM_LIMBS + 2,                 /* times m^2 */
+    SIDE_LIMBS = SCALED_LIMBS + SQUARE_LIMBS + 3, /* m^2 |G|^2 z^2, or the boundary shifted into place */
+    VALUE_BITS = LAZY_HEAD_BITS + 6               /* a real is X / 2^(56 + 64 level), X whole */
 };
 
 typedef struct knorm {
     lazy *g;
     size_t count; /* of g */
     unsigned level;
-    uint64_t low[SUM_LIMBS], high[SUM_LIMBS]; /* bounds of |G|^2 at this level */
-    uint64_t scale[2];                        /* m^2 */
-    int fineness;                             /* theta / grid = m 2^(fineness - 52) */
+    uint64_t low[SCALED_LIMBS], high[SCALED_LIMBS]; /* bounds of m^2 |G|^2 at this level: scaled_limbs() of them */
+    uint64_t scale[2];                              /* m^2 */
+    int fineness;                                   /* theta / grid = m 2^(fineness - 52) */
 } knorm;
+
+static size_t scaled_limbs(const knorm *k) {
+    return 2 * (size_t)k->level + 7;
+}
 
 static double roughly(const lazy *x) {
     return ((double)x->n + ldexp((double)x->head, -LAZY_HEAD_BITS)) / STRIPS_PER_UNIT;
@@ -62,17 +67,19 @@ static void sum_squares(tacet_noise *noise, knorm *k) {
     uint64_t x[REAL_LIMBS];
     uint64_t low[SQUARE_LIMBS];
     uint64_t high[SQUARE_LIMBS];
-    memset(k->low, 0, sizeof k->low);
-    memset(k->high, 0, sizeof k->high);
+    uint64_t sums[2][SUM_LIMBS] = {{0}};
     for (size_t i = 0; i < k->count; i++) {
         whole_digits(noise, x, &k->g[i], k->level);
         squares(low, high, x, limbs);
-        (void)tacet__big_add(k->low, SUM_LIMBS, low, 2 * limbs);
-        (void)tacet__big_add(k->high, SUM_LIMBS, high, 2 * limbs);
+        (void)tacet__big_add(sums[0], 2 * limbs + 1, low, 2 * limbs);
+        (void)tacet__big_add(sums[1], 2 * limbs + 1, high, 2 * limbs);
     }
+    tacet__big_multiply(k->low, sums[0], 2 * limbs + 1, k->scale, 2);
+    tacet__big_multiply(k->high, sums[1], 2 * limbs + 1, k->scale, 2);
     sodium_memzero(x, sizeof x);
     sodium_memzero(low, sizeof low);
     sodium_memzero(high, sizeof high);
+    sodium_memzero(sums, sizeof sums);
 }
 
 /* out = odd^2 2^shift. */
@@ -89,20 +96,17 @@ static void boundary(uint64_t *out, uint64_t odd, unsigned shift) {
 /* Where theta |G| |z| / grid lies against odd/2: -1 below, 1 at or above, 0 not decided by the digits of this level. */
 static int side(const knorm *k, const uint64_t *z_low, const uint64_t *z_high, uint64_t odd) {
     const size_t z_limbs = 2 * (size_t)k->level + 4;
+    const size_t limbs = scaled_limbs(k) + z_limbs + 3; /* three to spare: the boundary may be the longer one */
     uint64_t bound[SIDE_LIMBS];
-    uint64_t scaled[SUM_LIMBS + 2];
     uint64_t product[SIDE_LIMBS] = {0};
     /* m^2 2^(2 fineness - 104) S X^2 2^-4(56 + 64 level) against odd^2 / 4. */
     boundary(bound, odd, (unsigned)(4 * (VALUE_BITS + 64 * (int)k->level) + 104 - 2 * k->fineness - 2));
-    tacet__big_multiply(scaled, k->low, SUM_LIMBS, k->scale, 2);
-    tacet__big_multiply(product, scaled, SUM_LIMBS + 2, z_low, z_limbs);
-    if (tacet__big_compare(product, bound, SIDE_LIMBS) >= 0) {
+    tacet__big_multiply(product, k->low, scaled_limbs(k), z_low, z_limbs);
+    if (tacet__big_compare(product, bound, limbs) >= 0) {
         return 1;
     }
-    memset(product, 0, sizeof product);
-    tacet__big_multiply(scaled, k->high, SUM_LIMBS, k->scale, 2);
-    tacet__big_multiply(product, scaled, SUM_LIMBS + 2, z_high, z_limbs);
-    return tacet__big_compare(product, bound, SIDE_LIMBS) <= 0 ? -1 : 0;
+    tacet__big_multiply(product, k->high, scaled_limbs(k), z_high, z_limbs);
+    return tacet__big_compare(product, bound, limbs) <= 0 ? -1 : 0;
 }
 
 /* The nearest whole number to theta |G| |z| / grid, starting the search at `guess`. */

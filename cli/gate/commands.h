@@ -1,0 +1,9 @@
+/* commands.h - the commands of tacet-gate. */
+#ifndef TACET_CLI_GATE_COMMANDS_H
+#define TACET_CLI_GATE_COMMANDS_H
+
+#include "common/cli.h"
+
+int cmd_noise(int argc, char **argv, const cli_command *self);
+
+#endif
