@@ -11,6 +11,13 @@ static const cli_command COMMANDS[] = {
      "tacet simulate outsourced --mechanism published --trials 100\n"
      "tacet simulate outsourced --scenario csv --data houses.csv --inputs lat,lon --target price --log --minimise",
      lab_sim_outsourced},
+    {"bench gp-ucb", "GP-UCB against the speed of memory", "[--n N] [--d D] [--queries T] [options]",
+     "Runs GP-UCB on a made-up problem and, in turn, a plain dgemv over the same bytes of V that the model must read: "
+     "that is the limit of the machine. One thread. Each is done --repeats times, alternating; the best time of each "
+     "counts, so that a busy machine disturbs both alike.\n\n"
+     "JSON: seconds (all of GP-UCB: making the model, suggestions, observations), stream_seconds, ratio, peak_bytes "
+     "(of the process, GP-UCB alone), allowed_bytes (1.2 x 8 n T and the data).",
+     "tacet bench gp-ucb --n 100000 --d 5 --queries 200 --json", lab_bench_gp_ucb},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {

@@ -1,6 +1,7 @@
 /* cov.c - the prior covariance of a finite domain.
- * Ring: base. Points are kept twice: by point, for the one whose row is asked, and by coordinate, so that a row is d
- * contiguous streams. Cost: 16 n d bytes; a row as its kernel. */
+ * Ring: base. Points are kept by coordinate, so that a row is d contiguous streams; the one point whose row is asked is
+ * gathered from them (beyond 64 coordinates from a second copy, kept by point). Cost: 8 n d bytes; a row as its
+ * kernel. */
 #include "base/cov_internal.h"
 
 #include "base/eiv.h"
@@ -10,14 +11,17 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { GATHER = 64 }; /* coordinates of a point that fit the stack */
 
 struct tacet_cov {
     size_t n;
     const tacet_kernel *kernel; /* NULL: the caller's functions */
     tacet__eiv *eiv;            /* NULL: exact points */
     size_t d;
-    double *points;      /* d x n, by point */
     double *coordinates; /* n x d, by coordinate */
+    double *points;      /* d x n, by point; NULL for d <= GATHER */
     tacet_cov_row_fn row;
     tacet_cov_diag_fn diag;
     void *user;
@@ -47,16 +51,18 @@ static tacet_status check_points(const tacet_kernel_spec *spec, const double *X,
 static tacet_status copy_points(tacet_cov *cov, const double *X, size_t ldx, tacet_error *err) {
     size_t cells = 0;
     if (tacet__size_mul(&cells, cov->n, cov->d)) {
-        cov->points = TACET__ALIGNED(double, cells);
         cov->coordinates = TACET__ALIGNED(double, cells);
+        cov->points = cov->d > GATHER ? TACET__ALIGNED(double, cells) : NULL;
     }
-    if (cov->points == NULL || cov->coordinates == NULL) {
+    if (cov->coordinates == NULL || (cov->d > GATHER && cov->points == NULL)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu candidates of %zu coordinates", cov->n, cov->d);
     }
     for (size_t j = 0; j < cov->n; j++) {
         for (size_t c = 0; c < cov->d; c++) {
-            cov->points[j * cov->d + c] = X[j * ldx + c];
             cov->coordinates[c * cov->n + j] = X[j * ldx + c];
+        }
+        if (cov->points != NULL) {
+            memcpy(cov->points + j * cov->d, X + j * ldx, cov->d * sizeof *X);
         }
     }
     return TACET_OK;
@@ -143,12 +149,24 @@ bool tacet__cov_is_custom(const tacet_cov *cov) {
     return cov->kernel == NULL;
 }
 
+/* Point i, in `room` for GATHER coordinates or in the second copy. */
+static const double *point(const tacet_cov *cov, double *room, size_t i) {
+    if (cov->points != NULL) {
+        return cov->points + i * cov->d;
+    }
+    for (size_t c = 0; c < cov->d; c++) {
+        room[c] = cov->coordinates[c * cov->n + i];
+    }
+    return room;
+}
+
 void tacet_cov_row(const tacet_cov *cov, double *out, size_t first, size_t count, size_t i) {
     if (cov->kernel == NULL) {
         cov->row(cov->user, out, first, count, i);
         return;
     }
-    const double *x = cov->points + i * cov->d;
+    double room[GATHER];
+    const double *x = point(cov, room, i);
     const double *Xt = cov->coordinates + first;
     if (cov->eiv == NULL) {
         tacet__kernel_row_soa(cov->kernel, out, Xt, cov->n, count, x);
@@ -163,7 +181,10 @@ void tacet_cov_row(const tacet_cov *cov, double *out, size_t first, size_t count
 void tacet_cov_diag(const tacet_cov *cov, double *out, size_t first, size_t count) {
     if (cov->kernel == NULL) {
         cov->diag(cov->user, out, first, count);
-    } else {
-        tacet_kernel_diag(cov->kernel, out, cov->points + first * cov->d, cov->d, count);
+        return;
+    }
+    double room[GATHER];
+    for (size_t k = 0; k < count; k++) {
+        tacet_kernel_diag(cov->kernel, out + k, point(cov, room, first + k), cov->d, 1);
     }
 }

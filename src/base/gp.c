@@ -11,6 +11,7 @@
 #include "base/cov_internal.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/vexp.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -130,6 +131,7 @@ tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err) {
 
 /* w[j] -= sum over s of V(j, s) c[s], s ascending, for every j alike. Eight columns at a time: w is read and written
  * once per eight reads of V. */
+TACET__CLONES
 static void subtract(double *restrict w, const double *restrict V, size_t ldv, size_t m, const double *restrict c,
                      size_t t) {
     size_t s = 0;
