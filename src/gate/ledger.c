@@ -47,7 +47,7 @@ typedef struct request {
 /* An answer whose commit failed. It is the only answer its entry can get from this handle: a second draw, made because
  * the first could not be stored, would be a choice among draws. */
 typedef struct offer {
-    uint64_t entry;
+    tacet_entry entry;
     tacet_blob bytes;
     unsigned char receipt[TACET_HASH_BYTES];
     struct offer *next;
@@ -180,15 +180,16 @@ void tacet_ledger_close(tacet_ledger *ledger) {
     free(ledger);
 }
 
-static offer **find_offer(tacet_ledger *ledger, uint64_t entry) {
+static offer **find_offer(tacet_ledger *ledger, const tacet_entry *entry) {
     offer **at = &ledger->offers;
-    while (*at != NULL && (*at)->entry != entry) {
+    while (*at != NULL &&
+           ((*at)->entry.seq != entry->seq || memcmp((*at)->entry.hash, entry->hash, TACET_HASH_BYTES) != 0)) {
         at = &(*at)->next;
     }
     return at;
 }
 
-static void forget_offer(tacet_ledger *ledger, uint64_t entry) {
+static void forget_offer(tacet_ledger *ledger, const tacet_entry *entry) {
     offer **at = find_offer(ledger, entry);
     if (*at != NULL) {
         offer *o = *at;
@@ -203,28 +204,29 @@ static const unsigned char *receipt_or_zero(const unsigned char *receipt) {
 }
 
 /* Keeps the answer until its transaction is durable. CONFLICT: another one was offered before. */
-static tacet_status make_offer(tacet_ledger *ledger, uint64_t entry, const void *answer, size_t size,
-                               const unsigned char *receipt, tacet_error *err) {
-    const offer *before = *find_offer(ledger, entry);
+static tacet_status make_offer(tacet_ledger *ledger, const request *r, tacet_error *err) {
+    const unsigned char *receipt = receipt_or_zero(r->receipt);
+    const offer *before = *find_offer(ledger, r->entry);
     if (before != NULL) {
-        const bool same = before->bytes.size == size && (size == 0 || memcmp(before->bytes.data, answer, size) == 0) &&
-                          memcmp(before->receipt, receipt_or_zero(receipt), TACET_HASH_BYTES) == 0;
+        const bool same = before->bytes.size == r->size &&
+                          (r->size == 0 || memcmp(before->bytes.data, r->answer, r->size) == 0) &&
+                          memcmp(before->receipt, receipt, TACET_HASH_BYTES) == 0;
         return same ? TACET_OK
                     : tacet__fail(err, TACET_CONFLICT, "another answer to ledger entry %llu was offered before",
-                                  (unsigned long long)entry);
+                                  (unsigned long long)r->entry->seq);
     }
     offer *o = TACET__ZALLOC(offer, 1);
     if (o == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory storing an answer");
     }
     tacet_blob_init(&o->bytes);
-    const tacet_status status = tacet_blob_append(&o->bytes, answer, size, err);
+    const tacet_status status = tacet_blob_append(&o->bytes, r->answer, r->size, err);
     if (status != TACET_OK) {
         free_offer(o);
         return status;
     }
-    o->entry = entry;
-    memcpy(o->receipt, receipt_or_zero(receipt), TACET_HASH_BYTES);
+    o->entry = *r->entry;
+    memcpy(o->receipt, receipt, TACET_HASH_BYTES);
     o->next = ledger->offers;
     ledger->offers = o;
     return TACET_OK;
@@ -273,7 +275,7 @@ static tacet_status reserve_again(tacet_ledger *ledger, request *r, uint64_t seq
         return tacet__fail(err, TACET_CONFLICT, "the ticket was used for another question");
     }
     r->entry->seq = seq;
-    const offer *o = *find_offer(ledger, seq);
+    const offer *o = *find_offer(ledger, r->entry);
     if (r->verb != LOOKUP && o != NULL && ledger->state.answers[seq] == 0) {
         status = append_answer(ledger, seq, o->bytes.data, o->bytes.size, o->receipt, err);
     }
@@ -326,7 +328,7 @@ static tacet_status do_commit(tacet_ledger *ledger, request *r, tacet_error *err
         }
         return status;
     }
-    status = make_offer(ledger, seq, r->answer, r->size, r->receipt, err);
+    status = make_offer(ledger, r, err);
     return status == TACET_OK ? append_answer(ledger, seq, r->answer, r->size, r->receipt, err) : status;
 }
 
@@ -405,10 +407,13 @@ static void run_batch(tacet_ledger *ledger, request *batch) {
     }
     for (request *r = batch; r != NULL; r = r->next) {
         if (status != TACET_OK) {
+            if (r->verb == COMMIT && (r->status == TACET_OK || !is_refusal(r->status))) {
+                (void)make_offer(ledger, r, NULL); /* it may have failed before it came to that */
+            }
             r->status = status;
             r->error = error;
         } else if (r->status == TACET_OK && r->entry != NULL && ledger->state.answers[r->entry->seq] != 0) {
-            forget_offer(ledger, r->entry->seq);
+            forget_offer(ledger, r->entry);
         }
     }
 }

@@ -202,7 +202,8 @@ static int on_shm_map(sqlite3_file *file, int page, int size, int extend, void v
 }
 
 static int on_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
-    if (strikes(FAULT_SHM)) {
+    /* Giving a lock back can be the moment of death, but it cannot fail. */
+    if (strikes(FAULT_SHM) && (flags & SQLITE_SHM_LOCK) != 0) {
         return SQLITE_IOERR_SHMLOCK;
     }
     return real_of(file)->pMethods->xShmLock(real_of(file), offset, count, flags);
