@@ -4,6 +4,7 @@
 
 #include "common/cli.h"
 
+int cmd_calibrate(int argc, char **argv, const cli_command *self);
 int cmd_noise(int argc, char **argv, const cli_command *self);
 
 #endif

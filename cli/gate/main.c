@@ -3,6 +3,26 @@
 #include "gate/commands.h"
 
 static const cli_command COMMANDS[] = {
+    {"calibrate", "noise for a budget, or the budget a noise spends", "MECHANISM [options]",
+     "Give two of noise, eps and delta, and get the third; every answer is rounded to the private side. MECHANISM "
+     "is\n\n"
+     "gaussian: --eps and --delta give sigma (analytic calibration); --sigma with --delta gives eps, with --eps gives "
+     "delta. --count K: K releases together. classic_sigma is the textbook formula, for comparison only: it is proven "
+     "for eps < 1.\n\n"
+     "laplace: --eps gives scale; --scale gives eps.\n\n"
+     "zcdp: --rho with --delta gives eps, with --eps gives delta; --eps and --delta give rho.\n\n"
+     "exponential: --eps gives rate, the exponent per unit of score, and rho.\n\n"
+     "stream: --rounds T --factorization tree, toeplitz or blt gives max_sd, the largest standard deviation of a noisy "
+     "prefix sum per unit of sensitivity at mu = 1; with --eps and --delta also sigma and max_error_sd. T rounds need "
+     "the T - 1 sums before rounds 2 to T.\n\n"
+     "randomizer: --kind laplace, staircase, duchi, piecewise or hybrid, --eps, --lo and --hi give the largest "
+     "variance "
+     "of a report, its largest distance from the middle, and the sub-Gaussian proxy variance.",
+     "tacet calibrate gaussian --eps 1 --delta 1e-5 --sensitivity 1 --json\n"
+     "tacet calibrate gaussian --sigma 3.73 --delta 1e-5\n"
+     "tacet calibrate stream --rounds 1000 --factorization blt --json\n"
+     "tacet calibrate randomizer --kind hybrid --eps 1 --lo 0 --hi 1",
+     cmd_calibrate},
     {"noise", "raw exact noise on stdout, for anyone to test", "KIND --scale S --count N [options]",
      "Writes draws of the library's own samplers, as every mechanism uses them, so that other tools can test them. "
      "KIND is gaussian or laplace (a real draw rounded to the nearest multiple of the grid), discrete-gaussian or "

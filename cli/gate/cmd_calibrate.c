@@ -1,0 +1,259 @@
+/* cmd_calibrate.c - `tacet calibrate`: noise for a budget, or the budget a noise spends. No data, no noise is drawn.
+ * Ring: programs (gate). The mathematics is in src/gate/calibrate.c, src/gate/stream_factor.c and src/base/ldp.c. */
+#include "gate/commands.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <tacet/base/ldp.h>
+#include <tacet/gate/calibrate.h>
+#include <tacet/gate/stream.h>
+
+/* NaN (or 0, or NULL) where an option was not given: the parser accepts finite numbers only. */
+typedef struct options {
+    double eps, delta, sensitivity, sigma, scale, rho, lo, hi;
+    size_t count, rounds;
+    const char *factorization, *kind;
+} options;
+
+typedef tacet_status (*calibrator)(json_t *out, options *o, tacet_error *err);
+
+static bool given(double x) {
+    return !isnan(x);
+}
+
+static void put(json_t *out, const char *name, double value) {
+    (void)json_object_set_new(out, name, cli_real(value));
+}
+
+/* INVALID with the reason, to be shown as a usage error. */
+static tacet_status usage(tacet_error *err, const char *reason) {
+    err->status = TACET_INVALID;
+    (void)snprintf(err->message, sizeof err->message, "%s", reason);
+    return TACET_INVALID;
+}
+
+static tacet_status gaussian(json_t *out, options *o, tacet_error *err) {
+    if (o->count == 0) {
+        return usage(err, "--count must be at least 1");
+    }
+    if (given(o->eps) + given(o->delta) + given(o->sigma) != 2) {
+        return usage(err, "gaussian needs two of --eps, --delta and --sigma");
+    }
+    /* K releases of one sigma are one release of sqrt(K) times the sensitivity. */
+    const double sensitivity = o->sensitivity * (o->count > 1 ? nextafter(sqrt((double)o->count), INFINITY) : 1.0);
+    tacet_status s;
+    if (!given(o->sigma)) {
+        s = tacet_calibrate_gaussian(&o->sigma, o->eps, o->delta, sensitivity, err);
+    } else if (given(o->delta)) {
+        s = tacet_gaussian_eps(&o->eps, o->sigma, o->delta, sensitivity, err);
+    } else {
+        s = tacet_gaussian_delta(&o->delta, o->sigma, o->eps, sensitivity, err);
+    }
+    double mu = 0.0, classic = NAN, rho = 0.0;
+    if (s == TACET_OK) {
+        s = tacet_gdp_compose(&mu, &o->sigma, &sensitivity, 1, err);
+    }
+    if (s == TACET_OK) {
+        s = tacet_zcdp_from_gdp(&rho, mu, err);
+    }
+    if (s != TACET_OK) {
+        return s;
+    }
+    (void)tacet_calibrate_gaussian_classic(&classic, o->eps, o->delta, sensitivity, NULL); /* none where eps is 0 */
+    put(out, "sigma", o->sigma);
+    put(out, "eps", o->eps);
+    put(out, "delta", o->delta);
+    put(out, "sensitivity", o->sensitivity);
+    (void)json_object_set_new(out, "count", json_integer((json_int_t)o->count));
+    put(out, "mu", mu);
+    put(out, "rho", rho);
+    put(out, "classic_sigma", classic);
+    return TACET_OK;
+}
+
+static tacet_status laplace(json_t *out, options *o, tacet_error *err) {
+    if (given(o->eps) + given(o->scale) != 1) {
+        return usage(err, "laplace needs one of --eps and --scale");
+    }
+    /* scale = sensitivity/eps, and the other way round; both rounded up */
+    const tacet_status s = given(o->eps) ? tacet_calibrate_laplace(&o->scale, o->eps, o->sensitivity, err)
+                                         : tacet_calibrate_laplace(&o->eps, o->scale, o->sensitivity, err);
+    double mu = NAN, rho = NAN;
+    if (s == TACET_OK) {
+        (void)tacet_gdp_from_pure(&mu, o->eps, NULL);
+        (void)tacet_zcdp_from_pure(&rho, o->eps, NULL);
+        put(out, "scale", o->scale);
+        put(out, "eps", o->eps);
+        put(out, "sensitivity", o->sensitivity);
+        put(out, "sd", o->scale * sqrt(2.0));
+        put(out, "mu", mu);
+        put(out, "rho", rho);
+    }
+    return s;
+}
+
+static tacet_status zcdp(json_t *out, options *o, tacet_error *err) {
+    if (given(o->eps) + given(o->delta) + given(o->rho) != 2) {
+        return usage(err, "zcdp needs two of --eps, --delta and --rho");
+    }
+    tacet_status s;
+    if (!given(o->rho)) {
+        s = tacet_zcdp_rho(&o->rho, o->eps, o->delta, err);
+    } else if (given(o->delta)) {
+        s = tacet_zcdp_eps(&o->eps, o->rho, o->delta, err);
+    } else {
+        s = tacet_zcdp_delta(&o->delta, o->rho, o->eps, err);
+    }
+    if (s == TACET_OK) {
+        put(out, "rho", o->rho);
+        put(out, "eps", o->eps);
+        put(out, "delta", o->delta);
+        put(out, "sigma", o->sensitivity / sqrt(2.0 * o->rho)); /* of a Gaussian with this rho; for orientation */
+    }
+    return s;
+}
+
+static tacet_status exponential(json_t *out, options *o, tacet_error *err) {
+    double rho = 0.0, range = 0.0;
+    if (!given(o->eps)) {
+        return usage(err, "exponential needs --eps");
+    }
+    tacet_status s = tacet_zcdp_from_range(&rho, o->eps, err);
+    if (s == TACET_OK) {
+        s = tacet_calibrate_laplace(&range, o->eps, o->sensitivity, err);
+    }
+    if (s == TACET_OK) {
+        put(out, "rate", 0.5 / range);
+        put(out, "eps", o->eps);
+        put(out, "sensitivity", o->sensitivity);
+        put(out, "rho", rho);
+    }
+    return s;
+}
+
+static tacet_status stream(json_t *out, options *o, tacet_error *err) {
+    tacet_factorization kind = TACET_FACTORIZATION_BLT;
+    tacet_stream_cost cost;
+    if (o->rounds < 2) {
+        return usage(err, "stream needs --rounds, at least 2: nothing is summed before the second");
+    }
+    tacet_status s = o->factorization == NULL ? TACET_OK : tacet_factorization_parse(&kind, o->factorization, err);
+    if (s == TACET_OK) {
+        s = tacet_stream_plan(&cost, NULL, kind, o->rounds - 1, err);
+    }
+    double sigma = NAN;
+    if (s == TACET_OK && (given(o->eps) || given(o->delta))) {
+        s = tacet_calibrate_gaussian(&sigma, o->eps, o->delta, o->sensitivity * cost.sensitivity, err);
+    }
+    if (s != TACET_OK) {
+        return s;
+    }
+    (void)json_object_set_new(out, "factorization", json_string(tacet_factorization_name(kind)));
+    (void)json_object_set_new(out, "rounds", json_integer((json_int_t)o->rounds));
+    put(out, "max_sd", cost.max_sd);
+    put(out, "rms_sd", cost.rms_sd);
+    put(out, "column_norm", cost.sensitivity);
+    (void)json_object_set_new(out, "buffers", json_integer((json_int_t)cost.buffers));
+    if (given(sigma)) {
+        put(out, "eps", o->eps);
+        put(out, "delta", o->delta);
+        put(out, "sensitivity", o->sensitivity);
+        put(out, "sigma", sigma);
+        put(out, "max_error_sd", sigma * cost.max_sd / cost.sensitivity);
+    }
+    return TACET_OK;
+}
+
+static tacet_status randomizer(json_t *out, options *o, tacet_error *err) {
+    tacet_ldp_kind kind = TACET_LDP_HYBRID;
+    tacet_ldp ldp;
+    if (!given(o->eps)) {
+        return usage(err, "randomizer needs --eps");
+    }
+    tacet_status s = o->kind == NULL ? TACET_OK : tacet_ldp_parse(&kind, o->kind, err);
+    if (s == TACET_OK) {
+        s = tacet_ldp_init(&ldp, kind, o->eps, given(o->lo) ? o->lo : -1.0, given(o->hi) ? o->hi : 1.0, err);
+    }
+    if (s != TACET_OK) {
+        return s;
+    }
+    (void)json_object_set_new(out, "kind", json_string(tacet_ldp_name(kind)));
+    put(out, "eps", ldp.eps);
+    put(out, "lo", ldp.lo);
+    put(out, "hi", ldp.hi);
+    put(out, "variance", tacet_ldp_variance(&ldp));
+    put(out, "bound", tacet_ldp_bound(&ldp));
+    put(out, "proxy", tacet_ldp_proxy(&ldp));
+    return TACET_OK;
+}
+
+/* For people: one "name value" a line. */
+static void print_text(json_t *out) {
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach(out, name, value) {
+        if (json_is_string(value)) {
+            printf("%-15s %s\n", name, json_string_value(value));
+        } else if (json_is_number(value)) {
+            printf("%-15s %.10g\n", name, json_number_value(value));
+        } else {
+            printf("%-15s -\n", name);
+        }
+    }
+}
+
+int cmd_calibrate(int argc, char **argv, const cli_command *self) {
+    static const struct {
+        const char *name;
+        calibrator run;
+    } MECHANISMS[] = {{"gaussian", gaussian},       {"laplace", laplace}, {"zcdp", zcdp},
+                      {"exponential", exponential}, {"stream", stream},   {"randomizer", randomizer}};
+    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, 1, 0, NULL, NULL};
+    const cli_option table[] = {
+        {"eps", CLI_DOUBLE, &o.eps, "E", "privacy parameter eps, > 0", false},
+        {"delta", CLI_DOUBLE, &o.delta, "D", "privacy parameter delta, > 0 and < 1", false},
+        {"sensitivity", CLI_DOUBLE, &o.sensitivity, "S",
+         "largest distance of the answers on neighbouring data (L2; laplace: L1); default 1", false},
+        {"sigma", CLI_DOUBLE, &o.sigma, "S", "gaussian: standard deviation of the noise", false},
+        {"count", CLI_SIZE, &o.count, "K", "gaussian: releases of the same kind on the same data; default 1", false},
+        {"scale", CLI_DOUBLE, &o.scale, "B", "laplace: scale of the noise", false},
+        {"rho", CLI_DOUBLE, &o.rho, "R", "zcdp: privacy parameter rho", false},
+        {"rounds", CLI_SIZE, &o.rounds, "T", "stream: how many rounds, at least 2", false},
+        {"factorization", CLI_STRING, &o.factorization, "NAME", "stream: tree, toeplitz or blt; default blt", false},
+        {"kind", CLI_STRING, &o.kind, "NAME",
+         "randomizer: laplace, staircase, duchi, piecewise or hybrid; default hybrid", false},
+        {"lo", CLI_DOUBLE, &o.lo, "A", "randomizer: least value; default -1", false},
+        {"hi", CLI_DOUBLE, &o.hi, "B", "randomizer: largest value; default 1", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+    };
+    const char *name[1] = {NULL};
+    size_t names = 1;
+    int code = 0;
+    if (!cli_parse(self, table, argc, argv, name, &names, &code)) {
+        return code;
+    }
+    if (names != 1) {
+        return cli_usage(self, "which mechanism? gaussian, laplace, zcdp, exponential, stream or randomizer");
+    }
+    for (size_t i = 0; i < sizeof MECHANISMS / sizeof *MECHANISMS; i++) {
+        if (strcmp(name[0], MECHANISMS[i].name) != 0) {
+            continue;
+        }
+        json_t *out = json_object();
+        tacet_error err;
+        tacet_error_clear(&err);
+        (void)json_object_set_new(out, "mechanism", json_string(name[0]));
+        const tacet_status s = MECHANISMS[i].run(out, &o, &err);
+        if (s != TACET_OK) {
+            json_decref(out);
+            return s == TACET_INVALID ? cli_usage(self, "%s", err.message) : cli_fail(self, &err);
+        }
+        if (!cli_json_wanted()) {
+            print_text(out);
+        }
+        cli_json_print(out);
+        return CLI_EXIT_OK;
+    }
+    return cli_usage(self, "no mechanism '%s': gaussian, laplace, zcdp, exponential, stream or randomizer", name[0]);
+}

@@ -1,0 +1,81 @@
+#!/bin/sh
+# calibrate.sh - `tacet calibrate` as a person runs it: the known values, each direction, and every refusal with exit code 2.
+set -eu
+bin=${TACET_BIN:?}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "calibrate: $*"; exit 1; }
+
+# field NAME ARGS...: the number NAME of the JSON output.
+field() {
+    name=$1
+    shift
+    "$bin/tacet" calibrate "$@" --json >"$tmp/out" 2>"$tmp/err" || { cat "$tmp/err"; fail "'$*' failed"; }
+    sed -n "s/.*\"$name\":\\([-+0-9.e]*\\).*/\\1/p" "$tmp/out"
+}
+# near VALUE WANT TOLERANCE WHAT
+near() {
+    awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a - b; if (a == "" || d > t || -d > t) exit 1 }' ||
+        fail "$4: $1, expected $2"
+}
+
+case $("$bin/tacet" calibrate gaussian --eps 1 --delta 1e-5 --sensitivity 1 --json) in
+*'"sigma":3.7306316'*) ;;
+*) fail "sigma at (1, 1e-5)" ;;
+esac
+near "$(field sigma gaussian --eps 3.0041660239464334 --delta 1e-5)" 1.3888941496 1e-9 "sigma at (e^1.1, 1e-5)"
+near "$(field sigma gaussian --eps 10 --delta 1e-5)" 0.4998886197 1e-9 "sigma at (10, 1e-5)"
+near "$(field sigma gaussian --eps 0.001 --delta 1e-12)" 5412.3021938 1e-6 "sigma at (0.001, 1e-12)"
+near "$(field sigma gaussian --eps 50 --delta 1e-5)" 0.1497606076 1e-9 "sigma at (50, 1e-5)"
+near "$(field sigma gaussian --eps 1 --delta 1e-5 --count 4)" 7.4612632696 1e-8 "four releases"
+near "$(field eps gaussian --sigma 3.7306316348 --delta 1e-5)" 1 1e-9 "eps of a sigma"
+near "$(field delta gaussian --sigma 3.7306316348 --eps 1)" 1e-5 1e-13 "delta of a sigma"
+near "$(field scale laplace --eps 0.5 --sensitivity 3)" 6 1e-12 "scale of laplace"
+near "$(field eps laplace --scale 4)" 0.25 1e-12 "eps of a scale"
+near "$(field rho zcdp --eps 1.9142388322 --delta 1e-5)" 0.1 1e-9 "rho"
+near "$(field eps zcdp --rho 0.1 --delta 1e-5)" 1.9142388322 1e-8 "eps of a rho"
+near "$(field delta zcdp --rho 0.1 --eps 1.9142388322)" 1e-5 1e-12 "delta of a rho"
+near "$(field rho exponential --eps 1)" 0.125 1e-12 "rho of the exponential mechanism"
+near "$(field variance randomizer --kind duchi --eps 1)" 4.6827 1e-4 "variance of Duchi's bit"
+near "$(field max_sd stream --rounds 1000 --factorization tree)" 9.49 0.005 "tree"
+toeplitz=$(field max_sd stream --rounds 1000 --factorization toeplitz)
+near "$toeplitz" 3.27 0.006 "toeplitz"
+blt=$(field max_sd stream --rounds 1000 --factorization blt)
+awk -v a="$blt" -v b="$toeplitz" 'BEGIN { exit !(a <= 1.01 * b && a >= b) }' || fail "blt $blt against toeplitz $toeplitz"
+near "$(field max_error_sd stream --rounds 1000 --factorization toeplitz --eps 1 --delta 1e-5)" 12.179 0.01 "a stream's error"
+
+refused() {
+    code=0
+    # shellcheck disable=SC2086 # words on purpose
+    "$bin/tacet" calibrate $1 >"$tmp/out" 2>"$tmp/err" || code=$?
+    [ "$code" -eq 2 ] || fail "'$1' exited with $code"
+    [ ! -s "$tmp/out" ] || fail "'$1' wrote to stdout"
+    grep -q "$2" "$tmp/err" || { cat "$tmp/err"; fail "'$1' does not say '$2'"; }
+}
+refused "gaussian --eps 0 --delta 1e-5" "eps must be > 0"
+refused "gaussian --eps -1 --delta 1e-5" "eps must be > 0"
+refused "gaussian --eps nan --delta 1e-5" "finite"
+refused "gaussian --eps inf --delta 1e-5" "finite"
+refused "gaussian --eps 1 --delta 1" "delta must be"
+refused "gaussian --eps 1 --delta 0" "delta must be"
+refused "gaussian --eps 1 --delta 1e-5 --sensitivity inf" "finite"
+refused "gaussian --eps 1 --delta 1e-5 --sensitivity 0" "sensitivity must be"
+refused "gaussian --eps 1 --delta 1e-5 --sigma 3" "two of"
+refused "gaussian --eps 1 --delta 1e-5 --count 0" "count"
+refused "gaussian --eps 1" "two of"
+refused "laplace" "one of"
+refused "laplace --eps -2" "eps"
+refused "zcdp --rho 1" "two of"
+refused "zcdp --rho 1 --delta 2" "delta"
+refused "exponential" "needs --eps"
+refused "stream" "rounds"
+refused "stream --rounds 1" "rounds"
+refused "stream --rounds 99 --factorization fourier" "tree, toeplitz or blt"
+refused "stream --rounds 99 --eps 1" "delta"
+refused "randomizer" "needs --eps"
+refused "randomizer --eps 1 --kind none" "duchi"
+refused "randomizer --eps 1 --lo 1 --hi 0" "."
+refused "no-such-thing" "no mechanism"
+refused "" "which mechanism"
+"$bin/tacet" calibrate gaussian --eps 1 --delta 1e-5 | grep -q '^sigma  *3.730631635$' || fail "text for people"
+echo "calibrate: known values, every direction, every refusal"
