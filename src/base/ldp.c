@@ -61,8 +61,7 @@ static uint32_t stair_inner(double eps) {
     const double b = exp(-eps);
     const double root = cbrt((b - 2 * b * b + 2 * pow(b, 4) - pow(b, 5)) / 2);
     const double gamma = -b / (1 - b) + root / ((1 - b) * (1 - b));
-    const double inner = rint(gamma * STEPS);
-    return inner >= 1 ? inner <= STEPS ? (uint32_t)inner : STEPS : 1;
+    return (uint32_t)fmin(fmax(rint(gamma * STEPS), 1), STEPS);
 }
 
 tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, double eps, double lo, double hi, tacet_error *err) {
@@ -97,9 +96,9 @@ tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, double eps, dou
         out->step = (hi - lo) / STEPS;
         return TACET_OK;
     }
-    const double window = rint(CELLS / (exp(eps / 2) + 1));
+    const double window = fmax(rint(CELLS / (exp(eps / 2) + 1)), 1);
     out->cells = CELLS;
-    out->window = window >= 1 ? (uint32_t)window : 1;
+    out->window = (uint32_t)window;
     const double outside = (double)(out->cells - out->window);
     const double gain = (a - b) * out->window / (out->window * a + outside * b);
     out->step = 2 * half / (gain * outside);

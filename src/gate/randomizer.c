@@ -19,7 +19,7 @@ static uint64_t input_of(tacet_noise *noise, double fraction, uint64_t n) {
     const uint64_t whole = (uint64_t)below;
     const uint64_t one = UINT64_C(1) << FRACTION_BITS;
     const bool up = tacet__bernoulli(noise, (uint64_t)ldexp(at - below, FRACTION_BITS), one);
-    return whole + (up && whole < n ? 1 : 0);
+    return whole + (up ? 1 : 0); /* a fraction is left only below n */
 }
 
 /* Randomised response on the bit: kept with probability num / (num + den). */

@@ -11,7 +11,7 @@
 uint64_t tacet__noise_below(tacet_noise *noise, uint64_t n) {
     u128 product = (u128)tacet__noise_next(noise) * n;
     if ((uint64_t)product < n) {
-        const uint64_t uneven = n == 0 ? 0 : -n % n; /* 2^64 mod n */
+        const uint64_t uneven = -n % n; /* 2^64 mod n; n > 0 here */
         while ((uint64_t)product < uneven) {
             product = (u128)tacet__noise_next(noise) * n;
         }

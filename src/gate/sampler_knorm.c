@@ -114,7 +114,7 @@ static double nearest(tacet_noise *noise, knorm *k, lazy *z, double guess) {
     uint64_t x[REAL_LIMBS];
     uint64_t low[SQUARE_LIMBS];
     uint64_t high[SQUARE_LIMBS];
-    uint64_t q = (uint64_t)guess;
+    uint64_t q = (uint64_t)(guess + 0.5);
     for (;;) {
         whole_digits(noise, x, z, k->level);
         squares(low, high, x, k->level + 2);
@@ -148,12 +148,8 @@ static void draw(tacet_noise *noise, knorm *k, double *out, size_t count, double
     for (size_t i = 0; i < count && !noise->exhausted; i++) {
         lazy z;
         if (tacet__lazy_normal(noise, &z)) {
-            const double guess = ratio * sqrt(rough) * roughly(&z);
-            if (!(guess < 0x1p52)) {
-                noise->exhausted = true;
-                break;
-            }
-            const double magnitude = nearest(noise, k, &z, guess) * grid;
+            /* Below 2^30 x 64 sqrt(2^20 + 1) x 64 < 2^53: a whole number that a double holds. */
+            const double magnitude = nearest(noise, k, &z, ratio * sqrt(rough) * roughly(&z)) * grid;
             out[i] = (z.negative ? -magnitude : magnitude) + 0.0;
         }
         sodium_memzero(&z, sizeof z);

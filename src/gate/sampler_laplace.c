@@ -31,7 +31,7 @@ static double rounded(tacet_noise *noise, const lazy_scale *scale) {
     lazy x;
     do {
         x.negative = (tacet__lazy_start(&x, 0, tacet__noise_next(noise)) & 1) != 0;
-    } while (!exp_coin(noise, &x) && !noise->exhausted);
+    } while (!exp_coin(noise, &x));
     x.n = whole_part(noise);
     return tacet__lazy_round(noise, &x, scale);
 }

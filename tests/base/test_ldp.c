@@ -168,6 +168,7 @@ static void test_possible(void **state) {
             assert_false(tacet_ldp_possible(&ldp, lo + 0.3 * (ldp.step + (hi - lo) / 3)));
             assert_false(tacet_ldp_possible(&ldp, NAN));
             assert_false(tacet_ldp_possible(&ldp, INFINITY));
+            assert_false(tacet_ldp_possible(&ldp, 1e300));
             if (ldp.steps == 0) {
                 assert_false(tacet_ldp_possible(&ldp, lo / 2 + hi / 2 + 1.001 * tacet_ldp_bound(&ldp)));
                 assert_false(tacet_ldp_possible(&ldp, lo / 2 + hi / 2 - 1.001 * tacet_ldp_bound(&ldp)));

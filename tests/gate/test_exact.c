@@ -405,6 +405,12 @@ static void test_rare(void **state) {
     assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
     assert_true(x == 254 + 5);
     assert_script_used(noise);
+    /* The same, with the tail's coin of 2/e coming out false: rejected. */
+    script(noise, (uint64_t[]){rare, ACCEPT, (GAUSSIAN_STRIPS + 3) * unit, 0, 5, LOW, HIGH, UINT64_C(7) << 56, ACCEPT},
+           9);
+    assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
+    assert_true(x == 7);
+    assert_script_used(noise);
     /* The same for the strips of the discrete Gaussian: sigma = 64 has one whole number in each. */
     script(noise, (uint64_t[]){rare, 100 * unit + unit / 2, 0, 0, 0, HIGH}, 6);
     assert_ok(tacet__draw_discrete_gaussian(noise, &x, 1, 64, 0, NULL));

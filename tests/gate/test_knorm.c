@@ -146,6 +146,27 @@ static void test_guess(void **state) {
     tacet_noise_close(noise);
 }
 
+/* A first guess of 0 for a value that straddles 1/2: G_1 = 1 + 7/2^56 and G_2 = 2^-26.6 are 1 and 0 to doubles. */
+static void test_low_guess(void **state) {
+    (void)state;
+    tacet_noise *noise = script_open();
+    for (int up = 0; up < 2; up++) {
+        uint64_t words[16];
+        size_t n = push(words, 0, 64, 7);
+        n = push(words, n, 0, UINT64_C(708000000));
+        n = push(words, n, 31, LAZY_HEAD_MASK - 5);
+        words[n++] = up ? UINT64_MAX : 0;
+        words[n++] = 0;
+        words[n++] = up ? UINT64_MAX : 0;
+        script(noise, words, n);
+        double x = 7;
+        assert_ok(tacet__draw_knorm(noise, &x, 1, 1, 0, NULL));
+        assert_script_used(noise);
+        assert_close(x, up, 0);
+    }
+    tacet_noise_close(noise);
+}
+
 static void test_limits(void **state) {
     (void)state;
     tacet_noise *noise = script_open();
@@ -195,9 +216,9 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),   cmocka_unit_test(test_radius_and_direction),
-        cmocka_unit_test(test_levels), cmocka_unit_test(test_guess),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_line),      cmocka_unit_test(test_radius_and_direction),
+        cmocka_unit_test(test_levels),    cmocka_unit_test(test_guess),
+        cmocka_unit_test(test_low_guess), cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,10 +195,48 @@ static void test_fork(void **state) {
     tacet_noise_close(seeded);
 }
 
+/* The same within one process, for tools that do not follow children: only what a child would find is changed. */
+static void test_fork_noticed(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    tacet_noise *twin = NULL;
+    assert_ok(tacet_noise_open(&noise, NULL));
+    assert_ok(tacet_noise_open_seeded(&twin, 1, 1, NULL));
+    for (int how = 0; how < 3; how++) {
+        (void)tacet__noise_u64(noise);
+        tacet_noise copy = *noise; /* the parent goes on from here */
+        if (how == 0) {
+            noise->generation--;
+        } else if (how == 1) {
+            noise->pid++;
+            noise->next = copy.next = NOISE_WORDS;
+        } else {
+            noise->generation--;
+            noise->next = copy.next = NOISE_WORDS;
+        }
+        for (int i = 0; i < SHARED; i++) {
+            assert_true(tacet__noise_u64(noise) != tacet__noise_u64(&copy));
+        }
+    }
+    for (int how = 0; how < 2; how++) { /* seeded: nothing to protect, nothing changes */
+        (void)tacet__noise_u64(twin);
+        tacet_noise copy = *twin;
+        twin->generation--;
+        if (how == 1) {
+            twin->next = copy.next = NOISE_WORDS;
+        }
+        for (int i = 0; i < SHARED; i++) {
+            assert_true(tacet__noise_u64(twin) == tacet__noise_u64(&copy));
+        }
+    }
+    tacet_noise_close(noise);
+    tacet_noise_close(twin);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_fails), cmocka_unit_test(test_seeded), cmocka_unit_test(test_private_differs),
-        cmocka_unit_test(test_wiped),      cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_wiped),      cmocka_unit_test(test_fork),   cmocka_unit_test(test_fork_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

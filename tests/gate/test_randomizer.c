@@ -6,7 +6,8 @@
 
 #include <tacet/gate/randomizer.h>
 
-#include "gate/noise_state.h"
+#include "gate/lazy.h"
+#include "gate/script.h"
 
 enum { REPORTS = 200000, KINDS = 5, BINS = 200 };
 
@@ -143,6 +144,28 @@ static void test_bit_exact(void **state) {
     tacet_noise_close(noise);
 }
 
+/* A Laplace draw that fails gives no report. */
+static void test_no_report(void **state) {
+    (void)state;
+    tacet_noise *noise = script_open();
+    uint64_t words[NOISE_WORDS];
+    size_t n = 0;
+    words[n++] = 0;                       /* the input */
+    words[n++] = (UINT64_C(1) << 40) + 5; /* the fractional part of the noise */
+    words[n++] = UINT64_MAX;              /* kept */
+    for (int i = 0; i < EXPONENTIAL_END; i++) {
+        words[n++] = UINT64_C(1) << 40;
+        words[n++] = UINT64_MAX;
+    }
+    script(noise, words, n);
+    tacet_ldp ldp;
+    double report = 0;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 1, 0, 1, NULL));
+    assert_status(tacet_randomize(noise, &report, &ldp, 0, NULL), TACET_NUMERIC);
+    assert_true(isnan(report));
+    tacet_noise_close(noise);
+}
+
 static void test_clipping(void **state) {
     (void)state;
     tacet_noise *a = NULL;
@@ -176,6 +199,7 @@ int main(void) {
         cmocka_unit_test(test_mass),
         cmocka_unit_test(test_bit_exact),
         cmocka_unit_test(test_clipping),
+        cmocka_unit_test(test_no_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
