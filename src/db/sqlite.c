@@ -29,7 +29,7 @@ struct tacet__query {
     int bind_error; /* SQLITE_OK, or the first failure of a bind */
 };
 
-static tacet_status from_errno(int number) {
+tacet_status tacet__db_errno(int number) {
     switch (number) {
     case ENOENT:
     case ENOTDIR:
@@ -66,7 +66,7 @@ static tacet_status from_sqlite(int code, int system_errno) {
     case SQLITE_AUTH:
         return TACET_DENIED;
     case SQLITE_CANTOPEN:
-        return from_errno(system_errno);
+        return tacet__db_errno(system_errno);
     case SQLITE_CONSTRAINT:
         return TACET_CONFLICT;
     case SQLITE_TOOBIG:
@@ -118,10 +118,10 @@ static tacet_status make_file(const char *path, tacet_error *err) {
     tacet_status status = TACET_OK;
     const int fd = mkostemp(beside, O_CLOEXEC); /* mode 0600 */
     if (fd < 0) {
-        status = tacet__fail(err, from_errno(errno), "cannot create %s: %s", path, strerror(errno));
+        status = tacet__fail(err, tacet__db_errno(errno), "cannot create %s: %s", path, strerror(errno));
     } else {
         if (link(beside, path) != 0 && errno != EEXIST) {
-            status = tacet__fail(err, from_errno(errno), "cannot create %s: %s", path, strerror(errno));
+            status = tacet__fail(err, tacet__db_errno(errno), "cannot create %s: %s", path, strerror(errno));
         }
         (void)unlink(beside);
         (void)close(fd);
@@ -258,7 +258,7 @@ tacet_status tacet__db_open(tacet__db **out, const char *path, const tacet__db_s
     *out = NULL;
     struct stat st;
     if (!settings->create && stat(path, &st) != 0) {
-        return tacet__fail(err, from_errno(errno), "cannot open %s: %s", path, strerror(errno));
+        return tacet__fail(err, tacet__db_errno(errno), "cannot open %s: %s", path, strerror(errno));
     }
     tacet__db *db = TACET__ZALLOC(tacet__db, 1);
     if (db == NULL) {

@@ -60,4 +60,7 @@ int64_t tacet__query_int(tacet__query *query, int column);
 const unsigned char *tacet__query_bytes(tacet__query *query, int column, size_t *size);
 void tacet__query_reset(tacet__query *query);
 
+/* NOT_FOUND, DENIED or IO for an errno. */
+tacet_status tacet__db_errno(int number);
+
 #endif

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-    BATCH_MOST = 256,        /* requests in one transaction */
+    BATCH_MOST = 64,         /* requests in one transaction */
     GATHER_NS_MOST = 5000000 /* how long a leader waits for callers it expects */
 };
 
@@ -102,16 +102,16 @@ static tacet_status cap_of(double *cap, tacet_accounting accounting, double eps,
 static tacet_status check_budget(const tacet__state *state, const tacet_ledger_settings *settings, tacet_error *err) {
     const tacet__record *r = &state->budget;
     double cap = 0;
+    const tacet_status status = cap_of(&cap, r->budget.accounting, r->budget.eps, r->budget.delta, NULL);
+    /* Another release of this library may have rounded the cap otherwise; a forged one is off by more. */
+    if (status != TACET_OK || !(r->budget.cap <= cap * (1 + 1e-9))) {
+        return tacet__fail(err, TACET_CORRUPT, "ledger record 0 has a cap that its eps and delta do not allow");
+    }
     if (!settings->use_stored &&
         (r->budget.accounting != settings->accounting || r->budget.eps != settings->eps ||
          r->budget.delta != settings->delta || r->budget.uncovered_most != settings->uncovered_most)) {
         return tacet__fail(err, TACET_CONFLICT, "the ledger has another budget: eps %g, delta %g, %s accounting",
                            r->budget.eps, r->budget.delta, tacet_accounting_name(r->budget.accounting));
-    }
-    const tacet_status status = cap_of(&cap, r->budget.accounting, r->budget.eps, r->budget.delta, NULL);
-    /* Another release of this library may have rounded the cap otherwise; a forged one is off by more. */
-    if (status != TACET_OK || !(r->budget.cap <= cap * (1 + 1e-9))) {
-        return tacet__fail(err, TACET_CORRUPT, "ledger record 0 has a cap that its eps and delta do not allow");
     }
     return TACET_OK;
 }
@@ -344,7 +344,9 @@ static tacet_status do_lookup(tacet_ledger *ledger, request *r, tacet_error *err
                       : tacet__fail(err, TACET_NOT_FOUND, "the ledger has no entry under this ticket");
 }
 
-static void do_total(const tacet_ledger *ledger, tacet_ledger_totals *out) {
+static tacet_status do_total(tacet_ledger *ledger, request *r, tacet_error *err) {
+    tacet_ledger_totals *out = r->totals;
+    (void)err;
     const tacet__state *state = &ledger->state;
     const double spent = tacet__sum_value(&state->spent);
     out->accounting = state->budget.budget.accounting;
@@ -359,23 +361,15 @@ static void do_total(const tacet_ledger *ledger, tacet_ledger_totals *out) {
     out->seeded = state->seeded;
     out->records = state->records;
     memcpy(out->head, state->head, TACET_HASH_BYTES);
+    return TACET_OK;
 }
 
 static tacet_status perform(tacet_ledger *ledger, request *r) {
-    switch (r->verb) {
-    case RESERVE:
-        return do_reserve(ledger, r, &r->error);
-    case COMMIT:
-        return do_commit(ledger, r, &r->error);
-    case DISCLOSE:
-        return do_disclose(ledger, r, &r->error);
-    case LOOKUP:
-        return do_lookup(ledger, r, &r->error);
-    case TOTAL:
-        do_total(ledger, r->totals);
-        break;
-    }
-    return TACET_OK;
+    static tacet_status (*const VERBS[])(tacet_ledger *, request *, tacet_error *) = {
+        [RESERVE] = do_reserve, [COMMIT] = do_commit, [DISCLOSE] = do_disclose,
+        [LOOKUP] = do_lookup,   [TOTAL] = do_total,
+    };
+    return VERBS[r->verb](ledger, r, &r->error);
 }
 
 /* Whether a status is the answer to one request alone, and the transaction can go on. */
@@ -407,7 +401,7 @@ static void run_batch(tacet_ledger *ledger, request *batch) {
     }
     for (request *r = batch; r != NULL; r = r->next) {
         if (status != TACET_OK) {
-            if (r->verb == COMMIT && (r->status == TACET_OK || !is_refusal(r->status))) {
+            if (r->verb == COMMIT) {
                 (void)make_offer(ledger, r, NULL); /* it may have failed before it came to that */
             }
             r->status = status;

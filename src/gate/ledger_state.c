@@ -94,18 +94,13 @@ double tacet__sum_value(const tacet__sum *sum) {
 }
 
 bool tacet__cost_of(tacet__cost *out, const tacet_charge *charge, tacet_accounting accounting) {
+    out->main = charge->mu * charge->mu;
     out->delta = 0;
-    switch (accounting) {
-    case TACET_ACCOUNTING_BASIC:
+    if (accounting == TACET_ACCOUNTING_ZCDP) {
+        out->main = charge->rho;
+    } else if (accounting == TACET_ACCOUNTING_BASIC) {
         out->main = charge->eps;
         out->delta = charge->delta;
-        break;
-    case TACET_ACCOUNTING_ZCDP:
-        out->main = charge->rho;
-        break;
-    case TACET_ACCOUNTING_GAUSSIAN:
-        out->main = charge->mu * charge->mu;
-        break;
     }
     return isfinite(out->main) && out->delta < 1;
 }
@@ -246,16 +241,12 @@ tacet_status tacet__state_apply(tacet__state *state, const tacet__record *record
     }
     state->answers = answers;
     tacet_status status = TACET_OK;
-    switch (record->kind) {
-    case TACET__RECORD_BUDGET:
+    if (record->kind == TACET__RECORD_BUDGET) {
         state->budget = *record;
-        break;
-    case TACET__RECORD_RESERVE:
+    } else if (record->kind == TACET__RECORD_RESERVE) {
         status = apply_reserve(state, record, err);
-        break;
-    case TACET__RECORD_COMMIT:
+    } else {
         status = apply_commit(state, record, err);
-        break;
     }
     if (status == TACET_OK) {
         state->answers[record->seq] = record->kind == TACET__RECORD_RESERVE ? 0 : record->seq;

@@ -165,6 +165,16 @@ tacet_status tacet__store_begin(tacet__store *store, tacet__state *state, bool w
     return status;
 }
 
+/* Runs a statement of the writer's. That the store has a rule against it is no refusal of the request: the tables were
+ * changed. */
+static tacet_status run(tacet__query *query, tacet_error *err) {
+    tacet_error detail = {TACET_OK, ""};
+    const tacet_status status = tacet__query_run(query, &detail);
+    return status == TACET_OK
+               ? status
+               : tacet__fail(err, status == TACET_CONFLICT ? TACET_CORRUPT : status, "%s", detail.message);
+}
+
 tacet_status tacet__store_append(tacet__store *store, tacet__state *state, tacet__record *record,
                                  unsigned char *hash_out, tacet_error *err) {
     unsigned char hash[TACET_HASH_BYTES];
@@ -185,7 +195,7 @@ tacet_status tacet__store_append(tacet__store *store, tacet__state *state, tacet
     tacet__query_bind_int(query, 1, (int64_t)record->seq);
     tacet__query_bind_bytes(query, 2, store->body.data, store->body.size);
     tacet__query_bind_bytes(query, 3, hash, sizeof hash);
-    status = tacet__query_run(query, err);
+    status = run(query, err);
     if (status == TACET_OK && hash_out != NULL) {
         memcpy(hash_out, hash, TACET_HASH_BYTES);
     }
@@ -197,7 +207,7 @@ tacet_status tacet__store_put_answer(tacet__store *store, uint64_t seq, const vo
     tacet__query *query = store->queries[Q_ADD_ANSWER];
     tacet__query_bind_int(query, 1, (int64_t)seq);
     tacet__query_bind_bytes(query, 2, answer, size);
-    return tacet__query_run(query, err);
+    return run(query, err);
 }
 
 /* One write, of constant length and within one sector. It may lag behind the file, never lead. */
@@ -221,7 +231,7 @@ tacet_status tacet__store_commit(tacet__store *store, tacet__state *state, tacet
         tacet__query *query = store->queries[Q_SET_HEAD];
         tacet__query_bind_int(query, 1, (int64_t)state->records);
         tacet__query_bind_bytes(query, 2, state->head, TACET_HASH_BYTES);
-        status = tacet__query_run(query, err);
+        status = run(query, err);
     }
     if (status == TACET_OK) {
         status = tacet__db_commit(store->db, err);
@@ -373,9 +383,7 @@ static tacet_status open_anchor(tacet__store *store, const tacet__state *state, 
     tacet__record record;
     store->anchor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (store->anchor < 0) {
-        const bool denied = errno == EACCES || errno == EPERM || errno == EROFS;
-        return tacet__fail(err, denied ? TACET_DENIED : TACET_IO, "cannot open the anchor %s: %s", path,
-                           strerror(errno));
+        return tacet__fail(err, tacet__db_errno(errno), "cannot open the anchor %s: %s", path, strerror(errno));
     }
     const ssize_t size = pread(store->anchor, line, ANCHOR_BYTES, 0);
     if (size == 0) {

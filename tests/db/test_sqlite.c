@@ -2,6 +2,7 @@
 #include "support/fault_vfs.h"
 #include "support/test.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -181,6 +182,16 @@ static void test_opening(void **state) {
     assert_null(db);
 }
 
+static void test_errno(void **state) {
+    (void)state;
+    assert_int_equal(tacet__db_errno(ENOENT), TACET_NOT_FOUND);
+    assert_int_equal(tacet__db_errno(ENOTDIR), TACET_NOT_FOUND);
+    assert_int_equal(tacet__db_errno(EACCES), TACET_DENIED);
+    assert_int_equal(tacet__db_errno(EPERM), TACET_DENIED);
+    assert_int_equal(tacet__db_errno(EROFS), TACET_DENIED);
+    assert_int_equal(tacet__db_errno(ENOSPC), TACET_IO);
+}
+
 static void test_no_write_ahead_log(void **state) {
     tacet__db *db = NULL;
     const tacet__db_settings s = {.create = true};
@@ -299,8 +310,8 @@ static void test_open_faults(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        T(test_values),           T(test_transactions), T(test_opening),     T(test_no_write_ahead_log),
-        T(test_read_only_folder), T(test_no_memory),    T(test_open_faults),
+        T(test_values),           T(test_transactions), T(test_opening), T(test_no_write_ahead_log),
+        T(test_read_only_folder), T(test_no_memory),    T(test_errno),   T(test_open_faults),
     };
     fault_vfs_register();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -578,7 +578,7 @@ static void test_anchor_write_fails(void **state) {
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL)); /* lagging is fine */
     tacet_ledger_close(ledger);
     s.anchor = "/proc/nowhere/anchor";
-    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_IO);
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_NOT_FOUND);
 }
 
 /* A commit that failed is kept for its entry and no other; closing forgets it. */

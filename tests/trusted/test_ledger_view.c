@@ -286,6 +286,152 @@ static void test_tampering(void **state) {
     assert_refused("a trigger is gone");
 }
 
+/* Puts a chain of records with right hashes and a right head in place of the ledger's own. */
+static void forge(tacet__record *records, size_t count) {
+    sqlite3 *db = NULL;
+    sqlite3_stmt *insert = NULL;
+    unsigned char hash[TACET_HASH_BYTES] = {0};
+    char triggers[4096] = "";
+    unsigned char head[TACET_HASH_BYTES];
+    make_ledger(head);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "DROP TRIGGER record_append; DROP TRIGGER record_delete; DROP TRIGGER answer_append;"
+                                  "DROP TRIGGER answer_delete; DROP TRIGGER head_update;"
+                                  "DELETE FROM answer; DELETE FROM record",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    for (size_t i = 0; i < count; i++) {
+        tacet_blob body;
+        tacet_blob_init(&body);
+        records[i].seq = i;
+        if (records[i].kind == TACET__RECORD_COMMIT) {
+            tacet__answer_hash(records[i].commit.answer_hash, "", 0);
+        }
+        assert_ok(tacet__record_encode(&body, &records[i], NULL));
+        tacet__record_hash(hash, hash, body.data, body.size);
+        assert_int_equal(sqlite3_prepare_v2(db, "INSERT INTO record VALUES(?1, ?2, ?3)", -1, &insert, NULL), SQLITE_OK);
+        (void)sqlite3_bind_int64(insert, 1, (sqlite3_int64)i);
+        (void)sqlite3_bind_blob(insert, 2, body.data, (int)body.size, SQLITE_STATIC);
+        (void)sqlite3_bind_blob(insert, 3, hash, sizeof hash, SQLITE_STATIC);
+        assert_int_equal(sqlite3_step(insert), SQLITE_DONE);
+        (void)sqlite3_finalize(insert);
+        if (records[i].kind == TACET__RECORD_COMMIT) {
+            (void)snprintf(triggers, sizeof triggers, "INSERT INTO answer VALUES(%zu, x'')", i);
+            assert_int_equal(sqlite3_exec(db, triggers, NULL, NULL, NULL), SQLITE_OK);
+        }
+        tacet_blob_clear(&body);
+    }
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "UPDATE head SET records = (SELECT count(*) FROM record), hash = ?1", -1, &insert, NULL),
+        SQLITE_OK);
+    (void)sqlite3_bind_blob(insert, 1, hash, sizeof hash, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(insert), SQLITE_DONE);
+    (void)sqlite3_finalize(insert);
+    for (int i = 0; i < 5; i++) {
+        (void)snprintf(triggers, sizeof triggers, "CREATE TRIGGER t%d BEFORE DELETE ON head BEGIN SELECT 1; END", i);
+        assert_int_equal(sqlite3_exec(db, triggers, NULL, NULL, NULL), SQLITE_OK);
+    }
+    (void)sqlite3_close(db);
+}
+
+static tacet__record a_budget(tacet_accounting accounting, double cap) {
+    tacet__record r;
+    memset(&r, 0, sizeof r);
+    r.kind = TACET__RECORD_BUDGET;
+    r.budget.accounting = accounting;
+    r.budget.eps = 3;
+    r.budget.delta = 1e-5;
+    r.budget.cap = cap;
+    r.budget.uncovered_most = 1;
+    return r;
+}
+
+static tacet__record an_entry(const char *ticket, double eps) {
+    tacet__record r;
+    memset(&r, 0, sizeof r);
+    r.kind = TACET__RECORD_RESERVE;
+    r.reserve.ticket = ticket;
+    r.reserve.charge = charge(eps > 0 ? eps : 1);
+    if (!(eps > 0)) {
+        tacet_charge_init(&r.reserve.charge);
+        r.reserve.charge.what = "y";
+        r.reserve.charge.to_whom = "z";
+        r.reserve.charge.seeded = true;
+    }
+    return r;
+}
+
+static tacet__record an_answer(uint64_t entry) {
+    tacet__record r;
+    memset(&r, 0, sizeof r);
+    r.kind = TACET__RECORD_COMMIT;
+    r.commit.entry = entry;
+    return r;
+}
+
+/* Whoever can compute a hash can write a chain; what it says must still be possible. */
+static void test_forged_chains(void **state) {
+    tacet__record c[8];
+    tacet_error err = {TACET_OK, ""};
+    tacet__ledger_report report;
+    double mu = 0;
+    double rho = 0;
+    (void)state;
+    assert_ok(tacet_gdp_mu(&mu, 3, 1e-5, NULL));
+    assert_ok(tacet_zcdp_rho(&rho, 3, 1e-5, NULL));
+#define REFUSED(what, count)                                                                                           \
+    forge(c, count);                                                                                                   \
+    assert_refused(what);                                                                                              \
+    assert_status(verify(&report, NULL, &err), TACET_CORRUPT);                                                         \
+    assert_int_equal(unlink(path), 0)
+    c[0] = a_budget(TACET_ACCOUNTING_BASIC, 3);
+    c[1] = an_entry("a", 1);
+    c[2] = an_answer(1);
+    c[3] = an_entry("b", 2);
+    c[4] = an_entry("c", 0);
+    forge(c, 5); /* the forger itself makes no mistake */
+    assert_ok(verify(&report, NULL, &err));
+    assert_close(report.spent, 3, 0);
+    assert_int_equal(report.seeded, 1);
+    assert_int_equal(report.uncovered, 1);
+    assert_int_equal(report.answered, 1);
+    assert_int_equal(unlink(path), 0);
+    forge(c, 1); /* a budget alone */
+    assert_ok(verify(&report, NULL, &err));
+    assert_close(report.eps, 0, 0);
+    assert_int_equal(unlink(path), 0);
+    c[5] = an_entry("d", 0.001);
+    REFUSED("more than the budget", 6);
+    c[5] = an_entry("d", 0);
+    REFUSED("more uncovered than allowed", 6);
+    c[5] = an_entry("a", 0.001);
+    c[3] = an_entry("b", 1);
+    REFUSED("a ticket twice", 6);
+    c[5] = an_answer(1);
+    REFUSED("two answers", 6);
+    c[5] = an_answer(2);
+    REFUSED("an answer to an answer", 6);
+    c[1] = an_entry("a", 1);
+    tacet_charge_approx(&c[1].reserve.charge, 1, 0.9e-5);
+    c[3] = an_entry("b", 1);
+    tacet_charge_approx(&c[3].reserve.charge, 1, 0.9e-5);
+    REFUSED("more delta than the budget", 4);
+    c[0] = a_budget(TACET_ACCOUNTING_BASIC, 4);
+    REFUSED("a cap above eps", 1);
+    c[0] = a_budget(TACET_ACCOUNTING_ZCDP, rho * 1.001);
+    REFUSED("a rho above what eps allows", 1);
+    c[0] = a_budget(TACET_ACCOUNTING_GAUSSIAN, mu * 1.001);
+    REFUSED("a mu above what eps allows", 1);
+    c[0] = a_budget(TACET_ACCOUNTING_GAUSSIAN, mu);
+    REFUSED("an entry without a mu", 2); /* approx */
+    tacet_charge_gaussian(&c[1].reserve.charge, mu * 1.001, INFINITY, 1);
+    REFUSED("an entry above the cap", 2);
+    c[0] = a_budget(TACET_ACCOUNTING_ZCDP, rho);
+    tacet_charge_zcdp(&c[1].reserve.charge, rho * 1.001, INFINITY, 1);
+    REFUSED("an entry above the cap", 2);
+}
+
 /* What only the reader looks at when opening; the writer notices when it is asked for that answer. */
 static void test_changed_answers(void **state) {
     static const char *const TAMPERED[] = {
@@ -542,9 +688,9 @@ static void test_no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        T(test_totals_agree),    T(test_conversions_agree),  T(test_append_only), T(test_tampering),
-        T(test_changed_answers), T(test_every_region),       T(test_truncated),   T(test_rollback),
-        T(test_read_only),       T(test_read_only_with_log), T(test_no_memory),
+        T(test_totals_agree),  T(test_conversions_agree), T(test_append_only),        T(test_tampering),
+        T(test_forged_chains), T(test_changed_answers),   T(test_every_region),       T(test_truncated),
+        T(test_rollback),      T(test_read_only),         T(test_read_only_with_log), T(test_no_memory),
     };
     if (access("/dev/shm", W_OK) == 0) {
         (void)setenv("TMPDIR", "/dev/shm", 0); /* nothing here is about the disk but its latency */
