@@ -38,7 +38,8 @@ static json_t *run(const char *arguments) {
     const char *bin = getenv("TACET_BIN");
     assert_non_null(bin);
     (void)snprintf(command, sizeof command, "'%s/tacet' gp-ucb %s --json 2>/dev/null", bin, arguments);
-    FILE *pipe = popen(command, "r"); /* the command line is made here, of constants and a fresh folder's name */
+    /* The command line is made here, of constants and a fresh folder's name. */
+    FILE *pipe = popen(command, "r"); /* NOLINT(cert-env33-c) */
     assert_non_null(pipe);
     json_t *object = json_loadf(pipe, 0, NULL);
     assert_int_equal(pclose(pipe), 0);
