@@ -1,5 +1,6 @@
 /* bench_noise.c - exact draws a second on one core, and their ratio to a plain Box-Muller in floating point on the same
- * key stream, in the same run. Ring: programs. The Box-Muller is a yardstick only: it is not private. */
+ * key stream, in the same run. Seconds are of processor time, so that other work on the machine does not count.
+ * Ring: programs. The Box-Muller is a yardstick only: it is not private. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static double out[COUNT];
 
 static double seconds(void) {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -68,7 +69,7 @@ static void hybrid(tacet_noise *noise) {
     }
 }
 
-/* The best of some rounds of at least 0.1 s: other processes can only slow it down. */
+/* The best of some rounds of at least 0.1 s: whatever else happens can only slow it down. */
 static double rate(tacet_noise *noise, void (*draw)(tacet_noise *)) {
     double best = 0;
     for (int round = 0; round < ROUNDS; round++) {

@@ -264,6 +264,14 @@ static void test_round(void **state) {
         assert_true(tacet__lazy_round(noise, &x, &third) == up);
         assert_script_used(noise);
     }
+    /* On a tie, digit for digit, one word decides: away from zero. */
+    const lazy_scale quarter = {.m = 4, .shift = 2, .grid = 1};
+    for (int up = 0; up < 2; up++) {
+        lazy x = {.n = 0, .head = 0}; /* w against 1/2 */
+        script(noise, (uint64_t[]){(UINT64_C(1) << 63) - (up ? 0 : 1)}, 1);
+        assert_true(tacet__lazy_round(noise, &x, &quarter) == up);
+        assert_script_used(noise);
+    }
     tacet_noise_close(noise);
 }
 
@@ -377,6 +385,47 @@ static uint64_t word_for_item(unsigned item) {
 static const uint64_t ACCEPT = UINT64_C(8191) << 50; /* plus, and the first coin fails: the strip is kept */
 static const uint64_t LOW = UINT64_C(1) << 40;       /* makes a coin of any moderate probability true */
 static const uint64_t HIGH = UINT64_MAX - (UINT64_C(1) << 40);
+
+/* Every column: the last word of its own item, and the first of the other one. sigma = 64 shows the strip's number. */
+static void test_columns(void **state) {
+    (void)state;
+    tacet_noise *noise = script_open();
+    for (uint64_t k = 0; k < 256; k++) {
+        const uint64_t keep = GAUSSIAN_COLUMNS[k].keep;
+        const uint64_t own[2] = {(k << 56) + keep - 1, ACCEPT};
+        const uint64_t other[2] = {(k << 56) + keep, ACCEPT};
+        double x = 0;
+        if (keep > 0 && k < GAUSSIAN_STRIPS) {
+            script(noise, own, 2);
+            assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
+            assert_true(x == (double)k);
+        }
+        if (keep < UINT64_C(1) << 56 && GAUSSIAN_COLUMNS[k].other < GAUSSIAN_STRIPS) {
+            script(noise, other, 2);
+            assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
+            assert_true(x == (double)GAUSSIAN_COLUMNS[k].other);
+        }
+    }
+    tacet_noise_close(noise);
+}
+
+/* The 13 bits of the first coin: true for exactly 2n + 1 of their values; then u is asked for. */
+static void test_first_coin(void **state) {
+    (void)state;
+    tacet_noise *noise = script_open();
+    for (uint64_t n = 0; n < GAUSSIAN_STRIPS; n++) {
+        double x = 0;
+        script(noise, (uint64_t[]){word_for_item((unsigned)n), (2 * n + 1) << LAZY_HEAD_BITS}, 2);
+        assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
+        assert_script_used(noise);
+        assert_true(x == (double)n);
+        script(noise, (uint64_t[]){word_for_item((unsigned)n), (2 * n) << LAZY_HEAD_BITS, HIGH}, 3);
+        assert_ok(tacet__draw_gaussian(noise, &x, 1, 64, 0, NULL));
+        assert_script_used(noise);
+        assert_true(x == (double)n);
+    }
+    tacet_noise_close(noise);
+}
 
 /* The item of the fractions, word by word. */
 static void test_rare(void **state) {
@@ -559,10 +608,19 @@ static void test_laplace_end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bernoulli_words), cmocka_unit_test(test_below_words), cmocka_unit_test(test_exp_tree),
-        cmocka_unit_test(test_fast_is_slow),    cmocka_unit_test(test_round),       cmocka_unit_test(test_table),
-        cmocka_unit_test(test_fraction),        cmocka_unit_test(test_rare),        cmocka_unit_test(test_tail),
-        cmocka_unit_test(test_digits_run_out),  cmocka_unit_test(test_laplace_end),
+        cmocka_unit_test(test_bernoulli_words),
+        cmocka_unit_test(test_below_words),
+        cmocka_unit_test(test_exp_tree),
+        cmocka_unit_test(test_fast_is_slow),
+        cmocka_unit_test(test_round),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_fraction),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_first_coin),
+        cmocka_unit_test(test_rare),
+        cmocka_unit_test(test_tail),
+        cmocka_unit_test(test_digits_run_out),
+        cmocka_unit_test(test_laplace_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

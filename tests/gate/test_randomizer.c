@@ -144,6 +144,41 @@ static void test_bit_exact(void **state) {
     tacet_noise_close(noise);
 }
 
+/* Piecewise, outside: the cell before the window and the cell after it are neighbours among the outside ones. */
+static void test_around_window(void **state) {
+    (void)state;
+    tacet_noise *noise = script_open();
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_PIECEWISE, 2, 0, 1, NULL));
+    const uint64_t outside = ldp.cells - ldp.window;
+    for (uint64_t start = 0; start <= outside; start += outside / 4) {
+        const double value = (double)start / (double)outside; /* exact up to the coin of the input, forced below */
+        for (int side = 0; side < 2; side++) {
+            const uint64_t k = start + (uint64_t)side - 1; /* the last one before the window, the first one after it */
+            if (k >= outside) {
+                continue;
+            }
+            double report = 0;
+            const double at = value * (double)outside;
+            const uint64_t coin = at < (double)start ? 0 : UINT64_MAX;
+            const uint64_t word = UINT64_MAX / outside * k + UINT64_MAX / outside / 2;
+            script(noise, (uint64_t[]){coin, UINT64_MAX, word}, 3);
+            assert_ok(tacet_randomize(noise, &report, &ldp, value, NULL));
+            assert_script_used(noise);
+            assert_true(report == tacet_ldp_cell(&ldp, (uint32_t)(side ? start + ldp.window : start - 1)));
+        }
+        for (uint64_t in = 0; in < 2; in++) { /* inside: its first and last cell */
+            double report = 0;
+            const uint64_t coin = value * (double)outside < (double)start ? 0 : UINT64_MAX;
+            script(noise, (uint64_t[]){coin, 0, in ? UINT64_MAX : UINT64_C(1) << 40}, 3);
+            assert_ok(tacet_randomize(noise, &report, &ldp, value, NULL));
+            assert_script_used(noise);
+            assert_true(report == tacet_ldp_cell(&ldp, (uint32_t)(in ? start + ldp.window - 1 : start)));
+        }
+    }
+    tacet_noise_close(noise);
+}
+
 /* A Laplace draw that fails gives no report. */
 static void test_no_report(void **state) {
     (void)state;
@@ -196,10 +231,8 @@ static void test_clipping(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mass),
-        cmocka_unit_test(test_bit_exact),
-        cmocka_unit_test(test_clipping),
-        cmocka_unit_test(test_no_report),
+        cmocka_unit_test(test_mass),      cmocka_unit_test(test_bit_exact),     cmocka_unit_test(test_clipping),
+        cmocka_unit_test(test_no_report), cmocka_unit_test(test_around_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
