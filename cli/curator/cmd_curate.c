@@ -1,0 +1,238 @@
+/* cmd_curate.c - tacet curate.
+ * Ring: trusted. */
+#include "commands.h"
+
+#include <tacet/trusted/curate.h>
+#include <tacet/trusted/published.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct arguments {
+    const char *inputs, *bounds, *units, *mechanism, *output_range, *output_mechanism;
+    double radius, eps_output;
+    bool suggest_r;
+} arguments;
+
+static tacet_manifest_column *find(tacet_manifest_column *columns, size_t count, const char *name, size_t length) {
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(columns[i].name) == length && memcmp(columns[i].name, name, length) == 0) {
+            return &columns[i];
+        }
+    }
+    return NULL;
+}
+
+/* "LO:HI" */
+static bool range(double *lo, double *hi, const char *text) {
+    char left[64];
+    const char *colon = strchr(text, ':');
+    if (colon == NULL || (size_t)(colon - text) >= sizeof left) {
+        return false;
+    }
+    memcpy(left, text, (size_t)(colon - text));
+    left[colon - text] = '\0';
+    return cli_number(lo, left) && cli_number(hi, colon + 1) && *hi > *lo;
+}
+
+/* "age=0:100,bmi=10:60" or "age=5,bmi=2" into the columns; every column must be named once. */
+static int assign(tacet_manifest_column *columns, size_t count, const char *text, bool bounds, const char *option,
+                  const cli_command *self) {
+    char **items = NULL;
+    size_t n = 0;
+    bool seen[TACET_MANIFEST_COLUMNS] = {false};
+    if (!cli_split(&items, &n, text)) {
+        return cli_usage(self, "--%s: an empty item", option);
+    }
+    int code = CLI_EXIT_OK;
+    for (size_t i = 0; i < n && code == CLI_EXIT_OK; i++) {
+        const char *equals = strchr(items[i], '=');
+        tacet_manifest_column *c = equals != NULL ? find(columns, count, items[i], (size_t)(equals - items[i])) : NULL;
+        if (c == NULL) {
+            code = cli_usage(self, "--%s: '%s' does not name one of the --inputs", option, items[i]);
+        } else if (bounds ? !range(&c->lo, &c->hi, equals + 1) : !cli_number(&c->unit, equals + 1) || !(c->unit > 0)) {
+            code =
+                cli_usage(self, "--%s: '%s' is not %s", option, items[i],
+                          bounds ? "NAME=LOWER:UPPER with the lower below the upper" : "NAME=UNIT with a unit above 0");
+        } else {
+            seen[c - columns] = true;
+        }
+    }
+    for (size_t i = 0; i < count && code == CLI_EXIT_OK; i++) {
+        if (!seen[i]) {
+            code = cli_usage(self, "--%s: column '%s' is missing", option, columns[i].name);
+        }
+    }
+    free(items);
+    return code;
+}
+
+static int columns_from(tacet_manifest_column *columns, size_t *count, const arguments *a, const cli_command *self) {
+    char **names = NULL;
+    if (!cli_split(&names, count, a->inputs)) {
+        return cli_usage(self, "--inputs: an empty name");
+    }
+    int code = *count > TACET_MANIFEST_COLUMNS ? cli_usage(self, "--inputs: at most %d columns", TACET_MANIFEST_COLUMNS)
+                                               : CLI_EXIT_OK;
+    for (size_t i = 0; i < *count && code == CLI_EXIT_OK; i++) {
+        if (strlen(names[i]) >= TACET_MANIFEST_NAME || strchr(names[i], '=') != NULL) {
+            code = cli_usage(self, "--inputs: '%s' is too long, or has an '='", names[i]);
+        } else {
+            memcpy(columns[i].name, names[i], strlen(names[i]) + 1);
+        }
+    }
+    free(names);
+    code = code != CLI_EXIT_OK ? code : assign(columns, *count, a->bounds, true, "bounds", self);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    if ((a->units != NULL) == (a->radius > 0)) {
+        return cli_usage(self, "either --unit or --radius (above 0) says what distance 1 means");
+    }
+    if (a->units != NULL) {
+        return assign(columns, *count, a->units, false, "unit", self);
+    }
+    tacet_curate_units(columns, *count, a->radius);
+    return CLI_EXIT_OK;
+}
+
+static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_command *self) {
+    tacet_ldp_kind kind = TACET_LDP_HYBRID;
+    tacet_error err = {0};
+    double lo = 0;
+    double hi = 0;
+    if (a->eps_output == 0) {
+        return CLI_EXIT_OK;
+    }
+    if (a->output_range == NULL || !range(&lo, &hi, a->output_range)) {
+        return cli_usage(self, "--eps-output needs --output-range LOWER:UPPER, the public range of measured values");
+    }
+    if (tacet_ldp_parse(&kind, a->output_mechanism, &err) != TACET_OK ||
+        tacet_ldp_init(&s->outputs, kind, a->eps_output, lo, hi, &err) != TACET_OK) {
+        return cli_usage(self, "--eps-output: %s", err.message);
+    }
+    s->outputs_private = true;
+    return CLI_EXIT_OK;
+}
+
+static void progress(double fraction, void *user) {
+    (void)user;
+    cli_progress(fraction, "drawing");
+}
+
+static int suggest(const tacet_curate_settings *s, const cli_command *self) {
+    double sigma_min = 0;
+    tacet_error err = {0};
+    if (tacet_curate_sigma_min(&sigma_min, s, &err) != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    const size_t r = tacet_published_suggest_r(sigma_min, s->eps, s->delta);
+    cli_say(self, "this number depends on the records and is not private; it concerns the published mechanism only");
+    if (!cli_json_wanted()) {
+        printf("%zu\n", r);
+    }
+    cli_json_print(json_pack("{sI sf sf ss}", "suggested_r", (json_int_t)r, "sigma_min", sigma_min, "omega",
+                             tacet_published_omega(r > 0 ? r : 1, s->eps, s->delta), "stamp", tacet_manifest_stamp));
+    return CLI_EXIT_OK;
+}
+
+static int report(const tacet_curate_settings *s, const tacet_manifest *m, double seconds, const cli_command *self) {
+    char *protects = tacet_manifest_protects(m);
+    if (!m->is_private) {
+        cli_say(self, "%s%s", tacet_manifest_stamp, s->seeded ? ": seeded noise, for tests only" : "");
+    }
+    if (!cli_json_wanted()) {
+        printf("%s/release.csv: %zu records, %zu coordinates each\n", s->folder, m->rows, m->dims);
+        printf("%s\n", protects != NULL ? protects : "");
+        printf("noise: standard deviation %.6g per coordinate in scaled units, on a grid of %g\n", m->sigma, m->grid);
+        printf("ledger entry %llu\n", (unsigned long long)m->entry);
+    }
+    cli_json_print(json_pack("{ss ss sb so so so so sI sI ss? sI ss sf}", "folder", s->folder, "mechanism",
+                             m->mechanism, "private", (int)m->is_private, "eps", cli_real(m->eps), "delta",
+                             cli_real(m->delta), "sigma", cli_real(m->sigma), "grid", cli_real(m->grid), "rows",
+                             (json_int_t)m->rows, "dims", (json_int_t)m->dims, "protects", protects, "ledger_entry",
+                             (json_int_t)m->entry, "ledger_hash", m->entry_hash, "seconds", seconds));
+    free(protects);
+    return CLI_EXIT_OK;
+}
+
+int cmd_curate(int argc, char **argv, const cli_command *self) {
+    static tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
+    static const char *const NAMES[] = {"gaussian", "projection", "published"};
+    arguments a = {.mechanism = "gaussian", .output_mechanism = "hybrid"};
+    tacet_curate_settings s;
+    tacet_manifest manifest;
+    tacet_error err = {0};
+    const uint64_t no_seed = UINT64_MAX;
+    tacet_curate_defaults(&s);
+    s.noise_seed = no_seed;
+    const cli_option options[] = {
+        {"data", CLI_STRING, &s.data, "FILE", "the records: a CSV with a header", true},
+        {"inputs", CLI_STRING, &a.inputs, "A,B,…", "the columns to release", true},
+        {"bounds", CLI_STRING, &a.bounds, "A=LO:HI,…", "public bounds of every input; values outside are clipped",
+         true},
+        {"unit", CLI_STRING, &a.units, "A=U,…", "a change of this much counts as distance 1", false},
+        {"radius", CLI_DOUBLE, &a.radius, "R",
+         "instead of units: scale the box of the bounds so that its corners are at distance R from its centre", false},
+        {"eps", CLI_DOUBLE, &s.eps, "E", "privacy of the release", true},
+        {"delta", CLI_DOUBLE, &s.delta, "D", "(default 1e-5)", false},
+        {"out", CLI_STRING, &s.folder, "DIR", "receives release.csv, manifest.json and, by default, ledger.db", true},
+        {"ledger", CLI_STRING, &s.ledger, "FILE", "the ledger (default DIR/ledger.db)", false},
+        {"budget-eps", CLI_DOUBLE, &s.budget_eps, "E",
+         "budget of a new ledger (default: what this release and its outputs need)", false},
+        {"ticket", CLI_STRING, &s.ticket, "NAME", "names this release in the ledger (default release)", false},
+        {"to", CLI_STRING, &s.to_whom, "WHOM", "who receives it, for the ledger (default modeler)", false},
+        {"queries", CLI_SIZE, &s.queries, "N", "how many measured values may be asked for (default 100)", false},
+        {"", CLI_FLAG, NULL, NULL, "Measured values:", false},
+        {"eps-output", CLI_DOUBLE, &a.eps_output, "E", "randomise each measured value with this eps (default: not)",
+         false},
+        {"output-range", CLI_STRING, &a.output_range, "LO:HI", "public range of measured values; clipped", false},
+        {"output-mechanism", CLI_STRING, &a.output_mechanism, "NAME",
+         "laplace, staircase, duchi, piecewise or hybrid (default)", false},
+        {"", CLI_FLAG, NULL, NULL, "Mechanism:", false},
+        {"mechanism", CLI_STRING, &a.mechanism, "NAME", "gaussian (default), projection or published", false},
+        {"dims", CLI_SIZE, &s.dims, "R", "coordinates released by projection and published", false},
+        {"projection-seed", CLI_U64, &s.seed, "S", "of the public matrix of a projection (default 1)", false},
+        {"i-know-this-is-not-private", CLI_FLAG, &s.accept_not_private, NULL, "allow the published mechanism", false},
+        {"suggest-r", CLI_FLAG, &a.suggest_r, NULL,
+         "print the published mechanism's guideline for --dims and stop; depends on the records", false},
+        {"seed", CLI_U64, &s.noise_seed, "S", "for tests: reproducible noise, stamped not private", false},
+        {0},
+    };
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    size_t kind = 0;
+    while (kind < 3 && strcmp(NAMES[kind], a.mechanism) != 0) {
+        kind++;
+    }
+    if (kind == 3) {
+        return cli_usage(self, "--mechanism: '%s' is none of gaussian, projection, published", a.mechanism);
+    }
+    s.mechanism = (tacet_curate_mechanism)kind;
+    s.seeded = s.noise_seed != no_seed;
+    s.columns = columns;
+    s.progress = progress;
+    code = columns_from(columns, &s.column_count, &a, self);
+    code = code != CLI_EXIT_OK ? code : outputs_from(&s, &a, self);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    if (a.suggest_r) {
+        return suggest(&s, self);
+    }
+    const double start = cli_seconds();
+    const tacet_status status = tacet_curate_run(&manifest, &s, &err);
+    cli_progress_end();
+    if (status == TACET_INVALID) {
+        return cli_usage(self, "%s", err.message);
+    }
+    if (status != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    code = report(&s, &manifest, cli_seconds() - start, self);
+    tacet_manifest_clear(&manifest);
+    return code;
+}

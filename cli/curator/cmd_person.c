@@ -1,0 +1,71 @@
+/* cmd_person.c - tacet curator pending, tacet curator answer: a person at the keyboard.
+ * Ring: trusted. */
+#include "commands.h"
+
+#include <tacet/trusted/desk.h>
+
+#include <stdio.h>
+
+int cmd_pending(int argc, char **argv, const cli_command *self) {
+    tacet_desk_settings settings;
+    tacet_desk *desk = NULL;
+    tacet_error err = {0};
+    tacet_desk_defaults(&settings);
+    const cli_option options[] = {
+        {"release", CLI_STRING, &settings.folder, "DIR", "the folder 'tacet curate' wrote", true},
+        {"ledger", CLI_STRING, &settings.ledger, "FILE", "default ledger.db in the release folder", false},
+        {0},
+    };
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    if (tacet_desk_open(&desk, &settings, &err) != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    char ticket[TACET_DESK_TICKET];
+    size_t row = 0;
+    json_t *list = json_array();
+    for (size_t k = 0; tacet_desk_pending(desk, k, ticket, &row, NULL) == TACET_OK; k++) {
+        if (!cli_json_wanted()) {
+            printf("%s\trow %zu\n", ticket, row);
+        }
+        (void)json_array_append_new(list, json_pack("{ss sI}", "ticket", ticket, "row", (json_int_t)row));
+    }
+    if (!cli_json_wanted() && json_array_size(list) == 0) {
+        printf("nothing is pending\n");
+    }
+    cli_json_print(json_pack("{so}", "pending", list));
+    tacet_desk_close(desk);
+    return CLI_EXIT_OK;
+}
+
+int cmd_answer(int argc, char **argv, const cli_command *self) {
+    tacet_desk_settings settings;
+    tacet_desk *desk = NULL;
+    tacet_error err = {0};
+    const char *words[2] = {NULL, NULL};
+    size_t count = 2;
+    double value = 0;
+    tacet_desk_defaults(&settings);
+    const cli_option options[] = {
+        {"release", CLI_STRING, &settings.folder, "DIR", "the folder 'tacet curate' wrote", true},
+        {"ledger", CLI_STRING, &settings.ledger, "FILE", "default ledger.db in the release folder", false},
+        {0},
+    };
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, words, &count, &code)) {
+        return code;
+    }
+    if (count != 2 || !cli_number(&value, words[1])) {
+        return cli_usage(self, "a TICKET and a finite VALUE are needed; negative values after '--'");
+    }
+    tacet_status status = tacet_desk_open(&desk, &settings, &err);
+    status = status != TACET_OK ? status : tacet_desk_answer(desk, words[0], value, &err);
+    tacet_desk_close(desk);
+    if (status != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    cli_json_print(json_pack("{ss ss}", "ticket", words[0], "status", "answered"));
+    return CLI_EXIT_OK;
+}

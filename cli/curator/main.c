@@ -1,0 +1,89 @@
+/* main.c - tacet-curator: the party that holds the records.
+ * Ring: trusted. */
+#include "commands.h"
+
+static const cli_command COMMANDS[] = {
+    {
+        .name = "curate",
+        .summary = "private version of a table of records: release.csv and manifest.json",
+        .usage = "--data FILE --inputs A,B --bounds A=LO:HI,… (--radius R | --unit A=U,…) --eps E --out DIR [options]",
+        .description =
+            "Reads a CSV of records and writes a private version of them: one line of noisy numbers for each record, "
+            "and a "
+            "manifest that says what is protected, in words and in numbers. The privacy budget is charged in the "
+            "ledger, "
+            "durably, before the first number is drawn.\n\n"
+            "Bounds and units must be public knowledge, never computed from the records. A unit says how large a "
+            "change of "
+            "a column counts as distance 1, and a move of one record by up to distance 1 is what eps and delta "
+            "protect. "
+            "Values outside the bounds are clipped, silently: how many were is a fact about the records.\n\n"
+            "Mechanism 'gaussian' (default) adds exact rounded Gaussian noise to every coordinate. 'projection' first "
+            "projects to --dims coordinates with a public random matrix. 'published' is the mechanism of Kharkovskii, "
+            "Dai "
+            "and Low (2020), which is NOT differentially private (docs/algorithms/outsourced.md) and is refused unless "
+            "--i-know-this-is-not-private is given.",
+        .examples = "tacet curate --data patients.csv --inputs age,bmi --bounds age=0:100,bmi=10:60 \\\n"
+                    "    --unit age=5,bmi=2 --eps 3 --out release/\n"
+                    "tacet ledger show --ledger release/ledger.db",
+        .run = cmd_curate,
+    },
+    {
+        .name = "init",
+        .summary = "make the certificates and the token of a study",
+        .usage = "--dir DIR [--host NAME,…] [--days N]",
+        .description =
+            "Makes a study's own certificate authority, a server certificate for the curator, and for the "
+            "modeler a client certificate and a bearer token. Hand the folder DIR/modeler to the modeler; keep "
+            "the rest.",
+        .examples = "tacet curator init --dir study/ --host localhost,127.0.0.1",
+        .run = cmd_init,
+    },
+    {
+        .name = "serve",
+        .summary = "hand out the release and answer queries over HTTPS",
+        .usage = "--release DIR --keys DIR --data FILE (--values COLUMN | --evaluate CMD | --person) [options]",
+        .description =
+            "Serves the release made by 'tacet curate' and answers the modeler's queries, each once, each entered in "
+            "the "
+            "ledger before its answer leaves. The measured value comes from a column of the table (--values), from a "
+            "command that gets the record as CSV (header and line) on its standard input and prints one number "
+            "(--evaluate), or from a person ('tacet curator pending', 'tacet curator answer').\n\n"
+            "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, "
+            "SIGTERM). "
+            "docs/PROTOCOL.md describes the wire.",
+        .examples = "tacet curator serve --release release/ --keys study/ --data patients.csv --values response\n"
+                    "tacet curator serve --release release/ --keys study/ --data patients.csv --evaluate ./run-test.sh",
+        .run = cmd_serve,
+    },
+    {
+        .name = "pending",
+        .summary = "list the queries that wait for a person",
+        .usage = "--release DIR",
+        .description = "Lists the queries that were asked and have no value yet: ticket and row.",
+        .examples = "tacet curator pending --release release/",
+        .run = cmd_pending,
+    },
+    {
+        .name = "answer",
+        .summary = "give the measured value of a pending query",
+        .usage = "TICKET VALUE --release DIR",
+        .description =
+            "Enters the value a person measured for a pending query. With private outputs the value passes the "
+            "randomiser first. A query is answered once: another value afterwards is refused.",
+        .examples = "tacet curator answer q-17 0.83 --release release/",
+        .run = cmd_answer,
+    },
+    {0},
+};
+
+static const cli_program PROGRAM = {
+    .name = "tacet-curator",
+    .summary = "The party that holds the records: releases them privately and answers queries.",
+    .ring = "trusted (holds raw records)",
+    .commands = COMMANDS,
+};
+
+int main(int argc, char **argv) {
+    return cli_main(&PROGRAM, argc, argv);
+}

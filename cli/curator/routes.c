@@ -1,0 +1,171 @@
+/* routes.c - the curator's request table: five paths, each a function. Nothing here sees a record; values come from the
+ * desk, which entered them in the ledger first.
+ * Ring: trusted. */
+#include "routes.h"
+
+#include "net/pki.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RETRY_SECONDS = 1 };
+
+static void say(tacet__response *response, unsigned status, json_t *body) {
+    response->status = status;
+    response->body = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    response->body_size = response->body != NULL ? strlen(response->body) : 0;
+    json_decref(body);
+}
+
+static void refuse(tacet__response *response, unsigned status, const char *reason) {
+    say(response, status, json_pack("{ss}", "error", reason));
+}
+
+static unsigned http_status(tacet_status status) {
+    switch (status) {
+    case TACET_OK:
+        return 200;
+    case TACET_INVALID:
+    case TACET_PARSE:
+        return 400;
+    case TACET_NOT_FOUND:
+        return 404;
+    case TACET_CONFLICT:
+        return 409;
+    case TACET_BUDGET:
+        return 403;
+    case TACET_UNSUPPORTED:
+        return 502;
+    default:
+        return 503;
+    }
+}
+
+static void reply(tacet__response *response, tacet_status status, const tacet_desk_reply *r, const char *ticket,
+                  const tacet_error *err) {
+    if (status != TACET_OK) {
+        response->retry_after = http_status(status) >= 500 ? RETRY_SECONDS : 0;
+        refuse(response, http_status(status), err->message);
+    } else if (r->answered) {
+        say(response, 200,
+            json_pack("{ss sI ss sf}", "ticket", ticket, "row", (json_int_t)r->row, "status", "answered", "value",
+                      r->value));
+    } else {
+        response->retry_after = RETRY_SECONDS;
+        say(response, 202, json_pack("{ss sI ss}", "ticket", ticket, "row", (json_int_t)r->row, "status", "pending"));
+    }
+}
+
+static void manifest(curator_service *s, const tacet__request *request, tacet__response *response) {
+    (void)request;
+    response->status = 200;
+    response->body = malloc(s->manifest_size);
+    response->body_size = response->body != NULL ? s->manifest_size : 0;
+    if (response->body != NULL) {
+        memcpy(response->body, s->manifest, s->manifest_size);
+    }
+}
+
+static void release(curator_service *s, const tacet__request *request, tacet__response *response) {
+    (void)request;
+    response->file = open(s->release_path, O_RDONLY | O_CLOEXEC);
+    response->content_type = "text/csv";
+    response->status = 200;
+    if (response->file < 0) {
+        refuse(response, 503, "the release cannot be read");
+    }
+}
+
+static void ask(curator_service *s, const tacet__request *request, tacet__response *response) {
+    tacet_desk_reply r;
+    tacet_error err = {0};
+    const char *ticket = NULL;
+    json_int_t row = -1;
+    json_t *body = json_loadb(request->body, request->body_size, JSON_REJECT_DUPLICATES, NULL);
+    if (!json_is_object(body)) {
+        refuse(response, 400, "the body must be a JSON object");
+    } else if (json_object_size(body) != 2 || json_unpack(body, "{ss sI}", "ticket", &ticket, "row", &row) != 0) {
+        refuse(response, 400, "the body must have exactly a text 'ticket' and a whole number 'row'");
+    } else if (row < 0) {
+        refuse(response, 400, "'row' must not be negative");
+    } else {
+        const tacet_status status = tacet_desk_ask(s->desk, &r, ticket, (size_t)row, &err);
+        reply(response, status, &r, ticket, &err);
+    }
+    json_decref(body);
+}
+
+static void look(curator_service *s, const tacet__request *request, tacet__response *response) {
+    tacet_desk_reply r;
+    tacet_error err = {0};
+    const char *ticket = strrchr(request->path, '/') + 1;
+    const tacet_status status = tacet_desk_look(s->desk, &r, ticket, &err);
+    reply(response, status, &r, ticket, &err);
+}
+
+static void ledger(curator_service *s, const tacet__request *request, tacet__response *response) {
+    tacet_ledger_totals t;
+    tacet_error err = {0};
+    char head[2 * TACET_HASH_BYTES + 1];
+    (void)request;
+    if (tacet_desk_total(s->desk, &t, &err) != TACET_OK) {
+        refuse(response, 503, "the ledger cannot be read");
+        return;
+    }
+    for (size_t i = 0; i < TACET_HASH_BYTES; i++) {
+        static const char HEX[] = "0123456789abcdef";
+        head[2 * i] = HEX[t.head[i] >> 4];
+        head[2 * i + 1] = HEX[t.head[i] & 15];
+    }
+    head[sizeof head - 1] = '\0';
+    const size_t made = tacet_desk_made(s->desk);
+    const size_t allowed = tacet_desk_manifest(s->desk)->queries;
+    say(response, 200,
+        json_pack("{sf sf sf sf sI sI sI sI ss}", "budget_eps", t.budget_eps, "budget_delta", t.budget_delta,
+                  "spent_eps", t.eps, "spent_delta", t.delta, "entries", (json_int_t)t.entries, "uncovered",
+                  (json_int_t)t.uncovered, "queries_made", (json_int_t)made, "queries_left",
+                  (json_int_t)(allowed > made ? allowed - made : 0), "head", head));
+}
+
+typedef struct route {
+    const char *method;
+    const char *path; /* a closing slash takes one more word */
+    void (*handle)(curator_service *, const tacet__request *, tacet__response *);
+} route;
+
+static const route ROUTES[] = {
+    {"GET", "/v1/manifest", manifest}, {"GET", "/v1/release", release}, {"POST", "/v1/queries", ask},
+    {"GET", "/v1/queries/", look},     {"GET", "/v1/ledger", ledger},
+};
+
+static bool matches(const char *pattern, const char *path) {
+    const size_t length = strlen(pattern);
+    if (pattern[length - 1] != '/') {
+        return strcmp(pattern, path) == 0;
+    }
+    return strncmp(pattern, path, length) == 0 && path[length] != '\0' && strchr(path + length, '/') == NULL;
+}
+
+void curator_handle(void *user, const tacet__request *request, tacet__response *response) {
+    curator_service *s = user;
+    const bool by_token = s->token_hash != NULL && tacet__token_matches(s->token_hash, request->bearer);
+    const bool by_certificate = s->certificates && request->certificate != NULL;
+    if (!by_token && !by_certificate) {
+        refuse(response, 401, "a valid token or client certificate is needed");
+        return;
+    }
+    bool path_exists = false;
+    for (size_t i = 0; i < sizeof ROUTES / sizeof ROUTES[0]; i++) {
+        if (matches(ROUTES[i].path, request->path)) {
+            path_exists = true;
+            if (strcmp(ROUTES[i].method, request->method) == 0) {
+                ROUTES[i].handle(s, request, response);
+                return;
+            }
+        }
+    }
+    refuse(response, path_exists ? 405 : 404, path_exists ? "this path has no such method" : "no such path");
+}

@@ -1,0 +1,21 @@
+/* routes.h - the request table of the curator's wire (docs/PROTOCOL.md). Ring: trusted. */
+#ifndef TACET_CLI_CURATOR_ROUTES_H
+#define TACET_CLI_CURATOR_ROUTES_H
+
+#include "net/server.h"
+
+#include <tacet/trusted/desk.h>
+
+typedef struct curator_service {
+    tacet_desk *desk;
+    const char *token_hash;   /* of the bearer token; NULL: tokens are not accepted */
+    bool certificates;        /* a client certificate of the study's authority is accepted */
+    const char *release_path; /* release.csv */
+    char *manifest;           /* manifest.json as stored */
+    size_t manifest_size;
+} curator_service;
+
+/* A tacet__handler; user is a curator_service. */
+void curator_handle(void *user, const tacet__request *request, tacet__response *response);
+
+#endif

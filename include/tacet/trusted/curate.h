@@ -1,0 +1,64 @@
+/* curate.h - from a table of records to a private release: release.csv and manifest.json, charged before drawn.
+ *
+ * Two passes over the CSV in constant memory (the published mechanism alone holds the table): the first reads and
+ * checks everything, so that a bad cell is found before anything is spent; the second draws.
+ * docs/algorithms/outsourced.md. */
+#ifndef TACET_TRUSTED_CURATE_H
+#define TACET_TRUSTED_CURATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/base/status.h>
+#include <tacet/open/manifest.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacet_curate_mechanism {
+    TACET_CURATE_GAUSSIAN,
+    TACET_CURATE_PROJECTION,
+    TACET_CURATE_PUBLISHED /* not private */
+} tacet_curate_mechanism;
+
+typedef struct tacet_curate_settings {
+    const char *data;                     /* CSV file */
+    const char *folder;                   /* receives release.csv and manifest.json; made when missing */
+    const char *ledger;                   /* file; NULL: ledger.db in the folder */
+    const tacet_manifest_column *columns; /* inputs with their public bounds and units */
+    size_t column_count;
+    tacet_curate_mechanism mechanism;
+    size_t dims;   /* projection, published: released coordinates */
+    uint64_t seed; /* projection: of the public matrix */
+    double eps;    /* of the release */
+    double delta;
+    double budget_eps; /* of the whole ledger; 0: what release and outputs need */
+    bool outputs_private;
+    tacet_ldp outputs;       /* when outputs_private */
+    size_t queries;          /* how many may be answered */
+    const char *to_whom;     /* who receives the release */
+    const char *ticket;      /* names this release in the ledger */
+    bool accept_not_private; /* published only: the caller knows */
+    bool seeded;             /* for tests: reproducible noise, stamped not private */
+    uint64_t noise_seed;
+    void (*progress)(double fraction, void *user); /* may be NULL */
+    void *user;
+} tacet_curate_settings;
+
+TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
+/* Units for a radius: the box of the columns is scaled so that its corners have norm `radius`. Sets every unit. */
+TACET_API void tacet_curate_units(tacet_manifest_column *columns, size_t count, double radius);
+/* Fills *manifest (the caller clears it). INVALID: settings. PARSE, NOT_FOUND, IO: the table, named by line and column.
+ * BUDGET: the ledger refuses; nothing was drawn. CONFLICT: this ticket was released already, or stands for something
+ * else. DENIED: published without accept_not_private. On failure no release.csv or manifest.json is written or changed.
+ */
+TACET_API tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings,
+                                        tacet_error *err);
+/* Published: smallest singular value of the centred and scaled records, for the guideline on r. Depends on the data. */
+TACET_API tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *settings, tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

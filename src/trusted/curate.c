@@ -1,0 +1,272 @@
+/* curate.c - the curator's one release: settings, budget, files.
+ * Ring: trusted. Source: Kharkovskii, Dai, Low 2020, with the mechanism replaced; docs/algorithms/outsourced.md has the
+ * proof and the list of what differs. Gate order: the ledger is charged before the first draw; files appear only after
+ * the commit. */
+#include "trusted/curate_job.h"
+
+#include "base/fail.h"
+#include "base/linalg.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tacet/gate/calibrate.h>
+#include <tacet/trusted/published.h>
+#include <unistd.h>
+
+/* The charge of a release and the cap of a budget of the same eps are rounded in opposite directions. */
+static const double ROUNDING = 1e-9;
+
+void tacet_curate_defaults(tacet_curate_settings *settings) {
+    *settings =
+        (tacet_curate_settings){.delta = 1e-5, .queries = 100, .to_whom = "modeler", .ticket = "release", .seed = 1};
+}
+
+void tacet_curate_units(tacet_manifest_column *columns, size_t count, double radius) {
+    for (size_t i = 0; i < count; i++) {
+        columns[i].unit = (columns[i].hi - columns[i].lo) / 2 * sqrt((double)count) / radius;
+    }
+}
+
+static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *err) {
+    if (s->data == NULL || s->folder == NULL || s->column_count == 0 || s->column_count > TACET_MANIFEST_COLUMNS) {
+        return tacet__fail(err, TACET_INVALID, "a table, a folder, and 1 to %d input columns are needed",
+                           TACET_MANIFEST_COLUMNS);
+    }
+    for (size_t i = 0; i < s->column_count; i++) {
+        const tacet_manifest_column *c = &s->columns[i];
+        if (!(c->hi > c->lo) || !isfinite(c->hi) || !isfinite(c->lo)) {
+            return tacet__fail(err, TACET_INVALID, "column '%s' needs finite bounds, the lower below the upper",
+                               c->name);
+        }
+        if (!(c->unit > 0) || !isfinite(c->unit)) {
+            return tacet__fail(err, TACET_INVALID, "column '%s' needs a unit above 0, or a radius", c->name);
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(s->columns[j].name, c->name) == 0) {
+                return tacet__fail(err, TACET_INVALID, "column '%s' is named twice", c->name);
+            }
+        }
+    }
+    if (!(s->eps > 0) || !isfinite(s->eps) || !(s->delta > 0 && s->delta < 1)) {
+        return tacet__fail(err, TACET_INVALID, "eps must be above 0 and delta between 0 and 1");
+    }
+    if (s->mechanism != TACET_CURATE_GAUSSIAN && (s->dims == 0 || s->dims > TACET_MANIFEST_COLUMNS)) {
+        return tacet__fail(err, TACET_INVALID, "this mechanism needs 1 to %d dimensions", TACET_MANIFEST_COLUMNS);
+    }
+    if (s->mechanism == TACET_CURATE_PUBLISHED && !s->accept_not_private) {
+        return tacet__fail(
+            err, TACET_DENIED,
+            "the published mechanism is not differentially private: whoever knows a few records reads all "
+            "of them (docs/algorithms/outsourced.md); --i-know-this-is-not-private allows it");
+    }
+    return TACET_OK;
+}
+
+static tacet_status allocate(tacet__curate *job, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    job->d = s->column_count;
+    job->dims = s->mechanism == TACET_CURATE_GAUSSIAN ? job->d : s->dims;
+    job->record = TACET__ZALLOC(double, job->d);
+    job->image = s->mechanism == TACET_CURATE_PROJECTION ? TACET__ZALLOC(double, job->dims) : job->record;
+    if (job->record == NULL || job->image == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+    }
+    tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
+    status = status != TACET_OK ? status : tacet__path(job->unfinished, s->folder, ".release.csv.unfinished", err);
+    status = status != TACET_OK ? status : tacet__path(job->manifest, s->folder, "manifest.json", err);
+    if (status == TACET_OK && s->ledger != NULL) {
+        const int n = snprintf(job->ledger, sizeof job->ledger, "%s", s->ledger);
+        return n < (int)sizeof job->ledger ? TACET_OK
+                                           : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
+    }
+    return status != TACET_OK ? status : tacet__path(job->ledger, s->folder, "ledger.db", err);
+}
+
+/* The public matrix of a projection, its norm, and the box its image of the scaled box lies in. */
+static tacet_status project_box(tacet__curate *job, tacet_manifest *m, double *lower, double *upper, tacet_error *err) {
+    double *copy = TACET__ALIGNED(double, job->dims * job->d);
+    double *values = TACET__ALIGNED(double, job->dims + job->d);
+    job->matrix = TACET__ALIGNED(double, job->dims * job->d);
+    tacet_status status = TACET_OK;
+    if (copy == NULL || values == NULL || job->matrix == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a projection to %zu dimensions", job->dims);
+        goto done;
+    }
+    tacet_manifest_projection(m, job->matrix);
+    memcpy(copy, job->matrix, job->dims * job->d * sizeof *copy);
+    status = tacet__singular_values(copy, job->dims, job->dims, job->d, values, err);
+    if (status != TACET_OK) {
+        goto done;
+    }
+    m->projection_norm = values[0] * (1 + 1e-9); /* above LAPACK's error, so that it is an upper bound */
+    for (size_t i = 0; i < job->dims; i++) {
+        double reach = 0;
+        for (size_t j = 0; j < job->d; j++) {
+            reach += fabs(job->matrix[j * job->dims + i]) * upper[j];
+        }
+        values[i] = reach * (1 + 1e-9);
+    }
+    for (size_t i = 0; i < job->dims; i++) {
+        upper[i] = values[i];
+        lower[i] = -values[i];
+    }
+done:
+    free(copy);
+    free(values);
+    return status;
+}
+
+static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    const size_t room = job->d > job->dims ? job->d : job->dims;
+    double *lower = TACET__ZALLOC(double, room);
+    double *upper = TACET__ZALLOC(double, room);
+    tacet_neighbours neighbours = {.relation = TACET_RELATION_MOVE, .move = 1};
+    tacet_status status = TACET_OK;
+    if (lower == NULL || upper == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+        goto done;
+    }
+    for (size_t i = 0; i < job->d; i++) {
+        upper[i] = (s->columns[i].hi / 2 - s->columns[i].lo / 2) / s->columns[i].unit;
+        lower[i] = -upper[i];
+    }
+    if (s->mechanism == TACET_CURATE_PROJECTION) {
+        status = project_box(job, m, lower, upper, err);
+        neighbours.move = m->projection_norm;
+    }
+    status = status != TACET_OK ? status : tacet_bound_box(&job->bound, lower, upper, job->dims, err);
+    status = status != TACET_OK ? status
+                                : tacet_mechanism_create(&job->mechanism, TACET_MECHANISM_GAUSSIAN, job->bound,
+                                                         &neighbours, s->eps, s->delta, err);
+    status = status != TACET_OK ? status : tacet_raw_create(&job->raw, job->dims, err);
+    status = status != TACET_OK ? status : tacet_bounded_create(&job->bounded, job->bound, err);
+    if (status == TACET_OK) {
+        m->sigma = tacet_mechanism_scale(job->mechanism);
+        m->grid = ldexp(1, tacet_mechanism_grid_exponent(job->mechanism));
+    }
+done:
+    free(lower);
+    free(upper);
+    return status;
+}
+
+/* What release and outputs cost together, unless the caller sets a budget. */
+static tacet_status budget(double *eps, const tacet_curate_settings *s, tacet_error *err) {
+    *eps = s->budget_eps > 0 ? s->budget_eps : s->eps * (1 + ROUNDING);
+    if (s->budget_eps > 0 || !s->outputs_private) {
+        return TACET_OK;
+    }
+    double release = 0;
+    double outputs = 0;
+    tacet_status status = tacet_gdp_mu(&release, s->eps, s->delta, err);
+    status = status != TACET_OK ? status : tacet_gdp_from_pure(&outputs, s->outputs.eps, err);
+    status = status != TACET_OK ? status : tacet_gdp_eps(eps, hypot(release, outputs) * (1 + ROUNDING), s->delta, err);
+    *eps *= 1 + ROUNDING;
+    return status;
+}
+
+static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    tacet_ledger_settings settings;
+    tacet_ledger_settings_defaults(&settings);
+    settings.delta = s->delta;
+    /* The published projection is one uncovered disclosure itself. */
+    const uint64_t own = s->mechanism == TACET_CURATE_PUBLISHED ? 1 : 0;
+    settings.uncovered_most = own + (s->outputs_private ? 0 : s->queries);
+    tacet_status status = budget(&settings.eps, s, err);
+    status = status != TACET_OK ? status : tacet_ledger_open(&job->book, job->ledger, &settings, err);
+    if (status == TACET_OK) {
+        status = s->seeded ? tacet_noise_open_seeded(&job->noise, s->noise_seed, 0, err)
+                           : tacet_noise_open(&job->noise, err);
+    }
+    return status;
+}
+
+static void describe(tacet_manifest *m, const tacet__curate *job) {
+    static const char *const NAMES[] = {"gaussian", "projection", "published"};
+    const tacet_curate_settings *s = job->settings;
+    (void)snprintf(m->mechanism, sizeof m->mechanism, "%s", NAMES[s->mechanism]);
+    m->eps = s->eps;
+    m->delta = s->delta;
+    m->dims = job->dims;
+    m->is_private = s->mechanism != TACET_CURATE_PUBLISHED && !s->seeded;
+    m->outputs_private = s->outputs_private;
+    m->outputs = s->outputs;
+    m->queries = s->queries;
+    m->projection_seed = s->seed;
+}
+
+static tacet_status publish(tacet__curate *job, tacet_manifest *m, const tacet_receipt *receipt, tacet_error *err) {
+    char *text = NULL;
+    m->entry = receipt->entry;
+    m->rows = job->rows;
+    (void)sodium_bin2hex(m->entry_hash, sizeof m->entry_hash, receipt->entry_hash, sizeof receipt->entry_hash);
+    tacet_status status = tacet_manifest_encode(m, &text, err);
+    status = status != TACET_OK ? status
+                                : tacet__file_write(job->manifest, job->settings->folder, text, S_IRUSR | S_IWUSR, err);
+    status =
+        status != TACET_OK ? status : tacet__file_publish(job->unfinished, job->release, job->settings->folder, err);
+    free(text);
+    return status;
+}
+
+static void drop(tacet__curate *job) {
+    tacet_mechanism_free(job->mechanism);
+    tacet_bounded_free(job->bounded);
+    tacet_bound_free(job->bound);
+    tacet_raw_free(job->raw);
+    tacet_noise_close(job->noise);
+    tacet_ledger_close(job->book);
+    if (job->image != job->record) {
+        free(job->image);
+    }
+    if (job->record != NULL) {
+        sodium_memzero(job->record, job->d * sizeof *job->record);
+    }
+    free(job->record);
+    free(job->matrix);
+}
+
+tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {
+    tacet__curate job = {.settings = settings};
+    tacet_receipt receipt = {0};
+    tacet_manifest_init(manifest);
+    tacet_status status = check_settings(settings, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = allocate(&job, err);
+    if (status != TACET_OK) {
+        goto done;
+    }
+    describe(manifest, &job);
+    manifest->columns = TACET__ZALLOC(tacet_manifest_column, job.d);
+    if (manifest->columns == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job.d);
+        goto done;
+    }
+    memcpy(manifest->columns, settings->columns, job.d * sizeof *manifest->columns);
+    manifest->column_count = job.d;
+    status = tacet__curate_check(&job, err);
+    status = status != TACET_OK ? status : tacet__folder_make(settings->folder, err);
+    if (status == TACET_OK && settings->mechanism != TACET_CURATE_PUBLISHED) {
+        status = make_mechanism(&job, manifest, err);
+    }
+    status = status != TACET_OK ? status : open_ledger(&job, err);
+    if (status == TACET_OK) {
+        status = settings->mechanism == TACET_CURATE_PUBLISHED ? tacet__curate_published(&job, &receipt, err)
+                                                               : tacet__curate_draw(&job, &receipt, err);
+    }
+    status = status != TACET_OK ? status : publish(&job, manifest, &receipt, err);
+done:
+    drop(&job);
+    if (status != TACET_OK) {
+        tacet_manifest_clear(manifest);
+    }
+    return status;
+}

@@ -1,0 +1,24 @@
+/* folder.h - files that appear whole or not at all. Ring: trusted. */
+#ifndef TACET_SRC_TRUSTED_FOLDER_H
+#define TACET_SRC_TRUSTED_FOLDER_H
+
+#include <stdio.h>
+#include <sys/types.h>
+#include <tacet/base/status.h>
+
+enum { TACET__PATH = 4096 };
+
+/* folder/name into out. INVALID: too long. */
+tacet_status tacet__path(char out[TACET__PATH], const char *folder, const char *name, tacet_error *err);
+/* Makes the folder when it is missing (its parent must exist). DENIED, IO. */
+tacet_status tacet__folder_make(const char *folder, tacet_error *err);
+/* Syncs and closes the file, whatever happens. IO. */
+tacet_status tacet__file_finish(FILE *file, const char *path, tacet_error *err);
+/* Renames, then syncs the folder, so that the new name survives a crash. */
+tacet_status tacet__file_publish(const char *from, const char *to, const char *folder, tacet_error *err);
+/* Writes text beside `path` and renames it there. `mode` as in chmod. */
+tacet_status tacet__file_write(const char *path, const char *folder, const char *text, mode_t mode, tacet_error *err);
+/* The whole file as NUL-terminated text, from malloc. NOT_FOUND, IO; PARSE above `most` bytes. */
+tacet_status tacet__file_read(char **out, size_t *length, const char *path, size_t most, tacet_error *err);
+
+#endif
