@@ -133,14 +133,14 @@ static int suggest(const tacet_curate_settings *s, const cli_command *self) {
         printf("%zu\n", r);
     }
     cli_json_print(json_pack("{sI sf sf ss}", "suggested_r", (json_int_t)r, "sigma_min", sigma_min, "omega",
-                             tacet_published_omega(r > 0 ? r : 1, s->eps, s->delta), "stamp", tacet_manifest_stamp));
+                             tacet_published_omega(r > 0 ? r : 1, s->eps, s->delta), "stamp", TACET_MANIFEST_STAMP));
     return CLI_EXIT_OK;
 }
 
 static int report(const tacet_curate_settings *s, const tacet_manifest *m, double seconds, const cli_command *self) {
     char *protects = tacet_manifest_protects(m);
     if (!m->is_private) {
-        cli_say(self, "%s%s", tacet_manifest_stamp, s->seeded ? ": seeded noise, for tests only" : "");
+        cli_say(self, "%s%s", TACET_MANIFEST_STAMP, s->seeded ? ": seeded noise, for tests only" : "");
     }
     if (!cli_json_wanted()) {
         printf("%s/release.csv: %zu records, %zu coordinates each\n", s->folder, m->rows, m->dims);

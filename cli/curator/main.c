@@ -29,7 +29,7 @@ static const cli_command COMMANDS[] = {
         .run = cmd_curate,
     },
     {
-        .name = "init",
+        .name = "curator init",
         .summary = "make the certificates and the token of a study",
         .usage = "--dir DIR [--host NAME,…] [--days N]",
         .description =
@@ -40,7 +40,7 @@ static const cli_command COMMANDS[] = {
         .run = cmd_init,
     },
     {
-        .name = "serve",
+        .name = "curator serve",
         .summary = "hand out the release and answer queries over HTTPS",
         .usage = "--release DIR --keys DIR --data FILE (--values COLUMN | --evaluate CMD | --person) [options]",
         .description =
@@ -57,7 +57,7 @@ static const cli_command COMMANDS[] = {
         .run = cmd_serve,
     },
     {
-        .name = "pending",
+        .name = "curator pending",
         .summary = "list the queries that wait for a person",
         .usage = "--release DIR",
         .description = "Lists the queries that were asked and have no value yet: ticket and row.",
@@ -65,7 +65,7 @@ static const cli_command COMMANDS[] = {
         .run = cmd_pending,
     },
     {
-        .name = "answer",
+        .name = "curator answer",
         .summary = "give the measured value of a pending query",
         .usage = "TICKET VALUE --release DIR",
         .description =

@@ -16,8 +16,8 @@ typedef struct entry {
 
 static const entry TABLE[] = {
     {"curate", "tacet-curator", 1, "trusted", "private version of a table of records"},
-    {"curator", "tacet-curator", 0, "trusted", "serve a release and answer queries: init, serve, pending, answer"},
-    {"modeler", "tacet-modeler", 0, "open", "optimise over a release: run"},
+    {"curator", "tacet-curator", 1, "trusted", "serve a release and answer queries: init, serve, pending, answer"},
+    {"modeler", "tacet-modeler", 1, "open", "optimise over a release: run"},
     {"gp-ucb", "tacet-plain", 1, "trusted", "plain GP-UCB over a CSV; unprotected, the reference"},
     {"device", "tacet-device", 0, "trusted", "randomise a reward on the device, once per ticket: report"},
     {"calibrate", "tacet-gate", 1, "gate", "noise for a budget, or the budget a noise spends"},

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <tacet/base/simrng.h>
 
-const char tacet_manifest_stamp[] = "NOT DIFFERENTIALLY PRIVATE";
 static const char FORMAT[] = "tacet-release-1";
 static const size_t MOST_ROWS = SIZE_MAX / 4096;
 enum { MOST_DIMS = 4096, SENTENCE = 8192 };
@@ -100,7 +99,7 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
                   protects, "uncovered", uncovered, "outputs", outputs, "queries", (json_int_t)m->queries, "receipt",
                   "entry", (json_int_t)m->entry, "hash", m->entry_hash);
     if (root != NULL && !m->is_private) {
-        (void)json_object_set_new(root, "stamp", json_string(tacet_manifest_stamp));
+        (void)json_object_set_new(root, "stamp", json_string(TACET_MANIFEST_STAMP));
     }
     if (root != NULL && strcmp(m->mechanism, "projection") == 0) {
         (void)json_object_set_new(

@@ -73,7 +73,7 @@ for program in "$bin"/tacet-*; do
         run 0 "$bin/tacet" help $command
         cmp -s "$tmp/out" "$tmp/direct" || fail "'tacet help $command' is not its help"
         # Every option has words, in the help and in the manual.
-        awk '/^  --/ { if (NF < 2 + ($2 ~ /^[A-Z]/)) { getline; if ($0 !~ /^ {20,}[^ ]/) exit 1 } }' "$tmp/direct" ||
+        awk '/^  --/ { if (NF < 2 + ($2 ~ /^[A-Z]/)) { getline; if ($0 !~ /^ +[^ ]/) exit 1 } }' "$tmp/direct" ||
             fail "an option of '$command' has no explanation"
         page="$(dirname "$bin")/man/tacet-$(echo "$command" | tr ' ' '-').1"
         [ -s "$page" ] || fail "no manual page for '$command'"

@@ -52,7 +52,7 @@ TACET_API tacet_status tacet_manifest_decode(tacet_manifest *out, const char *te
 /* What is protected, and what is not, in a sentence each; from malloc, NULL when out of memory. */
 TACET_API char *tacet_manifest_protects(const tacet_manifest *manifest);
 TACET_API char *tacet_manifest_uncovered(const tacet_manifest *manifest);
-extern TACET_API const char tacet_manifest_stamp[]; /* "NOT DIFFERENTIALLY PRIVATE" */
+#define TACET_MANIFEST_STAMP "NOT DIFFERENTIALLY PRIVATE"
 
 /* The public matrix of a projection: dims x columns, column-major, standard normal / sqrt(dims), from the seed alone.
  */

@@ -1,0 +1,187 @@
+/* journal.c - an append-only file of JSON lines, synced line by line.
+ * Ring: open. */
+#include "journal.h"
+
+#include "base/fail.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096, MOST_BYTES = 1 << 28 };
+
+static tacet_status append(journal *j, json_t *object, tacet_error *err) {
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : NULL;
+    json_decref(object);
+    if (text == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory writing the journal");
+    }
+    size_t length = strlen(text);
+    text[length++] = '\n'; /* in place of the closing NUL: a line is complete or it is not */
+    size_t sent = 0;
+    while (sent < length) {
+        const ssize_t n = write(j->fd, text + sent, length - sent);
+        if (n < 0 && errno != EINTR) {
+            break;
+        }
+        sent += n > 0 ? (size_t)n : 0;
+    }
+    free(text);
+    if (sent < length || fsync(j->fd) != 0) {
+        return tacet__fail(err, TACET_IO, "the journal cannot be written: %s", strerror(errno));
+    }
+    return TACET_OK;
+}
+
+static journal_query *find(const journal *j, const char *ticket) {
+    for (size_t i = j->count; i > 0; i--) {
+        if (strcmp(j->queries[i - 1].ticket, ticket) == 0) {
+            return &j->queries[i - 1];
+        }
+    }
+    return NULL;
+}
+
+static tacet_status add(journal *j, const char *ticket, size_t row, tacet_error *err) {
+    if (!tacet__grow((void **)&j->queries, &j->capacity, j->count + 1, sizeof *j->queries)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the journal");
+    }
+    journal_query *q = &j->queries[j->count++];
+    *q = (journal_query){.row = row};
+    (void)snprintf(q->ticket, sizeof q->ticket, "%s", ticket);
+    return TACET_OK;
+}
+
+static tacet_status replay_line(journal *j, json_t *line, const json_t *settings, size_t number, tacet_error *err) {
+    const char *text = NULL;
+    json_t *stored = NULL;
+    json_int_t row = 0;
+    double value = 0;
+    if (number == 1) {
+        if (json_unpack(line, "{s{ss so}}", "start", "run", &text, "settings", &stored) != 0 ||
+            strlen(text) >= sizeof j->run) {
+            return tacet__fail(err, TACET_CORRUPT, "the journal does not begin with a run");
+        }
+        if (!json_equal(stored, settings)) {
+            return tacet__fail(err, TACET_CONFLICT,
+                               "the state folder belongs to a run with other settings or another release; use another "
+                               "folder, or the same settings");
+        }
+        memcpy(j->run, text, strlen(text) + 1);
+        return TACET_OK;
+    }
+    if (json_unpack(line, "{s{ss sI}}", "ask", "ticket", &text, "row", &row) == 0 && row >= 0 &&
+        strlen(text) < JOURNAL_TICKET) {
+        return add(j, text, (size_t)row, err);
+    }
+    if (json_unpack(line, "{s{ss sF}}", "value", "ticket", &text, "value", &value) == 0) {
+        journal_query *q = find(j, text);
+        if (q != NULL && !q->answered && isfinite(value)) {
+            q->answered = true;
+            q->value = value;
+            return TACET_OK;
+        }
+    }
+    return tacet__fail(err, TACET_CORRUPT, "line %zu of the journal makes no sense", number);
+}
+
+/* Reads what is there; cuts off an incomplete last line. */
+static tacet_status replay(journal *j, const json_t *settings, size_t *lines, tacet_error *err) {
+    struct stat st;
+    *lines = 0;
+    if (fstat(j->fd, &st) != 0 || st.st_size > MOST_BYTES) {
+        return tacet__fail(err, TACET_IO, "the journal cannot be read");
+    }
+    const size_t size = (size_t)st.st_size;
+    char *text = malloc(size + 1);
+    if (text == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the journal");
+    }
+    const ssize_t got = pread(j->fd, text, size, 0);
+    tacet_status status = got == (ssize_t)size ? TACET_OK : tacet__fail(err, TACET_IO, "the journal cannot be read");
+    size_t at = 0;
+    while (status == TACET_OK && at < size) {
+        const char *end = memchr(text + at, '\n', size - at);
+        if (end == NULL) {
+            break;
+        }
+        json_t *line = json_loadb(text + at, (size_t)(end - text) - at, 0, NULL);
+        ++*lines;
+        status = json_is_object(line) ? replay_line(j, line, settings, *lines, err)
+                                      : tacet__fail(err, TACET_CORRUPT, "line %zu of the journal is no JSON", *lines);
+        json_decref(line);
+        at = (size_t)(end - text) + 1;
+    }
+    free(text);
+    if (status == TACET_OK && (ftruncate(j->fd, (off_t)at) != 0 || lseek(j->fd, 0, SEEK_END) < 0)) {
+        status = tacet__fail(err, TACET_IO, "the journal cannot be written");
+    }
+    return status;
+}
+
+static tacet_status begin(journal *j, const json_t *settings, tacet_error *err) {
+    unsigned char raw[8];
+    randombytes_buf(raw, sizeof raw);
+    (void)sodium_bin2hex(j->run, sizeof j->run, raw, sizeof raw);
+    return append(j, json_pack("{s{ss sO}}", "start", "run", j->run, "settings", settings), err);
+}
+
+tacet_status journal_open(journal *out, const char *folder, const json_t *settings, tacet_error *err) {
+    char path[PATH_BYTES];
+    size_t lines = 0;
+    *out = (journal){.fd = -1};
+    if (snprintf(path, sizeof path, "%s/journal.jsonl", folder) >= (int)sizeof path) {
+        return tacet__fail(err, TACET_INVALID, "the path of the state folder is too long");
+    }
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+        return tacet__fail(err, TACET_IO, "%s cannot be made: %s", folder, strerror(errno));
+    }
+    out->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0600);
+    if (out->fd < 0) {
+        return tacet__fail(err, TACET_IO, "%s cannot be opened: %s", path, strerror(errno));
+    }
+    tacet_status status = flock(out->fd, LOCK_EX | LOCK_NB) == 0
+                              ? TACET_OK
+                              : tacet__fail(err, TACET_BUSY, "another run uses the state folder %s", folder);
+    status = status != TACET_OK ? status : replay(out, settings, &lines, err);
+    if (status == TACET_OK && lines == 0) {
+        status = begin(out, settings, err);
+    }
+    if (status != TACET_OK) {
+        journal_close(out);
+    }
+    return status;
+}
+
+void journal_close(journal *j) {
+    if (j->fd >= 0) {
+        (void)close(j->fd);
+    }
+    free(j->queries);
+    *j = (journal){.fd = -1};
+}
+
+tacet_status journal_ask(journal *j, size_t row, tacet_error *err) {
+    char ticket[JOURNAL_TICKET];
+    (void)snprintf(ticket, sizeof ticket, "%s-%zu", j->run, j->count + 1);
+    tacet_status status = append(j, json_pack("{s{ss sI}}", "ask", "ticket", ticket, "row", (json_int_t)row), err);
+    return status != TACET_OK ? status : add(j, ticket, row, err);
+}
+
+tacet_status journal_value(journal *j, size_t index, double value, tacet_error *err) {
+    journal_query *q = &j->queries[index];
+    const tacet_status status = append(j, json_pack("{s{ss sf}}", "value", "ticket", q->ticket, "value", value), err);
+    if (status == TACET_OK) {
+        q->answered = true;
+        q->value = value;
+    }
+    return status;
+}

@@ -1,0 +1,231 @@
+/* remote.c - asks the curator, and asks again when it was away. Every request may be repeated: a ticket is answered
+ * once. Ring: open. */
+#include "remote.h"
+
+#include "base/fail.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tacet/db/csvfile.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096, TOKEN_BYTES = 256 };
+
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void pause_for(double seconds) {
+    const struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
+    (void)nanosleep(&t, NULL);
+}
+
+static tacet_status read_token(char token[TOKEN_BYTES], const char *keys, tacet_error *err) {
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/token", keys);
+    FILE *file = fopen(path, "re");
+    if (file == NULL || fgets(token, TOKEN_BYTES, file) == NULL) {
+        if (file != NULL) {
+            (void)fclose(file);
+        }
+        return tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read", path);
+    }
+    (void)fclose(file);
+    token[strcspn(token, "\r\n")] = '\0';
+    return TACET_OK;
+}
+
+tacet_status remote_open(remote *out, const char *url, const char *keys, bool use_certificate, tacet_error *err) {
+    char authority[PATH_BYTES];
+    char certificate[PATH_BYTES];
+    char key[PATH_BYTES];
+    char token[TOKEN_BYTES] = "";
+    tacet__client_settings settings;
+    tacet__client_defaults(&settings);
+    *out = (remote){.patience = 60, .poll = 0.5};
+    if (snprintf(authority, sizeof authority, "%s/ca.pem", keys) >= (int)sizeof authority) {
+        return tacet__fail(err, TACET_INVALID, "the path of the keys is too long");
+    }
+    (void)snprintf(certificate, sizeof certificate, "%s/client.pem", keys);
+    (void)snprintf(key, sizeof key, "%s/client.key", keys);
+    if (access(authority, R_OK) != 0) {
+        return tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read", authority);
+    }
+    tacet_status status = use_certificate ? TACET_OK : read_token(token, keys, err);
+    settings.url = url;
+    settings.authority = authority;
+    if (use_certificate) {
+        settings.certificate = certificate;
+        settings.key = key;
+    } else {
+        settings.token = token;
+    }
+    status = status != TACET_OK ? status : tacet__client_open(&out->client, &settings, err);
+    sodium_memzero(token, sizeof token);
+    return status;
+}
+
+void remote_close(remote *r) {
+    tacet__client_close(r->client);
+    r->client = NULL;
+}
+
+static void tell(remote *r, const char *why) {
+    if (r->waiting != NULL) {
+        r->waiting(why, r->user);
+    }
+}
+
+/* The curator's own words, when it sent any. */
+static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
+    json_t *body = json_loadb(answer->body, answer->size, 0, NULL);
+    const char *reason = json_string_value(json_object_get(body, "error"));
+    const tacet_status status = answer->status == 403   ? TACET_BUDGET
+                                : answer->status == 409 ? TACET_CONFLICT
+                                : answer->status == 401 ? TACET_DENIED
+                                : answer->status == 404 ? TACET_NOT_FOUND
+                                                        : TACET_INVALID;
+    (void)tacet__fail(err, status, "the curator answered %ld: %.150s", answer->status,
+                      reason != NULL ? reason : "no reason given");
+    json_decref(body);
+    return status;
+}
+
+/* One request, repeated while the curator is away or busy, for as long as patience lasts. Into a file when one is
+ * given. */
+static tacet_status ask(remote *r, tacet__answer *answer, const char *method, const char *path, const char *body,
+                        FILE *file, tacet_error *err) {
+    const double deadline = now() + r->patience;
+    double pause = 0.05;
+    for (;;) {
+        tacet_error local = {0};
+        if (file != NULL) {
+            rewind(file);
+            if (ftruncate(fileno(file), 0) != 0) {
+                return tacet__fail(err, TACET_IO, "the release cannot be stored");
+            }
+        }
+        const tacet_status status = file != NULL ? tacet__client_download(r->client, answer, path, file, &local)
+                                                 : tacet__client_request(r->client, answer, method, path, body, &local);
+        const bool again = status == TACET_IO || status == TACET_TIMEOUT ||
+                           (status == TACET_OK && (answer->status == 429 || answer->status >= 500));
+        if (!again) {
+            return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", local.message);
+        }
+        if (now() + pause > deadline) {
+            return status != TACET_OK ? tacet__fail(err, status, "%s", local.message) : refused(answer, err);
+        }
+        tell(r, status != TACET_OK ? "the curator is away" : "the curator cannot answer yet");
+        pause_for(pause);
+        pause = pause < 2 ? pause * 1.6 : pause;
+    }
+}
+
+tacet_status remote_manifest(remote *r, tacet_manifest *out, char **text, tacet_error *err) {
+    tacet__answer answer;
+    *text = NULL;
+    tacet_status status = ask(r, &answer, "GET", "/v1/manifest", NULL, NULL, err);
+    if (status == TACET_OK && answer.status != 200) {
+        status = refused(&answer, err);
+    }
+    status = status != TACET_OK ? status : tacet_manifest_decode(out, answer.body, answer.size, err);
+    if (status == TACET_OK && (*text = strdup(answer.body)) == NULL) {
+        tacet_manifest_clear(out);
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for the manifest");
+    }
+    return status;
+}
+
+static tacet_status load(double **rows, const tacet_manifest *m, const char *path, tacet_error *err) {
+    char names[TACET_MANIFEST_COLUMNS][8];
+    const char *pointers[TACET_MANIFEST_COLUMNS];
+    tacet_csv_table table = {0};
+    if (m->dims > TACET_MANIFEST_COLUMNS) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "a release of more than %d coordinates", TACET_MANIFEST_COLUMNS);
+    }
+    for (size_t i = 0; i < m->dims; i++) {
+        (void)snprintf(names[i], sizeof names[i], "z%u", (unsigned)(i + 1) % 100000U);
+        pointers[i] = names[i];
+    }
+    const tacet_csv_wanted wanted = {.columns = pointers, .d = m->dims};
+    const tacet_status status = tacet_csv_load_file(&table, path, &wanted, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (table.n != m->rows) {
+        tacet_csv_table_clear(&table);
+        return tacet__fail(err, TACET_PARSE, "the release has another number of rows than its manifest says");
+    }
+    *rows = table.values;
+    return TACET_OK;
+}
+
+tacet_status remote_release(remote *r, double **rows, const tacet_manifest *manifest, const char *folder,
+                            tacet_error *err) {
+    char path[PATH_BYTES];
+    tacet__answer answer;
+    *rows = NULL;
+    if (mkdir(folder, 0700) != 0 && access(folder, W_OK) != 0) {
+        return tacet__fail(err, TACET_IO, "%s cannot be made", folder);
+    }
+    if (snprintf(path, sizeof path, "%s/release.csv", folder) >= (int)sizeof path) {
+        return tacet__fail(err, TACET_INVALID, "the path of the state folder is too long");
+    }
+    FILE *file = fopen(path, "w+e");
+    if (file == NULL) {
+        return tacet__fail(err, TACET_IO, "%s cannot be written", path);
+    }
+    tacet_status status = ask(r, &answer, "GET", "/v1/release", NULL, file, err);
+    if (status == TACET_OK && answer.status != 200) {
+        status = refused(&answer, err);
+    }
+    if (fclose(file) != 0 && status == TACET_OK) {
+        status = tacet__fail(err, TACET_IO, "%s cannot be written", path);
+    }
+    return status != TACET_OK ? status : load(rows, manifest, path, err);
+}
+
+tacet_status remote_query(remote *r, double *value, const char *ticket, size_t row, tacet_error *err) {
+    char *body = NULL;
+    tacet__answer answer;
+    json_t *question = json_pack("{ss sI}", "ticket", ticket, "row", (json_int_t)row);
+    body = question != NULL ? json_dumps(question, JSON_COMPACT) : NULL;
+    json_decref(question);
+    if (body == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory asking");
+    }
+    tacet_status status = ask(r, &answer, "POST", "/v1/queries", body, NULL, err);
+    while (status == TACET_OK && answer.status == 202) {
+        tell(r, "the value is pending at the curator");
+        pause_for(r->poll);
+        /* Asked again rather than looked at: a failed evaluation is then tried again. */
+        status = ask(r, &answer, "POST", "/v1/queries", body, NULL, err);
+    }
+    free(body);
+    if (status == TACET_OK && answer.status != 200) {
+        status = refused(&answer, err);
+    }
+    if (status == TACET_OK) {
+        json_t *reply = json_loadb(answer.body, answer.size, 0, NULL);
+        if (json_unpack(reply, "{sF}", "value", value) != 0 || !isfinite(*value)) {
+            status = tacet__fail(err, TACET_PARSE, "the curator's answer holds no value");
+        }
+        json_decref(reply);
+    }
+    return status;
+}
+
+json_t *remote_ledger(remote *r) {
+    tacet__answer answer;
+    if (ask(r, &answer, "GET", "/v1/ledger", NULL, NULL, NULL) != TACET_OK || answer.status != 200) {
+        return NULL;
+    }
+    return json_loadb(answer.body, answer.size, 0, NULL);
+}
