@@ -70,7 +70,7 @@ tacet_status tacet_tally_add(tacet_tally *tally, const tacet_charge *charge, tac
         tally->stated_eps = add(tally->stated_eps, charge->eps);
         tally->stated_delta = add(tally->stated_delta, charge->delta);
         break;
-    case TACET_CLAIM_UNCOVERED:
+    default: /* uncovered: shown in the ledger, not summed */
         break;
     }
     return TACET_OK;

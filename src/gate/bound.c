@@ -372,7 +372,7 @@ tacet_status tacet_bounded_set(tacet_bounded *bounded, const tacet_raw *raw, tac
                                           : fmin(fmax(x, bound->lower[i]), bound->upper[i]);
         }
         break;
-    case TACET__BOUND_OUTER: {
+    default: {
         const double root = sqrt(2.0);
         size_t at = 0;
         clip_norm(z, raw->values, raw->count, bound->clip);

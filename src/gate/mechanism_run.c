@@ -145,8 +145,8 @@ tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const
 
 tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row, tacet_error *err) {
     const size_t count = table->mechanism->bound->count;
-    if (table->failed || table->closed || table->given == table->rows) {
-        return tacet__fail(err, TACET_STATE, "no more rows: the table is full, closed, or failed before");
+    if (table->failed || table->given == table->rows) {
+        return tacet__fail(err, TACET_STATE, "no more rows: the table is full, or failed before");
     }
     const tacet_status s = tacet__mechanism_draw(table->mechanism, table->ask.noise, values, row, err);
     if (s == TACET_INVALID) {

@@ -104,9 +104,7 @@ tacet_status tacet__stream_make(tacet_stream **out, const tacet_stream_settings 
 /* How far the doubles computed for C x may be from the real numbers, in each coordinate (docs/privacy/streams.md, 4).
  */
 static double computed_error(const tacet__factor *f, double radius) {
-    if (f->kind == TACET_FACTORIZATION_TREE) {
-        return 0.0; /* sums of grid points, exact */
-    }
+    /* Not asked of the tree, whose sums of grid points are exact. */
     const double most = (double)f->most;
     if (f->kind == TACET_FACTORIZATION_TOEPLITZ) {
         return 2.0 * DBL_EPSILON * (most + 4.0) * tacet__factor_row_sum(f) * radius;

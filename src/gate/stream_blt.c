@@ -6,17 +6,12 @@
  * thousand evaluations (NLopt's Nelder–Mead, deterministic), once. */
 #include "gate/stream_factor.h"
 
-#include "base/fail.h"
-
 #include <math.h>
 #include <nlopt.h>
 
 /* 1 - theta^count with 1 - theta = gap given, theta in (-1, 1). */
 static double one_minus_power(double gap, double count) {
-    if (gap < 1.0) {
-        return -expm1(count * log1p(-gap));
-    }
-    return gap > 1.0 ? 1.0 - pow(1.0 - gap, count) : 1.0;
+    return gap < 1.0 ? -expm1(count * log1p(-gap)) : 1.0 - pow(1.0 - gap, count);
 }
 
 /* sum over k < count of (theta_i theta_j)^k, from the gaps. */
@@ -67,32 +62,29 @@ static void residues(double *out, const double *poles, const double *zeros, size
     }
 }
 
-/* Coordinates of the search: ln of the first gap 1 - theta_1, then ln of the growth from each gap to the next, poles
- * and zeros in turn. False when a pole or zero leaves (-1, 1). */
-static bool unpack(tacet__factor *f, const double *at) {
+double tacet__blt_cost(tacet__factor *f, const double *at) {
     double gap = exp(at[0]);
-    for (size_t i = 0; i < 2 * f->buffers; i++) {
-        gap *= i > 0 ? 1.0 + exp(at[i]) : 1.0;
-        if (!(gap < 1.9)) {
-            return false;
-        }
-        *(i % 2 == 0 ? &f->theta[i / 2] : &f->theta_inv[i / 2]) = 1.0 - gap;
+    for (size_t i = 0; i < f->buffers; i++) {
+        f->theta[i] = 1.0 - gap;
+        gap *= 1.0 + exp(at[2 * i + 1]);
+        f->theta_inv[i] = 1.0 - gap;
+        gap *= i + 1 < f->buffers ? 1.0 + exp(at[2 * i + 2]) : 1.0;
     }
     residues(f->omega, f->theta, f->theta_inv, f->buffers);
     residues(f->omega_inv, f->theta_inv, f->theta, f->buffers);
-    return true;
+    /* Beyond the unit circle, or with poles that collide, the sums mean nothing; the start never is. */
+    return tacet__factor_check(f, NULL) == TACET_OK
+               ? log(tacet__blt_column_sq(f, f->most)) + log(tacet__blt_error_sq(f, f->most))
+               : 1e6;
 }
 
 static double objective(unsigned n, const double *at, double *gradient, void *user) {
-    tacet__factor *f = user;
     (void)n;
     (void)gradient;
-    const double value =
-        unpack(f, at) ? log(tacet__blt_column_sq(f, f->most)) + log(tacet__blt_error_sq(f, f->most)) : HUGE_VAL;
-    return value < HUGE_VAL ? value : 1e6; /* NaN included: poles that collide */
+    return tacet__blt_cost(user, at);
 }
 
-tacet_status tacet__blt_fit(tacet__factor *f, tacet_error *err) {
+void tacet__blt_fit(tacet__factor *f) {
     const unsigned dim = (unsigned)(2 * f->buffers);
     double at[2 * TACET__BLT_MOST], best = 0.0;
     /* Poles and zeros of a rational square root crowd geometrically towards the end of the cut, at a distance 1/most.
@@ -102,21 +94,14 @@ tacet_status tacet__blt_fit(tacet__factor *f, tacet_error *err) {
     for (unsigned i = 1; i < dim; i++) {
         at[i] = log(ratio - 1.0);
     }
+    /* NLopt takes a NULL search for an invalid one and does nothing: out of memory leaves the start, which is a factor
+     * too, only not the best. */
     nlopt_opt search = nlopt_create(NLOPT_LN_NELDERMEAD, dim);
-    if (search == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory fitting a stream");
-    }
     (void)nlopt_set_min_objective(search, objective, f);
     (void)nlopt_set_initial_step1(search, 0.3);
     (void)nlopt_set_ftol_abs(search, 1e-9);
     (void)nlopt_set_maxeval(search, 6000);
-    const nlopt_result result = nlopt_optimize(search, at, &best);
+    (void)nlopt_optimize(search, at, &best);
     nlopt_destroy(search);
-    if (result == NLOPT_OUT_OF_MEMORY) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory fitting a stream");
-    }
-    if (!unpack(f, at) || !tacet__factor_valid(f)) {
-        return tacet__fail(err, TACET_NUMERIC, "the buffers of a stream of %zu steps could not be fitted", f->most);
-    }
-    return TACET_OK;
+    (void)tacet__blt_cost(f, at);
 }

@@ -31,20 +31,18 @@ tacet_status tacet_factorization_parse(tacet_factorization *out, const char *nam
     return tacet__fail(err, TACET_INVALID, "a factorization is tree, toeplitz or blt");
 }
 
-bool tacet__factor_valid(const tacet__factor *f) {
-    if (!(known(f->kind) && f->most > 0 && f->most <= TACET__STREAM_MOST && f->buffers <= TACET__BLT_MOST)) {
-        return false;
+tacet_status tacet__factor_check(const tacet__factor *f, tacet_error *err) {
+    bool good = known(f->kind) && f->most > 0 && f->most <= TACET__STREAM_MOST && f->buffers <= TACET__BLT_MOST;
+    for (size_t i = 0; good && i < f->buffers; i++) {
+        const double largest =
+            fmax(fmax(fabs(f->theta[i]), fabs(f->theta_inv[i])), fmax(fabs(f->omega[i]), fabs(f->omega_inv[i])));
+        const double sum = f->theta[i] + f->theta_inv[i] + f->omega[i] + f->omega_inv[i]; /* fmax drops a NaN */
+        good = largest < 1.0 && sum < 4.0;
     }
-    for (size_t i = 0; i < f->buffers; i++) {
-        if (!(fabs(f->theta[i]) < 1.0 && fabs(f->theta_inv[i]) < 1.0 && fabs(f->omega[i]) < 1.0 &&
-              fabs(f->omega_inv[i]) < 1.0)) {
-            return false;
-        }
-    }
-    return true;
+    return good ? TACET_OK : tacet__fail(err, TACET_CORRUPT, "the factors of a stream are damaged");
 }
 
-/* Buffers that come within 2 % of the Toeplitz square root (docs/privacy/streams.md). */
+/* Buffers that come within 1 % of the Toeplitz square root (docs/privacy/streams.md). */
 static size_t buffers_for(size_t most) {
     return most < 8 ? 1 : most < 64 ? 2 : most < 512 ? 3 : most < 8192 ? 4 : most < 131072 ? 5 : 6;
 }
@@ -63,7 +61,8 @@ tacet_status tacet__factor_init(tacet__factor *f, tacet_factorization kind, size
         return TACET_OK;
     }
     f->buffers = buffers_for(most);
-    return tacet__blt_fit(f, err);
+    tacet__blt_fit(f);
+    return tacet__factor_check(f, err);
 }
 
 static unsigned levels(size_t most) {

@@ -21,10 +21,10 @@ typedef struct tacet__factor {
     double theta_inv[TACET__BLT_MOST], omega_inv[TACET__BLT_MOST];
 } tacet__factor;
 
-/* Fits BLT (about 50 ms, deterministic). INVALID: most, kind. NUMERIC: the fit failed. */
+/* Fits BLT (milliseconds, deterministic). INVALID: most, kind. */
 tacet_status tacet__factor_init(tacet__factor *factor, tacet_factorization kind, size_t most, tacet_error *err);
-/* BLT: whether these numbers are a factor at all; for those read from a file. */
-bool tacet__factor_valid(const tacet__factor *factor);
+/* CORRUPT: not the numbers of a factor: outside their ranges, NaN included. */
+tacet_status tacet__factor_check(const tacet__factor *factor, tacet_error *err);
 /* Largest L2 norm of a column of C, rounded up. */
 double tacet__factor_column(const tacet__factor *factor);
 /* Largest sum of the absolute values of a row of C, rounded up. */
@@ -34,7 +34,11 @@ double tacet__factor_error_sq(const tacet__factor *factor, size_t t);
 /* Toeplitz: f_0 … f_(count-1) in reverse order: out[count-1-k] = f_k. */
 void tacet__toeplitz_reversed(double *out, size_t count);
 /* Fits `buffers` buffers for `most` steps: fills theta, omega and the inverse's. */
-tacet_status tacet__blt_fit(tacet__factor *factor, tacet_error *err);
+void tacet__blt_fit(tacet__factor *factor);
+/* Fills the factor from the coordinates of the search (ln of the first gap 1 - theta_1, then ln of the growth from each
+ * gap to the next, poles and zeros in turn, 2 buffers numbers) and gives ln of the largest variance at mu = 1; 1e6
+ * where that is no factor. */
+double tacet__blt_cost(tacet__factor *factor, const double *at);
 /* Sums of squares over k < count of c_k and of the partial sums b_k of the inverse's. */
 double tacet__blt_column_sq(const tacet__factor *factor, size_t count);
 double tacet__blt_error_sq(const tacet__factor *factor, size_t count);

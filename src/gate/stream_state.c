@@ -56,7 +56,7 @@ tacet_status tacet_stream_save(tacet_stream *stream, tacet_blob *out, tacet_erro
 /* 32 bytes, or the reader fails. */
 static void take(tacet__reader *r, unsigned char *to) {
     const unsigned char *bytes = NULL;
-    if (tacet__read_bytes(r, &bytes) == TACET__STREAM_KEY_BYTES && !r->failed) {
+    if (tacet__read_bytes(r, &bytes) == TACET__STREAM_KEY_BYTES) { /* 0 when the reader has failed */
         memcpy(to, bytes, TACET__STREAM_KEY_BYTES);
     } else {
         r->failed = true;
@@ -116,10 +116,13 @@ static tacet_status read_segment(tacet_stream *stream, tacet__reader *r, tacet_e
     /* What follows is at least `taken` vectors for Toeplitz: a length that is not there must not be allocated. */
     const size_t vectors = 3 + (f.kind == TACET_FACTORIZATION_TOEPLITZ ? 2 * taken : 0);
     const size_t room = (size_t)(r->end - r->at) / sizeof(double) / stream->dim;
-    if (r->failed || !tacet__factor_valid(&f) || taken > stream->steps || room < vectors) {
+    if (r->failed || taken > stream->steps || room < vectors) {
         return tacet__fail(err, TACET_CORRUPT, "a saved stream is damaged");
     }
-    const tacet_status s = tacet__stream_segment(stream, &f, err);
+    tacet_status s = tacet__factor_check(&f, err);
+    if (s == TACET_OK) {
+        s = tacet__stream_segment(stream, &f, err);
+    }
     if (s != TACET_OK) {
         return s;
     }

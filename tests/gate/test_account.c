@@ -141,6 +141,12 @@ static void mixtures(void **state) {
     assert_ok(tacet_gdp_eps(&alone, 2, 1e-5, NULL));
     assert_ok(tacet_tally_best_eps(&t, &best, 1e-5, NULL));
     assert_true(best >= alone && best <= alone + 1.001e-3);
+    /* zCDP alone */
+    tacet_tally_init(&t);
+    assert_ok(tacet_tally_add(&t, &z, NULL));
+    assert_ok(tacet_zcdp_eps(&want, 0.02, 1e-5, NULL));
+    assert_ok(tacet_tally_best_eps(&t, &best, 1e-5, NULL));
+    assert_close(best, want, 1e-9);
     /* an exponential mechanism keeps its better rho */
     tacet_charge e = pure(0.4);
     e.rho = 0.02;
@@ -175,6 +181,8 @@ static void budgets(void **state) {
     b = (tacet_budget){TACET_ACCOUNTING_GAUSSIAN, 1, 1, 0.5};
     assert_status(tacet_budget_check(&b, NULL), TACET_INVALID);
     b = (tacet_budget){TACET_ACCOUNTING_GAUSSIAN, 1, 1e-5, 1e-5};
+    assert_status(tacet_budget_check(&b, NULL), TACET_INVALID);
+    b = (tacet_budget){TACET_ACCOUNTING_GAUSSIAN, 1, 1e-101, 0};
     assert_status(tacet_budget_check(&b, NULL), TACET_INVALID);
     b = (tacet_budget){TACET_ACCOUNTING_GAUSSIAN, 1, 1e-5, NAN};
     assert_status(tacet_budget_check(&b, NULL), TACET_INVALID);

@@ -340,6 +340,23 @@ static void tables(void **state) {
     assert_null(table);
     assert_memory_equal(tacet_release_receipt(answered), r, sizeof *r);
     tacet_release_free(answered);
+    /* a draw that fails: the table is over, and cannot be closed */
+    tacet_mechanism *laplace = NULL;
+    assert_ok(tacet_mechanism_create(&laplace, TACET_MECHANISM_LAPLACE, bound, &move, 3, 0, NULL));
+    tacet_noise *stuck = seeded(5);
+    tacet_ask without = {.noise = stuck};
+    assert_ok(tacet_table_open(&table, &answered, laplace, &without, 2, NULL));
+    assert_ok(tacet_table_row(table, row, x, NULL));
+    for (size_t i = 0; i < NOISE_WORDS; i++) {
+        stuck->words[i] = 77; /* each coin meets its own digits, to the last there is room for */
+    }
+    stuck->next = 0;
+    assert_status(tacet_table_row(table, row, x, NULL), TACET_NUMERIC);
+    assert_status(tacet_table_row(table, row, x, NULL), TACET_STATE);
+    assert_status(tacet_table_close(table, &second, NULL), TACET_STATE);
+    tacet_table_free(table);
+    tacet_mechanism_free(laplace);
+    tacet_noise_close(stuck);
     ask.ticket = "u";
     assert_status(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL), TACET_BUDGET);
     assert_null(table);

@@ -5,6 +5,7 @@
 #include "gate/bound_internal.h"
 #include "gate/stream_internal.h"
 
+#include <sodium.h>
 #include <tacet/base/simrng.h>
 #include <tacet/gate/calibrate.h>
 #include <tacet/gate/stream.h>
@@ -190,6 +191,58 @@ static void save_only(tacet_stream *s) {
     tacet_blob_init(&blob);
     assert_ok(tacet_stream_save(s, &blob, NULL));
     tacet_blob_clear(&blob);
+}
+
+static void ranges_of_factors(void **state) {
+    (void)state;
+    tacet__factor good, f;
+    assert_ok(tacet__factor_init(&good, TACET_FACTORIZATION_BLT, 100, NULL));
+    assert_ok(tacet__factor_check(&good, NULL));
+    const double bad[] = {1, -1, 1.5, NAN, INFINITY};
+    for (size_t i = 0; i < 5; i++) {
+        double *fields[] = {&f.theta[1], &f.omega[0], &f.theta_inv[2], &f.omega_inv[1]};
+        for (size_t k = 0; k < 4; k++) {
+            f = good;
+            *fields[k] = bad[i];
+            assert_status(tacet__factor_check(&f, NULL), TACET_CORRUPT);
+        }
+    }
+    f = good;
+    f.buffers = TACET__BLT_MOST + 1;
+    assert_status(tacet__factor_check(&f, NULL), TACET_CORRUPT);
+    f = good;
+    f.most = 0;
+    assert_status(tacet__factor_check(&f, NULL), TACET_CORRUPT);
+    f.most = ((size_t)1 << 24) + 1;
+    assert_status(tacet__factor_check(&f, NULL), TACET_CORRUPT);
+    f = good;
+    f.kind = (tacet_factorization)0;
+    assert_status(tacet__factor_check(&f, NULL), TACET_CORRUPT);
+    f.kind = (tacet_factorization)4;
+    assert_status(tacet__factor_check(&f, NULL), TACET_CORRUPT);
+    /* the search is kept from what is no factor, and knows negative zeros */
+    f = good;
+    const double outside[] = {1, 1, 1, 1, 1, 1}, negative[] = {-4, 0, 0, 0, 0, 0.9};
+    assert_true(tacet__blt_cost(&f, outside) == 1e6);
+    const double cost = tacet__blt_cost(&f, negative);
+    assert_true(f.theta_inv[2] < 0);
+    double column = 1, row = 0, b = 1, power[3], inverse[3];
+    for (int i = 0; i < 3; i++) {
+        power[i] = f.omega[i];
+        inverse[i] = f.omega_inv[i];
+    }
+    for (size_t k = 1; k <= f.most; k++) {
+        double c = 0;
+        row += b * b;
+        for (int i = 0; i < 3; i++) {
+            c += power[i];
+            b += inverse[i];
+            power[i] *= f.theta[i];
+            inverse[i] *= f.theta_inv[i];
+        }
+        column += k < f.most ? c * c : 0;
+    }
+    assert_close(cost, log(column) + log(row), 1e-9);
 }
 
 static void sums_are_right(void **state) {
@@ -492,6 +545,109 @@ static void damaged_states(void **state) {
     }
 }
 
+/* Another value for the field at `offset` behind the head, and a hash that fits. */
+static tacet_status load_patched(fixture *f, const tacet_blob *blob, size_t offset, uint64_t value) {
+    unsigned char *bytes = malloc(blob->size);
+    tacet_stream *back = NULL;
+    assert_non_null(bytes);
+    memcpy(bytes, blob->data, blob->size);
+    memcpy(bytes + 18 + offset, &value, sizeof value); /* behind "TACET", version, "stream" */
+    crypto_generichash(bytes + blob->size - 32, 32, bytes, blob->size - 32, NULL, 0);
+    const tacet_status s = tacet_stream_load(&back, f->bound, &f->ask, bytes, blob->size, NULL);
+    assert_true((s == TACET_OK) == (back != NULL));
+    tacet_stream_close(back);
+    free(bytes);
+    return s;
+}
+
+static uint64_t bits(double x) {
+    uint64_t b = 0;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+
+static void forged_states(void **state) {
+    (void)state;
+    enum { FLAGS = 0, KIND = 8, RELATION = 24, EPS = 32, MOVE = 48, KEY = 80, STEPS = 160, MOST = 176, BUFFERS = 184 };
+    for (size_t k = 0; k < 3; k++) {
+        fixture f;
+        setup(&f, KINDS[k], 6, 1, 11);
+        tacet_stream *s = open_stream(&f), *back = NULL;
+        for (int t = 0; t < 3; t++) {
+            set_x(&f, 1, 1);
+            assert_ok(tacet_stream_step(s, f.x, NULL));
+        }
+        tacet_blob blob;
+        tacet_blob_init(&blob);
+        assert_ok(tacet_stream_save(s, &blob, NULL));
+        assert_ok(load_patched(&f, &blob, FLAGS, 0));
+        assert_status(load_patched(&f, &blob, FLAGS, 8), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, FLAGS, 4), TACET_INVALID); /* says it was in a ledger */
+        assert_status(load_patched(&f, &blob, KIND, 4), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, RELATION, 3), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, RELATION, TACET_RELATION_MOVE), TACET_INVALID);
+        assert_status(load_patched(&f, &blob, EPS, bits(-1)), TACET_INVALID);
+        assert_status(load_patched(&f, &blob, EPS, bits(1e90)), TACET_INVALID); /* numbers off the grid */
+        assert_status(load_patched(&f, &blob, KEY, 31), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, STEPS, 2), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, MOST, 0), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, MOST, 2), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, BUFFERS, 7), TACET_CORRUPT);
+        if (KINDS[k] == TACET_FACTORIZATION_BLT) {
+            assert_status(load_patched(&f, &blob, BUFFERS + 8, bits(NAN)), TACET_CORRUPT);
+        }
+        /* the same sensitivity from another ball */
+        tacet_bound *wide = NULL, *narrow = NULL;
+        assert_ok(tacet_bound_norm(&wide, DIM, 5, NULL));
+        assert_ok(tacet_bound_narrow(&narrow, wide, 2, "x", NULL));
+        assert_status(tacet_stream_load(&back, narrow, &f.ask, blob.data, blob.size, NULL), TACET_INVALID);
+        tacet_bound_free(wide);
+        tacet_bound_free(narrow);
+        tacet_blob_clear(&blob);
+        /* what a sound stream never meets: a draw that fails, a segment that cannot double */
+        const double sigma = s->sigma;
+        s->sigma = -1;
+        assert_status(tacet_stream_step(s, f.x, NULL), TACET_INVALID);
+        s->sigma = sigma;
+        assert_int_equal(tacet_stream_steps(s), 3);
+        const tacet__factor factor = s->factor;
+        const size_t taken = s->taken;
+        s->settings.doubling = true;
+        s->factor.most = s->taken = ((size_t)1 << 23) + 1;
+        assert_status(tacet_stream_step(s, f.x, NULL), TACET_STATE);
+        s->factor.most = s->taken = 3;
+        s->factor.kind = (tacet_factorization)9;
+        assert_status(tacet_stream_step(s, f.x, NULL), TACET_INVALID);
+        s->factor = factor;
+        s->taken = taken;
+        tacet_stream_close(s);
+        teardown(&f);
+    }
+}
+
+static void more_vectors_than_bytes(void **state) {
+    (void)state;
+    enum { TAKEN = 192 };
+    fixture f;
+    setup(&f, TACET_FACTORIZATION_TOEPLITZ, 2, 1, 12);
+    f.settings.doubling = true;
+    tacet_stream *s = open_stream(&f);
+    set_x(&f, 1, 1);
+    for (int t = 0; t < 3; t++) { /* one of them in the second segment */
+        assert_ok(tacet_stream_step(s, f.x, NULL));
+    }
+    tacet_blob blob;
+    tacet_blob_init(&blob);
+    assert_ok(tacet_stream_save(s, &blob, NULL));
+    assert_ok(load_patched(&f, &blob, TAKEN, 1));
+    assert_status(load_patched(&f, &blob, TAKEN, 0), TACET_CORRUPT);
+    assert_status(load_patched(&f, &blob, TAKEN, 2), TACET_CORRUPT);
+    assert_status(load_patched(&f, &blob, TAKEN, 4), TACET_CORRUPT);
+    tacet_blob_clear(&blob);
+    tacet_stream_close(s);
+    teardown(&f);
+}
+
 static tacet_ledger *open_ledger(const char *path, double eps) {
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings set;
@@ -529,6 +685,9 @@ static void ledger(void **state) {
     tacet_blob_init(&two);
     assert_ok(tacet_stream_save(first, &one, NULL));
     assert_ok(tacet_stream_save(second, &two, NULL));
+    /* saved and loaded before anything was released */
+    assert_ok(tacet_stream_load(&back, f.bound, &f.ask, two.data, two.size, NULL));
+    tacet_stream_close(back);
     /* only one of them may release */
     tacet_release *release = NULL;
     double got[DIM], again[DIM];
@@ -543,6 +702,18 @@ static void ledger(void **state) {
     assert_true(tacet_release_receipt(release)->is_private && tacet_release_receipt(release)->in_ledger);
     tacet_release_free(release);
     tacet_stream_close(back);
+    for (long n = 1;; n++) { /* out of memory while the ledger is asked */
+        fail_alloc_after(n);
+        const tacet_status s = tacet_stream_load(&back, f.bound, &f.ask, two.data, two.size, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        assert_true(s == TACET_OK ? back != NULL : back == NULL);
+        tacet_stream_close(back);
+        if (!hit) {
+            assert_ok(s);
+            break;
+        }
+    }
     assert_status(tacet_stream_open(&back, &f.settings, f.bound, &f.ask, NULL), TACET_CONFLICT);
     /* a ledger that never heard of it; none at all; one where there was none */
     tacet_ask elsewhere = f.ask;
@@ -647,6 +818,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors_are_factors),
         cmocka_unit_test(published_costs),
+        cmocka_unit_test(ranges_of_factors),
         cmocka_unit_test(sums_are_right),
         cmocka_unit_test(noise_is_exactly_Bz),
         cmocka_unit_test(restart_anywhere),
@@ -655,6 +827,8 @@ int main(void) {
         cmocka_unit_test(order),
         cmocka_unit_test(refusals),
         cmocka_unit_test(damaged_states),
+        cmocka_unit_test(forged_states),
+        cmocka_unit_test(more_vectors_than_bytes),
         cmocka_unit_test(ledger),
         cmocka_unit_test(out_of_memory),
     };

@@ -40,7 +40,7 @@ TACET_API tacet_status tacet_factorization_parse(tacet_factorization *out, const
 
 /* What a factorisation costs for `most` steps, without data: per unit of sensitivity and mu = 1, the noise of the
  * prefix sum of step t has standard deviation `sensitivity * sd[t-1]`; sd may be NULL or has room for `most` numbers.
- * INVALID: most = 0 or above 2^24. NO_MEMORY. NUMERIC: no fit (not seen to happen). */
+ * INVALID: most = 0 or above 2^24. */
 typedef struct tacet_stream_cost {
     double sensitivity; /* largest L2 norm of a column: how far one unit vector moves everything released */
     double max_sd;      /* sensitivity times the largest sd */
