@@ -374,7 +374,8 @@ static void *one_of_many(void *argument) {
     tacet_entry entry;
     tacet_blob memo;
     tacet_blob_init(&memo);
-    const tacet_status status = reserve(crowd_ledger, &entry, &memo, argument);
+    const tacet_charge c = charge();
+    const tacet_status status = tacet_ledger_reserve(crowd_ledger, &entry, &memo, argument, &c, NULL);
     tacet_blob_clear(&memo);
     return status == TACET_OK ? argument : NULL;
 }

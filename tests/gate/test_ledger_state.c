@@ -2,6 +2,8 @@
 #include "support/test.h"
 
 #include <tacet/base/simrng.h>
+#include <tacet/gate/account.h>
+#include <tacet/gate/calibrate.h>
 
 #include "gate/ledger_state.h"
 
@@ -176,6 +178,60 @@ static void test_totals(void **unused) {
     }
 }
 
+/* The other implementation of the same rule, the account in memory, admits and refuses the same charges. */
+static void test_agrees_with_account(void **unused) {
+    static const char *const PARTS[] = {"1", "2", "3"};
+    int admitted = 0;
+    int refused = 0;
+    (void)unused;
+    for (int round = 0; round < 30; round++) {
+        const tacet_accounting accounting = (tacet_accounting)(1 + round % 3);
+        const tacet_budget limit = {.accounting = accounting, .eps = 3, .delta = 1e-5};
+        tacet_account *account = NULL;
+        tacet__state state;
+        tacet_simrng rng;
+        double cap = 3;
+        tacet_simrng_init(&rng, 8, (uint64_t)round);
+        assert_ok(tacet_account_create(&account, &limit, NULL));
+        if (accounting == TACET_ACCOUNTING_ZCDP) {
+            assert_ok(tacet_zcdp_rho(&cap, 3, 1e-5, NULL));
+        } else if (accounting == TACET_ACCOUNTING_GAUSSIAN) {
+            assert_ok(tacet_gdp_mu(&cap, 3, 1e-5, NULL));
+        }
+        tacet__state_init(&state);
+        tacet__record first = budget(accounting, cap);
+        first.budget.eps = 3;
+        assert_ok(apply(&state, first));
+        for (int i = 0; i < 60; i++) {
+            char ticket[16];
+            (void)snprintf(ticket, sizeof ticket, "%d", i);
+            tacet__record r = reserve(state.records, ticket, 0.3 * tacet_simrng_uniform(&rng) + 1e-3);
+            tacet_charge *c = &r.reserve.charge;
+            if (accounting == TACET_ACCOUNTING_BASIC && i % 3 == 0) {
+                tacet_charge_approx(c, c->eps, 2e-6 * tacet_simrng_uniform(&rng));
+            } else if (i % 3 == 1) {
+                tacet_charge_gaussian(c, 0.3 * tacet_simrng_uniform(&rng), 0.1, 1e-6);
+            }
+            /* The account merges parts kind by kind, which is coarser when kinds are mixed: one kind in groups. */
+            if (c->claim == TACET_CLAIM_PURE && tacet_simrng_below(&rng, 2) == 0) {
+                c->group = "rows";
+                c->part = PARTS[tacet_simrng_below(&rng, 3)];
+            }
+            const tacet_status mine = tacet__state_fits(&state, c, NULL);
+            assert_int_equal(tacet_account_admit(account, c, NULL), mine);
+            if (mine == TACET_OK) {
+                assert_ok(apply(&state, r));
+                admitted++;
+            } else {
+                refused++;
+            }
+        }
+        tacet_account_free(account);
+        tacet__state_clear(&state);
+    }
+    assert_true(admitted > 100 && refused > 100);
+}
+
 static void test_no_memory(void **unused) {
     (void)unused;
     for (long n = 1;; n++) {
@@ -207,10 +263,8 @@ static void test_no_memory(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_may_follow),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_totals),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_what_may_follow),     cmocka_unit_test(test_units),     cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_agrees_with_account), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
