@@ -5,10 +5,15 @@
 #include <string.h>
 
 static const tacet_audit_target *const TARGETS[] = {
-    &tacet__audit_gaussian,         &tacet__audit_discrete_gaussian, &tacet__audit_laplace,
-    &tacet__audit_discrete_laplace, &tacet__audit_exponential,       &tacet__audit_permute_and_flip,
-    &tacet__audit_half_noise,       &tacet__audit_float_laplace,     &tacet__audit_shared_noise,
-    &tacet__audit_published,        &tacet__audit_wrong_sensitivity,
+    &tacet__audit_gaussian,          &tacet__audit_discrete_gaussian,
+    &tacet__audit_laplace,           &tacet__audit_discrete_laplace,
+    &tacet__audit_exponential,       &tacet__audit_permute_and_flip,
+    &tacet__audit_half_noise,        &tacet__audit_float_laplace,
+    &tacet__audit_shared_noise,      &tacet__audit_published,
+    &tacet__audit_wrong_sensitivity, &tacet__audit_duchi,
+    &tacet__audit_piecewise,         &tacet__audit_hybrid,
+    &tacet__audit_staircase,         &tacet__audit_device_laplace,
+    &tacet__audit_device_retry,      &tacet__audit_retry_redraws,
 };
 
 const tacet_audit_target *tacet_audit_target_at(size_t index) {

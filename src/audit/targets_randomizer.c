@@ -1,0 +1,125 @@
+/* targets_randomizer.c - one reward as a device reports it: the two ends of the range are the neighbours.
+ * Ring: audit. The statistic is the report itself: for every randomiser here the likelihood ratio of the two ends is
+ * a non-decreasing function of the report, so its thresholds are the best events there are. With retries it is the sum
+ * of all answers to one ticket. */
+#include "audit/targets.h"
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "trusted/device_internal.h"
+
+#include <stdlib.h>
+#include <tacet/gate/randomizer.h>
+
+enum { RETRIES = 4 };
+
+typedef struct randomizer {
+    tacet_ldp ldp;
+    /* The device's memory: one ticket, forgotten before every run. */
+    bool answered;
+    double report;
+    tacet_device_store store;
+} randomizer;
+
+static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, bool *answered, double *report,
+                            tacet_error *err) {
+    const randomizer *r = user;
+    (void)ticket;
+    (void)ldp;
+    (void)err;
+    *answered = r->answered;
+    *report = r->report;
+    return TACET_OK;
+}
+
+static tacet_status commit(void *user, const char *ticket, double report, tacet_error *err) {
+    randomizer *r = user;
+    (void)ticket;
+    (void)err;
+    r->answered = true;
+    r->report = report;
+    return TACET_OK;
+}
+
+static tacet_status create(void **state, tacet_ldp_kind kind, const tacet_audit_claim *claim, tacet_error *err) {
+    *state = NULL;
+    randomizer *r = TACET__ZALLOC(randomizer, 1);
+    if (r == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
+    }
+    const tacet_status status = tacet_ldp_init(&r->ldp, kind, claim->eps, 0, 1, err);
+    if (status != TACET_OK) {
+        free(r);
+        return status;
+    }
+    r->store = (tacet_device_store){.reserve = reserve, .commit = commit, .user = r};
+    *state = r;
+    return TACET_OK;
+}
+
+#define CREATE(name, kind)                                                                                             \
+    static tacet_status create_##name(void **state, const tacet_audit_claim *claim, tacet_error *err) {                \
+        return create(state, (kind), claim, err);                                                                      \
+    }
+CREATE(laplace, TACET_LDP_LAPLACE)
+CREATE(staircase, TACET_LDP_STAIRCASE)
+CREATE(duchi, TACET_LDP_DUCHI)
+CREATE(piecewise, TACET_LDP_PIECEWISE)
+CREATE(hybrid, TACET_LDP_HYBRID)
+
+/* One ticket asked `times` times, all answers added up. */
+static tacet_status ask(randomizer *r, tacet_noise *noise, int world, size_t times, double *statistic,
+                        tacet_error *err) {
+    *statistic = 0;
+    r->answered = false;
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; i < times && status == TACET_OK; i++) {
+        tacet_device_answer answer;
+        status = tacet__device_answer(noise, &r->ldp, &r->store, &answer, "ticket", world, err);
+        *statistic += answer.report;
+    }
+    return status;
+}
+
+static tacet_status run_once(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    return ask(state, noise, world, 1, statistic, err);
+}
+
+static tacet_status run_retry(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    return ask(state, noise, world, RETRIES, statistic, err);
+}
+
+/* A device that forgets: every retry is a fresh draw. */
+static tacet_status run_redraws(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    *statistic = 0;
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; i < RETRIES && status == TACET_OK; i++) {
+        double one = 0;
+        status = ask(state, noise, world, 1, &one, err);
+        *statistic += one;
+    }
+    return status;
+}
+
+#define TARGET(id, text, kind, how, what, broken)                                                                      \
+    const tacet_audit_target tacet__audit_##id = {.name = (text),                                                      \
+                                                  .summary = (what),                                                   \
+                                                  .control = (broken),                                                 \
+                                                  .pure = true,                                                        \
+                                                  .create = (kind),                                                    \
+                                                  .run = (how),                                                        \
+                                                  .free = free}
+TARGET(duchi, "duchi", create_duchi, run_once, "a device's one-bit report of a reward at either end of its range",
+       false);
+TARGET(piecewise, "piecewise", create_piecewise, run_once,
+       "a device's piecewise report of a reward at either end of its range", false);
+TARGET(hybrid, "hybrid", create_hybrid, run_once, "a device's hybrid report of a reward at either end of its range",
+       false);
+TARGET(staircase, "staircase", create_staircase, run_once,
+       "a device's staircase report of a reward at either end of its range", false);
+TARGET(device_laplace, "device:laplace", create_laplace, run_once,
+       "a device's Laplace report of a reward at either end of its range", false);
+TARGET(device_retry, "device-retry", create_duchi, run_retry,
+       "a device asked four times for one ticket: the same bits four times", false);
+TARGET(retry_redraws, "control:retry-redraws", create_duchi, run_redraws,
+       "a device that draws anew when asked again for the same ticket", true);
