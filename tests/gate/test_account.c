@@ -288,6 +288,11 @@ static void parallel(void **state) {
     assert_status(tacet_account_admit(account, &c, NULL), TACET_BUDGET);
     c.part = "row 8";
     assert_ok(tacet_account_admit(account, &c, NULL));
+    /* a cheap row does not make the dearest cheaper */
+    c = in_part(pure(0.1), "rows", "row 99");
+    assert_ok(tacet_account_admit(account, &c, NULL));
+    tacet_account_total(account, &total);
+    assert_close(total.pure_eps, 1, 1e-12);
     /* everybody, or another group, comes on top */
     c = pure(0.1);
     assert_status(tacet_account_admit(account, &c, NULL), TACET_BUDGET);

@@ -102,6 +102,19 @@ static void reference_is_right(void **state) {
     assert_true(left > right && left / right - 1 < (quad)1e-23);
 }
 
+/* Convergents of Laplace's fraction lie on both sides of the Mills ratio: where two of them agree, it is there. */
+static void fraction_has_converged(void **state) {
+    (void)state;
+    quad value[2] = {0, 0};
+    for (int n = 0; n < 2; n++) {
+        for (int k = 128 + n; k >= 1; k--) {
+            value[n] = k / (2 + value[n]);
+        }
+    }
+    const quad gap = value[0] / value[1] - 1;
+    assert_true(gap < (quad)1e-16 && -gap < (quad)1e-16);
+}
+
 static void gaussian_known(void **state) {
     (void)state;
     const struct {
@@ -349,6 +362,7 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reference_is_right),
+        cmocka_unit_test(fraction_has_converged),
         cmocka_unit_test(gaussian_known),
         cmocka_unit_test(gaussian_grid),
         cmocka_unit_test(gaussian_delta_bound),
