@@ -1,0 +1,87 @@
+/* local_joint.c - the server's half of local joint DP: adds noisy reports up, keeps the public model.
+ * Ring: open. Source: Dubey (AISTATS 2021), Algorithm 3, SERVER. Differs: two vectors a report, decoded as in the
+ * central model; the noise of t reports has variance t noise_var. Cost: O(r) a report, a refresh as in joint_learner.c.
+ */
+#include <tacet/open/local_joint.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+
+struct tacet_local_joint {
+    tacet_joint_learner *learner;
+    double *sums;
+    size_t dim;
+    double noise_var, growth;
+    uint64_t count;
+    double next; /* number of reports at which the model is refreshed */
+};
+
+tacet_status tacet_local_joint_create(tacet_local_joint **out, const tacet_joint_map *map,
+                                      const tacet_joint_learner_settings *settings, double noise_var, uint64_t first,
+                                      double growth, tacet_error *err) {
+    if (out == NULL || map == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a server needs a map");
+    }
+    *out = NULL;
+    if (!(noise_var > 0 && isfinite(noise_var)) || !(growth > 1 && isfinite(growth)) || first == 0) {
+        return tacet__fail(err, TACET_INVALID, "noise_var must be above 0, growth above 1, first at least 1");
+    }
+    tacet_local_joint *s = TACET__ZALLOC(tacet_local_joint, 1);
+    if (s == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a server");
+    }
+    s->dim = tacet_joint_map_dim(map);
+    s->noise_var = noise_var;
+    s->growth = growth;
+    s->next = (double)first;
+    s->sums = TACET__ZALLOC(double, s->dim);
+    tacet_status status = s->sums == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a server")
+                                          : tacet_joint_learner_create(&s->learner, map, settings, err);
+    if (status != TACET_OK) {
+        tacet_local_joint_free(s);
+        return status;
+    }
+    *out = s;
+    return TACET_OK;
+}
+
+void tacet_local_joint_free(tacet_local_joint *s) {
+    if (s != NULL) {
+        tacet_joint_learner_free(s->learner);
+        free(s->sums);
+        free(s);
+    }
+}
+
+tacet_status tacet_local_joint_take(tacet_local_joint *s, const double *report, size_t count, tacet_error *err) {
+    if (count != s->dim) {
+        return tacet__fail(err, TACET_INVALID, "a report has %zu numbers, this one %zu", s->dim, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!(fabs(report[i]) < 1e100)) {
+            return tacet__fail(err, TACET_INVALID, "number %zu of the report is not finite, or too large", i);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        s->sums[i] += report[i];
+    }
+    s->count++;
+    tacet_joint_learner_played(s->learner);
+    if ((double)s->count >= s->next) {
+        /* a sum that can't be decoded leaves the model as it was: the report is counted all the same */
+        (void)tacet_joint_learner_update(s->learner, s->sums, s->noise_var * (double)s->count, s->count, NULL);
+        s->next = fmax(s->next * s->growth, (double)s->count + 1);
+    }
+    return TACET_OK;
+}
+
+uint64_t tacet_local_joint_count(const tacet_local_joint *s) {
+    return s->count;
+}
+
+tacet_joint_learner *tacet_local_joint_model(tacet_local_joint *s) {
+    return s->learner;
+}
