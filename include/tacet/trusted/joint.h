@@ -1,0 +1,87 @@
+/* joint.h (trusted) - joint differential privacy for bandits whose decision sets and rewards are both private.
+ *
+ * Each round is one user: a decision set D_t, of which an arm is shown to that user, and a reward y_t. What everybody
+ * else sees, now and later, is (eps, delta)-private in (D_t, y_t) (Definition 6 of Dubey, AISTATS 2021: replace one
+ * round). tacet_joint_create gives the policy; inside, a privatizer holds raw sums and releases them through the gate
+ * at the ends of growing epochs, and a learner (tacet/open/joint.h) sees the releases only.
+ * Proofs: docs/algorithms/joint.md. */
+#ifndef TACET_TRUSTED_JOINT_H
+#define TACET_TRUSTED_JOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/base/joint.h>
+#include <tacet/base/policy.h>
+#include <tacet/gate/mechanism.h>
+#include <tacet/gate/stream.h>
+#include <tacet/open/joint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_joint_settings {
+    double eps, delta;                 /* of the whole run, for each round's record; no defaults */
+    uint64_t rounds;                   /* T; 0: unknown, the stream then doubles. Default 0 */
+    tacet_factorization factorization; /* of the stream of epochs; default TOEPLITZ */
+    double first_epoch; /* rounds played at random before the first release, at mu = 1; grows as mu falls. Default 5 */
+    double growth;      /* each epoch is so much longer than the one before; above 1; default 1.1 */
+    size_t open_most;   /* tickets that may be open at a time; default 64 */
+    uint64_t coin_seed; /* of the random first epoch; public, need not be secret. Default 1 */
+    bool save_first; /* default true: after an epoch has ended the next suggestion is refused (STATE) until the policy
+                        was saved, so that a release can never leave before the data it is of is stored */
+    tacet_joint_learner_settings learner;
+} tacet_joint_settings;
+
+TACET_API void tacet_joint_settings_defaults(tacet_joint_settings *settings);
+/* Decision sets come with each round: any number of points of the map's dimension. Charges ask->ledger once for the
+ * whole run (see tacet_stream_open for `ask`; a ticket opened before is CONFLICT: create with a new ticket, or create
+ * the policy by tacet_joint_restore). The map must outlive the policy. INVALID names the setting. */
+TACET_API tacet_status tacet_joint_create(tacet_policy **out, const tacet_joint_map *map,
+                                          const tacet_joint_settings *settings, const tacet_ask *ask, tacet_error *err);
+/* A policy from the bytes of tacet_policy_save, under the ledger and ticket it was created with: nothing is
+ * charged, the same noise goes on. CORRUPT: damaged, or of another study. */
+TACET_API tacet_status tacet_joint_restore(tacet_policy **out, const tacet_joint_map *map,
+                                           const tacet_joint_settings *settings, const tacet_ask *ask,
+                                           const void *bytes, size_t size, tacet_error *err);
+
+/* How many rounds the first epoch has: ceil(first_epoch / mu^0.6), at least 1. */
+TACET_API double tacet_joint_first_length(double first_epoch, double mu);
+/* The ends of the epochs: ends[k] is the number of rounds after which the k-th release is made; at most `most` are
+ * written. Returns how many there are for `rounds` rounds (rounds > 0). */
+TACET_API size_t tacet_joint_epochs(uint64_t *ends, size_t most, uint64_t rounds, double first_length, double growth);
+
+/* The published algorithm (Algorithms 1 and 2): the outer product of [phi; y] after every round through a binary tree,
+ * Lemma 3's shift, Theorem 1's width. Kept as the reference. */
+typedef enum tacet_joint_calibration {
+    TACET_JOINT_PROVEN,   /* the noise that (eps, delta) needs: one Gaussian mechanism over the whole tree */
+    TACET_JOINT_PUBLISHED /* sigma^2 = 16 n (1 + B^2) ln(10/delta)^2/eps^2, n = 1 + ceil(log2 T), as in the paper's
+                             proof of Lemma 2; the guarantee reported is the one this noise really gives */
+} tacet_joint_calibration;
+
+typedef struct tacet_joint_published_settings {
+    double eps, delta;                   /* no defaults */
+    uint64_t rounds;                     /* T; 0: unknown, doubling (Remark 5), PROVEN only. Default 0 */
+    tacet_joint_calibration calibration; /* default PROVEN */
+    double norm_bound;                   /* B of the function; default 1. Rewards in [lo, hi], |y| <= reward_bound */
+    double reward_lo, reward_hi;         /* defaults 0, 1 */
+    double rho, lambda, zeta, width;     /* as in tacet_noisy_ucb_settings: 0.5, 1, 0.1, 1 */
+    size_t open_most;                    /* default 64 */
+    uint64_t coin_seed;                  /* of the first round; default 1 */
+    bool save_first;                     /* default true */
+} tacet_joint_published_settings;
+
+TACET_API void tacet_joint_published_settings_defaults(tacet_joint_published_settings *settings);
+/* The features must have norm at most 1 and outlive the policy. Errors as tacet_joint_create. */
+TACET_API tacet_status tacet_joint_published_create(tacet_policy **out, const tacet_features *features,
+                                                    const tacet_joint_published_settings *settings,
+                                                    const tacet_ask *ask, tacet_error *err);
+/* The noise of the settings: *sigma is the paper's (entries of v), and (*eps, *delta) what it really guarantees. */
+TACET_API tacet_status tacet_joint_published_noise(double *sigma, double *eps, double *delta,
+                                                   const tacet_joint_published_settings *settings, tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+/* joint_parts.h - what a joint-DP bandit is made of: a statistic of a round, and a learner that sees its noisy sums.
+ * Ring: trusted. */
+#ifndef TACET_SRC_TRUSTED_JOINT_PARTS_H
+#define TACET_SRC_TRUSTED_JOINT_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/base/policy.h>
+#include <tacet/gate/mechanism.h>
+#include <tacet/gate/stream.h>
+
+typedef struct tacet__joint_ops {
+    const char *name; /* of the policy; written into states */
+    /* out: dim numbers; any two possible results are at most `sensitivity` apart, none longer than `radius`. Total. */
+    void (*record)(void *self, double *out, const double *x, double y);
+    /* The learner: may see nothing but what update and played tell it. */
+    void (*played)(void *self);
+    tacet_status (*update)(void *self, const double *sums, double var, uint64_t count, tacet_error *err);
+    bool (*informed)(const void *self);
+    size_t (*choose)(void *self, double *score, const double *X, size_t ldx, size_t n);
+    void (*best)(void *self, double *mean, double *sd); /* best posterior mean over the domain */
+    tacet_status (*save)(const void *self, tacet_blob *out, tacet_error *err);
+    tacet_status (*load)(void *self, const void *bytes, size_t size, tacet_error *err);
+    void (*free)(void *self);
+} tacet__joint_ops;
+
+typedef struct tacet__joint_parts {
+    const tacet__joint_ops *ops;
+    void *self;
+    size_t d, dim;
+    double lo, hi; /* of rewards */
+    double sensitivity, radius;
+    const char *proof; /* static */
+    uint64_t print;    /* tells studies apart */
+} tacet__joint_parts;
+
+typedef struct tacet__joint_run {
+    double eps, delta;
+    uint64_t rounds; /* 0: unknown */
+    tacet_factorization factorization;
+    double first_length, growth; /* of the epochs */
+    size_t open_most;
+    uint64_t coin_seed;
+    bool save_first;
+} tacet__joint_run;
+
+/* Take ownership of parts->self, on failure as well. */
+tacet_status tacet__joint_policy_create(tacet_policy **out, const tacet__joint_parts *parts,
+                                        const tacet__joint_run *run, const tacet_ask *ask, tacet_error *err);
+tacet_status tacet__joint_policy_restore(tacet_policy **out, const tacet__joint_parts *parts,
+                                         const tacet__joint_run *run, const tacet_ask *ask, const void *bytes,
+                                         size_t size, tacet_error *err);
+
+#endif

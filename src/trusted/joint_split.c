@@ -1,0 +1,159 @@
+/* joint_split.c - the shipped joint-DP bandit: two vectors released over growing epochs, decoded into a measure.
+ * Ring: trusted. Source and differences: docs/algorithms/joint.md. The statistic is tacet_joint_map_record, the learner
+ * tacet_joint_learner; this file joins them to the policy of joint_policy.c and calibrates the epochs.
+ * Cost: a suggestion O(arms m^2), a report O(m^2) for the features, a release O(grid r^2) some ten times. */
+#include <tacet/trusted/joint.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <tacet/gate/calibrate.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "trusted/joint_parts.h"
+
+static const char PROOF[] = "algorithms/joint.md";
+
+typedef struct split {
+    const tacet_joint_map *map; /* borrowed */
+    tacet_joint_learner *learner;
+    double *work;
+} split;
+
+void tacet_joint_settings_defaults(tacet_joint_settings *settings) {
+    *settings = (tacet_joint_settings){.factorization = TACET_FACTORIZATION_TOEPLITZ,
+                                       .first_epoch = 5,
+                                       .growth = 1.1,
+                                       .open_most = 64,
+                                       .coin_seed = 1,
+                                       .save_first = true};
+    tacet_joint_learner_settings_defaults(&settings->learner);
+}
+
+double tacet_joint_first_length(double first_epoch, double mu) {
+    /* the time until a sum stands out of the noise grows as 1/mu; much of it is spent better than at random */
+    return fmax(1, ceil(first_epoch * pow(mu, -0.6)));
+}
+
+static void record(void *self, double *out, const double *x, double y) {
+    split *s = self;
+    tacet_joint_map_record(s->map, out, s->work, x, y);
+}
+
+static void played(void *self) {
+    tacet_joint_learner_played(((split *)self)->learner);
+}
+
+static tacet_status update(void *self, const double *sums, double var, uint64_t count, tacet_error *err) {
+    return tacet_joint_learner_update(((split *)self)->learner, sums, var, count, err);
+}
+
+static bool informed(const void *self) {
+    return tacet_joint_learner_informed(((const split *)self)->learner);
+}
+
+static size_t choose(void *self, double *score, const double *X, size_t ldx, size_t n) {
+    return tacet_joint_learner_choose(((split *)self)->learner, score, X, ldx, n);
+}
+
+static void best(void *self, double *mean, double *sd) {
+    tacet_joint_learner_best(((split *)self)->learner, NULL, mean, sd);
+}
+
+static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
+    return tacet_joint_learner_save(((const split *)self)->learner, out, err);
+}
+
+static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
+    return tacet_joint_learner_load(((split *)self)->learner, bytes, size, err);
+}
+
+static void release(void *self) {
+    split *s = self;
+    tacet_joint_learner_free(s->learner);
+    free(s->work);
+    free(s);
+}
+
+static const tacet__joint_ops OPS = {.name = "joint",
+                                     .record = record,
+                                     .played = played,
+                                     .update = update,
+                                     .informed = informed,
+                                     .choose = choose,
+                                     .best = best,
+                                     .save = save,
+                                     .load = load,
+                                     .free = release};
+
+static tacet_status build(tacet__joint_parts *parts, tacet__joint_run *run, const tacet_joint_map *map,
+                          const tacet_joint_settings *settings, tacet_error *err) {
+    if (map == NULL || settings == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a joint policy needs a map and settings");
+    }
+    double mu = 0;
+    tacet_status status = tacet_gdp_mu(&mu, settings->eps, settings->delta, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (!(settings->first_epoch > 0 && settings->first_epoch <= 1e6)) {
+        return tacet__fail(err, TACET_INVALID, "first_epoch must be above 0 and at most a million");
+    }
+    split *s = TACET__ZALLOC(split, 1);
+    if (s == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy");
+    }
+    s->map = map;
+    const size_t d = tacet_joint_map_domain(map)->d;
+    s->work = TACET__ZALLOC(double, tacet_features_dim(tacet_joint_map_features(map)) + d);
+    status = s->work == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy")
+                             : tacet_joint_learner_create(&s->learner, map, &settings->learner, err);
+    if (status != TACET_OK) {
+        release(s);
+        return status;
+    }
+    *parts = (tacet__joint_parts){.ops = &OPS,
+                                  .self = s,
+                                  .d = d,
+                                  .dim = tacet_joint_map_dim(map),
+                                  .lo = tacet_joint_map_lo(map),
+                                  .hi = tacet_joint_map_hi(map),
+                                  .sensitivity = tacet_joint_map_sensitivity(map),
+                                  .radius = 1,
+                                  .proof = PROOF,
+                                  .print = tacet_joint_map_print(map)};
+    *run = (tacet__joint_run){.eps = settings->eps,
+                              .delta = settings->delta,
+                              .rounds = settings->rounds,
+                              .factorization = settings->factorization,
+                              .first_length = tacet_joint_first_length(settings->first_epoch, mu),
+                              .growth = settings->growth,
+                              .open_most = settings->open_most,
+                              .coin_seed = settings->coin_seed,
+                              .save_first = settings->save_first};
+    return TACET_OK;
+}
+
+tacet_status tacet_joint_create(tacet_policy **out, const tacet_joint_map *map, const tacet_joint_settings *settings,
+                                const tacet_ask *ask, tacet_error *err) {
+    if (out == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no place for the policy");
+    }
+    *out = NULL;
+    tacet__joint_parts parts;
+    tacet__joint_run run;
+    tacet_status status = build(&parts, &run, map, settings, err);
+    return status == TACET_OK ? tacet__joint_policy_create(out, &parts, &run, ask, err) : status;
+}
+
+tacet_status tacet_joint_restore(tacet_policy **out, const tacet_joint_map *map, const tacet_joint_settings *settings,
+                                 const tacet_ask *ask, const void *bytes, size_t size, tacet_error *err) {
+    if (out == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no place for the policy");
+    }
+    *out = NULL;
+    tacet__joint_parts parts;
+    tacet__joint_run run;
+    tacet_status status = build(&parts, &run, map, settings, err);
+    return status == TACET_OK ? tacet__joint_policy_restore(out, &parts, &run, ask, bytes, size, err) : status;
+}
