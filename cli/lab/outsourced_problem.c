@@ -30,8 +30,9 @@ static tacet_status square(lab_problem *p, size_t side, double radius, tacet_err
     }
     const double half = radius * M_SQRT1_2;
     for (size_t i = 0; i < p->n; i++) {
+        const size_t row = i / side;
         p->X[2 * i] = half * (2 * (double)(i % side) / (double)(side - 1) - 1);
-        p->X[2 * i + 1] = half * (2 * (double)(i / side) / (double)(side - 1) - 1);
+        p->X[2 * i + 1] = half * (2 * (double)row / (double)(side - 1) - 1);
     }
     for (size_t a = 0; a < 2; a++) {
         p->low[a] = -half;
@@ -78,7 +79,8 @@ static tacet_status branin(lab_problem *p, double radius, tacet_error *err) {
     const double pi = 3.14159265358979323846;
     for (size_t i = 0; i < p->n; i++) {
         const double u = -5 + 15 * (double)(i % SIDE) / (SIDE - 1);
-        const double v = 15 * (double)(i / SIDE) / (SIDE - 1);
+        const size_t row = i / SIDE;
+        const double v = 15 * (double)row / (SIDE - 1);
         const double a = v - 5.1 / (4 * pi * pi) * u * u + 5 / pi * u - 6;
         p->fixed[i] = -log(a * a + 10 * (1 - 1 / (8 * pi)) * cos(u) + 10);
     }
