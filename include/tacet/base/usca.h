@@ -1,0 +1,68 @@
+/* usca.h - the public half of contextual choices: the space of actions and contexts, its features, certified suprema.
+ *
+ * Everything here is a function of public things: bounds, kernel, lengthscales, the law of contexts, sizes. None of
+ * them may have been fitted on the data that is to be protected; docs/algorithms/usca.md says why. A point w is an
+ * action followed by a context, in the units of the bounds. Immutable once created: any number of threads may read. */
+#ifndef TACET_BASE_USCA_H
+#define TACET_BASE_USCA_H
+
+#include <stddef.h>
+#include <tacet/base/kernel.h>
+#include <tacet/base/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TACET_USCA_DIM_MOST = 4, TACET_USCA_FEATURES_MOST = 400 };
+
+typedef struct tacet_usca_space {
+    size_t action_dim;          /* >= 1 */
+    size_t context_dim;         /* together at most TACET_USCA_DIM_MOST */
+    const double *lower;        /* action_dim + context_dim of them, actions first */
+    const double *upper;        /* each above its lower */
+    tacet_kernel_kind kind;     /* SE or MATERN */
+    unsigned matern_p;          /* 1 or 2: Matérn 3/2, 5/2 */
+    const double *lengthscales; /* in the units of the bounds */
+    size_t lengthscale_count;   /* 1 or action_dim + context_dim */
+    /* The law of contexts; uniform on their box when both are NULL. Wrong laws cost utility, never privacy. */
+    double (*density)(const double *context, void *user); /* >= 0, need not be normalised */
+    void *user;
+    const double *contexts; /* a PUBLIC sample instead: context_dim x context_count */
+    size_t context_count;
+    size_t order; /* quadrature nodes a coordinate; 0: by the dimension */
+} tacet_usca_space;
+
+/* SE, one action and one context in [0, 1], lengthscale 0.3 (static storage), uniform contexts. */
+TACET_API void tacet_usca_space_defaults(tacet_usca_space *space);
+
+typedef struct tacet_usca_basis tacet_usca_basis;
+
+/* Mercer features of the space under uniform actions and the law of contexts; at most `most` (0: the most there can
+ * be). INVALID names the rule: dimensions, bounds, lengthscales, a density that is negative, not finite or zero
+ * everywhere, a sample outside the bounds. UNSUPPORTED: another kernel. NO_MEMORY. NUMERIC. */
+TACET_API tacet_status tacet_usca_basis_create(tacet_usca_basis **out, const tacet_usca_space *space, size_t most,
+                                               tacet_error *err);
+TACET_API void tacet_usca_basis_free(tacet_usca_basis *basis);                       /* NULL is allowed */
+TACET_API size_t tacet_usca_basis_dim(const tacet_usca_basis *basis);                /* features */
+TACET_API const double *tacet_usca_basis_eigenvalues(const tacet_usca_basis *basis); /* E phi phi' = diag */
+/* 0 when the point lies within the bounds; otherwise 1 + the first coordinate that does not, NaN included. */
+TACET_API size_t tacet_usca_basis_outside(const tacet_usca_basis *basis, const double *w);
+
+/* What a certificate is worth. */
+typedef struct tacet_usca_certificate {
+    double upper; /* no point of the space exceeds it */
+    double found; /* the largest value seen: upper/found - 1 is what is given away */
+    size_t cells; /* looked at */
+} tacet_usca_certificate;
+
+/* sup of sigma^2(w) = phi(w)' (T Lam + tau I)^-1 phi(w) over the space, eq. (5), with the leading m features (0: all),
+ * by branch and bound until upper <= (1 + tolerance) found, or 200,000 cells: then it is looser, and still true.
+ * INVALID: rounds, tau or tolerance not > 0, m too large. NO_MEMORY. */
+TACET_API tacet_status tacet_usca_certify(tacet_usca_certificate *out, const tacet_usca_basis *basis, double rounds,
+                                          double tau, size_t m, double tolerance, tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

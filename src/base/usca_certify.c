@@ -1,0 +1,274 @@
+/* usca_certify.c - suprema that no point exceeds: branch and bound over the unit box.
+ * Ring: base. Source: docs/algorithms/usca.md, section 4. On a cell with centre c and half widths h, Taylor's theorem
+ * and convexity give |u(w)| <= max over corners |u(c) + sum ±h_i d_i u(c)| + rest, where rest bounds the second
+ * derivatives of u by those of the kernel at 0 (features are a projection, and Z >= tau I). Matérn 3/2 has no such
+ * derivatives: there |u(w) - u(c)| <= tau^-1/2 |k(., w) - k(., c)|. A maximum over sampled points is no bound: it is
+ * 0.2 to 0.9 of the supremum. Cost: a cell is d + 1 feature vectors; some hundred cells for 1 % in two coordinates. */
+#include "base/usca_internal.h"
+
+#include "base/fail.h"
+#include "base/linalg.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CORNERS_MOST = 1 << TACET_USCA_DIM_MOST };
+
+typedef struct cell {
+    double centre[TACET_USCA_DIM_MOST], half[TACET_USCA_DIM_MOST];
+    double upper;
+    unsigned corner; /* where the linear part is largest: bit i set means + in coordinate i */
+} cell;
+
+typedef struct search {
+    const tacet__lever *lever;
+    size_t m, d, n;
+    const double *U;
+    double spread;  /* 1 for norms; the largest |U_i - U_j| for ranges */
+    double curve;   /* a: 1 for SE, 25/3 for Matérn 5/2; 0: no second derivatives */
+    double *u;      /* m x (1 + d): u and its derivatives at a point */
+    double *values; /* n x (1 + d) */
+    double *corner; /* max(m, n) */
+    cell *heap;
+    size_t count, capacity;
+    double found;
+} search;
+
+void tacet__lever_apply(const tacet__lever *lever, double *phi, size_t n) {
+    const size_t m = lever->features->m;
+    if (lever->inverse_root == NULL) {
+        tacet__trsm(false, m, n, lever->L, m, phi, m);
+        return;
+    }
+    for (size_t j = 0; j < n; j++) {
+        for (size_t i = 0; i < m; i++) {
+            phi[j * m + i] *= lever->inverse_root[i];
+        }
+    }
+}
+
+static double spread_of(const double *v, size_t n) {
+    double low = v[0];
+    double high = v[0];
+    for (size_t i = 1; i < n; i++) {
+        low = fmin(low, v[i]);
+        high = fmax(high, v[i]);
+    }
+    return high - low;
+}
+
+/* The value at a point of the box. */
+static double value_at(search *s, const double *w) {
+    tacet_features_eval(s->lever->features, s->u, w, s->d, 1);
+    tacet__lever_apply(s->lever, s->u, 1);
+    if (s->U == NULL) {
+        return tacet__norm2(s->u, s->m);
+    }
+    tacet__gemv(true, s->m, s->n, 1, s->U, s->m, s->u, 0, s->values);
+    return spread_of(s->values, s->n);
+}
+
+/* How far |u(w)| can lie above its linear part (SE, Matérn 5/2), or above |u(c)| (Matérn 3/2). */
+static double rest(const search *s, const double *half) {
+    const double *l = s->lever->lengthscale;
+    double sum = 0;
+    if (s->curve == 0) {
+        double origin[TACET_USCA_DIM_MOST] = {0};
+        const double k = tacet_kernel_eval(s->lever->features->kernel, origin, half);
+        return sqrt(fmax(2 - 2 * k, 0) / s->lever->tau);
+    }
+    for (size_t i = 0; i < s->d; i++) {
+        for (size_t j = 0; j < s->d; j++) {
+            sum += half[i] * half[j] / (l[i] * l[j]) * sqrt(i == j ? 3 * s->curve : s->curve);
+        }
+    }
+    return 0.5 * sum / sqrt(s->lever->tau);
+}
+
+/* Largest value of the linear part over the corners of the cell. */
+static double linear_part(search *s, cell *c) {
+    const size_t length = s->U == NULL ? s->m : s->n;
+    const double *base = s->U == NULL ? s->u : s->values;
+    double best = -1;
+    for (unsigned corner = 0; corner < 1U << s->d; corner++) {
+        memcpy(s->corner, base, length * sizeof *base);
+        for (size_t i = 0; i < s->d; i++) {
+            tacet__axpy(s->corner, (corner >> i & 1U) != 0 ? c->half[i] : -c->half[i], base + (i + 1) * length, length);
+        }
+        const double value = s->U == NULL ? tacet__norm2(s->corner, length) : spread_of(s->corner, length);
+        if (value > best) {
+            best = value;
+            c->corner = corner;
+        }
+    }
+    return best;
+}
+
+static void bound_cell(search *s, cell *c) {
+    const double centre = value_at(s, c->centre);
+    s->found = fmax(s->found, centre);
+    c->corner = 0;
+    double top = centre;
+    if (s->curve != 0) {
+        tacet_features_grad(s->lever->features, s->u + s->m, c->centre);
+        tacet__lever_apply(s->lever, s->u + s->m, s->d);
+        if (s->U != NULL) {
+            tacet__gemm(true, false, s->n, s->d, s->m, 1, s->U, s->m, s->u + s->m, s->m, 0, s->values + s->n, s->n);
+        }
+        top = linear_part(s, c);
+    }
+    c->upper = top + s->spread * rest(s, c->half);
+}
+
+static tacet_status push(search *s, const cell *c, tacet_error *err) {
+    if (!tacet__grow((void **)&s->heap, &s->capacity, s->count + 1, sizeof *s->heap)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu cells", s->count + 1);
+    }
+    size_t at = s->count++;
+    while (at > 0 && s->heap[(at - 1) / 2].upper < c->upper) {
+        s->heap[at] = s->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    s->heap[at] = *c;
+    return TACET_OK;
+}
+
+static cell pop(search *s) {
+    const cell top = s->heap[0];
+    const cell last = s->heap[--s->count];
+    size_t at = 0;
+    for (size_t child = 1; child < s->count; child = 2 * at + 1) {
+        if (child + 1 < s->count && s->heap[child + 1].upper > s->heap[child].upper) {
+            child++;
+        }
+        if (s->heap[child].upper <= last.upper) {
+            break;
+        }
+        s->heap[at] = s->heap[child];
+        at = child;
+    }
+    s->heap[at] = last;
+    return top;
+}
+
+/* Halves a cell across the side that is longest in lengthscales; both halves are bounded and kept. */
+static tacet_status split(search *s, const cell *c, tacet_error *err) {
+    size_t longest = 0;
+    for (size_t i = 1; i < s->d; i++) {
+        if (c->half[i] / s->lever->lengthscale[i] > c->half[longest] / s->lever->lengthscale[longest]) {
+            longest = i;
+        }
+    }
+    tacet_status status = TACET_OK;
+    for (int side = -1; side <= 1 && status == TACET_OK; side += 2) {
+        cell part = *c;
+        part.half[longest] *= 0.5;
+        part.centre[longest] += side * part.half[longest];
+        bound_cell(s, &part);
+        part.upper = fmin(part.upper, c->upper);
+        status = push(s, &part, err);
+    }
+    return status;
+}
+
+/* A look at where the popped cell's linear part was largest: raises `found`, which is what ends the search. */
+static void look(search *s, const cell *c) {
+    double w[TACET_USCA_DIM_MOST] = {0};
+    for (size_t i = 0; i < s->d; i++) {
+        w[i] = c->centre[i] + ((c->corner >> i & 1U) != 0 ? c->half[i] : -c->half[i]);
+    }
+    s->found = fmax(s->found, value_at(s, w));
+}
+
+static double widest(const double *U, size_t m, size_t n) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < m; k++) {
+                const double e = U[i * m + k] - U[j * m + k];
+                sum += e * e;
+            }
+            most = fmax(most, sum);
+        }
+    }
+    return sqrt(most);
+}
+
+static tacet_status begin(search *s, tacet_error *err) {
+    const tacet_kernel_spec *spec = tacet_kernel_describe(s->lever->features->kernel);
+    s->m = s->lever->features->m;
+    s->d = s->lever->d;
+    s->curve = spec->kind == TACET_KERNEL_SE ? 1 : spec->matern_p >= 2 ? 25.0 / 3 : 0;
+    s->spread = s->U == NULL ? 1 : widest(s->U, s->m, s->n);
+    s->u = TACET__ZALLOC(double, s->m *(1 + s->d));
+    s->values = TACET__ZALLOC(double, (s->n + 1) * (1 + s->d));
+    s->corner = TACET__ZALLOC(double, s->m > s->n ? s->m : s->n);
+    if (s->u == NULL || s->values == NULL || s->corner == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a certificate");
+    }
+    cell whole = {.upper = INFINITY};
+    for (size_t i = 0; i < s->d; i++) {
+        whole.centre[i] = whole.half[i] = 0.5;
+    }
+    for (whole.corner = 0; whole.corner < 1U << s->d; whole.corner++) {
+        look(s, &whole);
+    }
+    bound_cell(s, &whole);
+    return push(s, &whole, err);
+}
+
+tacet_status tacet__lever_certify(tacet_usca_certificate *out, const tacet__lever *lever, const double *U, size_t n,
+                                  double tolerance, size_t most_cells, tacet_error *err) {
+    search s = {.lever = lever, .U = U, .n = n};
+    size_t cells = 1;
+    tacet_status status = begin(&s, err);
+    while (status == TACET_OK && s.heap[0].upper > (1 + tolerance) * s.found && cells < most_cells) {
+        const cell top = pop(&s);
+        look(&s, &top);
+        status = split(&s, &top, err);
+        cells += 2;
+    }
+    if (status == TACET_OK) {
+        /* Rounding: features are good to 1e-9 of their norm at worst (docs/algorithms/usca.md, section 4). */
+        const double margin = 1e-8 * s.spread / sqrt(lever->tau);
+        *out = (tacet_usca_certificate){
+            .upper = fmax(s.heap[0].upper, s.found) * (1 + 1e-12) + margin, .found = s.found, .cells = cells};
+    }
+    free(s.u);
+    free(s.values);
+    free(s.corner);
+    free(s.heap);
+    return status;
+}
+
+tacet_status tacet_usca_certify(tacet_usca_certificate *out, const tacet_usca_basis *basis, double rounds, double tau,
+                                size_t m, double tolerance, tacet_error *err) {
+    enum { CELLS_MOST = 200000 };
+    double inverse_root[TACET_USCA_FEATURES_MOST];
+    tacet__usca_view view;
+    *out = (tacet_usca_certificate){0};
+    if (!(rounds > 0 && isfinite(rounds) && tau > 0 && isfinite(tau) && tolerance > 0) || m > basis->features->m) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a certificate needs rounds, tau and tolerance > 0, and at most %zu features",
+                           basis->features->m);
+    }
+    m = m == 0 ? basis->features->m : m;
+    tacet__usca_view_init(&view, basis, m);
+    for (size_t j = 0; j < m; j++) {
+        inverse_root[j] = 1 / sqrt(rounds * basis->features->eigenvalues[j] + tau);
+    }
+    const tacet__lever lever = {.features = &view.features,
+                                .inverse_root = inverse_root,
+                                .tau = tau,
+                                .d = basis->d,
+                                .lengthscale = basis->unit_lengthscale};
+    /* Squares: half the tolerance for the norm. */
+    const tacet_status status =
+        tacet__lever_certify(out, &lever, NULL, 0, 0.5 * tolerance / (1 + tolerance), CELLS_MOST, err);
+    out->upper *= out->upper;
+    out->found *= out->found;
+    return status;
+}
