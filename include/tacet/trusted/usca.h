@@ -1,0 +1,85 @@
+/* usca.h (trusted) - learns which action suits which context, with pure eps (or (eps, delta) by Gaussian noise).
+ *
+ * The learner holds the raw records (action, context, reward) and wipes them when freed. Two ways out, both by the
+ * gate: tacet_usca_release   a model, from which any number of predictions is free (tacet/open/usca.h);
+ *   tacet_usca_choose    one action for one context, each choice charged (the published algorithm, and its tightening).
+ * Neighbours: one record's context and reward become any others; its action, drawn uniformly by the caller without
+ * looking at either, stays. The number of records and which stage a row is in are public. Space, lengthscales, beliefs
+ * and tau must not be fitted on the records. Proofs: docs/algorithms/usca.md. One thread at a time per object. */
+#ifndef TACET_TRUSTED_USCA_H
+#define TACET_TRUSTED_USCA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <tacet/base/usca.h>
+#include <tacet/gate/mechanism.h>
+#include <tacet/open/usca.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_usca_learner tacet_usca_learner;
+
+typedef struct tacet_usca_settings {
+    double reward_lower, reward_upper; /* public; rewards outside are clipped */
+    double noise_sd;      /* belief: standard deviation of a reward's noise; 0: a tenth of half the range */
+    double prior_sd;      /* belief: root mean square of the function about the middle; 0: 0.2236 of half */
+    double eps;           /* of everything released */
+    double delta;         /* Gaussian noise only */
+    bool gaussian;        /* false: K-norm noise, pure eps */
+    size_t stages_most;   /* 1: one release; default 6 */
+    size_t features_most; /* 0: as the plan wants */
+} tacet_usca_settings;
+
+/* Rewards in [-1, 1], eps = 1, K-norm noise, staged. */
+TACET_API void tacet_usca_settings_defaults(tacet_usca_settings *settings);
+/* The basis is borrowed and must outlive the learner. INVALID names the rule: a range, eps or delta. NO_MEMORY. */
+TACET_API tacet_status tacet_usca_learner_create(tacet_usca_learner **out, const tacet_usca_basis *basis,
+                                                 const tacet_usca_settings *settings, tacet_error *err);
+TACET_API void tacet_usca_learner_free(tacet_usca_learner *learner); /* wipes; NULL is allowed */
+/* One record: w is the action, then the context. INVALID: a coordinate outside its bounds, NaN included (names the
+ * coordinate), a reward that is not finite. NO_MEMORY. */
+TACET_API tacet_status tacet_usca_learner_add(tacet_usca_learner *learner, const double *w, double reward,
+                                              tacet_error *err);
+TACET_API size_t tacet_usca_learner_count(const tacet_usca_learner *learner);
+
+/* What would be released, and how good it is expected to be: no data is looked at. */
+typedef struct tacet_usca_outlook {
+    size_t features, stages;
+    double predicted_error; /* root mean square over the space, in the unit of rewards */
+    double prior_sd;        /* what it would be without learning anything */
+} tacet_usca_outlook;
+/* For `rounds` records. INVALID: rounds = 0. NO_MEMORY. */
+TACET_API tacet_status tacet_usca_outlook_get(tacet_usca_outlook *out, const tacet_usca_learner *learner, size_t rounds,
+                                              tacet_error *err);
+
+/* Releases a model: as many mechanism runs as there are stages, over disjoint records (parallel composition: ask->group
+ * is set from the ticket; ask->group and ask->part must be NULL). Tickets are "TICKET/stage j". STATE: too few records
+ * for anything to be learnt at this eps. Otherwise as tacet_mechanism_run. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_usca_release(const tacet_usca_learner *learner, tacet_usca_model **out,
+                                                           const tacet_ask *ask, tacet_error *err);
+
+typedef enum tacet_usca_rule {
+    TACET_USCA_PUBLISHED, /* exponent eps mu / (2 * 2 B sup sigma^2), the supremum certified */
+    TACET_USCA_RANGE      /* exponent eps mu / R(c): two to six times as sharp, the same guarantee */
+} tacet_usca_rule;
+typedef struct tacet_usca_chooser tacet_usca_chooser;
+
+/* Sums the records once. tau = 0: 1 for PUBLISHED, else chosen from sizes alone. Keeps secret statistics: wiped on
+ * free; the basis must outlive it, the learner need not. eps is that of ONE choice. INVALID, STATE (no records),
+ * NO_MEMORY. */
+TACET_API tacet_status tacet_usca_chooser_create(tacet_usca_chooser **out, const tacet_usca_learner *learner,
+                                                 tacet_usca_rule rule, double tau, tacet_error *err);
+TACET_API void tacet_usca_chooser_free(tacet_usca_chooser *chooser); /* NULL is allowed */
+TACET_API double tacet_usca_chooser_tau(const tacet_usca_chooser *chooser);
+/* The release holds one number: which of the n public actions (action_dim x n). By permute-and-flip, for RANGE; by the
+ * exponential mechanism for PUBLISHED. INVALID: n < 2, or a context or action outside the bounds. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_usca_choose(const tacet_usca_chooser *chooser, tacet_release **out,
+                                                          const tacet_ask *ask, const double *context,
+                                                          const double *actions, size_t n, tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/* usca_internal.h - the inside of the learner, for its own files, the simulation and the audit. Ring: trusted. */
+#ifndef TACET_SRC_TRUSTED_USCA_INTERNAL_H
+#define TACET_SRC_TRUSTED_USCA_INTERNAL_H
+
+#include "base/usca_internal.h"
+
+#include <tacet/trusted/usca.h>
+
+struct tacet_usca_learner {
+    const tacet_usca_basis *basis;
+    tacet_usca_settings settings;
+    double middle, bound; /* rewards are middle ± bound */
+    double noise_sd, prior_var;
+    double *records; /* d + 1 numbers each: unit box, then the reward less its middle */
+    size_t count, capacity;
+};
+
+/* A bounded sum: of the records of one stage, omega r u, u = inverse_root * phi. */
+typedef struct tacet__usca_pass {
+    size_t m;
+    const double *inverse_root;    /* m */
+    double clip;                   /* |omega u| <= clip */
+    double bound;                  /* |r| <= bound */
+    const double *theta;           /* m, or NULL: r = clip(y - theta'phi) */
+    const unsigned char *stage_of; /* of each record; NULL: all belong */
+    unsigned char stage;
+    size_t n; /* records that belong */
+} tacet__usca_pass;
+
+/* The largest norm of what one record adds, and the step it is rounded to: the sum is exact. */
+double tacet__usca_share(const tacet__usca_pass *pass, double *step);
+/* The bound of a pass: norms up to n shares, two sums of neighbours at most two shares apart. */
+tacet_status tacet__usca_pass_bound(tacet_bound **out, const tacet__usca_pass *pass, tacet_error *err);
+/* The sum. out has m numbers. */
+tacet_status tacet__usca_sum(const tacet_usca_learner *learner, tacet_raw *out, const tacet__usca_pass *pass,
+                             tacet_error *err);
+
+tacet_status tacet__usca_plan_for(const tacet_usca_learner *learner, tacet__usca_plan *plan, size_t rounds,
+                                  tacet_error *err);
+/* As tacet_usca_release, with a plan made before (for learner->count records). */
+tacet_status tacet__usca_release_planned(const tacet_usca_learner *learner, tacet_usca_model **out,
+                                         const tacet_ask *ask, const tacet__usca_plan *plan, tacet_error *err);
+/* Which stage each record is in: row numbers decide, in proportion all along. */
+tacet_status tacet__usca_assign(unsigned char **out, const tacet__usca_plan *plan, size_t count, tacet_error *err);
+/* weights = A theta: from features to kernel functions at the nodes. */
+tacet_status tacet__usca_model_from(tacet_usca_model **out, const tacet_usca_learner *learner, const double *theta,
+                                    size_t m, const tacet_usca_parts *claims, tacet_error *err);
+
+struct tacet_usca_chooser {
+    const tacet_usca_basis *basis;
+    tacet_usca_rule rule;
+    size_t m, n;
+    double tau, eps, bound;
+    double inverse_root[TACET_USCA_FEATURES_MOST];
+    double sup;   /* certified: |u| <= sup */
+    double share; /* largest norm of one record's share, step */
+    double step;
+    double *v; /* m, secret */
+};
+/* Half of how much the scores of these actions (U: m x n) can move against each other, everything counted. */
+tacet_status tacet__usca_score_bound(const tacet_usca_chooser *chooser, double *out, const double *U, size_t n,
+                                     tacet_error *err);
+/* The same, with the supremum already certified (0: certify); and the choice with a known bound. */
+tacet_status tacet__usca_chooser_begin(tacet_usca_chooser **out, const tacet_usca_learner *learner,
+                                       tacet_usca_rule rule, double tau, double sup, tacet_error *err);
+tacet_status tacet__usca_choose_with(const tacet_usca_chooser *chooser, tacet_release **out, const tacet_ask *ask,
+                                     const double *U, size_t n, double bound, tacet_error *err);
+tacet_status tacet__usca_levers(const tacet_usca_chooser *chooser, double *U, const double *context,
+                                const double *actions, size_t n, tacet_error *err);
+double tacet__usca_range_tau(const tacet_usca_learner *learner, size_t rounds);
+
+#endif
