@@ -36,6 +36,15 @@ static const cli_command COMMANDS[] = {
      "reports one noisy vector. Prints the cumulative regret with its standard error.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet simulate local-joint --eps 1 --delta 0.1 --rounds 1024 --trials 40 --json", lab_sim_local_joint},
+    {"simulate usca", "contextual choices with pure eps: many seeded trials",
+     "[--algorithm NAME] [--rounds T] [--eps E] [options]",
+     "Draws functions over actions and contexts, logs uniform actions with noisy rewards, lets an algorithm learn from "
+     "the log, and prints the expected error: best reward in a context less the reward of the chosen action, averaged "
+     "over contexts and trials, with its standard error.\n\n"
+     "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
+     "tacet simulate usca --algorithm staged --rounds 10000 --eps 1 --trials 20 --seed 1 --json\n"
+     "tacet simulate usca --algorithm published --kernel matern52 --dim-action 2 --lengthscale 0.5",
+     lab_sim_usca},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {
