@@ -3,7 +3,7 @@
  * Canonne, Kamath, Steinke 2020 (zCDP and its optimal conversion); Cesar, Rogers 2021 (bounded range).
  * Differs: delta is computed in logarithms from Mills ratios, as an upper bound that counts its own rounding errors,
  * and a search returns the end of its bracket that passed, so that the guarantee holds for the double returned. Proofs:
- * docs/privacy/calibration.md. Cost: one delta is 32 continued fractions at the most, a search 60 to 100 deltas; no
+ * docs/privacy/calibration.md. Cost: one delta is 16 continued fractions at the most, a search 60 to 100 deltas; no
  * allocation. */
 #include <tacet/gate/calibrate.h>
 
