@@ -4,17 +4,32 @@
 
 #include <string.h>
 
+/* clang-format off: one a line, so that a new target is one new line */
 static const tacet_audit_target *const TARGETS[] = {
-    &tacet__audit_gaussian,          &tacet__audit_discrete_gaussian,
-    &tacet__audit_laplace,           &tacet__audit_discrete_laplace,
-    &tacet__audit_exponential,       &tacet__audit_permute_and_flip,
-    &tacet__audit_half_noise,        &tacet__audit_float_laplace,
-    &tacet__audit_shared_noise,      &tacet__audit_published,
-    &tacet__audit_wrong_sensitivity, &tacet__audit_duchi,
-    &tacet__audit_piecewise,         &tacet__audit_hybrid,
-    &tacet__audit_staircase,         &tacet__audit_device_laplace,
-    &tacet__audit_device_retry,      &tacet__audit_retry_redraws,
+    &tacet__audit_gaussian,
+    &tacet__audit_discrete_gaussian,
+    &tacet__audit_laplace,
+    &tacet__audit_discrete_laplace,
+    &tacet__audit_knorm,
+    &tacet__audit_stream,
+    &tacet__audit_stream_tree,
+    &tacet__audit_stream_blt,
+    &tacet__audit_exponential,
+    &tacet__audit_permute_and_flip,
+    &tacet__audit_half_noise,
+    &tacet__audit_float_laplace,
+    &tacet__audit_shared_noise,
+    &tacet__audit_published,
+    &tacet__audit_wrong_sensitivity,
+    &tacet__audit_duchi,
+    &tacet__audit_piecewise,
+    &tacet__audit_hybrid,
+    &tacet__audit_staircase,
+    &tacet__audit_device_laplace,
+    &tacet__audit_device_retry,
+    &tacet__audit_retry_redraws,
 };
+/* clang-format on */
 
 const tacet_audit_target *tacet_audit_target_at(size_t index) {
     return index < sizeof TARGETS / sizeof TARGETS[0] ? TARGETS[index] : NULL;

@@ -14,6 +14,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { KNORM_DIMS = 5 };
+
 typedef struct additive {
     double scale;
     double distance; /* between the two worlds, a multiple of the grid */
@@ -100,6 +102,21 @@ static tacet_status run_discrete_laplace(void *state, tacet_noise *noise, int wo
     return run_with(tacet__draw_discrete_laplace, state, noise, world, statistic, err);
 }
 
+/* K-norm noise in several dimensions: the likelihood ratio is the difference of the distances to the two inputs. */
+static tacet_status run_knorm(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    const additive *a = state;
+    double z[KNORM_DIMS];
+    const tacet_status status = tacet__draw_knorm(noise, z, KNORM_DIMS, a->scale, a->grid, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    z[0] += world ? a->distance : 0;
+    const double to_zero = tacet__norm2(z, KNORM_DIMS);
+    z[0] -= a->distance;
+    *statistic = to_zero - tacet__norm2(z, KNORM_DIMS);
+    return TACET_OK;
+}
+
 const tacet_audit_target tacet__audit_gaussian = {
     .name = "gaussian",
     .summary = "rounded Gaussian noise on a number; the number moves by the whole sensitivity",
@@ -128,5 +145,13 @@ const tacet_audit_target tacet__audit_discrete_laplace = {
     .pure = true,
     .create = create_laplace,
     .run = run_discrete_laplace,
+    .free = free,
+};
+const tacet_audit_target tacet__audit_knorm = {
+    .name = "knorm",
+    .summary = "K-norm noise on a vector of five numbers; pure",
+    .pure = true,
+    .create = create_laplace,
+    .run = run_knorm,
     .free = free,
 };
