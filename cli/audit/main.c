@@ -4,6 +4,22 @@
 
 static const cli_command COMMANDS[] = {
     {
+        .name = "audit outsourced",
+        .summary = "read the records of a release from a few known ones",
+        .usage = "--release DIR --data FILE --known K",
+        .description =
+            "Plays the attacker against a release of records: given the true values of K of them, fits the affine map "
+            "from "
+            "released to true coordinates and reads all the others through it. Against the published mechanism d + 1 "
+            "known records give every record to rounding error; against independent noise in every row the attack "
+            "stays at the size of the noise.\n\n"
+            "Run by the curator, who has the truth to compare with. Prints distances, never records. Exit code 1 when "
+            "a "
+            "release that claims privacy was read.",
+        .examples = "tacet audit outsourced --release release/ --data patients.csv --known 20",
+        .run = cmd_outsourced,
+    },
+    {
         .name = "audit",
         .summary = "attack a mechanism; a lower bound on its epsilon, with confidence",
         .usage = "TARGET [--eps E] [--delta D] [--runs N] | --list",
