@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 typedef struct entry {
-    const char *word;    /* what follows `tacet` */
+    const char *word;    /* what follows `tacet`; of two words with a blank between, listed before the one-word entry */
     const char *program; /* the program that does it */
     int keep;            /* 1: pass the word on as the command; 0: the program's commands follow the word */
     const char *ring;
@@ -20,6 +20,8 @@ static const entry TABLE[] = {
     {"modeler", "tacet-modeler", 1, "open", "optimise over a release: run"},
     {"gp-ucb", "tacet-plain", 1, "trusted", "plain GP-UCB over a CSV; unprotected, the reference"},
     {"device", "tacet-device", 1, "trusted", "randomise a reward on the device, once per ticket: report"},
+    {"usca predict", "tacet-predict", 1, "open", "the best action in a context, from a released model"},
+    {"usca", "tacet-usca", 1, "trusted", "contextual choices with pure eps: learn, choose, suggest"},
     {"calibrate", "tacet-gate", 1, "gate", "noise for a budget, or the budget a noise spends"},
     {"noise", "tacet-gate", 1, "gate", "raw exact noise on stdout, for anyone to test"},
     {"ledger", "tacet-ledger", 1, "open", "what was spent, and that the chain is intact: show, verify, export"},
@@ -34,7 +36,7 @@ static void help(FILE *out) {
                  "Optimise what you may not show: private Bayesian optimisation.\n\n"
                  "Commands:\n");
     for (const entry *e = TABLE; e->word != NULL; e++) {
-        fprintf(out, "  %-11s %-8s %s\n", e->word, e->ring, e->summary);
+        fprintf(out, "  %-13s %-8s %s\n", e->word, e->ring, e->summary);
     }
     fprintf(out,
             "\nThe second column is the ring a command runs in: trusted commands may hold raw data, open ones see\n"
@@ -79,6 +81,14 @@ static int become(const entry *e, int argc, char **argv) {
     return 1;
 }
 
+/* Whether what was typed begins with the word, or the two words, of an entry. */
+static int typed(const char *word, int argc, char **argv) {
+    const char *space = strchr(word, ' ');
+    const size_t length = space != NULL ? (size_t)(space - word) : strlen(word);
+    return strncmp(argv[1], word, length) == 0 && argv[1][length] == '\0' &&
+           (space == NULL || (argc > 2 && strcmp(argv[2], space + 1) == 0));
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         help(stderr);
@@ -104,7 +114,7 @@ int main(int argc, char **argv) {
         argv[argc - 1] = (char *)(size_t) "--help";
     }
     for (const entry *e = TABLE; e->word != NULL; e++) {
-        if (strcmp(argv[1], e->word) == 0) {
+        if (typed(e->word, argc, argv)) {
             return become(e, argc, argv);
         }
     }

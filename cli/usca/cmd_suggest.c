@@ -1,0 +1,101 @@
+/* cmd_suggest.c - tacet usca suggest: actions to try while learning, drawn without looking at anything.
+ * Ring: programs (trusted side, though it reads no data). Uniform from the operating system, or a Sobol sequence of at
+ * most four coordinates (Sobol 1967, direction numbers of Joe, Kuo 2008), shifted by a random vector: still uniform,
+ * and still independent of every context and reward. */
+#include "usca/commands.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BITS = 32 };
+
+/* Direction numbers of the first four coordinates: van der Corput, then x + 1, x^2 + x + 1, x^3 + x + 1. */
+static uint32_t direction(size_t coordinate, unsigned bit) {
+    static const unsigned DEGREE[4] = {0, 1, 2, 3};
+    static const uint32_t COEFFICIENTS[4] = {0, 0, 1, 1};
+    static const uint32_t INITIAL[4][3] = {{0, 0, 0}, {1, 0, 0}, {1, 3, 0}, {1, 3, 1}};
+    uint32_t v[BITS];
+    for (unsigned i = 0; i < BITS; i++) {
+        const unsigned s = DEGREE[coordinate];
+        if (coordinate == 0) {
+            v[i] = UINT32_C(1) << (BITS - 1 - i);
+        } else if (i < s) {
+            v[i] = INITIAL[coordinate][i] << (BITS - 1 - i);
+        } else {
+            v[i] = v[i - s] ^ (v[i - s] >> s);
+            for (unsigned k = 1; k < s; k++) {
+                v[i] ^= (COEFFICIENTS[coordinate] >> (s - 1 - k) & 1U) != 0 ? v[i - k] : 0;
+            }
+        }
+    }
+    return v[bit];
+}
+
+static uint32_t sobol(size_t coordinate, uint64_t index) {
+    const uint64_t gray = index ^ (index >> 1);
+    uint32_t x = 0;
+    for (unsigned bit = 0; bit < BITS; bit++) {
+        x ^= (gray >> bit & 1U) != 0 ? direction(coordinate, bit) : 0;
+    }
+    return x;
+}
+
+int usca_suggest(int argc, char **argv, const cli_command *self) {
+    const char *bounds = NULL;
+    const char *design = "uniform";
+    size_t count = 1;
+    uint64_t seed = UINT64_MAX;
+    uint64_t first = 0;
+    const cli_option options[] = {
+        {"bounds", CLI_STRING, &bounds, "LO:HI,…", "Bounds of the action coordinates.", true},
+        {"count", CLI_SIZE, &count, "N", "How many actions. Default 1.", false},
+        {"design", CLI_STRING, &design, "NAME", "uniform or sobol (needs --seed). Default uniform.", false},
+        {"seed", CLI_U64, &seed, "S", "sobol: chooses the random shift; keep it for a whole study.", false},
+        {"first", CLI_U64, &first, "K", "sobol: number of the first action, from 0. Default 0.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+    int code = CLI_EXIT_OK;
+    char **items = NULL;
+    size_t d = 0;
+    double lower[TACET_USCA_DIM_MOST];
+    double upper[TACET_USCA_DIM_MOST];
+    uint32_t shift[TACET_USCA_DIM_MOST] = {0};
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    const bool low_discrepancy = strcmp(design, "sobol") == 0;
+    if (!cli_split(&items, &d, bounds) || d > TACET_USCA_DIM_MOST || !usca_intervals(lower, upper, bounds, items, d)) {
+        free(items);
+        return cli_usage(self, "--bounds is LO:HI for each of at most %d coordinates", (int)TACET_USCA_DIM_MOST);
+    }
+    free(items);
+    if ((!low_discrepancy && strcmp(design, "uniform") != 0) || (low_discrepancy && seed == UINT64_MAX) || count == 0) {
+        return cli_usage(self, "--design is uniform, or sobol with --seed; --count at least 1");
+    }
+    if (sodium_init() < 0) {
+        const tacet_error err = {.status = TACET_IO, .message = "the operating system gives no entropy"};
+        return cli_fail(self, &err);
+    }
+    unsigned char key[randombytes_SEEDBYTES] = {0};
+    memcpy(key, &seed, sizeof seed);
+    randombytes_buf_deterministic(shift, sizeof shift, key);
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *action = json_array();
+        for (size_t c = 0; c < d; c++) {
+            const uint32_t u = low_discrepancy ? sobol(c, first + i) + shift[c] : randombytes_random();
+            const double x = lower[c] + (upper[c] - lower[c]) * (((double)u + 0.5) / 0x1p32);
+            (void)json_array_append_new(action, cli_real(x));
+            if (!cli_json_wanted()) {
+                printf("%s%.17g", c > 0 ? "," : "", x);
+            }
+        }
+        if (!cli_json_wanted()) {
+            putchar('\n');
+        }
+        (void)json_array_append_new(list, action);
+    }
+    cli_json_print(json_pack("{so ss}", "actions", list, "design", design));
+    return code;
+}

@@ -1,0 +1,55 @@
+/* commands.h - the commands of tacet-usca, and what they share: a log of records, a space, a ledger. */
+#ifndef TACET_CLI_USCA_COMMANDS_H
+#define TACET_CLI_USCA_COMMANDS_H
+
+#include "common/cli.h"
+
+#include <tacet/trusted/usca.h>
+
+int usca_learn(int argc, char **argv, const cli_command *self);
+int usca_choose(int argc, char **argv, const cli_command *self);
+int usca_suggest(int argc, char **argv, const cli_command *self);
+
+enum { USCA_OPTIONS = 24 }; /* shared ones, with room for those of a command */
+
+/* What learn and choose have in common. */
+typedef struct usca_job {
+    const char *data, *actions, *contexts, *reward, *range, *bounds, *kernel, *lengthscale, *public_contexts;
+    const char *ledger, *ticket, *to_whom;
+    double budget;
+    bool seeded;
+    uint64_t seed;
+    tacet_usca_settings settings;
+
+    char **action_names, **context_names;
+    size_t action_count, context_count, d;
+    double lower[TACET_USCA_DIM_MOST], upper[TACET_USCA_DIM_MOST], lengthscales[TACET_USCA_DIM_MOST];
+    size_t lengthscale_count;
+    double *sample; /* of public contexts */
+    size_t sample_count;
+    tacet_usca_basis *basis;
+    tacet_usca_learner *learner;
+    tacet_ledger *open_ledger;
+    tacet_noise *noise;
+    double uniform_p; /* least p-value of "the actions are uniform" */
+} usca_job;
+
+void usca_job_init(usca_job *job);
+/* Fills the first of `options` (USCA_OPTIONS of them, zeroed) and returns how many. */
+size_t usca_job_options(usca_job *job, cli_option *options);
+/* Checks the options; false: explained, *code set. */
+bool usca_job_check(usca_job *job, const cli_command *self, int *code);
+/* Basis and learner, with all records; warns of actions that are plainly not uniform. */
+tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *err);
+/* Ledger (or none, when seeded) and noise. `fallback` is the ledger's path when --ledger is not given. */
+tacet_status usca_job_open(usca_job *job, const char *fallback, tacet_error *err);
+void usca_job_clear(usca_job *job);
+
+/* "lo:hi"; false: not two finite numbers, the lower below the upper. */
+bool usca_interval(double *lower, double *upper, const char *text);
+/* "lo:hi,…" or "name=lo:hi,…" for `count` names; false: something missing, unknown, twice or malformed. */
+bool usca_intervals(double *lower, double *upper, const char *text, char *const *names, size_t count);
+/* Kolmogorov's test of uniformity on [lower, upper]; sorts values. */
+double usca_uniform_pvalue(double *values, size_t n, double lower, double upper);
+
+#endif

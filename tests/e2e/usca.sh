@@ -1,0 +1,122 @@
+#!/bin/sh
+# usca.sh - a private log in, a released model out, predictions by a program that never saw the log; and what is refused.
+set -eu
+bin=${TACET_BIN:?}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "usca: $*"; exit 1; }
+run() { # CODE ARGS...
+    want=$1
+    shift
+    code=0
+    "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
+    [ "$code" -eq "$want" ] || { cat "$tmp/out" "$tmp/err"; fail "'$*' exited with $code, expected $want"; }
+}
+number() { sed -n "s/.*\"$1\":\([-0-9.e+]*\).*/\1/p" "$tmp/out"; }
+
+# 3000 rounds: dose in [0, 5], age in [18, 90], best dose rises with age: 1 + 3 (age - 18)/72.
+awk 'BEGIN { srand(7); print "id,dose,age,outcome"
+    for (i = 0; i < 3000; i++) { x = 5 * rand(); c = 18 + 72 * rand(); b = 1 + 3 * (c - 18) / 72
+        y = 0.9 * exp(-(x - b) * (x - b) / 3) + 0.1 * (rand() - 0.5); print i "," x "," c "," y } }' >"$tmp/log.csv"
+set -- --data "$tmp/log.csv" --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 --lengthscale 1.5,25
+learn="$bin/tacet usca learn"
+
+# shellcheck disable=SC2086
+run 0 $learn "$@" --eps 1 --out "$tmp/model.json" --json
+[ "$(number rounds)" = 3000 ] || fail "the number of rounds is not reported"
+grep -q '"private":true' "$tmp/out" || fail "the model is not stamped private"
+for age in 25 54 83; do
+    run 0 "$bin/tacet" usca predict --model "$tmp/model.json" --context $age --json
+    action=$(sed -n 's/.*"action":\[\([0-9.e+-]*\)\].*/\1/p' "$tmp/out")
+    awk -v a="$action" -v c=$age 'BEGIN { d = a - (1 + 3 * (c - 18) / 72); if (d < 0) d = -d; exit d > 1 }' ||
+        fail "at age $age dose $action is chosen"
+done
+# The ledger has the stages as one group, whose cost is that of one.
+run 0 "$bin/tacet" ledger verify --ledger "$tmp/model.json.ledger" --json
+run 0 "$bin/tacet" ledger show --ledger "$tmp/model.json.ledger" --json
+grep -q 'stage 1' "$tmp/out" || fail "the ledger does not name the stages"
+# The same ticket gives the same model; another one finds no budget.
+cp "$tmp/model.json" "$tmp/first.json"
+# shellcheck disable=SC2086
+run 0 $learn "$@" --eps 1 --out "$tmp/model.json"
+cmp -s "$tmp/model.json" "$tmp/first.json" || fail "asking again gave another model"
+# shellcheck disable=SC2086
+run 3 $learn "$@" --eps 1 --out "$tmp/model.json" --ticket second
+cmp -s "$tmp/model.json" "$tmp/first.json" || fail "a refused release changed the model"
+# Gaussian noise, one release, a new ledger.
+# shellcheck disable=SC2086
+run 0 $learn "$@" --eps 1 --algorithm release --mechanism gaussian --delta 1e-6 --out "$tmp/gaussian.json" --json
+awk -v d="$(number delta)" 'BEGIN { exit !(d > 0.9e-6 && d < 1.1e-6) }' || fail "delta is not reported"
+# Seeded noise is stamped, leaves no ledger, and repeats.
+# shellcheck disable=SC2086
+run 0 $learn "$@" --seed 5 --out "$tmp/s1.json" --json
+grep -q '"private":false' "$tmp/out" && grep -q 'NOT PRIVATE' "$tmp/err" || fail "seeded noise is not stamped"
+[ ! -e "$tmp/s1.json.ledger" ] || fail "seeded noise made a ledger"
+# shellcheck disable=SC2086
+run 0 $learn "$@" --seed 5 --out "$tmp/s2.json"
+cmp -s "$tmp/s1.json" "$tmp/s2.json" || fail "the same seed gave another model"
+
+# One choice, both ways; the second choice has no budget left.
+for algorithm in range published; do
+    run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --algorithm $algorithm --grid 9 --ledger "$tmp/$algorithm.ledger" --json
+    grep -q '"private":true' "$tmp/out" || fail "the choice is not stamped private"
+    run 3 "$bin/tacet" usca choose "$@" --eps 1 --context 60 --algorithm $algorithm --grid 9 --ledger "$tmp/$algorithm.ledger"
+done
+run 1 "$bin/tacet" usca choose "$@" --context 91 --ledger "$tmp/none.ledger"
+run 2 "$bin/tacet" usca choose "$@" --ledger "$tmp/none.ledger"
+
+# Actions to try: within bounds, distinct, reproducible by seed.
+run 0 "$bin/tacet" usca suggest --bounds 2:3,-1:0 --count 50
+[ "$(sort -u "$tmp/out" | wc -l)" -eq 50 ] || fail "suggestions repeat"
+awk -F, '$1 < 2 || $1 > 3 || $2 < -1 || $2 > 0 { exit 1 }' "$tmp/out" || fail "a suggestion lies outside its bounds"
+run 0 "$bin/tacet" usca suggest --bounds 0:1,0:1,0:1,0:1 --count 256 --design sobol --seed 3
+# A Sobol sequence puts exactly one of 256 points (shifted: at most a few) in each of 256 intervals, in every coordinate.
+for c in 1 2 3 4; do
+    [ "$(cut -d, -f$c "$tmp/out" | awk '{ print int($1 * 256) }' | sort -u | wc -l)" -ge 250 ] || fail "coordinate $c is no Sobol sequence"
+done
+run 2 "$bin/tacet" usca suggest --bounds 0:1 --design sobol
+run 2 "$bin/tacet" usca suggest --bounds 1:0
+
+# Bad input: nothing is written, nothing is spent.
+bad() { # CODE WORDS ARGS...
+    want=$1
+    words=$2
+    shift 2
+    rm -f "$tmp/bad.json" "$tmp/bad.json.ledger"
+    # shellcheck disable=SC2086
+    run "$want" $learn "$@" --out "$tmp/bad.json"
+    grep -q "$words" "$tmp/err" || { cat "$tmp/err"; fail "no word of '$words'"; }
+    [ ! -e "$tmp/bad.json" ] && [ ! -e "$tmp/bad.json.ledger" ] || fail "something was written for '$words'"
+}
+bad 2 'eps must be above 0' "$@" --eps 0
+bad 2 'eps must be above 0' "$@" --eps -1
+bad 2 'void the proof' "$@" --lengthscale fit
+bad 2 'void the proof' "$@" --public-contexts "$tmp/log.csv"
+bad 2 'LO:HI' "$@" --bounds 0:5
+bad 2 'LO:HI' "$@" --range 1:0
+bad 1 'context 1 lies outside' "$@" --bounds 0:5,18:60
+grep -q '[6-9][0-9]\.' "$tmp/err" && fail "a message shows a value"
+bad 1 'action 1 lies outside' "$@" --bounds 0:4,18:90
+bad 1 'no column' "$@" --reward nothing
+head -n 11 "$tmp/log.csv" >"$tmp/short.csv"
+code=0
+# shellcheck disable=SC2086
+$learn "$@" --data "$tmp/short.csv" --out "$tmp/bad.json" --ledger "$tmp/short.ledger" >"$tmp/out" 2>"$tmp/err" || code=$?
+[ "$code" -eq 1 ] && grep -q 'too few' "$tmp/err" && [ ! -e "$tmp/bad.json" ] || fail "ten rows are not refused"
+awk -F, 'NR == 1 { print } NR > 1 { print $1 "," $2 * $2 / 5 "," $3 "," $4 }' "$tmp/log.csv" >"$tmp/skewed.csv"
+# shellcheck disable=SC2086
+run 0 $learn "$@" --data "$tmp/skewed.csv" --seed 1 --out "$tmp/skewed.json"
+grep -q 'WARNING: column dose was plainly not drawn uniformly' "$tmp/err" || fail "skewed actions are not warned of"
+# A public sample of contexts is another law, and named bounds are bounds.
+awk 'BEGIN { print "age"; for (i = 0; i < 40; i++) print 20 + i * 1.7 }' >"$tmp/public.csv"
+# shellcheck disable=SC2086
+run 0 $learn "$@" --bounds age=18:90,dose=0:5 --public-contexts "$tmp/public.csv" --seed 1 --out "$tmp/public.json"
+grep -q WARNING "$tmp/err" && fail "uniform actions are warned of"
+
+# Predictions: contexts outside, a file that is no model.
+run 1 "$bin/tacet" usca predict --model "$tmp/model.json" --context 17
+run 2 "$bin/tacet" usca predict --model "$tmp/model.json"
+run 2 "$bin/tacet" usca predict --model "$tmp/model.json" --context 20,30
+run 1 "$bin/tacet" usca predict --model "$tmp/log.csv" --context 20
+run 1 "$bin/tacet" usca predict --model "$tmp/nowhere.json" --context 20
+echo "learn, choose, suggest and predict do what they say"
