@@ -44,25 +44,6 @@ static uint64_t stream(size_t trial, unsigned purpose) {
     return (uint64_t)trial * STREAMS + purpose;
 }
 
-/* One vector per record with density prop. to exp(-|v|/scale): radius Gamma(d, scale), direction uniform. */
-static void euclidean_laplace(const simulation *s, double *Z, size_t trial) {
-    const size_t d = s->problem.d;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, s->seed, stream(trial, 3));
-    for (size_t i = 0; i < s->problem.n; i++) {
-        double radius = 0;
-        double norm = 0;
-        for (size_t a = 0; a < d; a++) {
-            radius += s->scale * tacet_simrng_exponential(&rng);
-            Z[i * d + a] = tacet_simrng_normal(&rng);
-            norm += Z[i * d + a] * Z[i * d + a];
-        }
-        for (size_t a = 0; a < d; a++) {
-            Z[i * d + a] *= radius / sqrt(norm);
-        }
-    }
-}
-
 /* z = x rounded to the grid of the noise, plus exact noise. Rounding moves a record by at most g sqrt(d)/2, so two
  * neighbours are at most 1 + g sqrt(d) apart: that is the sensitivity the scale was calibrated for. */
 static tacet_status release_rows(const simulation *s, double *Z, size_t trial, tacet_error *err) {
@@ -76,10 +57,10 @@ static tacet_status release_rows(const simulation *s, double *Z, size_t trial, t
     if (s->mechanism == GAUSSIAN) {
         status = tacet__draw_gaussian(noise, Z, p->d * p->n, s->scale, exponent, err);
     }
-    tacet_noise_close(noise);
-    if (s->mechanism == LAPLACE) {
-        euclidean_laplace(s, Z, trial);
+    for (size_t i = 0; status == TACET_OK && s->mechanism == LAPLACE && i < p->n; i++) {
+        status = tacet__draw_knorm(noise, Z + i * p->d, p->d, s->scale, exponent, err);
     }
+    tacet_noise_close(noise);
     for (size_t i = 0; i < p->d * p->n; i++) {
         Z[i] += ldexp(nearbyint(ldexp(p->X[i], -exponent)), exponent);
     }

@@ -53,11 +53,19 @@ static double improvement(double gap, double sd) {
     return sd <= 0 ? fmax(0, gap) : gap * 0.5 * erfc(-u * M_SQRT1_2) + sd * exp(-0.5 * u * u) * 0.39894228040143267794;
 }
 
+/* Mean + kappa sd of f at each node, over chains and within them: where chains disagree f is uncertain too. */
 static void bound(tacet__acquire *a, tacet__rows *rows, const tacet__chains *chains, const tacet__field *field) {
-    memset(a->average, 0, rows->coarse * sizeof *a->average);
-    for (size_t p = 0; p < chains->count; p++) {
-        tacet__axpy(a->average, 1, field->mean + p * field->coarse, rows->coarse);
-        tacet__axpy(a->average, a->kappa, field->sd + p * field->coarse, rows->coarse);
+    const double share = 1.0 / (double)chains->count;
+    for (size_t g = 0; g < rows->coarse; g++) {
+        double first = 0;
+        double second = 0;
+        for (size_t p = 0; p < chains->count; p++) {
+            const double mean = field->mean[p * field->coarse + g];
+            const double sd = field->sd[p * field->coarse + g];
+            first += share * mean;
+            second += share * (mean * mean + sd * sd);
+        }
+        a->average[g] = first + a->kappa * sqrt(fmax(0, second - first * first));
     }
     tacet__rows_refine(rows, a->value, a->average);
 }

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Grid nodes per lengthscale for f, for the acquisition per noise sd, and the largest grids per dimension. */
-static const double COARSE_PER_LENGTH[TACET__AXES] = {8, 5, 3};
+static const double COARSE_PER_LENGTH[TACET__AXES] = {8, 4, 3};
 static const size_t COARSE_MOST[TACET__AXES] = {512, 72, 20};
 static const size_t FINE_MOST[TACET__AXES] = {2048, 160, 32};
 static const size_t WIDE_MOST[TACET__AXES] = {4096, 256, 48};
@@ -126,9 +126,6 @@ static tacet_status axis_init(tacet__axis *axis, size_t d, size_t components, co
                 axis->spread[c][j * axis->wide + i] = end * exp(-0.5 * u * u) / axis->sd[c];
             }
         }
-    }
-    if (axis->fine == axis->coarse) {
-        return TACET_OK;
     }
     axis->refine = TACET__ZALLOC(double, axis->fine * axis->coarse);
     if (axis->refine == NULL) {

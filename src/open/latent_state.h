@@ -18,7 +18,7 @@ typedef struct tacet__axis {
     size_t coarse, fine, wide;
     double wide_low, wide_step;
     double sd[TACET__CLOUDS];      /* of the noise, per component of the mixture */
-    double *refine;                /* fine x coarse: cubic interpolation; NULL when the two grids are one */
+    double *refine;                /* fine x coarse: cubic interpolation */
     double *spread[TACET__CLOUDS]; /* wide x fine: quadrature weight times density of wide - fine */
 } tacet__axis;
 
