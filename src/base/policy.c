@@ -17,8 +17,10 @@ tacet_status tacet_policy_wrap(tacet_policy **out, const tacet_policy_ops *ops, 
     *out = NULL;
     tacet_policy *policy = TACET__ZALLOC(tacet_policy, 1);
     if (policy == NULL) {
+        /* In this order: the table may lie in self. */
+        (void)tacet__fail(err, TACET_NO_MEMORY, "out of memory creating policy %s", ops->name);
         ops->free(self);
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating policy %s", ops->name);
+        return TACET_NO_MEMORY;
     }
     policy->ops = ops;
     policy->self = self;

@@ -71,7 +71,8 @@ typedef struct tacet_policy_ops {
     void (*free)(void *self);
 } tacet_policy_ops;
 
-/* Takes ownership of self; on failure self is freed by ops->free. */
+/* Takes ownership of self; on failure self is freed by ops->free. The table must live as long as self, and may be part
+ * of it. */
 TACET_API tacet_status tacet_policy_wrap(tacet_policy **out, const tacet_policy_ops *ops, void *self, tacet_error *err);
 TACET_API void tacet_policy_free(tacet_policy *policy); /* NULL is allowed */
 
