@@ -1,0 +1,222 @@
+/* report_result.c - what the programs print under --json, turned into sections of a report.
+ * Ring: open. A result is known by its fields, not by its file's name. Cost: O(size of the result). */
+#include "open/report_internal.h"
+
+#include "base/fail.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool has(const json_t *object, const char *field) {
+    return json_object_get(object, field) != NULL;
+}
+
+/* Appends (consuming it); jansson gives NULL when out of memory. */
+static bool append(json_t *sections, json_t *section) {
+    return section != NULL && json_array_append_new(sections, section) == 0;
+}
+
+static json_t *fact(const char *label, const json_t *value) {
+    return json_pack("{ss sO}", "label", label, "value", value);
+}
+
+/* --- a run of an optimiser: modeler run, gp-ucb ------------------------------------------------------------------- */
+
+static bool run_chart(json_t *sections, const char *name, const json_t *result) {
+    const json_t *values = json_object_get(result, "values");
+    const bool least = json_is_true(json_object_get(result, "minimize"));
+    json_t *best = json_array();
+    double so_far = NAN;
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        const json_t *value = json_array_get(values, i);
+        const double v = json_number_value(value);
+        if (json_is_number(value) && (isnan(so_far) || (least ? v < so_far : v > so_far))) {
+            so_far = v;
+        }
+        (void)json_array_append_new(best, isnan(so_far) ? json_null() : json_real(so_far));
+    }
+    return append(sections, json_pack("{ss so s{ss} s{ss} s[{ss ss so} {ss ss sO}]}", "kind", "chart", "title",
+                                      json_sprintf("%s: measured values", name), "x", "label", "query", "y", "label",
+                                      "measured value", "series", "name", "best so far", "style", "step", "y", best,
+                                      "name", "measured", "style", "points", "y", values));
+}
+
+static bool add_run(json_t *sections, const char *name, const json_t *result) {
+    static const char *const FIELDS[][2] = {{"best measured value", "best_value"},
+                                            {"its row", "best_row"},
+                                            {"best predicted row", "recommended_row"},
+                                            {"modeler", "modeler"},
+                                            {"protection", "protection"}};
+    const json_t *release = json_object_get(result, "release");
+    json_t *items = json_array();
+    for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++) {
+        const json_t *value = json_object_get(result, FIELDS[i][1]);
+        if (value != NULL && !json_is_object(value) && !json_is_array(value)) {
+            (void)json_array_append_new(items, fact(FIELDS[i][0], value));
+        }
+    }
+    if (json_is_object(release)) {
+        const bool is_private = json_is_true(json_object_get(release, "private"));
+        (void)json_array_append_new(
+            items,
+            json_pack("{ss so ss}", "label", "release", "value",
+                      is_private ? json_sprintf("eps %g, delta %g", json_number_value(json_object_get(release, "eps")),
+                                                json_number_value(json_object_get(release, "delta")))
+                                 : json_string("NOT DIFFERENTIALLY PRIVATE"),
+                      "tone", is_private ? "good" : "bad"));
+    }
+    return append(sections, json_pack("{ss ss so}", "kind", "facts", "title", name, "items", items)) &&
+           run_chart(sections, name, result);
+}
+
+/* --- simulations: one chart and one table for all of them --------------------------------------------------------- */
+
+static json_t *shared(const json_t *sections, const char *mark) {
+    for (size_t i = 0; i < json_array_size(sections); i++) {
+        json_t *section = json_array_get(sections, i);
+        if (strcmp(tacet__report_words(section, "shared"), mark) == 0) {
+            return section;
+        }
+    }
+    return NULL;
+}
+
+static json_t *sim_name(const json_t *result) {
+    static const char *const FIELDS[] = {"model", "simulation", "scenario", "mechanism", "algorithm", "modeler"};
+    char name[160] = "";
+    for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++) {
+        const char *words = tacet__report_words(result, FIELDS[i]);
+        const size_t at = strlen(name);
+        if (words[0] != '\0' && at + strlen(words) + 3 < sizeof name) {
+            memcpy(name + at, " ", 2);
+            memcpy(name + at + (at > 0), words, strlen(words) + 1);
+        }
+    }
+    const json_t *eps = json_object_get(result, "eps");
+    const char *mechanism = tacet__report_words(result, "mechanism");
+    const bool spends = strcmp(mechanism, "random") != 0 && strcmp(mechanism, "nonprivate") != 0;
+    return spends && json_is_number(eps) ? json_sprintf("%s, eps %.3g", name, json_number_value(eps))
+                                         : json_string(name);
+}
+
+static bool sim_chart(json_t *sections, const json_t *result) {
+    const bool tenths = has(result, "regret_by_tenth");
+    const json_t *curve = json_object_get(result, tenths ? "regret_by_tenth" : "regret_by_query");
+    const char *mark = tenths ? "regret-by-round" : "regret-by-query";
+    json_t *chart = shared(sections, mark);
+    json_t *x = json_array();
+    const double rounds = json_number_value(json_object_get(result, "rounds"));
+    for (size_t i = 1; i <= json_array_size(curve); i++) {
+        (void)json_array_append_new(x, json_real(tenths ? rounds * (double)i / 10 : (double)i));
+    }
+    json_t *series = json_pack("{so sO so}", "name", sim_name(result), "y", curve, "x", x);
+    if (chart != NULL) {
+        return series != NULL && json_array_append_new(json_object_get(chart, "series"), series) == 0;
+    }
+    return append(sections, json_pack("{ss ss ss s{ss} s{ss} s[o]}", "kind", "chart", "shared", mark, "title",
+                                      tenths ? "Cumulative regret" : "Simple regret", "x", "label",
+                                      tenths ? "round" : "query", "y", "label", "mean regret", "series", series));
+}
+
+static bool sim_row(json_t *sections, const json_t *result) {
+    static const char *const MEANS[] = {"simple_regret", "regret", "error"};
+    const json_t *summary = NULL;
+    for (size_t i = 0; summary == NULL && i < sizeof MEANS / sizeof *MEANS; i++) {
+        const json_t *value = json_object_get(result, MEANS[i]);
+        summary = json_is_object(value) ? value : NULL;
+    }
+    json_t *table = shared(sections, "simulations");
+    if (table == NULL) {
+        table =
+            json_pack("{ss ss ss s[s s s s s] s[]}", "kind", "table", "shared", "simulations", "title", "Simulations",
+                      "columns", "run", "mean regret or error", "standard error", "trials", "seed", "rows");
+        if (!append(sections, table)) {
+            return false;
+        }
+    }
+    static const char *const CELLS[] = {"mean", "se", "trials", "seed"};
+    json_t *row = json_pack("[o]", sim_name(result));
+    for (size_t i = 0; i < 4; i++) {
+        json_t *value = json_object_get(i < 2 ? summary : result, CELLS[i]);
+        (void)json_array_append_new(row, json_is_number(value) ? json_incref(value) : json_null());
+    }
+    return row != NULL && json_array_append_new(json_object_get(table, "rows"), row) == 0;
+}
+
+/* --- audits ------------------------------------------------------------------------------------------------------- */
+
+static bool add_row(json_t *sections, const char *mark, const char *title, const char *const *columns, json_t *row) {
+    json_t *table = shared(sections, mark);
+    if (table == NULL) {
+        json_t *names = json_array();
+        for (; *columns != NULL; columns++) {
+            (void)json_array_append_new(names, json_string(*columns));
+        }
+        table =
+            json_pack("{ss ss ss so s[]}", "kind", "table", "shared", mark, "title", title, "columns", names, "rows");
+        if (!append(sections, table)) {
+            json_decref(row);
+            return false;
+        }
+    }
+    return row != NULL && json_array_append_new(json_object_get(table, "rows"), row) == 0;
+}
+
+static json_t *cells(const json_t *result, const char *const *fields) {
+    json_t *row = json_array();
+    for (; *fields != NULL; fields++) {
+        json_t *value = json_object_get(result, *fields);
+        (void)json_array_append_new(
+            row, value != NULL && !json_is_object(value) && !json_is_array(value) ? json_incref(value) : json_null());
+    }
+    return row;
+}
+
+static bool add_audit(json_t *sections, const json_t *result) {
+    static const char *const COLUMNS[] = {"mechanism", "claimed eps", "claimed delta", "eps at least", "confidence",
+                                          "verdict",   NULL};
+    static const char *const FIELDS[] = {"target",  "claimed_eps", "claimed_delta", "eps_lower", "confidence",
+                                         "verdict", NULL};
+    return add_row(sections, "audits", "Audits: what an attack proves about eps", COLUMNS, cells(result, FIELDS));
+}
+
+static bool add_attack(json_t *sections, const json_t *result) {
+    static const char *const COLUMNS[] = {"mechanism",           "attack succeeded",       "part rebuilt",
+                                          "error of the attack", "error of a blind guess", NULL};
+    static const char *const FIELDS[] = {"mechanism", "succeeded", "recovered", "rms", "blind", NULL};
+    return add_row(sections, "attacks", "Rebuilding records from a release", COLUMNS, cells(result, FIELDS));
+}
+
+/* --- anything else: its plain fields ------------------------------------------------------------------------------ */
+
+static bool add_fields(json_t *sections, const char *name, const json_t *result) {
+    json_t *rows = json_array();
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)(size_t)result, key, value) {
+        if (!json_is_object(value) && !json_is_array(value) && json_array_size(rows) < TACET__REPORT_ROWS) {
+            (void)json_array_append_new(rows, json_pack("[sO]", key, value));
+        }
+    }
+    return append(sections, json_pack("{ss ss s[s s] so}", "kind", "table", "title", name, "columns", "field", "value",
+                                      "rows", rows));
+}
+
+tacet_status tacet__report_result(json_t *sections, const char *name, const json_t *result, tacet_error *err) {
+    bool ok = false;
+    if (has(result, "list") && has(result, "budget_eps")) {
+        ok = append(sections, json_pack("{ss ss sO}", "kind", "ledger", "title", "Ledger", "ledger", result));
+    } else if (has(result, "rows") && has(result, "values") && has(result, "best_row")) {
+        ok = add_run(sections, name, result);
+    } else if ((has(result, "model") || has(result, "simulation")) && has(result, "trials")) {
+        ok = (!(has(result, "regret_by_query") || has(result, "regret_by_tenth")) || sim_chart(sections, result)) &&
+             sim_row(sections, result);
+    } else if (has(result, "verdict") && has(result, "eps_lower")) {
+        ok = add_audit(sections, result);
+    } else if (has(result, "succeeded") && has(result, "recovered")) {
+        ok = add_attack(sections, result);
+    } else {
+        ok = add_fields(sections, name, result);
+    }
+    return ok ? TACET_OK : tacet__fail(err, TACET_PARSE, "%s: its fields are not what the programs print", name);
+}
