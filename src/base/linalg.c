@@ -289,6 +289,31 @@ done:
     return status;
 }
 
+/* LAPACK's least for dsyevd with vectors: 1 + 6 n + 2 n^2 reals, and 3 + 5 n integers, which doubles hold as well. */
+size_t tacet__eigh_scratch(size_t n) {
+    size_t square = 0;
+    return n < SIZE_MAX / 64 && tacet__size_mul(&square, 2 * n, n) && square < SIZE_MAX / 2 ? square + 11 * n + 4
+                                                                                            : SIZE_MAX;
+}
+
+tacet_status tacet__eigh_in(double *A, size_t lda, size_t n, double *w, double *scratch, tacet_error *err) {
+    const size_t reals = 2 * n * n + 6 * n + 1;
+    if (!fits(n) || !fits(lda) || !fits(reals)) {
+        return tacet__fail(err, TACET_OVERFLOW, "a matrix of order %zu does not fit the BLAS integer", n);
+    }
+    if (n == 0) {
+        return TACET_OK;
+    }
+    const lapack_int info =
+        LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', narrow(n), A, narrow(lda), w, scratch, narrow(reals),
+                            (lapack_int *)(void *)(scratch + reals), narrow(5 * n + 3));
+    if (info != 0) {
+        return tacet__fail(err, TACET_NUMERIC, "eigendecomposition of order %zu did not converge", n);
+    }
+    fix_signs(A, lda, n, n);
+    return TACET_OK;
+}
+
 tacet_status tacet__singular_values(double *A, size_t lda, size_t m, size_t n, double *s, tacet_error *err) {
     if (!fits(m) || !fits(n) || !fits(lda)) {
         return tacet__fail(err, TACET_OVERFLOW, "a %zu x %zu matrix does not fit the BLAS integer", m, n);

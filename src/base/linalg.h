@@ -60,6 +60,9 @@ double tacet__inverse_update(size_t n, double *P, size_t ldp, double a, const do
 /* Eigenvalues ascending in w; A becomes the eigenvectors, one per column, each with its largest component positive, so
  * that the result is a function of A. Reads the lower triangle. */
 tacet_status tacet__eigh(double *A, size_t lda, size_t n, double *w, tacet_error *err);
+/* The same without allocating: scratch has tacet__eigh_scratch(n) doubles, or those of any larger order. */
+size_t tacet__eigh_scratch(size_t n); /* SIZE_MAX on overflow */
+tacet_status tacet__eigh_in(double *A, size_t lda, size_t n, double *w, double *scratch, tacet_error *err);
 /* Singular values (descending) of A (m x n); A is destroyed. s holds min(m, n). */
 tacet_status tacet__singular_values(double *A, size_t lda, size_t m, size_t n, double *s, tacet_error *err);
 /* Least squares of least norm: B (max(m, n) x k on entry, its first m rows the right sides) becomes X (n x k) with |A X

@@ -254,6 +254,25 @@ static void logdet_and_inverse(void **state) {
     for (size_t i = 0; i < N; i++) {
         sum += log(w[i]);
     }
+    /* Without allocating: the same decomposition. */
+    double *scratch = malloc(tacet__eigh_scratch(N) * sizeof *scratch);
+    double again[N];
+    assert_non_null(scratch);
+    fail_alloc_after(1);
+    const tacet_status status = tacet__eigh_in(A, LD, N, again, scratch, NULL);
+    const int allocated = fail_alloc_hit();
+    fail_alloc_after(0);
+    assert_ok(status);
+    assert_false(allocated);
+    for (size_t i = 0; i < N; i++) {
+        assert_close(again[i], w[i], 1e-11);
+        assert_close(fabs(tacet__dot(A + i * LD, E + i * LD, N)), 1, 1e-9);
+    }
+    assert_ok(tacet__eigh_in(A, LD, 0, again, scratch, NULL));
+    assert_status(tacet__eigh_in(A, LD, (size_t)INT_MAX + 1, again, scratch, NULL), TACET_OVERFLOW);
+    assert_true(tacet__eigh_scratch(SIZE_MAX / 2) == SIZE_MAX);
+    free(scratch);
+    make_psd(A, N, 1, 14);
     assert_close(tacet__chol_logdet(N, L, LD), sum, 1e-11);
     assert_ok(tacet__chol_inverse(N, L, LD, NULL));
     for (size_t j = 0; j < N; j++) {

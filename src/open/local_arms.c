@@ -1,0 +1,100 @@
+/* local_arms.c - GP-UCB and LDP-TGP-GP-UCB over per-arm sufficient statistics.
+ * Ring: open. Source: Zhou and Tan 2020, Algorithm 2; Chowdhury and Gopalan 2017 for GP-UCB with sub-Gaussian noise.
+ * Differs: the posterior over the n arms is kept instead of the T x T system (the same numbers); GP-UCB may also use
+ * each arm's own mean. Cost: O(n^2) a round, flat in T; no allocation after create. */
+#include "open/local_internal.h"
+
+#include "base/fail.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <tacet/base/arms.h>
+
+typedef struct engine {
+    const tacet__local *p;
+    tacet_arms *arms;
+    size_t observed;
+} engine;
+
+static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) {
+    engine *e = self;
+    double kept = y;
+    if (e->p->s.algorithm == TACET_LOCAL_TGP && fabs(y) > tacet__local_level_tgp(e->p, e->observed + 1)) {
+        kept = 0;
+    }
+    const tacet_status status = tacet_arms_observe(e->arms, arm, 1, kept, e->p->s.lambda, err);
+    e->observed += status == TACET_OK;
+    return status;
+}
+
+static double width(const void *self, size_t t) {
+    const engine *e = self;
+    const double gamma = tacet_arms_information(e->arms);
+    return e->p->s.algorithm == TACET_LOCAL_TGP ? tacet__local_beta_tgp(e->p, t, gamma)
+                                                : tacet__local_beta_ucb(e->p, t, gamma);
+}
+
+static void bounds(void *self, double *out, size_t t) {
+    const engine *e = self;
+    const double beta_t = width(e, t);
+    const double *mean = tacet_arms_mean(e->arms);
+    const double *var = tacet_arms_var(e->arms);
+    for (size_t i = 0; i < e->p->n; i++) {
+        out[i] = mean[i] + beta_t * sqrt(var[i]);
+    }
+    if (e->p->s.algorithm == TACET_LOCAL_UCB && e->p->s.parameters == TACET_LOCAL_TIGHT) {
+        const uint64_t *counts = tacet_arms_counts(e->arms);
+        const double *sums = tacet_arms_sums(e->arms);
+        for (size_t i = 0; i < e->p->n; i++) {
+            if (counts[i] > 0) {
+                const double count = (double)counts[i];
+                out[i] = fmin(out[i], e->p->s.lambda * sums[i] / count + tacet__local_arm_radius(e->p, count));
+            }
+        }
+    }
+}
+
+static const double *mean(const void *self) {
+    const engine *e = self;
+    return tacet_arms_mean(e->arms);
+}
+
+static const double *var(const void *self) {
+    const engine *e = self;
+    return tacet_arms_var(e->arms);
+}
+
+static void reset(void *self) {
+    engine *e = self;
+    tacet_arms_reset(e->arms);
+    e->observed = 0;
+}
+
+static void destroy(void *self) {
+    engine *e = self;
+    if (e != NULL) {
+        tacet_arms_free(e->arms);
+        free(e);
+    }
+}
+
+static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy};
+
+tacet_status tacet__local_arms(void **out, const tacet__local_engine **ops, const tacet__local *p, const tacet_cov *cov,
+                               tacet_error *err) {
+    *out = NULL;
+    *ops = &ENGINE;
+    engine *e = TACET__ZALLOC(engine, 1);
+    if (e == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
+    }
+    e->p = p;
+    const tacet_status status = tacet_arms_create(&e->arms, cov, 0, err);
+    if (status != TACET_OK) {
+        destroy(e);
+        return status;
+    }
+    *out = e;
+    return TACET_OK;
+}

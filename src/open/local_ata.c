@@ -1,0 +1,379 @@
+/* local_ata.c - LDP-ATA-GP-UCB: truncation in feature space, of all the past at the current level.
+ * Ring: open. Source: Zhou and Tan 2020, Algorithm 1 (Chowdhury and Gopalan 2019, Algorithm 2). Differs: b_t for all of
+ * the history (erratum 3). u depends on the arm only, so the reports of an arm are kept sorted by size with their
+ * prefix sums, and a row of the estimate is one search per arm. Features, roots and sums are rebuilt when det V has
+ * grown by half or a new arm is played; in between V^-1 follows by rank-one updates and a new report is truncated with
+ * the roots of the last rebuild. Cost: O(n^2) a round and at most n + 2 gamma_T/ln 1.5 rebuilds of O(n^3 + T);
+ * 48 bytes a round; no allocation after create. */
+#include "open/local_internal.h"
+
+#include "base/fail.h"
+#include "base/linalg.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double GROWTH = 0.40546510810816438; /* ln 1.5 */
+
+typedef struct engine {
+    const tacet__local *p;
+    tacet__nystrom ny;
+    uint64_t *plays; /* n */
+    double *mean, *var;
+    size_t observed;
+    uint64_t rebuilds;
+    double growth; /* ln det V since the last rebuild */
+    double level;  /* b */
+    /* Reports by arm, each run sorted by size; those since the last rebuild are in `fresh`. */
+    double *run, *other; /* horizon */
+    double *prefix;      /* horizon: sum of the run up to here */
+    size_t *start;       /* n + 1: of each arm's run */
+    double *fresh;       /* horizon */
+    size_t *fresh_arm;   /* horizon */
+    size_t *fresh_next;  /* horizon: chains of one arm's fresh reports */
+    size_t *fresh_first; /* n */
+    size_t fresh_count;
+    double *Q, *root, *scaled; /* n x n: eigenvectors of V, V^1/2, scratch */
+    double *U, *W;             /* m x n, leading dimension n: V^-1/2 Phi of the last rebuild; V^-1 Phi */
+    double *w, *g, *d, *u;     /* n */
+} engine;
+
+/* --- sorted runs -------------------------------------------------------------------------------------------------- */
+
+/* Merges the sorted halves of each width into the other array, doubling; the result is in a. */
+static void sort_by_size(double *a, double *scratch, size_t count) {
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t at = 0; at < count; at += 2 * width) {
+            const size_t middle = at + width < count ? at + width : count;
+            const size_t end = at + 2 * width < count ? at + 2 * width : count;
+            size_t i = at;
+            size_t j = middle;
+            for (size_t k = at; k < end; k++) {
+                scratch[k] = i < middle && (j == end || fabs(a[i]) <= fabs(a[j])) ? a[i++] : a[j++];
+            }
+        }
+        memcpy(a, scratch, count * sizeof *a);
+    }
+}
+
+/* The arm's fresh reports go into its run. */
+static size_t merge_arm(engine *e, size_t arm, size_t at) {
+    size_t count = 0;
+    for (size_t k = e->fresh_first[arm]; k != SIZE_MAX; k = e->fresh_next[k]) {
+        e->prefix[at + count++] = e->fresh[k];
+    }
+    sort_by_size(e->prefix + at, e->other + at, count);
+    size_t i = e->start[arm];
+    const size_t end = e->start[arm + 1];
+    const size_t total = end - i + count;
+    size_t j = 0;
+    /* prefix[at …] holds the fresh ones; other[at …] becomes the merged run. */
+    for (size_t k = 0; k < total; k++) {
+        e->other[at + k] =
+            i < end && (j == count || fabs(e->run[i]) <= fabs(e->prefix[at + j])) ? e->run[i++] : e->prefix[at + j++];
+    }
+    return total;
+}
+
+static void merge_runs(engine *e) {
+    const size_t n = e->p->n;
+    for (size_t i = 0; i < n; i++) {
+        e->fresh_first[i] = SIZE_MAX;
+    }
+    for (size_t k = e->fresh_count; k-- > 0;) {
+        e->fresh_next[k] = e->fresh_first[e->fresh_arm[k]];
+        e->fresh_first[e->fresh_arm[k]] = k;
+    }
+    size_t at = 0;
+    for (size_t arm = 0; arm < n; arm++) {
+        const size_t total = merge_arm(e, arm, at);
+        e->start[arm] = at;
+        at += total;
+    }
+    /* start[arm + 1] was still the old end while its arm was merged: the last one follows here. */
+    e->start[n] = at;
+    double *kept = e->run;
+    e->run = e->other;
+    e->other = kept;
+    for (size_t arm = 0; arm < n; arm++) {
+        double sum = 0;
+        for (size_t k = e->start[arm]; k < e->start[arm + 1]; k++) {
+            sum += e->run[k];
+            e->prefix[k] = sum;
+        }
+    }
+    e->fresh_count = 0;
+}
+
+/* Sum of the arm's reports of size at most `most`. */
+static double truncated_sum(const engine *e, size_t arm, double most) {
+    size_t lo = e->start[arm];
+    size_t hi = e->start[arm + 1];
+    if (lo == hi || fabs(e->run[hi - 1]) <= most) {
+        return lo == hi ? 0 : e->prefix[hi - 1];
+    }
+    const size_t first = lo;
+    while (lo < hi) {
+        const size_t middle = lo + (hi - lo) / 2;
+        if (fabs(e->run[middle]) <= most) {
+            lo = middle + 1;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo == first ? 0 : e->prefix[lo - 1];
+}
+
+/* --- estimates ---------------------------------------------------------------------------------------------------- */
+
+/* out (m x n, ld n) = Q diag(w^power) Q' Phi. */
+static void apply_power(engine *e, double *out, double power) {
+    const size_t n = e->p->n;
+    const size_t m = e->ny.m;
+    for (size_t i = 0; i < m; i++) {
+        const double factor = pow(e->w[i], power);
+        for (size_t k = 0; k < m; k++) {
+            e->scaled[i * m + k] = factor * e->Q[i * m + k];
+        }
+    }
+    /* root is free here: it is formed last. */
+    tacet__gemm(false, true, m, m, m, 1, e->scaled, m, e->Q, m, 0, e->root, m);
+    if (out != NULL) {
+        tacet__gemm(false, false, m, n, m, 1, e->root, m, e->ny.features, n, 0, out, n);
+    }
+}
+
+static tacet_status factor(engine *e, tacet_error *err) {
+    const size_t n = e->p->n;
+    const size_t m = e->ny.m;
+    size_t played = 0;
+    for (size_t j = 0; j < n; j++) {
+        if (e->plays[j] > 0) {
+            const double root = sqrt((double)e->plays[j]);
+            for (size_t i = 0; i < m; i++) {
+                e->scaled[played * m + i] = root * e->ny.features[j * n + i];
+            }
+            played++;
+        }
+    }
+    for (size_t i = 0; i < m * m; i++) {
+        e->Q[i] = 0;
+    }
+    for (size_t i = 0; i < m; i++) {
+        e->Q[i * m + i] = e->p->s.lambda;
+    }
+    tacet__syrk(false, m, played, 1, e->scaled, m, 1, e->Q, m);
+    const tacet_status status = tacet__eigh_in(e->Q, m, m, e->w, e->ny.scratch, err);
+    for (size_t i = 0; i < m && status == TACET_OK; i++) {
+        e->w[i] = fmax(e->w[i], e->p->s.lambda); /* V >= lambda I, whatever rounding says */
+    }
+    return status;
+}
+
+static tacet_status rebuild(engine *e, tacet_error *err) {
+    const size_t n = e->p->n;
+    bool changed = false;
+    tacet_status status = tacet__nystrom_update(&e->ny, &changed, e->plays, e->var, e->rebuilds, err);
+    if (status == TACET_OK && e->ny.m > 0) {
+        status = factor(e, err);
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t m = e->ny.m;
+    merge_runs(e);
+    e->rebuilds++;
+    e->growth = 0;
+    e->level = tacet__local_level_ata(e->p, m);
+    if (m > 0) {
+        apply_power(e, e->U, -0.5);
+        apply_power(e, e->W, -1);
+        apply_power(e, NULL, 0.5);
+    }
+    for (size_t i = 0; i < m; i++) {
+        double r = 0;
+        for (size_t j = 0; j < n; j++) {
+            const double u = e->U[j * n + i];
+            if (e->plays[j] > 0 && u != 0) {
+                r += u * truncated_sum(e, j, e->level / fabs(u));
+            }
+        }
+        e->d[i] = r;
+    }
+    for (size_t j = 0; j < n; j++) {
+        const double *u = e->U + j * n;
+        e->mean[j] = m > 0 ? tacet__dot(u, e->d, m) : 0;
+        e->var[j] = e->ny.residual[j] + (m > 0 ? e->p->s.lambda * tacet__dot(u, u, m) : 0);
+    }
+    return TACET_OK;
+}
+
+/* V += phi phi', and the report truncated as the last rebuild would have. */
+static void follow(engine *e, size_t arm, double y) {
+    const size_t n = e->p->n;
+    const size_t m = e->ny.m;
+    const double *phi = e->ny.features + arm * n;
+    double *wa = e->u;
+    memcpy(wa, e->W + arm * n, m * sizeof *wa);
+    tacet__gemv(true, m, n, 1, e->ny.features, n, wa, 0, e->g);
+    const double inflate = 1 + e->g[arm];
+    const double old = e->mean[arm];
+    for (size_t j = 0; j < n; j++) {
+        const double share = e->g[j] / inflate;
+        e->mean[j] -= share * old;
+        e->var[j] = fmax(e->var[j] - e->p->s.lambda * share * e->g[j], 0);
+        tacet__axpy(e->W + j * n, -share, wa, m);
+    }
+    e->growth += log(inflate);
+    /* d = V_old^1/2 trunc(u y); without truncation that is phi y. */
+    const double *u = e->U + arm * n;
+    bool cut = false;
+    for (size_t i = 0; i < m; i++) {
+        const double term = u[i] * y;
+        const bool keep = fabs(term) <= e->level;
+        cut = cut || !keep;
+        e->u[i] = keep ? term : 0;
+    }
+    if (cut) {
+        tacet__gemv(false, m, m, 1, e->root, m, e->u, 0, e->d);
+    } else {
+        for (size_t i = 0; i < m; i++) {
+            e->d[i] = phi[i] * y;
+        }
+    }
+    tacet__gemv(true, m, n, 1, e->W, n, e->d, 1, e->mean);
+}
+
+static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) {
+    engine *e = self;
+    const bool first = e->plays[arm] == 0;
+    e->plays[arm]++;
+    e->fresh[e->fresh_count] = y;
+    e->fresh_arm[e->fresh_count++] = arm;
+    tacet_status status = TACET_OK;
+    if (first || e->growth > GROWTH) {
+        status = rebuild(e, err);
+    } else {
+        follow(e, arm, y);
+    }
+    if (status != TACET_OK) {
+        e->plays[arm]--;
+        e->fresh_count--;
+        return status;
+    }
+    e->observed++;
+    return TACET_OK;
+}
+
+static double width(const void *self, size_t t) {
+    const engine *e = self;
+    (void)t;
+    /* beta_1: nothing is embedded yet, |f| <= B sigma_0. */
+    return e->observed == 0 ? e->p->s.width_scale * e->p->s.bound : tacet__local_beta_ata(e->p, e->ny.m);
+}
+
+static void bounds(void *self, double *out, size_t t) {
+    const engine *e = self;
+    const double beta_t = width(e, t);
+    for (size_t j = 0; j < e->p->n; j++) {
+        out[j] = e->mean[j] + beta_t * sqrt(e->var[j]);
+    }
+}
+
+static const double *mean(const void *self) {
+    const engine *e = self;
+    return e->mean;
+}
+
+static const double *var(const void *self) {
+    const engine *e = self;
+    return e->var;
+}
+
+static void reset(void *self) {
+    engine *e = self;
+    const size_t n = e->p->n;
+    tacet__nystrom_reset(&e->ny);
+    for (size_t j = 0; j < n; j++) {
+        e->plays[j] = 0;
+        e->mean[j] = 0;
+        e->var[j] = e->p->K[j * n + j];
+        e->start[j] = 0;
+    }
+    e->start[n] = 0;
+    e->observed = e->fresh_count = 0;
+    e->rebuilds = 0;
+    e->growth = 0;
+}
+
+static void destroy(void *self) {
+    engine *e = self;
+    if (e != NULL) {
+        tacet__nystrom_clear(&e->ny);
+        double *const arrays[] = {e->mean, e->var,    e->run, e->other, e->prefix, e->fresh, e->Q, e->root,
+                                  e->U,    e->scaled, e->W,   e->w,     e->g,      e->d,     e->u};
+        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+            free(arrays[i]);
+        }
+        free(e->plays);
+        free(e->start);
+        free(e->fresh_arm);
+        free(e->fresh_next);
+        free(e->fresh_first);
+        free(e);
+    }
+}
+
+static bool allocate(engine *e) {
+    const size_t n = e->p->n;
+    const size_t T = e->p->s.horizon;
+    double **const squares[] = {&e->Q, &e->root, &e->scaled, &e->U, &e->W};
+    double **const vectors[] = {&e->mean, &e->var, &e->w, &e->g, &e->d, &e->u};
+    double **const rounds[] = {&e->run, &e->other, &e->prefix, &e->fresh};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof squares / sizeof squares[0]; i++) {
+        *squares[i] = TACET__ALIGNED(double, n *n);
+        ok = ok && *squares[i] != NULL;
+    }
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
+        *vectors[i] = TACET__ALIGNED(double, n);
+        ok = ok && *vectors[i] != NULL;
+    }
+    for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; i++) {
+        *rounds[i] = TACET__ALIGNED(double, T);
+        ok = ok && *rounds[i] != NULL;
+    }
+    e->plays = TACET__ZALLOC(uint64_t, n);
+    e->start = TACET__ZALLOC(size_t, n + 1);
+    e->fresh_arm = TACET__ZALLOC(size_t, T);
+    e->fresh_next = TACET__ZALLOC(size_t, T);
+    e->fresh_first = TACET__ZALLOC(size_t, n);
+    return ok && e->plays != NULL && e->start != NULL && e->fresh_arm != NULL && e->fresh_next != NULL &&
+           e->fresh_first != NULL;
+}
+
+static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy};
+
+tacet_status tacet__local_ata(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
+    *out = NULL;
+    *ops = &ENGINE;
+    engine *e = TACET__ZALLOC(engine, 1);
+    if (e != NULL) {
+        e->p = p;
+    }
+    tacet_status status = TACET_OK;
+    if (e == NULL || !allocate(e)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
+    } else {
+        status = tacet__nystrom_init(&e->ny, p, err);
+    }
+    if (status != TACET_OK) {
+        destroy(e);
+        return status;
+    }
+    reset(e);
+    *out = e;
+    return TACET_OK;
+}

@@ -1,0 +1,268 @@
+/* local_moma.c - LDP-MoMA-GP-UCB: k estimates from k lanes of reports, and the one nearest to most others.
+ * Ring: open. Source: Zhou and Tan 2020, Algorithm 3. Differs: lane sums per arm instead of the list of epochs; the
+ * distance to the floor(k/2)-th nearest other lane instead of the median, which is what the proof by simple majority
+ * needs (erratum 7). Rounds after the last full epoch are played and not used (erratum 8).
+ * Cost: an epoch is O(n^3 + n^2 k + k^2 n), 1/k of that a round, flat in T; no allocation after create. */
+#include "open/local_internal.h"
+
+#include "base/fail.h"
+#include "base/linalg.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct engine {
+    const tacet__local *p;
+    tacet__nystrom ny;
+    size_t k;
+    uint64_t *plays; /* n: epochs that played the arm */
+    double *mean, *var;
+    double *lanes;   /* k x n: sums of reports by lane and arm */
+    double *epoch;   /* k: the reports of the epoch so far */
+    size_t reported; /* of them */
+    uint64_t epochs;
+    double *V, *white, *scaled; /* n x n: Cholesky factor of V, L^-1 Phi, scratch */
+    double *estimates;          /* m x k: L^-1 Phi S_j, so that distances are in the norm of V */
+    double *gram;               /* k x k */
+    double *distances;          /* k */
+} engine;
+
+/* The value that would be at place `at` (from 0) were the array sorted; reorders it. */
+static double order_statistic(double *a, size_t count, size_t at) {
+    size_t lo = 0;
+    size_t hi = count - 1;
+    while (lo < hi) {
+        const double pivot = a[lo + (hi - lo) / 2];
+        size_t i = lo;
+        size_t j = hi;
+        for (;;) {
+            while (a[i] < pivot) {
+                i++;
+            }
+            while (a[j] > pivot) {
+                j--;
+            }
+            if (i >= j) {
+                break;
+            }
+            const double kept = a[i];
+            a[i++] = a[j];
+            a[j--] = kept;
+        }
+        if (at <= j) {
+            hi = j;
+        } else {
+            lo = j + 1;
+        }
+    }
+    return a[at];
+}
+
+/* Line 11 and 12: the lane whose floor(k/2)-th nearest other lane is nearest. */
+static size_t central_lane(engine *e, size_t m) {
+    const size_t k = e->k;
+    if (k < 2) {
+        return 0;
+    }
+    tacet__syrk(true, k, m, 1, e->estimates, m, 0, e->gram, k);
+    tacet__symmetrize(e->gram, k, k);
+    size_t best = 0;
+    double least = (double)INFINITY;
+    for (size_t j = 0; j < k; j++) {
+        size_t count = 0;
+        for (size_t s = 0; s < k; s++) {
+            if (s != j) {
+                e->distances[count++] = e->gram[j * k + j] + e->gram[s * k + s] - 2 * e->gram[j * k + s];
+            }
+        }
+        const double r = order_statistic(e->distances, count, k / 2 - 1);
+        if (r < least) {
+            least = r;
+            best = j;
+        }
+    }
+    return best;
+}
+
+static tacet_status factor(engine *e, tacet_error *err) {
+    const size_t n = e->p->n;
+    const size_t m = e->ny.m;
+    size_t played = 0;
+    for (size_t j = 0; j < n; j++) {
+        if (e->plays[j] > 0) {
+            const double root = sqrt((double)e->plays[j]);
+            for (size_t i = 0; i < m; i++) {
+                e->scaled[played * m + i] = root * e->ny.features[j * n + i];
+            }
+            played++;
+        }
+    }
+    memset(e->V, 0, m * m * sizeof *e->V);
+    for (size_t i = 0; i < m; i++) {
+        e->V[i * m + i] = e->p->s.lambda;
+    }
+    tacet__syrk(false, m, played, 1, e->scaled, m, 1, e->V, m);
+    return tacet__cholesky(e->V, m, m, e->white, NULL, err);
+}
+
+static tacet_status update(engine *e, tacet_error *err) {
+    const size_t n = e->p->n;
+    bool changed = false;
+    tacet_status status = tacet__nystrom_update(&e->ny, &changed, e->plays, e->var, e->epochs, err);
+    const size_t m = e->ny.m;
+    if (status == TACET_OK && m > 0) {
+        status = factor(e, err);
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (m == 0) {
+        memset(e->mean, 0, n * sizeof *e->mean);
+        memcpy(e->var, e->ny.residual, n * sizeof *e->var);
+        return TACET_OK;
+    }
+    for (size_t j = 0; j < n; j++) {
+        memcpy(e->white + j * m, e->ny.features + j * n, m * sizeof *e->white);
+    }
+    tacet__trsm(false, m, n, e->V, m, e->white, m);
+    tacet__gemm(false, true, m, e->k, n, 1, e->white, m, e->lanes, e->k, 0, e->estimates, m);
+    const double *centre = e->estimates + central_lane(e, m) * m;
+    for (size_t j = 0; j < n; j++) {
+        const double *white = e->white + j * m;
+        e->mean[j] = tacet__dot(white, centre, m);
+        e->var[j] = e->ny.residual[j] + e->p->s.lambda * tacet__dot(white, white, m);
+    }
+    return TACET_OK;
+}
+
+static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) {
+    engine *e = self;
+    e->epoch[e->reported++] = y;
+    if (e->reported < e->k) {
+        return TACET_OK;
+    }
+    double *lanes = e->lanes + arm * e->k;
+    for (size_t j = 0; j < e->k; j++) {
+        lanes[j] += e->epoch[j];
+    }
+    e->plays[arm]++;
+    const tacet_status status = update(e, err);
+    if (status != TACET_OK) {
+        for (size_t j = 0; j < e->k; j++) {
+            lanes[j] -= e->epoch[j];
+        }
+        e->plays[arm]--;
+        e->reported--;
+        return status;
+    }
+    e->epochs++;
+    e->reported = 0;
+    return TACET_OK;
+}
+
+static double width(const void *self, size_t t) {
+    const engine *e = self;
+    (void)t;
+    return e->epochs == 0 ? e->p->s.width_scale * e->p->s.bound : tacet__local_beta_moma(e->p, e->ny.m);
+}
+
+static void bounds(void *self, double *out, size_t t) {
+    const engine *e = self;
+    const double beta_t = width(e, t);
+    for (size_t j = 0; j < e->p->n; j++) {
+        out[j] = e->mean[j] + beta_t * sqrt(e->var[j]);
+    }
+}
+
+static const double *mean(const void *self) {
+    const engine *e = self;
+    return e->mean;
+}
+
+static const double *var(const void *self) {
+    const engine *e = self;
+    return e->var;
+}
+
+static void reset(void *self) {
+    engine *e = self;
+    const size_t n = e->p->n;
+    tacet__nystrom_reset(&e->ny);
+    memset(e->lanes, 0, n * e->k * sizeof *e->lanes);
+    for (size_t j = 0; j < n; j++) {
+        e->plays[j] = 0;
+        e->mean[j] = 0;
+        e->var[j] = e->p->K[j * n + j];
+    }
+    e->epochs = 0;
+    e->reported = 0;
+}
+
+static void destroy(void *self) {
+    engine *e = self;
+    if (e != NULL) {
+        tacet__nystrom_clear(&e->ny);
+        free(e->plays);
+        free(e->mean);
+        free(e->var);
+        free(e->lanes);
+        free(e->epoch);
+        free(e->V);
+        free(e->white);
+        free(e->scaled);
+        free(e->estimates);
+        free(e->gram);
+        free(e->distances);
+        free(e);
+    }
+}
+
+static bool allocate(engine *e) {
+    const size_t n = e->p->n;
+    size_t lanes = 0;
+    size_t gram = 0;
+    e->k = e->p->s.lanes;
+    if (!tacet__size_mul(&lanes, n, e->k) || !tacet__size_mul(&gram, e->k, e->k)) {
+        return false;
+    }
+    e->plays = TACET__ZALLOC(uint64_t, n);
+    e->mean = TACET__ALIGNED(double, n);
+    e->var = TACET__ALIGNED(double, n);
+    e->lanes = TACET__ALIGNED(double, lanes);
+    e->epoch = TACET__ALIGNED(double, e->k);
+    e->V = TACET__ALIGNED(double, n *n);
+    e->white = TACET__ALIGNED(double, n *n);
+    e->scaled = TACET__ALIGNED(double, n *n);
+    e->estimates = TACET__ALIGNED(double, lanes);
+    e->gram = TACET__ALIGNED(double, gram);
+    e->distances = TACET__ALIGNED(double, e->k);
+    return e->plays != NULL && e->mean != NULL && e->var != NULL && e->lanes != NULL && e->epoch != NULL &&
+           e->V != NULL && e->white != NULL && e->scaled != NULL && e->estimates != NULL && e->gram != NULL &&
+           e->distances != NULL;
+}
+
+static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy};
+
+tacet_status tacet__local_moma(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
+    *out = NULL;
+    *ops = &ENGINE;
+    engine *e = TACET__ZALLOC(engine, 1);
+    if (e != NULL) {
+        e->p = p;
+    }
+    tacet_status status = TACET_OK;
+    if (e == NULL || !allocate(e)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
+    } else {
+        status = tacet__nystrom_init(&e->ny, p, err);
+    }
+    if (status != TACET_OK) {
+        destroy(e);
+        return status;
+    }
+    reset(e);
+    *out = e;
+    return TACET_OK;
+}

@@ -1,0 +1,42 @@
+#!/bin/sh
+# local.sh - `tacet simulate local`: the order of the learners, real ranges, refusals.
+set -eu
+bin=${TACET_BIN:?}
+run() { "$bin/tacet" simulate local --trials 4 --rounds 4000 --arms 40 --seed 3 --json "$@"; }
+mean() { sed 's/.*"relative_regret":{"mean":\([^,]*\),.*/\1/; s/.*"relative_regret": {"mean": \([^,]*\),.*/\1/'; }
+below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }' || { echo "$3: $1 is not below $2"; exit 1; }; }
+
+ucb=$(run | mean)
+literal=$(run --mechanism duchi --parameters literal | mean)
+true_range=$(run --range true | mean)
+tuned=$(run --parameters tuned | mean)
+tgp=$(run --algorithm tgp --mechanism laplace --parameters literal | mean)
+ata=$(run --algorithm ata --mechanism laplace --parameters literal | mean)
+moma=$(run --algorithm moma --mechanism laplace --parameters literal | mean)
+below "$ucb" "$literal" "tight against literal"
+below "$true_range" "$ucb" "true range against ±(B + R)"
+below "$tuned" "$ucb" "tuned against tight"
+for other in "$tgp" "$ata" "$moma"; do
+    below "$ucb" 0.6 "the default"
+    below 0.8 "$other" "literal parameters are at the level of random play"
+done
+# Heavy tails without privacy: medians of means win.
+heavy="--noise student3 --mechanism none --parameters orderwise"
+below "$(run --algorithm moma $heavy | mean)" "$(run --algorithm tgp $heavy | mean)" "moma against tgp"
+below "$(run --algorithm moma $heavy | mean)" "$(run --algorithm ata $heavy | mean)" "moma against ata"
+
+# The same seed gives the same numbers.
+[ "$(run | mean)" = "$ucb" ] || { echo "not reproducible"; exit 1; }
+run | grep -q '"private": *false' || { echo "seeded noise is not stamped"; exit 1; }
+
+# Refused, with the reason.
+for bad in "--mechanism laplace" "--algorithm nothing" "--mechanism nothing" "--noise nothing" "--eps 0" "--range 1" \
+    "--range 3:1" "--rounds 0" "--kernel precomputed" "--scenario light" "--delta 2" "--trials 0"; do
+    if "$bin/tacet" simulate local --trials 1 --rounds 100 --arms 10 $bad >/dev/null 2>"${TMPDIR:-/tmp}/local.$$"; then
+        echo "accepted: $bad"
+        exit 1
+    fi
+    grep -q "simulate local" "${TMPDIR:-/tmp}/local.$$" || { echo "no reason for $bad"; exit 1; }
+done
+rm -f "${TMPDIR:-/tmp}/local.$$"
+echo "ucb $ucb, literal $literal, tgp $tgp, ata $ata, moma $moma"
