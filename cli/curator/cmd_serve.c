@@ -80,6 +80,10 @@ static void announce(const tacet__server *server, const char *listen, const tace
     }
 }
 
+static void log_failure(const void *user, const char *what) {
+    cli_say(user, "%s", what);
+}
+
 int cmd_serve(int argc, char **argv, const cli_command *self) {
     const char *keys = NULL;
     const char *auth = "either";
@@ -135,6 +139,8 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         service.release_path = m.release;
         service.manifest = m.manifest;
         service.manifest_size = m.manifest_size;
+        service.log = log_failure;
+        service.user = self;
         settings.certificate = m.certificate;
         settings.key = m.key;
         settings.client_ca = by_certificate ? m.authority : NULL;

@@ -44,10 +44,24 @@ static unsigned http_status(tacet_status status) {
     }
 }
 
-static void reply(tacet__response *response, tacet_status status, const tacet_desk_reply *r, const char *ticket,
-                  const tacet_error *err) {
-    if (status != TACET_OK) {
-        response->retry_after = http_status(status) >= 500 ? RETRY_SECONDS : 0;
+/* What went wrong inside stays inside: an evaluator's exit code, a path or a line number may depend on records, and
+ * nothing has paid for it. The curator reads it in the log. */
+static void refuse_failure(const curator_service *s, tacet__response *response, unsigned status,
+                           const tacet_error *err) {
+    if (s->log != NULL) {
+        s->log(s->user, err->message);
+    }
+    response->retry_after = RETRY_SECONDS;
+    refuse(response, status,
+           status == 502 ? "the evaluation failed; asking again tries again"
+                         : "the ledger cannot be written; nothing was disclosed");
+}
+
+static void reply(const curator_service *s, tacet__response *response, tacet_status status, const tacet_desk_reply *r,
+                  const char *ticket, const tacet_error *err) {
+    if (status != TACET_OK && http_status(status) >= 500) {
+        refuse_failure(s, response, http_status(status), err);
+    } else if (status != TACET_OK) {
         refuse(response, http_status(status), err->message);
     } else if (r->answered) {
         say(response, 200,
@@ -79,21 +93,34 @@ static void release(curator_service *s, const tacet__request *request, tacet__re
     }
 }
 
+/* A question from a body, which stays alive in *holder. NULL, or the rule that was broken. */
+static const char *question_from(json_t **holder, const char **ticket, size_t *row, const char *body, size_t size) {
+    json_int_t number = -1;
+    *holder = json_loadb(body, size, JSON_REJECT_DUPLICATES, NULL);
+    if (!json_is_object(*holder)) {
+        return "the body must be a JSON object";
+    }
+    if (json_object_size(*holder) != 2 || json_unpack(*holder, "{ss sI}", "ticket", ticket, "row", &number) != 0) {
+        return "the body must have exactly a text 'ticket' and a whole number 'row'";
+    }
+    if (number < 0) {
+        return "'row' must not be negative";
+    }
+    *row = (size_t)number;
+    return NULL;
+}
+
 static void ask(curator_service *s, const tacet__request *request, tacet__response *response) {
     tacet_desk_reply r;
     tacet_error err = {0};
+    json_t *body = NULL;
     const char *ticket = NULL;
-    json_int_t row = -1;
-    json_t *body = json_loadb(request->body, request->body_size, JSON_REJECT_DUPLICATES, NULL);
-    if (!json_is_object(body)) {
-        refuse(response, 400, "the body must be a JSON object");
-    } else if (json_object_size(body) != 2 || json_unpack(body, "{ss sI}", "ticket", &ticket, "row", &row) != 0) {
-        refuse(response, 400, "the body must have exactly a text 'ticket' and a whole number 'row'");
-    } else if (row < 0) {
-        refuse(response, 400, "'row' must not be negative");
+    size_t row = 0;
+    const char *broken = question_from(&body, &ticket, &row, request->body, request->body_size);
+    if (broken != NULL) {
+        refuse(response, 400, broken);
     } else {
-        const tacet_status status = tacet_desk_ask(s->desk, &r, ticket, (size_t)row, &err);
-        reply(response, status, &r, ticket, &err);
+        reply(s, response, tacet_desk_ask(s->desk, &r, ticket, row, &err), &r, ticket, &err);
     }
     json_decref(body);
 }
@@ -102,8 +129,7 @@ static void look(curator_service *s, const tacet__request *request, tacet__respo
     tacet_desk_reply r;
     tacet_error err = {0};
     const char *ticket = strrchr(request->path, '/') + 1;
-    const tacet_status status = tacet_desk_look(s->desk, &r, ticket, &err);
-    reply(response, status, &r, ticket, &err);
+    reply(s, response, tacet_desk_look(s->desk, &r, ticket, &err), &r, ticket, &err);
 }
 
 static void ledger(curator_service *s, const tacet__request *request, tacet__response *response) {

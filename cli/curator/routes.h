@@ -13,6 +13,8 @@ typedef struct curator_service {
     const char *release_path; /* release.csv */
     char *manifest;           /* manifest.json as stored */
     size_t manifest_size;
+    void (*log)(const void *user, const char *what); /* the curator's own log of failures; may be NULL */
+    const void *user;
 } curator_service;
 
 /* A tacet__handler; user is a curator_service. */

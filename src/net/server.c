@@ -24,6 +24,7 @@
 /* TLS 1.2 and later, no weak ciphers. */
 static const char PRIORITIES[] = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 enum { CONNECTION_MEMORY = 32 * 1024, NAME_BYTES = 256 };
+static const size_t DROPPED_MOST = (size_t)1 << 20; /* of a body that grew too large: beyond, the connection is cut */
 
 struct tacet__server {
     struct MHD_Daemon *daemon;
@@ -39,6 +40,7 @@ struct tacet__server {
 typedef struct upload {
     char *body;
     size_t size, capacity;
+    size_t dropped;
     bool refused;
 } upload;
 
@@ -149,19 +151,20 @@ static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *
     return MHD_YES;
 }
 
-static void collect(tacet__server *server, upload *up, const char *data, size_t size) {
-    if (up->refused || size > server->settings.most_body - up->size) {
-        up->refused = true; /* the rest is read and dropped, then answered */
-        return;
+/* False when the connection is to be cut: a body of undeclared length can only be answered once it was read, and one
+ * that does not end is not read for ever. */
+static bool collect(tacet__server *server, upload *up, const char *data, size_t size) {
+    if (!up->refused && size <= server->settings.most_body - up->size &&
+        /* One byte more, for the NUL that closes the body. */
+        tacet__grow((void **)&up->body, &up->capacity, up->size + size + 1, 1)) {
+        memcpy(up->body + up->size, data, size);
+        up->size += size;
+        up->body[up->size] = '\0';
+        return true;
     }
-    /* One byte more, for the NUL that closes the body. */
-    if (!tacet__grow((void **)&up->body, &up->capacity, up->size + size + 1, 1)) {
-        up->refused = true;
-        return;
-    }
-    memcpy(up->body + up->size, data, size);
-    up->size += size;
-    up->body[up->size] = '\0';
+    up->refused = true;
+    up->dropped += size;
+    return up->dropped <= DROPPED_MOST;
 }
 
 static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *connection, const char *url,
@@ -200,9 +203,9 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         return first_look(server, connection, up);
     }
     if (*size > 0) {
-        collect(server, up, data, *size);
+        const bool go_on = collect(server, up, data, *size);
         *size = 0;
-        return MHD_YES;
+        return go_on ? MHD_YES : MHD_NO;
     }
     if (up->refused) {
         return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large", 0);

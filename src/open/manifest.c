@@ -78,8 +78,11 @@ static json_t *columns_json(const tacet_manifest *m) {
     json_t *columns = json_array();
     for (size_t i = 0; i < m->column_count; i++) {
         const tacet_manifest_column *c = &m->columns[i];
-        (void)json_array_append_new(
-            columns, json_pack("{ss sf sf sf}", "name", c->name, "lower", c->lo, "upper", c->hi, "unit", c->unit));
+        json_t *column = json_pack("{ss sf sf sf}", "name", c->name, "lower", c->lo, "upper", c->hi, "unit", c->unit);
+        if (json_array_append_new(columns, column) != 0) {
+            json_decref(columns);
+            return NULL;
+        }
     }
     return columns;
 }
@@ -109,9 +112,13 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
     if (root != NULL && protects != NULL && uncovered != NULL) {
         *out = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     }
+    const bool made_up = root == NULL && protects != NULL && uncovered != NULL;
     json_decref(root);
     free(protects);
     free(uncovered);
+    if (made_up) {
+        return tacet__fail(err, TACET_INVALID, "manifest: a name is not UTF-8, or a number is not finite");
+    }
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory writing a manifest");
 }
 

@@ -215,6 +215,26 @@ static tacet_status publish(tacet__curate *job, tacet_manifest *m, const tacet_r
     return status;
 }
 
+/* Before anything is spent: the manifest must be one that can be written and read again (names that are no UTF-8,
+ * numbers JSON cannot hold). */
+static tacet_status rehearse(const tacet__curate *job, tacet_manifest *m, tacet_error *err) {
+    char *text = NULL;
+    tacet_manifest again;
+    tacet_error why = {0};
+    m->rows = job->rows;
+    memset(m->entry_hash, '0', sizeof m->entry_hash - 1);
+    tacet_status status = tacet_manifest_encode(m, &text, &why);
+    if (status == TACET_OK) {
+        status = tacet_manifest_decode(&again, text, strlen(text), &why);
+        tacet_manifest_clear(&again);
+    }
+    free(text);
+    if (status == TACET_OK || status == TACET_NO_MEMORY) {
+        return status == TACET_OK ? status : tacet__fail(err, status, "%s", why.message);
+    }
+    return tacet__fail(err, TACET_INVALID, "these settings make no manifest: %.150s", why.message);
+}
+
 static void drop(tacet__curate *job) {
     tacet_mechanism_free(job->mechanism);
     tacet_bounded_free(job->bounded);
@@ -257,6 +277,7 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     if (status == TACET_OK && settings->mechanism != TACET_CURATE_PUBLISHED) {
         status = make_mechanism(&job, manifest, err);
     }
+    status = status != TACET_OK ? status : rehearse(&job, manifest, err);
     status = status != TACET_OK ? status : open_ledger(&job, err);
     if (status == TACET_OK) {
         status = settings->mechanism == TACET_CURATE_PUBLISHED ? tacet__curate_published(&job, &receipt, err)

@@ -50,6 +50,7 @@ struct tacet_desk {
     pthread_cond_t changed;
     query **queries; /* in the order asked */
     size_t count, capacity;
+    uint64_t others; /* ledger entries that are no queries, as of opening */
     bool stopping;
     bool worker_started;
     pthread_t worker;
@@ -281,10 +282,13 @@ static tacet_status refresh(tacet_desk *desk, query *q, tacet_error *err) {
 static tacet_status open_ledger(tacet_desk *desk, const tacet_desk_settings *settings, tacet_error *err) {
     char path[TACET__PATH];
     tacet_ledger_settings stored;
+    tacet_ledger_totals totals;
     tacet__ledger_view *view = NULL;
     tacet_status status = TACET_OK;
     if (settings->ledger != NULL) {
-        (void)snprintf(path, sizeof path, "%s", settings->ledger);
+        if (snprintf(path, sizeof path, "%s", settings->ledger) >= (int)sizeof path) {
+            return tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
+        }
     } else {
         status = tacet__path(path, settings->folder, "ledger.db", err);
     }
@@ -295,6 +299,10 @@ static tacet_status open_ledger(tacet_desk *desk, const tacet_desk_settings *set
     status = status != TACET_OK ? status : tacet__ledger_view_open(&view, path, err);
     status = status != TACET_OK ? status : tacet__ledger_each(view, recall, desk, err);
     tacet__ledger_view_close(view);
+    status = status != TACET_OK ? status : tacet_ledger_total(desk->ledger, &totals, err);
+    if (status == TACET_OK) {
+        desk->others = totals.entries > desk->count ? totals.entries - desk->count : 0;
+    }
     for (size_t i = 0; i < desk->count && status == TACET_OK; i++) {
         status = refresh(desk, desk->queries[i], err);
         if (status == TACET_OK && desk->queries[i]->state != DONE && desk->evaluate != NULL) {
@@ -397,18 +405,33 @@ static tacet_status say(const query *q, tacet_desk_reply *out, tacet_error *err)
     return q->state == FAILED ? tacet__fail(err, TACET_UNSUPPORTED, "%s", q->reason) : TACET_OK;
 }
 
-/* Under the lock: the ticket is new. */
+/* Queries made, those that another desk on the same ledger took included. */
+static tacet_status made_by_all(tacet_desk *desk, size_t *out, tacet_error *err) {
+    tacet_ledger_totals totals;
+    const tacet_status status = tacet_ledger_total(desk->ledger, &totals, err);
+    *out = desk->count;
+    if (status == TACET_OK && totals.entries > desk->others + desk->count) {
+        *out = (size_t)(totals.entries - desk->others);
+    }
+    return status;
+}
+
+/* Under the lock: the ticket is new to this desk. */
 static tacet_status reserve(tacet_desk *desk, query **out, const char *ticket, size_t row, tacet_error *err) {
     question posed;
     tacet_entry entry;
     tacet_blob memo;
+    size_t made = 0;
     *out = NULL;
-    if (desk->count >= desk->manifest.queries) {
-        return tacet__fail(err, TACET_BUDGET, "the query budget is used up");
-    }
     pose(&posed, desk, ticket, row);
     tacet_blob_init(&memo);
-    tacet_status status = tacet_ledger_reserve(desk->ledger, &entry, &memo, posed.ticket, &posed.charge, err);
+    tacet_status status = made_by_all(desk, &made, err);
+    if (status == TACET_OK && made >= desk->manifest.queries &&
+        tacet_ledger_lookup(desk->ledger, &entry, &memo, posed.ticket, NULL) != TACET_OK) {
+        status = tacet__fail(err, TACET_BUDGET, "the query budget is used up");
+    }
+    status = status != TACET_OK ? status
+                                : tacet_ledger_reserve(desk->ledger, &entry, &memo, posed.ticket, &posed.charge, err);
     query *q = status == TACET_OK ? add(desk, ticket, row) : NULL;
     if (status == TACET_OK && q == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a query");
@@ -502,8 +525,9 @@ tacet_status tacet_desk_pending(tacet_desk *desk, size_t k, char ticket[TACET_DE
 }
 
 size_t tacet_desk_made(tacet_desk *desk) {
+    size_t made = 0;
     (void)pthread_mutex_lock(&desk->lock);
-    const size_t made = desk->count;
+    (void)made_by_all(desk, &made, NULL);
     (void)pthread_mutex_unlock(&desk->lock);
     return made;
 }

@@ -4,12 +4,13 @@
 #include "trusted/evaluate.h"
 
 #include "base/fail.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <sodium.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 extern char **environ;
-enum { MOST_OUTPUT = 256 };
+enum { MOST_OUTPUT = 256, LOOK_MS = 20 };
 
 static tacet_status append_field(tacet_blob *text, const char *field, size_t length, bool last, tacet_error *err) {
     const bool quote = memchr(field, '"', length) != NULL || memchr(field, ',', length) != NULL ||
@@ -64,6 +65,9 @@ tacet_status tacet__record_text(char **out, const char *data, size_t row, tacet_
         *out = strdup((const char *)text.data);
         status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a record");
     }
+    if (text.data != NULL) {
+        sodium_memzero(text.data, text.size);
+    }
     tacet_blob_clear(&text);
     tacet_csv_close(csv);
     return status;
@@ -81,15 +85,20 @@ static pid_t launch(const char *command, int in, int out) {
     posix_spawnattr_t attributes;
     char *const argv[] = {(char *)(size_t) "sh", (char *)(size_t) "-c", (char *)(size_t)command, NULL};
     sigset_t none;
+    sigset_t ordinary;
     (void)sigemptyset(&none);
+    (void)sigemptyset(&ordinary);
+    (void)sigaddset(&ordinary, SIGPIPE);
     (void)posix_spawn_file_actions_init(&actions);
     (void)posix_spawnattr_init(&attributes);
     (void)posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
     (void)posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    /* Its own group, so that the time-out reaches whatever it started. */
-    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    /* Its own group, so that the time-out reaches whatever it started; SIGPIPE as programs expect it, whatever a
+     * service made of it. */
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     (void)posix_spawnattr_setpgroup(&attributes, 0);
     (void)posix_spawnattr_setsigmask(&attributes, &none);
+    (void)posix_spawnattr_setsigdefault(&attributes, &ordinary);
     if (posix_spawn(&pid, "/bin/sh", &actions, &attributes, argv, environ) != 0) {
         pid = -1;
     }
@@ -98,35 +107,46 @@ static pid_t launch(const char *command, int in, int out) {
     return pid;
 }
 
-/* Feeds the input and collects the output until the command closes it; false at the deadline. Output beyond the buffer
- * is dropped: the text is then no number. */
-static bool converse(int *to, int from, const char *input, char output[MOST_OUTPUT + 1], size_t *got, double deadline) {
+/* Has the command itself ended? It is not reaped: its number, and that of its group, stay taken until the group was
+ * killed. */
+static bool ended(pid_t pid) {
+    siginfo_t info = {0};
+    const int code = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    return (code == 0 && info.si_pid == pid) || (code != 0 && errno != EINTR);
+}
+
+static void feed(int *to, const char *input, size_t length, size_t *sent) {
+    const ssize_t n = write(*to, input + *sent, length - *sent);
+    /* A command that does not read its input is no error: the rest is not sent. */
+    *sent = n > 0 ? *sent + (size_t)n : n < 0 && errno != EAGAIN && errno != EINTR ? length : *sent;
+    if (*sent == length) {
+        (void)close(*to);
+        *to = -1; /* poll passes over it */
+    }
+}
+
+/* Feeds the input and collects the output until the command closes it, or has ended and left nothing to read (something
+ * it started may hold the pipe for longer); false at the deadline. Output beyond the buffer is dropped: the text is
+ * then no number. */
+static bool converse(pid_t pid, int *to, int from, const char *input, char output[MOST_OUTPUT + 1], size_t *got,
+                     double deadline) {
     size_t sent = 0;
     const size_t length = strlen(input);
     *got = 0;
     for (;;) {
         struct pollfd fds[2] = {{.fd = from, .events = POLLIN}, {.fd = *to, .events = POLLOUT}};
-        const double left = deadline - now();
-        if (left <= 0) {
+        if (now() >= deadline) {
             return false;
         }
-        const int ready = poll(fds, 2, left > 60 ? 60000 : (int)(left * 1000) + 1);
+        const bool last = ended(pid); /* before the look: what it wrote is then all there */
+        const int ready = poll(fds, 2, last ? 0 : LOOK_MS);
         if (ready < 0 && errno != EINTR) {
             return false;
         }
-        if (ready <= 0) {
-            continue;
+        if (ready > 0 && fds[1].revents != 0) {
+            feed(to, input, length, &sent);
         }
-        if (fds[1].revents != 0) {
-            const ssize_t n = write(*to, input + sent, length - sent);
-            /* A command that does not read its input is no error: the rest is not sent. */
-            sent = n > 0 ? sent + (size_t)n : n < 0 && errno != EAGAIN ? length : sent;
-            if (sent == length) {
-                (void)close(*to);
-                *to = -1; /* poll passes over it */
-            }
-        }
-        if (fds[0].revents != 0) {
+        if (ready > 0 && fds[0].revents != 0) {
             char piece[MOST_OUTPUT];
             const ssize_t n = read(from, piece, sizeof piece);
             if (n <= 0) {
@@ -135,6 +155,8 @@ static bool converse(int *to, int from, const char *input, char output[MOST_OUTP
             for (ssize_t i = 0; i < n && *got < MOST_OUTPUT; i++) {
                 output[(*got)++] = piece[i];
             }
+        } else if (last && ready >= 0) {
+            return true;
         }
     }
 }
@@ -148,29 +170,25 @@ static tacet_status number_from(double *out, char *text, size_t length, tacet_er
         start++;
     }
     text[length] = '\0';
-    char *end = NULL;
-    const double value = strtod(text + start, &end);
-    if (start == length || length >= MOST_OUTPUT || *end != '\0' || !isfinite(value)) {
+    if (length >= MOST_OUTPUT || tacet__number_parse(out, text + start, length - start) != TACET__NUMBER_OK) {
         return tacet__fail(err, TACET_UNSUPPORTED, "the evaluator did not print one finite number");
     }
-    *out = value;
     return TACET_OK;
 }
 
-/* Reaps the command within the deadline; then kills its whole group, so that nothing it started lives on. */
-static int reap(pid_t pid, double deadline, bool *in_time) {
-    int code = 0;
-    while (*in_time && waitpid(pid, &code, WNOHANG) == 0) {
-        if (now() >= deadline) {
-            *in_time = false;
-        }
+/* Waits for the command within the deadline; then kills its whole group, so that nothing it started lives on. False
+ * when its exit cannot be known. */
+static bool reap(int *code, pid_t pid, double deadline, bool *in_time) {
+    while (*in_time && !ended(pid)) {
+        *in_time = now() < deadline;
         (void)usleep(1000);
     }
     (void)kill(-pid, SIGKILL);
-    if (!*in_time) {
-        (void)waitpid(pid, &code, 0);
-    }
-    return code;
+    pid_t got = 0;
+    do {
+        got = waitpid(pid, code, 0);
+    } while (got < 0 && errno == EINTR);
+    return got == pid;
 }
 
 /* A command that closes its input early must not kill us: the signal is held on this thread, and dropped afterwards. */
@@ -217,20 +235,26 @@ tacet_status tacet__evaluate(double *out, const char *command, const char *input
     (void)fcntl(to[1], F_SETFL, O_NONBLOCK);
     sigset_t previous;
     hold_pipe_signal(&previous);
-    bool in_time = converse(&to[1], from[0], input, output, &got, deadline);
+    bool in_time = converse(pid, &to[1], from[0], input, output, &got, deadline);
     release_pipe_signal(&previous);
     if (to[1] >= 0) {
         (void)close(to[1]);
     }
     (void)close(from[0]);
-    const int code = reap(pid, deadline, &in_time);
+    int code = 0;
+    const bool known = reap(&code, pid, deadline, &in_time);
     if (!in_time) {
         return tacet__fail(err, TACET_UNSUPPORTED, "the evaluator did not end within %g seconds", seconds);
+    }
+    if (!known) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "how the evaluator ended is not known");
     }
     if (!WIFEXITED(code) || WEXITSTATUS(code) != 0) {
         return tacet__fail(err, TACET_UNSUPPORTED, "the evaluator ended with %s %d",
                            WIFEXITED(code) ? "exit code" : "signal",
                            WIFEXITED(code) ? WEXITSTATUS(code) : WTERMSIG(code));
     }
-    return number_from(out, output, got, err);
+    const tacet_status status = number_from(out, output, got, err);
+    sodium_memzero(output, sizeof output);
+    return status;
 }

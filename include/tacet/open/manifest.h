@@ -44,7 +44,7 @@ typedef struct tacet_manifest {
 /* Everything zero; nothing owned. */
 TACET_API void tacet_manifest_init(tacet_manifest *manifest);
 TACET_API void tacet_manifest_clear(tacet_manifest *manifest); /* NULL is allowed */
-/* JSON text, from malloc. NO_MEMORY. */
+/* JSON text, from malloc. INVALID: a name that is not UTF-8, a number that is not finite. NO_MEMORY. */
 TACET_API tacet_status tacet_manifest_encode(const tacet_manifest *manifest, char **out, tacet_error *err);
 /* PARSE names the field that is missing, of the wrong type or impossible. *out is cleared on failure. */
 TACET_API tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t length, tacet_error *err);
