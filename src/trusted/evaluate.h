@@ -8,8 +8,8 @@
 
 /* The record as CSV text (header and line), from malloc. NOT_FOUND past the last record. */
 tacet_status tacet__record_text(char **out, const char *data, size_t row, tacet_error *err);
-/* The command has ended, and what it started is killed, when this returns. UNSUPPORTED: it could not be run, did not end
- * in time, died, or printed no finite number. The message says which, never what was printed. IO: no pipes. */
+/* The command has ended, and what it started is killed, when this returns. UNSUPPORTED: it could not be run, did not
+ * end in time, died, or printed no finite number. The message says which, never what was printed. IO: no pipes. */
 tacet_status tacet__evaluate(double *out, const char *command, const char *input, double seconds, tacet_error *err);
 
 #endif
