@@ -318,11 +318,12 @@ static void through_the_ledger(void **state) {
     assert_ok(one_round(again, 50, &a));
     assert_ok(one_round(twin, 50, &b));
     assert_true(a.index == b.index && a.score == b.score && a.ticket == b.ticket);
+    tacet_policy_free(twin);
     assert_status(tacet_joint_restore(&twin, other_map, &s, &ask, saved.data, saved.size, NULL), TACET_CORRUPT);
+    assert_null(twin);
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     assert_int_equal(totals.entries, 1);
     tacet_policy_free(again);
-    tacet_policy_free(twin);
     tacet_policy_free(policy);
     tacet_blob_clear(&saved);
     tacet_noise_close(noise);
