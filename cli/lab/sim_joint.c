@@ -1,6 +1,7 @@
 /* sim_joint.c - `tacet simulate joint`: regret of joint-DP bandits on made-up users.
  * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
 #include "commands.h"
+#include "joint_domain.h"
 #include "joint_env.h"
 #include "trials.h"
 
@@ -23,6 +24,8 @@ typedef struct simulation {
     uint64_t seed;
     tacet_features *features; /* of the algorithm; NULL for random */
     tacet_joint_map *map;
+    joint_domain *domain; /* fixed-domain scenarios; NULL: contextual */
+    tacet_joint_fixed_settings fixed;
     tacet_joint_settings joint;
     tacet_joint_published_settings published;
     double *regret; /* by trial */
@@ -125,6 +128,12 @@ static tacet_status run_plain(simulation *s, size_t k, joint_env *env, double *a
 
 static tacet_status trial(void *user, size_t k, tacet_error *err) {
     simulation *s = user;
+    if (s->domain != NULL) {
+        const joint_domain_player player = s->algorithm == SHIPPED      ? JOINT_DOMAIN_SHIPPED
+                                           : s->algorithm == NONPRIVATE ? JOINT_DOMAIN_NONPRIVATE
+                                                                        : JOINT_DOMAIN_RANDOM;
+        return joint_domain_run(s->domain, &s->regret[k], player, &s->fixed, s->seed, k, err);
+    }
     joint_env *env = NULL;
     tacet_status status = joint_env_create(&env, s->seed, k, err);
     double *arms = malloc(sizeof(double) * JOINT_ENV_DIM * s->arms);
@@ -163,6 +172,10 @@ static tacet_status prepare(simulation *s, size_t features, size_t released, tac
 
 /* What is said of the guarantee of the noise, had it come from the operating system. */
 static json_t *guarantee(const simulation *s, tacet_error *err) {
+    if (s->algorithm == SHIPPED && s->domain != NULL) {
+        return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->fixed.eps), "delta", cli_real(s->fixed.delta),
+                         "sensitivity", cli_real(1));
+    }
     if (s->algorithm == SHIPPED) {
         return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->joint.eps), "delta", cli_real(s->joint.delta),
                          "sensitivity", cli_real(tacet_joint_map_sensitivity(s->map)));
@@ -177,11 +190,11 @@ static json_t *guarantee(const simulation *s, tacet_error *err) {
     return json_pack("{sb so so}", "proven", 0, "eps", json_null(), "delta", json_null());
 }
 
-static void print(const simulation *s, const char *name, size_t trials, double seconds) {
+static void print(const simulation *s, const char *name, const char *scenario, size_t trials, double seconds) {
     double mean = 0, se = 0;
     lab_mean_se(&mean, &se, s->regret, trials);
     json_t *curve = json_array();
-    for (size_t c = 0; c < 10; c++) {
+    for (size_t c = 0; s->domain == NULL && c < 10; c++) {
         double sum = 0;
         for (size_t k = 0; k < trials; k++) {
             sum += s->curve[10 * k + c] / (double)trials;
@@ -196,12 +209,12 @@ static void print(const simulation *s, const char *name, size_t trials, double s
     }
     tacet_error err;
     tacet_error_clear(&err);
-    cli_json_print(json_pack("{ss ss so so s{so so so} so sI sI sI sI so sb so}", "simulation", "joint", "algorithm",
-                             name, "eps", cli_real(s->joint.eps), "delta", cli_real(s->joint.delta), "regret", "mean",
-                             cli_real(mean), "se", cli_real(se), "median", cli_real(lab_median(s->regret, trials)),
-                             "regret_by_tenth", curve, "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms,
-                             "trials", (json_int_t)trials, "seed", (json_int_t)s->seed, "guarantee_of_the_noise",
-                             guarantee(s, &err), "private", 0, "seconds", cli_real(seconds)));
+    cli_json_print(json_pack(
+        "{ss ss ss so so s{so so so} so sI sI sI sI so sb so}", "simulation", "joint", "scenario", scenario,
+        "algorithm", name, "eps", cli_real(s->joint.eps), "delta", cli_real(s->joint.delta), "regret", "mean",
+        cli_real(mean), "se", cli_real(se), "median", cli_real(lab_median(s->regret, trials)), "regret_by_tenth", curve,
+        "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials, "seed",
+        (json_int_t)s->seed, "guarantee_of_the_noise", guarantee(s, &err), "private", 0, "seconds", cli_real(seconds)));
 }
 
 static bool choose(int *out, const char *name, const char *const *names, size_t count) {
@@ -218,12 +231,17 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
     simulation s = {.rounds = 1024, .arms = 25, .seed = 1};
     tacet_joint_settings_defaults(&s.joint);
     tacet_joint_published_settings_defaults(&s.published);
+    tacet_joint_fixed_settings_defaults(&s.fixed);
     tacet_joint_learner_settings *l = &s.joint.learner;
-    const char *algorithm_name = "shipped", *calibration = "proven", *factorization = "toeplitz";
+    const char *algorithm_name = "shipped", *calibration = "proven", *factorization = "toeplitz",
+               *scenario = "contextual";
     size_t trials = 40, threads = 0, features = FEATURES, released = RELEASED;
     double eps = 1, delta = 1e-5;
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &algorithm_name, "NAME", "shipped (default), published, nonprivate or random.",
+         false},
+        {"scenario", CLI_STRING, &scenario, "NAME",
+         "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed domains.",
          false},
         {"eps", CLI_DOUBLE, &eps, "E", "Budget of the whole run for each round's record; default 1.", false},
         {"delta", CLI_DOUBLE, &delta, "D", "Default 1e-5.", false},
@@ -245,6 +263,11 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
         {"prior-var", CLI_DOUBLE, &l->prior_var, "V", "Of each coefficient.", false},
         {"drift", CLI_DOUBLE, &l->drift, "D", "Error of a decoded sum per round.", false},
         {"noise-factor", CLI_DOUBLE, &l->noise_factor, "F", "The noise's variance is taken that many times.", false},
+        {"", CLI_FLAG, NULL, NULL, "The shipped algorithm on a fixed domain", false},
+        {"first-batch", CLI_SIZE, &s.fixed.first_batch, "N", "Rounds of the first batch; default 30.", false},
+        {"batch-growth", CLI_DOUBLE, &s.fixed.growth, "G", "Of the batches; default 1.35.", false},
+        {"sampling", CLI_DOUBLE, &s.fixed.learner.sampling, "A", "Spread of posterior samples; default 0.5.", false},
+        {"distinct", CLI_SIZE, &s.fixed.learner.distinct, "N", "Different arms a batch; default 48.", false},
         {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
         {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
@@ -257,6 +280,9 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--algorithm is shipped, published, nonprivate or random");
     }
     s.algorithm = (algorithm)which;
+    if (s.algorithm == PUBLISHED && strcmp(scenario, "contextual") != 0) {
+        return cli_usage(self, "the published algorithm is simulated on the contextual scenario only");
+    }
     static const char *const CALIBRATIONS[] = {"proven", "published"};
     if (!choose(&which, calibration, CALIBRATIONS, 2)) {
         return cli_usage(self, "--calibration is proven or published");
@@ -270,21 +296,26 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
     if (tacet_factorization_parse(&s.joint.factorization, factorization, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);
     }
-    s.joint.eps = s.published.eps = eps;
-    s.joint.delta = s.published.delta = delta;
-    s.joint.rounds = s.published.rounds = s.rounds;
+    s.joint.eps = s.published.eps = s.fixed.eps = eps;
+    s.joint.delta = s.published.delta = s.fixed.delta = delta;
+    s.joint.rounds = s.published.rounds = s.fixed.rounds = s.rounds;
     s.joint.save_first = s.published.save_first = false; /* nothing here is kept */
     l->set_size = s.arms;
     s.regret = calloc(trials, sizeof(double));
     s.curve = calloc(10 * trials, sizeof(double));
     const double start = cli_seconds();
-    tacet_status status = s.regret == NULL || s.curve == NULL ? TACET_NO_MEMORY : prepare(&s, features, released, &err);
+    tacet_status status = s.regret == NULL || s.curve == NULL ? TACET_NO_MEMORY : TACET_OK;
+    if (status == TACET_OK) {
+        status = strcmp(scenario, "contextual") == 0 ? prepare(&s, features, released, &err)
+                                                     : joint_domain_create(&s.domain, scenario, &err);
+    }
     if (status == TACET_OK) {
         status = lab_trials_run(trials, threads, trial, &s, &err);
     }
     if (status == TACET_OK) {
-        print(&s, algorithm_name, trials, cli_seconds() - start);
+        print(&s, algorithm_name, scenario, trials, cli_seconds() - start);
     }
+    joint_domain_free(s.domain);
     tacet_joint_map_free(s.map);
     tacet_features_free(s.features);
     free(s.regret);

@@ -1,0 +1,248 @@
+/* joint_domain.c - fixed-domain problems of section 6.2, and their simulation. Ring: programs; made-up data. */
+#include "joint_domain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/base/features.h>
+#include <tacet/base/simrng.h>
+
+enum { CAMEL_SIDE = 31, LEVELS = 41 };
+static const double REWARD_SD = 0.1;
+/* The non-private reference updates more often, since a release costs it nothing. */
+static const double PLAIN_GROWTH = 1.05;
+enum { PLAIN_FIRST = 8, PLAIN_DISTINCT = 8 };
+
+typedef struct scenario {
+    const char *name;
+    size_t groups, choices, dim; /* dim: coordinates of one group's points */
+    double lower, upper;         /* of a coordinate, where there is one a group */
+    double lengthscale;          /* of the kernel of one group: part of the public model */
+    size_t features;             /* of one group */
+} scenario;
+
+static const scenario SCENARIOS[] = {{"camelback", 1, (size_t)CAMEL_SIDE *CAMEL_SIDE, 2, 0, 0, 1.2, 20},
+                                     {"styblinski20", 20, LEVELS, 1, -4, 4, 2.5, 6},
+                                     {"michalewicz10", 10, LEVELS, 1, 0, 1, 0.5, 6}};
+
+struct joint_domain {
+    const scenario *scenario;
+    tacet_fixed_group *groups; /* Phi owned */
+    double *value;             /* choices x groups, scaled: the groups' values add up to the function */
+};
+
+/* The point of a choice (the second camel coordinate doubled, so that one lengthscale fits both), and its raw value. */
+static double point(const scenario *s, size_t group, size_t choice, double *x) {
+    if (s->dim == 2) {
+        const double a = -2 + 4 * (double)(choice % CAMEL_SIDE) / (CAMEL_SIDE - 1);
+        const double b = -1 + 2 * (double)(choice / CAMEL_SIDE) / (CAMEL_SIDE - 1);
+        x[0] = a;
+        x[1] = 2 * b;
+        return -((4 - 2.1 * a * a + a * a * a * a / 3) * a * a + a * b + (-4 + 4 * b * b) * b * b);
+    }
+    const double v = s->lower + (s->upper - s->lower) * (double)choice / (double)(s->choices - 1);
+    x[0] = v;
+    if (s->groups == 20) {
+        return -0.5 * (v * v * v * v - 16 * v * v + 5 * v);
+    }
+    const double wave = sin((double)group * v * v / acos(-1));
+    return sin(v) * wave * wave;
+}
+
+static tacet_status fill_group(joint_domain *d, size_t g, const tacet_kernel *kernel, double *X, tacet_error *err) {
+    const scenario *s = d->scenario;
+    for (size_t c = 0; c < s->choices; c++) {
+        d->value[c + g * s->choices] = point(s, g, c, X + c * s->dim);
+    }
+    tacet_features *features = NULL;
+    tacet_status status =
+        tacet_features_create_mercer_points(&features, kernel, X, s->dim, NULL, s->choices, s->features, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t m = tacet_features_dim(features);
+    double *Phi = malloc(m * s->choices * sizeof(double));
+    if (Phi != NULL) {
+        tacet_features_eval(features, Phi, X, s->dim, s->choices);
+        for (size_t i = 0; i < m * s->choices; i++) {
+            Phi[i] /= sqrt((double)s->groups);
+        }
+        d->groups[g] = (tacet_fixed_group){Phi, m, s->choices};
+    }
+    tacet_features_free(features);
+    return Phi == NULL ? TACET_NO_MEMORY : TACET_OK;
+}
+
+static void scale(joint_domain *d) {
+    const scenario *s = d->scenario;
+    double range = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t g = 0; g < s->groups; g++) {
+            double *v = d->value + g * s->choices, low = INFINITY, high = -INFINITY;
+            for (size_t c = 0; c < s->choices; c++) {
+                low = fmin(low, v[c]);
+                high = fmax(high, v[c]);
+            }
+            for (size_t c = 0; pass == 1 && c < s->choices; c++) {
+                v[c] = (v[c] - low) / range;
+            }
+            range += pass == 0 ? high - low : 0;
+        }
+    }
+}
+
+tacet_status joint_domain_create(joint_domain **out, const char *name, tacet_error *err) {
+    *out = NULL;
+    const scenario *s = NULL;
+    for (size_t i = 0; i < sizeof SCENARIOS / sizeof SCENARIOS[0]; i++) {
+        s = strcmp(name, SCENARIOS[i].name) == 0 ? &SCENARIOS[i] : s;
+    }
+    if (s == NULL) {
+        err->status = TACET_INVALID;
+        (void)snprintf(err->message, sizeof err->message,
+                       "--scenario is contextual, camelback, styblinski20 or michalewicz10");
+        return TACET_INVALID;
+    }
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = s->dim;
+    spec.lengthscales = &s->lengthscale;
+    tacet_kernel *kernel = NULL;
+    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    joint_domain *d = calloc(1, sizeof *d);
+    double *X = malloc(s->choices * s->dim * sizeof(double));
+    if (d == NULL || X == NULL) {
+        status = TACET_NO_MEMORY;
+    } else {
+        d->scenario = s;
+        d->groups = calloc(s->groups, sizeof *d->groups);
+        d->value = calloc(s->groups * s->choices, sizeof(double));
+        status = d->groups == NULL || d->value == NULL ? TACET_NO_MEMORY : status;
+    }
+    for (size_t g = 0; status == TACET_OK && g < s->groups; g++) {
+        status = fill_group(d, g, kernel, X, err);
+    }
+    tacet_kernel_free(kernel);
+    free(X);
+    if (status != TACET_OK) {
+        joint_domain_free(d);
+        return status;
+    }
+    scale(d);
+    *out = d;
+    return TACET_OK;
+}
+
+void joint_domain_free(joint_domain *d) {
+    if (d != NULL) {
+        for (size_t g = 0; d->groups != NULL && g < d->scenario->groups; g++) {
+            free((double *)(uintptr_t)d->groups[g].Phi);
+        }
+        free(d->groups);
+        free(d->value);
+        free(d);
+    }
+}
+
+static double mean_of(const joint_domain *d, const size_t *arm) {
+    double sum = 0;
+    for (size_t g = 0; g < d->scenario->groups; g++) {
+        sum += d->value[arm[g] + g * d->scenario->choices];
+    }
+    return sum;
+}
+
+static double reward(double mean, tacet_simrng *rng) {
+    return fmin(fmax(mean + REWARD_SD * tacet_simrng_normal(rng), 0), 1);
+}
+
+static tacet_status run_shipped(const joint_domain *d, double *regret, const tacet_joint_fixed_settings *settings,
+                                uint64_t seed, uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
+    tacet_noise *noise = NULL;
+    tacet_joint_fixed *study = NULL;
+    tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
+    if (status == TACET_OK) {
+        tacet_joint_fixed_settings own = *settings;
+        own.learner.coin_seed = seed + 1000003 * trial;
+        const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a bandit", .to_whom = "all"};
+        status = tacet_joint_fixed_create(&study, d->groups, d->scenario->groups, &own, &ask, err);
+    }
+    for (uint64_t t = 0; status == TACET_OK && t < settings->rounds; t++) {
+        uint64_t ticket = 0;
+        status = tacet_joint_fixed_suggest(study, arm, &ticket, err);
+        if (status == TACET_OK) {
+            const double mean = mean_of(d, arm);
+            *regret += 1 - mean;
+            status = tacet_joint_fixed_observe(study, ticket, reward(mean, rng), err);
+        }
+    }
+    tacet_joint_fixed_free(study);
+    tacet_noise_close(noise);
+    return status;
+}
+
+/* The same learner on exact sums. */
+static tacet_status run_plain(const joint_domain *d, double *regret, const tacet_joint_fixed_settings *settings,
+                              uint64_t seed, uint64_t trial, tacet_simrng *rng, tacet_error *err) {
+    tacet_fixed_settings own = settings->learner;
+    own.coin_seed = seed + 1000003 * trial;
+    own.distinct = PLAIN_DISTINCT;
+    tacet_fixed_learner *learner = NULL;
+    tacet_status status = tacet_fixed_learner_create(&learner, d->groups, d->scenario->groups, &own, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t m = tacet_fixed_learner_dim(learner);
+    double *u = calloc(2 * m, sizeof(double)), length = PLAIN_FIRST;
+    status = u == NULL ? TACET_NO_MEMORY : status;
+    for (uint64_t t = 0; status == TACET_OK && t < settings->rounds;) {
+        const size_t n = (size_t)fmin(ceil(length), (double)(settings->rounds - t));
+        length *= PLAIN_GROWTH;
+        status = tacet_fixed_learner_plan(learner, n, err);
+        memset(u, 0, m * sizeof(double));
+        for (size_t i = 0; status == TACET_OK && i < n; i++, t++) {
+            const double mean = mean_of(d, tacet_fixed_learner_arm(learner, i));
+            *regret += 1 - mean;
+            const double v = reward(mean, rng) - 0.5;
+            tacet_fixed_learner_vector(learner, u + m, i);
+            for (size_t k = 0; k < m; k++) {
+                u[k] += v * u[m + k];
+            }
+        }
+        if (status == TACET_OK) {
+            status = tacet_fixed_learner_update(learner, u, 0, err);
+        }
+    }
+    free(u);
+    tacet_fixed_learner_free(learner);
+    return status;
+}
+
+tacet_status joint_domain_run(const joint_domain *d, double *regret, joint_domain_player player,
+                              const tacet_joint_fixed_settings *settings, uint64_t seed, uint64_t trial,
+                              tacet_error *err) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, seed, trial);
+    *regret = 0;
+    if (player == JOINT_DOMAIN_NONPRIVATE) {
+        return run_plain(d, regret, settings, seed, trial, &rng, err);
+    }
+    size_t *arm = calloc(d->scenario->groups, sizeof *arm);
+    if (arm == NULL) {
+        return TACET_NO_MEMORY;
+    }
+    tacet_status status = TACET_OK;
+    if (player == JOINT_DOMAIN_SHIPPED) {
+        status = run_shipped(d, regret, settings, seed, trial, arm, &rng, err);
+    } else {
+        for (uint64_t t = 0; t < settings->rounds; t++) {
+            for (size_t g = 0; g < d->scenario->groups; g++) {
+                arm[g] = tacet_simrng_below(&rng, d->scenario->choices);
+            }
+            *regret += 1 - mean_of(d, arm);
+        }
+    }
+    free(arm);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* joint_fixed.h - joint DP over a fixed public domain: only rewards are summed, so only they pay.
+ *
+ * Rounds come in batches planned by the open learner (tacet/open/fixed_learner.h). A batch's arms are public; its
+ * rewards are summed here and released once, at its end, with noise for a sensitivity of 1. Each record is in one
+ * batch, so all batches together cost one (eps, delta) (parallel composition). Proof: docs/algorithms/joint.md, (g).
+ * Not thread-safe; one open ticket at a time. */
+#ifndef TACET_TRUSTED_JOINT_FIXED_H
+#define TACET_TRUSTED_JOINT_FIXED_H
+
+#include <stdint.h>
+#include <tacet/base/policy.h>
+#include <tacet/gate/mechanism.h>
+#include <tacet/open/fixed_learner.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_joint_fixed_settings {
+    double eps, delta;           /* no defaults */
+    uint64_t rounds;             /* T; at least 1; no default */
+    double reward_lo, reward_hi; /* defaults 0, 1 */
+    size_t first_batch;          /* rounds; default 30 */
+    double growth;               /* of the batches, above 1; default 1.35 */
+    tacet_fixed_settings learner;
+} tacet_joint_fixed_settings;
+
+typedef struct tacet_joint_fixed tacet_joint_fixed;
+
+TACET_API void tacet_joint_fixed_settings_defaults(tacet_joint_fixed_settings *settings);
+/* `ask` is copied; batch k is released under "<ticket>/k", in the group "<ticket>". Nothing is charged before the first
+ * batch ends. INVALID, NO_MEMORY. */
+TACET_API tacet_status tacet_joint_fixed_create(tacet_joint_fixed **out, const tacet_fixed_group *groups,
+                                                size_t group_count, const tacet_joint_fixed_settings *settings,
+                                                const tacet_ask *ask, tacet_error *err);
+TACET_API void tacet_joint_fixed_free(tacet_joint_fixed *fixed); /* wipes; NULL is allowed */
+/* The next arm: choices has one number per group. Makes the release of the batch before, where one is due: errors of
+ * tacet_mechanism_run, after which the call may be repeated. STATE: a ticket is open, or the horizon is over. */
+TACET_API tacet_status tacet_joint_fixed_suggest(tacet_joint_fixed *fixed, size_t *choices, uint64_t *ticket,
+                                                 tacet_error *err);
+/* NOT_FOUND, CONFLICT, INVALID (outside the range) as for every policy. */
+TACET_API tacet_status tacet_joint_fixed_observe(tacet_joint_fixed *fixed, uint64_t ticket, double value,
+                                                 tacet_error *err);
+/* The arm of the best posterior mean, and that mean in the rewards' units. */
+TACET_API double tacet_joint_fixed_best(const tacet_joint_fixed *fixed, size_t *choices);
+TACET_API void tacet_joint_fixed_guarantee(const tacet_joint_fixed *fixed, tacet_guarantee *out);
+/* Private bytes. With a ledger a batch that was released before is never released differently, whatever is loaded:
+ * its ticket holds the answer. CORRUPT. */
+TACET_API tacet_status tacet_joint_fixed_save(const tacet_joint_fixed *fixed, tacet_blob *out, tacet_error *err);
+TACET_API tacet_status tacet_joint_fixed_load(tacet_joint_fixed *fixed, const void *bytes, size_t size,
+                                              tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,300 @@
+/* joint_fixed.c - joint DP over a fixed public domain: sums of rewards along planned arms, one release a batch.
+ * Ring: trusted. Source and differences: fixed_learner.c; proof: docs/algorithms/joint.md, (g). A release happens in
+ * the first suggestion after a batch's end; its ticket is answered once, so a restart can't release a batch twice
+ * differently. Cost: O(m) a report once its vector is made (O(m^2)), O(m^3) a batch. */
+#include <tacet/trusted/joint_fixed.h>
+
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/codec.h"
+#include "base/fail.h"
+#include "base/memory.h"
+
+static const char PROOF[] = "algorithms/joint.md", STATE_NAME[] = "joint-fixed";
+enum { STATE_VERSION = 1, TICKET_ROOM = TACET_TICKET_MOST + 1 };
+static const double QUANTUM = 0x1p-30;
+static const uint64_t MOST_ROUNDS = (uint64_t)1 << 22;
+
+struct tacet_joint_fixed {
+    tacet_joint_fixed_settings set;
+    tacet_fixed_learner *learner;
+    size_t m, G;
+    tacet_ask ask;
+    char group[TICKET_ROOM];
+    tacet_bound *wide, *bound;
+    tacet_mechanism *mechanism;
+    tacet_raw *raw;
+    tacet_bounded *bounded;
+    double *sum, *vector; /* m each; the sum is private */
+    uint64_t given, reported, batch;
+    size_t length, at; /* of the batch; rounds of it that were reported. length = 0: none planned */
+    double next_length;
+};
+
+void tacet_joint_fixed_settings_defaults(tacet_joint_fixed_settings *settings) {
+    *settings = (tacet_joint_fixed_settings){.reward_hi = 1, .first_batch = 30, .growth = 1.35};
+    tacet_fixed_settings_defaults(&settings->learner);
+}
+
+static tacet_status check(const tacet_joint_fixed_settings *s, const tacet_ask *ask, tacet_error *err) {
+    if (s == NULL || ask == NULL || ask->noise == NULL || ask->ticket == NULL || ask->what == NULL ||
+        ask->to_whom == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a study needs settings, a noise source, a ticket and its words");
+    }
+    if (strlen(ask->ticket) + 24 > TACET_TICKET_MOST) {
+        return tacet__fail(err, TACET_INVALID, "the ticket is too long to be numbered by batch");
+    }
+    if (!(s->rounds >= 1 && s->rounds <= MOST_ROUNDS)) {
+        return tacet__fail(err, TACET_INVALID, "rounds must be between 1 and 2^22");
+    }
+    if (!(s->reward_lo < s->reward_hi && isfinite(s->reward_hi - s->reward_lo))) {
+        return tacet__fail(err, TACET_INVALID, "the range of rewards must be finite, its low end below its high end");
+    }
+    if (s->first_batch == 0 || !(s->growth > 1 && s->growth <= 100)) {
+        return tacet__fail(err, TACET_INVALID, "first_batch must be at least 1, growth above 1 and at most 100");
+    }
+    return TACET_OK;
+}
+
+static tacet_status build_gate(tacet_joint_fixed *f, tacet_error *err) {
+    /* sums of at most T vectors of norm 1/2; a record moves its batch's sum by at most 1 */
+    const double rounding = sqrt((double)f->m) * QUANTUM;
+    const tacet_neighbours neighbours = {.relation = TACET_RELATION_REPLACE};
+    tacet_status status = tacet_bound_norm(&f->wide, f->m, ((double)f->set.rounds + 2) * (0.5 + rounding), err);
+    if (status == TACET_OK) {
+        status = tacet_bound_narrow(&f->bound, f->wide, 1 + 1e-12 + rounding, PROOF, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_mechanism_create(&f->mechanism, TACET_MECHANISM_GAUSSIAN, f->bound, &neighbours, f->set.eps,
+                                        f->set.delta, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_raw_create(&f->raw, f->m, err);
+    }
+    return status == TACET_OK ? tacet_bounded_create(&f->bounded, f->bound, err) : status;
+}
+
+tacet_status tacet_joint_fixed_create(tacet_joint_fixed **out, const tacet_fixed_group *groups, size_t group_count,
+                                      const tacet_joint_fixed_settings *settings, const tacet_ask *ask,
+                                      tacet_error *err) {
+    if (out == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no place for the study");
+    }
+    *out = NULL;
+    tacet_status status = check(settings, ask, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet_joint_fixed *f = TACET__ZALLOC(tacet_joint_fixed, 1);
+    if (f == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a study");
+    }
+    f->set = *settings;
+    f->ask = (tacet_ask){.ledger = ask->ledger, .noise = ask->noise, .what = "one batch of a bandit", .to_whom = "all"};
+    (void)snprintf(f->group, sizeof f->group, "%s", ask->ticket);
+    f->next_length = (double)settings->first_batch;
+    status = tacet_fixed_learner_create(&f->learner, groups, group_count, &settings->learner, err);
+    if (status == TACET_OK) {
+        f->m = tacet_fixed_learner_dim(f->learner);
+        f->G = group_count;
+        f->sum = TACET__ZALLOC(double, f->m);
+        f->vector = TACET__ZALLOC(double, f->m);
+        status = f->sum == NULL || f->vector == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a study")
+                                                     : build_gate(f, err);
+    }
+    if (status != TACET_OK) {
+        tacet_joint_fixed_free(f);
+        return status;
+    }
+    *out = f;
+    return TACET_OK;
+}
+
+void tacet_joint_fixed_free(tacet_joint_fixed *f) {
+    if (f == NULL) {
+        return;
+    }
+    tacet_bounded_free(f->bounded);
+    tacet_raw_free(f->raw);
+    tacet_mechanism_free(f->mechanism);
+    tacet_bound_free(f->bound);
+    tacet_bound_free(f->wide);
+    tacet_fixed_learner_free(f->learner);
+    if (f->sum != NULL) {
+        sodium_memzero(f->sum, f->m * sizeof(double));
+    }
+    free(f->sum);
+    free(f->vector);
+    free(f);
+}
+
+/* The release of a batch that has ended, handed to the learner. */
+static tacet_status close_batch(tacet_joint_fixed *f, tacet_error *err) {
+    tacet_release *release = NULL;
+    char ticket[TICKET_ROOM], part[32];
+    (void)snprintf(ticket, sizeof ticket, "%.170s/%llu", f->group, (unsigned long long)f->batch);
+    (void)snprintf(part, sizeof part, "batch %llu", (unsigned long long)f->batch);
+    tacet_ask ask = f->ask;
+    ask.ticket = ticket;
+    ask.group = f->group;
+    ask.part = part;
+    ask.covered_fields = "reward";
+    ask.covered_records = "each round";
+    tacet_status status = tacet_raw_set(f->raw, f->sum, f->m, err);
+    if (status == TACET_OK) {
+        status = tacet_bounded_set(f->bounded, f->raw, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_mechanism_run(f->mechanism, &release, &ask, f->bounded, err);
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    const double sigma = tacet_mechanism_scale(f->mechanism);
+    /* what can't be learnt from leaves the posterior as it was; the batch is over either way */
+    (void)tacet_fixed_learner_update(f->learner, tacet_release_values(release), sigma * sigma, NULL);
+    tacet_release_free(release);
+    sodium_memzero(f->sum, f->m * sizeof(double));
+    f->length = f->at = 0;
+    return TACET_OK;
+}
+
+tacet_status tacet_joint_fixed_suggest(tacet_joint_fixed *f, size_t *choices, uint64_t *ticket, tacet_error *err) {
+    if (f->given != f->reported) {
+        return tacet__fail(err, TACET_STATE, "a ticket is open: report it first");
+    }
+    if (f->given >= f->set.rounds) {
+        return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over", (unsigned long long)f->set.rounds);
+    }
+    if (f->length > 0 && f->at == f->length) {
+        tacet_status status = close_batch(f, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
+    if (f->length == 0) {
+        const double left = (double)(f->set.rounds - f->given);
+        const size_t length = (size_t)fmin(ceil(f->next_length), left);
+        tacet_status status = tacet_fixed_learner_plan(f->learner, length, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        f->length = length;
+        f->next_length = fmin(f->next_length * f->set.growth, (double)MOST_ROUNDS);
+        f->batch++;
+    }
+    memcpy(choices, tacet_fixed_learner_arm(f->learner, f->at), f->G * sizeof(size_t));
+    *ticket = ++f->given;
+    return TACET_OK;
+}
+
+tacet_status tacet_joint_fixed_observe(tacet_joint_fixed *f, uint64_t ticket, double value, tacet_error *err) {
+    if (ticket == 0 || ticket > f->given) {
+        return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
+    }
+    if (ticket <= f->reported) {
+        return tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
+    }
+    if (!(value >= f->set.reward_lo && value <= f->set.reward_hi)) {
+        return tacet__fail(err, TACET_INVALID, "the reward is outside the study's range [%g, %g]", f->set.reward_lo,
+                           f->set.reward_hi);
+    }
+    const double v = (value - f->set.reward_lo) / (f->set.reward_hi - f->set.reward_lo) - 0.5;
+    tacet_fixed_learner_vector(f->learner, f->vector, f->at);
+    for (size_t i = 0; i < f->m; i++) {
+        f->sum[i] += QUANTUM * rint(v * f->vector[i] / QUANTUM);
+    }
+    f->reported++;
+    f->at++;
+    return TACET_OK;
+}
+
+double tacet_joint_fixed_best(const tacet_joint_fixed *f, size_t *choices) {
+    return f->set.reward_lo + (f->set.reward_hi - f->set.reward_lo) * tacet_fixed_learner_best(f->learner, choices);
+}
+
+void tacet_joint_fixed_guarantee(const tacet_joint_fixed *f, tacet_guarantee *out) {
+    const bool is_private = tacet_noise_is_private(f->ask.noise);
+    *out = (tacet_guarantee){.trust = TACET_TRUST_CENTRAL,
+                             .proven = is_private,
+                             .eps = is_private ? f->set.eps : INFINITY,
+                             .delta = is_private ? f->set.delta : 1,
+                             .protects = "the reward of one round, towards all other rounds",
+                             .statement =
+                                 is_private ? "What all others see hardly changes when one round's reward is replaced."
+                                            : "Not private: the noise comes from a seeded source.",
+                             .proof = PROOF};
+}
+
+tacet_status tacet_joint_fixed_save(const tacet_joint_fixed *f, tacet_blob *out, tacet_error *err) {
+    tacet_blob learner;
+    tacet_blob_init(&learner);
+    tacet_status status = tacet_fixed_learner_save(f->learner, &learner, err);
+    if (status == TACET_OK) {
+        tacet__writer w;
+        tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
+        tacet__write_bytes(&w, f->group, strlen(f->group));
+        tacet__write_u64(&w, f->set.rounds);
+        tacet__write_f64(&w, f->set.eps);
+        tacet__write_f64(&w, f->set.delta);
+        tacet__write_u64(&w, f->given);
+        tacet__write_u64(&w, f->reported);
+        tacet__write_u64(&w, f->batch);
+        tacet__write_size(&w, f->length);
+        tacet__write_size(&w, f->at);
+        tacet__write_f64(&w, f->next_length);
+        tacet__write_f64s(&w, f->sum, f->m);
+        tacet__write_bytes(&w, learner.data, learner.size);
+        status = tacet__write_end(&w, err);
+    }
+    tacet_blob_clear(&learner);
+    return status;
+}
+
+tacet_status tacet_joint_fixed_load(tacet_joint_fixed *f, const void *bytes, size_t size, tacet_error *err) {
+    tacet__reader r;
+    tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const unsigned char *name = NULL, *learner = NULL;
+    const size_t name_size = tacet__read_bytes(&r, &name);
+    if (name_size != strlen(f->group) || memcmp(name, f->group, name_size) != 0 ||
+        tacet__read_u64(&r) != f->set.rounds || tacet__read_f64(&r) != f->set.eps ||
+        tacet__read_f64(&r) != f->set.delta) {
+        return tacet__fail(err, TACET_CORRUPT, "the state is of another study");
+    }
+    const uint64_t given = tacet__read_u64(&r), reported = tacet__read_u64(&r), batch = tacet__read_u64(&r);
+    const size_t length = tacet__read_size(&r, (size_t)MOST_ROUNDS), at = tacet__read_size(&r, (size_t)MOST_ROUNDS);
+    const double next_length = tacet__read_f64(&r);
+    tacet__read_f64s(&r, f->vector, f->m);
+    const size_t learner_size = tacet__read_bytes(&r, &learner);
+    status = tacet__read_end(&r, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    bool good = given <= f->set.rounds && reported <= given && given - reported <= 1 && at <= length &&
+                next_length >= 1 && next_length <= (double)MOST_ROUNDS;
+    for (size_t i = 0; i < f->m; i++) {
+        good = good && fabs(f->vector[i]) <= (double)f->set.rounds;
+    }
+    if (!good) {
+        return tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
+    }
+    status = tacet_fixed_learner_load(f->learner, learner, learner_size, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    memcpy(f->sum, f->vector, f->m * sizeof(double));
+    f->given = given;
+    f->reported = reported;
+    f->batch = batch;
+    f->length = length;
+    f->at = at;
+    f->next_length = next_length;
+    return TACET_OK;
+}

@@ -1,0 +1,198 @@
+/* test_joint_fixed.c - fixed domains: tickets, ledger, restarts, and that it learns. */
+#include "support/test.h"
+
+#include <tacet/base/features.h>
+#include <tacet/base/simrng.h>
+#include <tacet/trusted/joint_fixed.h>
+
+enum { CHOICES = 21, FEATURES = 6, GROUPS = 2 };
+static double Phi[FEATURES * CHOICES];
+static tacet_fixed_group groups[GROUPS];
+
+static int setup(void **state) {
+    (void)state;
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    const double ell = 0.4;
+    spec.lengthscales = &ell;
+    tacet_kernel *kernel = NULL;
+    tacet_features *features = NULL;
+    double X[CHOICES];
+    for (size_t i = 0; i < CHOICES; i++) {
+        X[i] = (double)i / (CHOICES - 1);
+    }
+    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    assert_ok(tacet_features_create_mercer_points(&features, kernel, X, 1, NULL, CHOICES, FEATURES, NULL));
+    tacet_features_eval(features, Phi, X, 1, CHOICES);
+    for (size_t g = 0; g < GROUPS; g++) {
+        groups[g] = (tacet_fixed_group){Phi, tacet_features_dim(features), CHOICES};
+    }
+    tacet_features_free(features);
+    tacet_kernel_free(kernel);
+    return 0;
+}
+
+static void settings_for_tests(tacet_joint_fixed_settings *s) {
+    tacet_joint_fixed_settings_defaults(s);
+    s->eps = 5;
+    s->delta = 1e-5;
+    s->rounds = 3000;
+}
+
+/* Best at choices 15 and 4. */
+static double truth(const size_t *arm) {
+    const double a = ((double)arm[0] - 15) / 20, b = ((double)arm[1] - 4) / 20;
+    return 0.9 - 0.5 * a * a - 0.6 * b * b;
+}
+
+static void learns(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    tacet_joint_fixed_settings s;
+    settings_for_tests(&s);
+    tacet_joint_fixed *f = NULL;
+    assert_ok(tacet_joint_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+    tacet_guarantee g;
+    tacet_joint_fixed_guarantee(f, &g);
+    assert_true(!g.proven && isinf(g.eps));
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 8, 0);
+    size_t arm[GROUPS];
+    uint64_t ticket = 0;
+    for (size_t t = 0; t < s.rounds; t++) {
+        assert_ok(tacet_joint_fixed_suggest(f, arm, &ticket, NULL));
+        assert_int_equal(ticket, t + 1);
+        const double y = fmin(fmax(truth(arm) + 0.1 * tacet_simrng_normal(&rng), 0), 1);
+        assert_ok(tacet_joint_fixed_observe(f, ticket, y, NULL));
+    }
+    assert_status(tacet_joint_fixed_suggest(f, arm, &ticket, NULL), TACET_STATE);
+    const double best = tacet_joint_fixed_best(f, arm);
+    assert_true(truth(arm) > 0.87);
+    assert_close(best, 0.9, 0.06);
+    tacet_joint_fixed_free(f);
+    tacet_noise_close(noise);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    tacet_joint_fixed *f = NULL;
+    for (int k = 0; k < 6; k++) {
+        tacet_joint_fixed_settings s;
+        settings_for_tests(&s);
+        s.eps = k == 0 ? NAN : s.eps;
+        s.delta = k == 1 ? 0 : s.delta;
+        s.rounds = k == 2 ? 0 : s.rounds;
+        s.growth = k == 3 ? 1 : s.growth;
+        s.reward_hi = k == 4 ? 0 : s.reward_hi;
+        assert_status(tacet_joint_fixed_create(&f, groups, GROUPS, &s, k == 5 ? NULL : &ask, NULL), TACET_INVALID);
+        assert_null(f);
+    }
+    tacet_joint_fixed_settings s;
+    settings_for_tests(&s);
+    assert_ok(tacet_joint_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+    size_t arm[GROUPS];
+    uint64_t ticket = 0;
+    assert_status(tacet_joint_fixed_observe(f, 1, 0.5, NULL), TACET_NOT_FOUND);
+    assert_ok(tacet_joint_fixed_suggest(f, arm, &ticket, NULL));
+    assert_status(tacet_joint_fixed_suggest(f, arm, &ticket, NULL), TACET_STATE);
+    assert_status(tacet_joint_fixed_observe(f, 1, 1.01, NULL), TACET_INVALID);
+    assert_status(tacet_joint_fixed_observe(f, 1, NAN, NULL), TACET_INVALID);
+    assert_ok(tacet_joint_fixed_observe(f, 1, 1, NULL));
+    assert_status(tacet_joint_fixed_observe(f, 1, 1, NULL), TACET_CONFLICT);
+    tacet_joint_fixed_free(f);
+    tacet_noise_close(noise);
+}
+
+/* Plays rounds up to `until` with rewards shifted by `shift`; returns the last arm. */
+static void play(tacet_joint_fixed *f, uint64_t until, double shift, size_t *arm) {
+    uint64_t ticket = 0;
+    while (ticket < until) {
+        assert_ok(tacet_joint_fixed_suggest(f, arm, &ticket, NULL));
+        assert_ok(tacet_joint_fixed_observe(f, ticket, truth(arm) - shift, NULL));
+    }
+}
+
+/* A batch once released is answered from the ledger: rolled back to an older state, with other rewards reported, the
+ * study sees the old release and no second one. All batches cost one budget. */
+static void rolled_back(void **state) {
+    (void)state;
+    const char *folder = test_mkdir();
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
+    tacet_ledger_settings budget;
+    tacet_ledger_settings_defaults(&budget);
+    budget.eps = 5.01;
+    tacet_ledger *ledger = NULL;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
+    assert_ok(tacet_noise_open(&noise, NULL));
+    const tacet_ask ask = {.ledger = ledger, .noise = noise, .ticket = "study", .what = "w", .to_whom = "x"};
+    tacet_joint_fixed_settings s;
+    settings_for_tests(&s);
+    tacet_joint_fixed *f = NULL, *g = NULL;
+    assert_ok(tacet_joint_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+    size_t arm[GROUPS], other[GROUPS];
+    play(f, 10, 0, arm);
+    tacet_blob saved;
+    tacet_blob_init(&saved);
+    assert_ok(tacet_joint_fixed_save(f, &saved, NULL));
+    play(f, 120, 0, arm); /* two batches released */
+    tacet_ledger_totals totals;
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    assert_true(totals.entries >= 2 && totals.eps <= 5.01);
+    const uint64_t entries = totals.entries;
+    assert_ok(tacet_joint_fixed_create(&g, groups, GROUPS, &s, &ask, NULL));
+    assert_ok(tacet_joint_fixed_load(g, saved.data, saved.size, NULL));
+    play(g, 120, 0.3, other);
+    assert_memory_equal(arm, other, sizeof arm);
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    assert_int_equal(totals.entries, entries);
+    tacet_joint_fixed_free(g);
+    tacet_ask elsewhere = ask;
+    elsewhere.ticket = "another";
+    assert_ok(tacet_joint_fixed_create(&g, groups, GROUPS, &s, &elsewhere, NULL));
+    assert_status(tacet_joint_fixed_load(g, saved.data, saved.size, NULL), TACET_CORRUPT);
+    saved.data[saved.size / 2] ^= 1;
+    assert_status(tacet_joint_fixed_load(f, saved.data, saved.size, NULL), TACET_CORRUPT);
+    tacet_joint_fixed_free(f);
+    tacet_joint_fixed_free(g);
+    tacet_blob_clear(&saved);
+    tacet_noise_close(noise);
+    tacet_ledger_close(ledger);
+    test_rmdir(folder);
+}
+
+static void failing_allocations(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    tacet_joint_fixed_settings s;
+    settings_for_tests(&s);
+    for (long n = 1;; n++) {
+        tacet_joint_fixed *f = NULL;
+        fail_alloc_after(n);
+        const tacet_status status = tacet_joint_fixed_create(&f, groups, GROUPS, &s, &ask, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            tacet_joint_fixed_free(f);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_null(f);
+    }
+    tacet_noise_close(noise);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(learns), cmocka_unit_test(refuses),
+                                       cmocka_unit_test(rolled_back), cmocka_unit_test(failing_allocations)};
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
