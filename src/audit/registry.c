@@ -28,6 +28,10 @@ static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_device_laplace,
     &tacet__audit_device_retry,
     &tacet__audit_retry_redraws,
+    &tacet__audit_usca,
+    &tacet__audit_usca_features,
+    &tacet__audit_usca_choice,
+    &tacet__audit_usca_grid,
 };
 /* clang-format on */
 

@@ -17,5 +17,8 @@ extern const tacet_audit_target tacet__audit_half_noise, tacet__audit_float_lapl
 /* targets_randomizer.c */
 extern const tacet_audit_target tacet__audit_duchi, tacet__audit_piecewise, tacet__audit_hybrid, tacet__audit_staircase,
     tacet__audit_device_laplace, tacet__audit_device_retry, tacet__audit_retry_redraws;
+/* targets_usca.c */
+extern const tacet_audit_target tacet__audit_usca, tacet__audit_usca_features, tacet__audit_usca_choice,
+    tacet__audit_usca_grid;
 
 #endif

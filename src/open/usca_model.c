@@ -21,6 +21,11 @@ struct tacet_usca_model {
     double *by_coordinate; /* count x d */
     tacet_receipt receipts[TACET_USCA_RECEIPTS_MOST];
     tacet_kernel *kernel; /* of the unit box */
+    /* SE: k is a product over coordinates, so nodes with the same action share a factor. */
+    tacet_kernel *parts_of[2]; /* of actions, of contexts (NULL without) */
+    size_t group_count;        /* distinct actions among the nodes; 0: not SE */
+    size_t *group_of;          /* count */
+    double *group_action;      /* group_count x action_dim: by coordinate */
 };
 
 static bool finite_all(const double *x, size_t n) {
@@ -87,6 +92,43 @@ static void adopt(tacet_usca_model *m, const tacet_usca_parts *p) {
     m->parts.receipts = m->receipts;
 }
 
+/* Finds the distinct actions among the nodes, and makes the two factors of the kernel. */
+static tacet_status factor(tacet_usca_model *m, const double *unit, tacet_error *err) {
+    const size_t count = m->parts.count;
+    const size_t a = m->parts.action_dim;
+    size_t *first = TACET__ZALLOC(size_t, count);
+    m->group_of = TACET__ZALLOC(size_t, count);
+    m->group_action = TACET__ZALLOC(double, count *a);
+    tacet_status status = first == NULL || m->group_of == NULL || m->group_action == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model of %zu nodes", count)
+                              : TACET_OK;
+    for (size_t j = 0; j < count && status == TACET_OK; j++) {
+        size_t g = 0;
+        while (g < m->group_count && memcmp(m->nodes + first[g] * m->d, m->nodes + j * m->d, a * sizeof(double)) != 0) {
+            g++;
+        }
+        if (g == m->group_count) {
+            first[m->group_count++] = j;
+        }
+        m->group_of[j] = g;
+    }
+    for (size_t g = 0; g < m->group_count && status == TACET_OK; g++) {
+        for (size_t c = 0; c < a; c++) {
+            m->group_action[c * m->group_count + g] = m->nodes[first[g] * m->d + c];
+        }
+    }
+    for (size_t part = 0; part < 2 && status == TACET_OK; part++) {
+        tacet_kernel_spec spec;
+        tacet_kernel_spec_defaults(&spec);
+        spec.d = part == 0 ? a : m->d - a;
+        spec.lengthscales = part == 0 ? unit : unit + a;
+        spec.lengthscale_count = spec.d;
+        status = spec.d > 0 ? tacet_kernel_create(&m->parts_of[part], &spec, err) : TACET_OK;
+    }
+    free(first);
+    return status;
+}
+
 tacet_status tacet_usca_model_create(tacet_usca_model **out, const tacet_usca_parts *parts, tacet_error *err) {
     *out = NULL;
     tacet_status status = check(parts, err);
@@ -117,6 +159,9 @@ tacet_status tacet_usca_model_create(tacet_usca_model **out, const tacet_usca_pa
                                     .lengthscales = unit,
                                     .lengthscale_count = m->d};
     status = tacet_kernel_create(&m->kernel, &spec, err);
+    if (status == TACET_OK && parts->kind == TACET_KERNEL_SE) {
+        status = factor(m, unit, err);
+    }
     if (status != TACET_OK) {
         tacet_usca_model_free(m);
         return status;
@@ -131,12 +176,44 @@ void tacet_usca_model_free(tacet_usca_model *model) {
         free(model->weights);
         free(model->by_coordinate);
         tacet_kernel_free(model->kernel);
+        tacet_kernel_free(model->parts_of[0]);
+        tacet_kernel_free(model->parts_of[1]);
+        free(model->group_of);
+        free(model->group_action);
         free(model);
     }
 }
 
 const tacet_usca_parts *tacet_usca_model_parts(const tacet_usca_model *model) {
     return &model->parts;
+}
+
+/* SE: what the nodes of each distinct action weigh in this context. */
+static void weigh(const tacet_usca_model *m, double *group_weight, const double *unit) {
+    double row[TACET__KERNEL_BLOCK];
+    const size_t count = m->parts.count;
+    const size_t a = m->parts.action_dim;
+    memset(group_weight, 0, m->group_count * sizeof *group_weight);
+    for (size_t at = 0; at < count; at += TACET__KERNEL_BLOCK) {
+        const size_t n = count - at < TACET__KERNEL_BLOCK ? count - at : TACET__KERNEL_BLOCK;
+        if (m->parts_of[1] != NULL) {
+            tacet__kernel_row_soa(m->parts_of[1], row, m->by_coordinate + a * count + at, count, n, unit + a);
+        }
+        for (size_t j = 0; j < n; j++) {
+            group_weight[m->group_of[at + j]] += m->weights[at + j] * (m->parts_of[1] != NULL ? row[j] : 1);
+        }
+    }
+}
+
+static double grouped_mean(const tacet_usca_model *m, const double *group_weight, const double *unit) {
+    double row[TACET__KERNEL_BLOCK];
+    double mean = m->parts.offset;
+    for (size_t at = 0; at < m->group_count; at += TACET__KERNEL_BLOCK) {
+        const size_t n = m->group_count - at < TACET__KERNEL_BLOCK ? m->group_count - at : TACET__KERNEL_BLOCK;
+        tacet__kernel_row_soa(m->parts_of[0], row, m->group_action + at, m->group_count, n, unit);
+        mean += tacet__dot(row, group_weight + at, n);
+    }
+    return mean;
 }
 
 static double mean_at(const tacet_usca_model *m, const double *unit) {
@@ -166,6 +243,7 @@ tacet_status tacet_usca_predict(const tacet_usca_model *model, size_t *best, dou
                                 size_t n, const double *context, tacet_error *err) {
     const size_t a = model->parts.action_dim;
     double unit[TACET_USCA_DIM_MOST] = {0};
+    double group_weight[TACET_USCA_NODES_MOST];
     size_t top = 0;
     if (n == 0) {
         return tacet__fail(err, TACET_INVALID, "there is no action to choose from");
@@ -173,11 +251,14 @@ tacet_status tacet_usca_predict(const tacet_usca_model *model, size_t *best, dou
     if (!scaled(model, unit, context, a, model->parts.context_dim)) {
         return tacet__fail(err, TACET_INVALID, "the context lies outside the bounds of the model");
     }
+    if (model->group_count > 0) {
+        weigh(model, group_weight, unit);
+    }
     for (size_t i = 0; i < n; i++) {
         if (!scaled(model, unit, actions + i * a, 0, a)) {
             return tacet__fail(err, TACET_INVALID, "action %zu lies outside the bounds of the model", i + 1);
         }
-        means[i] = mean_at(model, unit);
+        means[i] = model->group_count > 0 ? grouped_mean(model, group_weight, unit) : mean_at(model, unit);
         top = means[i] > means[top] ? i : top;
     }
     *best = top;

@@ -189,7 +189,7 @@ static double value(const target *t, const double *w) {
     return high - low;
 }
 
-/* A search that knows nothing of cells: random and corner starts, then shrinking coordinate steps. */
+/* A search that knows nothing of cells: corners and the best of random points, then shrinking coordinate steps. */
 static double optimise(const target *t, tacet_simrng *rng) {
     const size_t d = t->lever->d;
     double best = 0;
@@ -199,6 +199,17 @@ static double optimise(const target *t, tacet_simrng *rng) {
             w[c] = start < 1U << d ? (double)(start >> c & 1U) : tacet_simrng_uniform(rng);
         }
         double at = value(t, w);
+        for (int draw = 0; draw < 60 && start >= 1U << d; draw++) {
+            double v[4];
+            for (size_t c = 0; c < d; c++) {
+                v[c] = tacet_simrng_uniform(rng);
+            }
+            const double next = value(t, v);
+            if (next > at) {
+                at = next;
+                memcpy(w, v, sizeof v);
+            }
+        }
         for (double step = 0.2; step > 1e-4; step *= 0.5) {
             for (size_t c = 0; c < d; c++) {
                 for (int sign = -1; sign <= 1; sign += 2) {
@@ -251,7 +262,7 @@ static void test_certificates(void **state) {
         tacet__lever_apply(&lever, U, 5);
         const target t = {.lever = &lever, .U = trial % 2 == 0 ? NULL : U, .n = 5};
         tacet_usca_certificate certificate;
-        assert_ok(tacet__lever_certify(&certificate, &lever, t.U, t.n, 0.02, 20000, NULL));
+        assert_ok(tacet__lever_certify(&certificate, &lever, t.U, t.n, 0.02, 5000, NULL));
         const double found = optimise(&t, &rng);
         assert_true(found <= certificate.upper);
         assert_true(certificate.found <= certificate.upper);
@@ -261,7 +272,7 @@ static void test_certificates(void **state) {
         assert_true(found >= 0.97 * certificate.found);
         tacet_usca_basis_free(basis);
     }
-    assert_true(tight >= 90); /* the others ran out of cells, and are true all the same */
+    assert_true(tight >= 75); /* the others ran out of cells, and are true all the same */
 }
 
 /* A bound that forgot the second derivatives would be caught: with few cells the certificate must lie well above. */

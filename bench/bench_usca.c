@@ -1,0 +1,136 @@
+/* bench_usca.c - contextual models: learning from 100,000 records, certificates, predictions; beside the features of
+ * the same records alone (kernel values at the nodes and one matrix product), which every form of the algorithm must
+ * compute. */
+#include "base/usca_internal.h"
+
+#include <tacet/base/simrng.h>
+#include <tacet/trusted/usca.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { ROUNDS = 100000, ACTIONS = 101, TILE = 32 };
+
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void stop(const tacet_error *err) {
+    fprintf(stderr, "bench_usca: %s\n", err->message);
+    exit(1);
+}
+
+/* The features of all records and nothing else. */
+static double features_alone(const tacet_usca_basis *basis, const double *W, size_t m) {
+    tacet__usca_view view;
+    double *phi = malloc(m * TILE * sizeof *phi);
+    double sum = 0;
+    const double start = now();
+    tacet__usca_view_init(&view, basis, m);
+    for (size_t i = 0; i + TILE <= ROUNDS && phi != NULL; i += TILE) {
+        tacet_features_eval(&view.features, phi, W + i * basis->d, basis->d, TILE);
+        sum += phi[0];
+    }
+    free(phi);
+    return isfinite(sum) ? now() - start : -1;
+}
+
+static void predict(const tacet_usca_model *model, size_t context_dim) {
+    double actions[ACTIONS * TACET_USCA_DIM_MOST];
+    double means[ACTIONS];
+    const double context[TACET_USCA_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
+    const size_t a = tacet_usca_model_parts(model)->action_dim;
+    enum { REPEATS = 200 };
+    (void)context_dim;
+    for (size_t i = 0; i < ACTIONS * a; i++) {
+        actions[i] = (double)(i % ACTIONS) / (ACTIONS - 1);
+    }
+    double best = INFINITY;
+    for (int k = 0; k < REPEATS; k++) {
+        size_t chosen = 0;
+        const double start = now();
+        (void)tacet_usca_predict(model, &chosen, means, actions, ACTIONS, context, NULL);
+        best = fmin(best, now() - start);
+    }
+    printf("  prediction over %d actions: %.1f us\n", (int)ACTIONS, 1e6 * best);
+}
+
+static void run(const char *title, tacet_kernel_kind kind, size_t action_dim, double lengthscale) {
+    tacet_error err = {0};
+    tacet_usca_space space;
+    tacet_usca_settings settings;
+    tacet_usca_basis *basis = NULL;
+    tacet_usca_learner *learner = NULL;
+    tacet_usca_model *model = NULL;
+    tacet_noise *noise = NULL;
+    tacet_simrng rng;
+    const double zero[4] = {0, 0, 0, 0};
+    const double one[4] = {1, 1, 1, 1};
+    const size_t d = action_dim + 1;
+    tacet_usca_space_defaults(&space);
+    space.kind = kind;
+    space.action_dim = action_dim;
+    space.lower = zero;
+    space.upper = one;
+    space.lengthscales = &lengthscale;
+    tacet_usca_settings_defaults(&settings);
+    tacet_simrng_init(&rng, 1, 1);
+    double *W = malloc(ROUNDS * d * sizeof *W);
+    if (W == NULL) {
+        exit(1);
+    }
+    for (size_t i = 0; i < ROUNDS * d; i++) {
+        W[i] = tacet_simrng_uniform(&rng);
+    }
+    const double start = now();
+    if (tacet_usca_basis_create(&basis, &space, 0, &err) != TACET_OK ||
+        tacet_usca_learner_create(&learner, basis, &settings, &err) != TACET_OK ||
+        tacet_noise_open_seeded(&noise, 1, 1, &err) != TACET_OK) {
+        stop(&err);
+    }
+    const double made = now();
+    for (size_t i = 0; i < ROUNDS; i++) {
+        if (tacet_usca_learner_add(learner, W + i * d, sin(5 * W[i * d]) * W[i * d + d - 1], &err) != TACET_OK) {
+            stop(&err);
+        }
+    }
+    const tacet_ask ask = {.noise = noise, .ticket = "bench", .what = "model", .to_whom = "bench"};
+    if (tacet_usca_release(learner, &model, &ask, &err) != TACET_OK) {
+        stop(&err);
+    }
+    const double learnt = now();
+    const size_t m = (size_t)tacet_usca_model_parts(model)->receipts[0].count;
+    const double limit = features_alone(basis, W, m);
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    printf("%s, T = %d, %zu features:\n  learn %.2f s (basis %.2f s, plan and release %.2f s), %.2f times its features "
+           "alone; peak %.0f MiB\n",
+           title, (int)ROUNDS, m, learnt - start, made - start, learnt - made, (learnt - start) / limit,
+           (double)usage.ru_maxrss / 1024);
+    tacet_usca_certificate certificate;
+    const double before = now();
+    if (tacet_usca_certify(&certificate, basis, ROUNDS, 100, 0, 0.01, &err) != TACET_OK) {
+        stop(&err);
+    }
+    printf("  certificate at tau = 100: %zu cells, upper/found = %.4f, %.2f s\n", certificate.cells,
+           certificate.upper / certificate.found, now() - before);
+    predict(model, 1);
+    tacet_usca_model_free(model);
+    tacet_usca_learner_free(learner);
+    tacet_usca_basis_free(basis);
+    tacet_noise_close(noise);
+    free(W);
+}
+
+int main(void) {
+    run("SE, 1 + 1 coordinates", TACET_KERNEL_SE, 1, 0.3);
+    run("Matern 5/2, 1 + 1 coordinates", TACET_KERNEL_MATERN, 1, 0.3);
+    run("SE, 2 + 1 coordinates", TACET_KERNEL_SE, 2, 0.5);
+    run("Matern 5/2, 2 + 1 coordinates", TACET_KERNEL_MATERN, 2, 0.5);
+    return 0;
+}

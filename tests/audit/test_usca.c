@@ -1,0 +1,69 @@
+/* test_usca.c - the attack on contextual models: close to the claim, never above it; a coarse supremum is found out. */
+#include "support/test.h"
+
+#include <tacet/audit/audit.h>
+
+static tacet_audit_result audit(const char *name, double eps, size_t runs) {
+    tacet_audit_settings settings;
+    tacet_audit_result result;
+    const tacet_audit_claim claim = {.eps = eps};
+    const tacet_audit_target *target = tacet_audit_find(name);
+    assert_non_null(target);
+    tacet_audit_defaults(&settings);
+    settings.runs = runs;
+    settings.threads = 2;
+    settings.seeded = true;
+    settings.seed = 12;
+    assert_ok(tacet_audit_run(&result, target, &claim, &settings, NULL));
+    return result;
+}
+
+/* Seeded: no false alarms by chance of the day. */
+static void test_close_to_the_claim(void **state) {
+    (void)state;
+    const double budgets[] = {1, 2};
+    for (size_t i = 0; i < 2; i++) {
+        const tacet_audit_result r = audit("usca", budgets[i], 250000);
+        assert_false(r.violated);
+        assert_true(r.eps_lower >= 0.98 * budgets[i]);
+    }
+}
+
+static void test_others(void **state) {
+    (void)state;
+    tacet_audit_result r = audit("usca-features", 1, 60000);
+    assert_true(!r.violated && r.eps_lower > 0.7);
+    r = audit("usca-choice", 1, 60000);
+    assert_true(!r.violated && r.eps_lower > 0.5);
+    r = audit("control:usca-grid-sup", 1, 60000);
+    assert_true(r.violated && r.eps_lower > 1.5);
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    const char *const names[] = {"usca", "usca-choice", "control:usca-grid-sup"};
+    for (size_t i = 0; i < 3; i++) {
+        const tacet_audit_target *target = tacet_audit_find(names[i]);
+        const tacet_audit_claim claim = {.eps = 1};
+        for (long n = 1;; n++) {
+            void *made = NULL;
+            fail_alloc_after(n);
+            const tacet_status status = target->create(&made, &claim, NULL);
+            const int hit = fail_alloc_hit();
+            fail_alloc_after(0);
+            if (!hit) {
+                assert_ok(status);
+                target->free(made);
+                break;
+            }
+            assert_int_equal(status, TACET_NO_MEMORY);
+            assert_null(made);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_close_to_the_claim), cmocka_unit_test(test_others),
+                                       cmocka_unit_test(test_no_memory)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
