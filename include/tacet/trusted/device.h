@@ -37,7 +37,7 @@ typedef struct tacet_device tacet_device;
 
 typedef struct tacet_device_answer {
     double report; /* what may be sent; a possible output of the randomiser (tacet_ldp_possible) */
-    bool clipped;  /* the reward was outside the range; of a repeated ticket: the reward given now */
+    bool clipped;  /* the reward given now was outside the range. Keep it: sending it would tell of the reward */
     bool repeated; /* the ticket had been answered before: these are the stored bits */
 } tacet_device_answer;
 

@@ -1,0 +1,143 @@
+/* cmd_report.c - `tacet device report`: one reward, one ticket, one report.
+ * Ring: trusted. Messages never hold the reward. */
+#include "device/commands.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/trusted/device_ledger.h>
+#include <unistd.h>
+
+typedef struct request {
+    const char *ticket, *reward, *range, *mechanism, *ledger, *to;
+    double eps, budget;
+} request;
+
+/* "LO:HI". */
+static bool read_range(const char *text, double *lo, double *hi) {
+    char copy[128];
+    const size_t length = strlen(text);
+    if (length >= sizeof copy) {
+        return false;
+    }
+    memcpy(copy, text, length + 1);
+    char *colon = strchr(copy, ':');
+    if (colon == NULL) {
+        return false;
+    }
+    *colon = '\0';
+    return cli_number(lo, copy) && cli_number(hi, colon + 1);
+}
+
+static bool read_reward(const char *text, double *out) {
+    char line[128];
+    if (strcmp(text, "-") != 0) {
+        return cli_number(out, text);
+    }
+    if (fgets(line, sizeof line, stdin) == NULL) {
+        return false;
+    }
+    line[strcspn(line, "\r\n")] = '\0';
+    const bool ok = cli_number(out, line);
+    sodium_memzero(line, sizeof line);
+    return ok;
+}
+
+/* An existing ledger keeps its budget; a new one needs one. */
+static tacet_status open_ledger(tacet_ledger **out, const request *r, tacet_error *err) {
+    tacet_ledger_settings settings;
+    tacet_ledger_settings_defaults(&settings);
+    settings.accounting = TACET_ACCOUNTING_BASIC;
+    settings.delta = 0;
+    if (isnan(r->budget)) {
+        settings.use_stored = true;
+        settings.create = false;
+    } else {
+        settings.eps = r->budget;
+    }
+    return tacet_ledger_open(out, r->ledger, &settings, err);
+}
+
+static void print(const request *r, const tacet_ldp *ldp, const tacet_device_answer *answer) {
+    if (!cli_json_wanted()) {
+        printf("%.17g\n", answer->report);
+    }
+    cli_json_print(json_pack("{ss so ss so so so sb sb}", "ticket", r->ticket, "report", cli_real(answer->report),
+                             "mechanism", tacet_ldp_name(ldp->kind), "eps", cli_real(ldp->eps), "lo", cli_real(ldp->lo),
+                             "hi", cli_real(ldp->hi), "repeated", answer->repeated ? 1 : 0, "private", 1));
+}
+
+static int run(const cli_command *self, const request *r, double lo, double hi, double reward) {
+    tacet_error err;
+    tacet_ldp_kind kind;
+    tacet_ldp ldp;
+    tacet_ledger *ledger = NULL;
+    tacet_device *device = NULL;
+    tacet_device_ledger memory;
+    tacet_device_store store;
+    tacet_device_answer answer = {0};
+    tacet_error_clear(&err);
+    tacet_status status = tacet_ldp_parse(&kind, r->mechanism, &err);
+    if (status == TACET_OK) {
+        status = tacet_ldp_init(&ldp, kind, r->eps, lo, hi, &err);
+    }
+    if (status == TACET_OK) {
+        status = open_ledger(&ledger, r, &err);
+    }
+    if (status == TACET_OK) {
+        tacet_device_ledger_init(&memory, &store, ledger, r->to);
+        status = tacet_device_open(&device, &ldp, &store, &err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_device_report(device, &answer, r->ticket, reward, &err);
+    }
+    int code = CLI_EXIT_OK;
+    if (status == TACET_OK) {
+        if (answer.clipped) {
+            cli_say(self, "the reward lies outside %s and was clipped", r->range);
+        }
+        print(r, &ldp, &answer);
+    } else {
+        code = cli_fail(self, &err);
+    }
+    tacet_device_close(device);
+    tacet_ledger_close(ledger);
+    return code;
+}
+
+int cmd_report(int argc, char **argv, const cli_command *self) {
+    request r = {.mechanism = "hybrid", .to = "server", .eps = (double)NAN, .budget = (double)NAN};
+    const cli_option options[] = {
+        {"ticket", CLI_STRING, &r.ticket, "T", "Names the question: the server's round. At most 200 bytes.", true},
+        {"reward", CLI_STRING, &r.reward, "Y", "The reward; - reads it from stdin.", true},
+        {"range", CLI_STRING, &r.range, "LO:HI", "Public range of the reward; what lies outside is clipped.", true},
+        {"eps", CLI_DOUBLE, &r.eps, "E", "Of this report; 2^-10 to 32.", true},
+        {"mechanism", CLI_STRING, &r.mechanism, "NAME",
+         "laplace, staircase, duchi (one bit), piecewise, hybrid. Default hybrid.", false},
+        {"ledger", CLI_STRING, &r.ledger, "FILE", "The device's memory and account.", true},
+        {"budget", CLI_DOUBLE, &r.budget, "E", "Creates the ledger: eps of all reports together.", false},
+        {"to", CLI_STRING, &r.to, "WHOM", "Who receives the reports, for the ledger. Default server.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+    int code = CLI_EXIT_OK;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    double lo = 0;
+    double hi = 0;
+    double reward = 0;
+    if (!read_range(r.range, &lo, &hi)) {
+        return cli_usage(self, "--range is LO:HI, two numbers");
+    }
+    if (!read_reward(r.reward, &reward)) {
+        return cli_usage(self, "the reward is not a number");
+    }
+    if (isnan(r.budget) && access(r.ledger, F_OK) != 0 && errno == ENOENT) {
+        return cli_usage(self, "there is no ledger at %s yet: --budget creates it", r.ledger);
+    }
+    code = run(self, &r, lo, hi, reward);
+    sodium_memzero(&reward, sizeof reward);
+    return code;
+}

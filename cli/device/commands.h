@@ -1,0 +1,9 @@
+/* commands.h - the commands of tacet-device, one file each. */
+#ifndef TACET_CLI_DEVICE_COMMANDS_H
+#define TACET_CLI_DEVICE_COMMANDS_H
+
+#include "common/cli.h"
+
+int cmd_report(int argc, char **argv, const cli_command *self);
+
+#endif

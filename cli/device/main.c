@@ -1,0 +1,26 @@
+/* main.c - tacet-device: what runs where a reward is earned.
+ * Ring: trusted. Sees one raw reward at a time; lets its randomised report out, once per ticket. */
+#include "device/commands.h"
+
+static const cli_command COMMANDS[] = {
+    {"device report", "randomise a reward, once per ticket",
+     "--ticket T --reward Y --range LO:HI --eps E --ledger FILE [options]",
+     "Clips the reward to the range, randomises it with pure eps, stores the report in the device's own ledger, and "
+     "prints it. Asking again for the same ticket prints the same report and costs nothing, whatever reward is given: "
+     "a device that drew anew on every retry would let the server average its noise away. A ticket asked again with "
+     "another range, eps or mechanism is refused.\n\n"
+     "What is printed on stdout may be sent. That a reward was clipped is said on stderr only: it tells of the reward. "
+     "'--reward -' reads the reward from stdin, so that it does not show in the list of processes.\n\n"
+     "The ledger is created on first use with --budget, the eps that all reports of this device may cost together; "
+     "exit code 3 when it is spent. 'tacet ledger show' prints it.",
+     "tacet device report --ticket round-17 --reward 0.62 --range 0:1 --eps 1 --ledger phone.ledger --budget 100\n"
+     "echo 0.62 | tacet device report --ticket round-17 --reward - --range 0:1 --eps 1 --ledger phone.ledger --json",
+     cmd_report},
+    {NULL, NULL, NULL, NULL, NULL, NULL},
+};
+
+int main(int argc, char **argv) {
+    static const cli_program PROGRAM = {"tacet-device", "Randomises rewards where they are earned.", "trusted",
+                                        COMMANDS};
+    return cli_main(&PROGRAM, argc, argv);
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# device.sh - `tacet device report` as a person runs it: once per ticket, clipped, charged, refused.
+set -eu
+tacet=${TACET_BIN:?}/tacet
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "device: $*"; exit 1; }
+expect() { # expect CODE COMMAND...
+    want=$1
+    shift
+    code=0
+    "$@" >"$work/out" 2>"$work/err" || code=$?
+    [ "$code" = "$want" ] || { cat "$work/err"; fail "exit code $code instead of $want: $*"; }
+}
+ledger=$work/phone.ledger
+report() { "$tacet" device report --range 0:10 --eps 1 --ledger "$ledger" "$@"; }
+
+expect 2 report --ticket a --reward 3                # no ledger yet, and no budget for one
+grep -q -- --budget "$work/err" || fail "does not say how to create a ledger"
+[ ! -e "$ledger" ] || fail "a ledger was made without a budget"
+for mechanism in laplace duchi piecewise hybrid staircase; do
+    expect 0 report --ticket "$mechanism" --reward 3 --mechanism "$mechanism" --budget 6
+    cp "$work/out" "$work/first"
+    expect 0 report --ticket "$mechanism" --reward 7 --mechanism "$mechanism"
+    cmp -s "$work/out" "$work/first" || fail "$mechanism: a retry gave other bits"
+done
+expect 0 report --ticket hybrid --reward 3 --json
+grep -q '"repeated":true' "$work/out" || fail "a retry is not called one"
+! grep -q clipped "$work/out" || fail "what is sent tells whether the reward was clipped"
+# Clipped: said on stderr, not on stdout. From stdin, so that it is in no list of processes.
+echo 12.5 | report --ticket far --reward - >"$work/out" 2>"$work/err" || fail "from stdin"
+grep -q 'was clipped' "$work/err" || fail "clipping is not said"
+! grep -q '12.5' "$work/err" || fail "the message holds the reward"
+[ "$(wc -l <"$work/out")" = 1 ] || fail "more than a report on stdout"
+# The budget of 6 is spent: a seventh ticket is refused, old ones are still answered.
+expect 3 report --ticket seventh --reward 3
+[ ! -s "$work/out" ] || fail "something left although it was refused"
+expect 0 report --ticket far --reward 1
+# Another question under an old ticket.
+expect 1 "$tacet" device report --range 0:11 --eps 1 --ledger "$ledger" --ticket far --reward 3
+expect 1 "$tacet" device report --range 0:10 --eps 2 --ledger "$ledger" --ticket far --reward 3
+expect 1 report --ticket far --reward 3 --mechanism duchi
+for bad in nan inf 1e999 three ''; do
+    expect 2 report --ticket bad --reward "$bad"
+done
+for bad in 10 1:x :; do
+    expect 2 "$tacet" device report --range "$bad" --eps 1 --ledger "$ledger" --ticket bad --reward 3
+done
+expect 1 "$tacet" device report --range 3:3 --eps 1 --ledger "$ledger" --ticket bad --reward 3
+expect 1 "$tacet" device report --range 0:1 --eps 0 --ledger "$ledger" --ticket bad --reward 3
+expect 1 report --ticket bad --reward 3 --mechanism nothing
+expect 1 report --ticket '' --reward 3
+expect 0 "$tacet" ledger verify --ledger "$ledger"
+expect 0 "$tacet" ledger show --ledger "$ledger"
+grep -q 'spent   eps 6 of 6' "$work/out" || { cat "$work/out"; fail "the ledger does not say what was spent"; }
