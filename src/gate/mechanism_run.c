@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "gate/bound_internal.h"
 #include "gate/mint.h"
+#include "gate/table_hash.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -143,6 +144,22 @@ tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const
     return TACET_OK;
 }
 
+void tacet__table_hash(crypto_generichash_state *hash, const double *values, size_t count) {
+    unsigned char bytes[64 * sizeof(uint64_t)];
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = 0;
+        memcpy(&bits, &values[i], sizeof bits);
+        for (size_t b = 0; b < sizeof bits; b++) {
+            bytes[n++] = (unsigned char)(bits >> (8 * b));
+        }
+        if (n == sizeof bytes || i + 1 == count) {
+            (void)crypto_generichash_update(hash, bytes, n);
+            n = 0;
+        }
+    }
+}
+
 tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row, tacet_error *err) {
     const size_t count = table->mechanism->bound->count;
     if (table->failed || table->given == table->rows) {
@@ -156,15 +173,7 @@ tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bou
         table->failed = true;
         return s;
     }
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits = 0;
-        unsigned char bytes[8];
-        memcpy(&bits, &values[i], sizeof bits);
-        for (size_t b = 0; b < sizeof bytes; b++) {
-            bytes[b] = (unsigned char)(bits >> (8 * b));
-        }
-        (void)crypto_generichash_update(&table->hash, bytes, sizeof bytes);
-    }
+    tacet__table_hash(&table->hash, values, count);
     table->given++;
     return TACET_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/linalg.h"
 #include "base/memory.h"
+#include "gate/table_hash.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include <tacet/db/csvfile.h>
 #include <unistd.h>
 
-enum { PROGRESS_ROWS = 4096, LINE_ROOM = 32 };
+enum { PROGRESS_ROWS = 4096, LINE_NUMBERS = 16 };
 
 tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, tacet_error *err) {
     tacet_status status = tacet_csv_open_file(out, job->settings->data, NULL, err);
@@ -44,7 +45,14 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
     if (columns == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
     }
-    tacet_status status = tacet__curate_open(&csv, columns, job, err);
+    struct stat st;
+    tacet_status status = TACET_OK;
+    /* A pipe would be empty the second time, when the budget is spent already. */
+    if (strcmp(job->settings->data, "-") == 0 || (stat(job->settings->data, &st) == 0 && !S_ISREG(st.st_mode))) {
+        status =
+            tacet__fail(err, TACET_INVALID, "%s: the table is read twice, so it must be a file", job->settings->data);
+    }
+    status = status != TACET_OK ? status : tacet__curate_open(&csv, columns, job, err);
     job->rows = 0;
     while (status == TACET_OK) {
         status = tacet_csv_next(csv, &found, err);
@@ -71,17 +79,20 @@ bool tacet__curate_header(FILE *file, size_t count) {
 }
 
 bool tacet__curate_line(FILE *file, size_t row, const double *values, size_t count, int grid_exponent) {
-    char text[LINE_ROOM + TACET__DECIMAL_BYTES];
+    char text[LINE_NUMBERS * (TACET__DECIMAL_BYTES + 1) + TACET__DECIMAL_BYTES];
     size_t n = tacet__decimal(text, (double)row, 0);
     for (size_t i = 0; i < count; i++) {
+        if (i > 0 && i % LINE_NUMBERS == 0) {
+            if (fwrite(text, 1, n, file) != n) {
+                return false;
+            }
+            n = 0;
+        }
         text[n++] = ',';
         n += tacet__decimal(text + n, values[i], grid_exponent);
-        if (fwrite(text, 1, n, file) != n) {
-            return false;
-        }
-        n = 0;
     }
-    return fputc('\n', file) != EOF;
+    text[n++] = '\n';
+    return fwrite(text, 1, n, file) == n;
 }
 
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
@@ -168,15 +179,7 @@ static tacet_status recover(const tacet__curate *job, const tacet_receipt *recei
     (void)crypto_generichash_init(&hash, NULL, 0, sizeof found_hash);
     while (tacet_csv_next(csv, &found, NULL) == TACET_OK && found &&
            tacet_csv_numbers(csv, values, columns, job->dims, NULL) == TACET_OK) {
-        for (size_t i = 0; i < job->dims; i++) {
-            uint64_t bits = 0;
-            unsigned char bytes[8];
-            memcpy(&bits, &values[i], sizeof bits);
-            for (size_t b = 0; b < sizeof bytes; b++) {
-                bytes[b] = (unsigned char)(bits >> (8 * b));
-            }
-            (void)crypto_generichash_update(&hash, bytes, sizeof bytes);
-        }
+        tacet__table_hash(&hash, values, job->dims);
         count++;
     }
     (void)crypto_generichash_final(&hash, found_hash, sizeof found_hash);

@@ -415,6 +415,8 @@ static void test_bad_cells(void **state) {
     assert_status(run(f, &err), TACET_NOT_FOUND);
     assert_int_equal(unlink(f->data), 0);
     assert_status(run(f, &err), TACET_NOT_FOUND);
+    assert_int_equal(mkfifo(f->data, 0600), 0); /* it could be read only once */
+    assert_status(run(f, &err), TACET_INVALID);
     assert_false(exists(f->out));
 }
 
