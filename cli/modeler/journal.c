@@ -79,7 +79,7 @@ static tacet_status replay_line(journal *j, json_t *line, const json_t *settings
         return TACET_OK;
     }
     if (json_unpack(line, "{s{ss sI}}", "ask", "ticket", &text, "row", &row) == 0 && row >= 0 &&
-        strlen(text) < JOURNAL_TICKET) {
+        strlen(text) < JOURNAL_TICKET && find(j, text) == NULL) {
         return add(j, text, (size_t)row, err);
     }
     if (json_unpack(line, "{s{ss sF}}", "value", "ticket", &text, "value", &value) == 0) {
@@ -134,6 +134,16 @@ static tacet_status begin(journal *j, const json_t *settings, tacet_error *err) 
     return append(j, json_pack("{s{ss sO}}", "start", "run", j->run, "settings", settings), err);
 }
 
+/* The file's name must survive a crash as its lines do. */
+static tacet_status sync_folder(const char *folder, tacet_error *err) {
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool ok = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return ok ? TACET_OK : tacet__fail(err, TACET_IO, "%s cannot be synced", folder);
+}
+
 tacet_status journal_open(journal *out, const char *folder, const json_t *settings, tacet_error *err) {
     char path[PATH_BYTES];
     size_t lines = 0;
@@ -154,6 +164,7 @@ tacet_status journal_open(journal *out, const char *folder, const json_t *settin
     status = status != TACET_OK ? status : replay(out, settings, &lines, err);
     if (status == TACET_OK && lines == 0) {
         status = begin(out, settings, err);
+        status = status != TACET_OK ? status : sync_folder(folder, err);
     }
     if (status != TACET_OK) {
         journal_close(out);

@@ -1,0 +1,211 @@
+/* test_journal.c - the modeler's journal over crashes: cut at any byte, opened twice, by another run, after rubbish.
+ * The file is compiled in: it belongs to a program, not to a library. */
+#include "modeler/journal.c"
+#include "support/test.h"
+
+typedef struct fixture {
+    char folder[256];
+    char path[300];
+    json_t *settings;
+} fixture;
+
+static int setup(void **state) {
+    static fixture f;
+    (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
+    (void)snprintf(f.path, sizeof f.path, "%s/journal.jsonl", f.folder);
+    f.settings = json_pack("{ss sI}", "kernel", "se", "queries", (json_int_t)5);
+    assert_non_null(f.settings);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    json_decref(f->settings);
+    test_rmdir(f->folder);
+    return 0;
+}
+
+static char *slurp(const char *path, size_t *size) {
+    char *text = calloc(1, 1 << 16);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    *size = fread(text, 1, (1 << 16) - 1, file);
+    (void)fclose(file);
+    return text;
+}
+
+static void spill(const char *path, const char *text, size_t size) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static const double VALUES[] = {0.1, -1.0 / 3, 7};
+
+static void fill(const fixture *f) {
+    journal j;
+    assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(journal_ask(&j, 10 + i, NULL));
+        assert_ok(journal_value(&j, i, VALUES[i], NULL));
+    }
+    assert_ok(journal_ask(&j, 99, NULL));
+    journal_close(&j);
+}
+
+static void test_replay(void **state) {
+    const fixture *f = *state;
+    journal j;
+    fill(f);
+    assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+    assert_int_equal(j.count, 4);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(j.queries[i].row, 10 + i);
+        assert_true(j.queries[i].answered && j.queries[i].value == VALUES[i]); /* to the last bit */
+        assert_string_not_equal(j.queries[i].ticket, j.queries[i + 1].ticket);
+        assert_memory_equal(j.queries[i].ticket, j.run, strlen(j.run));
+    }
+    assert_false(j.queries[3].answered);
+    assert_ok(journal_value(&j, 3, 4, NULL));
+    journal_close(&j);
+    assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+    assert_true(j.count == 4 && j.queries[3].answered && j.queries[3].value == 4);
+    journal_close(&j);
+}
+
+/* A crash while writing leaves a prefix. Whatever its length: it opens, holds what was whole, and goes on. */
+static void test_torn_anywhere(void **state) {
+    const fixture *f = *state;
+    size_t size = 0;
+    fill(f);
+    char *text = slurp(f->path, &size);
+    for (size_t n = 0; n <= size; n++) {
+        journal j;
+        size_t asks = 0, values = 0, lines = 0;
+        for (size_t i = 0; i < n; i++) {
+            lines += text[i] == '\n';
+        }
+        asks = lines / 2; /* start, ask, value, ask, value, … */
+        values = lines > 0 ? (lines - 1) / 2 : 0;
+        spill(f->path, text, n);
+        assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+        assert_int_equal(j.count, asks);
+        for (size_t i = 0; i < asks; i++) {
+            assert_int_equal(j.queries[i].answered, i < values);
+        }
+        if (asks == values) {
+            assert_ok(journal_ask(&j, 5, NULL));
+        }
+        assert_ok(journal_value(&j, j.count - 1, 2.5, NULL));
+        const size_t count = j.count;
+        journal_close(&j);
+        assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+        assert_int_equal(j.count, count);
+        assert_true(j.queries[count - 1].answered && j.queries[count - 1].value == 2.5);
+        journal_close(&j);
+    }
+    free(text);
+}
+
+static void test_other_settings(void **state) {
+    const fixture *f = *state;
+    journal j;
+    size_t before = 0, after = 0;
+    fill(f);
+    char *text = slurp(f->path, &before);
+    json_t *other = json_pack("{ss sI}", "kernel", "se", "queries", (json_int_t)6);
+    assert_status(journal_open(&j, f->folder, other, NULL), TACET_CONFLICT);
+    assert_int_equal(j.fd, -1);
+    json_decref(other);
+    char *now = slurp(f->path, &after);
+    assert_int_equal(before, after);
+    assert_string_equal(text, now);
+    free(text);
+    free(now);
+}
+
+static void test_locked(void **state) {
+    const fixture *f = *state;
+    journal j, second;
+    assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+    assert_status(journal_open(&second, f->folder, f->settings, NULL), TACET_BUSY);
+    journal_close(&j);
+    assert_ok(journal_open(&second, f->folder, f->settings, NULL));
+    journal_close(&second);
+}
+
+static void test_rubbish(void **state) {
+    const fixture *f = *state;
+    static const char *const LINES[] = {
+        "x\n",
+        "[]\n",
+        "{}\n",
+        "{\"ask\":{\"ticket\":\"a\"}}\n",
+        "{\"ask\":{\"ticket\":\"a\",\"row\":-1}}\n",
+        "{\"value\":{\"ticket\":\"never\",\"value\":1}}\n",
+        "{\"value\":{\"ticket\":\"a\",\"value\":\"1\"}}\n",
+    };
+    size_t size = 0;
+    journal j;
+    assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+    journal_close(&j);
+    char *text = slurp(f->path, &size);
+    for (size_t k = 0; k < sizeof LINES / sizeof LINES[0]; k++) {
+        tacet_error err = {0};
+        text[size] = '\0';
+        (void)snprintf(text + size, 1024, "%s", LINES[k]);
+        spill(f->path, text, strlen(text));
+        assert_status(journal_open(&j, f->folder, f->settings, &err), TACET_CORRUPT);
+        assert_non_null(strstr(err.message, "line 2"));
+        assert_int_equal(j.fd, -1);
+        spill(f->path, LINES[k], strlen(LINES[k])); /* as the first line */
+        assert_status(journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
+    }
+    free(text);
+}
+
+/* An answer twice, and a ticket of two rows: neither can come from a run. */
+static void test_twice(void **state) {
+    const fixture *f = *state;
+    journal j;
+    size_t size = 0;
+    fill(f);
+    char *text = slurp(f->path, &size);
+    const char *value = strstr(text, "{\"value\"");
+    (void)snprintf(text + size, 1024, "%.*s", (int)(strchr(value, '\n') + 1 - value), value);
+    spill(f->path, text, strlen(text));
+    assert_status(journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
+    text[size] = '\0';
+    const char *asked = strstr(text, "{\"ask\"");
+    (void)snprintf(text + size, 1024, "%.*s", (int)(strchr(asked, '\n') + 1 - asked), asked);
+    spill(f->path, text, strlen(text));
+    assert_status(journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
+    free(text);
+}
+
+static void test_folder(void **state) {
+    const fixture *f = *state;
+    journal j;
+    char below[300];
+    (void)snprintf(below, sizeof below, "%s/made", f->folder);
+    assert_ok(journal_open(&j, below, f->settings, NULL)); /* made when missing */
+    journal_close(&j);
+    (void)snprintf(below, sizeof below, "%s/no/such", f->folder);
+    assert_status(journal_open(&j, below, f->settings, NULL), TACET_IO);
+    assert_int_equal(j.fd, -1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_torn_anywhere, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_settings, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_locked, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rubbish, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_twice, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_folder, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
