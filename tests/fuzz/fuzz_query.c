@@ -1,0 +1,22 @@
+/* fuzz_query.c - any bytes as the body of a query; what is accepted has a ticket and a row, and nothing else passes.
+ * The request table is compiled in: it belongs to a program, not to a library. */
+#include "curator/routes.c"
+
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    json_t *body = NULL;
+    const char *ticket = NULL;
+    size_t row = SIZE_MAX;
+    const char *broken = question_from(&body, &ticket, &row, (const char *)data, size);
+    if (broken == NULL && (ticket == NULL || row > INT64_MAX || json_object_size(body) != 2)) {
+        abort();
+    }
+    if (broken != NULL && row != SIZE_MAX) {
+        abort();
+    }
+    json_decref(body);
+    return 0;
+}
