@@ -1,0 +1,237 @@
+#!/bin/bash
+# wire.sh - the curator's service as a hostile or clumsy client sees it: each request has the status docs/PROTOCOL.md
+# gives it, nothing is charged for a refusal, and the service still answers afterwards. Certificates that are foreign or
+# expired are made with openssl.
+set -eu
+command -v curl >/dev/null || { echo "skipped: no curl"; exit 77; }
+command -v openssl >/dev/null || { echo "skipped: no openssl"; exit 77; }
+work=$(mktemp -d)
+server=
+cleanup() {
+    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap cleanup EXIT
+fail() {
+    echo "wire.sh: $1" >&2
+    [ ! -s "$work/body" ] || { head -c 300 "$work/body" >&2; echo >&2; }
+    exit 1
+}
+curator=$TACET_BIN/tacet-curator
+keys=$work/keys
+modeler=$keys/modeler
+
+printf 'a,b,y\n' >"$work/data.csv"
+for i in $(seq 0 19); do echo "$i,$((i * i % 7)),$i.25" >>"$work/data.csv"; done
+make_release() { # make_release FOLDER OPTIONS...
+    local out=$1
+    shift
+    "$curator" curate --data "$work/data.csv" --inputs a,b --bounds a=0:20,b=0:7 --unit a=2,b=1 --eps 3 --out "$out" "$@"
+}
+make_release "$work/release" --queries 6 >/dev/null
+"$curator" init --dir "$keys" >/dev/null
+token=$(cat "$modeler/token")
+
+# The curator's own doors: a release again is refused by its ticket (1), another one by the budget (3), with nothing written.
+before=$(cat "$work/release/release.csv" "$work/release/manifest.json" | cksum)
+code=0
+make_release "$work/release" --queries 6 >/dev/null 2>&1 || code=$?
+[ "$code" = 1 ] || fail "the same release again: exit code $code"
+code=0
+make_release "$work/release" --queries 6 --ticket second >/dev/null 2>"$work/err" || code=$?
+[ "$code" = 3 ] || fail "beyond the budget: exit code $code"
+[ "$(cat "$work/release/release.csv" "$work/release/manifest.json" | cksum)" = "$before" ] || fail "a refusal changed the release"
+code=0
+make_release "$work/not" --mechanism published --dims 2 >/dev/null 2>&1 || code=$?
+[ "$code" = 1 ] && [ ! -e "$work/not" ] || fail "published without the flag: exit code $code"
+code=0
+"$curator" init --dir "$keys" >/dev/null 2>&1 || code=$?
+[ "$code" = 1 ] || fail "keys in use were replaced"
+
+serve() { # serve OPTIONS...: sets url
+    rm -f "$work/ready"
+    "$curator" serve --keys "$keys" --listen 127.0.0.1:0 --ready-file "$work/ready" "$@" >/dev/null 2>>"$work/curator.err" &
+    server=$!
+    local i
+    for ((i = 0; i < 600; i++)); do
+        [ -s "$work/ready" ] && { url=$(cat "$work/ready"); return; }
+        sleep 0.05
+    done
+    fail "the curator does not come up"
+}
+stop() {
+    kill "$server"
+    wait "$server" || fail "the service did not end well"
+    server=
+}
+request() { # request CURL-OPTIONS...: prints the status, 000 when there is none; the body is in $work/body
+    curl -s -m 20 --noproxy '*' --cacert "$keys/ca.pem" -o "$work/body" -w '%{http_code}' "$@" || true
+}
+ask() { # ask STATUS PATH OPTIONS...
+    local want=$1 path=$2 got
+    shift 2
+    got=$(request -H "Authorization: Bearer $token" "$@" "$url$path")
+    [ "$got" = "$want" ] || fail "$path $*: $got instead of $want"
+    case $want in 4* | 5*) grep -q '^{"error":"[^"]*"}' "$work/body" || fail "$path $*: no reason" ;; esac
+}
+post() { # post STATUS BODY
+    ask "$1" /v1/queries -d "$2"
+}
+has() {
+    grep -q "$1" "$work/body" || fail "no $1 in the answer"
+}
+made() { # made N: so many queries were entered, and the service is alive
+    ask 200 /v1/ledger
+    has "\"queries_made\":$1,"
+}
+
+serve --release "$work/release" --data "$work/data.csv" --values y
+
+# Who may ask.
+for path in /v1/manifest /v1/release /v1/queries /v1/queries/x /v1/ledger / /nothing; do
+    [ "$(request "$url$path")" = 401 ] || fail "$path without a token"
+    [ "$(request -H "Authorization: Bearer $token." "$url$path")" = 401 ] || fail "$path with a wrong token"
+    [ "$(request -H "Authorization: Basic $token" "$url$path")" = 401 ] || fail "$path with another scheme"
+    [ "$(request -H "Authorization: Bearer $(cat "$keys/token.hash")" "$url$path")" = 401 ] || fail "the stored hash opens"
+done
+[ "$(request -H 'Authorization: Bearer ' "$url/v1/ledger")" = 401 ] || fail "an empty token"
+[ "$(request -d '{"ticket":"x","row":1}' "$url/v1/queries")" = 401 ] || fail "a query without a token"
+[ "$(request --cert "$modeler/client.pem" --key "$modeler/client.key" "$url/v1/ledger")" = 200 ] || fail "the client certificate"
+quiet() { openssl "$@" >/dev/null 2>&1 || fail "openssl $1"; }
+quiet req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=modeler -keyout "$work/f.key" -out "$work/f.pem"
+got=$(request --cert "$work/f.pem" --key "$work/f.key" "$url/v1/ledger")
+[ "$got" = 401 ] || [ "$got" = 000 ] || fail "a foreign certificate: $got"
+# Signed by the study's own authority, but expired.
+mkdir "$work/ca"
+: >"$work/ca/index"
+echo 01 >"$work/ca/serial"
+printf '[ca]\ndefault_ca=d\n[d]\ndatabase=%s/ca/index\nserial=%s/ca/serial\nnew_certs_dir=%s/ca\ndefault_md=sha256\nunique_subject=no\npolicy=p\n[p]\ncommonName=supplied\n' \
+    "$work" "$work" "$work" >"$work/ca/conf"
+quiet req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=modeler -keyout "$work/e.key" -out "$work/e.csr"
+quiet ca -batch -config "$work/ca/conf" -cert "$keys/ca.pem" -keyfile "$keys/ca.key" -startdate 20200101000000Z \
+    -enddate 20200201000000Z -in "$work/e.csr" -out "$work/e.pem" -notext
+got=$(request --cert "$work/e.pem" --key "$work/e.key" "$url/v1/ledger")
+[ "$got" = 401 ] || [ "$got" = 000 ] || fail "an expired certificate: $got"
+# The same key signed for today is let in: it was the date.
+quiet ca -batch -config "$work/ca/conf" -cert "$keys/ca.pem" -keyfile "$keys/ca.key" -days 2 -in "$work/e.csr" -out "$work/e.pem" -notext
+[ "$(request --cert "$work/e.pem" --key "$work/e.key" "$url/v1/ledger")" = 200 ] || fail "the renewed certificate"
+got=$(request -H "Authorization: Bearer $token" "http${url#https}/v1/ledger")
+[ "$got" != 200 ] || fail "plain HTTP"
+curl -s -m 20 --noproxy '*' --tls-max 1.1 --cacert "$keys/ca.pem" -o /dev/null "$url/v1/ledger" && fail "TLS 1.1"
+made 0
+
+# Paths and methods.
+ask 200 /v1/manifest
+has '"format": "tacet-release-1"'
+ask 200 /v1/release
+cmp -s "$work/body" "$work/release/release.csv" || fail "the release is not what was curated"
+ask 404 /
+ask 404 /v1
+ask 404 /v1/manifest/
+ask 404 /v2/manifest
+for path in /v1/../v1/manifest /v1/release/../../keys/ca.key /v1/queries/../../data.csv /..%2f..%2fdata.csv //v1/manifest; do
+    ask 404 "$path" --path-as-is
+done
+ask 404 /v1/queries/..%2f..%2fdata.csv --path-as-is
+ask 404 /v1/queries/never
+ask 404 "/v1/queries/$(printf '%05000d' 1)"
+got=$(request -H "Authorization: Bearer $token" "$url/v1/queries/$(printf '%040000d' 1)")
+[[ $got == 4* ]] || fail "an endless path: $got"
+ask 405 /v1/manifest -X DELETE
+ask 405 /v1/manifest -d x
+ask 405 /v1/queries
+ask 405 /v1/queries -X PUT -d '{"ticket":"a","row":1}'
+ask 405 /v1/queries/a -d x
+ask 405 /v1/ledger -X PATCH
+made 0
+
+# Bodies that are not questions.
+for body in '' x '[]' '{}' null '"a"' 7 '{"ticket":"a"}' '{"row":1}' '{"ticket":"a","row":"1"}' '{"ticket":"a","row":1.0}' \
+    '{"ticket":"a","row":1.5}' '{"ticket":"a","row":-1}' '{"ticket":"a","row":NaN}' '{"ticket":"a","row":Infinity}' \
+    '{"ticket":"a","row":1e3}' '{"ticket":"a","row":20}' '{"ticket":"a","row":9223372036854775807}' \
+    '{"ticket":"a","row":99999999999999999999}' '{"ticket":"a","row":null}' '{"ticket":"a","row":[1]}' '{"ticket":"a","row":true}' \
+    '{"ticket":"a","row":1,"more":0}' '{"ticket":"a","row":1,"row":2}' '{"ticket":"a","ticket":"b","row":1}' \
+    '{"ticket":"a","row":1}}' '{"ticket":"a","row":1} {}' '{"ticket":7,"row":1}' '{"ticket":"","row":1}' '{"ticket":"a b","row":1}' \
+    '{"ticket":"a/b","row":1}' '{"ticket":"a\u0000b","row":1}' '{"ticket":"\ud800","row":1}' "{'ticket':'a','row':1}" \
+    "{\"ticket\":\"$(printf '%0101d' 1)\",\"row\":1}" "{\"ticket\":\"$(printf '%050000d' 1)\",\"row\":1}"; do
+    post 400 "$body"
+done
+printf '{"ticket":"a\xff","row":1}' >"$work/bytes"
+ask 400 /v1/queries --data-binary "@$work/bytes"
+printf '%060000d' 0 | tr 0 '[' >"$work/deep"
+ask 400 /v1/queries --data-binary "@$work/deep"
+printf '%070000d' 1 >"$work/large"
+ask 413 /v1/queries --data-binary "@$work/large"
+# 100 MB, announced: answered before it is read. Then without an end in sight: cut off.
+truncate -s 100M "$work/huge"
+start=$(date +%s)
+got=$(request -H "Authorization: Bearer $token" -H 'Expect:' --data-binary "@$work/huge" "$url/v1/queries")
+[ "$got" = 413 ] || [ "$got" = 000 ] || fail "100 MB: $got"
+got=$(request -H "Authorization: Bearer $token" -H 'Expect:' -H 'Transfer-Encoding: chunked' -X POST -T - "$url/v1/queries" </dev/zero)
+[ "$got" = 413 ] || [ "$got" = 000 ] || fail "an endless body: $got"
+[ $(($(date +%s) - start)) -lt 15 ] || fail "large bodies are not refused quickly"
+rm "$work/huge"
+made 0
+
+# Questions: once per ticket, whatever is sent in between.
+post 200 '{"ticket":"t-1","row":3}'
+has '"value":3.25'
+cp "$work/body" "$work/first"
+post 200 '{"row":3,"ticket":"t-1"}'
+cmp -s "$work/body" "$work/first" || fail "a retry is not the same, byte for byte"
+ask 200 /v1/queries/t-1
+cmp -s "$work/body" "$work/first" || fail "looking is not the same as asking"
+post 409 '{"ticket":"t-1","row":4}'
+made 1
+post 200 '{"ticket":"t-2","row":0}'
+post 200 "{\"ticket\":\"$(printf '%0100d' 1)\",\"row\":19}"
+for i in 4 5 6; do post 200 "{\"ticket\":\"t-$i\",\"row\":$i}"; done
+post 403 '{"ticket":"t-7","row":7}'
+has 'the query budget is used up'
+post 200 '{"ticket":"t-1","row":3}'
+made 6
+kill -9 "$server"
+wait "$server" 2>/dev/null || true
+serve --release "$work/release" --data "$work/data.csv" --values y
+post 200 '{"ticket":"t-1","row":3}'
+cmp -s "$work/body" "$work/first" || fail "the answer changed over a crash"
+post 403 '{"ticket":"t-7","row":7}'
+made 6
+stop
+"$TACET_BIN/tacet-ledger" ledger verify --ledger "$work/release/ledger.db" >/dev/null || fail "the ledger does not verify"
+
+# Evaluators that misbehave: 502 without a word of what they said, and the same ticket later succeeds.
+make_release "$work/second" --queries 3 >/dev/null
+serve --release "$work/second" --data "$work/data.csv" --evaluate 'echo secret-42; exit 42' --auth token
+post 502 '{"ticket":"e","row":2}'
+grep -q 42 "$work/body" && fail "the evaluator's words left the house"
+ask 502 /v1/queries/e
+grep -q 'exit code 42' "$work/curator.err" || fail "the curator's log does not say why"
+[ "$(request --cert "$modeler/client.pem" --key "$modeler/client.key" "$url/v1/ledger")" = 401 ] || fail "--auth token took a certificate"
+made 1
+stop
+serve --release "$work/second" --data "$work/data.csv" --evaluate 'sleep 60' --evaluate-seconds 0.3
+post 502 '{"ticket":"e","row":2}'
+made 1
+stop
+serve --release "$work/second" --data "$work/data.csv" --evaluate 'awk -F, "NR==2 {print \$3}"' --auth certificate
+[ "$(request -H "Authorization: Bearer $token" "$url/v1/ledger")" = 401 ] || fail "--auth certificate took a token"
+got=$(request --cert "$modeler/client.pem" --key "$modeler/client.key" -d '{"ticket":"e","row":2}' "$url/v1/queries")
+[ "$got" = 200 ] || fail "the mended evaluator: $got"
+has '"value":2.25'
+stop
+
+# A person: 202 until someone answers.
+serve --release "$work/second" --person
+post 202 '{"ticket":"p","row":5}'
+post 202 '{"ticket":"p","row":5}'
+"$curator" pending --release "$work/second" --json >"$work/body"
+has '"ticket":"p","row":5'
+"$curator" answer --release "$work/second" p -- -7.5
+code=0
+"$curator" answer --release "$work/second" p 8 2>/dev/null || code=$?
+[ "$code" = 1 ] || fail "a second answer: exit code $code"
+ask 200 /v1/queries/p
+has '"value":-7.5'
+made 2
+stop
