@@ -24,8 +24,8 @@ BEGIN {
         age = within(18, 90, 52 + 17 * normal())
         bmi = within(16, 46, 27 + 5.5 * normal())
         dose = 5 * int(1 + 40 * uniform())
-        # Best for the middle-aged and slim at a middling dose; a second, lower hill tempts elsewhere.
-        y = bump(30, 46, 23, 130, 13, 6, 45) + bump(21, 70, 33, 60, 12, 5, 35) + 0.4 * normal()
+        # Best for the young and slim at a high dose; a second, lower hill tempts elsewhere.
+        y = bump(30, 38, 22, 140, 16, 7, 55) + bump(20, 72, 35, 50, 13, 6, 40) + 0.4 * normal()
         printf "%.1f,%.1f,%d,%.2f\n", age, bmi, dose, y
     }
 }

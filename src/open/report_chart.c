@@ -67,8 +67,8 @@ static void scale_for(tacet__scale *scale, const tacet__chart *c, bool vertical,
         lo = log ? 0.1 : 0;
         hi = 1;
     }
-    /* A quantity that comes close to nothing is shown down to nothing. */
-    if (vertical && !log && lo > 0 && lo < 0.5 * hi) {
+    /* A quantity that comes close to nothing is shown down to nothing; a cloud of points is shown as it lies. */
+    if (vertical && !log && lo > 0 && lo < 0.5 * hi && c->count > 0 && c->series[0].style != TACET__SERIES_POINTS) {
         lo = 0;
     }
     tacet__scale_make(scale, lo, hi, log, wanted);

@@ -1,0 +1,42 @@
+#!/bin/sh
+# tutorials.sh - every ```sh block of docs/tutorials, as a reader copies it, one document in one shell, in a folder that looks
+# like the clone. Each must end well, and the refusals they speak of must be refusals.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "tutorials.sh: $1" >&2
+    exit 1
+}
+command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
+count=0
+for document in "$TACET_SOURCE"/docs/tutorials/*.md; do
+    name=$(basename "$document" .md)
+    mkdir -p "$work/$name/build"
+    ln -s "$TACET_SOURCE/examples" "$work/$name/examples"
+    ln -s "$TACET_BIN" "$work/$name/build/bin"
+    {
+        # What a failed tutorial leaves running ends with it.
+        # shellcheck disable=SC2016
+        echo 'trap '\''kill $(jobs -p) 2>/dev/null || true'\'' EXIT'
+        # shellcheck disable=SC2016
+        sed -n '/^```sh$/,/^```$/p' "$document" | grep -v '^```'
+    } >"$work/$name/commands"
+    grep -q tacet "$work/$name/commands" || fail "$name has no commands: the check is blind"
+    (cd "$work/$name" && timeout 100 bash -eu commands >output 2>&1) || { cat "$work/$name/output" >&2; fail "$name: a command failed"; }
+    count=$((count + 1))
+done
+expect() { grep -q "$2" "$work/$1/output" || { cat "$work/$1/output" >&2; fail "$1: the output has no '$2'"; }; }
+if [ -e "$work/curator/output" ]; then
+    expect curator 'refused with exit code 3'
+    expect curator 'refused with exit code 1'
+    expect curator 'best measured   row'
+    expect curator 'intact: '
+fi
+if [ -e "$work/modeler/output" ]; then
+    expect modeler 'refused with exit code 3'
+    [ "$(grep -c 'best measured   row' "$work/modeler/output")" = 2 ] || fail "modeler: not two results"
+    grep -q '</html>' "$work/modeler/modeler-tutorial/report.html" || fail "modeler: no report"
+fi
+[ "$count" -ge 2 ] || fail "fewer than two tutorials"
+echo "$count tutorials"
