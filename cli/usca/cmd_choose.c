@@ -67,6 +67,20 @@ static void report(const usca_job *job, const tacet_usca_chooser *chooser, const
                              (int)r->is_private, "ledger_entry", (json_int_t)r->entry, "seconds", cli_real(seconds)));
 }
 
+static bool check_words(const usca_job *job, const char *algorithm, double tau, size_t grid, const cli_command *self,
+                        int *code) {
+    if (strcmp(algorithm, "published") != 0 && strcmp(algorithm, "range") != 0) {
+        *code = cli_usage(self, "--algorithm is range or published");
+        return false;
+    }
+    if (!(tau >= 0) || grid < 2 || pow((double)grid, (double)job->action_count) > ACTIONS_MOST) {
+        *code = cli_usage(self, "--tau must be above 0, --grid at least 2, and all candidates at most %d",
+                          (int)ACTIONS_MOST);
+        return false;
+    }
+    return true;
+}
+
 int usca_choose(int argc, char **argv, const cli_command *self) {
     usca_job job;
     const char *context_text = NULL;
@@ -96,17 +110,11 @@ int usca_choose(int argc, char **argv, const cli_command *self) {
         goto done;
     }
     const bool published = strcmp(algorithm, "published") == 0;
-    if (!published && strcmp(algorithm, "range") != 0) {
-        code = cli_usage(self, "--algorithm is range or published");
+    if (!check_words(&job, algorithm, tau, grid, self, &code)) {
         goto done;
     }
     if (!read_context(&job, context, context_text)) {
         code = cli_usage(self, "--context is one number for each context column");
-        goto done;
-    }
-    if (!(tau >= 0) || grid < 2 || pow((double)grid, (double)job.action_count) > ACTIONS_MOST) {
-        code = cli_usage(self, "--tau must be above 0, --grid at least 2, and all candidates at most %d",
-                         (int)ACTIONS_MOST);
         goto done;
     }
     const double begin = cli_seconds();

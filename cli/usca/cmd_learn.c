@@ -72,6 +72,23 @@ static void report(const usca_job *job, const tacet_usca_model *model, const cha
         cli_real(job->uniform_p), "ledger_entry", (json_int_t)p->receipts[0].entry, "seconds", cli_real(seconds)));
 }
 
+static bool check_words(usca_job *job, const char *algorithm, const char *mechanism, const cli_command *self,
+                        int *code) {
+    tacet_usca_settings *s = &job->settings;
+    s->gaussian = strcmp(mechanism, "gaussian") == 0;
+    if ((!s->gaussian && strcmp(mechanism, "k-norm") != 0) ||
+        (strcmp(algorithm, "staged") != 0 && strcmp(algorithm, "release") != 0)) {
+        *code = cli_usage(self, "--algorithm is staged or release, --mechanism is k-norm or gaussian");
+        return false;
+    }
+    if (!(s->delta > 0 && s->delta < 1) || !(s->noise_sd >= 0) || !(s->prior_sd >= 0)) {
+        *code = cli_usage(self, "--delta must lie between 0 and 1, --noise-sd and --prior-sd must not be negative");
+        return false;
+    }
+    s->stages_most = strcmp(algorithm, "release") == 0 ? 1 : s->stages_most;
+    return true;
+}
+
 int usca_learn(int argc, char **argv, const cli_command *self) {
     usca_job job;
     const char *out = NULL;
@@ -105,18 +122,9 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) || !usca_job_check(&job, self, &code)) {
         goto done;
     }
-    job.settings.gaussian = strcmp(mechanism, "gaussian") == 0;
-    if ((!job.settings.gaussian && strcmp(mechanism, "k-norm") != 0) ||
-        (strcmp(algorithm, "staged") != 0 && strcmp(algorithm, "release") != 0)) {
-        code = cli_usage(self, "--algorithm is staged or release, --mechanism is k-norm or gaussian");
+    if (!check_words(&job, algorithm, mechanism, self, &code)) {
         goto done;
     }
-    if (!(job.settings.delta > 0 && job.settings.delta < 1) || !(job.settings.noise_sd >= 0) ||
-        !(job.settings.prior_sd >= 0)) {
-        code = cli_usage(self, "--delta must lie between 0 and 1, --noise-sd and --prior-sd must not be negative");
-        goto done;
-    }
-    job.settings.stages_most = strcmp(algorithm, "release") == 0 ? 1 : job.settings.stages_most;
     const double begin = cli_seconds();
     (void)snprintf(fallback, sizeof fallback, "%s.ledger", out);
     if (job.seeded) {

@@ -119,4 +119,19 @@ run 2 "$bin/tacet" usca predict --model "$tmp/model.json"
 run 2 "$bin/tacet" usca predict --model "$tmp/model.json" --context 20,30
 run 1 "$bin/tacet" usca predict --model "$tmp/log.csv" --context 20
 run 1 "$bin/tacet" usca predict --model "$tmp/nowhere.json" --context 20
+# The simulation, small: the same seed repeats; staged beats the published algorithm, which beats choosing blindly.
+error() { sed -n 's/.*"error":{"mean":\([0-9.e-]*\),"se".*/\1/p' "$tmp/out"; }
+run 0 "$bin/tacet" simulate usca --algorithm staged --rounds 1000 --trials 4 --seed 1 --json
+staged=$(error)
+run 0 "$bin/tacet" simulate usca --algorithm staged --rounds 1000 --trials 4 --seed 1 --json
+[ "$staged" = "$(error)" ] || fail "the same seed gave another error"
+run 0 "$bin/tacet" simulate usca --algorithm range --rounds 1000 --trials 4 --seed 1 --json
+range=$(error)
+run 0 "$bin/tacet" simulate usca --algorithm published --rounds 1000 --trials 4 --seed 1 --json
+published=$(error)
+run 0 "$bin/tacet" simulate usca --algorithm uniform --rounds 1000 --trials 4 --seed 1 --json
+awk -v s="$staged" -v r="$range" -v p="$published" -v u="$(error)" 'BEGIN { exit !(s > 0 && s < r && r < p / 2 && p < u) }' ||
+    fail "staged $staged, range $range, published $published, uniform $(error)"
+run 2 "$bin/tacet" simulate usca --eps 0
+run 1 "$bin/tacet" simulate usca --kernel linear
 echo "learn, choose, suggest and predict do what they say"
