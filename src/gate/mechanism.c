@@ -13,6 +13,7 @@
 #include "gate/mint.h"
 #include "gate/sampler.h"
 
+#include <float.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdbool.h>
@@ -158,6 +159,23 @@ done:
     return s;
 }
 
+/* out += values, each on the grid; where both powers of two are doubles, by exact products instead of two calls a
+ * number.
+ */
+static void add_on_grid(double *out, const double *values, size_t count, int grid_exponent) {
+    if (abs(grid_exponent) >= DBL_MAX_EXP - 1) {
+        for (size_t i = 0; i < count; i++) {
+            out[i] += tacet__round_to_grid(values[i], grid_exponent);
+        }
+        return;
+    }
+    const double grid = ldexp(1, grid_exponent);
+    const double inverse = ldexp(1, -grid_exponent);
+    for (size_t i = 0; i < count; i++) {
+        out[i] += round(values[i] * inverse) * grid;
+    }
+}
+
 tacet_status tacet__mechanism_draw(const tacet_mechanism *m, tacet_noise *noise, double *out,
                                    const tacet_bounded *value, tacet_error *err) {
     if (value->bound != m->bound) {
@@ -171,8 +189,8 @@ tacet_status tacet__mechanism_draw(const tacet_mechanism *m, tacet_noise *noise,
         m->kind == TACET_MECHANISM_GAUSSIAN  ? tacet__draw_gaussian(noise, out, count, m->scale, m->grid_exponent, err)
         : m->kind == TACET_MECHANISM_LAPLACE ? tacet__draw_laplace(noise, out, count, m->scale, m->grid_exponent, err)
                                              : tacet__draw_knorm(noise, out, count, m->scale, m->grid_exponent, err);
-    for (size_t i = 0; s == TACET_OK && i < count; i++) {
-        out[i] += tacet__round_to_grid(value->values[i], m->grid_exponent);
+    if (s == TACET_OK) {
+        add_on_grid(out, value->values, count, m->grid_exponent);
     }
     return s;
 }

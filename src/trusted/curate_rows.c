@@ -16,7 +16,7 @@
 #include <tacet/db/csvfile.h>
 #include <unistd.h>
 
-enum { PROGRESS_ROWS = 4096, LINE_NUMBERS = 16 };
+enum { PROGRESS_ROWS = 4096, LINE_NUMBERS = 16, WRITE_BUFFER = 1 << 18 };
 
 tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, tacet_error *err) {
     tacet_status status = tacet_csv_open_file(out, job->settings->data, NULL, err);
@@ -202,6 +202,7 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
     tacet__ask_text text;
     tacet_table *table = NULL;
     tacet_release *answered = NULL;
+    char *buffer = NULL;
     tacet__curate_describe(job, &text);
     const tacet_ask ask = {.ledger = job->book,
                            .noise = job->noise,
@@ -226,6 +227,11 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
         goto done;
     }
     (void)fchmod(fileno(file), S_IRUSR | S_IWUSR);
+    /* Few large writes; without the memory for them the default does as well. */
+    buffer = TACET__ALIGNED(char, WRITE_BUFFER);
+    if (buffer != NULL) {
+        (void)setvbuf(file, buffer, _IOFBF, WRITE_BUFFER);
+    }
     status = draw_rows(job, table, file, err);
     const tacet_status finished = tacet__file_finish(file, job->unfinished, err);
     status = status != TACET_OK ? status : finished;
@@ -238,6 +244,7 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
         (void)unlink(job->unfinished);
     }
 done:
+    free(buffer); /* the file is closed */
     tacet_release_free(answered);
     tacet_table_free(table);
     return status;

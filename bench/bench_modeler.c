@@ -1,0 +1,90 @@
+/* bench_modeler.c - one round of the modeler (suggest and observe) over 36,000 released rows, up to 100 measurements,
+ * for both methods: the mean and the longest round, in processor time. Ring: programs. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <tacet/base/simrng.h>
+#include <tacet/open/modeler.h>
+
+enum { N = 36000, T = 100, MOST_D = 5 };
+
+static double seconds(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double truth(const double *x, size_t d) {
+    double y = 0;
+    for (size_t i = 0; i < d; i++) {
+        y += cos(x[i] / 2 + (double)i);
+    }
+    return y / sqrt((double)d);
+}
+
+static int run(tacet_modeler_method method, size_t d, const char *name) {
+    static double positions[N * MOST_D], rows[N * MOST_D];
+    double low[MOST_D], high[MOST_D];
+    const double sigma = 1.5;
+    const double lengthscale = 1.25;
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 2, 0);
+    for (size_t k = 0; k < N * d; k++) {
+        positions[k] = 7 * tacet_simrng_uniform(&rng);
+        rows[k] = positions[k] + sigma * tacet_simrng_normal(&rng);
+    }
+    for (size_t i = 0; i < d; i++) {
+        low[i] = 0;
+        high[i] = 7;
+    }
+    tacet_kernel_spec kernel;
+    tacet_kernel_spec_defaults(&kernel);
+    kernel.d = d;
+    kernel.lengthscales = &lengthscale;
+    kernel.lengthscale_count = 1;
+    tacet_modeler_settings s;
+    tacet_modeler_settings_defaults(&s);
+    s.method = method;
+    s.rows = rows;
+    s.ld = d;
+    s.d = d;
+    s.n = N;
+    s.low = low;
+    s.high = high;
+    s.law = TACET_CLOUD_GAUSSIAN;
+    s.scale = sigma;
+    s.kernel = &kernel;
+    s.noise_var = 1e-4;
+    s.horizon = T;
+    tacet_policy *policy = NULL;
+    tacet_error err = {0};
+    tacet_status status = tacet_modeler_create(&policy, &s, &err);
+    double total = 0;
+    double longest = 0;
+    for (size_t t = 0; t < T && status == TACET_OK; t++) {
+        tacet_suggestion suggestion;
+        const double start = seconds();
+        status = tacet_policy_suggest(policy, &suggestion, NULL, &err);
+        if (status == TACET_OK) {
+            status = tacet_policy_observe(policy, suggestion.ticket, truth(positions + suggestion.index * d, d), &err);
+        }
+        const double spent = seconds() - start;
+        total += spent;
+        longest = fmax(longest, spent);
+    }
+    tacet_policy_free(policy);
+    if (status != TACET_OK) {
+        (void)fprintf(stderr, "%s\n", err.message);
+        return 1;
+    }
+    printf("%-6s d = %zu, n = %d, t <= %d: a round takes %.2f ms, the longest %.2f ms\n", name, d, N, T,
+           1e3 * total / T, 1e3 * longest);
+    return 0;
+}
+
+int main(void) {
+    return run(TACET_MODELER_LATENT, 2, "latent") | run(TACET_MODELER_LATENT, 3, "latent") |
+           run(TACET_MODELER_EIV, 2, "eiv") | run(TACET_MODELER_EIV, MOST_D, "eiv");
+}
