@@ -18,9 +18,10 @@
 #include <string.h>
 #include <tacet/base/simrng.h>
 
-typedef enum algorithm { PUBLISHED, RANGE, RELEASE, STAGED, NONPRIVATE, UNIFORM } algorithm;
-static const char *const ALGORITHMS[] = {"published", "range", "release", "staged", "nonprivate", "uniform"};
-enum { ALGORITHM_COUNT = 6, CENTRES = 20, STREAMS = 4, ACTIONS_MOST = 4096 };
+typedef enum algorithm { PUBLISHED, RANGE, RELEASE, STAGED, FAITHFUL, NONPRIVATE, UNIFORM } algorithm;
+static const char *const ALGORITHMS[] = {"published", "range",      "release", "staged",
+                                         "faithful",  "nonprivate", "uniform"};
+enum { ALGORITHM_COUNT = 7, CENTRES = 20, STREAMS = 4, POINTS_MOST = 20000000 };
 
 typedef struct simulation {
     algorithm algorithm;
@@ -38,6 +39,7 @@ typedef struct simulation {
     double *U;            /* per context: m x actions */
     double *bounds;       /* per context */
     size_t m;
+    size_t points; /* faithful: of the approximating set, T ceil(T/gamma) */
     double *error; /* trials */
 } simulation;
 
@@ -182,6 +184,95 @@ static tacet_status choice_error(const simulation *s, const problem *p, const ta
     return status;
 }
 
+/* u of n points (unit box, stride `stride`) into out (m x n). */
+static void levers(const tacet__lever *lever, double *out, const double *X, size_t stride, size_t n) {
+    tacet_features_eval(lever->features, out, X, stride, n);
+    tacet__lever_apply(lever, out, n);
+}
+
+/* Z~ = 1/K sum over T K random points of phi phi' + tau I, as its Cholesky factor. Eqs (4) and (5) on this set are u'v
+ * and |u|^2 with u = L^-1 phi (test_base_usca has the comparison). */
+static tacet_status random_operator(const simulation *s, double *L, double tau, size_t trial, tacet_error *err) {
+    enum { TILE = 128 };
+    const size_t m = s->basis->features->m;
+    double points[TILE * TACET_USCA_DIM_MOST];
+    tacet_simrng rng;
+    double *phi = TACET__ALIGNED(double, m *TILE);
+    if (phi == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the approximating set");
+    }
+    tacet_simrng_init(&rng, s->seed, stream(trial, 3));
+    for (size_t left = s->points; left > 0;) {
+        const size_t n = left < TILE ? left : TILE;
+        for (size_t i = 0; i < n * s->d; i++) {
+            points[i] = tacet_simrng_uniform(&rng);
+        }
+        tacet_features_eval(s->basis->features, phi, points, s->d, n);
+        tacet__syrk(false, m, n, (double)s->rounds / (double)s->points, phi, m, 1, L, m);
+        left -= n;
+    }
+    free(phi);
+    for (size_t j = 0; j < m; j++) {
+        L[j * m + j] += tau;
+    }
+    return tacet__cholesky(L, m, m, NULL, NULL, err);
+}
+
+/* The paper's algorithm with its random approximating set: a certificate for each trial's own operator. */
+static tacet_status faithful_error(const simulation *s, const problem *p, const tacet_usca_learner *l,
+                                   const tacet_ask *ask, double *loss, double *f, size_t trial, tacet_error *err) {
+    const size_t m = s->basis->features->m;
+    const double tau = s->tau > 0 ? s->tau : 1;
+    double *L = TACET__ZALLOC(double, m *m);
+    double *U = TACET__ALIGNED(double, m * s->actions);
+    double *v = TACET__ZALLOC(double, m);
+    double *points = TACET__ZALLOC(double, s->actions * s->d);
+    const tacet__lever lever = {
+        .features = s->basis->features, .L = L, .tau = tau, .d = s->d, .lengthscale = s->basis->unit_lengthscale};
+    tacet_usca_certificate sup = {0};
+    tacet_status status = L == NULL || U == NULL || v == NULL || points == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial")
+                              : random_operator(s, L, tau, trial, err);
+    if (status == TACET_OK) {
+        status = tacet__lever_certify(&sup, &lever, NULL, 0, 0.005, 200000, err);
+    }
+    for (size_t i = 0; i < l->count && status == TACET_OK; i++) {
+        levers(&lever, U, l->records + i * (s->d + 1), s->d + 1, 1);
+        tacet__axpy(v, l->records[i * (s->d + 1) + s->d], U, m);
+    }
+    const tacet_usca_chooser chooser = {.basis = s->basis,
+                                        .rule = TACET_USCA_PUBLISHED,
+                                        .m = m,
+                                        .n = l->count,
+                                        .tau = tau,
+                                        .eps = s->settings.eps,
+                                        .bound = 1,
+                                        .sup = sup.upper,
+                                        .share = sup.upper,
+                                        .v = v};
+    for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
+        const double top = values_in(s, p, f, k);
+        for (size_t i = 0; i < s->actions; i++) {
+            memcpy(points + i * s->d, s->action + i * s->dim_action, s->dim_action * sizeof *points);
+            memcpy(points + i * s->d + s->dim_action, s->context + k * s->dim_context, s->dim_context * sizeof *points);
+        }
+        levers(&lever, U, points, s->d, s->actions);
+        for (size_t draw = 0; draw < s->draws && status == TACET_OK; draw++) {
+            tacet_release *chosen = NULL;
+            status = tacet__usca_choose_with(&chooser, &chosen, ask, U, s->actions, 2 * sup.upper * sup.upper, err);
+            if (status == TACET_OK) {
+                *loss += (top - f[(size_t)tacet_release_values(chosen)[0]]) / (double)(s->contexts * s->draws);
+            }
+            tacet_release_free(chosen);
+        }
+    }
+    free(L);
+    free(U);
+    free(v);
+    free(points);
+    return status;
+}
+
 static tacet_status uniform_error(const simulation *s, const problem *p, double *loss, double *f) {
     for (size_t k = 0; k < s->contexts; k++) {
         const double top = values_in(s, p, f, k);
@@ -221,6 +312,10 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "model", .to_whom = "simulation"};
     if (s->algorithm == PUBLISHED || s->algorithm == RANGE) {
         status = choice_error(s, &p, l, &ask, &loss, f, err);
+        goto done;
+    }
+    if (s->algorithm == FAITHFUL) {
+        status = faithful_error(s, &p, l, &ask, &loss, f, trial, err);
         goto done;
     }
     status = s->algorithm == NONPRIVATE ? ridge(s, l, &model, err)
@@ -342,12 +437,22 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
     if (status == TACET_OK && (s->algorithm == RELEASE || s->algorithm == STAGED)) {
         status = prepare_plan(s, err);
     }
+    if (status == TACET_OK && s->algorithm == FAITHFUL) {
+        const double T = (double)s->rounds;
+        const double points = T * ceil(T / tacet__usca_gain(s->basis, T, s->tau > 0 ? s->tau : 1));
+        if (!(points <= POINTS_MOST)) {
+            return tacet__fail(err, TACET_INVALID, "the approximating set would have %.0f points: fewer --rounds",
+                               points);
+        }
+        s->points = (size_t)points;
+    }
     return status == TACET_OK ? lab_trials_run(s->trials, 0, one_trial, s, err) : status;
 }
 
 static const char *protection(const simulation *s) {
     switch (s->algorithm) {
     case PUBLISHED:
+    case FAITHFUL:
     case RANGE:
         return "eps-DP for one record's context and reward, each choice";
     case RELEASE:
@@ -387,6 +492,9 @@ static void report(const simulation *s, double seconds) {
         (void)json_object_set_new(object, "stages", json_integer((json_int_t)s->plan.count));
         (void)json_object_set_new(object, "predicted_rmse", cli_real(sqrt(s->plan.risk)));
     }
+    if (object != NULL && s->algorithm == FAITHFUL) {
+        (void)json_object_set_new(object, "approximating_points", json_integer((json_int_t)s->points));
+    }
     cli_json_print(object);
 }
 
@@ -405,7 +513,8 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
     tacet_usca_settings_defaults(&s.settings);
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &name, "NAME",
-         "published (exponential mechanism, tau = 1), range (range calibration), release (one release), staged, "
+         "published (exponential mechanism, tau = 1), faithful (the same on the paper's random approximating set), "
+         "range (range calibration), release (one release), staged, "
          "nonprivate "
          "(ridge), or uniform (random actions). Default staged.",
          false},
@@ -418,7 +527,8 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
         {"mechanism", CLI_STRING, &mechanism, "NAME", "release, staged: k-norm (pure) or gaussian. Default k-norm.",
          false},
         {"delta", CLI_DOUBLE, &s.settings.delta, "D", "gaussian: default 1e-6.", false},
-        {"tau", CLI_DOUBLE, &s.tau, "T", "published, range: the regulariser. Default 1, and by the sizes.", false},
+        {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful, range: the regulariser. Default 1, and by the sizes.",
+         false},
         {"noise", CLI_DOUBLE, &s.noise, "R", "Standard deviation of a reward. Default 0.1.", false},
         {"draws", CLI_SIZE, &s.draws, "N", "published, range: choices drawn per context. Default 8.", false},
         {"trials", CLI_SIZE, &s.trials, "N", "Default 20.", false},
@@ -434,7 +544,7 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
     }
     s.settings.gaussian = strcmp(mechanism, "gaussian") == 0;
     if (chosen == ALGORITHM_COUNT) {
-        return cli_usage(self, "--algorithm is published, range, release, staged, nonprivate or uniform");
+        return cli_usage(self, "--algorithm is published, faithful, range, release, staged, nonprivate or uniform");
     }
     if (!s.settings.gaussian && strcmp(mechanism, "k-norm") != 0) {
         return cli_usage(self, "--mechanism is k-norm or gaussian");

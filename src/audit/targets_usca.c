@@ -82,10 +82,12 @@ static void worst_point(const usca *a, const tacet__usca_pass *pass, double *x, 
     double most = -1;
     *centres = 0;
     for (size_t i = 0; i < 4; i++) {
-        *centres = fmax(*centres, leverage(a, pass, 0.25 + 0.5 * (double)(i % 2), 0.25 + 0.5 * (double)(i / 2)));
+        const size_t row = i / 2;
+        *centres = fmax(*centres, leverage(a, pass, 0.25 + 0.5 * (double)(i % 2), 0.25 + 0.5 * (double)row));
     }
     for (size_t i = 0; i < SIDE * SIDE; i++) {
-        const double w[2] = {(double)(i % SIDE) / (SIDE - 1), (double)(i / SIDE) / (SIDE - 1)};
+        const size_t row = i / SIDE;
+        const double w[2] = {(double)(i % SIDE) / (SIDE - 1), (double)row / (SIDE - 1)};
         const double value = leverage(a, pass, w[0], w[1]);
         if (value > most) {
             most = value;

@@ -268,6 +268,7 @@ tacet_status tacet_usca_predict(const tacet_usca_model *model, size_t *best, dou
 void tacet_usca_action_grid(const tacet_usca_model *model, double *actions, size_t per_axis) {
     const size_t a = model->parts.action_dim;
     size_t count = 1;
+    per_axis = per_axis > 0 ? per_axis : 1;
     for (size_t i = 0; i < a; i++) {
         count *= per_axis;
     }

@@ -50,7 +50,7 @@ awk -v d="$(number delta)" 'BEGIN { exit !(d > 0.9e-6 && d < 1.1e-6) }' || fail 
 # Seeded noise is stamped, leaves no ledger, and repeats.
 # shellcheck disable=SC2086
 run 0 $learn "$@" --seed 5 --out "$tmp/s1.json" --json
-grep -q '"private":false' "$tmp/out" && grep -q 'NOT PRIVATE' "$tmp/err" || fail "seeded noise is not stamped"
+{ grep -q '"private":false' "$tmp/out" && grep -q 'NOT PRIVATE' "$tmp/err"; } || fail "seeded noise is not stamped"
 [ ! -e "$tmp/s1.json.ledger" ] || fail "seeded noise made a ledger"
 # shellcheck disable=SC2086
 run 0 $learn "$@" --seed 5 --out "$tmp/s2.json"
@@ -86,7 +86,7 @@ bad() { # CODE WORDS ARGS...
     # shellcheck disable=SC2086
     run "$want" $learn "$@" --out "$tmp/bad.json"
     grep -q "$words" "$tmp/err" || { cat "$tmp/err"; fail "no word of '$words'"; }
-    [ ! -e "$tmp/bad.json" ] && [ ! -e "$tmp/bad.json.ledger" ] || fail "something was written for '$words'"
+    { [ ! -e "$tmp/bad.json" ] && [ ! -e "$tmp/bad.json.ledger" ]; } || fail "something was written for '$words'"
 }
 bad 2 'eps must be above 0' "$@" --eps 0
 bad 2 'eps must be above 0' "$@" --eps -1
@@ -102,7 +102,7 @@ head -n 11 "$tmp/log.csv" >"$tmp/short.csv"
 code=0
 # shellcheck disable=SC2086
 $learn "$@" --data "$tmp/short.csv" --out "$tmp/bad.json" --ledger "$tmp/short.ledger" >"$tmp/out" 2>"$tmp/err" || code=$?
-[ "$code" -eq 1 ] && grep -q 'too few' "$tmp/err" && [ ! -e "$tmp/bad.json" ] || fail "ten rows are not refused"
+{ [ "$code" -eq 1 ] && grep -q 'too few' "$tmp/err" && [ ! -e "$tmp/bad.json" ]; } || fail "ten rows are not refused"
 awk -F, 'NR == 1 { print } NR > 1 { print $1 "," $2 * $2 / 5 "," $3 "," $4 }' "$tmp/log.csv" >"$tmp/skewed.csv"
 # shellcheck disable=SC2086
 run 0 $learn "$@" --data "$tmp/skewed.csv" --seed 1 --out "$tmp/skewed.json"
@@ -132,6 +132,8 @@ published=$(error)
 run 0 "$bin/tacet" simulate usca --algorithm uniform --rounds 1000 --trials 4 --seed 1 --json
 awk -v s="$staged" -v r="$range" -v p="$published" -v u="$(error)" 'BEGIN { exit !(s > 0 && s < r && r < p / 2 && p < u) }' ||
     fail "staged $staged, range $range, published $published, uniform $(error)"
+run 0 "$bin/tacet" simulate usca --algorithm faithful --rounds 300 --eps 10 --trials 2 --seed 1 --json
+grep -q '"approximating_points":' "$tmp/out" || fail "the size of the approximating set is not reported"
 run 2 "$bin/tacet" simulate usca --eps 0
 run 1 "$bin/tacet" simulate usca --kernel linear
 echo "learn, choose, suggest and predict do what they say"
