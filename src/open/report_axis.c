@@ -47,11 +47,19 @@ static void logarithmic(tacet__scale *s, double lo, double hi, size_t wanted) {
     s->hi = pow(10, last);
     /* One decade alone is ticked at 1, 2, 5 too; many decades at every second, third, … */
     const bool fine = last - first <= 2;
+    for (size_t i = 1; fine && i < 3; i++) { /* and begins and ends at one of them */
+        s->lo = STEPS[i] * pow(10, first) <= lo * (1 + 1e-9) ? STEPS[i] * pow(10, first) : s->lo;
+        s->hi = STEPS[3 - i] * pow(10, last - 1) >= hi * (1 - 1e-9) ? STEPS[3 - i] * pow(10, last - 1) : s->hi;
+    }
+    if (!(s->hi > s->lo)) {
+        s->lo = pow(10, first);
+        s->hi = pow(10, last);
+    }
     const double every = fmax(1, ceil((last - first) / (double)(wanted > 0 ? wanted : 1)));
     for (double e = first; e <= last && s->count < TACET__TICKS; e += every) {
         const double power = pow(10, e);
         for (size_t i = 0; i < (fine ? 3U : 1U) && s->count < TACET__TICKS; i++) {
-            if (STEPS[i] * power <= s->hi * (1 + 1e-9)) {
+            if (STEPS[i] * power >= s->lo * (1 - 1e-9) && STEPS[i] * power <= s->hi * (1 + 1e-9)) {
                 s->ticks[s->count++] = STEPS[i] * power;
             }
         }

@@ -35,7 +35,7 @@ static const char STYLE[] =
     ".chart .tick text{fill:var(--soft)}.chart path{fill:none}.grid path{stroke:var(--grid)}"
     ".axis path{stroke:var(--soft)}.line{stroke-width:2.2;stroke-linejoin:round}.band{opacity:.16}.dot{opacity:.75}"
     ".narrow{display:none}@media(max-width:600px){.wide{display:none}.narrow{display:block}section{padding:14px}"
-    "h1{font-size:1.4rem}}"
+    "h1{font-size:1.4rem}table{font-size:.85rem}}"
     ".bar{margin:0 0 12px}.bar div{display:flex;justify-content:space-between;gap:12px;font-size:.93rem}"
     ".track{display:block;height:12px;border-radius:6px;background:var(--grid);overflow:hidden}"
     ".track i{display:block;height:100%;border-radius:6px;background:var(--s0)}.track i.bad{background:var(--s1)}"
@@ -326,7 +326,8 @@ tacet_status tacet_report_html(const tacet_report *report, char **out, size_t *l
     }
     head(&t, report);
     for (size_t i = 0; status == TACET_OK && i < json_array_size(report->sections); i++) {
-        status = put_section(&t, json_array_get(report->sections, i), i, err);
+        const json_t *section = json_array_get(report->sections, i);
+        status = tacet__report_shown(section) ? put_section(&t, section, i, err) : TACET_OK;
     }
     tacet__text_add(&t, "<footer>Made by tacet report. This page is complete in itself: it runs no script and loads "
                         "nothing.</footer></main></body></html>\n");

@@ -26,6 +26,9 @@ tacet_status tacet__report_check(const json_t *section, size_t number, tacet_err
 /* Turns what a program printed into sections at the end of `sections`; several simulations share one chart. */
 tacet_status tacet__report_result(json_t *sections, const char *name, const json_t *result, tacet_error *err);
 
+/* False for a chart that several results share and that says nothing yet: regret against eps with one eps only. */
+bool tacet__report_shown(const json_t *section);
+
 /* A checked chart section as numbers; the strings stay the section's. tacet__report_chart_clear frees. */
 tacet_status tacet__report_chart(tacet__chart *chart, const json_t *section, tacet_error *err);
 void tacet__report_chart_clear(tacet__chart *chart);

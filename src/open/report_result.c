@@ -81,7 +81,8 @@ static json_t *shared(const json_t *sections, const char *mark) {
     return NULL;
 }
 
-static json_t *sim_name(const json_t *result) {
+/* What was simulated; `with_eps`: at what eps, too. */
+static json_t *sim_name(const json_t *result, bool with_eps) {
     static const char *const FIELDS[] = {"model", "simulation", "scenario", "mechanism", "algorithm", "modeler"};
     char name[160] = "";
     for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++) {
@@ -95,8 +96,8 @@ static json_t *sim_name(const json_t *result) {
     const json_t *eps = json_object_get(result, "eps");
     const char *mechanism = tacet__report_words(result, "mechanism");
     const bool spends = strcmp(mechanism, "random") != 0 && strcmp(mechanism, "nonprivate") != 0;
-    return spends && json_is_number(eps) ? json_sprintf("%s, eps %.3g", name, json_number_value(eps))
-                                         : json_string(name);
+    return with_eps && spends && json_is_number(eps) ? json_sprintf("%s, eps %.3g", name, json_number_value(eps))
+                                                     : json_string(name);
 }
 
 static bool sim_chart(json_t *sections, const json_t *result) {
@@ -109,13 +110,76 @@ static bool sim_chart(json_t *sections, const json_t *result) {
     for (size_t i = 1; i <= json_array_size(curve); i++) {
         (void)json_array_append_new(x, json_real(tenths ? rounds * (double)i / 10 : (double)i));
     }
-    json_t *series = json_pack("{so sO so}", "name", sim_name(result), "y", curve, "x", x);
+    json_t *series = json_pack("{so sO so}", "name", sim_name(result, true), "y", curve, "x", x);
     if (chart != NULL) {
         return series != NULL && json_array_append_new(json_object_get(chart, "series"), series) == 0;
     }
     return append(sections, json_pack("{ss ss ss s{ss} s{ss} s[o]}", "kind", "chart", "shared", mark, "title",
                                       tenths ? "Cumulative regret" : "Simple regret", "x", "label",
                                       tenths ? "round" : "query", "y", "label", "mean regret", "series", series));
+}
+
+/* Regret against eps, one series for each kind of simulation, in the order of eps. */
+static bool utility_point(json_t *series, double eps, double mean, double se) {
+    static const char *const FIELDS[] = {"x", "y", "lower", "upper"};
+    const double values[] = {eps, mean, mean - 2 * se, mean + 2 * se};
+    const json_t *x = json_object_get(series, "x");
+    size_t at = 0;
+    while (at < json_array_size(x) && json_number_value(json_array_get(x, at)) <= eps) {
+        at++;
+    }
+    bool ok = true;
+    for (size_t i = 0; i < 4; i++) {
+        ok = json_array_insert_new(json_object_get(series, FIELDS[i]), at, json_real(values[i])) == 0 && ok;
+    }
+    return ok;
+}
+
+static bool sim_utility(json_t *sections, const json_t *result, const json_t *summary) {
+    const double eps = json_number_value(json_object_get(result, "eps"));
+    const json_t *mean = json_object_get(summary, "mean");
+    json_t *chart = shared(sections, "utility");
+    if (!(eps > 0) || !json_is_number(mean)) {
+        return true;
+    }
+    if (chart == NULL) {
+        chart = json_pack("{ss ss ss s{ss ss} s{ss} s[] ss}", "kind", "chart", "shared", "utility", "title",
+                          "What privacy costs", "x", "label", "eps", "scale", "log", "y", "label",
+                          "mean regret or error", "series", "note", "Bands are two standard errors either way.");
+        if (!append(sections, chart)) {
+            return false;
+        }
+    }
+    json_t *all = json_object_get(chart, "series");
+    json_t *name = sim_name(result, false);
+    json_t *series = NULL;
+    for (size_t i = 0; i < json_array_size(all) && series == NULL; i++) {
+        json_t *candidate = json_array_get(all, i);
+        series = json_equal(json_object_get(candidate, "name"), name) ? candidate : NULL;
+    }
+    if (series == NULL) {
+        series = json_pack("{sO s[] s[] s[] s[]}", "name", name, "x", "y", "lower", "upper");
+        if (json_array_append_new(all, series) != 0) {
+            json_decref(name);
+            return false;
+        }
+    }
+    json_decref(name);
+    return utility_point(series, eps, json_number_value(mean), json_number_value(json_object_get(summary, "se")));
+}
+
+bool tacet__report_shown(const json_t *section) {
+    const json_t *all = json_object_get(section, "series");
+    if (strcmp(tacet__report_words(section, "shared"), "utility") != 0) {
+        return true;
+    }
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *x = json_object_get(json_array_get(all, i), "x");
+        if (json_number_value(json_array_get(x, 0)) < json_number_value(json_array_get(x, json_array_size(x) - 1))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool sim_row(json_t *sections, const json_t *result) {
@@ -134,8 +198,11 @@ static bool sim_row(json_t *sections, const json_t *result) {
             return false;
         }
     }
+    if (!sim_utility(sections, result, summary)) {
+        return false;
+    }
     static const char *const CELLS[] = {"mean", "se", "trials", "seed"};
-    json_t *row = json_pack("[o]", sim_name(result));
+    json_t *row = json_pack("[o]", sim_name(result, true));
     for (size_t i = 0; i < 4; i++) {
         json_t *value = json_object_get(i < 2 ? summary : result, CELLS[i]);
         (void)json_array_append_new(row, json_is_number(value) ? json_incref(value) : json_null());

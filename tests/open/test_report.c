@@ -96,7 +96,7 @@ static void test_scales(void **state) {
     for (size_t i = 0; i < sizeof RANGES / sizeof *RANGES; i++) {
         check_scale(RANGES[i][0], RANGES[i][1], false);
     }
-    static const double LOGS[][2] = {{1e-3, 1}, {0.5, 0.7}, {1, 1}, {1e-12, 1e12}, {2, 300}};
+    static const double LOGS[][2] = {{1e-3, 1}, {0.5, 0.7}, {1, 1}, {1e-12, 1e12}, {2, 300}, {2, 2}, {5, 10}, {3, 4}};
     for (size_t i = 0; i < sizeof LOGS / sizeof *LOGS; i++) {
         check_scale(LOGS[i][0], LOGS[i][1], true);
     }
@@ -105,6 +105,10 @@ static void test_scales(void **state) {
     assert_int_equal(s.count, 5); /* 0, 10, 20, 30, 40 */
     assert_close(s.ticks[3], 30, 0);
     assert_int_equal(s.decimals, 0);
+    tacet__scale_make(&s, 0.5, 3, true, 5);
+    assert_int_equal(s.count, 4); /* 0.5, 1, 2, 5 */
+    assert_close(s.ticks[0], 0.5, 1e-12);
+    assert_close(s.ticks[3], 5, 1e-12);
     tacet__scale_make(&s, 0.01, 1, true, 5);
     assert_close(tacet__scale_at(&s, 0.1), 0.5, 1e-12);
     assert_close(tacet__scale_at(&s, -1), 0, 0);
@@ -129,6 +133,7 @@ static void test_chart_geometry(void **state) {
     assert_true(x[2] - x[0] > 600 && y[0] - y[2] > 200);
     assert_non_null(strstr(svg, "regret (points)"));
     assert_non_null(strstr(svg, "xmlns="));
+    free(svg);
     assert_status(tacet_report_svg(r, 1, &svg, &length, NULL), TACET_INVALID);
     assert_null(svg);
     tacet_report_free(r);
@@ -178,6 +183,34 @@ static void test_results(void **state) {
     assert_non_null(strstr(html, "<td>consistent</td>"));
     assert_non_null(strstr(html, "<td>else</td>"));
     free(html);
+    tacet_report_free(r);
+}
+
+/* Regret against eps appears with the second eps, sorted by it, whatever the order of the files. */
+static void test_privacy_utility(void **state) {
+    (void)state;
+#define RUN(eps, mean)                                                                                                 \
+    "{\"model\":\"m\",\"eps\":" eps ",\"trials\":9,\"seed\":1,\"error\":{\"mean\":" mean ",\"se\":0.01}}"
+    tacet_report *r = fresh();
+    add(r, RUN("10", "1"));
+    assert_int_equal(tacet_report_charts(r), 0);
+    add(r, RUN("10", "1"));
+    assert_int_equal(tacet_report_charts(r), 0);
+    add(r, RUN("0.1", "9"));
+    add(r, RUN("1", "5"));
+    assert_int_equal(tacet_report_charts(r), 1);
+    char *svg = NULL;
+    size_t length = 0;
+    assert_ok(tacet_report_svg(r, 0, &svg, &length, NULL));
+    double x[4], y[4];
+    assert_int_equal(sscanf(strstr(strstr(svg, "class=\"line\""), "d=\""), "d=\"M%lf %lfL%lf %lfL%lf %lfL%lf %lf",
+                            &x[0], &y[0], &x[1], &y[1], &x[2], &y[2], &x[3], &y[3]),
+                     8);
+    assert_close(x[1], (x[0] + x[2]) / 2, 0.11); /* 0.1, 1, 10: equal steps on a log axis */
+    assert_close(x[3], x[2], 0.01);
+    assert_close(y[1], (y[0] + y[2]) / 2, 0.11); /* 9, 5, 1 */
+    assert_true(y[0] < y[1] && y[1] < y[2]);
+    free(svg);
     tacet_report_free(r);
 }
 
@@ -255,7 +288,8 @@ int main(void) {
         cmocka_unit_test(test_escape),         cmocka_unit_test(test_nothing_gets_through),
         cmocka_unit_test(test_scales),         cmocka_unit_test(test_chart_geometry),
         cmocka_unit_test(test_gaps_bands_log), cmocka_unit_test(test_results),
-        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_allocation),
+        cmocka_unit_test(test_bad_input),      cmocka_unit_test(test_privacy_utility),
+        cmocka_unit_test(test_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
