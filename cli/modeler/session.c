@@ -111,15 +111,25 @@ static tacet_status take_warm(run *r, tacet_error *err) {
     return TACET_OK;
 }
 
+static tacet_status check_first(const run *r, tacet_error *err) {
+    for (size_t i = 0; i < r->s->first_count; i++) {
+        const size_t row = r->s->first[i];
+        bool twice = row >= r->m->rows || r->taken[row];
+        for (size_t k = 0; k < i && !twice; k++) {
+            twice = r->s->first[k] == row;
+        }
+        if (twice) {
+            return tacet__fail(err, TACET_INVALID, "first row %zu does not exist, is known or is named twice", row);
+        }
+    }
+    return TACET_OK;
+}
+
 static tacet_status first_rows(run *r, tacet_error *err) {
     tacet_simrng rng;
     tacet_status status = TACET_OK;
     for (size_t i = 0; i < r->s->first_count && r->asked < r->s->queries && status == TACET_OK; i++) {
-        const size_t row = r->s->first[i];
-        if (row >= r->m->rows || r->taken[row]) {
-            return tacet__fail(err, TACET_INVALID, "first row %zu does not exist or is named twice", row);
-        }
-        status = measure(r, row, err);
+        status = measure(r, r->s->first[i], err);
     }
     tacet_simrng_init(&rng, r->s->seed, 1);
     for (size_t i = 0; i < r->s->initial && r->asked < r->s->queries && r->known < r->m->rows && status == TACET_OK;
@@ -297,6 +307,14 @@ static json_t *settings_json(const session_settings *s, const char *manifest_tex
                      (json_int_t)s->seed, "first", first);
 }
 
+static tacet_status open_journal(run *r, const char *manifest_text, tacet_error *err) {
+    json_t *description = settings_json(r->s, manifest_text);
+    const tacet_status status = description != NULL ? journal_open(&r->book, r->s->state, description, err)
+                                                    : tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    json_decref(description);
+    return status;
+}
+
 static tacet_status prepare(run *r, tacet_error *err) {
     const tacet_manifest *m = r->m;
     const size_t most = r->s->queries + r->s->warm_count;
@@ -373,12 +391,14 @@ tacet_status session_run(session_result *out, const session_settings *settings, 
         return tacet__fail(err, TACET_INVALID, "between 1 and %zu queries are possible on this release",
                            manifest->rows);
     }
-    json_t *description = settings_json(settings, manifest_text);
-    tacet_status status = description != NULL ? journal_open(&r.book, settings->state, description, err)
-                                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory");
-    json_decref(description);
-    status = status != TACET_OK ? status : prepare(&r, err);
+    /* Settings that cannot work are refused before the journal is bound to them and before anything is asked. */
+    tacet_status status = prepare(&r, err);
     status = status != TACET_OK ? status : take_warm(&r, err);
+    status = status != TACET_OK ? status : check_first(&r, err);
+    status = status != TACET_OK ? status : make_policy(&r, &policy, err);
+    tacet_policy_free(policy);
+    policy = NULL;
+    status = status != TACET_OK ? status : open_journal(&r, manifest_text, err);
     status = status != TACET_OK ? status : first_rows(&r, err);
     status = status != TACET_OK ? status : standardize(&r, err);
     if (status == TACET_OK && settings->fit) {
