@@ -409,7 +409,7 @@ static tacet_status read_covariance(local *self, const tacet_cov *cov, tacet_err
     return TACET_OK;
 }
 
-static tacet_status build(local *self, const tacet_cov *cov, tacet_error *err) {
+static tacet_status build(local *self, const tacet_cov *cov, bool default_lambda, tacet_error *err) {
     tacet__local *p = &self->p;
     size_t square = 0;
     if (!tacet__size_mul(&square, p->n, p->n)) {
@@ -421,6 +421,12 @@ static tacet_status build(local *self, const tacet_cov *cov, tacet_error *err) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rounds over %zu arms", p->s.horizon, p->n);
     }
     tacet_status status = read_covariance(self, cov, err);
+    if (status == TACET_OK && default_lambda && p->s.algorithm == TACET_LOCAL_UCB &&
+        p->s.parameters == TACET_LOCAL_TIGHT) {
+        double factor = 1;
+        status = tacet__local_prior_factor(&factor, p, p->s.lambda, err);
+        p->s.lambda *= factor;
+    }
     if (status != TACET_OK) {
         return status;
     }
@@ -461,7 +467,7 @@ tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *
     }
     status = derive(&self->p, err);
     if (status == TACET_OK) {
-        status = build(self, cov, err);
+        status = build(self, cov, settings->lambda == 0, err);
     }
     if (status == TACET_OK) {
         local *given = self;

@@ -14,6 +14,7 @@
 typedef struct engine {
     const tacet__local *p;
     tacet_arms *arms;
+    double *own; /* n: upper bounds from the arms' own means (UCB, tight); infinite where not used */
     size_t observed;
 } engine;
 
@@ -24,7 +25,14 @@ static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) 
         kept = 0;
     }
     const tacet_status status = tacet_arms_observe(e->arms, arm, 1, kept, e->p->s.lambda, err);
-    e->observed += status == TACET_OK;
+    if (status == TACET_OK) {
+        e->observed++;
+        if (e->p->s.algorithm == TACET_LOCAL_UCB && e->p->s.parameters == TACET_LOCAL_TIGHT) {
+            const double count = (double)tacet_arms_counts(e->arms)[arm];
+            const double average = e->p->s.lambda * tacet_arms_sums(e->arms)[arm] / count;
+            e->own[arm] = average + tacet__local_arm_radius(e->p, count);
+        }
+    }
     return status;
 }
 
@@ -41,17 +49,7 @@ static void bounds(void *self, double *out, size_t t) {
     const double *mean = tacet_arms_mean(e->arms);
     const double *var = tacet_arms_var(e->arms);
     for (size_t i = 0; i < e->p->n; i++) {
-        out[i] = mean[i] + beta_t * sqrt(var[i]);
-    }
-    if (e->p->s.algorithm == TACET_LOCAL_UCB && e->p->s.parameters == TACET_LOCAL_TIGHT) {
-        const uint64_t *counts = tacet_arms_counts(e->arms);
-        const double *sums = tacet_arms_sums(e->arms);
-        for (size_t i = 0; i < e->p->n; i++) {
-            if (counts[i] > 0) {
-                const double count = (double)counts[i];
-                out[i] = fmin(out[i], e->p->s.lambda * sums[i] / count + tacet__local_arm_radius(e->p, count));
-            }
-        }
+        out[i] = fmin(mean[i] + beta_t * sqrt(var[i]), e->own[i]);
     }
 }
 
@@ -69,12 +67,16 @@ static void reset(void *self) {
     engine *e = self;
     tacet_arms_reset(e->arms);
     e->observed = 0;
+    for (size_t i = 0; i < e->p->n; i++) {
+        e->own[i] = (double)INFINITY;
+    }
 }
 
 static void destroy(void *self) {
     engine *e = self;
     if (e != NULL) {
         tacet_arms_free(e->arms);
+        free(e->own);
         free(e);
     }
 }
@@ -86,15 +88,20 @@ tacet_status tacet__local_arms(void **out, const tacet__local_engine **ops, cons
     *out = NULL;
     *ops = &ENGINE;
     engine *e = TACET__ZALLOC(engine, 1);
-    if (e == NULL) {
+    if (e != NULL) {
+        e->p = p;
+        e->own = TACET__ALIGNED(double, p->n);
+    }
+    if (e == NULL || e->own == NULL) {
+        destroy(e);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
     }
-    e->p = p;
     const tacet_status status = tacet_arms_create(&e->arms, cov, 0, err);
     if (status != TACET_OK) {
         destroy(e);
         return status;
     }
+    reset(e);
     *out = e;
     return TACET_OK;
 }

@@ -38,6 +38,8 @@ tacet_status tacet__local_moma(void **out, const tacet__local_engine **engine, c
 /* --- local_width.c: the formulas ---------------------------------------------------------------------------------- */
 double tacet__local_lambda(const tacet__local *p);
 size_t tacet__local_lanes(const tacet__local *p);
+/* GP-UCB, tight: the factor by which lambda = proxy/B^2 is raised (local_prior.c). */
+tacet_status tacet__local_prior_factor(double *out, const tacet__local *p, double lambda, tacet_error *err);
 /* t: the round about to be played, from 1; gamma: information gained so far. */
 double tacet__local_beta_ucb(const tacet__local *p, size_t t, double gamma);
 double tacet__local_level_tgp(const tacet__local *p, size_t t); /* b_t, t >= 1 */

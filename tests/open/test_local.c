@@ -455,6 +455,26 @@ static void widths_as_stated(void **state) {
     assert_true(isnan(tacet_local_noise_range(2, 0.5, 0.5, 0, 0.1)));
 }
 
+/* The factor minimises F + sum ln(1 + w plays/(lambda F)): for the identity of order N that is where
+ * F (lambda F + plays) = N plays. */
+static void prior_factor_is_least(void **state) {
+    fixture *f = *state;
+    tacet__local p = parts(f);
+    double K[N * N] = {0};
+    for (size_t i = 0; i < N; i++) {
+        K[i * N + i] = 1;
+    }
+    p.K = K;
+    p.s.horizon = 12000;
+    for (double lambda = 0.1; lambda < 1000; lambda *= 10) {
+        double factor = 0;
+        const double plays = 1000;
+        const double root = (-plays + sqrt(plays * plays + 4 * lambda * N * plays)) / (2 * lambda);
+        assert_ok(tacet__local_prior_factor(&factor, &p, lambda, NULL));
+        assert_close(factor, fmax(root, 1), 0.06 * fmax(root, 1));
+    }
+}
+
 /* The bounds hold for every arm and round at once. Duchi's bit for a function with |f|_H <= 1; by the proof a run
  * fails with probability at most 0.1, so 40 seeded runs with more than 10 failures would have probability < 0.2 %. */
 static void tight_bounds_hold(void **state) {
@@ -604,6 +624,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(ata_follows_between_rebuilds, setup, teardown),
         cmocka_unit_test_setup_teardown(moma_takes_the_central_lane, setup, teardown),
         cmocka_unit_test_setup_teardown(widths_as_stated, setup, teardown),
+        cmocka_unit_test_setup_teardown(prior_factor_is_least, setup, teardown),
         cmocka_unit_test_setup_teardown(tight_bounds_hold, setup, teardown),
         cmocka_unit_test_setup_teardown(receives_retries, setup, teardown),
         cmocka_unit_test_setup_teardown(moma_waits_for_its_epoch, setup, teardown),

@@ -1,0 +1,94 @@
+/* bench_local.c - learners of the local model: microseconds of processor time a round over the first 10^4, up to 10^5
+ * and up to 10^6 rounds of one run, and the growth from the first to the last. 100 arms, Matérn 5/2, reports through
+ * the randomiser included. Usage: bench_local [--rounds T] */
+#include <tacet/gate/randomizer.h>
+#include <tacet/open/local.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ARMS = 100, STEPS = 3 };
+
+static double seconds_now(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void must(tacet_status status, const tacet_error *err) {
+    if (status != TACET_OK) {
+        fprintf(stderr, "bench_local: %s\n", err->message);
+        exit(1);
+    }
+}
+
+static void measure(tacet_local_algorithm algorithm, tacet_local_parameters parameters, size_t rounds) {
+    const double lengthscale = 0.2;
+    double X[ARMS];
+    tacet_error err = {TACET_OK, ""};
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    tacet_ldp ldp;
+    tacet_local_settings s;
+    tacet_policy *policy = NULL;
+    tacet_noise *noise = NULL;
+    for (size_t i = 0; i < ARMS; i++) {
+        X[i] = (double)i / (ARMS - 1);
+    }
+    tacet_kernel_spec_defaults(&spec);
+    must(tacet_kernel_parse(&spec, "matern52", &err), &err);
+    spec.lengthscales = &lengthscale;
+    must(tacet_kernel_create(&kernel, &spec, &err), &err);
+    const tacet_ldp_kind kind = algorithm == TACET_LOCAL_UCB ? TACET_LDP_HYBRID : TACET_LDP_LAPLACE;
+    must(tacet_ldp_init(&ldp, kind, 1, -2, 2, &err), &err);
+    tacet_local_settings_defaults(&s);
+    s.algorithm = algorithm;
+    s.parameters = parameters;
+    s.ldp = &ldp;
+    s.bound = 1;
+    s.noise_bound = 1;
+    s.horizon = rounds;
+    const tacet_cov_spec cov = {.kernel = kernel};
+    must(tacet_local_create(&policy, &s, &cov, X, 1, ARMS, &err), &err);
+    must(tacet_noise_open_seeded(&noise, 1, 0, &err), &err);
+    double each[STEPS] = {0};
+    size_t t = 0;
+    for (size_t step = 0; step < STEPS; step++) {
+        const size_t end = step == 0 ? rounds / 100 : step == 1 ? rounds / 10 : rounds;
+        const size_t first = t;
+        const double begin = seconds_now();
+        for (; t < end; t++) {
+            tacet_suggestion suggestion;
+            double report = 0;
+            must(tacet_policy_suggest(policy, &suggestion, NULL, &err), &err);
+            must(tacet_randomize(noise, &report, &ldp, sin(6 * X[suggestion.index]), &err), &err);
+            must(tacet_policy_observe(policy, suggestion.ticket, report, &err), &err);
+        }
+        each[step] = 1e6 * (seconds_now() - begin) / (double)(end - first);
+    }
+    printf("%-4s %-9s us a round: %.2f to %zu rounds, %.2f to %zu, %.2f to %zu; growth %.2f\n",
+           tacet_local_algorithm_name(algorithm), tacet_local_parameters_name(parameters), each[0], rounds / 100,
+           each[1], rounds / 10, each[2], rounds, each[2] / each[0]);
+    tacet_noise_close(noise);
+    tacet_policy_free(policy);
+    tacet_kernel_free(kernel);
+}
+
+int main(int argc, char **argv) {
+    size_t rounds = 1000000;
+    if (argc == 3 && strcmp(argv[1], "--rounds") == 0) {
+        rounds = (size_t)strtoull(argv[2], NULL, 10);
+    } else if (argc != 1) {
+        fprintf(stderr, "usage: bench_local [--rounds T]\n");
+        return 2;
+    }
+    measure(TACET_LOCAL_UCB, TACET_LOCAL_TIGHT, rounds);
+    measure(TACET_LOCAL_TGP, TACET_LOCAL_LITERAL, rounds);
+    measure(TACET_LOCAL_ATA, TACET_LOCAL_ORDERWISE, rounds);
+    measure(TACET_LOCAL_MOMA, TACET_LOCAL_LITERAL, rounds);
+    measure(TACET_LOCAL_MOMA, TACET_LOCAL_ORDERWISE, rounds);
+    return 0;
+}
