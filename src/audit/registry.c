@@ -32,6 +32,10 @@ static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_usca_features,
     &tacet__audit_usca_choice,
     &tacet__audit_usca_grid,
+    &tacet__audit_joint,
+    &tacet__audit_local_joint,
+    &tacet__audit_joint_shared,
+    &tacet__audit_joint_lemma_5,
 };
 /* clang-format on */
 

@@ -20,5 +20,8 @@ extern const tacet_audit_target tacet__audit_duchi, tacet__audit_piecewise, tace
 /* targets_usca.c */
 extern const tacet_audit_target tacet__audit_usca, tacet__audit_usca_features, tacet__audit_usca_choice,
     tacet__audit_usca_grid;
+/* targets_joint.c */
+extern const tacet_audit_target tacet__audit_joint, tacet__audit_local_joint, tacet__audit_joint_shared,
+    tacet__audit_joint_lemma_5;
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/codec.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "gate/stream_again.h"
 
 static const char STATE_NAME[] = "privatizer";
 enum { STATE_VERSION = 1, FIRST_SEGMENT = 16 };
@@ -257,6 +258,19 @@ tacet_status tacet__privatizer_release(tacet__privatizer *p, double *sums, doubl
     *var = p->sd[0] * p->sd[0];
     *count = p->count;
     p->due = false;
+    return TACET_OK;
+}
+
+tacet_status tacet__privatizer_again(tacet__privatizer *p, tacet_noise *noise, tacet_error *err) {
+    tacet_status status = tacet__stream_again(p->stream, noise, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    sodium_memzero(p->sum, p->plan.dim * sizeof(double));
+    p->count = 0;
+    p->due = false;
+    p->epoch_length = p->plan.first_length;
+    p->epoch_end = next_end(0, p->epoch_length, p->plan.rounds);
     return TACET_OK;
 }
 

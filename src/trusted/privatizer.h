@@ -37,6 +37,8 @@ tacet_status tacet__privatizer_release(tacet__privatizer *p, double *sums, doubl
                                        tacet_error *err);
 bool tacet__privatizer_is_private(const tacet__privatizer *p);
 tacet_stream *tacet__privatizer_stream(tacet__privatizer *p);
+/* As freshly created, with another key of its stream: for auditing only; STATE for one that is private. */
+tacet_status tacet__privatizer_again(tacet__privatizer *p, tacet_noise *noise, tacet_error *err);
 /* Private bytes. Loading replaces the stream: CORRUPT leaves all as it was. */
 tacet_status tacet__privatizer_save(tacet__privatizer *p, tacet_blob *out, tacet_error *err);
 tacet_status tacet__privatizer_load(tacet__privatizer *p, const void *bytes, size_t size, tacet_error *err);
