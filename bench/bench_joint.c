@@ -1,0 +1,129 @@
+/* bench_joint.c - joint-DP bandits: a suggestion against the bare features it must evaluate; growth in T and m. Times
+ * are of the processor, so that other work on the machine does not count. Ring: programs. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <tacet/base/simrng.h>
+#include <tacet/open/noisy_ucb.h>
+#include <tacet/trusted/joint.h>
+
+enum { ARMS = 25 };
+static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
+static double arms[2 * ARMS];
+
+static double seconds(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void must(tacet_status status, const tacet_error *err) {
+    if (status != TACET_OK) {
+        fprintf(stderr, "bench_joint: %s\n", err->message);
+        exit(1);
+    }
+}
+
+static tacet_features *mercer(size_t m) {
+    tacet_error err;
+    tacet_error_clear(&err);
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = 2;
+    tacet_kernel *kernel = NULL;
+    tacet_features *features = NULL;
+    must(tacet_kernel_create(&kernel, &spec, &err), &err);
+    must(tacet_features_create_mercer(&features, kernel, &BALL, 14, m, &err), &err);
+    tacet_kernel_free(kernel);
+    return features;
+}
+
+/* A whole run: seconds in all, and the mean time of a suggestion over the rounds after the first release. */
+static double run(size_t m, uint64_t rounds, tacet_factorization factorization, double *suggest, size_t *state) {
+    tacet_error err;
+    tacet_error_clear(&err);
+    tacet_features *features = mercer(m);
+    tacet_joint_map *map = NULL;
+    tacet_noise *noise = NULL;
+    tacet_policy *policy = NULL;
+    must(tacet_joint_map_create(&map, features, &BALL, 15, 0, 1, &err), &err);
+    must(tacet_noise_open_seeded(&noise, 1, 0, &err), &err);
+    tacet_joint_settings settings;
+    tacet_joint_settings_defaults(&settings);
+    settings.eps = 1;
+    settings.delta = 1e-5;
+    settings.rounds = rounds;
+    settings.factorization = factorization;
+    settings.save_first = false;
+    const tacet_ask ask = {.noise = noise, .ticket = "bench", .what = "bench", .to_whom = "nobody"};
+    const double start = seconds();
+    must(tacet_joint_create(&policy, map, &settings, &ask, &err), &err);
+    const tacet_round round = {.points = arms, .ld = 2, .d = 2, .count = ARMS};
+    double spent = 0;
+    for (uint64_t t = 0; t < rounds; t++) {
+        tacet_suggestion s;
+        const double before = seconds();
+        must(tacet_policy_suggest(policy, &s, &round, &err), &err);
+        spent += seconds() - before;
+        must(tacet_policy_observe(policy, s.ticket, (double)(t % 3) / 2, &err), &err);
+    }
+    const double total = seconds() - start;
+    tacet_blob blob;
+    tacet_blob_init(&blob);
+    must(tacet_policy_save(policy, &blob, &err), &err);
+    *state = blob.size;
+    *suggest = spent / (double)rounds;
+    tacet_blob_clear(&blob);
+    tacet_policy_free(policy);
+    tacet_noise_close(noise);
+    tacet_joint_map_free(map);
+    tacet_features_free(features);
+    return total;
+}
+
+/* The features of the arms alone: what any suggestion must pay. */
+static double bare(size_t m) {
+    tacet_features *features = mercer(m);
+    double *phi = malloc(m * ARMS * sizeof(double));
+    const double start = seconds();
+    enum { TIMES = 2000 };
+    for (int k = 0; k < TIMES; k++) {
+        tacet_features_eval(features, phi, arms, 2, ARMS);
+    }
+    const double each = (seconds() - start) / TIMES;
+    free(phi);
+    tacet_features_free(features);
+    return each;
+}
+
+int main(void) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 1, 0);
+    for (size_t i = 0; i < 2 * ARMS; i++) {
+        arms[i] = 2.8 * tacet_simrng_uniform(&rng) - 1.4;
+    }
+    double suggest = 0, first = 0;
+    size_t state = 0, first_state = 0;
+    static const size_t FEATURES[] = {20, 25, 50};
+    for (size_t i = 0; i < 3; i++) {
+        (void)run(FEATURES[i], 5000, TACET_FACTORIZATION_TOEPLITZ, &suggest, &state);
+        const double floor = bare(FEATURES[i]);
+        printf("suggest, 25 arms, %zu features: %.1f us (releases included), %.2f times the features alone (%.1f us)\n",
+               FEATURES[i], 1e6 * suggest, suggest / floor, 1e6 * floor);
+    }
+    static const uint64_t ROUNDS[] = {1000, 10000, 100000};
+    for (int f = 0; f < 2; f++) {
+        const tacet_factorization kind = f == 0 ? TACET_FACTORIZATION_TOEPLITZ : TACET_FACTORIZATION_BLT;
+        for (size_t i = 0; i < 3; i++) {
+            const double total = run(25, ROUNDS[i], kind, &suggest, &state);
+            first = i == 0 ? total : first;
+            first_state = i == 0 ? state : first_state;
+            printf("%s, T = %llu: %.2f s, %.1f times the time and %.2f times the state of T = 1000\n",
+                   tacet_factorization_name(kind), (unsigned long long)ROUNDS[i], total, total / first,
+                   (double)state / (double)first_state);
+        }
+    }
+    return 0;
+}
