@@ -339,6 +339,27 @@ static void test_private_outputs(void **state) {
     (void)ask(f->desk, "d", 0);
 }
 
+/* Private outputs are no uncovered entries: here the desks alone count, and they count together. */
+static void test_private_query_budget(void **state) {
+    fixture *f = *state;
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 0.5, -1, 5, NULL));
+    release(f, 3, &ldp);
+    f->settings.values = "y";
+    open_desk(f, &f->desk);
+    open_desk(f, &f->other);
+    (void)ask(f->desk, "a", 1);
+    (void)ask(f->other, "b", 2);
+    const double last = ask(f->desk, "c", 3);
+    assert_status(refused(f->desk, "d", 4), TACET_BUDGET);
+    assert_status(refused(f->other, "d", 4), TACET_BUDGET);
+    assert_true(ask(f->other, "c", 3) == last);
+    reopen(f);
+    assert_status(refused(f->desk, "d", 4), TACET_BUDGET);
+    assert_true(ask(f->desk, "c", 3) == last);
+    assert_int_equal(entries(f->desk), 4);
+}
+
 /* Outside the public range: clipped, so the answer is as for the bound, and nothing tells. */
 static void test_impossible_value(void **state) {
     fixture *f = *state;
@@ -467,6 +488,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_command_fails, setup, teardown),
         cmocka_unit_test_setup_teardown(test_slow_command, setup, teardown),
         cmocka_unit_test_setup_teardown(test_private_outputs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_private_query_budget, setup, teardown),
         cmocka_unit_test_setup_teardown(test_impossible_value, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_settings, setup, teardown),
