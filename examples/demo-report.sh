@@ -30,7 +30,7 @@ cat <<JSON
     {"label": "attack on our release", "value": $(yes_no attack-ours.json), "tone": "$(tone attack-ours.json)", "note": "knowing $known or $many records"}]},
   {"kind": "chart", "title": "How far from the best after each question",
    "x": {"label": "questions asked"}, "y": {"label": "regret of the best so far", "unit": "points of response"},
-   "note": "One run each, but for chance: mean of 500 searches, and the range of the middle eight of ten. The private search differs from run to run, because its noise is real.",
+   "note": "One run each, but for chance: mean of 500 searches, and the range of the middle eight of ten. The private search differs from run to run, because its noise is real. The patients were made up so that a search can succeed under this noise: this shows the job, and is no benchmark.",
    "series": [
     {"name": "ours, eps $eps", "style": "step", "y": [$regret_ours]},
     {"name": "published, not private", "style": "step", "y": [$regret_published]},
