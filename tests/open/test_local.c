@@ -329,6 +329,58 @@ static void ata_follows_between_rebuilds(void **state) {
     ops->free(engine);
 }
 
+/* Arm i is in the dictionary with probability 1 - (1 - p)^plays. 20,000 draws: five standard deviations, so a false
+ * alarm has probability below 1e-5 for the twelve arms together. */
+static void dictionary_has_its_law(void **state) {
+    fixture *f = *state;
+    enum { DRAWS = 20000 };
+    tacet__local p = parts(f);
+    p.s.lambda = 1;
+    tacet__nystrom ny;
+    assert_ok(tacet__nystrom_init(&ny, &p, NULL));
+    uint64_t plays[N];
+    double var[N];
+    size_t hits[N] = {0};
+    size_t empty = 0;
+    for (size_t i = 0; i < N; i++) {
+        plays[i] = i;
+        var[i] = (i == N - 1 ? 2 : 0.05 / (double)(i + 1)) / tacet__local_q(&p);
+    }
+    for (uint64_t step = 0; step < DRAWS; step++) {
+        bool changed = false;
+        size_t size = 0;
+        assert_ok(tacet__nystrom_update(&ny, &changed, plays, var, step, NULL));
+        for (size_t i = 0; i < N; i++) {
+            hits[i] += ny.in[i];
+            size += ny.in[i];
+        }
+        assert_int_equal(ny.size, size);
+        empty += size == 0;
+    }
+    assert_int_equal(hits[0], 0);         /* never played */
+    assert_int_equal(hits[N - 1], DRAWS); /* p = 1 */
+    assert_int_equal(empty, 0);
+    for (size_t i = 1; i < N - 1; i++) {
+        const double law = 1 - pow(1 - 0.05 / (double)(i + 1), (double)plays[i]);
+        assert_close((double)hits[i] / DRAWS, law, 5 * sqrt(law * (1 - law) / DRAWS));
+    }
+    /* No arm left: no features, and the prior's variance. */
+    bool changed = false;
+    memset(plays, 0, sizeof plays);
+    assert_ok(tacet__nystrom_update(&ny, &changed, plays, var, 0, NULL));
+    assert_true(changed && ny.m == 0 && ny.residual[3] == f->K[3 * N + 3]);
+    /* All arms: the features have the kernel's inner products. */
+    for (size_t i = 0; i < N; i++) {
+        plays[i] = 1;
+        var[i] = 1;
+    }
+    assert_ok(tacet__nystrom_update(&ny, &changed, plays, var, 0, NULL));
+    for (size_t i = 0; i < N * N; i++) {
+        assert_close(tacet__dot(ny.features + i / N * N, ny.features + i % N * N, ny.m), f->K[i], 1e-8);
+    }
+    tacet__nystrom_clear(&ny);
+}
+
 static int ascending(const void *a, const void *b) {
     const double x = *(const double *)a;
     const double y = *(const double *)b;
@@ -622,6 +674,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(tgp_is_the_dense_solve, setup, teardown),
         cmocka_unit_test_setup_teardown(ata_truncates_all_of_the_past, setup, teardown),
         cmocka_unit_test_setup_teardown(ata_follows_between_rebuilds, setup, teardown),
+        cmocka_unit_test_setup_teardown(dictionary_has_its_law, setup, teardown),
         cmocka_unit_test_setup_teardown(moma_takes_the_central_lane, setup, teardown),
         cmocka_unit_test_setup_teardown(widths_as_stated, setup, teardown),
         cmocka_unit_test_setup_teardown(prior_factor_is_least, setup, teardown),

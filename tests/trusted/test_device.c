@@ -1,5 +1,5 @@
 /* test_device.c - a reward leaves a device once per ticket, clipped and randomised, after its report was stored. */
-#include <tacet/trusted/device.h>
+#include <tacet/trusted/device_ledger.h>
 
 #include "support/test.h"
 
@@ -158,6 +158,65 @@ static void failing_store(void **state) {
     tacet_device_close(device);
 }
 
+/* A ledger as the memory: charged once, answered from the file, refused when spent, and told from another question. */
+static void remembers_in_a_ledger(void **state) {
+    (void)state;
+    const char *folder = test_mkdir();
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/device.ledger", folder);
+    double first = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        tacet_ledger *ledger = NULL;
+        tacet_ledger_settings settings;
+        tacet_device_ledger m;
+        tacet_device_store store;
+        tacet_device *device = NULL;
+        tacet_ldp ldp;
+        tacet_device_answer a;
+        tacet_entry entry;
+        tacet_blob memo;
+        tacet_ledger_totals totals;
+        tacet_ledger_settings_defaults(&settings);
+        settings.accounting = TACET_ACCOUNTING_BASIC;
+        settings.delta = 0;
+        settings.eps = 2.5;
+        assert_ok(tacet_ledger_open(&ledger, path, &settings, NULL));
+        assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, -1, 3, NULL));
+        tacet_device_ledger_init(&m, &store, ledger, "server");
+        assert_ok(tacet_device_open(&device, &ldp, &store, NULL));
+        assert_ok(tacet_device_report(device, &a, "one", 0.5, NULL));
+        assert_int_equal(a.repeated, pass == 1);
+        first = pass == 0 ? a.report : first;
+        assert_memory_equal(&a.report, &first, sizeof first);
+        if (pass == 0) {
+            /* Reserved by a device that then lost power: the second device draws, and nothing is charged twice. */
+            bool answered = true;
+            double report = 0;
+            assert_ok(store.reserve(store.user, "two", &ldp, &answered, &report, NULL));
+            assert_false(answered);
+        } else {
+            assert_ok(tacet_device_report(device, &a, "two", 0.5, NULL));
+            assert_false(a.repeated);
+            assert_status(tacet_device_report(device, &a, "three", 0.5, NULL), TACET_BUDGET);
+            assert_true(isnan(a.report));
+            tacet_device_close(device);
+            assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, -1, 4, NULL));
+            assert_ok(tacet_device_open(&device, &ldp, &store, NULL));
+            assert_status(tacet_device_report(device, &a, "one", 0.5, NULL), TACET_CONFLICT);
+        }
+        assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+        assert_close(totals.spent, 2, 1e-12);
+        assert_int_equal(totals.seeded, 0);
+        tacet_blob_init(&memo);
+        assert_ok(tacet_ledger_lookup(ledger, &entry, &memo, "one", NULL));
+        assert_int_equal(memo.size, sizeof(double));
+        tacet_blob_clear(&memo);
+        tacet_device_close(device);
+        tacet_ledger_close(ledger);
+    }
+    test_rmdir(folder);
+}
+
 static void out_of_memory(void **state) {
     (void)state;
     memory m = {0};
@@ -184,8 +243,12 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_once_per_ticket), cmocka_unit_test(says_that_it_clipped), cmocka_unit_test(bad_input),
-        cmocka_unit_test(failing_store),           cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(reports_once_per_ticket),
+        cmocka_unit_test(says_that_it_clipped),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(failing_store),
+        cmocka_unit_test(remembers_in_a_ledger),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
