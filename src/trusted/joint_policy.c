@@ -125,12 +125,11 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
     if (slot == j->run.open_most) {
         return tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
     }
-    if (!(value >= j->parts.lo && value <= j->parts.hi)) {
-        return tacet__fail(err, TACET_INVALID, "the reward is outside the study's range [%g, %g]", j->parts.lo,
-                           j->parts.hi);
-    }
+    /* Outside the range is clipped, not refused: a refused record would be missing, and every later one would move by
+     * one place, some of them into another epoch. */
+    const double reward = fmin(fmax(value, j->parts.lo), j->parts.hi);
     double *x = j->chosen + slot * j->d;
-    j->parts.ops->record(j->parts.self, j->record, x, value);
+    j->parts.ops->record(j->parts.self, j->record, x, reward);
     tacet_status status = tacet__privatizer_add(j->privatizer, j->record, err);
     sodium_memzero(j->record, j->dim * sizeof(double));
     if (status != TACET_OK) {
