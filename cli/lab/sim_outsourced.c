@@ -285,19 +285,19 @@ static void report(const simulation *s, const char *scenario, double seconds) {
     double se = 0;
     lab_mean_se(&mean, &se, s->regret, s->trials);
     if (!cli_json_wanted()) {
-        printf("%s, %s, eps = %g, delta = %g, noise scale %.6g: %s\n", scenario, MECHANISMS[s->mechanism], s->eps,
-               s->delta, s->scale, protection(s));
+        printf("%s, %s, eps = %g, delta = %g, noise scale %.6g: %s (here with seeded noise: not private)\n", scenario,
+               MECHANISMS[s->mechanism], s->eps, s->delta, s->scale, protection(s));
         printf("simple regret after %zu queries, %zu trials: %.5f +- %.5f, median %.5f\n", s->queries, s->trials, mean,
                se, lab_median(s->regret, s->trials));
     }
     cli_json_print(json_pack(
-        "{ss ss ss ss so so so sI sI sI so so so so sb}", "model", "outsourced", "scenario", scenario, "mechanism",
+        "{ss ss ss ss so so so sI sI sI so so so so ss sb}", "model", "outsourced", "scenario", scenario, "mechanism",
         MECHANISMS[s->mechanism], "modeler",
         s->mechanism == GAUSSIAN || s->mechanism == LAPLACE ? MODELERS[s->modeler] : "plain", "eps", cli_real(s->eps),
         "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta), "scale", cli_real(s->scale), "queries",
         (json_int_t)s->queries, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "simple_regret",
         summary(s->regret, s->trials), "recommended_regret", summary(s->recommended, s->trials), "regret_by_query",
-        curve, "seconds", cli_real(seconds), "private", (s->mechanism == GAUSSIAN || s->mechanism == LAPLACE) ? 1 : 0));
+        curve, "seconds", cli_real(seconds), "mechanism_protects", protection(s), "private", 0));
 }
 
 static bool choose(size_t *out, const char *const *names, size_t count, const char *name) {

@@ -476,13 +476,13 @@ static void report(const simulation *s, double seconds) {
                s->trials, seconds);
         printf("protection: %s (here with seeded noise: not private)\n", protection(s));
     }
-    json_t *object = json_pack("{ss ss ss sf sI sI sI sf sf sI sI s{so so} ss sb sf}", "model", "usca", "algorithm",
-                               ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale,
-                               "dim_action", (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context,
-                               "rounds", (json_int_t)s->rounds, "eps", s->settings.eps, "delta",
-                               s->settings.gaussian ? s->settings.delta : 0.0, "trials", (json_int_t)s->trials, "seed",
-                               (json_int_t)s->seed, "error", "mean", cli_real(mean), "se", cli_real(se), "protection",
-                               protection(s), "private", s->algorithm < NONPRIVATE ? 1 : 0, "seconds", seconds);
+    json_t *object =
+        json_pack("{ss ss ss sf sI sI sI sf sf sI sI s{so so} ss sb sf}", "model", "usca", "algorithm",
+                  ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale, "dim_action",
+                  (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context, "rounds", (json_int_t)s->rounds,
+                  "eps", s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials",
+                  (json_int_t)s->trials, "seed", (json_int_t)s->seed, "error", "mean", cli_real(mean), "se",
+                  cli_real(se), "mechanism_protects", protection(s), "private", 0, "seconds", seconds);
     if (object != NULL && s->algorithm <= RANGE) {
         (void)json_object_set_new(object, "tau", cli_real(s->used_tau));
         (void)json_object_set_new(object, "sup_variance", cli_real(s->sup * s->sup));

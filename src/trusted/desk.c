@@ -94,10 +94,11 @@ static bool ticket_ok(const char *ticket) {
 /* The question as the ledger has it: the same bytes for the same ticket and row, always. */
 typedef struct question {
     tacet_charge charge;
-    char ticket[LEDGER_TICKET], what[TEXT], parameters[TEXT], part[TEXT];
+    char ticket[LEDGER_TICKET], what[TEXT], parameters[2 * TEXT], group[TEXT], part[TEXT];
 } question;
 
 static void pose(question *q, const tacet_desk *desk, const char *ticket, size_t row) {
+    const unsigned long long release = desk->manifest.entry;
     (void)snprintf(q->ticket, sizeof q->ticket, "%s%s", PREFIX, ticket);
     (void)snprintf(q->what, sizeof q->what, "measured value of row %zu", row);
     (void)snprintf(q->part, sizeof q->part, "row %zu", row);
@@ -111,14 +112,17 @@ static void pose(question *q, const tacet_desk *desk, const char *ticket, size_t
         q->charge.covered_fields = "measured value";
         q->charge.uncovered_fields = "row number";
         q->charge.covered_records = "the measured value of this record, anything within its public range";
-        /* One record's value is touched by its own queries only, and the row is public. */
-        q->charge.group = "outputs";
+        /* One record's value is touched by its own queries only, and the row is public. Rows of another release in the
+         * same ledger may be the same records in another order: that is another group, and groups add up. */
+        (void)snprintf(q->group, sizeof q->group, "outputs of release %llu", release);
+        q->charge.group = q->group;
         q->charge.part = q->part;
-        (void)snprintf(q->parameters, sizeof q->parameters, "{\"row\":%zu,\"lower\":%.17g,\"upper\":%.17g}", row,
-                       ldp->lo, ldp->hi);
+        (void)snprintf(q->parameters, sizeof q->parameters,
+                       "{\"row\":%zu,\"release\":%llu,\"lower\":%.17g,\"upper\":%.17g}", row, release, ldp->lo,
+                       ldp->hi);
     } else {
         q->charge.uncovered_fields = "row number,measured value";
-        (void)snprintf(q->parameters, sizeof q->parameters, "{\"row\":%zu}", row);
+        (void)snprintf(q->parameters, sizeof q->parameters, "{\"row\":%zu,\"release\":%llu}", row, release);
     }
     q->charge.parameters = q->parameters;
     q->charge.seeded = !tacet_noise_is_private(desk->noise);
@@ -239,13 +243,15 @@ static tacet_status load_manifest(tacet_desk *desk, const char *folder, tacet_er
     return status;
 }
 
-/* Recalls one query of an earlier life of the desk. */
+/* Recalls one query of an earlier life of the desk. Those of another release are another desk's. */
 static tacet_status recall(void *user, const tacet__ledger_row *row, tacet_error *err) {
     tacet_desk *desk = user;
     size_t number = 0;
+    unsigned long long release = 0;
     const tacet__record *record = row->record;
     if (record->kind != TACET__RECORD_RESERVE || strncmp(record->reserve.ticket, PREFIX, sizeof PREFIX - 1) != 0 ||
-        sscanf(record->reserve.charge.parameters, "{\"row\":%zu", &number) != 1) {
+        sscanf(record->reserve.charge.parameters, "{\"row\":%zu,\"release\":%llu", &number, &release) != 2 ||
+        release != desk->manifest.entry) {
         return TACET_OK;
     }
     query *q = add(desk, record->reserve.ticket + sizeof PREFIX - 1, number);

@@ -360,6 +360,50 @@ static void test_private_query_budget(void **state) {
     assert_int_equal(entries(f->desk), 4);
 }
 
+/* Two releases in one ledger: row 3 of one may be row 4 of the other, so their outputs add up, and neither desk takes
+ * up the other's queries. */
+static void test_shared_ledger(void **state) {
+    fixture *f = *state;
+    static const tacet_manifest_column COLUMN = {"x", 0, 100, 5};
+    char ledger[PATH_BYTES + 16], folders[2][PATH_BYTES + 16];
+    tacet_ldp ldp;
+    tacet_curate_settings s;
+    tacet_manifest m;
+    tacet_desk_reply r;
+    tacet_ledger_totals one, both;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 0.5, -1, 5, NULL));
+    (void)snprintf(ledger, sizeof ledger, "%s/shared.db", f->folder);
+    tacet_curate_defaults(&s);
+    s.data = f->data;
+    s.columns = &COLUMN;
+    s.column_count = 1;
+    s.eps = 1;
+    s.budget_eps = 20;
+    s.ledger = ledger;
+    s.outputs_private = true;
+    s.outputs = ldp;
+    f->settings.ledger = ledger;
+    f->settings.values = "y";
+    for (int k = 0; k < 2; k++) {
+        (void)snprintf(folders[k], sizeof folders[k], "%s/shared%d", f->folder, k);
+        s.folder = folders[k];
+        s.ticket = k == 0 ? "first" : "second";
+        assert_ok(tacet_curate_run(&m, &s, NULL));
+        tacet_manifest_clear(&m);
+    }
+    f->settings.folder = folders[0];
+    open_desk(f, &f->desk);
+    (void)ask(f->desk, "a", 3);
+    assert_ok(tacet_desk_total(f->desk, &one, NULL));
+    f->settings.folder = folders[1];
+    open_desk(f, &f->other);
+    assert_status(tacet_desk_look(f->other, &r, "a", NULL), TACET_NOT_FOUND);
+    (void)ask(f->other, "b", 4);
+    assert_ok(tacet_desk_total(f->other, &both, NULL));
+    assert_true(both.eps > one.eps * 1.001);
+    assert_status(refused(f->other, "a", 3), TACET_CONFLICT);
+}
+
 /* Outside the public range: clipped, so the answer is as for the bound, and nothing tells. */
 static void test_impossible_value(void **state) {
     fixture *f = *state;
@@ -489,6 +533,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_slow_command, setup, teardown),
         cmocka_unit_test_setup_teardown(test_private_outputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_private_query_budget, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shared_ledger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_impossible_value, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_settings, setup, teardown),
