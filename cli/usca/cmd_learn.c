@@ -126,7 +126,8 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
         goto done;
     }
     const double begin = cli_seconds();
-    (void)snprintf(fallback, sizeof fallback, "%s.ledger", out);
+    /* Beside the data, as for single choices: whatever is learnt from one log is counted in one place. */
+    (void)snprintf(fallback, sizeof fallback, "%.4000s.ledger", job.data);
     if (job.seeded) {
         cli_say(self, "NOT PRIVATE: the noise is seeded");
     }

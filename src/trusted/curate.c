@@ -120,6 +120,14 @@ done:
     return status;
 }
 
+static double norm_of(const double *x, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum = hypot(sum, x[i]);
+    }
+    return sum;
+}
+
 static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     const size_t room = job->d > job->dims ? job->d : job->dims;
@@ -135,9 +143,13 @@ static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_
         upper[i] = (s->columns[i].hi / 2 - s->columns[i].lo / 2) / s->columns[i].unit;
         lower[i] = -upper[i];
     }
+    /* Scaling rounds twice, numbers of up to 2 upper: two records come closer or further apart by up to 2^-50 of it. */
+    neighbours.move += 0x1p-49 * norm_of(upper, job->d);
     if (s->mechanism == TACET_CURATE_PROJECTION) {
         status = project_box(job, m, lower, upper, err);
-        neighbours.move = m->projection_norm;
+        neighbours.move *= m->projection_norm;
+        /* and a product of d terms rounds to d + 1 parts in 2^53 of the sum of their sizes, for either record */
+        neighbours.move += 0x1p-50 * (double)(job->d + 2) * norm_of(upper, job->dims);
     }
     status = status != TACET_OK ? status : tacet_bound_box(&job->bound, lower, upper, job->dims, err);
     status = status != TACET_OK ? status

@@ -42,7 +42,7 @@ static tacet_status create(tacet_joint_device **out, const tacet_joint_device *s
     d->work = TACET__ZALLOC(double, d->work_count);
     tacet_status status = d->record == NULL || d->work == NULL
                               ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a device")
-                              : tacet_bound_norm(&d->wide, d->dim, radius, err);
+                              : tacet_bound_norm(&d->wide, d->dim, 1.001 * radius, err); /* never acts */
     if (status == TACET_OK) {
         status = tacet_bound_narrow(&d->bound, d->wide, diameter, PROOF, err);
     }

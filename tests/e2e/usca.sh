@@ -32,8 +32,8 @@ for age in 25 54 83; do
         fail "at age $age dose $action is chosen"
 done
 # The ledger has the stages as one group, whose cost is that of one.
-run 0 "$bin/tacet" ledger verify --ledger "$tmp/model.json.ledger" --json
-run 0 "$bin/tacet" ledger show --ledger "$tmp/model.json.ledger" --json
+run 0 "$bin/tacet" ledger verify --ledger "$tmp/log.csv.ledger" --json
+run 0 "$bin/tacet" ledger show --ledger "$tmp/log.csv.ledger" --json
 grep -q 'stage 1' "$tmp/out" || fail "the ledger does not name the stages"
 # The same ticket gives the same model; another one finds no budget.
 cp "$tmp/model.json" "$tmp/first.json"
@@ -43,15 +43,21 @@ cmp -s "$tmp/model.json" "$tmp/first.json" || fail "asking again gave another mo
 # shellcheck disable=SC2086
 run 3 $learn "$@" --eps 1 --out "$tmp/model.json" --ticket second
 cmp -s "$tmp/model.json" "$tmp/first.json" || fail "a refused release changed the model"
+# One log, one account: another output or a choice finds no budget either.
+# shellcheck disable=SC2086
+run 3 $learn "$@" --eps 1 --out "$tmp/other.json" --ticket other
+[ ! -e "$tmp/other.json" ] || fail "a refused release left a model"
+run 3 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --grid 9
 # Gaussian noise, one release, a new ledger.
 # shellcheck disable=SC2086
-run 0 $learn "$@" --eps 1 --algorithm release --mechanism gaussian --delta 1e-6 --out "$tmp/gaussian.json" --json
+run 0 $learn "$@" --eps 1 --algorithm release --mechanism gaussian --delta 1e-6 --out "$tmp/gaussian.json" --ledger "$tmp/gaussian.ledger" --json
 awk -v d="$(number delta)" 'BEGIN { exit !(d > 0.9e-6 && d < 1.1e-6) }' || fail "delta is not reported"
-# Seeded noise is stamped, leaves no ledger, and repeats.
+# Seeded noise is stamped, touches no ledger, and repeats.
+cp "$tmp/log.csv.ledger" "$tmp/before.ledger"
 # shellcheck disable=SC2086
 run 0 $learn "$@" --seed 5 --out "$tmp/s1.json" --json
 { grep -q '"private":false' "$tmp/out" && grep -q 'NOT PRIVATE' "$tmp/err"; } || fail "seeded noise is not stamped"
-[ ! -e "$tmp/s1.json.ledger" ] || fail "seeded noise made a ledger"
+cmp -s "$tmp/log.csv.ledger" "$tmp/before.ledger" || fail "seeded noise changed the ledger"
 # shellcheck disable=SC2086
 run 0 $learn "$@" --seed 5 --out "$tmp/s2.json"
 cmp -s "$tmp/s1.json" "$tmp/s2.json" || fail "the same seed gave another model"
@@ -82,11 +88,11 @@ bad() { # CODE WORDS ARGS...
     want=$1
     words=$2
     shift 2
-    rm -f "$tmp/bad.json" "$tmp/bad.json.ledger"
+    rm -f "$tmp/bad.json" "$tmp/bad.ledger"
     # shellcheck disable=SC2086
-    run "$want" $learn "$@" --out "$tmp/bad.json"
+    run "$want" $learn "$@" --out "$tmp/bad.json" --ledger "$tmp/bad.ledger"
     grep -q "$words" "$tmp/err" || { cat "$tmp/err"; fail "no word of '$words'"; }
-    { [ ! -e "$tmp/bad.json" ] && [ ! -e "$tmp/bad.json.ledger" ]; } || fail "something was written for '$words'"
+    { [ ! -e "$tmp/bad.json" ] && [ ! -e "$tmp/bad.ledger" ]; } || fail "something was written for '$words'"
 }
 bad 2 'eps must be above 0' "$@" --eps 0
 bad 2 'eps must be above 0' "$@" --eps -1

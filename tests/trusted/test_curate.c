@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <tacet/base/simrng.h>
 #include <tacet/db/csvfile.h>
+#include <tacet/gate/calibrate.h>
 #include <tacet/gate/ledger.h>
 #include <tacet/trusted/curate.h>
 #include <unistd.h>
@@ -299,6 +300,31 @@ static void test_projection(void **state) {
     tacet_manifest_clear(&m);
 }
 
+/* Records at a distance of at most 1 are further apart once scaled in floating point: the noise pays for that too. */
+static void test_scaling_rounds(void **state) {
+    fixture *f = *state;
+    tacet_manifest m;
+    /* A quarter in both columns is a distance of just less than 1. */
+    const double root_half = 0.7071067811865475, unit = 0.25 / root_half * (1 + 1e-15), hi = 0x1p27;
+    double furthest = 0, sigma = 0;
+    f->settings.column_count = 2;
+    for (size_t i = 0; i < 2; i++) {
+        f->columns[i].lo = 0;
+        f->columns[i].hi = hi;
+        f->columns[i].unit = unit;
+    }
+    write_table(f, 3, false, false);
+    run_ok(f, &m);
+    for (int k = 0; k < 2000; k++) {
+        const double x = hi - 1000 + 0.125 * k;
+        furthest = fmax(furthest, ((x + 0.25 - hi / 2) / unit - (x - hi / 2) / unit) * sqrt(2));
+    }
+    assert_true(furthest > 1 + 1e-9);
+    assert_ok(tacet_calibrate_gaussian(&sigma, m.eps, m.delta, furthest + sqrt(2) * m.grid, NULL));
+    assert_true(m.sigma >= sigma);
+    tacet_manifest_clear(&m);
+}
+
 static void test_published(void **state) {
     fixture *f = *state;
     tacet_manifest m;
@@ -584,6 +610,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_manifest_and_ledger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_clipped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_projection, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_scaling_rounds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_published, setup, teardown),
         cmocka_unit_test_setup_teardown(test_seeded_is_stamped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_budget_and_ticket, setup, teardown),
