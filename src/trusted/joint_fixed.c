@@ -199,11 +199,12 @@ tacet_status tacet_joint_fixed_observe(tacet_joint_fixed *f, uint64_t ticket, do
     if (ticket <= f->reported) {
         return tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
     }
-    if (!(value >= f->set.reward_lo && value <= f->set.reward_hi)) {
-        return tacet__fail(err, TACET_INVALID, "the reward is outside the study's range [%g, %g]", f->set.reward_lo,
-                           f->set.reward_hi);
+    if (!isfinite(value)) {
+        return tacet__fail(err, TACET_INVALID, "the reward is not finite");
     }
-    const double v = (value - f->set.reward_lo) / (f->set.reward_hi - f->set.reward_lo) - 0.5;
+    /* Clipped, not refused: all others wait for this round, so a refusal would tell them of the reward. */
+    const double reward = fmin(fmax(value, f->set.reward_lo), f->set.reward_hi);
+    const double v = (reward - f->set.reward_lo) / (f->set.reward_hi - f->set.reward_lo) - 0.5;
     tacet_fixed_learner_vector(f->learner, f->vector, f->at);
     for (size_t i = 0; i < f->m; i++) {
         f->sum[i] += QUANTUM * rint(v * f->vector[i] / QUANTUM);

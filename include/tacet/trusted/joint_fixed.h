@@ -38,7 +38,7 @@ TACET_API void tacet_joint_fixed_free(tacet_joint_fixed *fixed); /* wipes; NULL 
  * tacet_mechanism_run, after which the call may be repeated. STATE: a ticket is open, or the horizon is over. */
 TACET_API tacet_status tacet_joint_fixed_suggest(tacet_joint_fixed *fixed, size_t *choices, uint64_t *ticket,
                                                  tacet_error *err);
-/* NOT_FOUND, CONFLICT, INVALID (outside the range) as for every policy. */
+/* NOT_FOUND, CONFLICT, INVALID (not finite) as for every policy. Outside the range is clipped. */
 TACET_API tacet_status tacet_joint_fixed_observe(tacet_joint_fixed *fixed, uint64_t ticket, double value,
                                                  tacet_error *err);
 /* The arm of the best posterior mean, and that mean in the rewards' units. */
