@@ -35,8 +35,9 @@ struct joint_domain {
 /* The point of a choice (the second camel coordinate doubled, so that one lengthscale fits both), and its raw value. */
 static double point(const scenario *s, size_t group, size_t choice, double *x) {
     if (s->dim == 2) {
-        const double a = -2 + 4 * (double)(choice % CAMEL_SIDE) / (CAMEL_SIDE - 1);
-        const double b = -1 + 2 * (double)(choice / CAMEL_SIDE) / (CAMEL_SIDE - 1);
+        const size_t row = choice / CAMEL_SIDE, column = choice % CAMEL_SIDE;
+        const double a = -2 + 4 * (double)column / (CAMEL_SIDE - 1);
+        const double b = -1 + 2 * (double)row / (CAMEL_SIDE - 1);
         x[0] = a;
         x[1] = 2 * b;
         return -((4 - 2.1 * a * a + a * a * a * a / 3) * a * a + a * b + (-4 + 4 * b * b) * b * b);

@@ -79,7 +79,7 @@ static tacet_status worst_pair(joint_state *s, tacet_error *err) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
     }
     tacet__domain_spread(&BALL, X, TRIED);
-    double work[FEATURES + 2], farthest = -1;
+    double work[FEATURES + 2], farthest = 0;
     for (size_t k = 0; k < 2 * TRIED; k++) {
         tacet_joint_map_record(s->map, all + k * NUMBERS, work, X + 2 * (k / 2), (double)(k % 2));
         for (size_t j = 0; j < k; j++) {
@@ -100,7 +100,7 @@ static tacet_status worst_pair(joint_state *s, tacet_error *err) {
         }
     }
     for (size_t i = 0; i < NUMBERS; i++) {
-        s->direction[i] = (s->record[1][i] - s->record[0][i]) / sqrt(farthest);
+        s->direction[i] = (s->record[1][i] - s->record[0][i]) / sqrt(fmax(farthest, 1e-300));
     }
     free(X);
     free(all);

@@ -255,8 +255,8 @@ tacet_status tacet_fixed_learner_plan(tacet_fixed_learner *l, size_t count, tace
     for (size_t i = 0; i < count; i++) {
         if (i < distinct) {
             draw_arm(l, l->arms + i * l->G, &coin);
-        } else {
-            memcpy(l->arms + i * l->G, l->arms + (i % distinct) * l->G, l->G * sizeof(size_t));
+        } else { /* in turn, so that every arm is played equally often but for one */
+            memcpy(l->arms + i * l->G, l->arms + (i - distinct) * l->G, l->G * sizeof(size_t));
         }
     }
     return shape(l, err);

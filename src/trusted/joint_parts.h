@@ -51,5 +51,10 @@ tacet_status tacet__joint_policy_create(tacet_policy **out, const tacet__joint_p
 tacet_status tacet__joint_policy_restore(tacet_policy **out, const tacet__joint_parts *parts,
                                          const tacet__joint_run *run, const tacet_ask *ask, const void *bytes,
                                          size_t size, tacet_error *err);
+/* The last release of a saved policy with its receipt; `look` is shown the learner that has taken it in. STATE: nothing
+ * was released yet. */
+tacet_status tacet__joint_policy_model(tacet_release **out, const tacet__joint_parts *parts,
+                                       const tacet__joint_run *run, const tacet_ask *ask, const void *bytes,
+                                       size_t size, void (*look)(void *self, void *user), void *user, tacet_error *err);
 
 #endif

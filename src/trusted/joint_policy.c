@@ -375,3 +375,26 @@ tacet_status tacet__joint_policy_restore(tacet_policy **out, const tacet__joint_
     }
     return tacet_policy_wrap(out, &j->ops, j, err);
 }
+
+tacet_status tacet__joint_policy_model(tacet_release **out, const tacet__joint_parts *parts,
+                                       const tacet__joint_run *run, const tacet_ask *ask, const void *bytes,
+                                       size_t size, void (*look)(void *self, void *user), void *user,
+                                       tacet_error *err) {
+    joint *j = NULL;
+    tacet_status status = build(&j, parts, run, ask, false, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = load(j, bytes, size, err);
+    if (status == TACET_OK) {
+        status = refresh(j, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_stream_release(tacet__privatizer_stream(j->privatizer), out, err);
+    }
+    if (status == TACET_OK) {
+        look(j->parts.self, user);
+    }
+    release(j);
+    return status;
+}

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tacet/gate/calibrate.h>
 
 #include "base/fail.h"
@@ -156,4 +157,32 @@ tacet_status tacet_joint_restore(tacet_policy **out, const tacet_joint_map *map,
     tacet__joint_run run;
     tacet_status status = build(&parts, &run, map, settings, err);
     return status == TACET_OK ? tacet__joint_policy_restore(out, &parts, &run, ask, bytes, size, err) : status;
+}
+
+typedef struct model_copy {
+    double *theta;
+    size_t m;
+} model_copy;
+
+static void copy_theta(void *self, void *user) {
+    const model_copy *copy = user;
+    memcpy(copy->theta, tacet_joint_learner_theta(((split *)self)->learner), copy->m * sizeof(double));
+}
+
+tacet_status tacet_joint_release_model(tacet_release **out, double *theta, const tacet_joint_map *map,
+                                       const tacet_joint_settings *settings, const tacet_ask *ask, const void *bytes,
+                                       size_t size, tacet_error *err) {
+    if (out == NULL || theta == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no place for the model");
+    }
+    *out = NULL;
+    tacet__joint_parts parts;
+    tacet__joint_run run;
+    tacet_status status = build(&parts, &run, map, settings, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    run.save_first = true; /* what was loaded is stored: nothing needs to be saved again */
+    model_copy copy = {theta, tacet_features_dim(tacet_joint_map_features(map))};
+    return tacet__joint_policy_model(out, &parts, &run, ask, bytes, size, copy_theta, &copy, err);
 }

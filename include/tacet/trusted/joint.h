@@ -46,6 +46,13 @@ TACET_API tacet_status tacet_joint_restore(tacet_policy **out, const tacet_joint
                                            const tacet_joint_settings *settings, const tacet_ask *ask,
                                            const void *bytes, size_t size, tacet_error *err);
 
+/* What was learnt, for anyone (Remark 1 of the paper): the last noisy sums with their receipt, and the coefficients
+ * theta of the features that the learner makes of them (as many as there are features): f(x) = lo + (hi - lo) <theta,
+ * phi(x)>. From the bytes of tacet_policy_save; it is post-processing of what was charged, and costs nothing. STATE: no
+ * epoch has ended yet. Other errors as tacet_joint_restore. */
+TACET_API tacet_status tacet_joint_release_model(tacet_release **out, double *theta, const tacet_joint_map *map,
+                                                 const tacet_joint_settings *settings, const tacet_ask *ask,
+                                                 const void *bytes, size_t size, tacet_error *err);
 /* How many rounds the first epoch has: ceil(first_epoch / mu^0.6), at least 1. */
 TACET_API double tacet_joint_first_length(double first_epoch, double mu);
 /* The ends of the epochs: ends[k] is the number of rounds after which the k-th release is made; at most `most` are
