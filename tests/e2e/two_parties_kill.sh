@@ -73,7 +73,8 @@ for ((k = 0; k < kills; k++)); do
     sleep "0.$((RANDOM % 30 + 10))"
     kill -0 "$modeler" 2>/dev/null && during=$((during + 1))
     if ((RANDOM % 2)); then
-        kill -9 "$server"
+        # Another program may have been given the port in between; nothing else may have ended the curator.
+        kill -9 "$server" 2>/dev/null || tail -n 1 "$work/curator.err" | grep -q 'the port is taken' || fail "the curator ended by itself"
         wait "$server" 2>/dev/null || true
         serve wild "$listen" --evaluate "$command"
     else
@@ -81,6 +82,10 @@ for ((k = 0; k < kills; k++)); do
         wait "$modeler" 2>/dev/null || true
         model wild
     fi
+done
+while kill -0 "$modeler" 2>/dev/null; do
+    kill -0 "$server" 2>/dev/null || serve wild "$listen" --evaluate "$command" # the port, as above
+    sleep 0.1
 done
 wait "$modeler" || fail "the disturbed run failed"
 modeler=
