@@ -177,6 +177,17 @@ static tacet_status kernel_of(tacet_kernel_spec *spec, const run *r, tacet_error
     return status;
 }
 
+/* A few times the widest released coordinate: beyond it a function is flat here. */
+static double widest(const run *r) {
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (size_t i = 0; i < r->m->rows * r->m->dims; i++) {
+        low = fmin(low, r->rows[i]);
+        high = fmax(high, r->rows[i]);
+    }
+    return fmax(3 * (high - low), 2 * r->m->sigma);
+}
+
 /* Hyper-parameters by maximum likelihood, knowing the noise of the release. */
 static tacet_status fit(run *r, tacet_error *err) {
     tacet_fit_settings settings;
@@ -196,6 +207,9 @@ static tacet_status fit(run *r, tacet_error *err) {
     status = kernel_of(&settings.kernel, r, err);
     settings.noise_var = r->noise_var > 0 ? r->noise_var : 1e-3;
     if (r->m->sigma > 0) {
+        /* What lies below the noise of the release cannot be seen in it: a few values would fit it all the same. */
+        settings.lengthscale.low = r->m->sigma;
+        settings.lengthscale.high = widest(r);
         settings.input_sd = &r->m->sigma;
         settings.input_sd_count = 1;
     }
