@@ -23,7 +23,7 @@ enum { STATE_VERSION = 1 };
 
 /* With much noise the guess must yield (its term grows with the rounds, the other with their square over the noise),
  * and optimism must too (all arms look uncertain for long). Fitted on other seeds than any that is reported. */
-static const double GUESS_SCALE = 8, WIDTH_SCALE = 30;
+static const double GUESS_SCALE = 8, WIDTH_SCALE = 25;
 
 typedef struct ranked {
     double score;
@@ -309,7 +309,7 @@ tacet_status tacet_joint_learner_update(tacet_joint_learner *l, const double *su
     memcpy(l->theta, l->new_theta, l->m * sizeof(double));
     memcpy(l->cov, l->new_cov, l->m * l->m * sizeof(double));
     l->informed = true;
-    l->width = l->set.width / (1 + sd / WIDTH_SCALE);
+    l->width = l->set.width / (1 + sd * sd / (WIDTH_SCALE * WIDTH_SCALE));
     law_of_play(l);
     return TACET_OK;
 }

@@ -81,7 +81,7 @@ static void finds_the_peak(void **state) {
         assert_close(means[j], truth(arms + 2 * j), 0.16);
         assert_true(sds[j] > 0 && sds[j] < 0.75);
     }
-    assert_close(score, means[1] + 0.55 / (1 + 1.0 / 30) * sds[1], 1e-12);
+    assert_close(score, means[1] + 0.55 / (1 + 1.0 / 625) * sds[1], 1e-12);
     const double *points, *plays, *rewards;
     const size_t n = tacet_joint_learner_measure(f->learner, &points, &plays, &rewards);
     double total = 0, successes = 0;
