@@ -480,7 +480,7 @@ const char *tacet_csv_name(const tacet_csv *csv, size_t column) {
 /* A name fit for a message: short, on one line. */
 static const char *shown(char out[64], const char *name) {
     size_t i = 0;
-    for (; name[i] != '\0' && i < 60; i++) {
+    for (; i < 60 && name[i] != '\0'; i++) {
         out[i] = (unsigned char)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i];
     }
     /* Not in the middle of a character: a cut before a continuation byte goes back to before its first byte. */

@@ -36,7 +36,9 @@ tacet_status tacet__local_prior_factor(double *out, const tacet__local *p, doubl
     }
     const double plays = (double)p->s.horizon / (double)m;
     double least = (double)INFINITY;
-    for (double factor = 1; factor < 1e4; factor *= 1.05) {
+    const size_t steps = 189; /* factors 1.05^k up to 1e4 */
+    double factor = 1;
+    for (size_t k = 0; k < steps; k++, factor *= 1.05) {
         double cost = factor; /* B^2/c */
         for (size_t i = 0; i < m; i++) {
             cost += log1p(fmax(w[i], 0) * plays / (lambda * factor));

@@ -43,7 +43,9 @@ char *tacet_manifest_protects(const tacet_manifest *m) {
     if (!m->is_private) {
         (void)snprintf(
             text, SENTENCE,
-            "Nothing is protected: whoever knows a few records can compute all the others from this release.");
+            strcmp(m->mechanism, "published") == 0
+                ? "Nothing is protected: whoever knows a few records can compute all the others from this release."
+                : "Nothing is protected: the noise was drawn from a seed, for tests only.");
         return text;
     }
     size_t at =

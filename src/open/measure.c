@@ -85,6 +85,9 @@ static double dual(tacet__measure *m, const double *R, const double *guess, doub
         m->exponent[i] = guess[i] > 0 ? guess[i] * exp(m->exponent[i] - top) : 0;
         Z += m->exponent[i];
     }
+    if (!(Z > 0)) {
+        return -(double)INFINITY; /* a guess of no mass has no dual value; never chosen */
+    }
     for (size_t i = 0; i < n; i++) {
         m->exponent[i] /= Z;
     }

@@ -56,8 +56,9 @@ static void logarithmic(tacet__scale *s, double lo, double hi, size_t wanted) {
         s->hi = pow(10, last);
     }
     const double every = fmax(1, ceil((last - first) / (double)(wanted > 0 ? wanted : 1)));
-    for (double e = first; e <= last && s->count < TACET__TICKS; e += every) {
-        const double power = pow(10, e);
+    const size_t decades = (size_t)((last - first) / every) + 1;
+    for (size_t k = 0; k < decades && s->count < TACET__TICKS; k++) {
+        const double power = pow(10, first + (double)k * every);
         for (size_t i = 0; i < (fine ? 3U : 1U) && s->count < TACET__TICKS; i++) {
             if (STEPS[i] * power >= s->lo * (1 - 1e-9) && STEPS[i] * power <= s->hi * (1 + 1e-9)) {
                 s->ticks[s->count++] = STEPS[i] * power;

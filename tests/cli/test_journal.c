@@ -1,6 +1,6 @@
 /* test_journal.c - the modeler's journal over crashes: cut at any byte, opened twice, by another run, after rubbish.
  * The file is compiled in: it belongs to a program, not to a library. */
-#include "modeler/journal.c"
+#include "modeler/journal.c" /* NOLINT(bugprone-suspicious-include) */
 #include "support/test.h"
 
 typedef struct fixture {
