@@ -230,8 +230,8 @@ static tacet_status shape(tacet_fixed_learner *l, tacet_error *err) {
 }
 
 tacet_status tacet_fixed_learner_plan(tacet_fixed_learner *l, size_t count, tacet_error *err) {
-    if (count == 0) {
-        return tacet__fail(err, TACET_INVALID, "a batch needs at least one round");
+    if (count == 0 || count > TACET_FIXED_BATCH_MOST) {
+        return tacet__fail(err, TACET_INVALID, "a batch has between 1 and %d rounds", (int)TACET_FIXED_BATCH_MOST);
     }
     if (count > l->capacity) {
         size_t total = 0;
@@ -260,6 +260,10 @@ tacet_status tacet_fixed_learner_plan(tacet_fixed_learner *l, size_t count, tace
         }
     }
     return shape(l, err);
+}
+
+size_t tacet_fixed_learner_planned(const tacet_fixed_learner *l) {
+    return l->count;
 }
 
 const size_t *tacet_fixed_learner_arm(const tacet_fixed_learner *l, size_t i) {
@@ -358,7 +362,7 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
         return tacet__fail(err, TACET_CORRUPT, "the learner's state is of another problem");
     }
     const uint64_t batches = tacet__read_u64(&r), informed = tacet__read_u64(&r);
-    const size_t count = tacet__read_size(&r, (size_t)1 << 40);
+    const size_t count = tacet__read_size(&r, TACET_FIXED_BATCH_MOST);
     tacet__read_f64s(&r, l->S1, m * m);
     tacet__read_f64s(&r, l->sample, m);
     status = tacet__read_end(&r, err);

@@ -54,8 +54,9 @@ static tacet_status check(const tacet_joint_fixed_settings *s, const tacet_ask *
     if (!(s->reward_lo < s->reward_hi && isfinite(s->reward_hi - s->reward_lo))) {
         return tacet__fail(err, TACET_INVALID, "the range of rewards must be finite, its low end below its high end");
     }
-    if (s->first_batch == 0 || !(s->growth > 1 && s->growth <= 100)) {
-        return tacet__fail(err, TACET_INVALID, "first_batch must be at least 1, growth above 1 and at most 100");
+    if (s->first_batch == 0 || s->first_batch > TACET_FIXED_BATCH_MOST || !(s->growth > 1 && s->growth <= 100)) {
+        return tacet__fail(err, TACET_INVALID, "first_batch must be between 1 and %d, growth above 1 and at most 100",
+                           (int)TACET_FIXED_BATCH_MOST);
     }
     return TACET_OK;
 }
@@ -184,7 +185,7 @@ tacet_status tacet_joint_fixed_suggest(tacet_joint_fixed *f, size_t *choices, ui
             return status;
         }
         f->length = length;
-        f->next_length = fmin(f->next_length * f->set.growth, (double)MOST_ROUNDS);
+        f->next_length = fmin(f->next_length * f->set.growth, (double)TACET_FIXED_BATCH_MOST);
         f->batch++;
     }
     memcpy(choices, tacet_fixed_learner_arm(f->learner, f->at), f->G * sizeof(size_t));
@@ -256,6 +257,23 @@ tacet_status tacet_joint_fixed_save(const tacet_joint_fixed *f, tacet_blob *out,
     return status;
 }
 
+/* The learner's bytes, if they plan a batch of the length that the study is in; otherwise it keeps its state. */
+static tacet_status load_learner(tacet_joint_fixed *f, const unsigned char *bytes, size_t size, size_t length,
+                                 tacet_error *err) {
+    tacet_blob undo;
+    tacet_blob_init(&undo);
+    tacet_status status = tacet_fixed_learner_save(f->learner, &undo, err);
+    if (status == TACET_OK) {
+        status = tacet_fixed_learner_load(f->learner, bytes, size, err);
+        if (status == TACET_OK && tacet_fixed_learner_planned(f->learner) != length) {
+            (void)tacet_fixed_learner_load(f->learner, undo.data, undo.size, NULL);
+            status = tacet__fail(err, TACET_CORRUPT, "the state's batch and its plan do not fit");
+        }
+    }
+    tacet_blob_clear(&undo);
+    return status;
+}
+
 tacet_status tacet_joint_fixed_load(tacet_joint_fixed *f, const void *bytes, size_t size, tacet_error *err) {
     tacet__reader r;
     tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
@@ -270,7 +288,8 @@ tacet_status tacet_joint_fixed_load(tacet_joint_fixed *f, const void *bytes, siz
         return tacet__fail(err, TACET_CORRUPT, "the state is of another study");
     }
     const uint64_t given = tacet__read_u64(&r), reported = tacet__read_u64(&r), batch = tacet__read_u64(&r);
-    const size_t length = tacet__read_size(&r, (size_t)MOST_ROUNDS), at = tacet__read_size(&r, (size_t)MOST_ROUNDS);
+    const size_t length = tacet__read_size(&r, TACET_FIXED_BATCH_MOST),
+                 at = tacet__read_size(&r, TACET_FIXED_BATCH_MOST);
     const double next_length = tacet__read_f64(&r);
     tacet__read_f64s(&r, f->vector, f->m);
     const size_t learner_size = tacet__read_bytes(&r, &learner);
@@ -279,14 +298,14 @@ tacet_status tacet_joint_fixed_load(tacet_joint_fixed *f, const void *bytes, siz
         return status;
     }
     bool good = given <= f->set.rounds && reported <= given && given - reported <= 1 && at <= length &&
-                next_length >= 1 && next_length <= (double)MOST_ROUNDS;
+                next_length >= 1 && next_length <= (double)TACET_FIXED_BATCH_MOST;
     for (size_t i = 0; i < f->m; i++) {
         good = good && fabs(f->vector[i]) <= (double)f->set.rounds;
     }
     if (!good) {
         return tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
     }
-    status = tacet_fixed_learner_load(f->learner, learner, learner_size, err);
+    status = load_learner(f, learner, learner_size, length, err);
     if (status != TACET_OK) {
         return status;
     }

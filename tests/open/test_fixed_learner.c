@@ -179,6 +179,7 @@ static void refuses(void **state) {
     double u[M] = {0};
     assert_status(tacet_fixed_learner_update(l, u, 1, NULL), TACET_INVALID); /* nothing planned */
     assert_status(tacet_fixed_learner_plan(l, 0, NULL), TACET_INVALID);
+    assert_status(tacet_fixed_learner_plan(l, TACET_FIXED_BATCH_MOST + 1, NULL), TACET_INVALID);
     assert_ok(tacet_fixed_learner_plan(l, 4, NULL));
     assert_status(tacet_fixed_learner_update(l, u, -1, NULL), TACET_INVALID);
     u[2] = NAN;

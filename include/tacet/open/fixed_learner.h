@@ -33,6 +33,8 @@ typedef struct tacet_fixed_settings {
     uint64_t coin_seed; /* default 1 */
 } tacet_fixed_settings;
 
+enum { TACET_FIXED_BATCH_MOST = 1 << 14 }; /* rounds of a batch */
+
 typedef struct tacet_fixed_learner tacet_fixed_learner;
 
 TACET_API void tacet_fixed_settings_defaults(tacet_fixed_settings *settings);
@@ -43,8 +45,9 @@ TACET_API tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, con
 TACET_API void tacet_fixed_learner_free(tacet_fixed_learner *learner);           /* NULL is allowed */
 TACET_API size_t tacet_fixed_learner_dim(const tacet_fixed_learner *learner);    /* m: numbers of a release */
 TACET_API size_t tacet_fixed_learner_groups(const tacet_fixed_learner *learner); /* G */
-/* Plans the next batch of `count` rounds. NO_MEMORY, NUMERIC. */
+/* Plans the next batch of `count` rounds. INVALID: 0 or above TACET_FIXED_BATCH_MOST. NO_MEMORY, NUMERIC. */
 TACET_API tacet_status tacet_fixed_learner_plan(tacet_fixed_learner *learner, size_t count, tacet_error *err);
+TACET_API size_t tacet_fixed_learner_planned(const tacet_fixed_learner *learner); /* rounds of the batch; 0: none */
 /* Choices of round i of the batch (G numbers), and the vector c_i A phi_i (m numbers, norm at most 1). */
 TACET_API const size_t *tacet_fixed_learner_arm(const tacet_fixed_learner *learner, size_t i);
 TACET_API void tacet_fixed_learner_vector(const tacet_fixed_learner *learner, double *out, size_t i);
