@@ -36,6 +36,7 @@ tacet_status tacet__chains_init(tacet__chains *chains, const tacet_modeler_setti
     chains->moves = s->moves;
     chains->signal_var = s->kernel->signal_var;
     chains->nugget = nugget;
+    chains->noise_var = s->noise_var;
     chains->row = TACET__ZALLOC(size_t, t);
     chains->y = TACET__ZALLOC(double, t);
     chains->x = TACET__ZALLOC(double, positions);

@@ -52,6 +52,7 @@ double tacet__rows_logdensity(const tacet__rows *rows, size_t i, const double *x
 typedef struct tacet__chains {
     size_t d, capacity, t, count, candidates, moves;
     double signal_var, nugget; /* diagonal of the covariance: signal_var + nugget */
+    double noise_var;          /* of a measurement: part of the nugget */
     size_t *row;               /* t: which row */
     double *y;                 /* t, centred */
     double *x;                 /* capacity x d x count */

@@ -340,7 +340,7 @@ static void field_case(size_t d) {
     }
     /* Expected improvement of the unmeasured row: positions drawn, f integrated in closed form, against the grid. */
     double score[6];
-    tacet__acquire_scores(&acquire, score, &rows, &chains, &field, 6);
+    tacet__acquire_scores(&acquire, score, &rows, &chains, &field);
     enum { DRAWS = 40000 };
     double sum = 0;
     double square = 0;
