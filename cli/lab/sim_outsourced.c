@@ -281,10 +281,6 @@ static void report(const simulation *s, const char *scenario, double seconds) {
         }
         (void)json_array_append_new(curve, cli_real(mean));
     }
-    json_t *each = json_array();
-    for (size_t k = 0; k < s->trials; k++) {
-        (void)json_array_append_new(each, cli_real(s->regret[k]));
-    }
     double mean = 0;
     double se = 0;
     lab_mean_se(&mean, &se, s->regret, s->trials);
@@ -294,15 +290,14 @@ static void report(const simulation *s, const char *scenario, double seconds) {
         printf("simple regret after %zu queries, %zu trials: %.5f +- %.5f, median %.5f\n", s->queries, s->trials, mean,
                se, lab_median(s->regret, s->trials));
     }
-    cli_json_print(json_pack("{ss ss ss ss so so so sI sI sI so so so so so ss sb}", "model", "outsourced", "scenario",
-                             scenario, "mechanism", MECHANISMS[s->mechanism], "modeler",
-                             s->mechanism == GAUSSIAN || s->mechanism == LAPLACE ? MODELERS[s->modeler] : "plain",
-                             "eps", cli_real(s->eps), "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta),
-                             "scale", cli_real(s->scale), "queries", (json_int_t)s->queries, "trials",
-                             (json_int_t)s->trials, "seed", (json_int_t)s->seed, "simple_regret",
-                             summary(s->regret, s->trials), "recommended_regret", summary(s->recommended, s->trials),
-                             "regret_by_query", curve, "regret_by_trial", each, "seconds", cli_real(seconds),
-                             "mechanism_protects", protection(s), "private", 0));
+    cli_json_print(json_pack(
+        "{ss ss ss ss so so so sI sI sI so so so so ss sb}", "model", "outsourced", "scenario", scenario, "mechanism",
+        MECHANISMS[s->mechanism], "modeler",
+        s->mechanism == GAUSSIAN || s->mechanism == LAPLACE ? MODELERS[s->modeler] : "plain", "eps", cli_real(s->eps),
+        "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta), "scale", cli_real(s->scale), "queries",
+        (json_int_t)s->queries, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "simple_regret",
+        summary(s->regret, s->trials), "recommended_regret", summary(s->recommended, s->trials), "regret_by_query",
+        curve, "seconds", cli_real(seconds), "mechanism_protects", protection(s), "private", 0));
 }
 
 static bool choose(size_t *out, const char *const *names, size_t count, const char *name) {
@@ -401,8 +396,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         {"candidates", CLI_SIZE, &m->candidates, "Q", "latent: positions tried per move.", false},
         {"moves", CLI_SIZE, &m->moves, "M", "latent: moves per measurement and chain.", false},
         {"explore", CLI_DOUBLE, &m->explore, "F", "latent: share of the queries spent exploring.", false},
-        {"kappa", CLI_DOUBLE, &m->kappa, "K", "latent: width of the upper confidence bound. Default 0: by the noise.",
-         false},
+        {"kappa", CLI_DOUBLE, &m->kappa, "K", "latent: width of the upper confidence bound.", false},
         {"beta-scale", CLI_DOUBLE, &m->beta_scale, "F", "eiv, plain: factor on beta_t. Default 1.", false},
         {"", CLI_FLAG, NULL, NULL, "Experiment", false},
         {"trials", CLI_SIZE, &s.trials, "N", "Default 100.", false},

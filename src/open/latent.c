@@ -179,7 +179,7 @@ static tacet_status latent_suggest(void *self, tacet_suggestion *out, const tace
         if (status != TACET_OK) {
             return status;
         }
-        tacet__acquire_scores(&m->acquire, m->score, &m->rows, &m->chains, &m->field);
+        tacet__acquire_scores(&m->acquire, m->score, &m->rows, &m->chains, &m->field, m->horizon);
         for (size_t i = 0; i < m->rows.n; i++) {
             if (!m->taken[i] && (row == SIZE_MAX || m->score[i] > m->score[row])) {
                 row = i;

@@ -7,32 +7,18 @@
 #include "base/fail.h"
 #include "base/linalg.h"
 #include "base/memory.h"
-#include "open/modeler_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How to explore, by the noise of a row over the lengthscale (found on simulations, seeds apart from those reported in
- * docs/algorithms/outsourced-modeler.md): the less noise, the cheaper it is to return to a peak, and the more may be
- * spent on not missing one. Above WIDE_RATIO improvement on the chain's own top, twice as wide, does better. */
-static const double KAPPA_SCALE = 1.4;
-static const double KAPPA_MOST = 4.5;
-static const double WIDE_RATIO = 0.4;
-static const double WIDE = 2;
-
-/* Noise of a row in units of the smallest lengthscale. */
-static double noise_ratio(const tacet_modeler_settings *s) {
+double tacet__acquire_nugget(const tacet_modeler_settings *s) {
     double ratio = 0;
     for (size_t a = 0; a < s->d; a++) {
         const double l = s->kernel->lengthscales[s->kernel->lengthscale_count == 1 ? 0 : a];
-        ratio = fmax(ratio, tacet__modeler_sd(s) / l);
+        const double sd = s->scale * (s->law == TACET_CLOUD_LAPLACE ? sqrt((double)s->d + 1) : 1);
+        ratio = fmax(ratio, sd / l);
     }
-    return ratio;
-}
-
-double tacet__acquire_nugget(const tacet_modeler_settings *s) {
-    const double ratio = noise_ratio(s);
     return s->noise_var + s->kernel->signal_var * fmin(0.1, ratio * ratio);
 }
 
@@ -41,11 +27,6 @@ tacet_status tacet__acquire_init(tacet__acquire *a, const tacet_modeler_settings
     memset(a, 0, sizeof *a);
     a->explore = (size_t)(s->explore * (double)s->horizon);
     a->kappa = s->kappa;
-    if (s->kappa == 0) {
-        const double ratio = noise_ratio(s);
-        a->wide = ratio > WIDE_RATIO;
-        a->kappa = fmin(KAPPA_MOST, KAPPA_SCALE / sqrt(fmax(ratio, 1e-6)));
-    }
     a->average = TACET__ALIGNED(double, rows->coarse);
     a->value = TACET__ALIGNED(double, rows->fine);
     a->mean = TACET__ALIGNED(double, rows->fine);
@@ -89,10 +70,8 @@ static void bound(tacet__acquire *a, tacet__rows *rows, const tacet__chains *cha
     tacet__rows_refine(rows, a->value, a->average);
 }
 
-/* Improvement on the best measured value; when exploring, on the largest mean each chain expects anywhere, with the
- * standard deviation widened: what may still be hidden, not what is nearest. */
 static void expected_improvement(tacet__acquire *a, tacet__rows *rows, const tacet__chains *chains,
-                                 const tacet__field *field, bool exploring) {
+                                 const tacet__field *field) {
     double best = chains->y[0];
     for (size_t j = 1; j < chains->t; j++) {
         best = fmax(best, chains->y[j]);
@@ -101,23 +80,19 @@ static void expected_improvement(tacet__acquire *a, tacet__rows *rows, const tac
     for (size_t p = 0; p < chains->count; p++) {
         tacet__rows_refine(rows, a->mean, field->mean + p * field->coarse);
         tacet__rows_refine(rows, a->sd, field->sd + p * field->coarse);
-        double top = best;
-        for (size_t g = 0; exploring && g < rows->fine; g++) {
-            top = fmax(top, a->mean[g]);
-        }
         for (size_t g = 0; g < rows->fine; g++) {
-            a->value[g] += improvement(a->mean[g] - top, (exploring ? WIDE : 1) * a->sd[g]);
+            a->value[g] += improvement(a->mean[g] - best, a->sd[g]);
         }
     }
 }
 
 void tacet__acquire_scores(tacet__acquire *a, double *score, tacet__rows *rows, const tacet__chains *chains,
-                           const tacet__field *field) {
-    const bool exploring = chains->t < a->explore;
-    if (exploring && !a->wide) {
+                           const tacet__field *field, size_t horizon) {
+    (void)horizon;
+    if (chains->t < a->explore) {
         bound(a, rows, chains, field);
     } else {
-        expected_improvement(a, rows, chains, field, exploring);
+        expected_improvement(a, rows, chains, field);
     }
     tacet__rows_expect(rows, score, a->value);
 }
@@ -151,12 +126,10 @@ void tacet__acquire_moments(tacet__acquire *a, double *first, double *second, ta
             continue;
         }
         for (size_t j = 0; j < t; j++) {
-            /* At a measured row: mean = y - tau^2 [K^-1 y]_j, var = tau^2 - tau^4 [K^-1]_jj, tau^2 the noise of a
-             * measurement. The rest of the nugget is slack in the positions, not doubt in what was measured. */
+            /* At a training point: mean = y - nu [K^-1 y]_j, var = nu - nu^2 [K^-1]_jj. */
             const double *P = chains->inverse + j * t;
-            const double tau2 = chains->noise_var;
-            const double mean = chains->y[j] - tau2 * tacet__dot(P, chains->y, t);
-            const double var = fmax(0, tau2 - tau2 * tau2 * P[j]);
+            const double mean = chains->y[j] - chains->nugget * tacet__dot(P, chains->y, t);
+            const double var = fmax(0, chains->nugget - chains->nugget * chains->nugget * P[j]);
             first[chains->row[j]] += share * mean;
             second[chains->row[j]] += share * (mean * mean + var);
         }

@@ -7,7 +7,6 @@
 typedef struct tacet__acquire {
     size_t explore; /* rounds of upper confidence bound before expected improvement */
     double kappa;
-    bool wide;         /* explore by improvement on the chains' own tops instead of the bound */
     double *average;   /* coarse */
     double *value;     /* fine */
     double *mean, *sd; /* fine: of one chain */
@@ -20,7 +19,7 @@ tacet_status tacet__acquire_init(tacet__acquire *a, const tacet_modeler_settings
 void tacet__acquire_clear(tacet__acquire *a);
 /* score[i] for every row, from fields computed for the present chains. */
 void tacet__acquire_scores(tacet__acquire *a, double *score, tacet__rows *rows, const tacet__chains *chains,
-                           const tacet__field *field);
+                           const tacet__field *field, size_t horizon);
 /* E f(x_i) and E f(x_i)^2 (centred) for every row; measured rows at their sampled positions. */
 void tacet__acquire_moments(tacet__acquire *a, double *first, double *second, tacet__rows *rows, tacet__chains *chains,
                             const tacet__field *field);

@@ -1,11 +1,11 @@
 /* latent_chains.c - Markov chains over the unknown positions of the measured rows, with f integrated out.
  * Ring: open.
  * Method: given the positions, y is Gaussian with covariance K(X, X) + nu I. A Gibbs move of one position draws
- * candidates from q, half p(x_j | z_j) and half wider, keeps the current one among them, and picks by the predictive
- * density of y_j given the other rows times p/q at each candidate: the picked position is again a draw from the
- * posterior (iterated sampling importance resampling, Andrieu, Lee, Vihola 2018). The inverse covariance follows by
- * rank-one changes and is computed afresh from the positions for every measurement, so that a saved state continues bit
- * for bit. Cost: O(candidates t^2) per move, O(t^3) per chain and measurement. */
+ * candidates from p(x_j | z_j), keeps the current one among them, and picks by the predictive density of y_j given the
+ * other rows at each candidate: the picked position is again a draw from the posterior (iterated sampling importance
+ * resampling, Andrieu, Lee, Vihola 2018, with the prior as proposal). The inverse covariance follows by rank-one
+ * changes and is computed afresh from the positions for every measurement, so that a saved state continues bit for bit.
+ * Cost: O(candidates t^2) per move, O(t^3) per chain and measurement. */
 #include "open/latent_state.h"
 
 #include "base/fail.h"
@@ -36,7 +36,6 @@ tacet_status tacet__chains_init(tacet__chains *chains, const tacet_modeler_setti
     chains->moves = s->moves;
     chains->signal_var = s->kernel->signal_var;
     chains->nugget = nugget;
-    chains->noise_var = s->noise_var;
     chains->row = TACET__ZALLOC(size_t, t);
     chains->y = TACET__ZALLOC(double, t);
     chains->x = TACET__ZALLOC(double, positions);
@@ -144,8 +143,7 @@ static size_t pick(tacet_simrng *rng, double *logweight, size_t count) {
 
 /* Weighs `count` tried positions of row j by the predictive density of its value. P: t x t inverse covariance of the
  * others, zero in row and column j where j < t. */
-static void weigh(tacet__chains *chains, const tacet__rows *rows, const double *P, size_t p, size_t j, size_t t,
-                  size_t count) {
+static void weigh(tacet__chains *chains, const double *P, size_t p, size_t j, size_t t, size_t count) {
     for (size_t c = 0; c < count; c++) {
         tacet__chains_cov(chains, chains->cov + c * t, p, chains->tried + c * chains->d, t);
     }
@@ -158,7 +156,6 @@ static void weigh(tacet__chains *chains, const tacet__rows *rows, const double *
         const double e = chains->y[j] - mean;
         chains->logweight[c] = -0.5 * (e * e / var + log(var));
     }
-    tacet__rows_correct(rows, chains->row[j], chains->tried, count, chains->logweight);
 }
 
 void tacet__chains_move(tacet__chains *chains, const tacet__rows *rows, size_t p, size_t j) {
@@ -168,7 +165,7 @@ void tacet__chains_move(tacet__chains *chains, const tacet__rows *rows, size_t p
     double *B = chains->cut;
     tacet__chains_where(chains, chains->tried, p, j);
     for (size_t c = 1; c <= chains->candidates; c++) {
-        tacet__rows_propose(rows, &chains->rng, chains->row[j], chains->tried + c * d);
+        tacet__rows_draw(rows, &chains->rng, chains->row[j], chains->tried + c * d);
     }
     memcpy(B, P, t * t * sizeof *B);
     const double *Pj = P + j * t;
@@ -179,7 +176,7 @@ void tacet__chains_move(tacet__chains *chains, const tacet__rows *rows, size_t p
         B[i * t + j] = 0;
         B[j * t + i] = 0;
     }
-    weigh(chains, rows, B, p, j, t, chains->candidates + 1);
+    weigh(chains, B, p, j, t, chains->candidates + 1);
     const size_t c = pick(&chains->rng, chains->logweight, chains->candidates + 1);
     if (c == 0) {
         return;
@@ -213,13 +210,11 @@ tacet_status tacet__chains_observe(tacet__chains *chains, const tacet__rows *row
             }
         }
         for (size_t c = 0; c < chains->candidates; c++) {
-            tacet__rows_propose(rows, &chains->rng, row, chains->tried + c * d);
+            tacet__rows_draw(rows, &chains->rng, row, chains->tried + c * d);
         }
         size_t c = 0;
-        if (t == 0) {
-            tacet__rows_draw(rows, &chains->rng, row, chains->tried);
-        } else {
-            weigh(chains, rows, chains->inverse, p, t, t, chains->candidates);
+        if (t > 0) {
+            weigh(chains, chains->inverse, p, t, t, chains->candidates);
             c = pick(&chains->rng, chains->logweight, chains->candidates);
         }
         put(chains, p, t, chains->tried + c * d);

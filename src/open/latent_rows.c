@@ -25,9 +25,6 @@ static const double FINE_PER_SD = 1.35;
 static const double WIDE_PER_SD = 1.6;
 /* The trapezoid's weights at its ends, corrected to third order: the density does not vanish at the box's edge. */
 static const double GREGORY[3] = {3.0 / 8, 7.0 / 6, 23.0 / 24};
-/* Half of the positions proposed to a chain come from noise this much wider: of fifty rows one is likely to be three
- * standard deviations off, and a chain that never tries such a place explains its value by a wrong f instead. */
-static const double STRETCH = 2;
 static const double REACH = 4.5; /* standard deviations beyond the box that the wide grid covers */
 
 static double upper_tail(double x) {
@@ -256,73 +253,52 @@ static double truncated_normal(tacet_simrng *rng, double low, double high) {
     }
 }
 
-/* Probability that component c, stretched, puts row z into the box; all components by their weights into share. */
-static double box_mass(const tacet__rows *rows, const double *z, double stretch, double share[TACET__CLOUDS]) {
-    double total = 0;
-    for (size_t c = 0; c < rows->components; c++) {
-        share[c] = rows->weight[c];
-        for (size_t a = 0; a < rows->d; a++) {
-            const double s = stretch * rows->axis[a].sd[c];
-            share[c] *= interval(-z[a] / s, (rows->axis[a].side - z[a]) / s);
-        }
-        total += share[c];
-    }
-    return total;
-}
-
-static void draw(const tacet__rows *rows, tacet_simrng *rng, size_t i, double stretch, double *x) {
+void tacet__rows_draw(const tacet__rows *rows, tacet_simrng *rng, size_t i, double *x) {
     const double *z = rows->z + i * rows->d;
     size_t c = 0;
     if (rows->components > 1) {
         double share[TACET__CLOUDS];
-        double u = box_mass(rows, z, stretch, share) * tacet_simrng_uniform(rng);
+        double total = 0;
+        for (size_t k = 0; k < rows->components; k++) {
+            share[k] = rows->weight[k];
+            for (size_t a = 0; a < rows->d; a++) {
+                const tacet__axis *axis = &rows->axis[a];
+                share[k] *= interval(-z[a] / axis->sd[k], (axis->side - z[a]) / axis->sd[k]);
+            }
+            total += share[k];
+        }
+        double u = total * tacet_simrng_uniform(rng);
         for (c = 0; c + 1 < rows->components && u >= share[c]; c++) {
             u -= share[c];
         }
     }
     for (size_t a = 0; a < rows->d; a++) {
         const tacet__axis *axis = &rows->axis[a];
-        const double s = stretch * axis->sd[c];
+        const double s = axis->sd[c];
         const double at = z[a] + s * truncated_normal(rng, -z[a] / s, (axis->side - z[a]) / s);
         x[a] = at < 0 ? 0 : at > axis->side ? axis->side : at;
     }
 }
 
-void tacet__rows_draw(const tacet__rows *rows, tacet_simrng *rng, size_t i, double *x) {
-    draw(rows, rng, i, 1, x);
-}
-
-void tacet__rows_propose(const tacet__rows *rows, tacet_simrng *rng, size_t i, double *x) {
-    draw(rows, rng, i, tacet_simrng_u64(rng) >> 63 ? STRETCH : 1, x);
-}
-
-static double density(const tacet__rows *rows, const double *z, const double *x, double stretch) {
+double tacet__rows_logdensity(const tacet__rows *rows, size_t i, const double *x) {
+    const double *z = rows->z + i * rows->d;
     double sum = 0;
+    for (size_t a = 0; a < rows->d; a++) {
+        if (!(x[a] >= 0 && x[a] <= rows->axis[a].side)) {
+            return -INFINITY;
+        }
+    }
     for (size_t c = 0; c < rows->components; c++) {
         double q = 0;
         double scale = rows->weight[c];
         for (size_t a = 0; a < rows->d; a++) {
-            const double s = stretch * rows->axis[a].sd[c];
-            const double u = (x[a] - z[a]) / s;
+            const double u = (x[a] - z[a]) / rows->axis[a].sd[c];
             q += u * u;
-            scale /= s;
+            scale /= rows->axis[a].sd[c];
         }
         sum += scale * exp(-0.5 * q);
     }
-    return sum;
-}
-
-void tacet__rows_correct(const tacet__rows *rows, size_t i, const double *x, size_t count, double *logweight) {
-    const double *z = rows->z + i * rows->d;
-    double share[TACET__CLOUDS];
-    const double narrow = box_mass(rows, z, 1, share);
-    const double wide = box_mass(rows, z, STRETCH, share);
-    for (size_t k = 0; k < count; k++) {
-        /* p/q = p / (p/2 + w/2). p may underflow where the wide half reaches; then it has no weight. */
-        const double p = density(rows, z, x + k * rows->d, 1) / narrow;
-        const double w = density(rows, z, x + k * rows->d, STRETCH) / wide;
-        logweight[k] += p > 0 ? -log(0.5 + 0.5 * w / p) : -INFINITY;
-    }
+    return log(sum);
 }
 
 static tacet_status rows_tables(tacet__rows *rows, tacet_error *err) {

@@ -45,16 +45,13 @@ void tacet__rows_expect(tacet__rows *rows, double *out, const double *A);
 void tacet__rows_refine(tacet__rows *rows, double *fine, const double *coarse);
 /* x from p(x | z_i). */
 void tacet__rows_draw(const tacet__rows *rows, tacet_simrng *rng, size_t i, double *x);
-/* x from q: half p(x | z_i), half the same with wider noise. */
-void tacet__rows_propose(const tacet__rows *rows, tacet_simrng *rng, size_t i, double *x);
-/* logweight[k] += ln(p/q) of position x + k d, k < count. */
-void tacet__rows_correct(const tacet__rows *rows, size_t i, const double *x, size_t count, double *logweight);
+/* ln p(x | z_i) up to a constant of the row; -infinity outside the box. */
+double tacet__rows_logdensity(const tacet__rows *rows, size_t i, const double *x);
 
 /* The measured rows, and for each chain where they might be. f is integrated out. */
 typedef struct tacet__chains {
     size_t d, capacity, t, count, candidates, moves;
     double signal_var, nugget; /* diagonal of the covariance: signal_var + nugget */
-    double noise_var;          /* of a measurement: part of the nugget */
     size_t *row;               /* t: which row */
     double *y;                 /* t, centred */
     double *x;                 /* capacity x d x count */

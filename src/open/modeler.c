@@ -18,11 +18,11 @@ void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
     s->law = TACET_CLOUD_GAUSSIAN;
     s->noise_var = 1e-5;
     s->horizon = 50;
-    s->chains = 12;
-    s->candidates = 16;
-    s->moves = 12;
+    s->chains = 8;
+    s->candidates = 32;
+    s->moves = 8;
     s->explore = 0.75;
-    s->kappa = 0;
+    s->kappa = 3;
     s->seed = 1;
     s->delta_ucb = 0.05;
     s->beta_scale = 1;

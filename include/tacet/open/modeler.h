@@ -51,8 +51,8 @@ typedef struct tacet_modeler_settings {
     size_t chains;     /* Markov chains over positions */
     size_t candidates; /* positions tried per move */
     size_t moves;      /* positions moved per measurement and chain */
-    double explore;    /* share of the horizon spent exploring before improvement on the best value, in [0, 1] */
-    double kappa;      /* width of the upper confidence bound while exploring; 0: by the noise of the rows */
+    double explore;    /* share of the horizon spent on the upper confidence bound, in [0, 1] */
+    double kappa;      /* width of that bound, >= 0 */
     uint64_t seed;     /* of the chains; nothing private depends on it */
     /* Of the errors-in-variables method. */
     double delta_ucb;  /* in (0, 1) */
