@@ -38,7 +38,7 @@ tacet_status tacet__local_prior_factor(double *out, const tacet__local *p, doubl
     double least = (double)INFINITY;
     const size_t steps = 189; /* factors 1.05^k up to 1e4 */
     double factor = 1;
-    for (size_t k = 0; k < steps; k++, factor *= 1.05) {
+    for (size_t k = 0; k < steps; k++) {
         double cost = factor; /* B^2/c */
         for (size_t i = 0; i < m; i++) {
             cost += log1p(fmax(w[i], 0) * plays / (lambda * factor));
@@ -47,6 +47,7 @@ tacet_status tacet__local_prior_factor(double *out, const tacet__local *p, doubl
             least = cost;
             *out = factor;
         }
+        factor *= 1.05;
     }
 done:
     free(K);
