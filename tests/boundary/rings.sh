@@ -15,12 +15,13 @@ violations() {
         [ ! -f cli/CMakeLists.txt ] || sed -n 's/^tacet_program(\([^)]*\)).*/PROGRAM \1/p' cli/CMakeLists.txt
     ) | awk '
         BEGIN {
-            rings = " base db gate open net trusted audit "
+            rings = " base db gate open net service trusted audit "
             may["base"] = " base "
             may["db"] = " base db "
             may["gate"] = " base db gate "
             may["open"] = " base db open "
             may["net"] = " base net "
+            may["service"] = " base db open net service "
             may["trusted"] = " base db gate open trusted "
             may["audit"] = rings
             may["common"] = " base "
@@ -65,7 +66,7 @@ self_test() {
     tmp=$(mktemp -d)
     trap 'rm -rf "$tmp"' EXIT
     mkdir -p "$tmp/src" "$tmp/include/tacet/base" "$tmp/cli/modeler" "$tmp/cli/common"
-    for ring in base db gate open net trusted audit; do mkdir -p "$tmp/src/$ring"; done
+    for ring in base db gate open net service trusted audit; do mkdir -p "$tmp/src/$ring"; done
     printf 'tacet_program(modeler tacet_open tacet_net)   # open\n' >"$tmp/cli/CMakeLists.txt"
     expect() { # COUNT FILE LINE
         printf '%s\n' "$3" >"$tmp/$2"
@@ -74,11 +75,13 @@ self_test() {
         rm "$tmp/$2"
     }
     for pair in base:db base:gate base:open base:trusted db:gate db:open gate:open gate:trusted open:gate open:trusted \
-        open:audit open:net net:open net:gate trusted:net trusted:audit; do
+        open:audit open:net open:service net:open net:gate net:service gate:service service:gate service:trusted service:audit \
+        trusted:net trusted:audit trusted:service; do
         expect 1 "src/${pair%:*}/x.c" "#include \"${pair#*:}/y.h\""
         expect 1 "src/${pair%:*}/x.h" "  # include  <tacet/${pair#*:}/y.h> /* why */"
     done
-    for pair in base:base db:base gate:db open:db open:base net:base trusted:gate trusted:open audit:trusted; do
+    for pair in base:base db:base gate:db open:db open:base net:base trusted:gate trusted:open audit:trusted \
+        service:base service:db service:open service:net; do
         expect 0 "src/${pair%:*}/x.c" "#include \"${pair#*:}/y.h\""
     done
     expect 1 include/tacet/base/x.h '#include <tacet/gate/noise.h>'

@@ -16,7 +16,7 @@ done | sort -u >"$tmp/closed"
 
 status=0
 seen=0
-for program in modeler ledger report predict; do
+for program in modeler ledger report predict collector; do
     [ -x "$bin/tacet-$program" ] || continue
     seen=$((seen + 1))
     defined "$bin/tacet-$program" >"$tmp/program"
