@@ -43,8 +43,8 @@ enum {
     TACET__EVENT_KEY_MOST = 128, /* bytes of a client's key */
     TACET__EVENT_BODY_MOST = 1 << 24,
     TACET__EVENT_HASH_BYTES = 16,
-    TACET__TOKEN_TEXT = 47, /* "tacet_" and 40 of base64url, and the final 0 */
-    TACET__TOKEN_HASH_BYTES = 32,
+    TACET__STUDIES_TOKEN_TEXT = 47, /* "tacet_" and 40 of base64url, and the final 0 */
+    TACET__STUDIES_TOKEN_HASH = 32,
     TACET__TOKEN_LABEL_MOST = 64,
 };
 #define TACET__NO_INDEX UINT64_MAX
@@ -124,7 +124,7 @@ typedef struct tacet__token {
     char study[TACET__STUDY_NAME_MOST + 1]; /* "": all studies */
     char label[TACET__TOKEN_LABEL_MOST + 1];
     uint64_t created;
-    unsigned char hash[TACET__TOKEN_HASH_BYTES];
+    unsigned char hash[TACET__STUDIES_TOKEN_HASH];
 } tacet__token;
 
 /* Opens both stores, or the open one. NOT_FOUND, STATE (older schema and not create), UNSUPPORTED: the schema is newer
@@ -198,15 +198,15 @@ tacet_status tacet__studies_project(tacet__studies *studies, tacet__study *study
 
 /* Tokens, all of them in the open store. The text is shown once; a keyless BLAKE2b of it is stored (it has 240 random
  * bits, so nothing slower is needed). study NULL or "": all studies. */
-tacet_status tacet__studies_add_token(tacet__studies *studies, char text[TACET__TOKEN_TEXT], tacet__token_role role,
-                                      const char *study, const char *label, tacet_error *err);
+tacet_status tacet__studies_add_token(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
+                                      tacet__token_role role, const char *study, const char *label, tacet_error *err);
 /* NOT_FOUND: no such token. Found by its hash, compared in constant time. */
 tacet_status tacet__studies_check_token(tacet__studies *studies, tacet__token *out, const char *text, tacet_error *err);
 tacet_status tacet__studies_drop_token(tacet__studies *studies, uint64_t id, tacet_error *err); /* NOT_FOUND */
 /* For a cache; also changes of others show. */
 typedef tacet_status tacet__token_fn(const tacet__token *token, void *user, tacet_error *err);
 tacet_status tacet__studies_list_tokens(tacet__studies *studies, tacet__token_fn *fn, void *user, tacet_error *err);
-void tacet__token_hash(unsigned char out[TACET__TOKEN_HASH_BYTES], const char *text, size_t size);
+void tacet__studies_token_hash(unsigned char out[TACET__STUDIES_TOKEN_HASH], const char *text, size_t size);
 
 /* What tacet_ledger_open takes to have the ledger of a central study: a file in the folder, or the URL with the
  * ledger's schema behind a '#'. Replaces what *out has, with a final 0. INVALID: the name. DENIED: open_only. */
