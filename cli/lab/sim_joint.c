@@ -193,28 +193,25 @@ static json_t *guarantee(const simulation *s, tacet_error *err) {
 static void print(const simulation *s, const char *name, const char *scenario, size_t trials, double seconds) {
     double mean = 0, se = 0;
     lab_mean_se(&mean, &se, s->regret, trials);
-    json_t *curve = json_array();
-    for (size_t c = 0; s->domain == NULL && c < 10; c++) {
-        double sum = 0;
-        for (size_t k = 0; k < trials; k++) {
-            sum += s->curve[10 * k + c] / (double)trials;
-        }
-        (void)json_array_append_new(curve, cli_real(sum));
-    }
+    json_t *curve = NULL;
+    json_t *curve_se = NULL;
+    lab_curve(&curve, &curve_se, s->curve, s->domain == NULL ? 10 : 0, trials);
     if (!cli_json_wanted()) {
         printf("%s: cumulative regret %.2f +- %.2f over %zu rounds (%zu trials, median %.2f)\n", name, mean, se,
                s->rounds, trials, lab_median(s->regret, trials));
         json_decref(curve);
+        json_decref(curve_se);
         return;
     }
     tacet_error err;
     tacet_error_clear(&err);
-    cli_json_print(json_pack(
-        "{ss ss ss so so s{so so so} so sI sI sI sI so sb so}", "simulation", "joint", "scenario", scenario,
-        "algorithm", name, "eps", cli_real(s->joint.eps), "delta", cli_real(s->joint.delta), "regret", "mean",
-        cli_real(mean), "se", cli_real(se), "median", cli_real(lab_median(s->regret, trials)), "regret_by_tenth", curve,
-        "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials, "seed",
-        (json_int_t)s->seed, "guarantee_of_the_noise", guarantee(s, &err), "private", 0, "seconds", cli_real(seconds)));
+    cli_json_print(json_pack("{ss ss ss so so s{so so so} so so sI sI sI sI so sb so}", "simulation", "joint",
+                             "scenario", scenario, "algorithm", name, "eps", cli_real(s->joint.eps), "delta",
+                             cli_real(s->joint.delta), "regret", "mean", cli_real(mean), "se", cli_real(se), "median",
+                             cli_real(lab_median(s->regret, trials)), "regret_by_tenth", curve, "regret_by_tenth_se",
+                             curve_se, "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials",
+                             (json_int_t)trials, "seed", (json_int_t)s->seed, "guarantee_of_the_noise",
+                             guarantee(s, &err), "private", 0, "seconds", cli_real(seconds)));
 }
 
 static bool choose(int *out, const char *name, const char *const *names, size_t count) {

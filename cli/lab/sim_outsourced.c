@@ -273,14 +273,9 @@ static const char *protection(const simulation *s) {
 }
 
 static void report(const simulation *s, const char *scenario, double seconds) {
-    json_t *curve = json_array();
-    for (size_t t = 0; t < s->queries; t++) {
-        double mean = 0;
-        for (size_t k = 0; k < s->trials; k++) {
-            mean += s->curve[k * s->queries + t] / (double)s->trials;
-        }
-        (void)json_array_append_new(curve, cli_real(mean));
-    }
+    json_t *curve = NULL;
+    json_t *curve_se = NULL;
+    lab_curve(&curve, &curve_se, s->curve, s->queries, s->trials);
     double mean = 0;
     double se = 0;
     lab_mean_se(&mean, &se, s->regret, s->trials);
@@ -290,14 +285,15 @@ static void report(const simulation *s, const char *scenario, double seconds) {
         printf("simple regret after %zu queries, %zu trials: %.5f +- %.5f, median %.5f\n", s->queries, s->trials, mean,
                se, lab_median(s->regret, s->trials));
     }
-    cli_json_print(json_pack(
-        "{ss ss ss ss so so so sI sI sI so so so so ss sb}", "model", "outsourced", "scenario", scenario, "mechanism",
-        MECHANISMS[s->mechanism], "modeler",
-        s->mechanism == GAUSSIAN || s->mechanism == LAPLACE ? MODELERS[s->modeler] : "plain", "eps", cli_real(s->eps),
-        "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta), "scale", cli_real(s->scale), "queries",
-        (json_int_t)s->queries, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "simple_regret",
-        summary(s->regret, s->trials), "recommended_regret", summary(s->recommended, s->trials), "regret_by_query",
-        curve, "seconds", cli_real(seconds), "mechanism_protects", protection(s), "private", 0));
+    cli_json_print(json_pack("{ss ss ss ss so so so sI sI sI so so so so so ss sb}", "model", "outsourced", "scenario",
+                             scenario, "mechanism", MECHANISMS[s->mechanism], "modeler",
+                             s->mechanism == GAUSSIAN || s->mechanism == LAPLACE ? MODELERS[s->modeler] : "plain",
+                             "eps", cli_real(s->eps), "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta),
+                             "scale", cli_real(s->scale), "queries", (json_int_t)s->queries, "trials",
+                             (json_int_t)s->trials, "seed", (json_int_t)s->seed, "simple_regret",
+                             summary(s->regret, s->trials), "recommended_regret", summary(s->recommended, s->trials),
+                             "regret_by_query", curve, "regret_by_query_se", curve_se, "seconds", cli_real(seconds),
+                             "mechanism_protects", protection(s), "private", 0));
 }
 
 static bool choose(size_t *out, const char *const *names, size_t count, const char *name) {

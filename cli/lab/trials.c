@@ -74,16 +74,33 @@ tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void
     return p.status;
 }
 
-void lab_mean_se(double *mean, double *se, const double *values, size_t count) {
+static void strided_mean_se(double *mean, double *se, const double *values, size_t stride, size_t count) {
     double m = 0;
     double q = 0;
     for (size_t i = 0; i < count; i++) {
-        const double e = values[i] - m;
+        const double v = values[i * stride];
+        const double e = v - m;
         m += e / (double)(i + 1);
-        q += e * (values[i] - m);
+        q += e * (v - m);
     }
     *mean = m;
     *se = count > 1 ? sqrt(q / (double)(count - 1) / (double)count) : 0;
+}
+
+void lab_mean_se(double *mean, double *se, const double *values, size_t count) {
+    strided_mean_se(mean, se, values, 1, count);
+}
+
+void lab_curve(json_t **mean, json_t **se, const double *values, size_t points, size_t trials) {
+    *mean = json_array();
+    *se = json_array();
+    for (size_t i = 0; i < points; i++) {
+        double m = 0;
+        double e = 0;
+        strided_mean_se(&m, &e, values + i, points, trials);
+        (void)json_array_append_new(*mean, cli_real(m));
+        (void)json_array_append_new(*se, cli_real(e));
+    }
 }
 
 static int ascending(const void *a, const void *b) {

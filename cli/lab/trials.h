@@ -2,6 +2,7 @@
 #ifndef TACET_CLI_LAB_TRIALS_H
 #define TACET_CLI_LAB_TRIALS_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <tacet/base/status.h>
 
@@ -16,5 +17,7 @@ tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void
 void lab_mean_se(double *mean, double *se, const double *values, size_t count);
 /* Middle value (of an even number: the mean of the two). NaN when count = 0 or out of memory. */
 double lab_median(const double *values, size_t count);
+/* Lists of the mean and its standard error at each point of a curve; values: points x trials. The caller owns both. */
+void lab_curve(json_t **mean, json_t **se, const double *values, size_t points, size_t trials);
 
 #endif

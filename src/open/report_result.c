@@ -100,6 +100,28 @@ static json_t *sim_name(const json_t *result, bool with_eps) {
                                                      : json_string(name);
 }
 
+/* A band of two standard errors either way, where every point of the curve has one. */
+static bool sim_band(json_t *series, const json_t *curve, const json_t *se) {
+    const size_t count = json_array_size(curve);
+    bool whole = json_is_array(se) && json_array_size(se) == count;
+    for (size_t i = 0; whole && i < count; i++) {
+        whole = json_is_number(json_array_get(curve, i)) && json_is_number(json_array_get(se, i));
+    }
+    if (!whole) {
+        return true;
+    }
+    json_t *lower = json_array();
+    json_t *upper = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const double mean = json_number_value(json_array_get(curve, i));
+        const double reach = 2 * json_number_value(json_array_get(se, i));
+        (void)json_array_append_new(lower, json_real(mean - reach));
+        (void)json_array_append_new(upper, json_real(mean + reach));
+    }
+    const bool low = json_object_set_new(series, "lower", lower) == 0;
+    return json_object_set_new(series, "upper", upper) == 0 && low;
+}
+
 static bool sim_chart(json_t *sections, const json_t *result) {
     const bool tenths = has(result, "regret_by_tenth");
     const json_t *curve = json_object_get(result, tenths ? "regret_by_tenth" : "regret_by_query");
@@ -111,8 +133,13 @@ static bool sim_chart(json_t *sections, const json_t *result) {
         (void)json_array_append_new(x, json_real(tenths ? rounds * (double)i / 10 : (double)i));
     }
     json_t *series = json_pack("{so sO so}", "name", sim_name(result, true), "y", curve, "x", x);
+    const json_t *se = json_object_get(result, tenths ? "regret_by_tenth_se" : "regret_by_query_se");
+    if (series == NULL || !sim_band(series, curve, se)) {
+        json_decref(series);
+        return false;
+    }
     if (chart != NULL) {
-        return series != NULL && json_array_append_new(json_object_get(chart, "series"), series) == 0;
+        return json_array_append_new(json_object_get(chart, "series"), series) == 0;
     }
     return append(sections, json_pack("{ss ss ss s{ss} s{ss} s[o]}", "kind", "chart", "shared", mark, "title",
                                       tenths ? "Cumulative regret" : "Simple regret", "x", "label",

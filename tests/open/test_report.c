@@ -159,9 +159,9 @@ static void test_results(void **state) {
     (void)state;
     tacet_report *r = fresh();
     add(r, "{\"model\":\"outsourced\",\"mechanism\":\"gaussian\",\"eps\":3,\"trials\":2,\"seed\":1,\"simple_regret\":"
-           "{\"mean\":0.25,\"se\":0.125},\"regret_by_query\":[1,0.5,0.25]}");
+           "{\"mean\":0.25,\"se\":0.125},\"regret_by_query\":[1,0.5,0.25],\"regret_by_query_se\":[0.1,0.1,0.125]}");
     add(r, "{\"model\":\"outsourced\",\"mechanism\":\"random\",\"eps\":3,\"trials\":2,\"seed\":1,\"simple_regret\":"
-           "{\"mean\":0.75,\"se\":null},\"regret_by_query\":[1,0.9,0.75]}");
+           "{\"mean\":0.75,\"se\":null},\"regret_by_query\":[1,0.9,0.75],\"regret_by_query_se\":[0.1,null,0.1]}");
     add(r, "{\"simulation\":\"joint\",\"algorithm\":\"a\",\"trials\":1,\"rounds\":100,\"regret_by_tenth\":[1,2,3,4,5,6,"
            "7,8,9,10],\"regret\":{\"mean\":10}}");
     add(r, "{\"rows\":[3,1,2],\"values\":[2,7.5,1],\"best_row\":1,\"best_value\":7.5,\"release\":{\"private\":true,"
@@ -176,6 +176,7 @@ static void test_results(void **state) {
     assert_non_null(strstr(html, "outsourced gaussian, eps 3</text>"));
     assert_non_null(strstr(html, "outsourced random</text>"));
     assert_non_null(strstr(html, "<td class=\"num\">0.125</td>"));
+    assert_int_equal(occurrences(html, "class=\"band\""), 2); /* two sizes of one: the other lacks a standard error */
     assert_non_null(strstr(html, "<b class=\"\">7.5</b>"));
     assert_non_null(strstr(html, "1.5 of 3, at delta = 1e-05"));
     assert_non_null(strstr(html, "width:50.00%"));
