@@ -99,7 +99,8 @@ typedef struct tacet__event {
     tacet__event_kind kind;
     uint64_t time;   /* seconds since 1970; set by append */
     uint64_t of;     /* OBSERVE: seq of the suggestion; otherwise 0 */
-    uint64_t number; /* SUGGEST: the policy's own ticket number; RELEASE: 1, 2, 3, …, set by append */
+    uint64_t number; /* SUGGEST and OBSERVE: the policy's own ticket number, so that a replay needs no lookup; RELEASE:
+                        1, 2, 3, …, set by append */
     uint64_t index;  /* SUGGEST: the chosen action; TACET__NO_INDEX elsewhere or when there is none */
     double value;    /* OBSERVE: kept bit for bit, -0 and NaN included; otherwise 0 */
     const void *key; /* SUGGEST: the client's key, at most TACET__EVENT_KEY_MOST bytes; NULL: none */
