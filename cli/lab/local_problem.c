@@ -11,16 +11,19 @@
 #include <string.h>
 #include <tacet/db/csvfile.h>
 
-tacet_status local_problem_synthetic(local_problem *p, const char *kernel, double lengthscale, size_t arms,
-                                     local_noise noise, tacet_error *err) {
-    *p = (local_problem){.n = arms, .noise = noise};
+/* Kernel and room for the points. */
+static tacet_status begin(local_problem *p, const char *kernel, double lengthscale, size_t arms, size_t dim,
+                          tacet_error *err) {
+    *p = (local_problem){.d = dim, .n = arms, .noise_scale = 1};
     tacet_kernel_spec spec;
+    size_t cells = 0;
     tacet_kernel_spec_defaults(&spec);
+    spec.d = dim;
     spec.lengthscales = &lengthscale;
     spec.lengthscale_count = 1;
     tacet_status status = tacet_kernel_parse(&spec, kernel, err);
-    if (status == TACET_OK && arms < 2) {
-        status = tacet__fail(err, TACET_INVALID, "at least two arms are needed");
+    if (status == TACET_OK && (arms < 2 || dim == 0 || !tacet__size_mul(&cells, arms, dim))) {
+        status = tacet__fail(err, TACET_INVALID, "at least two arms and one coordinate are needed");
     }
     if (status == TACET_OK) {
         status = tacet_kernel_create(&p->kernel, &spec, err);
@@ -28,14 +31,32 @@ tacet_status local_problem_synthetic(local_problem *p, const char *kernel, doubl
     if (status != TACET_OK) {
         return status;
     }
-    p->X = TACET__ZALLOC(double, arms);
-    if (p->X == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", arms);
-    }
-    for (size_t i = 0; i < arms; i++) {
+    p->X = TACET__ZALLOC(double, cells);
+    return p->X != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", arms);
+}
+
+tacet_status local_problem_synthetic(local_problem *p, const char *kernel, double lengthscale, size_t arms,
+                                     local_noise noise, tacet_error *err) {
+    const tacet_status status = begin(p, kernel, lengthscale, arms, 1, err);
+    p->noise = noise;
+    for (size_t i = 0; status == TACET_OK && i < arms; i++) {
         p->X[i] = (double)i / (double)(arms - 1);
     }
-    return TACET_OK;
+    return status;
+}
+
+tacet_status local_problem_made_up(local_problem *p, const char *kernel, double lengthscale, size_t arms, size_t dim,
+                                   double noise_scale, uint64_t seed, tacet_error *err) {
+    const tacet_status status = begin(p, kernel, lengthscale, arms, dim, err);
+    p->noise = LOCAL_UNIFORM;
+    p->noise_scale = noise_scale;
+    p->unit = true;
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, seed, UINT64_MAX);
+    for (size_t i = 0; status == TACET_OK && i < arms * dim; i++) {
+        p->X[i] = tacet_simrng_uniform(&rng);
+    }
+    return status;
 }
 
 /* All columns but "date". */
@@ -128,6 +149,7 @@ tacet_status local_problem_table(local_problem *p, const char *scenario, const c
         status = correlation(&p->kernel, &prior, err);
     }
     if (status == TACET_OK) {
+        p->d = 1;
         p->n = rewards.d;
         p->rows = rewards.n;
         p->table = rewards.values;
@@ -157,16 +179,25 @@ static void synthetic(local_function *out, const local_problem *p, size_t suppor
     tacet_simrng_init(&rng, seed, stream);
     for (size_t s = 0; s < support; s++) {
         const double weight = 2 * tacet_simrng_uniform(&rng) - 1;
-        const double *centre = p->X + tacet_simrng_below(&rng, p->n);
+        const double *centre = p->X + p->d * tacet_simrng_below(&rng, p->n);
         for (size_t i = 0; i < p->n; i++) {
-            out->f[i] += weight * tacet_kernel_eval(p->kernel, p->X + i, centre);
+            out->f[i] += weight * tacet_kernel_eval(p->kernel, p->X + p->d * i, centre);
         }
     }
-    out->noise_bound = p->noise == LOCAL_UNIFORM ? 1 : 0;
-    out->noise_var = p->noise == LOCAL_STUDENT3 ? 3 : 1;
-    if (p->noise == LOCAL_UNIFORM) {
-        out->noise_var = 1; /* R^2: what the theorems use */
+    double mean = 0;
+    double squares = 0;
+    for (size_t i = 0; p->unit && i < p->n; i++) {
+        const double e = out->f[i] - mean;
+        mean += e / (double)(i + 1);
+        squares += e * (out->f[i] - mean);
     }
+    const double sd = sqrt(squares / (double)p->n);
+    for (size_t i = 0; p->unit && sd > 0 && i < p->n; i++) {
+        out->f[i] /= sd;
+    }
+    out->noise_bound = p->noise == LOCAL_UNIFORM ? p->noise_scale : 0;
+    /* uniform: R^2, what the theorems use */
+    out->noise_var = (p->noise == LOCAL_STUDENT3 ? 3 : 1) * p->noise_scale * p->noise_scale;
 }
 
 static void measured(local_function *out, const local_problem *p) {
@@ -226,5 +257,5 @@ double local_reward(const local_problem *p, const local_function *f, size_t arm,
             noise /= sqrt(chi2 / 3);
         }
     }
-    return f->f[arm] + noise;
+    return f->f[arm] + p->noise_scale * noise;
 }

@@ -15,10 +15,12 @@ typedef enum local_noise { LOCAL_UNIFORM, LOCAL_NORMAL, LOCAL_STUDENT3 } local_n
 /* Shared by all trials. */
 typedef struct local_problem {
     tacet_kernel *kernel;
-    double *X; /* n points of one coordinate; arm numbers for a table */
-    size_t n;
-    local_noise noise; /* of synthetic rewards, scale 1 */
-    double *table;     /* n x rows: measured rewards of a table, one of them per play; NULL: synthetic */
+    double *X; /* d x n; arm numbers for a table */
+    size_t d, n;
+    local_noise noise; /* of synthetic rewards */
+    double noise_scale;
+    bool unit;     /* functions are brought to standard deviation 1 over the arms */
+    double *table; /* n x rows: measured rewards of a table, one of them per play; NULL: synthetic */
     size_t rows;
 } local_problem;
 
@@ -32,6 +34,10 @@ typedef struct local_function {
 /* `arms` points spread evenly over [0, 1]. */
 tacet_status local_problem_synthetic(local_problem *p, const char *kernel, double lengthscale, size_t arms,
                                      local_noise noise, tacet_error *err);
+/* `arms` points uniform in a box of `dim` coordinates; functions of standard deviation 1, uniform noise in
+ * ±noise_scale. */
+tacet_status local_problem_made_up(local_problem *p, const char *kernel, double lengthscale, size_t arms, size_t dim,
+                                   double noise_scale, uint64_t seed, tacet_error *err);
 /* "light": light_train.csv gives the covariance, light_test.csv the rewards; "stocks": stocks.csv gives both. */
 tacet_status local_problem_table(local_problem *p, const char *scenario, const char *folder, tacet_error *err);
 void local_problem_clear(local_problem *p);

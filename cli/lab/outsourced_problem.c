@@ -236,6 +236,58 @@ tacet_status lab_problem_init(lab_problem *p, const char *scenario, const lab_ta
     return status;
 }
 
+tacet_status lab_problem_init_made_up(lab_problem *p, size_t candidates, size_t dim, double radius, double lengthscale,
+                                      double noise, uint64_t seed, tacet_error *err) {
+    memset(p, 0, sizeof *p);
+    size_t cells = 0;
+    if (candidates < 2 || dim == 0 || dim > LAB_MOST_INPUTS || !tacet__size_mul(&cells, candidates, dim) ||
+        !(radius > 0 && lengthscale > 0 && noise >= 0)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "two candidates or more, 1 to %d coordinates, a positive lengthscale, no negative noise",
+                           LAB_MOST_INPUTS);
+    }
+    const double half = radius / sqrt((double)dim);
+    *p = (lab_problem){.d = dim,
+                       .n = candidates,
+                       .lengthscale = 2 * half * lengthscale,
+                       .signal_var = 1,
+                       .noise_var = noise * noise,
+                       .made_up = true};
+    p->X = TACET__ZALLOC(double, cells);
+    if (p->X == NULL) {
+        return no_memory(err);
+    }
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, seed, UINT64_MAX);
+    for (size_t i = 0; i < cells; i++) {
+        p->X[i] = half * (2 * tacet_simrng_uniform(&rng) - 1);
+    }
+    for (size_t a = 0; a < dim; a++) {
+        p->low[a] = -half;
+        p->high[a] = half;
+    }
+    return TACET_OK;
+}
+
+/* Random Fourier features of the SE kernel. */
+static void draw_cosines(const lab_problem *p, double *f, uint64_t seed, uint64_t k) {
+    enum { COSINES = 400 };
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, seed, k);
+    memset(f, 0, p->n * sizeof *f);
+    for (size_t c = 0; c < COSINES; c++) {
+        double frequency[LAB_MOST_INPUTS];
+        for (size_t a = 0; a < p->d; a++) {
+            frequency[a] = tacet_simrng_normal(&rng) / p->lengthscale;
+        }
+        const double weight = sqrt(2 * p->signal_var / COSINES) * tacet_simrng_normal(&rng);
+        const double phase = 2 * 3.14159265358979323846 * tacet_simrng_uniform(&rng);
+        for (size_t i = 0; i < p->n; i++) {
+            f[i] += weight * cos(phase + tacet__dot(frequency, p->X + i * p->d, p->d));
+        }
+    }
+}
+
 void lab_problem_clear(lab_problem *p) {
     free(p->X);
     free(p->fixed);
@@ -246,6 +298,10 @@ void lab_problem_clear(lab_problem *p) {
 tacet_status lab_problem_function(const lab_problem *p, double *f, uint64_t seed, uint64_t k, tacet_error *err) {
     if (p->fixed != NULL) {
         memcpy(f, p->fixed, p->n * sizeof *f);
+        return TACET_OK;
+    }
+    if (p->made_up) {
+        draw_cosines(p, f, seed, k);
         return TACET_OK;
     }
     double *work = TACET__ZALLOC(double, 2 * p->n);

@@ -3,7 +3,10 @@
 #include "commands.h"
 #include "joint_domain.h"
 #include "joint_env.h"
+#include "runs.h"
 #include "trials.h"
+
+#include "base/fail.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +15,7 @@
 #include <tacet/open/noisy_ucb.h>
 #include <tacet/trusted/joint.h>
 
-enum { MERCER_ORDER = 14, FEATURES = 25, RELEASED = 15, QFF_ORDER = 10 };
+enum { FEATURES = 25, RELEASED = 15, QFF_ORDER = 10 };
 /* The non-private reference scores arms with this share of the proven width: tuned on other seeds, as everything is. */
 static const double PLAIN_WIDTH = 0.2;
 
@@ -20,6 +23,7 @@ typedef enum algorithm { SHIPPED, PUBLISHED, NONPRIVATE, RANDOM } algorithm;
 
 typedef struct simulation {
     algorithm algorithm;
+    joint_world world;
     size_t rounds, arms;
     uint64_t seed;
     tacet_features *features; /* of the algorithm; NULL for random */
@@ -45,13 +49,13 @@ static tacet_status run_policy(simulation *s, size_t k, joint_env *env, tacet_po
     double regret = 0;
     for (size_t t = 0; t < s->rounds; t++) {
         const double best = joint_env_round(env, arms, s->arms);
-        const tacet_round round = {.points = arms, .ld = JOINT_ENV_DIM, .d = JOINT_ENV_DIM, .count = s->arms};
+        const tacet_round round = {.points = arms, .ld = env->dim, .d = env->dim, .count = s->arms};
         tacet_suggestion suggestion;
         tacet_status status = tacet_policy_suggest(policy, &suggestion, &round, err);
         if (status != TACET_OK) {
             return status;
         }
-        const double *x = arms + JOINT_ENV_DIM * suggestion.index;
+        const double *x = arms + env->dim * suggestion.index;
         regret += best - joint_env_mean(env, x);
         status = tacet_policy_observe(policy, suggestion.ticket, joint_env_reward(env, x), err);
         if (status != TACET_OK) {
@@ -101,13 +105,13 @@ static tacet_status run_plain(simulation *s, size_t k, joint_env *env, double *a
     for (size_t t = 0; status == TACET_OK && t < s->rounds; t++) {
         const double best = joint_env_round(env, arms, s->arms);
         const size_t a = ucb == NULL ? tacet_simrng_below(&coin, s->arms)
-                                     : tacet_noisy_ucb_choose(ucb, NULL, arms, JOINT_ENV_DIM, s->arms);
-        const double *x = arms + JOINT_ENV_DIM * a;
+                                     : tacet_noisy_ucb_choose(ucb, NULL, arms, env->dim, s->arms);
+        const double *x = arms + env->dim * a;
         regret += best - joint_env_mean(env, x);
         const double y = joint_env_reward(env, x);
         note(s, k, t, regret);
         if (ucb != NULL) {
-            tacet_features_eval(s->features, z, x, JOINT_ENV_DIM, 1);
+            tacet_features_eval(s->features, z, x, env->dim, 1);
             z[m] = y;
             double *at = sums;
             for (size_t j = 0; j <= m; j++) {
@@ -135,8 +139,8 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
         return joint_domain_run(s->domain, &s->regret[k], player, &s->fixed, s->seed, k, err);
     }
     joint_env *env = NULL;
-    tacet_status status = joint_env_create(&env, s->seed, k, err);
-    double *arms = malloc(sizeof(double) * JOINT_ENV_DIM * s->arms);
+    tacet_status status = joint_env_create(&env, &s->world, s->seed, k, err);
+    double *arms = malloc(sizeof(double) * joint_world_dim(&s->world) * s->arms);
     if (arms == NULL) {
         status = TACET_NO_MEMORY;
     }
@@ -155,17 +159,21 @@ static tacet_status prepare(simulation *s, size_t features, size_t released, tac
     }
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
-    spec.d = JOINT_ENV_DIM;
+    const tacet_domain domain = joint_world_domain(&s->world);
+    const double lengthscale = joint_world_lengthscale(&s->world);
+    spec.d = domain.d;
+    spec.lengthscales = &lengthscale;
+    spec.lengthscale_count = 1;
     tacet_kernel *kernel = NULL;
     tacet_status status = tacet_kernel_create(&kernel, &spec, err);
     if (status == TACET_OK) {
         status = s->algorithm == PUBLISHED ? tacet_features_create_qff(&s->features, kernel, QFF_ORDER, err)
-                                           : tacet_features_create_mercer(&s->features, kernel, &JOINT_ENV_DOMAIN,
-                                                                          MERCER_ORDER, features, err);
+                                           : tacet_features_create_mercer(&s->features, kernel, &domain,
+                                                                          joint_world_order(&s->world), features, err);
     }
     tacet_kernel_free(kernel);
     if (status == TACET_OK && s->algorithm == SHIPPED) {
-        status = tacet_joint_map_create(&s->map, s->features, &JOINT_ENV_DOMAIN, released, 0, 1, err);
+        status = tacet_joint_map_create(&s->map, s->features, &domain, released, 0, 1, err);
     }
     return status;
 }
@@ -224,11 +232,88 @@ static bool choose(int *out, const char *name, const char *const *names, size_t 
     return false;
 }
 
+static const char *const NAMES[] = {"shipped", "published", "nonprivate", "random"};
+
+static void budget(simulation *s, double eps, double delta) {
+    s->joint.eps = s->published.eps = s->fixed.eps = eps;
+    s->joint.delta = s->published.delta = s->fixed.delta = delta;
+    s->joint.rounds = s->published.rounds = s->fixed.rounds = s->rounds;
+    s->joint.save_first = s->published.save_first = false; /* nothing here is kept */
+    s->joint.learner.set_size = s->arms;
+}
+
+static void defaults(simulation *s) {
+    *s = (simulation){.rounds = 1024, .arms = 25, .seed = 1};
+    tacet_joint_settings_defaults(&s->joint);
+    tacet_joint_published_settings_defaults(&s->published);
+    tacet_joint_fixed_settings_defaults(&s->fixed);
+}
+
+static tacet_status simulate(simulation *s, const char *scenario, size_t features, size_t released, size_t trials,
+                             size_t threads, tacet_error *err) {
+    s->regret = calloc(trials, sizeof(double));
+    s->curve = calloc(10 * trials, sizeof(double));
+    if (s->regret == NULL || s->curve == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", trials);
+    }
+    const tacet_status status = strcmp(scenario, "contextual") == 0 ? prepare(s, features, released, err)
+                                                                    : joint_domain_create(&s->domain, scenario, err);
+    return status == TACET_OK ? lab_trials_run(trials, threads, trial, s, err) : status;
+}
+
+static void clear(simulation *s) {
+    joint_domain_free(s->domain);
+    tacet_joint_map_free(s->map);
+    tacet_features_free(s->features);
+    free(s->regret);
+    free(s->curve);
+}
+
+tacet_status lab_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_joint_request *r = &request->of.joint;
+    simulation s;
+    int which = 0;
+    defaults(&s);
+    if (!choose(&which, r->algorithm, NAMES, 4) || r->rounds == 0 || r->arms == 0 || request->trials == 0) {
+        return tacet__fail(err, TACET_INVALID, "no algorithm '%s', or no rounds, arms or trials", r->algorithm);
+    }
+    s.algorithm = (algorithm)which;
+    s.world = r->world;
+    s.rounds = r->rounds;
+    s.arms = r->arms;
+    s.seed = request->seed;
+    s.published.calibration = r->published_noise ? TACET_JOINT_PUBLISHED : TACET_JOINT_PROVEN;
+    budget(&s, r->eps, r->delta);
+    const size_t features = joint_world_features(&s.world);
+    tacet_status status =
+        simulate(&s, r->scenario, features, (features * RELEASED + FEATURES - 1) / FEATURES, request->trials, 0, err);
+    if (status == TACET_OK) {
+        json_t *curve = NULL;
+        json_t *curve_se = NULL;
+        if (s.domain == NULL) {
+            lab_curve(&curve, &curve_se, s.curve, 10, request->trials);
+        }
+        status = lab_outcome_set(out, s.regret, request->trials, curve, curve_se, err);
+    }
+    clear(&s);
+    return status;
+}
+
+tacet_status lab_joint_published_eps(double *eps, double claimed, double delta, size_t rounds, tacet_error *err) {
+    tacet_joint_published_settings set;
+    double sigma = 0;
+    double same = 0;
+    tacet_joint_published_settings_defaults(&set);
+    set.calibration = TACET_JOINT_PUBLISHED;
+    set.eps = claimed;
+    set.delta = delta;
+    set.rounds = rounds;
+    return tacet_joint_published_noise(&sigma, eps, &same, &set, err);
+}
+
 int lab_sim_joint(int argc, char **argv, const cli_command *self) {
-    simulation s = {.rounds = 1024, .arms = 25, .seed = 1};
-    tacet_joint_settings_defaults(&s.joint);
-    tacet_joint_published_settings_defaults(&s.published);
-    tacet_joint_fixed_settings_defaults(&s.fixed);
+    simulation s;
+    defaults(&s);
     tacet_joint_learner_settings *l = &s.joint.learner;
     const char *algorithm_name = "shipped", *calibration = "proven", *factorization = "toeplitz",
                *scenario = "contextual";
@@ -272,7 +357,6 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {
         return exit_code;
     }
-    static const char *const NAMES[] = {"shipped", "published", "nonprivate", "random"};
     if (!choose(&which, algorithm_name, NAMES, 4)) {
         return cli_usage(self, "--algorithm is shipped, published, nonprivate or random");
     }
@@ -293,29 +377,12 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
     if (tacet_factorization_parse(&s.joint.factorization, factorization, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);
     }
-    s.joint.eps = s.published.eps = s.fixed.eps = eps;
-    s.joint.delta = s.published.delta = s.fixed.delta = delta;
-    s.joint.rounds = s.published.rounds = s.fixed.rounds = s.rounds;
-    s.joint.save_first = s.published.save_first = false; /* nothing here is kept */
-    l->set_size = s.arms;
-    s.regret = calloc(trials, sizeof(double));
-    s.curve = calloc(10 * trials, sizeof(double));
+    budget(&s, eps, delta);
     const double start = cli_seconds();
-    tacet_status status = s.regret == NULL || s.curve == NULL ? TACET_NO_MEMORY : TACET_OK;
-    if (status == TACET_OK) {
-        status = strcmp(scenario, "contextual") == 0 ? prepare(&s, features, released, &err)
-                                                     : joint_domain_create(&s.domain, scenario, &err);
-    }
-    if (status == TACET_OK) {
-        status = lab_trials_run(trials, threads, trial, &s, &err);
-    }
+    const tacet_status status = simulate(&s, scenario, features, released, trials, threads, &err);
     if (status == TACET_OK) {
         print(&s, algorithm_name, scenario, trials, cli_seconds() - start);
     }
-    joint_domain_free(s.domain);
-    tacet_joint_map_free(s.map);
-    tacet_features_free(s.features);
-    free(s.regret);
-    free(s.curve);
+    clear(&s);
     return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
 }

@@ -3,6 +3,7 @@
  * the gate's randomiser (exact, from a seeded source: reproducible, hence not private). */
 #include "commands.h"
 #include "local_problem.h"
+#include "runs.h"
 #include "trials.h"
 
 #include "base/fail.h"
@@ -117,7 +118,7 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
         local.noise_bound = f.noise_bound;
         local.noise_var = f.noise_var;
         const tacet_cov_spec cov = {.kernel = s->problem.kernel};
-        status = tacet_local_create(&policy, &local, &cov, s->problem.X, 1, s->problem.n, err);
+        status = tacet_local_create(&policy, &local, &cov, s->problem.X, s->problem.d, s->problem.n, err);
     }
     if (status == TACET_OK) {
         status = play(s, &total, policy, &f, &ldp, trial, err);
@@ -226,6 +227,44 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
                  : local_problem_synthetic(&s->problem, w->kernel, w->lengthscale, w->arms, (local_noise)noise, err);
 }
 
+static void clear(simulation *s) {
+    local_problem_clear(&s->problem);
+    free(s->regret);
+    free(s->relative);
+    free(s->clipped);
+    free(s->found);
+}
+
+tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_local_request *r = &request->of.local;
+    simulation s = {.eps = r->eps,
+                    .range = r->range,
+                    .unbounded = 1,
+                    .support = r->support,
+                    .trials = request->trials,
+                    .seed = request->seed};
+    const bool made_up = strcmp(r->scenario, "made-up") == 0;
+    const words w = {r->algorithm, r->parameters,  r->mechanism,
+                     r->kernel,    r->noise,       made_up ? "synthetic" : r->scenario,
+                     r->folder,    r->lengthscale, r->arms};
+    tacet_local_settings_defaults(&s.local);
+    s.local.horizon = r->rounds;
+    tacet_status status = understand(&s, &w, err);
+    if (status == TACET_OK && made_up) {
+        local_problem_clear(&s.problem);
+        status = local_problem_made_up(&s.problem, r->kernel, r->lengthscale, r->arms, r->dim, r->noise_scale,
+                                       request->seed, err);
+    }
+    if (status == TACET_OK) {
+        status = simulate(&s, err);
+    }
+    if (status == TACET_OK) {
+        status = lab_outcome_set(out, r->relative ? s.relative : s.regret, s.trials, NULL, NULL, err);
+    }
+    clear(&s);
+    return status;
+}
+
 int lab_sim_local(int argc, char **argv, const cli_command *self) {
     simulation s = {.eps = 1, .range = "paper", .unbounded = 1, .support = 100, .trials = 10, .seed = 1};
     words w = {"ucb", "tight", "hybrid", "matern52", "uniform", "synthetic", NULL, 0.2, 100};
@@ -284,10 +323,6 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
     } else {
         code = cli_fail(self, &err);
     }
-    local_problem_clear(&s.problem);
-    free(s.regret);
-    free(s.relative);
-    free(s.clipped);
-    free(s.found);
+    clear(&s);
     return code;
 }

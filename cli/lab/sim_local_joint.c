@@ -2,7 +2,10 @@
  * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
 #include "commands.h"
 #include "joint_env.h"
+#include "runs.h"
 #include "trials.h"
+
+#include "base/fail.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,11 +14,12 @@
 #include <tacet/open/noisy_ucb.h>
 #include <tacet/trusted/joint_device.h>
 
-enum { MERCER_ORDER = 14, FEATURES = 25, RELEASED = 15, QFF_ORDER = 10 };
+enum { FEATURES = 25, RELEASED = 15, QFF_ORDER = 10 };
 static const double ZETA = 0.1;
 
 typedef struct simulation {
     bool published;
+    joint_world world;
     size_t rounds, arms, first;
     double growth, eps, delta;
     uint64_t seed;
@@ -78,12 +82,12 @@ static tacet_status take_outer(sides *b, const double *report, tacet_error *err)
     return tacet_noisy_ucb_update(b->ucb, b->sums, err);
 }
 
-static size_t choose(sides *b, tacet_simrng *coin, const double *arms, size_t count) {
+static size_t choose(sides *b, tacet_simrng *coin, const double *arms, size_t dim, size_t count) {
     if (b->ucb != NULL) {
-        return tacet_noisy_ucb_choose(b->ucb, NULL, arms, JOINT_ENV_DIM, count);
+        return tacet_noisy_ucb_choose(b->ucb, NULL, arms, dim, count);
     }
     tacet_joint_learner *model = tacet_local_joint_model(b->server);
-    return tacet_joint_learner_informed(model) ? tacet_joint_learner_choose(model, NULL, arms, JOINT_ENV_DIM, count)
+    return tacet_joint_learner_informed(model) ? tacet_joint_learner_choose(model, NULL, arms, dim, count)
                                                : tacet_simrng_below(coin, count);
 }
 
@@ -94,7 +98,7 @@ static tacet_status play(simulation *s, size_t k, sides *b, joint_env *env, tace
     double regret = 0;
     for (size_t t = 0; t < s->rounds; t++) {
         const double best = joint_env_round(env, arms, s->arms);
-        const double *x = arms + JOINT_ENV_DIM * choose(b, &coin, arms, s->arms);
+        const double *x = arms + env->dim * choose(b, &coin, arms, env->dim, s->arms);
         regret += best - joint_env_mean(env, x);
         const tacet_ask ask = {.noise = noise, .ticket = "user", .what = "a simulated report", .to_whom = "the server"};
         tacet_release *report = NULL;
@@ -118,8 +122,8 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
     joint_env *env = NULL;
     tacet_noise *noise = NULL;
     sides b = {0};
-    double *arms = malloc(sizeof(double) * JOINT_ENV_DIM * s->arms);
-    tacet_status status = arms == NULL ? TACET_NO_MEMORY : joint_env_create(&env, s->seed, k, err);
+    double *arms = malloc(sizeof(double) * joint_world_dim(&s->world) * s->arms);
+    tacet_status status = arms == NULL ? TACET_NO_MEMORY : joint_env_create(&env, &s->world, s->seed, k, err);
     if (status == TACET_OK) {
         status = tacet_noise_open_seeded(&noise, s->seed, k, err);
     }
@@ -139,17 +143,23 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
 static tacet_status prepare(simulation *s, tacet_error *err) {
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
-    spec.d = JOINT_ENV_DIM;
+    const tacet_domain domain = joint_world_domain(&s->world);
+    const double lengthscale = joint_world_lengthscale(&s->world);
+    const size_t features = joint_world_features(&s->world);
+    spec.d = domain.d;
+    spec.lengthscales = &lengthscale;
+    spec.lengthscale_count = 1;
     tacet_kernel *kernel = NULL;
     tacet_status status = tacet_kernel_create(&kernel, &spec, err);
     if (status == TACET_OK) {
         status = s->published ? tacet_features_create_qff(&s->features, kernel, QFF_ORDER, err)
-                              : tacet_features_create_mercer(&s->features, kernel, &JOINT_ENV_DOMAIN, MERCER_ORDER,
-                                                             FEATURES, err);
+                              : tacet_features_create_mercer(&s->features, kernel, &domain,
+                                                             joint_world_order(&s->world), features, err);
     }
     tacet_kernel_free(kernel);
     if (status == TACET_OK && !s->published) {
-        status = tacet_joint_map_create(&s->map, s->features, &JOINT_ENV_DOMAIN, RELEASED, 0, 1, err);
+        status = tacet_joint_map_create(&s->map, s->features, &domain, (features * RELEASED + FEATURES - 1) / FEATURES,
+                                        0, 1, err);
     }
     return status;
 }
@@ -167,6 +177,36 @@ static void print(const simulation *s, const char *name, size_t trials, double s
                              cli_real(mean), "se", cli_real(se), "median", cli_real(lab_median(s->regret, trials)),
                              "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials,
                              "seed", (json_int_t)s->seed, "private", 0, "seconds", cli_real(seconds)));
+}
+
+tacet_status lab_local_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_joint_request *r = &request->of.joint;
+    simulation s = {.published = strcmp(r->algorithm, "published") == 0,
+                    .world = r->world,
+                    .rounds = r->rounds,
+                    .arms = r->arms,
+                    .seed = request->seed,
+                    .eps = r->eps,
+                    .delta = r->delta,
+                    .first = 20,
+                    .growth = 1.05};
+    tacet_joint_learner_settings_defaults(&s.learner);
+    s.learner.set_size = s.arms;
+    if (r->rounds == 0 || r->arms == 0 || request->trials == 0) {
+        return tacet__fail(err, TACET_INVALID, "no rounds, arms or trials");
+    }
+    s.regret = calloc(request->trials, sizeof(double));
+    tacet_status status = s.regret == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory") : prepare(&s, err);
+    if (status == TACET_OK) {
+        status = lab_trials_run(request->trials, 0, trial, &s, err);
+    }
+    if (status == TACET_OK) {
+        status = lab_outcome_set(out, s.regret, request->trials, NULL, NULL, err);
+    }
+    tacet_joint_map_free(s.map);
+    tacet_features_free(s.features);
+    free(s.regret);
+    return status;
 }
 
 int lab_sim_local_joint(int argc, char **argv, const cli_command *self) {

@@ -3,6 +3,7 @@
  * reproducible, hence not private), and lets a modeler that sees only the release find the best record. */
 #include "commands.h"
 #include "outsourced_problem.h"
+#include "runs.h"
 #include "trials.h"
 
 #include "base/fail.h"
@@ -341,6 +342,49 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
     return lab_trials_run(s->trials, 0, one_trial, s, err);
 }
 
+static void clear(simulation *s) {
+    lab_problem_clear(&s->problem);
+    free(s->regret);
+    free(s->recommended);
+    free(s->curve);
+}
+
+tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_outsourced_request *r = &request->of.outsourced;
+    simulation s = {.eps = r->eps,
+                    .delta = r->delta,
+                    .dims = r->dims,
+                    .queries = r->queries,
+                    .initial = r->initial,
+                    .trials = request->trials,
+                    .seed = request->seed};
+    size_t number = 0;
+    if (!choose(&number, MECHANISMS, sizeof MECHANISMS / sizeof *MECHANISMS, r->mechanism) ||
+        !choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, r->modeler)) {
+        return tacet__fail(err, TACET_INVALID, "no mechanism '%s' or modeler '%s'", r->mechanism, r->modeler);
+    }
+    s.mechanism = (mechanism)number;
+    tacet_modeler_settings_defaults(&s.modeler_settings);
+    tacet_status status = strcmp(r->scenario, "made-up") == 0
+                              ? lab_problem_init_made_up(&s.problem, r->candidates, r->dim, r->radius, r->lengthscale,
+                                                         sqrt(r->noise_var), request->seed, err)
+                              : lab_problem_init(&s.problem, r->scenario, &r->table, r->radius, r->lengthscale,
+                                                 r->signal_var, r->noise_var, r->mean, err);
+    if (status == TACET_OK) {
+        s.lengthscale = s.problem.lengthscale;
+        s.noise_var = s.problem.noise_var;
+        status = simulate(&s, err);
+    }
+    if (status == TACET_OK) {
+        json_t *curve = NULL;
+        json_t *curve_se = NULL;
+        lab_curve(&curve, &curve_se, s.curve, s.queries, s.trials);
+        status = lab_outcome_set(out, s.regret, s.trials, curve, curve_se, err);
+    }
+    clear(&s);
+    return status;
+}
+
 int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     simulation s = {.eps = 3.004166, .delta = 1e-5, .dims = 10, .queries = 50, .trials = 100, .seed = 1};
     lab_table_options table = {0};
@@ -428,9 +472,6 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     } else {
         code = cli_fail(self, &err);
     }
-    lab_problem_clear(&s.problem);
-    free(s.regret);
-    free(s.recommended);
-    free(s.curve);
+    clear(&s);
     return code;
 }

@@ -5,6 +5,7 @@
  * but seeded: reproducible, hence not private. What does not depend on data (features, plan, certificates) is made
  * once. */
 #include "commands.h"
+#include "runs.h"
 #include "trials.h"
 
 #include "base/fail.h"
@@ -32,6 +33,7 @@ typedef struct simulation {
     tacet_usca_settings settings;
     tacet_usca_basis *basis;
     size_t d, actions, contexts;
+    size_t per_axis; /* of actions; 0: by the dimension */
     double *action;  /* dim_action x actions */
     double *context; /* dim_context x contexts */
     tacet__usca_plan plan;
@@ -358,11 +360,11 @@ static tacet_status prepare_choices(simulation *s, tacet_error *err) {
         double *U = s->U + k * s->m * s->actions;
         status = tacet__usca_levers(chooser, U, s->context + k * s->dim_context, s->action, s->actions, err);
         if (status == TACET_OK) {
-            cli_progress((double)k / (double)s->contexts, "certifying context %zu of %zu", k + 1, s->contexts);
+            lab_progress(0, "certifying the sensitivity of each context");
             status = tacet__usca_score_bound(chooser, &s->bounds[k], U, s->actions, err);
         }
     }
-    cli_progress_end();
+    lab_progress_end();
     tacet_usca_chooser_free(chooser);
     tacet_usca_learner_free(l);
     return status;
@@ -382,7 +384,8 @@ static tacet_status prepare_plan(simulation *s, tacet_error *err) {
 /* Equispaced actions with their end points; contexts at the middles of equal cells, or uniform ones in more dimensions.
  */
 static tacet_status make_grids(simulation *s, tacet_error *err) {
-    const size_t per_axis = s->dim_action == 1 ? 101 : s->dim_action == 2 ? 17 : 9;
+    const size_t usual = s->dim_action == 1 ? 101 : s->dim_action == 2 ? 17 : 9;
+    const size_t per_axis = s->per_axis > 1 ? s->per_axis : usual;
     s->contexts = s->dim_context == 0 ? 1 : s->d <= 2 ? 16 : 8;
     s->actions = 1;
     for (size_t i = 0; i < s->dim_action; i++) {
@@ -408,7 +411,7 @@ static tacet_status make_grids(simulation *s, tacet_error *err) {
     return TACET_OK;
 }
 
-static tacet_status simulate(simulation *s, tacet_error *err) {
+static tacet_status make_basis(simulation *s, tacet_error *err) {
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
     tacet_usca_space space;
@@ -426,7 +429,11 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
     space.lower = zero;
     space.upper = one;
     space.lengthscales = &s->lengthscale;
-    status = tacet_usca_basis_create(&s->basis, &space, 0, err);
+    return tacet_usca_basis_create(&s->basis, &space, 0, err);
+}
+
+static tacet_status simulate(simulation *s, tacet_error *err) {
+    tacet_status status = make_basis(s, err);
     if (status == TACET_OK) {
         s->d = s->dim_action + s->dim_context;
         status = make_grids(s, err);
@@ -498,6 +505,62 @@ static void report(const simulation *s, double seconds) {
     cli_json_print(object);
 }
 
+static void clear(simulation *s) {
+    tacet_usca_basis_free(s->basis);
+    free(s->action);
+    free(s->context);
+    free(s->U);
+    free(s->bounds);
+    free(s->error);
+}
+
+static bool choose(simulation *s, const char *name) {
+    size_t chosen = 0;
+    while (chosen < ALGORITHM_COUNT && strcmp(ALGORITHMS[chosen], name) != 0) {
+        chosen++;
+    }
+    s->algorithm = chosen < ALGORITHM_COUNT ? (algorithm)chosen : UNIFORM;
+    return chosen < ALGORITHM_COUNT;
+}
+
+tacet_status lab_usca_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_usca_request *r = &request->of.usca;
+    simulation s = {.kernel_name = r->kernel,
+                    .dim_action = r->dim_action,
+                    .dim_context = r->dim_context,
+                    .rounds = r->rounds,
+                    .trials = request->trials,
+                    .draws = r->draws,
+                    .lengthscale = r->lengthscale,
+                    .noise = r->noise,
+                    .seed = request->seed};
+    tacet_usca_settings_defaults(&s.settings);
+    s.settings.eps = r->eps;
+    if (r->actions > 0 && r->dim_action > 0) {
+        s.per_axis = (size_t)fmax(2, floor(pow((double)r->actions, 1 / (double)r->dim_action) + 0.5));
+    }
+    if (!choose(&s, r->algorithm) || r->rounds == 0 || request->trials == 0 || !(r->eps > 0)) {
+        return tacet__fail(err, TACET_INVALID, "no algorithm '%s', or no rounds, trials or eps", r->algorithm);
+    }
+    tacet_status status = simulate(&s, err);
+    if (status == TACET_OK) {
+        status = lab_outcome_set(out, s.error, s.trials, NULL, NULL, err);
+    }
+    clear(&s);
+    return status;
+}
+
+tacet_status lab_usca_gain(double *gain, const lab_usca_request *r, tacet_error *err) {
+    simulation s = {.kernel_name = r->kernel,
+                    .dim_action = r->dim_action,
+                    .dim_context = r->dim_context,
+                    .lengthscale = r->lengthscale};
+    const tacet_status status = make_basis(&s, err);
+    *gain = status == TACET_OK ? tacet__usca_gain(s.basis, (double)r->rounds, 1) : NAN;
+    clear(&s);
+    return status;
+}
+
 int lab_sim_usca(int argc, char **argv, const cli_command *self) {
     simulation s = {.kernel_name = "se",
                     .dim_action = 1,
@@ -535,15 +598,11 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
         {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     int code = CLI_EXIT_OK;
-    size_t chosen = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    while (chosen < ALGORITHM_COUNT && strcmp(ALGORITHMS[chosen], name) != 0) {
-        chosen++;
-    }
     s.settings.gaussian = strcmp(mechanism, "gaussian") == 0;
-    if (chosen == ALGORITHM_COUNT) {
+    if (!choose(&s, name)) {
         return cli_usage(self, "--algorithm is published, faithful, range, release, staged, nonprivate or uniform");
     }
     if (!s.settings.gaussian && strcmp(mechanism, "k-norm") != 0) {
@@ -553,7 +612,6 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
         return cli_usage(self,
                          "--rounds, --trials, --draws and --eps must be positive, --noise and --tau not negative");
     }
-    s.algorithm = (algorithm)chosen;
     tacet_error err;
     tacet_error_clear(&err);
     const double begin = cli_seconds();
@@ -563,11 +621,6 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
     } else {
         code = cli_fail(self, &err);
     }
-    tacet_usca_basis_free(s.basis);
-    free(s.action);
-    free(s.context);
-    free(s.U);
-    free(s.bounds);
-    free(s.error);
+    clear(&s);
     return code;
 }

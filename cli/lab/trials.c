@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,31 @@ typedef struct pool {
     tacet_error err;
     pthread_mutex_t lock;
 } pool;
+
+static struct {
+    double from, to;
+    char what[120]; /* "": none */
+} within = {0, 1, ""};
+
+void lab_progress_within(double from, double to, const char *what) {
+    within.from = from;
+    within.to = to;
+    (void)snprintf(within.what, sizeof within.what, "%s", what != NULL ? what : "");
+}
+
+void lab_progress(double fraction, const char *what) {
+    if (within.what[0] == '\0') {
+        cli_progress(fraction, "%s", what);
+    } else {
+        cli_progress(within.from + (within.to - within.from) * fraction, "%s: %s", within.what, what);
+    }
+}
+
+void lab_progress_end(void) {
+    if (within.what[0] == '\0') {
+        cli_progress_end();
+    }
+}
 
 static void *work(void *arg) {
     pool *p = arg;
@@ -41,7 +67,9 @@ static void *work(void *arg) {
             p->err = err;
         }
         p->done++;
-        cli_progress((double)p->done / (double)p->trials, "trial %zu of %zu", p->done, p->trials);
+        char what[64];
+        (void)snprintf(what, sizeof what, "trial %zu of %zu", p->done, p->trials);
+        lab_progress((double)p->done / (double)p->trials, what);
         (void)pthread_mutex_unlock(&p->lock);
     }
 }
@@ -66,7 +94,7 @@ tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void
     for (size_t i = 0; i < started; i++) {
         (void)pthread_join(thread[i], NULL);
     }
-    cli_progress_end();
+    lab_progress_end();
     (void)pthread_mutex_destroy(&p.lock);
     if (p.status != TACET_OK && err != NULL && err->status == TACET_OK) {
         *err = p.err;

@@ -13,6 +13,13 @@ typedef tacet_status (*lab_trial_fn)(void *user, size_t k, tacet_error *err);
  * failure, by trial number among those that ran, is returned and no new trial is begun after one. Progress is shown. */
 tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void *user, tacet_error *err);
 
+/* Where the next runs lie in a larger piece of work, for its one bar: from share `from` to share `to` of it, doing
+ * `what`. NULL: runs stand for themselves again. Not for several threads. */
+void lab_progress_within(double from, double to, const char *what);
+/* As cli_progress of the current piece of work. */
+void lab_progress(double fraction, const char *what);
+void lab_progress_end(void);
+
 /* Mean and its standard error (0 for fewer than two values). */
 void lab_mean_se(double *mean, double *se, const double *values, size_t count);
 /* Middle value (of an even number: the mean of the two). NaN when count = 0 or out of memory. */
