@@ -1,6 +1,7 @@
 /* bench_local.c - learners of the local model: microseconds of processor time a round over the first 10^4, up to 10^5
- * and up to 10^6 rounds of one run, and the growth from the first to the last. 100 arms, Matérn 5/2, reports through
- * the randomiser included. Usage: bench_local [--rounds T] */
+ * and up to 10^6 rounds of one run, and the growth from the first to the last; then the saved states at these rounds,
+ * reports not remembered: bytes, and milliseconds to save and to load. 100 arms, Matérn 5/2, reports through the
+ * randomiser included. Usage: bench_local [--rounds T] */
 #include <tacet/gate/randomizer.h>
 #include <tacet/open/local.h>
 
@@ -25,6 +26,26 @@ static void must(tacet_status status, const tacet_error *err) {
     }
 }
 
+typedef struct saved_state {
+    double kilobytes, save_ms, load_ms;
+} saved_state;
+
+static saved_state measure_state(const tacet_policy *policy, tacet_policy *fresh) {
+    saved_state out = {0};
+    tacet_error err = {TACET_OK, ""};
+    tacet_blob blob;
+    tacet_blob_init(&blob);
+    const double begin = seconds_now();
+    must(tacet_policy_save(policy, &blob, &err), &err);
+    const double middle = seconds_now();
+    must(tacet_policy_load(fresh, blob.data, blob.size, &err), &err);
+    out.load_ms = 1e3 * (seconds_now() - middle);
+    out.save_ms = 1e3 * (middle - begin);
+    out.kilobytes = (double)blob.size / 1e3;
+    tacet_blob_clear(&blob);
+    return out;
+}
+
 static void measure(tacet_local_algorithm algorithm, tacet_local_parameters parameters, size_t rounds) {
     const double lengthscale = 0.2;
     double X[ARMS];
@@ -34,6 +55,7 @@ static void measure(tacet_local_algorithm algorithm, tacet_local_parameters para
     tacet_ldp ldp;
     tacet_local_settings s;
     tacet_policy *policy = NULL;
+    tacet_policy *fresh = NULL;
     tacet_noise *noise = NULL;
     for (size_t i = 0; i < ARMS; i++) {
         X[i] = (double)i / (ARMS - 1);
@@ -51,10 +73,13 @@ static void measure(tacet_local_algorithm algorithm, tacet_local_parameters para
     s.bound = 1;
     s.noise_bound = 1;
     s.horizon = rounds;
+    s.forget = true;
     const tacet_cov_spec cov = {.kernel = kernel};
     must(tacet_local_create(&policy, &s, &cov, X, 1, ARMS, &err), &err);
+    must(tacet_local_create(&fresh, &s, &cov, X, 1, ARMS, &err), &err);
     must(tacet_noise_open_seeded(&noise, 1, 0, &err), &err);
     double each[STEPS] = {0};
+    saved_state states[STEPS] = {{0}};
     size_t t = 0;
     for (size_t step = 0; step < STEPS; step++) {
         const size_t end = step == 0 ? rounds / 100 : step == 1 ? rounds / 10 : rounds;
@@ -68,12 +93,17 @@ static void measure(tacet_local_algorithm algorithm, tacet_local_parameters para
             must(tacet_policy_observe(policy, suggestion.ticket, report, &err), &err);
         }
         each[step] = 1e6 * (seconds_now() - begin) / (double)(end - first);
+        states[step] = measure_state(policy, fresh);
     }
     printf("%-4s %-9s us a round: %.2f to %zu rounds, %.2f to %zu, %.2f to %zu; growth %.2f\n",
            tacet_local_algorithm_name(algorithm), tacet_local_parameters_name(parameters), each[0], rounds / 100,
            each[1], rounds / 10, each[2], rounds, each[2] / each[0]);
+    printf("               saved: %.0f, %.0f, %.0f kB; save %.2f, %.2f, %.2f ms; load %.2f, %.2f, %.2f ms\n",
+           states[0].kilobytes, states[1].kilobytes, states[2].kilobytes, states[0].save_ms, states[1].save_ms,
+           states[2].save_ms, states[0].load_ms, states[1].load_ms, states[2].load_ms);
     tacet_noise_close(noise);
     tacet_policy_free(policy);
+    tacet_policy_free(fresh);
     tacet_kernel_free(kernel);
 }
 

@@ -1,7 +1,7 @@
 /* report.c - a phone reports how well a suggestion worked, and nobody learns how well it worked.
  *
  * Build, with libtacet-device and libsodium alone:
- *     cc report.c -ltacet-device -lsodium -lm -o report
+ *     cc report.c $(pkg-config --cflags --libs tacet-device) -o report
  * Run:
  *     ./report memory.txt round-17 0.62      prints the report to send
  *     ./report memory.txt round-17 0.62      prints the same bits again: a retry costs nothing

@@ -1,41 +1,33 @@
 /* local.c - the learners of the local model as policies: tickets, history, saved states.
  * Ring: open. Source: Zhou and Tan 2020, Algorithms 1 to 3; docs/algorithms/local.md maps every step.
  * Differs: see there. Reports arrive as the device randomised them; one that it cannot have sent is refused.
- * Cost: that of the engine (local_arms.c, local_ata.c, local_moma.c) and O(n) a suggestion; 24 bytes a round. A saved
- * state is the list of suggestions and reports, replayed on loading: the time of all rounds again, and the same bits.
- */
+ * Cost: that of the engine (local_arms.c, local_ata.c, local_moma.c) and O(n) a suggestion; 12 bytes a round, 4 where
+ * reports are not remembered. A saved state is the engine's numbers and the open tickets; loading takes the time of
+ * reading them, however many rounds they stand for, and goes on with the same bits. */
 #include <tacet/open/local.h>
 
 #include "base/codec.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/policy_internal.h"
-#include "open/local_internal.h"
+#include "open/local_history.h"
 
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRINT_BYTES = 32, STATE_VERSION = 1 };
+enum { PRINT_BYTES = 32, STATE_VERSION = 2 };
 static const char NAME[] = "local";
 static const double LARGEST = 1e100; /* reports beyond this would overflow sums of squares */
 static const char *const ALGORITHMS[] = {"ucb", "tgp", "ata", "moma"};
 static const char *const PARAMETERS[] = {"literal", "tight", "orderwise", "tuned"};
 
-/* Suggestions and reports, by ticket from 0. */
-typedef struct history {
-    size_t suggested, reported;
-    size_t *arms;   /* horizon */
-    double *values; /* horizon; NaN where not reported */
-    size_t *order;  /* horizon: tickets in the order of their reports */
-} history;
-
 typedef struct local {
     tacet__local p;
     const tacet__local_engine *ops;
     void *engine;
-    history h;
+    tacet__history h;
     double *bounds; /* n */
     unsigned char problem[PRINT_BYTES];
 } local;
@@ -82,28 +74,13 @@ const char *tacet_local_parameters_name(tacet_local_parameters parameters) {
     return (size_t)parameters < 4 ? PARAMETERS[parameters] : "unknown";
 }
 
-static bool history_init(history *h, size_t horizon) {
-    *h = (history){0};
-    h->arms = TACET__ZALLOC(size_t, horizon);
-    h->values = TACET__ZALLOC(double, horizon);
-    h->order = TACET__ZALLOC(size_t, horizon);
-    return h->arms != NULL && h->values != NULL && h->order != NULL;
-}
-
-static void history_clear(history *h) {
-    free(h->arms);
-    free(h->values);
-    free(h->order);
-    *h = (history){0};
-}
-
 static void local_free(void *object) {
     local *self = object;
     if (self != NULL) {
         if (self->engine != NULL) {
             self->ops->free(self->engine);
         }
-        history_clear(&self->h);
+        tacet__history_clear(&self->h);
         free(self->bounds);
         free(self->p.K);
         free(self);
@@ -124,7 +101,7 @@ static size_t best_arm(local *self, size_t t, double *score) {
 
 static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
     local *self = object;
-    history *h = &self->h;
+    tacet__history *h = &self->h;
     if (round->points != NULL || round->context_dim != 0) {
         return tacet__fail(err, TACET_INVALID, "%s has a fixed domain and no context: a round brings nothing", NAME);
     }
@@ -140,37 +117,34 @@ static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_rou
         }
         arm = best_arm(self, h->suggested + 1, &score);
     } else {
-        arm = h->arms[h->suggested - 1]; /* an epoch plays one arm */
+        arm = h->last; /* an epoch plays one arm */
         score = self->ops->mean(self->engine)[arm] + self->p.s.mean;
     }
-    h->arms[h->suggested] = arm;
-    h->values[h->suggested] = (double)NAN;
-    h->suggested++;
+    tacet__history_suggest(h, arm);
     *out = (tacet_suggestion){.index = arm, .ticket = h->suggested, .score = score};
     return TACET_OK;
 }
 
-static bool possible(const local *self, double value) {
-    return fabs(value) <= LARGEST && (self->p.s.ldp == NULL || tacet_ldp_possible(&self->p.ldp, value));
+bool tacet__local_possible(const tacet__local *p, double value) {
+    return fabs(value) <= LARGEST && (p->s.ldp == NULL || tacet_ldp_possible(&p->ldp, value));
 }
 
 static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
     local *self = object;
-    history *h = &self->h;
+    tacet__history *h = &self->h;
     if (ticket == 0 || ticket > h->suggested) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
     const size_t k = (size_t)ticket - 1;
-    if (!isnan(h->values[k])) {
+    if (h->open[k] == 0) {
         return tacet__fail(err, TACET_CONFLICT, "ticket %llu has been reported already", (unsigned long long)ticket);
     }
-    if (!possible(self, value)) {
+    if (!tacet__local_possible(&self->p, value)) {
         return tacet__fail(err, TACET_INVALID, "no device that follows the rules can have sent this report");
     }
-    const tacet_status status = self->ops->observe(self->engine, h->arms[k], value - self->p.s.mean, err);
+    const tacet_status status = self->ops->observe(self->engine, h->open[k] - 1, value - self->p.s.mean, err);
     if (status == TACET_OK) {
-        h->values[k] = value;
-        h->order[h->reported++] = k;
+        tacet__history_report(h, k, value);
     }
     return status;
 }
@@ -217,88 +191,59 @@ static void guarantee(const void *object, tacet_guarantee *out) {
 
 static tacet_status save(const void *object, tacet_blob *out, tacet_error *err) {
     const local *self = object;
-    const history *h = &self->h;
     tacet__writer w;
     tacet__write_begin(&w, out, NAME, STATE_VERSION);
     tacet__write_bytes(&w, self->problem, sizeof self->problem);
-    tacet__write_size(&w, h->suggested);
-    for (size_t k = 0; k < h->suggested; k++) {
-        tacet__write_size(&w, h->arms[k]);
-    }
-    tacet__write_size(&w, h->reported);
-    for (size_t r = 0; r < h->reported; r++) {
-        tacet__write_size(&w, h->order[r]);
-        tacet__write_f64(&w, h->values[h->order[r]]);
-    }
+    tacet__history_write(&self->h, &w);
+    self->ops->write(self->engine, &w);
     return tacet__write_end(&w, err);
 }
 
-/* Every number must be one this policy could have written. */
-static void history_read(history *h, const local *self, tacet__reader *r) {
+/* History and engine from a reader behind the head. The engine holds anything at all when this fails. */
+static tacet_status read_state(local *self, tacet__history *h, tacet__reader *r, tacet_error *err) {
     const unsigned char *problem = NULL;
     const size_t length = tacet__read_bytes(r, &problem);
     if (length != PRINT_BYTES || memcmp(problem, self->problem, PRINT_BYTES) != 0) {
         r->failed = true;
+        return tacet__fail(err, TACET_CORRUPT, "saved state is of a learner of another problem");
     }
-    h->suggested = tacet__read_size(r, self->p.s.horizon);
-    for (size_t k = 0; k < h->suggested && !r->failed; k++) {
-        h->arms[k] = tacet__read_size(r, self->p.n - 1);
-        h->values[k] = (double)NAN;
-        if (k % self->p.s.lanes != 0 && h->arms[k] != h->arms[k - 1]) {
-            r->failed = true;
-        }
+    tacet__history_read(h, &self->p, r);
+    if (!r->failed) {
+        self->ops->read(self->engine, r, h->reported);
     }
-    h->reported = tacet__read_size(r, h->suggested);
-    for (size_t i = 0; i < h->reported && !r->failed; i++) {
-        h->order[i] = tacet__read_size(r, h->suggested - 1);
-        const double value = tacet__read_f64(r);
-        const bool early = self->p.s.lanes > 1 && h->order[i] / self->p.s.lanes != i / self->p.s.lanes;
-        if (!isnan(h->values[h->order[i]]) || !possible(self, value) || early) {
-            r->failed = true;
-        }
-        h->values[h->order[i]] = value;
-    }
-}
-
-/* The engine as the reports leave it, from nothing. */
-static tacet_status replay(local *self, const history *h, tacet_error *err) {
-    self->ops->reset(self->engine);
-    tacet_status status = TACET_OK;
-    for (size_t i = 0; i < h->reported && status == TACET_OK; i++) {
-        const size_t k = h->order[i];
-        status = self->ops->observe(self->engine, h->arms[k], h->values[k] - self->p.s.mean, err);
-    }
-    return status;
+    return tacet__read_end(r, err);
 }
 
 static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
     local *self = object;
-    history h = {0};
+    tacet__history h = {0};
+    tacet__history unused = {0};
     tacet__reader r;
+    tacet_blob before;
+    tacet_blob_init(&before);
     tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
     if (status != TACET_OK) {
         return status;
     }
-    if (!history_init(&h, self->p.s.horizon)) {
+    if (save(self, &before, NULL) != TACET_OK || !tacet__history_init(&h, &self->p) ||
+        !tacet__history_init(&unused, &self->p)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
         goto done;
     }
-    history_read(&h, self, &r);
-    status = tacet__read_end(&r, err);
+    status = read_state(self, &h, &r, err);
     if (status != TACET_OK) {
+        /* What this learner wrote a moment ago, it can read. */
+        (void)tacet__read_begin(&r, before.data, before.size, NAME, STATE_VERSION, NULL);
+        (void)read_state(self, &unused, &r, NULL);
         goto done;
     }
-    if (replay(self, &h, NULL) != TACET_OK) {
-        /* What was there has been observed once, so it can be observed again. */
-        (void)replay(self, &self->h, NULL);
-        status = tacet__fail(err, TACET_CORRUPT, "saved state of %s holds values that cannot be", NAME);
-        goto done;
-    }
-    const history old = self->h;
+    const tacet__history old = self->h;
     self->h = h;
     h = old;
 done:
-    history_clear(&h);
+    tacet__history_clear(&h);
+    tacet__history_clear(&unused);
+    tacet_blob_clear(&before);
     return status;
 }
 
@@ -377,6 +322,7 @@ static void fingerprint(local *self) {
                                s->lanes,
                                s->seed,
                                s->horizon,
+                               s->forget,
                                self->p.n};
     (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
     (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
@@ -412,12 +358,12 @@ static tacet_status read_covariance(local *self, const tacet_cov *cov, tacet_err
 static tacet_status build(local *self, const tacet_cov *cov, bool default_lambda, tacet_error *err) {
     tacet__local *p = &self->p;
     size_t square = 0;
-    if (!tacet__size_mul(&square, p->n, p->n)) {
+    if (!tacet__size_mul(&square, p->n, p->n) || p->n >= UINT32_MAX) {
         return tacet__fail(err, TACET_OVERFLOW, "%zu arms are too many", p->n);
     }
     p->K = TACET__ALIGNED(double, square);
     self->bounds = TACET__ALIGNED(double, p->n);
-    if (p->K == NULL || self->bounds == NULL || !history_init(&self->h, p->s.horizon)) {
+    if (p->K == NULL || self->bounds == NULL || !tacet__history_init(&self->h, p)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rounds over %zu arms", p->s.horizon, p->n);
     }
     tacet_status status = read_covariance(self, cov, err);
@@ -487,8 +433,7 @@ tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated, uint64_t 
     if (self == NULL) {
         return tacet__fail(err, TACET_INVALID, "not a learner of the local model");
     }
-    if (ticket >= 1 && ticket <= self->h.suggested &&
-        memcmp(&self->h.values[ticket - 1], &report, sizeof report) == 0 && !isnan(report)) {
+    if (ticket >= 1 && ticket <= self->h.suggested && tacet__history_repeats(&self->h, (size_t)ticket - 1, report)) {
         *repeated = true;
         return TACET_OK;
     }

@@ -4,6 +4,7 @@
  * each arm's own mean. Cost: O(n^2) a round, flat in T; no allocation after create. */
 #include "open/local_internal.h"
 
+#include "base/arms_internal.h"
 #include "base/fail.h"
 #include "base/memory.h"
 
@@ -18,6 +19,16 @@ typedef struct engine {
     size_t observed;
 } engine;
 
+static bool own_means(const engine *e) {
+    return e->p->s.algorithm == TACET_LOCAL_UCB && e->p->s.parameters == TACET_LOCAL_TIGHT;
+}
+
+static void bound_own_mean(engine *e, size_t arm) {
+    const double count = (double)tacet_arms_counts(e->arms)[arm];
+    const double average = e->p->s.lambda * tacet_arms_sums(e->arms)[arm] / count;
+    e->own[arm] = average + tacet__local_arm_radius(e->p, count);
+}
+
 static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) {
     engine *e = self;
     double kept = y;
@@ -27,10 +38,8 @@ static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) 
     const tacet_status status = tacet_arms_observe(e->arms, arm, 1, kept, e->p->s.lambda, err);
     if (status == TACET_OK) {
         e->observed++;
-        if (e->p->s.algorithm == TACET_LOCAL_UCB && e->p->s.parameters == TACET_LOCAL_TIGHT) {
-            const double count = (double)tacet_arms_counts(e->arms)[arm];
-            const double average = e->p->s.lambda * tacet_arms_sums(e->arms)[arm] / count;
-            e->own[arm] = average + tacet__local_arm_radius(e->p, count);
+        if (own_means(e)) {
+            bound_own_mean(e, arm);
         }
     }
     return status;
@@ -63,12 +72,48 @@ static const double *var(const void *self) {
     return tacet_arms_var(e->arms);
 }
 
+static void forget_own_means(engine *e) {
+    for (size_t i = 0; i < e->p->n; i++) {
+        e->own[i] = (double)INFINITY;
+    }
+}
+
 static void reset(void *self) {
     engine *e = self;
     tacet_arms_reset(e->arms);
     e->observed = 0;
-    for (size_t i = 0; i < e->p->n; i++) {
-        e->own[i] = (double)INFINITY;
+    forget_own_means(e);
+}
+
+static void write_state(const void *self, tacet__writer *w) {
+    const engine *e = self;
+    tacet__arms_write(e->arms, w);
+}
+
+static void read_state(void *self, tacet__reader *r, size_t observed) {
+    engine *e = self;
+    const size_t n = e->p->n;
+    tacet__arms_read(e->arms, r);
+    const uint64_t *counts = tacet_arms_counts(e->arms);
+    const double *P = tacet_arms_cov(e->arms);
+    uint64_t left = observed;
+    for (size_t i = 0; i < n && !r->failed; i++) {
+        r->failed = counts[i] > left || (counts[i] > 0) != (tacet_arms_weights(e->arms)[i] > 0);
+        left -= counts[i];
+    }
+    for (size_t i = 0; i < n * n && !r->failed; i++) {
+        r->failed = !isfinite(P[i]);
+    }
+    if (left != 0 || !isfinite(tacet_arms_information(e->arms))) {
+        r->failed = true;
+    }
+    e->observed = observed;
+    forget_own_means(e);
+    /* A bound of an arm's own mean was computed when the arm was last reported, from the sums it still has. */
+    for (size_t i = 0; i < n && own_means(e) && !r->failed; i++) {
+        if (counts[i] > 0) {
+            bound_own_mean(e, i);
+        }
     }
 }
 
@@ -81,7 +126,7 @@ static void destroy(void *self) {
     }
 }
 
-static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy};
+static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy, write_state, read_state};
 
 tacet_status tacet__local_arms(void **out, const tacet__local_engine **ops, const tacet__local *p, const tacet_cov *cov,
                                tacet_error *err) {

@@ -77,6 +77,16 @@ static size_t merge_arm(engine *e, size_t arm, size_t at) {
     return total;
 }
 
+static void sum_runs(engine *e) {
+    for (size_t arm = 0; arm < e->p->n; arm++) {
+        double sum = 0;
+        for (size_t k = e->start[arm]; k < e->start[arm + 1]; k++) {
+            sum += e->run[k];
+            e->prefix[k] = sum;
+        }
+    }
+}
+
 static void merge_runs(engine *e) {
     const size_t n = e->p->n;
     for (size_t i = 0; i < n; i++) {
@@ -97,13 +107,7 @@ static void merge_runs(engine *e) {
     double *kept = e->run;
     e->run = e->other;
     e->other = kept;
-    for (size_t arm = 0; arm < n; arm++) {
-        double sum = 0;
-        for (size_t k = e->start[arm]; k < e->start[arm + 1]; k++) {
-            sum += e->run[k];
-            e->prefix[k] = sum;
-        }
-    }
+    sum_runs(e);
     e->fresh_count = 0;
 }
 
@@ -308,6 +312,82 @@ static void reset(void *self) {
     e->growth = 0;
 }
 
+/* What a round reads of the last: the runs and fresh reports, features, and the matrices that follow them. Prefix sums
+ * and the level follow from these; the rest is scratch. */
+static void write_state(const void *self, tacet__writer *w) {
+    const engine *e = self;
+    const size_t n = e->p->n;
+    const size_t m = e->ny.m;
+    const size_t sorted = e->start[n];
+    tacet__nystrom_write(&e->ny, w);
+    tacet__write_u64s(w, e->plays, n);
+    tacet__write_matrix(w, e->mean, n, n, 1);
+    tacet__write_matrix(w, e->var, n, n, 1);
+    tacet__write_u64(w, e->rebuilds);
+    tacet__write_f64(w, e->growth);
+    tacet__write_matrix(w, e->U, n, m, n);
+    tacet__write_matrix(w, e->W, n, m, n);
+    tacet__write_matrix(w, e->root, m, m, m);
+    for (size_t j = 0; j < n; j++) {
+        tacet__write_size(w, e->start[j + 1]);
+    }
+    tacet__write_f64s(w, e->run, sorted);
+    tacet__write_f64s(w, e->fresh, e->fresh_count);
+    for (size_t k = 0; k < e->fresh_count; k++) {
+        tacet__write_size(w, e->fresh_arm[k]);
+    }
+}
+
+/* Runs sorted by size, then the reports since; each arm has as many as it was played. */
+static void read_reports(engine *e, tacet__reader *r, size_t observed) {
+    const size_t n = e->p->n;
+    for (size_t j = 0; j < n && !r->failed; j++) {
+        e->start[j + 1] = tacet__read_size(r, observed);
+        r->failed = r->failed || e->start[j + 1] < e->start[j] || e->plays[j] > observed;
+        e->fresh_first[j] = e->start[j + 1] - e->start[j]; /* counts here; chains only while runs are merged */
+    }
+    if (r->failed) {
+        return;
+    }
+    tacet__read_matrix(r, e->run, e->start[n], e->start[n], 1);
+    e->fresh_count = observed - e->start[n];
+    tacet__read_matrix(r, e->fresh, e->fresh_count, e->fresh_count, 1);
+    for (size_t k = 0; k < e->fresh_count && !r->failed; k++) {
+        e->fresh_arm[k] = tacet__read_size(r, n - 1);
+        e->fresh_first[e->fresh_arm[k]]++;
+    }
+    for (size_t j = 0; j < n && !r->failed; j++) {
+        r->failed = e->fresh_first[j] != e->plays[j];
+        for (size_t k = e->start[j] + 1; k < e->start[j + 1]; k++) {
+            r->failed = r->failed || fabs(e->run[k]) < fabs(e->run[k - 1]);
+        }
+    }
+}
+
+static void read_state(void *self, tacet__reader *r, size_t observed) {
+    engine *e = self;
+    const size_t n = e->p->n;
+    tacet__nystrom_read(&e->ny, r);
+    const size_t m = e->ny.m;
+    tacet__read_u64s(r, e->plays, n);
+    tacet__read_matrix(r, e->mean, n, n, 1);
+    tacet__read_matrix(r, e->var, n, n, 1);
+    e->rebuilds = tacet__read_u64(r);
+    tacet__read_matrix(r, &e->growth, 1, 1, 1);
+    tacet__read_matrix(r, e->U, n, m, n);
+    tacet__read_matrix(r, e->W, n, m, n);
+    tacet__read_matrix(r, e->root, m, m, m);
+    read_reports(e, r, observed);
+    for (size_t j = 0; j < n && !r->failed; j++) {
+        r->failed = !(e->var[j] >= 0);
+    }
+    e->observed = observed;
+    if (!r->failed) {
+        e->level = tacet__local_level_ata(e->p, m);
+        sum_runs(e);
+    }
+}
+
 static void destroy(void *self) {
     engine *e = self;
     if (e != NULL) {
@@ -354,7 +434,7 @@ static bool allocate(engine *e) {
            e->fresh_first != NULL;
 }
 
-static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy};
+static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy, write_state, read_state};
 
 tacet_status tacet__local_ata(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
     *out = NULL;

@@ -1,11 +1,13 @@
 /* local_internal.h - the parts of the local model's learners. Ring: open.
  *
- * A policy (local.c) keeps tickets and history; an engine keeps estimates. An engine is a function of the sequence of
- * (arm, report) it observed, so that a saved state is that sequence. */
+ * A policy (local.c) keeps tickets (local_history.c); an engine keeps estimates, and is a function of the sequence of
+ * (arm, report) it observed. */
 #ifndef TACET_SRC_OPEN_LOCAL_INTERNAL_H
 #define TACET_SRC_OPEN_LOCAL_INTERNAL_H
 
 #include <tacet/open/local.h>
+
+#include "base/codec.h"
 
 /* What is known before the first round; shared by policy and engine, immutable. */
 typedef struct tacet__local {
@@ -28,6 +30,10 @@ typedef struct tacet__local_engine {
     const double *(*var)(const void *self);
     void (*reset)(void *self);
     void (*free)(void *self);
+    void (*write)(const void *self, tacet__writer *w);
+    /* The state written after `observed` reports. Fails the reader, and leaves the engine in any state, when a number
+     * is one that no sequence of reports leads to, as far as O(state) can tell. */
+    void (*read)(void *self, tacet__reader *r, size_t observed);
 } tacet__local_engine;
 
 tacet_status tacet__local_arms(void **out, const tacet__local_engine **engine, const tacet__local *p,
@@ -68,6 +74,11 @@ typedef struct tacet__nystrom {
 tacet_status tacet__nystrom_init(tacet__nystrom *ny, const tacet__local *p, tacet_error *err);
 void tacet__nystrom_clear(tacet__nystrom *ny);
 void tacet__nystrom_reset(tacet__nystrom *ny);
+void tacet__nystrom_write(const tacet__nystrom *ny, tacet__writer *w);
+void tacet__nystrom_read(tacet__nystrom *ny, tacet__reader *r);
+/* `rows` x `columns` of a matrix with leading dimension ld; reading fails where a number is not finite. */
+void tacet__write_matrix(tacet__writer *w, const double *a, size_t ld, size_t rows, size_t columns);
+void tacet__read_matrix(tacet__reader *r, double *a, size_t ld, size_t rows, size_t columns);
 /* Draws the dictionary from the arms' plays and approximate variances, the coins being those of this `step`. *changed:
  * the features are others than before. On failure nothing has changed. */
 tacet_status tacet__nystrom_update(tacet__nystrom *ny, bool *changed, const uint64_t *plays, const double *var,

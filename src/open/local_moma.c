@@ -200,6 +200,36 @@ static void reset(void *self) {
     e->reported = 0;
 }
 
+static void write_state(const void *self, tacet__writer *w) {
+    const engine *e = self;
+    const size_t n = e->p->n;
+    tacet__nystrom_write(&e->ny, w);
+    tacet__write_u64s(w, e->plays, n);
+    tacet__write_matrix(w, e->mean, n, n, 1);
+    tacet__write_matrix(w, e->var, n, n, 1);
+    tacet__write_matrix(w, e->lanes, e->k, e->k, n);
+    tacet__write_matrix(w, e->epoch, e->k, e->reported, 1);
+}
+
+static void read_state(void *self, tacet__reader *r, size_t observed) {
+    engine *e = self;
+    const size_t n = e->p->n;
+    e->reported = observed % e->k;
+    e->epochs = observed / e->k;
+    tacet__nystrom_read(&e->ny, r);
+    tacet__read_u64s(r, e->plays, n);
+    tacet__read_matrix(r, e->mean, n, n, 1);
+    tacet__read_matrix(r, e->var, n, n, 1);
+    tacet__read_matrix(r, e->lanes, e->k, e->k, n);
+    tacet__read_matrix(r, e->epoch, e->k, e->reported, 1);
+    uint64_t left = e->epochs;
+    for (size_t j = 0; j < n && !r->failed; j++) {
+        r->failed = e->plays[j] > left || !(e->var[j] >= 0);
+        left -= e->plays[j];
+    }
+    r->failed = r->failed || left != 0;
+}
+
 static void destroy(void *self) {
     engine *e = self;
     if (e != NULL) {
@@ -243,7 +273,7 @@ static bool allocate(engine *e) {
            e->distances != NULL;
 }
 
-static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy};
+static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy, write_state, read_state};
 
 tacet_status tacet__local_moma(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
     *out = NULL;

@@ -32,6 +32,17 @@ said=$(cd "$tmp" && LD_LIBRARY_PATH=$libdir ./consumer)
 expected=$(printf '2 records, the last 4.5\n41943041')
 [ "$said" = "$expected" ] || { echo "the installed library said: $said"; exit 1; }
 
+# The device's half alone, shared and static, as the head of the example says.
+for kind in shared static; do
+    libs=$(pkg-config --libs tacet-device)
+    [ "$kind" = shared ] || libs=$(pkg-config --static --libs tacet-device | sed "s|-ltacet-device|$libdir/libtacet-device.a|")
+    # shellcheck disable=SC2046,SC2086
+    "$compiler" $strict $extra -D_GNU_SOURCE $(pkg-config --cflags tacet-device) "$source/examples/device/report.c" -o "$tmp/device" $libs
+    report=$(LD_LIBRARY_PATH=$libdir "$tmp/device" "$tmp/memory-$kind" round-17 0.62)
+    [ -n "$report" ] && [ "$(LD_LIBRARY_PATH=$libdir "$tmp/device" "$tmp/memory-$kind" round-17 0.62)" = "$report" ] ||
+        { echo "$kind: the device's example said: $report"; exit 1; }
+done
+
 # Every public header stands on its own, in C and, where there is a compiler for it, in C++.
 (cd "$prefix/include" && find tacet -name '*.h') | sort >"$tmp/headers"
 [ -s "$tmp/headers" ]
@@ -57,4 +68,4 @@ for program in "$build"/bin/tacet-*; do
     done
 done
 [ -s "$prefix/share/man/man1/tacet.1" ]
-echo "$(wc -l <"$tmp/headers") headers, a program built and run against the installed library"
+echo "$(wc -l <"$tmp/headers") headers, programs built and run against both installed libraries"

@@ -102,8 +102,15 @@ static double value(void *user, size_t k, const tacet_suggestion *suggestion) {
     return report(user, k, suggestion->index);
 }
 
+/* Under valgrind, which is some fifty times slower, statistics are taken from fewer rounds. */
+static bool slow(void) {
+    return getenv("TACET_VALGRIND") != NULL;
+}
+
 static void conforms(void **state) {
     fixture *f = *state;
+    /* Each creation computes the proxy of a hybrid randomiser anew, in milliseconds: one choice does that. */
+    const int hybrid = slow() ? -1 : TACET_LOCAL_TIGHT;
     for (int algorithm = TACET_LOCAL_UCB; algorithm <= TACET_LOCAL_MOMA; algorithm++) {
         for (int parameters = TACET_LOCAL_LITERAL; parameters <= TACET_LOCAL_TUNED; parameters++) {
             for (int mode = 0; mode < (parameters == TACET_LOCAL_LITERAL ? 2 : 1); mode++) {
@@ -112,7 +119,8 @@ static void conforms(void **state) {
                 f->s.parameters = (tacet_local_parameters)parameters;
                 f->s.lanes = algorithm == TACET_LOCAL_MOMA ? 3 : 0;
                 f->s.ldp = mode == 0 ? &f->ldp : NULL;
-                assert_ok(tacet_ldp_init(&f->ldp, ucb ? TACET_LDP_HYBRID : TACET_LDP_LAPLACE, 1, -2, 2, NULL));
+                const tacet_ldp_kind bounded = parameters == hybrid ? TACET_LDP_HYBRID : TACET_LDP_DUCHI;
+                assert_ok(tacet_ldp_init(&f->ldp, ucb ? bounded : TACET_LDP_LAPLACE, 1, -2, 2, NULL));
                 const conformance_problem problem = {.create = make,
                                                      .create_foreign = make_foreign,
                                                      .value = value,
@@ -329,11 +337,11 @@ static void ata_follows_between_rebuilds(void **state) {
     ops->free(engine);
 }
 
-/* Arm i is in the dictionary with probability 1 - (1 - p)^plays. 20,000 draws: five standard deviations, so a false
- * alarm has probability below 1e-5 for the twelve arms together. */
+/* Arm i is in the dictionary with probability 1 - (1 - p)^plays. 20,000 draws, or 2,000: five standard deviations, so a
+ * false alarm has probability below 1e-5 for the twelve arms together. */
 static void dictionary_has_its_law(void **state) {
     fixture *f = *state;
-    enum { DRAWS = 20000 };
+    const size_t draws = slow() ? 2000 : 20000;
     tacet__local p = parts(f);
     p.s.lambda = 1;
     tacet__nystrom ny;
@@ -346,7 +354,7 @@ static void dictionary_has_its_law(void **state) {
         plays[i] = i;
         var[i] = (i == N - 1 ? 2 : 0.05 / (double)(i + 1)) / tacet__local_q(&p);
     }
-    for (uint64_t step = 0; step < DRAWS; step++) {
+    for (uint64_t step = 0; step < draws; step++) {
         bool changed = false;
         size_t size = 0;
         assert_ok(tacet__nystrom_update(&ny, &changed, plays, var, step, NULL));
@@ -358,11 +366,11 @@ static void dictionary_has_its_law(void **state) {
         empty += size == 0;
     }
     assert_int_equal(hits[0], 0);         /* never played */
-    assert_int_equal(hits[N - 1], DRAWS); /* p = 1 */
+    assert_int_equal(hits[N - 1], draws); /* p = 1 */
     assert_int_equal(empty, 0);
     for (size_t i = 1; i < N - 1; i++) {
         const double law = 1 - pow(1 - 0.05 / (double)(i + 1), (double)plays[i]);
-        assert_close((double)hits[i] / DRAWS, law, 5 * sqrt(law * (1 - law) / DRAWS));
+        assert_close((double)hits[i] / (double)draws, law, 5 * sqrt(law * (1 - law) / (double)draws));
     }
     /* No arm left: no features, and the prior's variance. */
     bool changed = false;
@@ -528,12 +536,14 @@ static void prior_factor_is_least(void **state) {
 }
 
 /* The bounds hold for every arm and round at once. Duchi's bit for a function with |f|_H <= 1; by the proof a run
- * fails with probability at most 0.1, so 40 seeded runs with more than 10 failures would have probability < 0.2 %. */
+ * fails with probability at most 0.1, so more than a quarter failing has probability < 0.2 % in 40 seeded runs (4 % in
+ * the 8 of a slow machine; the seeds are fixed). */
 static void tight_bounds_hold(void **state) {
     fixture *f = *state;
     size_t failures = 0;
-    f->s.horizon = 2000;
-    for (uint64_t run = 0; run < 40; run++) {
+    const uint64_t runs = slow() ? 8 : 40;
+    f->s.horizon = slow() ? 200 : 2000;
+    for (uint64_t run = 0; run < runs; run++) {
         tacet__local p = parts(f);
         const tacet_cov_spec spec = {.kernel = f->kernel};
         tacet_cov *cov = NULL;
@@ -563,7 +573,7 @@ static void tight_bounds_hold(void **state) {
         ops->free(engine);
         tacet_cov_free(cov);
     }
-    assert_true(failures <= 10);
+    assert_true(4 * failures <= runs);
 }
 
 /* --- what is refused ---------------------------------------------------------------------------------------------- */

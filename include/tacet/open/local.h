@@ -4,7 +4,9 @@
  * Finite domains of n arms, f = mean + g with |g|_H <= bound in the space of the prior's kernel, reports y = f(x) +
  * noise. Privacy is the device's doing and holds whatever the learner does; what the parameters decide is which regret
  * bound holds. docs/algorithms/local.md maps the paper's steps to functions and says which guarantee holds when.
- * Time per round does not grow with the rounds; memory is 24 bytes a round and O(n^2). */
+ * Time per round does not grow with the rounds; memory is O(n^2) and 12 bytes a round, 4 with `forget`, 60 more for
+ * ATA. A saved state is loaded in the time of reading it: O(n^2) (MoMA also k n) bytes, 16 an open ticket, and 8 a
+ * round unless `forget`; ATA 8 a round more. */
 #ifndef TACET_OPEN_LOCAL_H
 #define TACET_OPEN_LOCAL_H
 
@@ -46,6 +48,8 @@ typedef struct tacet_local_settings {
     double accuracy;      /* Nyström: epsilon in (0, 1); default 0.1 */
     uint64_t seed;        /* Nyström: public coins of the dictionary; default 0 */
     size_t horizon;       /* T: rounds at the most; no default */
+    bool forget;          /* reports are not remembered: tacet_local_receive calls every repeat a CONFLICT. For callers
+                             that keep them, as the suggestion service does; default false */
 } tacet_local_settings;
 
 TACET_API void tacet_local_settings_defaults(tacet_local_settings *settings);
@@ -63,7 +67,8 @@ TACET_API tacet_status tacet_local_create(tacet_policy **out, const tacet_local_
                                           const tacet_cov_spec *cov, const double *X, size_t ldx, size_t n,
                                           tacet_error *err);
 /* tacet_policy_observe for reports that may arrive twice, as over a network: the same bits again are OK, with *repeated
- * set, and change nothing; other bits for the same ticket are a CONFLICT. INVALID: not one of these policies. */
+ * set, and change nothing; other bits for the same ticket are a CONFLICT, and so is everything for a ticket whose
+ * report was not remembered (`forget`). INVALID: not one of these policies. */
 TACET_API tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated, uint64_t ticket, double report,
                                            tacet_error *err);
 /* beta_t of the next round (of its epoch, for MoMA); NaN for another policy. For tests and displays. */
