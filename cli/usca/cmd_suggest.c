@@ -1,46 +1,15 @@
 /* cmd_suggest.c - tacet usca suggest: actions to try while learning, drawn without looking at anything.
  * Ring: programs (trusted side, though it reads no data). Uniform from the operating system, or a Sobol sequence of at
- * most four coordinates (Sobol 1967, direction numbers of Joe, Kuo 2008), shifted by a random vector: still uniform,
- * and still independent of every context and reward. */
+ * most four coordinates, shifted by a random vector: still uniform, and still independent of every context and reward.
+ */
 #include "usca/commands.h"
+
+#include "base/sobol.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BITS = 32 };
-
-/* Direction numbers of the first four coordinates: van der Corput, then x + 1, x^2 + x + 1, x^3 + x + 1. */
-static uint32_t direction(size_t coordinate, unsigned bit) {
-    static const unsigned DEGREE[4] = {0, 1, 2, 3};
-    static const uint32_t COEFFICIENTS[4] = {0, 0, 1, 1};
-    static const uint32_t INITIAL[4][3] = {{0, 0, 0}, {1, 0, 0}, {1, 3, 0}, {1, 3, 1}};
-    uint32_t v[BITS];
-    for (unsigned i = 0; i < BITS; i++) {
-        const unsigned s = DEGREE[coordinate];
-        if (coordinate == 0) {
-            v[i] = UINT32_C(1) << (BITS - 1 - i);
-        } else if (i < s) {
-            v[i] = INITIAL[coordinate][i] << (BITS - 1 - i);
-        } else {
-            v[i] = v[i - s] ^ (v[i - s] >> s);
-            for (unsigned k = 1; k < s; k++) {
-                v[i] ^= (COEFFICIENTS[coordinate] >> (s - 1 - k) & 1U) != 0 ? v[i - k] : 0;
-            }
-        }
-    }
-    return v[bit];
-}
-
-static uint32_t sobol(size_t coordinate, uint64_t index) {
-    const uint64_t gray = index ^ (index >> 1);
-    uint32_t x = 0;
-    for (unsigned bit = 0; bit < BITS; bit++) {
-        x ^= (gray >> bit & 1U) != 0 ? direction(coordinate, bit) : 0;
-    }
-    return x;
-}
 
 int usca_suggest(int argc, char **argv, const cli_command *self) {
     const char *bounds = NULL;
@@ -84,7 +53,7 @@ int usca_suggest(int argc, char **argv, const cli_command *self) {
     for (size_t i = 0; i < count; i++) {
         json_t *action = json_array();
         for (size_t c = 0; c < d; c++) {
-            const uint32_t u = low_discrepancy ? sobol(c, first + i) + shift[c] : randombytes_random();
+            const uint32_t u = low_discrepancy ? tacet__sobol(c, first + i) + shift[c] : randombytes_random();
             const double x = lower[c] + (upper[c] - lower[c]) * (((double)u + 0.5) / 0x1p32);
             (void)json_array_append_new(action, cli_real(x));
             if (!cli_json_wanted()) {

@@ -4,13 +4,18 @@
 
 #include "common/cli.h"
 
+#include <tacet/base/csv.h>
 #include <tacet/trusted/usca.h>
 
 int usca_learn(int argc, char **argv, const cli_command *self);
 int usca_choose(int argc, char **argv, const cli_command *self);
 int usca_suggest(int argc, char **argv, const cli_command *self);
+int usca_check(int argc, char **argv, const cli_command *self);
 
-enum { USCA_OPTIONS = 24 }; /* shared ones, with room for those of a command */
+enum {
+    USCA_OPTIONS = 26,     /* shared ones, with room for those of a command */
+    USCA_OPTIONS_ROWS = 6, /* the first of them: what the rows are */
+};
 
 /* What learn and choose have in common. */
 typedef struct usca_job {
@@ -39,6 +44,8 @@ void usca_job_init(usca_job *job);
 size_t usca_job_options(usca_job *job, cli_option *options);
 /* Checks the options; false: explained, *code set. */
 bool usca_job_check(usca_job *job, const cli_command *self, int *code);
+/* Actions, contexts and reward of every row, in this order. */
+tacet_status usca_job_table(const usca_job *job, tacet_csv_table *table, tacet_error *err);
 /* Basis and learner, with all records; warns of actions that are plainly not uniform. */
 tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *err);
 /* Ledger (or none, when seeded) and noise. `fallback` is the ledger's path when --ledger is not given. */

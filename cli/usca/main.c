@@ -15,9 +15,10 @@ static const cli_command COMMANDS[] = {
      "these records they would void the proof, so nothing here fits them. How many features and stages, and how much "
      "to clip, "
      "is decided from the number of rows and eps before any row is looked at.\n\n"
-     "Refused: rows outside the bounds, too few rows for this eps, a ledger without budget (exit code 3). Warned: "
-     "actions that "
-     "were plainly not uniform.",
+     "Contexts outside their bounds and rewards outside the range are taken as the nearest value within, without a "
+     "word: an error or a warning would tell of private rows. 'tacet usca check' names them to the owner.\n\n"
+     "Refused: actions outside their bounds (they are public), too few rows for this eps, a ledger without budget "
+     "(exit code 3). Warned: actions that were plainly not uniform.",
      "tacet usca learn --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 "
      "--lengthscale 1.5,20 --eps 1 --out model.json",
      usca_learn},
@@ -31,6 +32,15 @@ static const cli_command COMMANDS[] = {
      "tacet usca choose --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 "
      "--lengthscale 1.5,20 --eps 1 --context 44",
      usca_choose},
+    {"usca check", "which rows of a private log lie outside the bounds; for its owner alone",
+     "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds LO:HI,LO:HI",
+     "Names on stderr the rows and columns that 'tacet usca learn' would take as the nearest value within (contexts, "
+     "rewards) or refuse (actions). What it says, its exit code included, is PRIVATE: it is for whoever holds the log, "
+     "before anything is released. If bounds are then changed to fit what was seen, the new bounds are fitted on these "
+     "records: choose them from what is publicly known instead.\n\n"
+     "Exit code 0: every row lies within; 1: some do not.",
+     "tacet usca check --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90",
+     usca_check},
     {"usca suggest", "actions to try while learning: uniform, independent of everything",
      "--bounds LO:HI [--count N] [options]",
      "Prints actions drawn uniformly within the bounds, one a line, without reading any data. Log them with the "

@@ -249,15 +249,19 @@ static tacet_status make_basis(usca_job *job, tacet_error *err) {
     return status == TACET_OK ? tacet_usca_basis_create(&job->basis, &space, 0, err) : status;
 }
 
-tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *err) {
+tacet_status usca_job_table(const usca_job *job, tacet_csv_table *table, tacet_error *err) {
     const char *columns[TACET_USCA_DIM_MOST + 1];
-    tacet_csv_table table = {0};
     for (size_t i = 0; i < job->d; i++) {
         columns[i] = i < job->action_count ? job->action_names[i] : job->context_names[i - job->action_count];
     }
     columns[job->d] = job->reward;
     const tacet_csv_wanted wanted = {.columns = columns, .d = job->d + 1};
-    tacet_status status = tacet_csv_load_file(&table, job->data, &wanted, err);
+    return tacet_csv_load_file(table, job->data, &wanted, err);
+}
+
+tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *err) {
+    tacet_csv_table table = {0};
+    tacet_status status = usca_job_table(job, &table, err);
     if (status == TACET_OK) {
         status = check_uniform(job, self, &table, err);
     }

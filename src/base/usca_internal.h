@@ -14,7 +14,8 @@ struct tacet_usca_basis {
     double unit_lengthscale[TACET_USCA_DIM_MOST]; /* of the unit box */
     tacet_features *features;                     /* over the unit box, E phi phi' = diag(lam) */
     double *weights;                              /* of the nodes (features->blocks->Z); they sum to 1 */
-    double tail;                                  /* 1 - sum of the kept eigenvalues, >= 0 */
+    size_t node_actions; /* distinct actions of the nodes: these times the contexts, actions fastest */
+    double tail;         /* 1 - sum of the kept eigenvalues, >= 0 */
 };
 
 /* The leading m features, without copying anything; lives as long as the basis. */
@@ -24,6 +25,8 @@ typedef struct tacet__usca_view {
 } tacet__usca_view;
 void tacet__usca_view_init(tacet__usca_view *view, const tacet_usca_basis *basis, size_t m);
 
+/* Quadrature nodes a coordinate, of d coordinates, where none are asked for. */
+size_t tacet__usca_order(size_t d);
 /* Into the unit box; coordinates outside the bounds are clipped, a NaN becomes the middle: a total function. */
 void tacet__usca_unit(const tacet_usca_basis *basis, double *out, const double *w);
 

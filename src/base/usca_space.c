@@ -62,6 +62,12 @@ static tacet_status check(const tacet_usca_space *s, tacet_error *err) {
     if (s->contexts != NULL && (s->context_dim == 0 || s->context_count == 0)) {
         return tacet__fail(err, TACET_INVALID, "a sample of contexts needs contexts");
     }
+    if (s->actions != NULL && s->action_count == 0) {
+        return tacet__fail(err, TACET_INVALID, "a list of actions needs actions");
+    }
+    if (s->density != NULL && s->context_dim == 0) {
+        return tacet__fail(err, TACET_INVALID, "a density of contexts needs contexts");
+    }
     return TACET_OK;
 }
 
@@ -73,106 +79,151 @@ static size_t power(size_t n, size_t d) {
     return p;
 }
 
-static size_t default_order(size_t d) {
+size_t tacet__usca_order(size_t d) {
     static const size_t ORDER[TACET_USCA_DIM_MOST + 1] = {1, 64, 24, 11, 6};
     return ORDER[d];
 }
 
-/* Nodes of the box weighted by the density; nodes of weight 0 are left out. */
-static tacet_status box_nodes(const tacet_usca_basis *b, const tacet_usca_space *s, double *X, double *weights,
-                              size_t *count, size_t order, tacet_error *err) {
-    const size_t all = power(order, b->d);
-    tacet_status status = tacet__quadrature_box(X, weights, b->d, order, UNIT[0], UNIT[1], err);
-    *count = all;
-    if (status != TACET_OK || s->density == NULL) {
-        return status;
+/* Half of the nodes, the actions' or the contexts': points of the unit box and their weights. */
+typedef struct factor {
+    double *X, *weights;
+    size_t d, count;
+} factor;
+
+static tacet_status factor_init(factor *f, size_t d, size_t count, tacet_error *err) {
+    f->d = d;
+    f->count = count;
+    f->X = TACET__ZALLOC(double, count *d + 1);
+    f->weights = TACET__ZALLOC(double, count);
+    return f->X == NULL || f->weights == NULL
+               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu quadrature nodes", count)
+               : TACET_OK;
+}
+
+static void factor_clear(factor *f) {
+    free(f->X);
+    free(f->weights);
+}
+
+static tacet_status grid_factor(factor *f, size_t d, size_t order, tacet_error *err) {
+    tacet_status status = factor_init(f, d, power(order, d), err);
+    if (status == TACET_OK && d == 0) {
+        f->weights[0] = 1;
+    } else if (status == TACET_OK) {
+        status = tacet__quadrature_box(f->X, f->weights, d, order, UNIT[0], UNIT[1], err);
     }
+    return status;
+}
+
+/* Equal weights on a public list of points, in the units of the bounds. */
+static tacet_status list_factor(factor *f, const double *points, size_t d, size_t count, const double *lower,
+                                const double *upper, const char *what, tacet_error *err) {
+    tacet_status status = factor_init(f, d, count, err);
+    for (size_t k = 0; k < count && status == TACET_OK; k++) {
+        f->weights[k] = 1;
+        for (size_t c = 0; c < d; c++) {
+            const double at = points[k * d + c];
+            if (!(at >= lower[c] && at <= upper[c])) {
+                status =
+                    tacet__fail(err, TACET_INVALID, "%s %zu of the public list lies outside the bounds", what, k + 1);
+            }
+            f->X[k * d + c] = (at - lower[c]) / (upper[c] - lower[c]);
+        }
+    }
+    return status;
+}
+
+/* Weights times the density of contexts; nodes of weight 0 are left out. */
+static tacet_status weigh(factor *f, const tacet_usca_space *s, const double *lower, const double *upper,
+                          tacet_error *err) {
     size_t kept = 0;
-    for (size_t j = 0; j < all; j++) {
+    for (size_t j = 0; j < f->count; j++) {
         double context[TACET_USCA_DIM_MOST] = {0};
-        for (size_t c = s->action_dim; c < b->d; c++) {
-            context[c - s->action_dim] = b->lower[c] + X[j * b->d + c] * (b->upper[c] - b->lower[c]);
+        for (size_t c = 0; c < f->d; c++) {
+            context[c] = lower[c] + f->X[j * f->d + c] * (upper[c] - lower[c]);
         }
         const double density = s->density(context, s->user);
         if (!(density >= 0 && isfinite(density))) {
             return tacet__fail(err, TACET_INVALID, "the density of contexts must be finite and >= 0 everywhere");
         }
         if (density > 0) {
-            weights[kept] = weights[j] * density;
-            memmove(X + kept * b->d, X + j * b->d, b->d * sizeof *X);
+            f->weights[kept] = f->weights[j] * density;
+            memmove(f->X + kept * f->d, f->X + j * f->d, f->d * sizeof *f->X);
             kept++;
         }
     }
-    *count = kept;
+    f->count = kept;
     return kept > 0 ? TACET_OK : tacet__fail(err, TACET_INVALID, "the density of contexts is zero on all nodes");
 }
 
-/* Gauss–Legendre actions times the points of a public sample. */
-static tacet_status sample_nodes(const tacet_usca_basis *b, const tacet_usca_space *s, double *X, double *weights,
-                                 size_t order, tacet_error *err) {
+/* The two factors of the nodes. */
+static tacet_status make_factors(factor *actions, factor *contexts, const tacet_usca_basis *b,
+                                 const tacet_usca_space *s, tacet_error *err) {
     const size_t a = s->action_dim;
-    const size_t actions = power(order, a);
-    double *A = TACET__ZALLOC(double, actions *a);
-    double *q = TACET__ZALLOC(double, actions);
-    tacet_status status = A == NULL || q == NULL
-                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for quadrature nodes")
-                              : tacet__quadrature_box(A, q, a, order, UNIT[0], UNIT[1], err);
-    for (size_t k = 0; status == TACET_OK && k < s->context_count; k++) {
-        for (size_t i = 0; i < actions; i++) {
-            double *x = X + (k * actions + i) * b->d;
-            memcpy(x, A + i * a, a * sizeof *x);
-            for (size_t c = a; c < b->d; c++) {
-                const double at = s->contexts[k * s->context_dim + c - a];
-                if (!(at >= b->lower[c] && at <= b->upper[c])) {
-                    status = tacet__fail(err, TACET_INVALID, "context %zu of the public sample lies outside the bounds",
-                                         k + 1);
-                }
-                x[c] = (at - b->lower[c]) / (b->upper[c] - b->lower[c]);
-            }
-            weights[k * actions + i] = q[i];
+    const size_t order = s->order != 0 ? s->order : tacet__usca_order(s->contexts != NULL ? a : b->d);
+    const size_t action_count = s->actions != NULL ? s->action_count : power(order, a);
+    const size_t context_count = s->contexts != NULL ? s->context_count : power(order, s->context_dim);
+    if (order > TACET__QUADRATURE_MOST || action_count > NODES_MOST || context_count > NODES_MOST / action_count) {
+        return tacet__fail(err, TACET_INVALID,
+                           "too many quadrature nodes: at most %d, the actions' times the contexts'", (int)NODES_MOST);
+    }
+    tacet_status status = s->actions != NULL
+                              ? list_factor(actions, s->actions, a, s->action_count, b->lower, b->upper, "action", err)
+                              : grid_factor(actions, a, order, err);
+    if (status == TACET_OK) {
+        status = s->contexts != NULL ? list_factor(contexts, s->contexts, s->context_dim, s->context_count,
+                                                   b->lower + a, b->upper + a, "context", err)
+                                     : grid_factor(contexts, s->context_dim, order, err);
+    }
+    return status == TACET_OK && s->density != NULL ? weigh(contexts, s, b->lower + a, b->upper + a, err) : status;
+}
+
+/* All pairs, actions fastest; the weights sum to 1. */
+static void product(double *X, double *weights, const factor *actions, const factor *contexts) {
+    const size_t d = actions->d + contexts->d;
+    double total = 0;
+    for (size_t k = 0; k < contexts->count; k++) {
+        for (size_t i = 0; i < actions->count; i++) {
+            const size_t j = k * actions->count + i;
+            memcpy(X + j * d, actions->X + i * actions->d, actions->d * sizeof *X);
+            memcpy(X + j * d + actions->d, contexts->X + k * contexts->d, contexts->d * sizeof *X);
+            weights[j] = actions->weights[i] * contexts->weights[k];
+            total += weights[j];
         }
     }
-    free(A);
-    free(q);
-    return status;
+    for (size_t j = 0; j < actions->count * contexts->count; j++) {
+        weights[j] /= total;
+    }
 }
 
 static tacet_status make_features(tacet_usca_basis *b, const tacet_usca_space *s, size_t most, tacet_error *err) {
-    const bool sample = s->contexts != NULL;
-    const size_t order = s->order != 0 ? s->order : default_order(sample ? s->action_dim : b->d);
-    size_t count = power(order, sample ? s->action_dim : b->d);
-    if (order > TACET__QUADRATURE_MOST || count > NODES_MOST || (sample && s->context_count > NODES_MOST / count)) {
-        return tacet__fail(err, TACET_INVALID, "too many quadrature nodes: at most %d%s", (int)NODES_MOST,
-                           sample ? ", the actions' times the sample's" : "");
-    }
-    count *= sample ? s->context_count : 1;
-    tacet_kernel *kernel = NULL;
     const tacet_kernel_spec spec = {.kind = s->kind,
                                     .d = b->d,
                                     .matern_p = s->kind == TACET_KERNEL_MATERN ? s->matern_p : 0,
                                     .signal_var = 1,
                                     .lengthscales = b->unit_lengthscale,
                                     .lengthscale_count = b->d};
-    double *X = TACET__ZALLOC(double, count * b->d);
-    b->weights = TACET__ZALLOC(double, count);
-    tacet_status status = X == NULL || b->weights == NULL
-                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu quadrature nodes", count)
-                              : tacet_kernel_create(&kernel, &spec, err);
+    const size_t limit = most == 0 || most > TACET_USCA_FEATURES_MOST ? TACET_USCA_FEATURES_MOST : most;
+    factor actions = {0};
+    factor contexts = {0};
+    tacet_kernel *kernel = NULL;
+    double *X = NULL;
+    tacet_status status = make_factors(&actions, &contexts, b, s, err);
+    const size_t count = actions.count * contexts.count;
     if (status == TACET_OK) {
-        status =
-            sample ? sample_nodes(b, s, X, b->weights, order, err) : box_nodes(b, s, X, b->weights, &count, order, err);
+        X = TACET__ZALLOC(double, count * b->d);
+        b->weights = TACET__ZALLOC(double, count);
+        status = X == NULL || b->weights == NULL
+                     ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu quadrature nodes", count)
+                     : tacet_kernel_create(&kernel, &spec, err);
     }
     if (status == TACET_OK) {
-        double total = 0;
-        for (size_t j = 0; j < count; j++) {
-            total += b->weights[j];
-        }
-        for (size_t j = 0; j < count; j++) {
-            b->weights[j] /= total;
-        }
-        const size_t limit = most == 0 || most > TACET_USCA_FEATURES_MOST ? TACET_USCA_FEATURES_MOST : most;
+        b->node_actions = actions.count;
+        product(X, b->weights, &actions, &contexts);
         status = tacet_features_create_mercer_points(&b->features, kernel, X, b->d, b->weights, count, limit, err);
     }
+    factor_clear(&actions);
+    factor_clear(&contexts);
     free(X);
     tacet_kernel_free(kernel);
     return status;

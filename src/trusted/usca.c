@@ -100,13 +100,8 @@ static tacet_status make_room(tacet_usca_learner *l, tacet_error *err) {
 
 tacet_status tacet_usca_learner_add(tacet_usca_learner *l, const double *w, double reward, tacet_error *err) {
     const size_t outside = tacet_usca_basis_outside(l->basis, w);
-    if (outside != 0) {
-        const bool action = outside <= l->basis->action_dim;
-        return tacet__fail(err, TACET_INVALID, "record %zu: %s %zu lies outside its bounds", l->count + 1,
-                           action ? "action" : "context", action ? outside : outside - l->basis->action_dim);
-    }
-    if (!isfinite(reward)) {
-        return tacet__fail(err, TACET_INVALID, "record %zu: the reward is not finite", l->count + 1);
+    if (outside > 0 && outside <= l->basis->action_dim) {
+        return tacet__fail(err, TACET_INVALID, "record %zu: action %zu lies outside its bounds", l->count + 1, outside);
     }
     if (l->count == RECORDS_MOST) {
         return tacet__fail(err, TACET_INVALID, "at most %d records", (int)RECORDS_MOST);
@@ -115,7 +110,7 @@ tacet_status tacet_usca_learner_add(tacet_usca_learner *l, const double *w, doub
     if (status == TACET_OK) {
         double *record = l->records + l->count * (l->basis->d + 1);
         tacet__usca_unit(l->basis, record, w);
-        record[l->basis->d] = fmin(fmax(reward - l->middle, -l->bound), l->bound);
+        record[l->basis->d] = isnan(reward) ? 0 : fmin(fmax(reward - l->middle, -l->bound), l->bound);
         l->count++;
     }
     return status;

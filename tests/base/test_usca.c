@@ -417,6 +417,26 @@ static void test_laws(void **state) {
     space.context_count = 2;
     assert_status(tacet_usca_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
     assert_null(basis);
+    /* Actions from a list: they times the nodes of the contexts, actions fastest, equal weights a context. */
+    const double list[3] = {0, 0.25, 1};
+    space.contexts = NULL;
+    space.actions = list;
+    space.action_count = 3;
+    assert_ok(tacet_usca_basis_create(&basis, &space, 20, NULL));
+    assert_int_equal(basis->features->blocks[0].count, 36);
+    assert_int_equal(basis->node_actions, 3);
+    for (size_t j = 0; j < 36; j++) {
+        assert_true(basis->features->blocks[0].Z[2 * j] == list[j % 3]);
+        assert_close(basis->weights[j], basis->weights[j - j % 3], 1e-15);
+    }
+    tacet_usca_basis_free(basis);
+    space.actions = outside;
+    space.action_count = 2;
+    assert_status(tacet_usca_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
+    space.actions = list;
+    space.action_count = 0;
+    assert_status(tacet_usca_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
+    assert_null(basis);
 }
 
 static void test_bad_spaces(void **state) {

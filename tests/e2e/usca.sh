@@ -100,8 +100,6 @@ bad 2 'void the proof' "$@" --lengthscale fit
 bad 2 'void the proof' "$@" --public-contexts "$tmp/log.csv"
 bad 2 'LO:HI' "$@" --bounds 0:5
 bad 2 'LO:HI' "$@" --range 1:0
-bad 1 'context 1 lies outside' "$@" --bounds 0:5,18:60
-grep -q '[6-9][0-9]\.' "$tmp/err" && fail "a message shows a value"
 bad 1 'action 1 lies outside' "$@" --bounds 0:4,18:90
 bad 1 'no column' "$@" --reward nothing
 head -n 11 "$tmp/log.csv" >"$tmp/short.csv"
@@ -113,6 +111,25 @@ awk -F, 'NR == 1 { print } NR > 1 { print $1 "," $2 * $2 / 5 "," $3 "," $4 }' "$
 # shellcheck disable=SC2086
 run 0 $learn "$@" --data "$tmp/skewed.csv" --seed 1 --out "$tmp/skewed.json"
 grep -q 'WARNING: column dose was plainly not drawn uniformly' "$tmp/err" || fail "skewed actions are not warned of"
+# Contexts and rewards outside: taken as the nearest within, and nothing that is said or returned tells of them. Both logs
+# have the same actions; the second has contexts and rewards far outside.
+awk -F, 'NR == 1 { print } NR > 1 { print $1 "," $2 "," (NR % 5 ? $3 : 1e6) "," (NR % 7 ? $4 : -1e9) }' "$tmp/log.csv" >"$tmp/wild.csv"
+awk -F, 'NR == 1 { print } NR > 1 { print $1 "," $2 "," (NR % 5 ? $3 : 90) "," (NR % 7 ? $4 : 0) }' "$tmp/log.csv" >"$tmp/clipped.csv"
+for log in log wild clipped; do
+    # shellcheck disable=SC2086
+    run 0 $learn "$@" --data "$tmp/$log.csv" --seed 1 --out "$tmp/total.json"
+    cp "$tmp/err" "$tmp/$log.err" && cp "$tmp/out" "$tmp/$log.out" && mv "$tmp/total.json" "$tmp/$log.json"
+done
+{ cmp -s "$tmp/log.err" "$tmp/wild.err" && cmp -s "$tmp/log.out" "$tmp/wild.out"; } || fail "what is said depends on contexts or rewards"
+cmp -s "$tmp/wild.json" "$tmp/clipped.json" || fail "values outside are not taken as the nearest within"
+cmp -s "$tmp/wild.json" "$tmp/log.json" && fail "contexts and rewards do not matter"
+rows="--data $tmp/wild.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90"
+# shellcheck disable=SC2086
+run 1 "$bin/tacet" usca check $rows
+{ grep -q 'row 4: age lies outside' "$tmp/err" && grep -q 'age: 600 of 3000 rows' "$tmp/err"; } || fail "check does not name rows"
+{ [ ! -s "$tmp/out" ] && ! grep -q '1000000\|1e' "$tmp/err"; } || fail "check shows a value, or speaks on stdout"
+# shellcheck disable=SC2086
+run 0 "$bin/tacet" usca check $rows --data "$tmp/log.csv" --range=-1:2
 # A public sample of contexts is another law, and named bounds are bounds.
 awk 'BEGIN { print "age"; for (i = 0; i < 40; i++) print 20 + i * 1.7 }' >"$tmp/public.csv"
 # shellcheck disable=SC2086

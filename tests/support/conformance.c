@@ -84,7 +84,7 @@ static bool suggest(const check *c, tacet_policy *policy, size_t k, tacet_sugges
         conformance__note("round %zu: suggest failed: %s %s", k, tacet_status_name(status), err.message);
         return false;
     }
-    if (c->p->round != NULL && out->index >= round.count) {
+    if (round.points != NULL && out->index >= round.count) {
         conformance__note("round %zu: suggested candidate %zu of %zu", k, out->index, round.count);
         return false;
     }

@@ -375,14 +375,13 @@ static void test_bad_input(void **state) {
     s.stages_most = 7;
     assert_status(tacet_usca_learner_create(&l, basis, &s, NULL), TACET_INVALID);
     l = learner_of(0, 1, NULL);
-    const double outside[2] = {0.5, 1.25};
+    const double outside[2] = {1.25, 0.5};
     const double nan[2] = {(double)NAN, 0.5};
     const double inside[2] = {0.5, 0.5};
     assert_status(tacet_usca_learner_add(l, outside, 0, &err), TACET_INVALID);
-    assert_non_null(strstr(err.message, "context 1"));
+    assert_non_null(strstr(err.message, "action 1"));
     assert_null(strstr(err.message, "1.25"));
     assert_status(tacet_usca_learner_add(l, nan, 0, NULL), TACET_INVALID);
-    assert_status(tacet_usca_learner_add(l, inside, (double)NAN, NULL), TACET_INVALID);
     assert_int_equal(tacet_usca_learner_count(l), 0);
     assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
     const tacet_ask ask = {.noise = noise, .ticket = "m", .what = "model", .to_whom = "test"};
@@ -396,6 +395,25 @@ static void test_bad_input(void **state) {
     assert_null(model);
     assert_null(chooser);
     tacet_noise_close(noise);
+    tacet_usca_learner_free(l);
+}
+
+/* Whatever a context or a reward is, the record is taken, as the nearest one that can be: no outcome depends on it. */
+static void test_total(void **state) {
+    (void)state;
+    const double rewards[] = {0.25, 1e9, -(double)INFINITY, (double)NAN, (double)INFINITY};
+    const double contexts[] = {0.25, -3, (double)INFINITY, (double)NAN, 1e308};
+    const double reward_taken[] = {0.25, 1, -1, 0, 1};
+    const double context_taken[] = {0.25, 0, 1, 0.5, 1};
+    tacet_usca_learner *l = learner_of(0, 1, NULL);
+    for (size_t i = 0; i < 25; i++) {
+        const double w[2] = {0.5, contexts[i % 5]};
+        tacet_error err = {0};
+        assert_ok(tacet_usca_learner_add(l, w, rewards[i / 5], &err));
+        assert_true(err.message[0] == '\0');
+        assert_true(l->records[3 * i + 1] == context_taken[i % 5] && l->records[3 * i + 2] == reward_taken[i / 5]);
+    }
+    assert_int_equal(tacet_usca_learner_count(l), 25);
     tacet_usca_learner_free(l);
 }
 
@@ -453,6 +471,7 @@ int main(void) {
         cmocka_unit_test(test_sum),        cmocka_unit_test(test_worst_case), cmocka_unit_test(test_score_bounds),
         cmocka_unit_test(test_choice_law), cmocka_unit_test(test_ledger),     cmocka_unit_test(test_learns),
         cmocka_unit_test(test_assign),     cmocka_unit_test(test_bad_input),  cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_total),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

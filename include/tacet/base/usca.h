@@ -25,6 +25,9 @@ typedef struct tacet_usca_space {
     unsigned matern_p;          /* 1 or 2: Matérn 3/2, 5/2 */
     const double *lengthscales; /* in the units of the bounds */
     size_t lengthscale_count;   /* 1 or action_dim + context_dim */
+    /* Actions are drawn uniformly from their box, or (not NULL) from this public list: action_dim x action_count. */
+    const double *actions;
+    size_t action_count;
     /* The law of contexts; uniform on their box when both are NULL. Wrong laws cost utility, never privacy. */
     double (*density)(const double *context, void *user); /* >= 0, need not be normalised */
     void *user;
@@ -40,7 +43,7 @@ typedef struct tacet_usca_basis tacet_usca_basis;
 
 /* Mercer features of the space under uniform actions and the law of contexts; at most `most` (0: the most there can
  * be). INVALID names the rule: dimensions, bounds, lengthscales, a density that is negative, not finite or zero
- * everywhere, a sample outside the bounds. UNSUPPORTED: another kernel. NO_MEMORY. NUMERIC. */
+ * everywhere, a list or sample outside the bounds. UNSUPPORTED: another kernel. NO_MEMORY. NUMERIC. */
 TACET_API tacet_status tacet_usca_basis_create(tacet_usca_basis **out, const tacet_usca_space *space, size_t most,
                                                tacet_error *err);
 TACET_API void tacet_usca_basis_free(tacet_usca_basis *basis);                       /* NULL is allowed */

@@ -38,8 +38,9 @@ TACET_API void tacet_usca_settings_defaults(tacet_usca_settings *settings);
 TACET_API tacet_status tacet_usca_learner_create(tacet_usca_learner **out, const tacet_usca_basis *basis,
                                                  const tacet_usca_settings *settings, tacet_error *err);
 TACET_API void tacet_usca_learner_free(tacet_usca_learner *learner); /* wipes; NULL is allowed */
-/* One record: w is the action, then the context. INVALID: a coordinate outside its bounds, NaN included (names the
- * coordinate), a reward that is not finite. NO_MEMORY. */
+/* One record: w is the action, then the context. Total in what is private, so that no outcome tells of it: a context
+ * outside the bounds becomes the nearest point within, a NaN the middle; so do rewards. INVALID: an action (public)
+ * outside its bounds, NaN included; 2^22 records are there already. NO_MEMORY. */
 TACET_API tacet_status tacet_usca_learner_add(tacet_usca_learner *learner, const double *w, double reward,
                                               tacet_error *err);
 TACET_API size_t tacet_usca_learner_count(const tacet_usca_learner *learner);

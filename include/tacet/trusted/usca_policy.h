@@ -1,0 +1,60 @@
+/* usca_policy.h - contextual choices online: explore without looking, release once, then choose for free.
+ *
+ * The candidates are a fixed, public list of actions; a round brings its context. While learning, actions are drawn
+ * without looking at anything (a function of the ticket and a public seed), and (context, reward) are kept. One release
+ * through the gate makes a model of them (tacet_usca_release); from then on the records are wiped, and each suggestion
+ * is the action with the best released mean for the round's own context. Reports made after the release are accepted
+ * and not learnt. Neighbours and proof: as tacet/trusted/usca.h; a later suggestion depends on the release and on its
+ * own round's context alone. Recommendations: STATE before the release; after it, the action that is best on average
+ * over the law of contexts (its sd is the predicted error). Contexts outside the bounds are taken as the nearest point
+ * within. Saved states are private bytes until the release, at most 8 (context_dim + 1) + 1 a round, and hold no raw
+ * record after it. */
+#ifndef TACET_TRUSTED_USCA_POLICY_H
+#define TACET_TRUSTED_USCA_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/base/policy.h>
+#include <tacet/base/usca.h>
+#include <tacet/trusted/usca.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacet_usca_design {
+    TACET_USCA_UNIFORM, /* independent draws */
+    TACET_USCA_SOBOL    /* a Sobol sequence with a random shift: evener, and as blind */
+} tacet_usca_design;
+
+typedef struct tacet_usca_policy_settings {
+    tacet_usca_settings learner; /* range of rewards, eps, beliefs */
+    size_t rounds;               /* suggestions at the most, at least 1, at most 2^22; no default */
+    size_t learn;                /* of these, how many are for learning; 0 (default): all */
+    tacet_usca_design design;    /* default SOBOL */
+    uint64_t coin_seed;          /* of the draws; public. Default 1 */
+} tacet_usca_policy_settings;
+
+TACET_API void tacet_usca_policy_settings_defaults(tacet_usca_policy_settings *settings);
+/* actions: action_dim x count, within the bounds; copied. Few of them (their number times the nodes of the contexts at
+ * most 1,536): drawn evenly, and the features are made for that law. More: the nearest one to a point drawn from the
+ * box, so that a list of any spacing stands for the box. space->actions must be NULL; what `space` points to is not
+ * needed afterwards, but for the density's user. `ask` is copied, its texts, ledger and noise must outlive the policy;
+ * its ticket has at most 150 bytes. Nothing is charged before the release. INVALID names the rule. NO_MEMORY. */
+TACET_API tacet_status tacet_usca_policy_create(tacet_policy **out, const tacet_usca_space *space,
+                                                const double *actions, size_t count,
+                                                const tacet_usca_policy_settings *settings, const tacet_ask *ask,
+                                                tacet_error *err);
+/* Makes the release from what has been reported, and charges it: once; again, it does nothing. The first suggestion
+ * after `learn` of them does this by itself. Save the policy before: a policy restored from an older state, with other
+ * records, could only repeat what the ledger holds, and is refused (CONFLICT). INVALID: not such a policy. STATE:
+ * nothing reported, or too few rounds for this eps. Otherwise as tacet_usca_release; after a failure it may be
+ * repeated. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_usca_policy_release(tacet_policy *policy, tacet_error *err);
+/* The released model, owned by the policy and valid until it is loaded or freed; NULL before the release. */
+TACET_API const tacet_usca_model *tacet_usca_policy_model(const tacet_policy *policy);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

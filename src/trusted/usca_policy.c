@@ -1,0 +1,553 @@
+/* usca_policy.c - contextual choices behind the interface of all policies: explore, release once, choose for free.
+ * Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1, online; docs/algorithms/usca.md, section 8. Differs:
+ * one release for all later choices instead of a private choice each. The action of a learning round is a function of
+ * its ticket and a public seed, so that a replica draws the same, and a state need not hold it. Records are learnt in
+ * the order of their tickets: the order of the reports does not matter. Cost: a suggestion is a draw, later a
+ * prediction over the candidates; a report is a store; nothing is allocated in either but by the release itself. */
+#include <tacet/trusted/usca_policy.h>
+
+#include "base/codec.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/policy_internal.h"
+#include "base/sobol.h"
+#include "trusted/usca_internal.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/base/simrng.h>
+
+enum { STATE_VERSION = 1, PRINT_BYTES = 32, ROUNDS_MOST = 1 << 22, ATOM_NODES_MOST = 1536, TICKET_MOST = 150 };
+static const char NAME[] = "usca";
+static const char PROOF[] = "algorithms/usca.md";
+
+typedef struct usca {
+    tacet_usca_policy_settings settings;
+    tacet_ask ask;
+    char ticket[TICKET_MOST + 1];
+    tacet_usca_basis *basis;
+    size_t a, contexts; /* coordinates */
+    size_t n;
+    double *actions; /* a x n */
+    double *scaled;  /* a x n: in the unit box */
+    bool atoms;      /* drawn evenly from the list; otherwise the nearest to a point of the box */
+    size_t suggested;
+    bool *reported;  /* rounds */
+    double *rewards; /* learn: secret until the release, then wiped */
+    double *context; /* contexts x learn: the same */
+    tacet_usca_model *model;
+    double *means;   /* n */
+    double *average; /* n: over the law of contexts; of the model */
+    unsigned char problem[PRINT_BYTES];
+} usca;
+
+void tacet_usca_policy_settings_defaults(tacet_usca_policy_settings *settings) {
+    *settings = (tacet_usca_policy_settings){.design = TACET_USCA_SOBOL, .coin_seed = 1};
+    tacet_usca_settings_defaults(&settings->learner);
+}
+
+static void forget(usca *u) {
+    if (u->rewards != NULL) {
+        sodium_memzero(u->rewards, u->settings.learn * sizeof *u->rewards);
+    }
+    if (u->context != NULL) {
+        sodium_memzero(u->context, u->settings.learn * u->contexts * sizeof *u->context);
+    }
+}
+
+static void usca_free(void *self) {
+    usca *u = self;
+    if (u != NULL) {
+        forget(u);
+        tacet_usca_model_free(u->model);
+        tacet_usca_basis_free(u->basis);
+        free(u->actions);
+        free(u->scaled);
+        free(u->reported);
+        free(u->rewards);
+        free(u->context);
+        free(u->means);
+        free(u->average);
+        free(u);
+    }
+}
+
+/* --- suggest, observe, recommend --------------------------------------------------------------------------------- */
+
+/* What is tried under a ticket: of ticket, seed and list alone. */
+static size_t draw(const usca *u, uint64_t ticket) {
+    const bool sobol = u->settings.design == TACET_USCA_SOBOL;
+    const size_t coordinates = u->atoms ? 1 : u->a;
+    double point[TACET_USCA_DIM_MOST] = {0};
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, u->settings.coin_seed, sobol ? 0 : ticket); /* tickets begin at 1 */
+    for (size_t c = 0; c < coordinates; c++) {
+        const uint32_t shift = (uint32_t)(tacet_simrng_u64(&rng) >> 32);
+        point[c] = ((double)(uint32_t)(shift + (sobol ? tacet__sobol(c, ticket - 1) : 0)) + 0.5) / 0x1p32;
+    }
+    if (u->atoms) {
+        return (size_t)(point[0] * (double)u->n);
+    }
+    size_t best = 0;
+    double least = INFINITY;
+    for (size_t i = 0; i < u->n; i++) {
+        double sum = 0;
+        for (size_t c = 0; c < u->a; c++) {
+            const double e = u->scaled[i * u->a + c] - point[c];
+            sum += e * e;
+        }
+        if (sum < least) {
+            least = sum;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The nearest context within the bounds. */
+static void clip_context(const usca *u, double *out, const double *context) {
+    for (size_t c = 0; c < u->contexts; c++) {
+        out[c] = fmin(fmax(context[c], u->basis->lower[u->a + c]), u->basis->upper[u->a + c]);
+    }
+}
+
+static tacet_status make_release(usca *u, tacet_error *err);
+
+static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
+    usca *u = self;
+    double context[TACET_USCA_DIM_MOST] = {0};
+    size_t index = 0;
+    double score = 0;
+    if (round->points != NULL || round->context_dim != u->contexts) {
+        return tacet__fail(err, TACET_INVALID, "%s has a fixed list of actions, and a context of %zu numbers a round",
+                           NAME, u->contexts);
+    }
+    if (u->suggested == u->settings.rounds) {
+        return tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", u->settings.rounds);
+    }
+    clip_context(u, context, round->context);
+    if (u->model == NULL && u->suggested >= u->settings.learn) {
+        const tacet_status status = make_release(u, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
+    if (u->model != NULL) {
+        const tacet_status status = tacet_usca_predict(u->model, &index, u->means, u->actions, u->n, context, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        score = u->means[index];
+    } else {
+        index = draw(u, u->suggested + 1);
+        memcpy(u->context + u->suggested * u->contexts, context, u->contexts * sizeof *context);
+    }
+    u->reported[u->suggested++] = false;
+    *out = (tacet_suggestion){.index = index, .ticket = u->suggested, .score = score};
+    sodium_memzero(context, sizeof context);
+    return TACET_OK;
+}
+
+static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
+    usca *u = self;
+    if (ticket == 0 || ticket > u->suggested) {
+        return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
+    }
+    const size_t k = (size_t)ticket - 1;
+    if (u->reported[k]) {
+        return tacet__fail(err, TACET_CONFLICT, "ticket %llu has been reported already", (unsigned long long)ticket);
+    }
+    u->reported[k] = true;
+    if (u->model == NULL) {
+        u->rewards[k] = value;
+    }
+    return TACET_OK;
+}
+
+static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
+    const usca *u = self;
+    size_t best = 0;
+    if (u->model == NULL) {
+        return tacet__fail(err, TACET_STATE, "nothing has been released yet");
+    }
+    for (size_t i = 1; i < u->n; i++) {
+        best = u->average[i] > u->average[best] ? i : best;
+    }
+    *out = (tacet_recommendation){.index = best,
+                                  .mean = u->average[best],
+                                  .sd = tacet_usca_model_parts(u->model)->predicted_error,
+                                  .measured = SIZE_MAX};
+    return TACET_OK;
+}
+
+static void guarantee(const void *self, tacet_guarantee *out) {
+    const usca *u = self;
+    const bool is_private = tacet_noise_is_private(u->ask.noise);
+    *out = (tacet_guarantee){
+        .trust = TACET_TRUST_CENTRAL,
+        .proven = is_private,
+        .eps = is_private ? u->settings.learner.eps : INFINITY,
+        .delta = !is_private                    ? 1
+                 : u->settings.learner.gaussian ? u->settings.learner.delta
+                                                : 0,
+        .protects = "the context and the reward of one round, towards all other rounds",
+        .statement = is_private ? "What all others see hardly changes when one round's context and reward are replaced."
+                                : "Not private: the noise comes from a seeded source, for tests and simulations.",
+        .proof = PROOF};
+}
+
+/* --- the release ------------------------------------------------------------------------------------------------- */
+
+/* Each action's mean over the law of contexts, from the model: the nodes are all actions times all contexts. */
+static tacet_status make_average(const usca *u, double *average, const tacet_usca_model *model, tacet_error *err) {
+    const tacet_usca_basis *b = u->basis;
+    const tacet__feature_block *block = &b->features->blocks[0];
+    tacet_status status = TACET_OK;
+    memset(average, 0, u->n * sizeof *average);
+    for (size_t at = 0; at < block->count && status == TACET_OK; at += b->node_actions) {
+        double context[TACET_USCA_DIM_MOST] = {0};
+        double weight = 0;
+        size_t best = 0;
+        for (size_t i = 0; i < b->node_actions; i++) {
+            weight += b->weights[at + i];
+        }
+        for (size_t c = u->a; c < b->d; c++) {
+            context[c - u->a] = b->lower[c] + block->Z[at * b->d + c] * (b->upper[c] - b->lower[c]);
+        }
+        clip_context(u, context, context);
+        status = tacet_usca_predict(model, &best, u->means, u->actions, u->n, context, err);
+        for (size_t i = 0; i < u->n && status == TACET_OK; i++) {
+            average[i] += weight * u->means[i];
+        }
+    }
+    return status;
+}
+
+static tacet_status make_release(usca *u, tacet_error *err) {
+    tacet_usca_learner *learner = NULL;
+    tacet_usca_model *model = NULL;
+    double w[TACET_USCA_DIM_MOST] = {0};
+    tacet_status status = tacet_usca_learner_create(&learner, u->basis, &u->settings.learner, err);
+    for (size_t k = 0; k < u->suggested && status == TACET_OK; k++) {
+        if (u->reported[k]) {
+            memcpy(w, u->actions + draw(u, k + 1) * u->a, u->a * sizeof *w);
+            memcpy(w + u->a, u->context + k * u->contexts, u->contexts * sizeof *w);
+            status = tacet_usca_learner_add(learner, w, u->rewards[k], err);
+        }
+    }
+    if (status == TACET_OK) {
+        tacet_ask ask = u->ask;
+        ask.ticket = u->ticket;
+        status = tacet_usca_release(learner, &model, &ask, err);
+    }
+    if (status == TACET_OK) {
+        status = make_average(u, u->average, model, err);
+    }
+    if (status == TACET_OK) {
+        u->model = model;
+        model = NULL;
+        forget(u);
+    }
+    tacet_usca_model_free(model);
+    tacet_usca_learner_free(learner);
+    sodium_memzero(w, sizeof w);
+    return status;
+}
+
+/* --- saved state ------------------------------------------------------------------------------------------------- */
+
+static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
+    const usca *u = self;
+    char *text = NULL;
+    tacet__writer w;
+    if (u->model != NULL) {
+        const tacet_status status = tacet_usca_model_encode(u->model, &text, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
+    tacet__write_begin(&w, out, NAME, STATE_VERSION);
+    tacet__write_bytes(&w, u->problem, sizeof u->problem);
+    tacet__write_size(&w, u->suggested);
+    tacet__write_bytes(&w, u->reported, u->suggested);
+    tacet__write_bytes(&w, text, text != NULL ? strlen(text) : 0);
+    if (u->model == NULL) {
+        tacet__write_f64s(&w, u->context, u->suggested * u->contexts);
+        for (size_t k = 0; k < u->suggested; k++) {
+            if (u->reported[k]) {
+                tacet__write_f64(&w, u->rewards[k]);
+            }
+        }
+    }
+    free(text);
+    return tacet__write_end(&w, err);
+}
+
+/* What a saved state says, before it is believed. */
+typedef struct loaded {
+    size_t suggested;
+    bool *reported;
+    double *rewards, *context, *average;
+    tacet_usca_model *model;
+} loaded;
+
+static void loaded_clear(loaded *s, const usca *u) {
+    if (s->rewards != NULL) {
+        sodium_memzero(s->rewards, u->settings.learn * sizeof *s->rewards);
+    }
+    if (s->context != NULL) {
+        sodium_memzero(s->context, u->settings.learn * u->contexts * sizeof *s->context);
+    }
+    free(s->reported);
+    free(s->rewards);
+    free(s->context);
+    free(s->average);
+    tacet_usca_model_free(s->model);
+}
+
+/* A released model of this very problem. */
+static tacet_status read_model(loaded *s, const usca *u, const unsigned char *text, size_t length, tacet_error *err) {
+    tacet_status status = tacet_usca_model_decode(&s->model, (const char *)text, length, NULL);
+    if (status == TACET_OK) {
+        const tacet_usca_parts *p = tacet_usca_model_parts(s->model);
+        bool same = p->action_dim == u->a && p->context_dim == u->contexts;
+        for (size_t i = 0; i < u->basis->d && same; i++) {
+            same = p->lower[i] == u->basis->lower[i] && p->upper[i] == u->basis->upper[i];
+        }
+        status = same ? make_average(u, s->average, s->model, NULL) : TACET_CORRUPT;
+    }
+    if (status == TACET_NO_MEMORY) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
+    }
+    return status == TACET_OK
+               ? TACET_OK
+               : tacet__fail(err, TACET_CORRUPT, "saved state of %s holds no model of this problem", NAME);
+}
+
+static void read_records(loaded *s, const usca *u, tacet__reader *r) {
+    for (size_t k = 0; k < s->suggested; k++) {
+        for (size_t c = 0; c < u->contexts; c++) {
+            const double at = tacet__read_f64(r);
+            r->failed = r->failed || !(at >= u->basis->lower[u->a + c] && at <= u->basis->upper[u->a + c]);
+            s->context[k * u->contexts + c] = at;
+        }
+    }
+    for (size_t k = 0; k < s->suggested; k++) {
+        if (s->reported[k]) {
+            s->rewards[k] = tacet__read_f64(r);
+            r->failed = r->failed || !isfinite(s->rewards[k]);
+        }
+    }
+}
+
+static tacet_status read_state(loaded *s, const usca *u, tacet__reader *r, tacet_error *err) {
+    const unsigned char *bytes = NULL;
+    size_t length = tacet__read_bytes(r, &bytes);
+    r->failed = r->failed || length != PRINT_BYTES || memcmp(bytes, u->problem, PRINT_BYTES) != 0;
+    s->suggested = tacet__read_size(r, u->settings.rounds);
+    length = tacet__read_bytes(r, &bytes);
+    r->failed = r->failed || length != s->suggested;
+    for (size_t k = 0; k < s->suggested && !r->failed; k++) {
+        s->reported[k] = bytes[k] == 1;
+        r->failed = bytes[k] > 1;
+    }
+    length = tacet__read_bytes(r, &bytes);
+    if (!r->failed && length > 0) {
+        const tacet_status status = read_model(s, u, bytes, length, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+    } else if (s->suggested > u->settings.learn) {
+        r->failed = true;
+    } else if (!r->failed) {
+        read_records(s, u, r);
+    }
+    return tacet__read_end(r, err);
+}
+
+static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
+    usca *u = self;
+    loaded s = {0};
+    tacet__reader r;
+    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    s.reported = TACET__ZALLOC(bool, u->settings.rounds);
+    s.rewards = TACET__ZALLOC(double, u->settings.learn);
+    s.context = TACET__ZALLOC(double, u->settings.learn * u->contexts + 1);
+    s.average = TACET__ZALLOC(double, u->n);
+    status = s.reported == NULL || s.rewards == NULL || s.context == NULL || s.average == NULL
+                 ? tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME)
+                 : read_state(&s, u, &r, err);
+    if (status == TACET_OK) {
+        const loaded old = {u->suggested, u->reported, u->rewards, u->context, u->average, u->model};
+        u->suggested = s.suggested;
+        u->reported = s.reported;
+        u->rewards = s.rewards;
+        u->context = s.context;
+        u->average = s.average;
+        u->model = s.model;
+        s = old;
+    }
+    loaded_clear(&s, u);
+    return status;
+}
+
+/* --- creation ---------------------------------------------------------------------------------------------------- */
+
+static const tacet_policy_ops OPS = {.name = NAME,
+                                     .suggest = suggest,
+                                     .observe = observe,
+                                     .recommend = recommend,
+                                     .guarantee = guarantee,
+                                     .save = save,
+                                     .load = load,
+                                     .free = usca_free};
+
+static tacet_status check(const tacet_usca_space *space, const double *actions, size_t count,
+                          const tacet_usca_policy_settings *s, const tacet_ask *ask, tacet_error *err) {
+    if (s->rounds == 0 || s->rounds > ROUNDS_MOST || s->learn > s->rounds) {
+        return tacet__fail(err, TACET_INVALID, "1 to %d rounds, no more of them for learning", (int)ROUNDS_MOST);
+    }
+    if (space->actions != NULL || actions == NULL || count < 2 || count > ROUNDS_MOST) {
+        return tacet__fail(err, TACET_INVALID, "a policy has one list of at least 2 actions, given beside the space");
+    }
+    if (s->design != TACET_USCA_UNIFORM && s->design != TACET_USCA_SOBOL) {
+        return tacet__fail(err, TACET_INVALID, "the design is uniform or sobol");
+    }
+    if (ask->noise == NULL || (ask->ledger == NULL && tacet_noise_is_private(ask->noise)) || ask->group != NULL ||
+        ask->part != NULL || ask->ticket == NULL || strlen(ask->ticket) > TICKET_MOST) {
+        return tacet__fail(
+            err, TACET_INVALID,
+            "a release needs noise, a ledger (or seeded noise), and a ticket of up to %d bytes, no group",
+            (int)TICKET_MOST);
+    }
+    return TACET_OK;
+}
+
+static tacet_status make_basis(usca *u, const tacet_usca_space *space, const double *actions, tacet_error *err) {
+    tacet_usca_space s = *space;
+    size_t nodes = space->contexts != NULL ? space->context_count : 1;
+    const size_t d = space->action_dim + space->context_dim;
+    for (size_t c = 0; c < space->context_dim && space->contexts == NULL && d <= TACET_USCA_DIM_MOST; c++) {
+        nodes *= space->order != 0 ? space->order : tacet__usca_order(d);
+    }
+    u->atoms = nodes > 0 && u->n <= ATOM_NODES_MOST / nodes;
+    if (u->atoms) {
+        s.actions = actions;
+        s.action_count = u->n;
+    }
+    tacet_status status = tacet_usca_basis_create(&u->basis, &s, 0, err);
+    for (size_t i = 0; i < u->n && status == TACET_OK; i++) {
+        for (size_t c = 0; c < u->a; c++) {
+            const double at = actions[i * u->a + c];
+            if (!(at >= u->basis->lower[c] && at <= u->basis->upper[c])) {
+                return tacet__fail(err, TACET_INVALID, "action %zu lies outside the bounds", i + 1);
+            }
+            u->actions[i * u->a + c] = at;
+            u->scaled[i * u->a + c] = (at - u->basis->lower[c]) / (u->basis->upper[c] - u->basis->lower[c]);
+        }
+    }
+    return status;
+}
+
+/* Everything a saved state must have been made with. */
+static void fingerprint(usca *u) {
+    const tacet_usca_policy_settings *s = &u->settings;
+    const tacet_usca_settings *l = &s->learner;
+    const tacet_usca_basis *b = u->basis;
+    const tacet_kernel_spec *spec = tacet_kernel_describe(b->features->kernel);
+    const double reals[] = {l->reward_lower, l->reward_upper, l->noise_sd, l->prior_sd, l->eps, l->delta};
+    const uint64_t wholes[] = {s->rounds,
+                               s->learn,
+                               (uint64_t)s->design,
+                               s->coin_seed,
+                               l->gaussian,
+                               l->stages_most,
+                               l->features_most,
+                               u->a,
+                               u->contexts,
+                               u->n,
+                               u->atoms,
+                               (uint64_t)spec->kind,
+                               spec->matern_p,
+                               strlen(u->ticket)};
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, NULL, 0, PRINT_BYTES);
+    (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
+    (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
+    (void)crypto_generichash_update(&state, (const unsigned char *)u->ticket, strlen(u->ticket));
+    (void)crypto_generichash_update(&state, (const unsigned char *)b->lower, sizeof b->lower);
+    (void)crypto_generichash_update(&state, (const unsigned char *)b->upper, sizeof b->upper);
+    (void)crypto_generichash_update(&state, (const unsigned char *)b->unit_lengthscale, sizeof b->unit_lengthscale);
+    (void)crypto_generichash_update(&state, (const unsigned char *)b->weights,
+                                    b->features->blocks[0].count * sizeof *b->weights);
+    (void)crypto_generichash_update(&state, (const unsigned char *)u->actions, u->n * u->a * sizeof *u->actions);
+    (void)crypto_generichash_final(&state, u->problem, PRINT_BYTES);
+}
+
+tacet_status tacet_usca_policy_create(tacet_policy **out, const tacet_usca_space *space, const double *actions,
+                                      size_t count, const tacet_usca_policy_settings *settings, const tacet_ask *ask,
+                                      tacet_error *err) {
+    tacet_usca_learner *trial = NULL;
+    *out = NULL;
+    tacet_status status = check(space, actions, count, settings, ask, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    usca *u = TACET__ZALLOC(usca, 1);
+    if (u == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+    }
+    u->settings = *settings;
+    u->settings.learn = settings->learn > 0 ? settings->learn : settings->rounds;
+    u->ask = *ask;
+    memcpy(u->ticket, ask->ticket, strlen(ask->ticket));
+    u->a = space->action_dim;
+    u->contexts = space->context_dim;
+    u->n = count;
+    if (u->a > TACET_USCA_DIM_MOST || u->contexts > TACET_USCA_DIM_MOST) {
+        usca_free(u);
+        return tacet__fail(err, TACET_INVALID, "at most %d coordinates in all", (int)TACET_USCA_DIM_MOST);
+    }
+    u->actions = TACET__ZALLOC(double, count * u->a);
+    u->scaled = TACET__ZALLOC(double, count * u->a);
+    u->means = TACET__ZALLOC(double, count);
+    u->average = TACET__ZALLOC(double, count);
+    u->reported = TACET__ZALLOC(bool, u->settings.rounds);
+    u->rewards = TACET__ZALLOC(double, u->settings.learn);
+    u->context = TACET__ZALLOC(double, u->settings.learn * u->contexts + 1);
+    if (u->actions == NULL || u->scaled == NULL || u->means == NULL || u->average == NULL || u->reported == NULL ||
+        u->rewards == NULL || u->context == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy of %zu rounds", u->settings.rounds);
+    }
+    if (status == TACET_OK) {
+        status = make_basis(u, space, actions, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_usca_learner_create(&trial, u->basis, &settings->learner, err); /* checks its settings */
+        tacet_usca_learner_free(trial);
+    }
+    if (status != TACET_OK) {
+        usca_free(u);
+        return status;
+    }
+    fingerprint(u);
+    return tacet_policy_wrap(out, &OPS, u, err);
+}
+
+tacet_status tacet_usca_policy_release(tacet_policy *policy, tacet_error *err) {
+    usca *u = tacet__policy_self(policy, &OPS);
+    if (u == NULL) {
+        return tacet__fail(err, TACET_INVALID, "%s is no policy of contextual choices", tacet_policy_name(policy));
+    }
+    return u->model != NULL ? TACET_OK : make_release(u, err);
+}
+
+const tacet_usca_model *tacet_usca_policy_model(const tacet_policy *policy) {
+    const usca *u = tacet__policy_self(policy, &OPS);
+    return u != NULL ? u->model : NULL;
+}
