@@ -1,6 +1,6 @@
-/* sqlite.c - SQLite behind the verbs of sqlite.h.
+/* sqlite.c - SQLite behind the verbs of db.h.
  * Ring: db. Cost: that of SQLite; one small allocation per connection and per prepared statement. */
-#include "db/sqlite.h"
+#include "db/backend.h"
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -18,30 +18,17 @@ enum {
     BUSY_STEP_US = 500, /* between two looks at a lock: a fraction of a sync */
 };
 
-struct tacet__db {
+typedef struct store {
+    tacet__db base;
     sqlite3 *handle;
     uint64_t busy_ms;
-};
+} store;
 
-struct tacet__query {
-    tacet__db *db;
+typedef struct statement {
+    tacet__query base;
     sqlite3_stmt *handle;
     int bind_error; /* SQLITE_OK, or the first failure of a bind */
-};
-
-tacet_status tacet__db_errno(int number) {
-    switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-        return TACET_NOT_FOUND;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return TACET_DENIED;
-    default:
-        return TACET_IO;
-    }
-}
+} statement;
 
 static tacet_status from_sqlite(int code, int system_errno) {
     if (code == SQLITE_IOERR_NOMEM) {
@@ -79,7 +66,7 @@ static tacet_status from_sqlite(int code, int system_errno) {
     }
 }
 
-static tacet_status fail(tacet__db *db, int code, const char *doing, tacet_error *err) {
+static tacet_status fail(const store *db, int code, const char *doing, tacet_error *err) {
     const int system_errno = sqlite3_system_errno(db->handle);
     const tacet_status status = from_sqlite(code, system_errno);
     const char *text = (code & 0xff) == SQLITE_FULL ? "disk full" : sqlite3_errstr(code);
@@ -94,7 +81,7 @@ static tacet_status fail(tacet__db *db, int code, const char *doing, tacet_error
 
 /* SQLite's own back-off waits up to 100 ms between two looks; a lock here is held for about one sync. */
 static int on_busy(void *user, int count) {
-    const tacet__db *db = user;
+    const store *db = user;
     if ((uint64_t)count >= db->busy_ms * (1000 / BUSY_STEP_US)) {
         return 0;
     }
@@ -171,7 +158,7 @@ static char *immutable_uri(const char *path) {
     return uri;
 }
 
-static int connect_to(tacet__db *db, const char *name, int flags, const char *vfs) {
+static int connect_to(store *db, const char *name, int flags, const char *vfs) {
     const int code = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs);
     if (code != SQLITE_OK) {
         return code;
@@ -183,7 +170,7 @@ static int connect_to(tacet__db *db, const char *name, int flags, const char *vf
     return sqlite3_exec(db->handle, "PRAGMA schema_version", NULL, NULL, NULL);
 }
 
-static tacet_status open_reader(tacet__db *db, const char *path, const char *vfs, tacet_error *err) {
+static tacet_status open_reader(store *db, const char *path, const char *vfs, tacet_error *err) {
     const int code = connect_to(db, path, SQLITE_OPEN_READONLY, vfs);
     const int kind = code & 0xff;
     if (code == SQLITE_OK) {
@@ -213,15 +200,15 @@ static tacet_status open_reader(tacet__db *db, const char *path, const char *vfs
 
 /* Sets the log and its syncing, and looks whether they took: a store that silently was less durable would be worse than
  * none. */
-static tacet_status make_durable(tacet__db *db, const char *path, tacet_error *err) {
+static tacet_status make_durable(store *db, const char *path, tacet_error *err) {
     tacet__query *query = NULL;
     bool row = false;
-    tacet_status status = tacet__db_exec(db,
+    tacet_status status = tacet__db_exec(&db->base,
                                          "PRAGMA synchronous=FULL; PRAGMA fullfsync=1;"
                                          "PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1",
                                          err);
     if (status == TACET_OK) {
-        status = tacet__db_prepare(db, &query, "PRAGMA journal_mode=WAL", err);
+        status = tacet__db_prepare(&db->base, &query, "PRAGMA journal_mode=WAL", err);
     }
     if (status == TACET_OK) {
         status = tacet__query_step(query, &row, err);
@@ -237,7 +224,7 @@ static tacet_status make_durable(tacet__db *db, const char *path, tacet_error *e
     return status;
 }
 
-static tacet_status open_writer(tacet__db *db, const char *path, const tacet__db_settings *settings, tacet_error *err) {
+static tacet_status open_writer(store *db, const char *path, const tacet__db_settings *settings, tacet_error *err) {
     if (settings->create) {
         const tacet_status status = make_file(path, err);
         if (status != TACET_OK) {
@@ -254,137 +241,168 @@ static tacet_status open_writer(tacet__db *db, const char *path, const tacet__db
     return code != SQLITE_OK ? fail(db, code, path, err) : make_durable(db, path, err);
 }
 
-tacet_status tacet__db_open(tacet__db **out, const char *path, const tacet__db_settings *settings, tacet_error *err) {
-    *out = NULL;
-    struct stat st;
-    if (!settings->create && stat(path, &st) != 0) {
-        return tacet__fail(err, tacet__db_errno(errno), "cannot open %s: %s", path, strerror(errno));
-    }
-    tacet__db *db = TACET__ZALLOC(tacet__db, 1);
-    if (db == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening %s", path);
-    }
-    db->busy_ms = settings->busy_ms;
-    const tacet_status status =
-        settings->read_only ? open_reader(db, path, settings->vfs, err) : open_writer(db, path, settings, err);
-    if (status != TACET_OK) {
-        tacet__db_close(db);
-        return status;
-    }
-    *out = db;
-    return TACET_OK;
-}
-
-void tacet__db_close(tacet__db *db) {
-    if (db == NULL) {
-        return;
-    }
+static void close_store(tacet__db *base) {
+    store *db = (store *)base;
     (void)sqlite3_close(db->handle);
     free(db);
 }
 
-tacet_status tacet__db_exec(tacet__db *db, const char *sql, tacet_error *err) {
+static tacet_status exec(tacet__db *base, const char *sql, tacet_error *err) {
+    const store *db = (const store *)base;
     const int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? TACET_OK : fail(db, code, "statement", err);
 }
 
-tacet_status tacet__db_begin(tacet__db *db, bool write, tacet_error *err) {
-    const int code = sqlite3_exec(db->handle, write ? "BEGIN IMMEDIATE" : "BEGIN", NULL, NULL, NULL);
+static tacet_status begin(tacet__db *base, tacet__begin how, tacet_error *err) {
+    const store *db = (const store *)base;
+    const int code = sqlite3_exec(db->handle, how == TACET__BEGIN_READ ? "BEGIN" : "BEGIN IMMEDIATE", NULL, NULL, NULL);
     return code == SQLITE_OK ? TACET_OK : fail(db, code, "begin", err);
 }
 
-tacet_status tacet__db_commit(tacet__db *db, tacet_error *err) {
-    const int code = sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL);
-    if (code == SQLITE_OK) {
-        return TACET_OK;
-    }
-    const tacet_status status = fail(db, code, "commit", err);
-    tacet__db_rollback(db);
-    return status;
-}
-
-void tacet__db_rollback(tacet__db *db) {
+static void rollback(tacet__db *base) {
+    const store *db = (const store *)base;
     if (sqlite3_get_autocommit(db->handle) == 0) {
         (void)sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
     }
 }
 
-tacet_status tacet__db_prepare(tacet__db *db, tacet__query **out, const char *sql, tacet_error *err) {
+static tacet_status commit(tacet__db *base, tacet_error *err) {
+    const store *db = (const store *)base;
+    const int code = sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL);
+    if (code == SQLITE_OK) {
+        return TACET_OK;
+    }
+    const tacet_status status = fail(db, code, "commit", err);
+    rollback(base);
+    return status;
+}
+
+static tacet_status relax(tacet__db *base, bool relaxed, tacet_error *err) {
+    return exec(base, relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", err);
+}
+
+static tacet_status prepare(tacet__db *base, tacet__query **out, const char *sql, tacet_error *err) {
+    const store *db = (const store *)base;
     *out = NULL;
-    tacet__query *query = TACET__ZALLOC(tacet__query, 1);
+    statement *query = TACET__ZALLOC(statement, 1);
     if (query == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory preparing a statement");
     }
-    query->db = db;
+    query->base.db = base;
     const int code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &query->handle, NULL);
     if (code != SQLITE_OK) {
         const tacet_status status = fail(db, code, "prepare", err);
         free(query);
         return status;
     }
-    *out = query;
+    *out = &query->base;
     return TACET_OK;
 }
 
-void tacet__query_free(tacet__query *query) {
-    if (query == NULL) {
-        return;
-    }
+static void free_query(tacet__query *base) {
+    statement *query = (statement *)base;
     (void)sqlite3_finalize(query->handle);
     free(query);
 }
 
-static void bound(tacet__query *query, int code) {
+static void bound(statement *query, int code) {
     if (query->bind_error == SQLITE_OK) {
         query->bind_error = code;
     }
 }
 
-void tacet__query_bind_int(tacet__query *query, int index, int64_t value) {
+static void bind_int(tacet__query *base, int index, int64_t value) {
+    statement *query = (statement *)base;
     bound(query, sqlite3_bind_int64(query->handle, index, value));
 }
 
-void tacet__query_bind_bytes(tacet__query *query, int index, const void *bytes, size_t size) {
+static void bind_bytes(tacet__query *base, int index, const void *bytes, size_t size) {
+    statement *query = (statement *)base;
     /* A NULL pointer would bind an SQL NULL. */
     bound(query, sqlite3_bind_blob64(query->handle, index, size == 0 ? "" : bytes, size, SQLITE_STATIC));
 }
 
-tacet_status tacet__query_step(tacet__query *query, bool *row, tacet_error *err) {
-    *row = false;
+static void bind_text(tacet__query *base, int index, const char *text, size_t size) {
+    statement *query = (statement *)base;
+    bound(query, sqlite3_bind_text64(query->handle, index, text, size, SQLITE_STATIC, SQLITE_UTF8));
+}
+
+static tacet_status step(tacet__query *base, bool *row, tacet_error *err) {
+    const statement *query = (const statement *)base;
+    const store *db = (const store *)base->db;
     if (query->bind_error != SQLITE_OK) { /* NOLINT(clang-analyzer-core.NullDereference): prepare gave it or failed */
-        return fail(query->db, query->bind_error, "parameter", err);
+        return fail(db, query->bind_error, "parameter", err);
     }
     const int code = sqlite3_step(query->handle);
-    if (code == SQLITE_ROW) {
-        *row = true;
-        return TACET_OK;
-    }
-    return code == SQLITE_DONE ? TACET_OK : fail(query->db, code, "step", err);
+    *row = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? TACET_OK : fail(db, code, "step", err);
 }
 
-tacet_status tacet__query_run(tacet__query *query, tacet_error *err) {
+static tacet_status send(tacet__query *base, tacet_error *err) {
     bool row = false;
-    const tacet_status status = tacet__query_step(query, &row, err);
-    tacet__query_reset(query);
-    return status;
+    return step(base, &row, err);
 }
 
-int64_t tacet__query_int(tacet__query *query, int column) {
-    return sqlite3_column_type(query->handle, column) == SQLITE_INTEGER ? sqlite3_column_int64(query->handle, column)
-                                                                        : 0;
+static int64_t column_int(tacet__query *base, int column) {
+    sqlite3_stmt *handle = ((statement *)base)->handle;
+    return sqlite3_column_type(handle, column) == SQLITE_INTEGER ? sqlite3_column_int64(handle, column) : 0;
 }
 
-const unsigned char *tacet__query_bytes(tacet__query *query, int column, size_t *size) {
+static const unsigned char *column_bytes(tacet__query *base, int column, size_t *size) {
     static const unsigned char NONE[1] = {0};
-    const int type = sqlite3_column_type(query->handle, column);
+    sqlite3_stmt *handle = ((statement *)base)->handle;
+    const int type = sqlite3_column_type(handle, column);
     const unsigned char *bytes =
-        type == SQLITE_BLOB || type == SQLITE_TEXT ? sqlite3_column_blob(query->handle, column) : NULL;
-    *size = bytes == NULL ? 0 : (size_t)sqlite3_column_bytes(query->handle, column);
+        type == SQLITE_BLOB || type == SQLITE_TEXT ? sqlite3_column_blob(handle, column) : NULL;
+    *size = bytes == NULL ? 0 : (size_t)sqlite3_column_bytes(handle, column);
     return bytes == NULL ? NONE : bytes;
 }
 
-void tacet__query_reset(tacet__query *query) {
+static void reset(tacet__query *base) {
+    statement *query = (statement *)base;
     (void)sqlite3_reset(query->handle);
     (void)sqlite3_clear_bindings(query->handle);
     query->bind_error = SQLITE_OK;
+}
+
+static const tacet__backend SQLITE = {
+    .close = close_store,
+    .exec = exec,
+    .begin = begin,
+    .commit = commit,
+    .rollback = rollback,
+    .relax = relax,
+    .prepare = prepare,
+    .free_query = free_query,
+    .bind_int = bind_int,
+    .bind_bytes = bind_bytes,
+    .bind_text = bind_text,
+    .step = step,
+    .send = send,
+    .column_int = column_int,
+    .column_bytes = column_bytes,
+    .reset = reset,
+};
+
+tacet_status tacet__sqlite_open(tacet__db **out, const char *path, const tacet__db_settings *settings,
+                                tacet_error *err) {
+    *out = NULL;
+    struct stat st;
+    if (!settings->create && stat(path, &st) != 0) {
+        return tacet__fail(err, tacet__db_errno(errno), "cannot open %s: %s", path, strerror(errno));
+    }
+    store *db = TACET__ZALLOC(store, 1);
+    if (db == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening %s", path);
+    }
+    db->base.backend = &SQLITE;
+    db->busy_ms = settings->busy_ms;
+    const tacet_status status =
+        settings->read_only ? open_reader(db, path, settings->vfs, err) : open_writer(db, path, settings, err);
+    if (status != TACET_OK) {
+        close_store(&db->base);
+        return status;
+    }
+    *out = &db->base;
+    return TACET_OK;
 }

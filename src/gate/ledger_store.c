@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "db/sqlite.h"
+#include "db/db.h"
 
 #include <errno.h>
 #include <fcntl.h>

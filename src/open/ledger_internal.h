@@ -2,7 +2,7 @@
 #ifndef TACET_SRC_OPEN_LEDGER_INTERNAL_H
 #define TACET_SRC_OPEN_LEDGER_INTERNAL_H
 
-#include "db/sqlite.h"
+#include "db/db.h"
 #include "open/ledger_view.h"
 
 struct tacet__ledger_view {

@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "db/sqlite.h"
+#include "db/db.h"
 #include "open/ledger_internal.h"
 
 #include <stdlib.h>

@@ -89,6 +89,7 @@ typedef struct tacet__study {
     tacet_blob definition;
     uint64_t number;      /* internal: in the store of the log */
     uint64_t open_number; /* internal: in the open store */
+    bool checked;         /* internal: compared with what the open store has seen of it */
 } tacet__study;
 
 /* One event. When read, `key` and `body` live until the callback returns.

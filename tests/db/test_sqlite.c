@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "db/sqlite.h"
+#include "db/db.h"
 
 static char folder[256];
 static char path[300];

@@ -1,0 +1,626 @@
+/* store_log.c - the log of a study: one transaction per batch, appending, reading on, snapshots, finding suggestions.
+ * Ring: service. Each event's hash is BLAKE2b-128 over the hash before it and all its fields; the first follows a hash
+ * of the study's name and definition. What a batch changes of the study's own row is written once, with its commit.
+ * Cost: one to three rows per event; reading is one pass in chunks. */
+#include "service/store_internal.h"
+
+#include "base/fail.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <time.h>
+
+enum { CHUNK = 1024 /* events in memory at a time, where a store hands them out together */ };
+
+int64_t tacet__place(uint64_t number, uint64_t seq) {
+    return (int64_t)(number << TACET__SEQ_BITS | seq);
+}
+
+static uint64_t seq_of(int64_t place) {
+    return (uint64_t)place & (((uint64_t)1 << TACET__SEQ_BITS) - 1);
+}
+
+static int64_t bits_of(double value) {
+    int64_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static double double_of(int64_t bits) {
+    double value = 0.0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void put_u64(unsigned char *out, uint64_t value) {
+    for (size_t i = 0; i < 8; i++) {
+        out[i] = (unsigned char)(value >> (8 * i));
+    }
+}
+
+void tacet__chain_start(unsigned char out[TACET__EVENT_HASH_BYTES], const tacet__study *study) {
+    crypto_generichash_state state;
+    unsigned char length[8];
+    put_u64(length, strlen(study->name));
+    (void)crypto_generichash_init(&state, NULL, 0, TACET__EVENT_HASH_BYTES);
+    (void)crypto_generichash_update(&state, length, sizeof length);
+    (void)crypto_generichash_update(&state, (const unsigned char *)study->name, strlen(study->name));
+    (void)crypto_generichash_update(&state, study->definition.data, study->definition.size);
+    (void)crypto_generichash_final(&state, out, TACET__EVENT_HASH_BYTES);
+}
+
+/* hash: the one before, then this event's. */
+static void chain(unsigned char hash[TACET__EVENT_HASH_BYTES], const tacet__event *event) {
+    enum { FIELDS = 8 };
+    crypto_generichash_state state;
+    unsigned char head[TACET__EVENT_HASH_BYTES + FIELDS * 8];
+    const uint64_t fields[FIELDS] = {event->seq,
+                                     (uint64_t)event->kind,
+                                     event->time,
+                                     event->of,
+                                     event->number,
+                                     event->index,
+                                     (uint64_t)bits_of(event->value),
+                                     event->key == NULL ? UINT64_MAX : event->key_size};
+    memcpy(head, hash, TACET__EVENT_HASH_BYTES);
+    for (size_t i = 0; i < FIELDS; i++) {
+        put_u64(head + TACET__EVENT_HASH_BYTES + 8 * i, fields[i]);
+    }
+    (void)crypto_generichash_init(&state, NULL, 0, TACET__EVENT_HASH_BYTES);
+    (void)crypto_generichash_update(&state, head, sizeof head);
+    if (event->key != NULL) {
+        (void)crypto_generichash_update(&state, event->key, event->key_size);
+    }
+    if (event->body_size > 0) {
+        (void)crypto_generichash_update(&state, event->body, event->body_size);
+    }
+    (void)crypto_generichash_final(&state, hash, TACET__EVENT_HASH_BYTES);
+}
+
+/* A key is stored by its hash under the study's secret: no key of one study can be found by that of another. */
+static void hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__study *study, const void *key,
+                     size_t size) {
+    (void)crypto_generichash(out, TACET__KEY_HASH_BYTES, key, size, study->secret, sizeof study->secret);
+}
+
+tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t number, bool lock, tacet_error *err) {
+    tacet__query *query = half->queries[lock ? TACET__Q_STUDY_LOCK : TACET__Q_STUDY_LOOK];
+    bool row = false;
+    size_t size = 0;
+    tacet__query_bind_int(query, 1, (int64_t)number);
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && !row) {
+        status = tacet__fail(err, TACET_CORRUPT, "a study has vanished from the store");
+    }
+    if (status == TACET_OK) {
+        const unsigned char *hash = tacet__query_bytes(query, 2, &size);
+        out->state = (tacet__study_state)tacet__query_int(query, 0);
+        out->head = (uint64_t)tacet__query_int(query, 1);
+        out->snapshot = (uint64_t)tacet__query_int(query, 3);
+        out->suggested = (uint64_t)tacet__query_int(query, 4);
+        out->observed = (uint64_t)tacet__query_int(query, 5);
+        out->released = (uint64_t)tacet__query_int(query, 6);
+        if (size == TACET__EVENT_HASH_BYTES) {
+            memcpy(out->hash, hash, size);
+        } else {
+            status = tacet__fail(err, TACET_CORRUPT, "a study in the store has no hash of its log");
+        }
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__write_head(tacet__half *half, const tacet__head *head, uint64_t number, tacet_error *err) {
+    tacet__query *query = half->queries[TACET__Q_STUDY_SET];
+    tacet__query_bind_int(query, 1, (int64_t)number);
+    tacet__query_bind_int(query, 2, head->state);
+    tacet__query_bind_int(query, 3, (int64_t)head->head);
+    tacet__query_bind_bytes(query, 4, head->hash, sizeof head->hash);
+    tacet__query_bind_int(query, 5, (int64_t)head->snapshot);
+    tacet__query_bind_int(query, 6, (int64_t)head->suggested);
+    tacet__query_bind_int(query, 7, (int64_t)head->observed);
+    tacet__query_bind_int(query, 8, (int64_t)head->released);
+    return tacet__query_send(query, err);
+}
+
+tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    tacet__head head;
+    if (studies->writing != NULL) {
+        return tacet__fail(err, TACET_STATE, "a transaction is open already");
+    }
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    tacet_status status = tacet__half_relax(half, false, err);
+    if (status == TACET_OK) {
+        status = tacet__db_begin_rows(half->db, err);
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = tacet__read_head(half, &head, study->number, true, err);
+    if (status == TACET_OK && !study->checked) {
+        status = tacet__check_shown(studies, study, &head, err);
+    }
+    if (status != TACET_OK) {
+        tacet__db_rollback(half->db);
+        return status;
+    }
+    study->checked = true;
+    study->state = head.state;
+    study->head = head.head;
+    study->snapshot = head.snapshot;
+    study->suggested = head.suggested;
+    study->observed = head.observed;
+    study->released = head.released;
+    memcpy(studies->head_hash, head.hash, sizeof head.hash);
+    studies->writing = half;
+    studies->number = study->number;
+    studies->study = study;
+    studies->changed = false;
+    studies->missed_count = 0;
+    return TACET_OK;
+}
+
+/* That a transaction of this very study is open. */
+static tacet_status writing(const tacet__studies *studies, const tacet__study *study, tacet_error *err) {
+    return studies->writing != NULL && studies->study == study
+               ? TACET_OK
+               : tacet__fail(err, TACET_STATE, "no transaction of this study is open");
+}
+
+/* The row of TACET__Q_SUGGESTION or _KEY_FIND. NOT_FOUND without a message. */
+static tacet_status find(tacet__query *query, tacet__suggestion *out, tacet_error *err) {
+    bool row = false;
+    size_t size = 0;
+    memset(out, 0, sizeof *out);
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && (!row || tacet__query_int(query, 1) != TACET__EVENT_SUGGEST)) {
+        status = TACET_NOT_FOUND;
+    }
+    if (status == TACET_OK) {
+        out->event.seq = seq_of(tacet__query_int(query, 0));
+        out->event.kind = TACET__EVENT_SUGGEST;
+        out->event.time = (uint64_t)tacet__query_int(query, 2);
+        out->event.number = (uint64_t)tacet__query_int(query, 3);
+        out->event.index = (uint64_t)tacet__query_int(query, 4);
+        const unsigned char *hash = tacet__query_bytes(query, 5, &size);
+        memcpy(out->event.hash, hash, size < sizeof out->event.hash ? size : sizeof out->event.hash);
+        out->observed_seq = (uint64_t)tacet__query_int(query, 6); /* 0 for NULL */
+        out->observed = out->observed_seq != 0;
+        out->value = double_of(tacet__query_int(query, 7));
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+static tacet_status find_seq(tacet__half *half, uint64_t number, tacet__suggestion *out, uint64_t seq,
+                             tacet_error *err) {
+    if (seq == 0 || seq >> TACET__SEQ_BITS != 0) {
+        return TACET_NOT_FOUND;
+    }
+    tacet__query *query = half->queries[TACET__Q_SUGGESTION];
+    tacet__query_bind_int(query, 1, tacet__place(number, seq));
+    return find(query, out, err);
+}
+
+static bool missed(const tacet__studies *studies, const unsigned char hash[TACET__KEY_HASH_BYTES]) {
+    for (size_t i = 0; i < studies->missed_count; i++) {
+        if (memcmp(studies->missed[i], hash, TACET__KEY_HASH_BYTES) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void forget_missed(tacet__studies *studies, const unsigned char hash[TACET__KEY_HASH_BYTES]) {
+    for (size_t i = 0; i < studies->missed_count; i++) {
+        if (memcmp(studies->missed[i], hash, TACET__KEY_HASH_BYTES) == 0) {
+            studies->missed_count--;
+            memmove(studies->missed[i], studies->missed[studies->missed_count], TACET__KEY_HASH_BYTES);
+            return;
+        }
+    }
+}
+
+static tacet_status find_key(tacet__studies *studies, tacet__half *half, tacet__suggestion *out,
+                             const unsigned char hash[TACET__KEY_HASH_BYTES], tacet_error *err) {
+    tacet__query *query = half->queries[TACET__Q_KEY_FIND];
+    tacet__query_bind_bytes(query, 1, hash, TACET__KEY_HASH_BYTES);
+    const tacet_status status = find(query, out, err);
+    if (status == TACET_NOT_FOUND && studies->writing == half && studies->missed_count < TACET__MISSED_MOST) {
+        memcpy(studies->missed[studies->missed_count++], hash, TACET__KEY_HASH_BYTES);
+    }
+    return status;
+}
+
+static bool good_fields(const tacet__event *event) {
+    const bool suggest = event->kind == TACET__EVENT_SUGGEST;
+    const bool observe = event->kind == TACET__EVENT_OBSERVE;
+    return (suggest || observe || event->kind == TACET__EVENT_RELEASE) && event->body_size <= TACET__EVENT_BODY_MOST &&
+           (event->body != NULL || event->body_size == 0) &&
+           (event->key == NULL || (suggest && event->key_size >= 1 && event->key_size <= TACET__EVENT_KEY_MOST)) &&
+           (observe ? event->of != 0 && event->body_size == 0 : event->of == 0) &&
+           (suggest || event->index == TACET__NO_INDEX) &&
+           (event->index <= INT64_MAX || event->index == TACET__NO_INDEX) && event->number <= INT64_MAX;
+}
+
+/* What can be refused without writing. */
+static tacet_status check_append(tacet__studies *studies, const tacet__study *study, const tacet__event *event,
+                                 const unsigned char key[TACET__KEY_HASH_BYTES], tacet_error *err) {
+    tacet__suggestion there;
+    tacet_status status = writing(studies, study, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (study->state != TACET__STUDY_ACTIVE) {
+        return tacet__fail(err, TACET_STATE, "the study is archived");
+    }
+    if (study->head + 1 >= (uint64_t)1 << TACET__SEQ_BITS) {
+        return tacet__fail(err, TACET_OVERFLOW, "the study's log is full");
+    }
+    if (event->kind == TACET__EVENT_OBSERVE) {
+        status = find_seq(studies->writing, study->number, &there, event->of, err);
+        if (status == TACET_NOT_FOUND) {
+            return tacet__fail(err, status, "there is no such suggestion");
+        }
+        if (status == TACET_OK && there.observed) {
+            return tacet__fail(err, TACET_CONFLICT, "the suggestion was observed already");
+        }
+    } else if (event->key != NULL && !missed(studies, key)) {
+        status = find_key(studies, studies->writing, &there, key, err);
+        if (status == TACET_OK) {
+            return tacet__fail(err, TACET_CONFLICT, "the key was used before");
+        }
+        status = status == TACET_NOT_FOUND ? TACET_OK : status;
+    }
+    return status;
+}
+
+static tacet_status insert_event(tacet__studies *studies, const tacet__event *event, tacet_error *err) {
+    tacet__query *query = studies->writing->queries[TACET__Q_EVENT_ADD];
+    tacet__query_bind_int(query, 1, tacet__place(studies->number, event->seq));
+    tacet__query_bind_int(query, 2, event->kind);
+    tacet__query_bind_int(query, 3, (int64_t)event->time);
+    tacet__query_bind_int(query, 4, (int64_t)event->of);
+    tacet__query_bind_int(query, 5, (int64_t)event->number);
+    tacet__query_bind_int(query, 6, (int64_t)event->index);
+    tacet__query_bind_int(query, 7, bits_of(event->value));
+    if (event->key != NULL) {
+        tacet__query_bind_bytes(query, 8, event->key, event->key_size);
+    }
+    tacet__query_bind_bytes(query, 9, event->body, event->body_size);
+    tacet__query_bind_bytes(query, 10, event->hash, sizeof event->hash);
+    return tacet__query_send(query, err);
+}
+
+/* The rows by which an event is found again. */
+static tacet_status insert_finders(tacet__studies *studies, const tacet__event *event,
+                                   const unsigned char key[TACET__KEY_HASH_BYTES], tacet_error *err) {
+    tacet__query *const *queries = studies->writing->queries;
+    if (event->kind == TACET__EVENT_OBSERVE) {
+        tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 1, tacet__place(studies->number, event->of));
+        tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 2, (int64_t)event->seq);
+        tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 3, bits_of(event->value));
+        return tacet__query_send(queries[TACET__Q_OBSERVED_ADD], err);
+    }
+    if (event->kind == TACET__EVENT_RELEASE) {
+        tacet__query_bind_int(queries[TACET__Q_RELEASE_ADD], 1, tacet__place(studies->number, event->number));
+        tacet__query_bind_bytes(queries[TACET__Q_RELEASE_ADD], 2, event->body, event->body_size);
+        return tacet__query_send(queries[TACET__Q_RELEASE_ADD], err);
+    }
+    if (event->key == NULL) {
+        return TACET_OK;
+    }
+    forget_missed(studies, key);
+    tacet__query_bind_bytes(queries[TACET__Q_KEY_ADD], 1, key, TACET__KEY_HASH_BYTES);
+    tacet__query_bind_int(queries[TACET__Q_KEY_ADD], 2, tacet__place(studies->number, event->seq));
+    return tacet__query_send(queries[TACET__Q_KEY_ADD], err);
+}
+
+tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study, tacet__event *event,
+                                   tacet_error *err) {
+    unsigned char key[TACET__KEY_HASH_BYTES] = {0};
+    if (!good_fields(event)) {
+        return tacet__fail(err, TACET_INVALID, "the fields of an event do not fit its kind, or are too large");
+    }
+    if (event->key != NULL) {
+        hash_key(key, study, event->key, event->key_size);
+    }
+    tacet_status status = check_append(studies, study, event, key, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    event->seq = study->head + 1;
+    event->time = (uint64_t)time(NULL);
+    if (event->kind == TACET__EVENT_RELEASE) {
+        event->number = study->released + 1;
+    }
+    memcpy(event->hash, studies->head_hash, sizeof event->hash);
+    chain(event->hash, event);
+    status = insert_event(studies, event, err);
+    if (status == TACET_OK) {
+        status = insert_finders(studies, event, key, err);
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    memcpy(studies->head_hash, event->hash, sizeof event->hash);
+    studies->changed = true;
+    study->head = event->seq;
+    study->suggested += event->kind == TACET__EVENT_SUGGEST;
+    study->observed += event->kind == TACET__EVENT_OBSERVE;
+    study->released += event->kind == TACET__EVENT_RELEASE;
+    return TACET_OK;
+}
+
+tacet_status tacet__studies_put_snapshot(tacet__studies *studies, tacet__study *study, const void *bytes, size_t size,
+                                         tacet_error *err) {
+    tacet_status status = writing(studies, study, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet__query *add = studies->writing->queries[TACET__Q_SNAPSHOT_ADD];
+    tacet__query *drop = studies->writing->queries[TACET__Q_SNAPSHOT_DROP];
+    tacet__query_bind_int(add, 1, tacet__place(study->number, study->head));
+    tacet__query_bind_bytes(add, 2, bytes, size);
+    status = tacet__query_send(add, err);
+    if (status == TACET_OK) {
+        tacet__query_bind_int(drop, 1, tacet__place(study->number, 0));
+        tacet__query_bind_int(drop, 2, tacet__place(study->number, study->snapshot));
+        status = tacet__query_send(drop, err);
+    }
+    if (status == TACET_OK) {
+        study->snapshot = study->head;
+        studies->changed = true;
+    }
+    return status;
+}
+
+tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
+    tacet__half *half = studies->writing;
+    if (half == NULL) {
+        return tacet__fail(err, TACET_STATE, "no transaction is open");
+    }
+    const tacet__study *study = studies->study;
+    tacet_status status = TACET_OK;
+    if (studies->changed) {
+        tacet__head head = {.state = study->state,
+                            .head = study->head,
+                            .snapshot = study->snapshot,
+                            .suggested = study->suggested,
+                            .observed = study->observed,
+                            .released = study->released};
+        memcpy(head.hash, studies->head_hash, sizeof head.hash);
+        status = tacet__write_head(half, &head, studies->number, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__db_commit(half->db, err);
+    }
+    tacet__studies_rollback(studies);
+    return status;
+}
+
+void tacet__studies_rollback(tacet__studies *studies) {
+    if (studies->writing == NULL) {
+        return;
+    }
+    tacet__db_rollback(studies->writing->db);
+    studies->writing = NULL;
+    studies->study = NULL;
+    studies->missed_count = 0;
+}
+
+/* One row of TACET__Q_EVENT_READ, checked against the hash before it. */
+static tacet_status take_event(tacet__query *query, tacet__event *event, uint64_t seq,
+                               unsigned char hash[TACET__EVENT_HASH_BYTES], tacet_error *err) {
+    size_t hash_size = 0;
+    memset(event, 0, sizeof *event);
+    event->seq = seq_of(tacet__query_int(query, 0));
+    event->kind = (tacet__event_kind)tacet__query_int(query, 1);
+    event->time = (uint64_t)tacet__query_int(query, 2);
+    event->of = (uint64_t)tacet__query_int(query, 3);
+    event->number = (uint64_t)tacet__query_int(query, 4);
+    event->index = (uint64_t)tacet__query_int(query, 5);
+    event->value = double_of(tacet__query_int(query, 6));
+    event->key = tacet__query_bytes(query, 7, &event->key_size);
+    if (event->key_size == 0) {
+        event->key = NULL;
+    }
+    event->body = tacet__query_bytes(query, 8, &event->body_size);
+    const unsigned char *stored = tacet__query_bytes(query, 9, &hash_size);
+    if (event->seq != seq) {
+        return tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
+    }
+    chain(hash, event);
+    if (hash_size != TACET__EVENT_HASH_BYTES || memcmp(hash, stored, TACET__EVENT_HASH_BYTES) != 0) {
+        return tacet__fail(err, TACET_CORRUPT, "event %llu of the log does not match its hash or the one before",
+                           (unsigned long long)seq);
+    }
+    memcpy(event->hash, hash, TACET__EVENT_HASH_BYTES);
+    return TACET_OK;
+}
+
+tacet_status tacet__read_events(tacet__half *half, uint64_t number, uint64_t from, uint64_t to,
+                                unsigned char hash[TACET__EVENT_HASH_BYTES], tacet__event_fn *fn, void *user,
+                                tacet_error *err) {
+    tacet__query *query = half->queries[TACET__Q_EVENT_READ];
+    tacet_status status = TACET_OK;
+    uint64_t seq = from;
+    while (status == TACET_OK && seq <= to) {
+        const uint64_t first = seq;
+        bool row = false;
+        tacet__query_bind_int(query, 1, tacet__place(number, seq));
+        tacet__query_bind_int(query, 2, tacet__place(number, to));
+        tacet__query_bind_int(query, 3, CHUNK);
+        status = tacet__query_step(query, &row, err);
+        for (; status == TACET_OK && row; seq++) {
+            tacet__event event;
+            status = take_event(query, &event, seq, hash, err);
+            if (status == TACET_OK) {
+                status = fn(&event, user, err);
+            }
+            if (status == TACET_OK) {
+                status = tacet__query_step(query, &row, err);
+            }
+        }
+        tacet__query_reset(query);
+        if (status == TACET_OK && seq == first) {
+            status = tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
+        }
+    }
+    return status;
+}
+
+static tacet_status hash_at(tacet__half *half, const tacet__study *study, uint64_t seq,
+                            unsigned char hash[TACET__EVENT_HASH_BYTES], tacet_error *err) {
+    tacet__query *query = half->queries[TACET__Q_EVENT_HASH];
+    bool row = false;
+    size_t size = 0;
+    if (seq == 0) {
+        tacet__chain_start(hash, study);
+        return TACET_OK;
+    }
+    tacet__query_bind_int(query, 1, tacet__place(study->number, seq));
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK) {
+        const unsigned char *bytes = tacet__query_bytes(query, 0, &size);
+        if (row && size == TACET__EVENT_HASH_BYTES) {
+            memcpy(hash, bytes, size);
+        } else {
+            status = tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
+        }
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__studies_read(tacet__studies *studies, const tacet__study *study, uint64_t from, tacet__event_fn *fn,
+                                 void *user, tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    unsigned char hash[TACET__EVENT_HASH_BYTES];
+    tacet__head head;
+    if (from == 0) {
+        return tacet__fail(err, TACET_INVALID, "the first event is 1");
+    }
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    tacet_status status = TACET_OK;
+    if (studies->writing == half &&
+        studies->study == study) { /* what was just appended is not in the study's row yet */
+        head.head = study->head;
+        memcpy(head.hash, studies->head_hash, sizeof head.hash);
+    } else {
+        status = tacet__read_head(half, &head, study->number, false, err);
+    }
+    if (status == TACET_OK && from > head.head + 1) {
+        return tacet__fail(err, TACET_CORRUPT, "the log ends at event %llu, before %llu: it was cut off",
+                           (unsigned long long)head.head, (unsigned long long)from);
+    }
+    if (status == TACET_OK) {
+        status = hash_at(half, study, from - 1, hash, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__read_events(half, study->number, from, head.head, hash, fn, user, err);
+    }
+    if (status == TACET_OK && memcmp(hash, head.hash, sizeof hash) != 0) {
+        status = tacet__fail(err, TACET_CORRUPT, "the log does not end in the event its study names");
+    }
+    return status;
+}
+
+tacet_status tacet__studies_get_snapshot(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
+                                         uint64_t *seq, tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    bool row = false;
+    *seq = 0;
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    tacet__query *query = half->queries[TACET__Q_SNAPSHOT_GET];
+    tacet__query_bind_int(query, 1, tacet__place(study->number, 0));
+    tacet__query_bind_int(query, 2, tacet__place(study->number + 1, 0) - 1);
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && !row) {
+        status = tacet__fail(err, TACET_NOT_FOUND, "the study has no snapshot yet");
+    }
+    if (status == TACET_OK) {
+        size_t size = 0;
+        const unsigned char *bytes = tacet__query_bytes(query, 1, &size);
+        out->size = 0;
+        status = tacet_blob_append(out, bytes, size, err);
+        *seq = seq_of(tacet__query_int(query, 0));
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+/* A central study's suggestion as the open store shows it. */
+static tacet_status find_shown(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out, uint64_t seq,
+                               tacet_error *err) {
+    tacet__query *query = studies->open.queries[TACET__Q_SHOWN_GET];
+    bool row = false;
+    memset(out, 0, sizeof *out);
+    tacet__query_bind_int(query, 1, tacet__place(study->open_number, seq));
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && !row) {
+        status = TACET_NOT_FOUND;
+    }
+    if (status == TACET_OK) {
+        out->event.seq = seq;
+        out->event.kind = TACET__EVENT_SUGGEST;
+        out->event.index = (uint64_t)tacet__query_int(query, 0);
+        out->observed_seq = (uint64_t)tacet__query_int(query, 1);
+        out->observed = out->observed_seq != 0;
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__studies_suggestion(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
+                                       uint64_t seq, tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    tacet_status status = TACET_NOT_FOUND;
+    if (seq >> TACET__SEQ_BITS == 0) {
+        status =
+            half == NULL ? find_shown(studies, study, out, seq, err) : find_seq(half, study->number, out, seq, err);
+    }
+    return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no such suggestion") : status;
+}
+
+tacet_status tacet__studies_by_key(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
+                                   const void *key, size_t key_size, tacet_error *err) {
+    unsigned char hash[TACET__KEY_HASH_BYTES];
+    tacet__half *half = tacet__log_half(studies, study);
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    hash_key(hash, study, key, key_size);
+    const tacet_status status = find_key(studies, half, out, hash, err);
+    return status == TACET_NOT_FOUND ? tacet__fail(err, status, "no suggestion has this key") : status;
+}
+
+tacet_status tacet__studies_get_release(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
+                                        uint64_t number, tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    bool row = false;
+    tacet_status status = TACET_NOT_FOUND;
+    if (number >= 1 && number >> TACET__SEQ_BITS == 0) {
+        tacet__query *query = (half == NULL ? &studies->open : half)->queries[TACET__Q_RELEASE_GET];
+        tacet__query_bind_int(query, 1, tacet__place(half == NULL ? study->open_number : study->number, number));
+        status = tacet__query_step(query, &row, err);
+        if (status == TACET_OK && row) {
+            size_t size = 0;
+            const unsigned char *bytes = tacet__query_bytes(query, 0, &size);
+            out->size = 0;
+            status = tacet_blob_append(out, bytes, size, err);
+        }
+        tacet__query_reset(query);
+        if (status == TACET_OK && !row) {
+            status = TACET_NOT_FOUND;
+        }
+    }
+    return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no such release") : status;
+}
