@@ -26,7 +26,7 @@ enum {
     GATHER_NS_MOST = 5000000 /* how long a leader waits for callers it expects */
 };
 
-typedef enum verb { RESERVE, COMMIT, DISCLOSE, LOOKUP, TOTAL } verb;
+typedef enum verb { RESERVE, COMMIT, DISCLOSE, STEP, LOOKUP, TOTAL } verb;
 
 typedef struct request {
     verb verb;
@@ -35,8 +35,10 @@ typedef struct request {
     const void *answer;
     size_t size;
     const unsigned char *receipt;
-    tacet_entry *entry; /* out; in for COMMIT */
-    tacet_blob *memo;
+    tacet_entry *entry; /* out; in for COMMIT and STEP */
+    tacet_blob *memo;   /* out; NULL where there is none */
+    const tacet_mark *marks;
+    size_t mark_count;
     tacet_ledger_totals *totals;
     tacet_status status;
     tacet_error error;
@@ -264,6 +266,22 @@ static tacet_status fetch_answer(tacet_ledger *ledger, request *r, uint64_t seq,
     return status;
 }
 
+/* The mark that a step record holds; step 0 where there is no such record. */
+static tacet_status fetch_mark(tacet_ledger *ledger, tacet_mark *out, uint64_t seq, tacet_error *err) {
+    tacet__record record;
+    unsigned char hash[TACET_HASH_BYTES];
+    memset(out, 0, sizeof *out);
+    if (seq == 0) {
+        return TACET_OK;
+    }
+    const tacet_status status = tacet__store_read(ledger->store, &record, hash, seq, err);
+    if (status == TACET_OK) {
+        out->step = record.step.step;
+        memcpy(out->hash, record.step.hash, TACET_HASH_BYTES);
+    }
+    return status;
+}
+
 /* A ticket that is known: the same question gets what there is. */
 static tacet_status reserve_again(tacet_ledger *ledger, request *r, uint64_t seq, tacet_error *err) {
     tacet__record record;
@@ -278,6 +296,9 @@ static tacet_status reserve_again(tacet_ledger *ledger, request *r, uint64_t seq
     const offer *o = *find_offer(ledger, r->entry);
     if (r->verb != LOOKUP && o != NULL && ledger->state.answers[seq] == 0) {
         status = append_answer(ledger, seq, o->bytes.data, o->bytes.size, o->receipt, err);
+    }
+    if (status == TACET_OK) {
+        status = fetch_mark(ledger, &r->entry->newest, tacet__state_step(&ledger->state, seq, 0), err);
     }
     return status == TACET_OK ? fetch_answer(ledger, r, seq, err) : status;
 }
@@ -301,19 +322,28 @@ static tacet_status do_reserve(tacet_ledger *ledger, request *r, tacet_error *er
     return status;
 }
 
+/* That the entry a caller holds is one of this ledger. */
+static tacet_status check_entry(tacet_ledger *ledger, const tacet_entry *entry, tacet_error *err) {
+    tacet__record record;
+    unsigned char hash[TACET_HASH_BYTES];
+    if (entry->seq == 0 || entry->seq >= ledger->state.records) {
+        return tacet__fail(err, TACET_NOT_FOUND, "the ledger has no such entry");
+    }
+    const tacet_status status = tacet__store_read(ledger->store, &record, hash, entry->seq, err);
+    if (status == TACET_OK &&
+        (record.kind != TACET__RECORD_RESERVE || memcmp(hash, entry->hash, TACET_HASH_BYTES) != 0)) {
+        return tacet__fail(err, TACET_NOT_FOUND, "the ledger has no such entry");
+    }
+    return status;
+}
+
 static tacet_status do_commit(tacet_ledger *ledger, request *r, tacet_error *err) {
     const uint64_t seq = r->entry->seq;
     tacet__record record;
     unsigned char hash[TACET_HASH_BYTES];
-    if (seq == 0 || seq >= ledger->state.records) {
-        return tacet__fail(err, TACET_NOT_FOUND, "the ledger has no such entry");
-    }
-    tacet_status status = tacet__store_read(ledger->store, &record, hash, seq, err);
+    tacet_status status = check_entry(ledger, r->entry, err);
     if (status != TACET_OK) {
         return status;
-    }
-    if (record.kind != TACET__RECORD_RESERVE || memcmp(hash, r->entry->hash, TACET_HASH_BYTES) != 0) {
-        return tacet__fail(err, TACET_NOT_FOUND, "the ledger has no such entry");
     }
     const uint64_t answered = ledger->state.answers[seq];
     if (answered != 0) {
@@ -336,6 +366,47 @@ static tacet_status do_commit(tacet_ledger *ledger, request *r, tacet_error *err
 static tacet_status do_disclose(tacet_ledger *ledger, request *r, tacet_error *err) {
     const tacet_status status = do_reserve(ledger, r, err);
     return status == TACET_OK && !r->entry->answered ? do_commit(ledger, r, err) : status;
+}
+
+static bool same_mark(const tacet_mark *a, const tacet_mark *b) {
+    return a->step == b->step && memcmp(a->hash, b->hash, TACET_HASH_BYTES) == 0;
+}
+
+static tacet_status do_step(tacet_ledger *ledger, request *r, tacet_error *err) {
+    const uint64_t seq = r->entry->seq;
+    const tacet_mark *wanted = &r->marks[r->mark_count - 1];
+    tacet_mark stored;
+    tacet_status status = check_entry(ledger, r->entry, err);
+    if (status == TACET_OK && ledger->state.answers[seq] == 0) {
+        status = tacet__fail(err, TACET_INVALID, "a step of a ledger entry that has no answer yet");
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    uint64_t at = tacet__state_step(&ledger->state, seq, wanted->step);
+    const bool known = at != 0;
+    status = fetch_mark(ledger, &stored, known ? at : tacet__state_step(&ledger->state, seq, 0), err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    bool agrees = stored.step == 0; /* the first one */
+    for (size_t i = known ? r->mark_count - 1 : 0; i < r->mark_count; i++) {
+        agrees = agrees || same_mark(&r->marks[i], &stored);
+    }
+    if (!agrees) {
+        return tacet__fail(err, TACET_CONFLICT, "step %llu of ledger entry %llu was released from another history",
+                           (unsigned long long)stored.step, (unsigned long long)seq);
+    }
+    if (known) {
+        return TACET_OK;
+    }
+    tacet__record record;
+    memset(&record, 0, sizeof record);
+    record.kind = TACET__RECORD_STEP;
+    record.step.entry = seq;
+    record.step.step = wanted->step;
+    memcpy(record.step.hash, wanted->hash, TACET_HASH_BYTES);
+    return tacet__store_append(ledger->store, &ledger->state, &record, NULL, err);
 }
 
 static tacet_status do_lookup(tacet_ledger *ledger, request *r, tacet_error *err) {
@@ -367,7 +438,7 @@ static tacet_status do_total(tacet_ledger *ledger, request *r, tacet_error *err)
 static tacet_status perform(tacet_ledger *ledger, request *r) {
     static tacet_status (*const VERBS[])(tacet_ledger *, request *, tacet_error *) = {
         [RESERVE] = do_reserve, [COMMIT] = do_commit, [DISCLOSE] = do_disclose,
-        [LOOKUP] = do_lookup,   [TOTAL] = do_total,
+        [STEP] = do_step,       [LOOKUP] = do_lookup, [TOTAL] = do_total,
     };
     return VERBS[r->verb](ledger, r, &r->error);
 }
@@ -490,7 +561,7 @@ static tacet_status finish(tacet_ledger *ledger, request *r, tacet_error *err) {
     if (r->status == TACET_OK) {
         return TACET_OK;
     }
-    if (r->verb != COMMIT && r->entry != NULL) {
+    if (r->memo != NULL) {
         memset(r->entry, 0, sizeof *r->entry);
         r->memo->size = 0;
     }
@@ -549,6 +620,25 @@ tacet_status tacet_ledger_lookup(tacet_ledger *ledger, tacet_entry *entry, tacet
     memo->size = 0;
     const tacet_status status = tacet__ticket_check(ticket, err);
     return status == TACET_OK ? finish(ledger, &r, err) : status;
+}
+
+tacet_status tacet_ledger_find(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo, const char *ticket,
+                               const tacet_charge *charge, tacet_error *err) {
+    request r = {.verb = LOOKUP, .ticket = ticket, .charge = charge, .entry = entry, .memo = memo};
+    const tacet_status status = check_question(entry, memo, ticket, charge, err);
+    return status == TACET_OK ? finish(ledger, &r, err) : status;
+}
+
+tacet_status tacet_ledger_step(tacet_ledger *ledger, const tacet_entry *entry, const tacet_mark *marks, size_t count,
+                               tacet_error *err) {
+    tacet_entry copy = *entry;
+    request r = {.verb = STEP, .entry = &copy, .marks = marks, .mark_count = count};
+    bool good = count > 0 && marks[count - 1].step > 0;
+    for (size_t i = 0; good && i + 1 < count; i++) {
+        good = marks[i].step < marks[count - 1].step;
+    }
+    return good ? finish(ledger, &r, err)
+                : tacet__fail(err, TACET_INVALID, "the last of the marks must be the newest, and a step above 0");
 }
 
 tacet_status tacet_ledger_total(tacet_ledger *ledger, tacet_ledger_totals *out, tacet_error *err) {

@@ -13,6 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void tacet__gate_charge(const tacet_ask *ask, tacet_charge *charge, bool is_private) {
+    charge->what = ask->what;
+    charge->to_whom = ask->to_whom;
+    charge->covered_fields = ask->covered_fields;
+    charge->uncovered_fields = ask->uncovered_fields;
+    charge->covered_records = ask->covered_records;
+    charge->group = ask->group;
+    charge->part = ask->part;
+    charge->seeded = !is_private;
+}
+
 tacet_status tacet__gate_reserve(const tacet_ask *ask, tacet_charge *charge, tacet_receipt *receipt, tacet_entry *entry,
                                  tacet_release **answered, tacet_error *err) {
     memset(entry, 0, sizeof *entry);
@@ -24,14 +35,7 @@ tacet_status tacet__gate_reserve(const tacet_ask *ask, tacet_charge *charge, tac
                    ? tacet__fail(err, TACET_INVALID, "a private release needs a ledger; only seeded noise does without")
                    : TACET_OK;
     }
-    charge->what = ask->what;
-    charge->to_whom = ask->to_whom;
-    charge->covered_fields = ask->covered_fields;
-    charge->uncovered_fields = ask->uncovered_fields;
-    charge->covered_records = ask->covered_records;
-    charge->group = ask->group;
-    charge->part = ask->part;
-    charge->seeded = !receipt->is_private;
+    tacet__gate_charge(ask, charge, receipt->is_private);
     tacet_blob memo;
     tacet_blob_init(&memo);
     tacet_status s = tacet_ledger_reserve(ask->ledger, entry, &memo, ask->ticket, charge, err);

@@ -9,6 +9,8 @@
 
 #include <tacet/gate/mechanism.h>
 
+/* Fills the texts of a charge from ask, and whether it is seeded. */
+void tacet__gate_charge(const tacet_ask *ask, tacet_charge *charge, bool is_private);
 /* Reserves `charge` (its texts filled from ask, `seeded` from ask->noise) and fills the receipt's entry. *answered is
  * the stored answer, or NULL when there is none and something is to be drawn. Without a ledger: INVALID unless seeded.
  */

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRID_BITS_MOST = 40, PARAMETERS_BYTES = 1024 };
+enum { GRID_BITS_MOST = 40 };
 static const double WIDEST = 0x1p51; /* grid steps: see mechanism.c */
 
 void tacet_stream_settings_defaults(tacet_stream_settings *settings) {
@@ -240,22 +240,26 @@ static tacet_status commit(tacet_stream *s, tacet_error *err) {
     return status;
 }
 
-/* Charges the whole stream, once. */
-static tacet_status reserve(tacet_stream *stream, const tacet_ask *ask, tacet_error *err) {
-    char parameters[PARAMETERS_BYTES];
-    tacet_charge charge;
-    tacet_receipt receipt;
-    tacet_release *answered = NULL;
+void tacet__stream_charge(const tacet_stream *stream, tacet_charge *out, char *parameters) {
     const tacet_stream_settings *set = &stream->settings;
-    tacet_charge_init(&charge);
-    charge.mechanism = tacet_factorization_name(set->factorization);
-    tacet_charge_gaussian(&charge, stream->mu, set->eps, set->delta);
-    (void)snprintf(parameters, sizeof parameters,
+    tacet_charge_init(out);
+    out->mechanism = tacet_factorization_name(set->factorization);
+    tacet_charge_gaussian(out, stream->mu, set->eps, set->delta);
+    (void)snprintf(parameters, TACET__STREAM_PARAMETERS,
                    "{\"most\":%zu,\"doubling\":%s,\"count\":%zu,\"sensitivity\":%.17g,\"bound_radius\":%.17g,"
                    "\"bound_proof\":\"%s\"}",
                    set->most, set->doubling ? "true" : "false", stream->dim, stream->delta2, stream->bound->radius,
                    tacet_bound_proof(stream->bound));
-    charge.parameters = parameters;
+    out->parameters = parameters;
+}
+
+/* Charges the whole stream, once. */
+static tacet_status reserve(tacet_stream *stream, const tacet_ask *ask, tacet_error *err) {
+    char parameters[TACET__STREAM_PARAMETERS];
+    tacet_charge charge;
+    tacet_receipt receipt;
+    tacet_release *answered = NULL;
+    tacet__stream_charge(stream, &charge, parameters);
     const tacet_status s = tacet__gate_reserve(ask, &charge, &receipt, &stream->entry, &answered, err);
     tacet_release_free(answered);
     stream->ledger = ask->ledger;
@@ -421,6 +425,9 @@ tacet_status tacet_stream_step(tacet_stream *stream, const tacet_bounded *x, tac
     stream->taken = t;
     stream->steps++;
     stream->saved = false;
+    if (stream->ledger != NULL) {
+        tacet__stream_mark(stream);
+    }
     return TACET_OK;
 }
 
@@ -430,7 +437,10 @@ tacet_status tacet_stream_read(tacet_stream *stream, double *values, double *sd,
                            stream->steps == 0 ? "nothing was summed yet"
                                               : "the last step must be saved before its release may leave");
     }
-    const tacet_status s = commit(stream, err);
+    tacet_status s = commit(stream, err);
+    if (s == TACET_OK && stream->ledger != NULL) {
+        s = tacet__stream_enter(stream, err);
+    }
     if (s != TACET_OK) {
         return s;
     }

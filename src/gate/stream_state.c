@@ -6,16 +6,29 @@
 #include "base/codec.h"
 #include "base/fail.h"
 #include "gate/bound_internal.h"
+#include "gate/mint.h"
 
 #include <sodium.h>
 #include <string.h>
 
 static const char NAME[] = "stream";
-enum { VERSION = 1, DOUBLING = 1, PRIVATE = 2, IN_LEDGER = 4, FLAGS = 7 };
+enum { VERSION = 2, DOUBLING = 1, PRIVATE = 2, IN_LEDGER = 4, FLAGS = 7 };
 
 /* Vectors of the segment's memory that are in use. */
 static size_t used(const tacet_stream *s) {
     return s->factor.kind == TACET_FACTORIZATION_TOEPLITZ ? s->taken : s->slots;
+}
+
+/* Last among all, in the order of their steps; nothing where there is no ledger. */
+static void write_marks(tacet__writer *w, const tacet_stream *s) {
+    if (s->ledger == NULL) {
+        return;
+    }
+    tacet__write_u64(w, s->entered.step);
+    tacet__write_bytes(w, s->entered.hash, TACET_HASH_BYTES);
+    for (size_t left = tacet__stream_recent(s); left > 0; left--) {
+        tacet__write_bytes(w, s->recent[(s->steps - (left - 1)) % TACET__STREAM_RECENT].hash, TACET_HASH_BYTES);
+    }
 }
 
 tacet_status tacet_stream_save(tacet_stream *stream, tacet_blob *out, tacet_error *err) {
@@ -48,6 +61,7 @@ tacet_status tacet_stream_save(tacet_stream *stream, tacet_blob *out, tacet_erro
     tacet__write_f64s(&w, stream->sum, stream->dim);
     tacet__write_f64s(&w, stream->held, stream->dim * used(stream));
     tacet__write_f64s(&w, stream->noisy, stream->dim * used(stream));
+    write_marks(&w, stream);
     const tacet_status s = tacet__write_end(&w, err);
     stream->saved = stream->saved || s == TACET_OK;
     return s;
@@ -60,6 +74,17 @@ static void take(tacet__reader *r, unsigned char *to) {
         memcpy(to, bytes, TACET__STREAM_KEY_BYTES);
     } else {
         r->failed = true;
+    }
+}
+
+static void read_marks(tacet__reader *r, tacet_stream *s) {
+    s->entered.step = tacet__read_size(r, s->steps);
+    take(r, s->entered.hash);
+    s->last = s->entered;
+    for (size_t left = tacet__stream_recent(s); left > 0; left--) {
+        s->last.step = s->steps - (left - 1);
+        take(r, s->last.hash);
+        s->recent[s->last.step % TACET__STREAM_RECENT] = s->last;
     }
 }
 
@@ -97,7 +122,7 @@ static tacet_status read_head(head *h, tacet__reader *r, const tacet_bound *boun
     return TACET_OK;
 }
 
-static tacet_status read_segment(tacet_stream *stream, tacet__reader *r, tacet_error *err) {
+static tacet_status read_segment(tacet_stream *stream, tacet__reader *r, bool in_ledger, tacet_error *err) {
     tacet__factor f;
     memset(&f, 0, sizeof f);
     take(r, stream->key);
@@ -132,15 +157,23 @@ static tacet_status read_segment(tacet_stream *stream, tacet__reader *r, tacet_e
     tacet__read_f64s(r, stream->sum, stream->dim);
     tacet__read_f64s(r, stream->held, stream->dim * used(stream));
     tacet__read_f64s(r, stream->noisy, stream->dim * used(stream));
+    if (in_ledger) {
+        read_marks(r, stream);
+    }
     return tacet__read_end(r, err);
 }
 
-/* Finds the stream's entry, and refuses when another stream answered for it. */
-static tacet_status attach(tacet_stream *stream, const tacet_ask *ask, tacet_error *err) {
+/* Finds the stream's entry, and refuses when it was charged otherwise, when another stream answered for it, and when
+ * another history was released from. */
+static tacet_status attach(tacet_stream *stream, const tacet_ask *ask, bool older_too, tacet_error *err) {
+    char parameters[TACET__STREAM_PARAMETERS];
+    tacet_charge charge;
     tacet_blob memo;
     tacet_release *stored = NULL, *self = NULL;
     tacet_blob_init(&memo);
-    tacet_status s = tacet_ledger_lookup(ask->ledger, &stream->entry, &memo, ask->ticket, err);
+    tacet__stream_charge(stream, &charge, parameters);
+    tacet__gate_charge(ask, &charge, stream->is_private);
+    tacet_status s = tacet_ledger_find(ask->ledger, &stream->entry, &memo, ask->ticket, &charge, err);
     if (s == TACET_OK && stream->entry.answered) {
         stream->ledger = ask->ledger;
         s = tacet__stream_identity(stream, &self, err);
@@ -152,6 +185,9 @@ static tacet_status attach(tacet_stream *stream, const tacet_ask *ask, tacet_err
             s = tacet__fail(err, TACET_CONFLICT, "the ledger knows another stream of this ticket");
         }
     }
+    if (s == TACET_OK) {
+        s = tacet__stream_agree(stream, &stream->entry.newest, older_too, err);
+    }
     stream->ledger = ask->ledger;
     tacet_release_free(stored);
     tacet_release_free(self);
@@ -159,8 +195,8 @@ static tacet_status attach(tacet_stream *stream, const tacet_ask *ask, tacet_err
     return s;
 }
 
-tacet_status tacet_stream_load(tacet_stream **out, const tacet_bound *bound, const tacet_ask *ask, const void *bytes,
-                               size_t size, tacet_error *err) {
+static tacet_status load(tacet_stream **out, const tacet_bound *bound, const tacet_ask *ask, const void *bytes,
+                         size_t size, bool older_too, tacet_error *err) {
     tacet__reader reader;
     head h;
     tacet_stream *stream = NULL;
@@ -179,9 +215,9 @@ tacet_status tacet_stream_load(tacet_stream **out, const tacet_bound *bound, con
         return s;
     }
     stream->is_private = (h.flags & PRIVATE) != 0;
-    s = read_segment(stream, &reader, err);
+    s = read_segment(stream, &reader, ask->ledger != NULL, err);
     if (s == TACET_OK && ask->ledger != NULL) {
-        s = attach(stream, ask, err);
+        s = attach(stream, ask, older_too, err);
     }
     if (s != TACET_OK) {
         tacet_stream_close(stream);
@@ -190,4 +226,14 @@ tacet_status tacet_stream_load(tacet_stream **out, const tacet_bound *bound, con
     stream->saved = true;
     *out = stream;
     return TACET_OK;
+}
+
+tacet_status tacet_stream_load(tacet_stream **out, const tacet_bound *bound, const tacet_ask *ask, const void *bytes,
+                               size_t size, tacet_error *err) {
+    return load(out, bound, ask, bytes, size, false, err);
+}
+
+tacet_status tacet_stream_replay(tacet_stream **out, const tacet_bound *bound, const tacet_ask *ask, const void *bytes,
+                                 size_t size, tacet_error *err) {
+    return load(out, bound, ask, bytes, size, true, err);
 }

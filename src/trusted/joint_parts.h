@@ -43,6 +43,7 @@ typedef struct tacet__joint_run {
     size_t open_most;
     uint64_t coin_seed;
     bool save_first;
+    bool replay;
 } tacet__joint_run;
 
 /* Take ownership of parts->self, on failure as well. */

@@ -342,7 +342,8 @@ static tacet_status build(joint **out, const tacet__joint_parts *parts, const ta
                                          .growth = run->growth,
                                          .eps = run->eps,
                                          .delta = run->delta,
-                                         .factorization = run->factorization};
+                                         .factorization = run->factorization,
+                                         .replay = run->replay};
     status = tacet__privatizer_create(&j->privatizer, &plan, ask, open, err); /* last: it charges the ledger */
 done:
     if (status != TACET_OK) {

@@ -199,7 +199,8 @@ static tacet_status build(published **out, tacet__joint_run *run, const tacet_fe
                               .growth = 1,
                               .open_most = s->open_most,
                               .coin_seed = s->coin_seed,
-                              .save_first = s->save_first};
+                              .save_first = s->save_first,
+                              .replay = s->replay};
     if (s->rounds > 0) {
         double sigma = 0;
         tacet_status status = tacet_joint_published_noise(&sigma, &run->eps, &run->delta, s, err);

@@ -131,7 +131,8 @@ static tacet_status build(tacet__joint_parts *parts, tacet__joint_run *run, cons
                               .growth = settings->growth,
                               .open_most = settings->open_most,
                               .coin_seed = settings->coin_seed,
-                              .save_first = settings->save_first};
+                              .save_first = settings->save_first,
+                              .replay = settings->replay};
     return TACET_OK;
 }
 

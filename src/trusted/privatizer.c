@@ -333,7 +333,8 @@ tacet_status tacet__privatizer_load(tacet__privatizer *p, const void *bytes, siz
         return tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
     }
     tacet_stream *stream = NULL;
-    status = tacet_stream_load(&stream, p->bound, &p->ask, stream_bytes, stream_size, err);
+    status = (plan->replay ? tacet_stream_replay : tacet_stream_load)(&stream, p->bound, &p->ask, stream_bytes,
+                                                                      stream_size, err);
     if (status != TACET_OK) {
         return status;
     }

@@ -20,6 +20,7 @@ typedef struct tacet__privatizer_plan {
     double first_length, growth; /* rounds of the first epoch; how much longer each is than the one before */
     double eps, delta;
     tacet_factorization factorization;
+    bool replay; /* older states may be loaded; no part of the study */
 } tacet__privatizer_plan;
 
 /* open false: without a stream, to be loaded into. `ask` is copied. Errors as tacet_stream_open. */

@@ -39,8 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     load(bound, data, size);
-    /* "TACET", version 1, name "stream", the input, a good hash */
-    static const unsigned char head[] = {'T', 'A', 'C', 'E', 'T', 0, 1, 0, 6, 0, 0, 0, 's', 't', 'r', 'e', 'a', 'm'};
+    /* "TACET", version 2, name "stream", the input, a good hash */
+    static const unsigned char head[] = {'T', 'A', 'C', 'E', 'T', 0, 2, 0, 6, 0, 0, 0, 's', 't', 'r', 'e', 'a', 'm'};
     const size_t body = sizeof head + size;
     unsigned char *whole = malloc(body + 32);
     if (whole == NULL) {

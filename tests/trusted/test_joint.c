@@ -373,6 +373,84 @@ static void through_the_ledger(void **state) {
     test_rmdir(folder);
 }
 
+/* A log of rounds, replayed from an old state by another process, gives the same suggestions and releases; a state that
+ * is older than a release and goes on with other rounds gets to that release and no further. */
+static void replays_and_old_states(void **state) {
+    (void)state;
+    enum { MANY = 20, OLD = 2 };
+    const char *folder = test_mkdir();
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
+    tacet_ledger_settings budget;
+    tacet_ledger_settings_defaults(&budget);
+    budget.eps = 10.5;
+    budget.delta = 0.1;
+    tacet_ledger *ledger = NULL;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
+    assert_ok(tacet_noise_open(&noise, NULL));
+    tacet_joint_settings s;
+    settings_for_tests(&s);
+    const tacet_ask ask = {
+        .ledger = ledger, .noise = noise, .ticket = "study", .what = "a bandit", .to_whom = "all users"};
+    tacet_policy *policy = NULL, *old = NULL;
+    tacet_suggestion given[MANY], got;
+    tacet_blob saved, newest;
+    tacet_blob_init(&saved);
+    tacet_blob_init(&newest);
+    assert_ok(tacet_joint_create(&policy, map, &s, &ask, NULL));
+    for (size_t k = 0; k < MANY; k++) {
+        if (k == OLD) {
+            assert_ok(tacet_policy_save(policy, &saved, NULL));
+        }
+        assert_ok(one_round(policy, k, &given[k]));
+    }
+    assert_ok(tacet_policy_save(policy, &newest, NULL));
+    tacet_ledger_totals before, after;
+    assert_ok(tacet_ledger_total(ledger, &before, NULL));
+    assert_true(before.records >= 3 + 3); /* several epochs have ended */
+    tacet_error err = {TACET_OK, ""};
+    assert_status(tacet_joint_restore(&old, map, &s, &ask, saved.data, saved.size, &err), TACET_CONFLICT);
+    assert_null(old);
+    assert_non_null(strstr(err.message, "older"));
+    /* nor into a policy that is there, which stays as it is */
+    assert_status(tacet_policy_load(policy, saved.data, saved.size, NULL), TACET_CONFLICT);
+    s.replay = true;
+    assert_ok(tacet_joint_restore(&old, map, &s, &ask, saved.data, saved.size, NULL));
+    for (size_t k = OLD; k < MANY; k++) {
+        assert_ok(one_round(old, k, &got));
+        assert_true(got.index == given[k].index && got.score == given[k].score && got.ticket == given[k].ticket);
+    }
+    assert_ok(tacet_ledger_total(ledger, &after, NULL));
+    assert_int_equal(after.records, before.records); /* nothing was written */
+    /* both go on alike, and neither disturbs the other */
+    for (size_t k = MANY; k < MANY + 5; k++) {
+        assert_ok(one_round(old, k, &got));
+        assert_ok(one_round(policy, k, &given[0]));
+        assert_true(got.index == given[0].index && got.score == given[0].score);
+    }
+    tacet_policy_free(old);
+    assert_ok(tacet_joint_restore(&old, map, &s, &ask, saved.data, saved.size, NULL));
+    size_t rounds = 0;
+    tacet_status status = TACET_OK;
+    for (; rounds < MANY && status == TACET_OK; rounds++) {
+        status = one_round(old, 100 + rounds, &got);
+    }
+    assert_status(status, TACET_CONFLICT);
+    assert_status(one_round(old, 7, &got), TACET_CONFLICT); /* and stays there */
+    tacet_policy_free(old);
+    /* another charge under the ticket: the same bytes with other texts */
+    tacet_ask other = ask;
+    other.to_whom = "somebody else";
+    assert_status(tacet_joint_restore(&old, map, &s, &other, newest.data, newest.size, NULL), TACET_CONFLICT);
+    tacet_policy_free(policy);
+    tacet_blob_clear(&saved);
+    tacet_blob_clear(&newest);
+    tacet_noise_close(noise);
+    tacet_ledger_close(ledger);
+    test_rmdir(folder);
+}
+
 /* The table of the derivation: proven sigma, and how far the published one is above it. */
 static void published_noise(void **state) {
     (void)state;
@@ -427,6 +505,6 @@ int main(void) {
         cmocka_unit_test(refuses_bad_rounds),    cmocka_unit_test(a_wild_reward_is_one_record),
         cmocka_unit_test(ends_at_the_horizon),   cmocka_unit_test(limits_open_tickets),
         cmocka_unit_test(through_the_ledger),    cmocka_unit_test(published_noise),
-        cmocka_unit_test(refuses_settings)};
+        cmocka_unit_test(refuses_settings),      cmocka_unit_test(replays_and_old_states)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

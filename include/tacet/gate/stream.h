@@ -12,6 +12,10 @@
  *     tacet_stream_save     gives the state to be stored durably (it holds private data and the key)
  *     tacet_stream_release  gives the release of t; STATE unless the step was saved
  * A crash after the save: load, and release t again. A crash before it: x_t was never used, step again.
+ * One history. Each release is entered in the ledger, durably, before it leaves: its step, and a keyed hash of all
+ * vectors and releases up to it. Made again from the same vectors it is the same, bit for bit, and may leave again; a
+ * step that has left is never released from other vectors, whatever copies of old states there are (CONFLICT). So old
+ * states are good for replaying a log of what was stepped (tacet_stream_replay), and for nothing else.
  * Not thread-safe. Proofs: docs/privacy/streams.md. */
 #ifndef TACET_GATE_STREAM_H
 #define TACET_GATE_STREAM_H
@@ -75,15 +79,23 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_stream_step(tacet_stream *stream, 
                                                           tacet_error *err);
 /* *out must be empty. The bytes are private. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_save(tacet_stream *stream, tacet_blob *out, tacet_error *err);
-/* From saved bytes; the settings are in them. The bound must be like the one the stream was opened with. ask names the
- * ledger and the ticket it was opened with; nothing is charged, ask->noise is not used. INVALID: another bound; no
- * ledger where there was one. NOT_FOUND: the ledger does not know the ticket. CONFLICT: the ledger knows another stream
- * of this ticket, which was released from: this one must not be. CORRUPT. NO_MEMORY. */
+/* From saved bytes; the settings are in them. The bound must be like the one the stream was opened with. ask is what it
+ * was opened with, ledger, ticket and texts; nothing is charged, ask->noise is not used. INVALID: another bound; no
+ * ledger where there was one. NOT_FOUND: the ledger does not know the ticket. CONFLICT: the ledger charged something
+ * else under this ticket; it knows another stream of this ticket, which was released from; the state is older than the
+ * newest release that left, or of another history: this one must not go on. CORRUPT. NO_MEMORY. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_load(tacet_stream **out, const tacet_bound *bound,
                                                           const tacet_ask *ask, const void *bytes, size_t size,
                                                           tacet_error *err);
+/* As load, and the state may be older than the newest release: for those who stored every vector since, and step them
+ * again in the same order. Releases that left already come out again, the same; the first that would be another one is
+ * refused (CONFLICT), and with it everything after. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_stream_replay(tacet_stream **out, const tacet_bound *bound,
+                                                            const tacet_ask *ask, const void *bytes, size_t size,
+                                                            tacet_error *err);
 /* The estimate of the sum after the last saved step; may be asked again, and is the same. STATE: nothing stepped yet,
- * or the last step was not saved. */
+ * or the last step was not saved. CONFLICT: this step, or one after it, was released from another history. The
+ * ledger's errors: nothing left, ask again. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_release(tacet_stream *stream, tacet_release **out,
                                                              tacet_error *err);
 /* The same numbers without allocating; sd (may be NULL) receives the standard deviation of the noise in each. */

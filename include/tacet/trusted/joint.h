@@ -4,7 +4,19 @@
  * else sees, now and later, is (eps, delta)-private in (D_t, y_t) (Definition 6 of Dubey, AISTATS 2021: replace one
  * round). tacet_joint_create gives the policy; inside, a privatizer holds raw sums and releases them through the gate
  * at the ends of growing epochs, and a learner (tacet/open/joint.h) sees the releases only.
- * Proofs: docs/algorithms/joint.md. */
+ *
+ * Stored states, and logs that are replayed. A release leaves inside the first suggestion after an epoch's end, and is
+ * entered in the ledger just before, durably, by a keyed hash of everything that went into it. From then on:
+ *   - the same rounds, in the same order, give the same release again, bit for bit; that is allowed any number of
+ *     times, in any number of processes (replicas). This is what replaying a log of events from an older state does;
+ *     settings.replay = true lets older states be loaded for it;
+ *   - anything else is refused with CONFLICT by the suggestion that would have let it leave, and by every later one.
+ *     Without settings.replay a state older than the newest release is refused when it is loaded.
+ * Therefore: make an observation durable (the event, or a saved state) BEFORE the next suggestion is asked for: in an
+ * earlier transaction, not in the same one (a service that works in batches: the suggestions of a batch first, then
+ * its observations, then the commit; with a durable log save_first may be false). Then what the ledger knows of is
+ * always in the log, and a replay can always follow it. An observation that is lost after its epoch was released cannot
+ * be replaced by another: privacy holds, the study is over. Proofs: docs/algorithms/joint.md. */
 #ifndef TACET_TRUSTED_JOINT_H
 #define TACET_TRUSTED_JOINT_H
 
@@ -31,6 +43,8 @@ typedef struct tacet_joint_settings {
     uint64_t coin_seed; /* of the random first epoch; public, need not be secret. Default 1 */
     bool save_first; /* default true: after an epoch has ended the next suggestion is refused (STATE) until the policy
                         was saved, so that a release can never leave before the data it is of is stored */
+    bool replay; /* default false: a state older than the newest release is refused (CONFLICT). true: it is loaded, by
+                    somebody who now repeats every suggestion and observation since; see above */
     tacet_joint_learner_settings learner;
 } tacet_joint_settings;
 
@@ -40,8 +54,10 @@ TACET_API void tacet_joint_settings_defaults(tacet_joint_settings *settings);
  * the policy by tacet_joint_restore). The map must outlive the policy. INVALID names the setting. */
 TACET_API tacet_status tacet_joint_create(tacet_policy **out, const tacet_joint_map *map,
                                           const tacet_joint_settings *settings, const tacet_ask *ask, tacet_error *err);
-/* A policy from the bytes of tacet_policy_save, under the ledger and ticket it was created with: nothing is
- * charged, the same noise goes on. CORRUPT: damaged, or of another study. */
+/* A policy from the bytes of tacet_policy_save, with the ask it was created with (ledger, ticket, texts; the noise is
+ * not used): nothing is charged, the same noise goes on. CORRUPT: damaged, or of another study. CONFLICT: the ledger
+ * charged something else under this ticket; the state is older than the newest release (unless settings.replay), or of
+ * another history than what was released. */
 TACET_API tacet_status tacet_joint_restore(tacet_policy **out, const tacet_joint_map *map,
                                            const tacet_joint_settings *settings, const tacet_ask *ask,
                                            const void *bytes, size_t size, tacet_error *err);
@@ -77,6 +93,7 @@ typedef struct tacet_joint_published_settings {
     size_t open_most;                    /* default 64 */
     uint64_t coin_seed;                  /* of the first round; default 1 */
     bool save_first;                     /* default true */
+    bool replay;                         /* default false; both as above */
 } tacet_joint_published_settings;
 
 TACET_API void tacet_joint_published_settings_defaults(tacet_joint_published_settings *settings);
