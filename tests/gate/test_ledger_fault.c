@@ -374,6 +374,29 @@ static void test_changed_under_handle(void **state) {
     }
 }
 
+static void test_step_record_changed(void **state) {
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    const tacet_mark marks[] = {{.step = 1}, {.step = 2}};
+    (void)state;
+    tacet_blob_init(&memo);
+    assert_ok(reserve(ledger, &entry, &memo, "t"));
+    assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
+    assert_ok(tacet_ledger_step(ledger, &entry, marks, 1, NULL));
+    fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
+    assert_status(tacet_ledger_step(ledger, &entry, marks, 2, NULL), TACET_IO);
+    fault_vfs_arm(0, 0, FAULT_ERROR);
+    assert_ok(tacet_ledger_step(ledger, &entry, marks, 2, NULL)); /* the same marks again */
+    assert_int_equal(sql(NO_TRIGGERS), SQLITE_OK);
+    assert_int_equal(sql("UPDATE record SET body = x'00' WHERE seq = 3"), SQLITE_OK);
+    assert_status(tacet_ledger_step(ledger, &entry, marks, 1, NULL), TACET_CORRUPT);
+    assert_int_equal(sql("UPDATE record SET body = x'00' WHERE seq = 4"), SQLITE_OK);
+    assert_status(reserve(ledger, &entry, &memo, "t"), TACET_CORRUPT);
+    tacet_blob_clear(&memo);
+    tacet_ledger_close(ledger);
+}
+
 static void test_answer_record_changed(void **state) {
     tacet_ledger *ledger = open_ledger();
     tacet_entry entry;
@@ -624,6 +647,7 @@ int main(void) {
         T(test_busy),
         T(test_changed_under_handle),
         T(test_answer_record_changed),
+        T(test_step_record_changed),
         T(test_rolled_back_under_handle),
         T(test_replaced_under_handle),
         T(test_forged_records),

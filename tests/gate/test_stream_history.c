@@ -119,6 +119,14 @@ static void old_states(void **state) {
     take(s, old, 3, 1);
     assert_ok(release(old, again)); /* and the newest goes on */
     assert_int_equal(records(s), 7);
+    /* saved after its release has left: it leaves again */
+    tacet_blob_clear(&blobs[2]);
+    blobs[2] = saved(old);
+    tacet_stream_close(old);
+    assert_ok(tacet_stream_load(&old, s->f.bound, &s->f.ask, blobs[2].data, blobs[2].size, NULL));
+    assert_ok(tacet_stream_read(old, first[0], NULL, NULL));
+    assert_memory_equal(again, first[0], sizeof again);
+    assert_int_equal(records(s), 7);
     tacet_stream_close(old);
     for (size_t t = 0; t < 3; t++) {
         tacet_blob_clear(&blobs[t]);
