@@ -1,6 +1,7 @@
 /* cmd_report.c - `tacet device report`: one reward, one ticket, one report.
  * Ring: trusted. Messages never hold the reward. */
 #include "device/commands.h"
+#include "device/service.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,6 +15,7 @@
 typedef struct request {
     const char *ticket, *reward, *range, *mechanism, *ledger, *to;
     double eps, budget;
+    service_address address; /* server NULL: nothing is sent */
 } request;
 
 /* "LO:HI". */
@@ -65,9 +67,20 @@ static void print(const request *r, const tacet_ldp *ldp, const tacet_device_ans
     if (!cli_json_wanted()) {
         printf("%.17g\n", answer->report);
     }
-    cli_json_print(json_pack("{ss so ss so so so sb sb}", "ticket", r->ticket, "report", cli_real(answer->report),
+    cli_json_print(json_pack("{ss so ss so so so sb sb sb}", "ticket", r->ticket, "report", cli_real(answer->report),
                              "mechanism", tacet_ldp_name(ldp->kind), "eps", cli_real(ldp->eps), "lo", cli_real(ldp->lo),
-                             "hi", cli_real(ldp->hi), "repeated", answer->repeated ? 1 : 0, "private", 1));
+                             "hi", cli_real(ldp->hi), "repeated", answer->repeated ? 1 : 0, "sent",
+                             r->address.server != NULL ? 1 : 0, "private", 1));
+}
+
+/* Before anything is drawn or charged. */
+static tacet_status connect_service(service **out, const request *r, const tacet_ldp *ldp, tacet_error *err) {
+    *out = NULL;
+    if (r->address.server == NULL) {
+        return TACET_OK;
+    }
+    const tacet_status status = service_open(out, &r->address, err);
+    return status != TACET_OK ? status : service_agree(*out, ldp, err);
 }
 
 static int run(const cli_command *self, const request *r, double lo, double hi, double reward) {
@@ -76,6 +89,7 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
     tacet_ldp ldp;
     tacet_ledger *ledger = NULL;
     tacet_device *device = NULL;
+    service *server = NULL;
     tacet_device_ledger memory;
     tacet_device_store store;
     tacet_device_answer answer = {0};
@@ -83,6 +97,9 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
     tacet_status status = tacet_ldp_parse(&kind, r->mechanism, &err);
     if (status == TACET_OK) {
         status = tacet_ldp_init(&ldp, kind, r->eps, lo, hi, &err);
+    }
+    if (status == TACET_OK) {
+        status = connect_service(&server, r, &ldp, &err);
     }
     if (status == TACET_OK) {
         status = open_ledger(&ledger, r, &err);
@@ -94,6 +111,10 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
     if (status == TACET_OK) {
         status = tacet_device_report(device, &answer, r->ticket, reward, &err);
     }
+    const bool drawn = status == TACET_OK;
+    if (drawn && server != NULL) {
+        status = service_observe(server, r->ticket, answer.report, &err);
+    }
     int code = CLI_EXIT_OK;
     if (status == TACET_OK) {
         if (answer.clipped) {
@@ -102,14 +123,22 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
         print(r, &ldp, &answer);
     } else {
         code = cli_fail(self, &err);
+        if (drawn) {
+            cli_say(self, "the report is kept; the same command sends the same bits");
+        }
     }
+    service_close(server);
     tacet_device_close(device);
     tacet_ledger_close(ledger);
     return code;
 }
 
 int cmd_report(int argc, char **argv, const cli_command *self) {
-    request r = {.mechanism = "hybrid", .to = "server", .eps = (double)NAN, .budget = (double)NAN};
+    request r = {.mechanism = "hybrid",
+                 .to = "server",
+                 .eps = (double)NAN,
+                 .budget = (double)NAN,
+                 .address = {.patience = SERVICE_PATIENCE}};
     const cli_option options[] = {
         {"ticket", CLI_STRING, &r.ticket, "T", "Names the question: the server's round. At most 200 bytes.", true},
         {"reward", CLI_STRING, &r.reward, "Y", "The reward; - reads it from stdin.", true},
@@ -120,6 +149,7 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
         {"ledger", CLI_STRING, &r.ledger, "FILE", "The device's memory and account.", true},
         {"budget", CLI_DOUBLE, &r.budget, "E", "Creates the ledger: eps of all reports together.", false},
         {"to", CLI_STRING, &r.to, "WHOM", "Who receives the reports, for the ledger. Default server.", false},
+        SERVICE_OPTIONS(r.address, false),
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     int code = CLI_EXIT_OK;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {

@@ -4,6 +4,7 @@
 
 #include "common/cli.h"
 
+int cmd_suggest(int argc, char **argv, const cli_command *self);
 int cmd_report(int argc, char **argv, const cli_command *self);
 
 #endif

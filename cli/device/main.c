@@ -3,6 +3,13 @@
 #include "device/commands.h"
 
 static const cli_command COMMANDS[] = {
+    {"device suggest", "ask the suggestion service what to try next",
+     "--server URL --study NAME --authority FILE --token-file FILE [options]",
+     "Prints the ticket of the round, the index of the action in the study's domain, and the action. Report its reward "
+     "with 'tacet device report' under that ticket. While the server is away the question is repeated; it is the same "
+     "question, so the server answers it once.",
+     "tacet device suggest --server https://localhost:8443 --study light --authority ca.pem --token-file token --json",
+     cmd_suggest},
     {"device report", "randomise a reward, once per ticket",
      "--ticket T --reward Y --range LO:HI --eps E --ledger FILE [options]",
      "Clips the reward to the range, randomises it with pure eps, stores the report in the device's own ledger, and "
@@ -12,9 +19,14 @@ static const cli_command COMMANDS[] = {
      "What is printed on stdout may be sent. That a reward was clipped is said on stderr only: it tells of the reward. "
      "'--reward -' reads the reward from stdin, so that it does not show in the list of processes.\n\n"
      "The ledger is created on first use with --budget, the eps that all reports of this device may cost together; "
-     "exit code 3 when it is spent. 'tacet ledger show' prints it.",
+     "exit code 3 when it is spent. 'tacet ledger show' prints it.\n\n"
+     "With --server the report is also sent, under a ticket of 'tacet device suggest'. The study must ask for exactly "
+     "the range, eps and mechanism given here: the device decides what it gives, not the server. When the server stays "
+     "away, the report is kept: the same command sends the same bits later.",
      "tacet device report --ticket round-17 --reward 0.62 --range 0:1 --eps 1 --ledger phone.ledger --budget 100\n"
-     "echo 0.62 | tacet device report --ticket round-17 --reward - --range 0:1 --eps 1 --ledger phone.ledger --json",
+     "echo 0.62 | tacet device report --ticket round-17 --reward - --range 0:1 --eps 1 --ledger phone.ledger --json\n"
+     "tacet device report --ticket \"$ticket\" --reward 0.62 --range 0:1 --eps 1 --ledger phone.ledger --server "
+     "https://localhost:8443 --study light --authority ca.pem --token-file token",
      cmd_report},
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };

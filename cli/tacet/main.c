@@ -19,7 +19,7 @@ static const entry TABLE[] = {
     {"curator", "tacet-curator", 1, "trusted", "serve a release and answer queries: init, serve, pending, answer"},
     {"modeler", "tacet-modeler", 1, "open", "optimise over a release: run"},
     {"gp-ucb", "tacet-plain", 1, "trusted", "plain GP-UCB over a CSV; unprotected, the reference"},
-    {"device", "tacet-device", 1, "trusted", "randomise a reward on the device, once per ticket: report"},
+    {"device", "tacet-device", 1, "trusted", "randomise a reward on the device, once per ticket: suggest, report"},
     {"usca predict", "tacet-predict", 1, "open", "the best action in a context, from a released model"},
     {"usca", "tacet-usca", 1, "trusted", "contextual choices with pure eps: learn, choose, suggest"},
     {"calibrate", "tacet-gate", 1, "gate", "noise for a budget, or the budget a noise spends"},

@@ -1,0 +1,195 @@
+/* service.c - asks the suggestion service, and asks again when it was away: every request may be repeated, because a
+ * suggestion has a key and a report is the same bits each time. Ring: trusted; what is sent is a report, never a
+ * reward.
+ */
+#include "device/service.h"
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "net/client.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TOKEN_BYTES = 256, NAME_MOST = 48, PATH_BYTES = 256, KEY_BYTES = 16 };
+static const double FIRST_PAUSE = 0.05;
+static const double LONGEST_PAUSE = 2;
+
+struct service {
+    tacet__client *client;
+    char study[NAME_MOST + 1];
+    double patience;
+};
+
+static tacet_status read_token(char token[TOKEN_BYTES], const char *path, tacet_error *err) {
+    FILE *file = fopen(path, "re");
+    const bool ok = file != NULL && fgets(token, TOKEN_BYTES, file) != NULL;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (!ok) {
+        return tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read", path);
+    }
+    token[strcspn(token, "\r\n")] = '\0';
+    return TACET_OK;
+}
+
+tacet_status service_open(service **out, const service_address *a, tacet_error *err) {
+    char token[TOKEN_BYTES] = "";
+    tacet__client_settings settings;
+    *out = NULL;
+    if (a->server == NULL || a->study == NULL || a->authority == NULL || a->token_file == NULL) {
+        return tacet__fail(err, TACET_INVALID, "--server needs --study, --authority and --token-file");
+    }
+    const size_t length = strlen(a->study);
+    if (length == 0 || length > NAME_MOST || strspn(a->study, "abcdefghijklmnopqrstuvwxyz0123456789_-") != length) {
+        return tacet__fail(err, TACET_INVALID, "--study: no study has such a name");
+    }
+    if (!(a->patience >= 0)) {
+        return tacet__fail(err, TACET_INVALID, "--patience must not be less than 0");
+    }
+    service *s = TACET__ZALLOC(service, 1);
+    if (s == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    }
+    memcpy(s->study, a->study, length + 1);
+    s->patience = a->patience;
+    tacet__client_defaults(&settings);
+    settings.url = a->server;
+    settings.authority = a->authority;
+    settings.token = token;
+    tacet_status status = read_token(token, a->token_file, err);
+    status = status != TACET_OK ? status : tacet__client_open(&s->client, &settings, err);
+    sodium_memzero(token, sizeof token);
+    if (status != TACET_OK) {
+        service_close(s);
+        return status;
+    }
+    *out = s;
+    return TACET_OK;
+}
+
+void service_close(service *s) {
+    if (s != NULL) {
+        tacet__client_close(s->client);
+        free(s);
+    }
+}
+
+/* The server's own words, when it sent any. */
+static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
+    json_t *body = json_loadb(answer->body, answer->size, 0, NULL);
+    const char *reason = json_string_value(json_object_get(body, "reason"));
+    const tacet_status status = answer->status == 401 || answer->status == 403 ? TACET_DENIED
+                                : answer->status == 404                        ? TACET_NOT_FOUND
+                                : answer->status == 409                        ? TACET_CONFLICT
+                                : answer->status >= 500                        ? TACET_IO
+                                                                               : TACET_INVALID;
+    (void)tacet__fail(err, status, "the server answered %ld: %.150s", answer->status,
+                      reason != NULL ? reason : "no reason given");
+    json_decref(body);
+    return status;
+}
+
+static void pause_for(double seconds) {
+    const struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
+    (void)nanosleep(&t, NULL);
+}
+
+/* Repeats while the server is away or busy, as long as patience lasts; *out is the answer's object. */
+static tacet_status ask(service *s, json_t **out, const char *method, const char *path, const char *body,
+                        tacet_error *err) {
+    const double deadline = cli_seconds() + s->patience;
+    double pause = FIRST_PAUSE;
+    for (;;) {
+        tacet__answer answer = {0};
+        tacet_error local = {0};
+        tacet_status status = tacet__client_request(s->client, &answer, method, path, body, &local);
+        const bool away = status == TACET_IO || status == TACET_TIMEOUT ||
+                          (status == TACET_OK && (answer.status == 429 || answer.status == 503));
+        if (status == TACET_OK && answer.status >= 200 && answer.status < 300) {
+            *out = json_loadb(answer.body, answer.size, 0, NULL);
+            return json_is_object(*out) ? TACET_OK : tacet__fail(err, TACET_PARSE, "the server's answer is not JSON");
+        }
+        if (!away || cli_seconds() + pause > deadline) {
+            return status == TACET_OK ? refused(&answer, err) : tacet__fail(err, status, "%s", local.message);
+        }
+        pause_for(pause);
+        pause = fmin(2 * pause, LONGEST_PAUSE);
+    }
+}
+
+static tacet_status ask_study(service *s, json_t **out, const char *method, const char *what, json_t *body,
+                              tacet_error *err) {
+    char path[PATH_BYTES];
+    char *text = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    (void)snprintf(path, sizeof path, "/v1/studies/%s%s", s->study, what);
+    *out = NULL;
+    tacet_status status = TACET_OK;
+    if (body != NULL && text == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    } else {
+        status = ask(s, out, method, path, text, err);
+    }
+    if (status != TACET_OK) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    free(text);
+    json_decref(body);
+    return status;
+}
+
+tacet_status service_agree(service *s, const tacet_ldp *ldp, tacet_error *err) {
+    json_t *answer = NULL;
+    tacet_status status = ask_study(s, &answer, "GET", "", NULL, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const char *trust = "";
+    const char *randomizer = "";
+    double eps = (double)NAN;
+    double lo = (double)NAN;
+    double hi = (double)NAN;
+    (void)json_unpack(answer, "{s{ss s{sF} s{ss} s{s[FF]}}}", "definition", "trust", &trust, "budget", "eps", &eps,
+                      "options", "randomizer", &randomizer, "prior", "reward", &lo, &hi);
+    if (strcmp(trust, "local") != 0) {
+        status = tacet__fail(err, TACET_CONFLICT, "study %s is not one of the local model: it would take bare rewards",
+                             s->study);
+    } else if (strcmp(randomizer, tacet_ldp_name(ldp->kind)) != 0 || !(eps == ldp->eps) || !(lo == ldp->lo) ||
+               !(hi == ldp->hi)) {
+        status =
+            tacet__fail(err, TACET_CONFLICT,
+                        "study %s asks for --mechanism %.16s --eps %.17g --range %.17g:%.17g; this device gives what "
+                        "its own options say, and nothing was sent",
+                        s->study, randomizer, eps, lo, hi);
+    }
+    json_decref(answer);
+    return status;
+}
+
+tacet_status service_suggest(service *s, json_t **out, const char *key, tacet_error *err) {
+    unsigned char random[KEY_BYTES];
+    char fresh[2 * KEY_BYTES + 1];
+    *out = NULL;
+    if (key == NULL) {
+        if (sodium_init() < 0) {
+            return tacet__fail(err, TACET_IO, "no entropy");
+        }
+        randombytes_buf(random, sizeof random);
+        key = sodium_bin2hex(fresh, sizeof fresh, random, sizeof random);
+    }
+    return ask_study(s, out, "POST", "/suggestions", json_pack("{ss}", "key", key), err);
+}
+
+tacet_status service_observe(service *s, const char *ticket, double report, tacet_error *err) {
+    json_t *answer = NULL;
+    const tacet_status status = ask_study(s, &answer, "POST", "/observations",
+                                          json_pack("{ss so}", "ticket", ticket, "value", json_real(report)), err);
+    json_decref(answer);
+    return status;
+}
