@@ -12,6 +12,7 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,10 @@ struct tacet__server {
 
 /* What is collected for one request between MHD's calls. */
 typedef struct upload {
+    tacet__exchange exchange; /* first: the pointer handed out is that of the upload */
+    struct MHD_Connection *connection;
+    tacet__response late; /* what was answered while suspended */
+    bool suspended, answered;
     char *body;
     size_t size, capacity;
     size_t dropped;
@@ -167,11 +172,39 @@ static bool collect(tacet__server *server, upload *up, const char *data, size_t 
     return up->dropped <= DROPPED_MOST;
 }
 
+/* On the connection's own thread, inside the handler. */
+static void suspend(tacet__exchange *self) {
+    upload *up = (upload *)self;
+    up->suspended = true;
+    MHD_suspend_connection(up->connection);
+}
+
+/* On any thread. MHD's own lock in resume orders what is written here before what the connection's thread then reads;
+ * after it the upload may be gone. */
+static void answer_late(tacet__exchange *self, const tacet__response *response) {
+    upload *up = (upload *)self;
+    up->late = *response;
+    up->answered = true;
+    MHD_resume_connection(up->connection);
+}
+
+static const char *argument(const void *peer, const char *name) {
+    return MHD_lookup_connection_value((struct MHD_Connection *)(size_t)peer, MHD_GET_ARGUMENT_KIND, name);
+}
+
+static enum MHD_Result reply_or_excuse(struct MHD_Connection *connection, tacet__response *response) {
+    if (response->file < 0 && response->body == NULL) {
+        return refuse(connection, response->status != 0 ? response->status : 500, "no answer could be made", 0);
+    }
+    return reply(connection, response);
+}
+
 static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *connection, const char *url,
-                                const char *method, const upload *up) {
+                                const char *method, upload *up) {
     static const char BEARER[] = "Bearer ";
     char name[NAME_BYTES];
-    tacet__request request = {.method = method, .path = url};
+    tacet__request request = {
+        .method = method, .path = url, .argument = argument, .peer = connection, .exchange = &up->exchange};
     tacet__response response = {.file = -1};
     const char *authorization = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
     if (authorization != NULL && strncmp(authorization, BEARER, sizeof BEARER - 1) == 0) {
@@ -183,10 +216,7 @@ static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *co
     request.body = up->body != NULL ? up->body : "";
     request.body_size = up->size;
     server->settings.handler(server->settings.user, &request, &response);
-    if (response.file < 0 && response.body == NULL) {
-        return refuse(connection, response.status != 0 ? response.status : 500, "no answer could be made", 0);
-    }
-    return reply(connection, &response);
+    return up->suspended ? MHD_YES : reply_or_excuse(connection, &response);
 }
 
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url, const char *method,
@@ -199,6 +229,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         if (up == NULL) {
             return MHD_NO;
         }
+        *up = (upload){.exchange = {suspend, answer_late}, .connection = connection, .late = {.file = -1}};
         *context = up;
         return first_look(server, connection, up);
     }
@@ -206,6 +237,11 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         const bool go_on = collect(server, up, data, *size);
         *size = 0;
         return go_on ? MHD_YES : MHD_NO;
+    }
+    if (up->answered) {
+        tacet__response late = up->late;
+        up->late = (tacet__response){.file = -1};
+        return reply_or_excuse(connection, &late);
     }
     if (up->refused) {
         return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large", 0);
@@ -223,6 +259,13 @@ static void completed(void *user, struct MHD_Connection *connection, void **cont
     (void)connection;
     (void)code;
     if (up != NULL) {
+        free(up->late.body); /* answered, but the client had gone */
+        if (up->late.file >= 0) {
+            (void)close(up->late.file);
+        }
+        if (up->body != NULL) {
+            sodium_memzero(up->body, up->size); /* what a client sent may be private */
+        }
         free(up->body);
         free(up);
         *context = NULL;
@@ -293,7 +336,7 @@ tacet_status tacet__server_start(tacet__server **out, const tacet__server_settin
          (void *)(size_t)settings->client_ca},
         {MHD_OPTION_END, 0, NULL},
     };
-    unsigned flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_TLS;
+    unsigned flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_TLS | MHD_ALLOW_SUSPEND_RESUME;
     if (address.ss_family == AF_INET6) {
         flags |= MHD_USE_IPv6;
     }
@@ -317,6 +360,15 @@ tacet_status tacet__server_start(tacet__server **out, const tacet__server_settin
 
 unsigned tacet__server_port(const tacet__server *server) {
     return server->port;
+}
+
+void tacet__server_quiesce(tacet__server *server) {
+    if (server != NULL && server->daemon != NULL) {
+        const MHD_socket listening = MHD_quiesce_daemon(server->daemon);
+        if (listening != MHD_INVALID_SOCKET) {
+            (void)close(listening);
+        }
+    }
 }
 
 void tacet__server_stop(tacet__server *server) {

@@ -9,6 +9,16 @@
 #include <stddef.h>
 #include <tacet/base/status.h>
 
+typedef struct tacet__response tacet__response;
+
+/* The way back to a client whose answer is not ready yet. The handler calls suspend, hands the pointer to whoever will
+ * have the answer, leaves its response alone and returns: the connection then waits without a thread. Later, from any
+ * thread and exactly once: answer, which takes over the body. The request's texts stay valid until then. */
+typedef struct tacet__exchange {
+    void (*suspend)(struct tacet__exchange *self);
+    void (*answer)(struct tacet__exchange *self, const tacet__response *response);
+} tacet__exchange;
+
 typedef struct tacet__request {
     const char *method;
     const char *path;        /* without the query string */
@@ -16,16 +26,20 @@ typedef struct tacet__request {
     const char *certificate; /* common name of a verified client certificate, or NULL */
     const char *body;        /* NUL-terminated for convenience; may hold NULs */
     size_t body_size;
+    /* The value of an argument behind the '?', or NULL. The first argument is `peer`. */
+    const char *(*argument)(const void *peer, const char *name);
+    const void *peer;
+    tacet__exchange *exchange;
 } tacet__request;
 
-typedef struct tacet__response {
+struct tacet__response {
     unsigned status;          /* 0 counts as 500 */
     const char *content_type; /* static; NULL: application/json */
     char *body;               /* from malloc; taken over */
     size_t body_size;
     int file;             /* instead of a body: a descriptor that is read from its start and closed; -1: none */
     unsigned retry_after; /* seconds; 0: no such header */
-} tacet__response;
+};
 
 typedef void (*tacet__handler)(void *user, const tacet__request *request, tacet__response *response);
 
@@ -51,7 +65,10 @@ void tacet__server_defaults(tacet__server_settings *settings);
 /* INVALID: listen address or TLS material unusable. IO: the port is taken. */
 tacet_status tacet__server_start(tacet__server **out, const tacet__server_settings *settings, tacet_error *err);
 unsigned tacet__server_port(const tacet__server *server);
-/* Waits for requests in hand. NULL is allowed. */
+/* No new connections from now on; requests in hand go on, and so do those on connections there are. Call it before what
+ * answers suspended requests is stopped. NULL is allowed. */
+void tacet__server_quiesce(tacet__server *server);
+/* Waits for requests in hand; none may be suspended. NULL is allowed. */
 void tacet__server_stop(tacet__server *server);
 
 #endif
