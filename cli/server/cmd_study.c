@@ -1,0 +1,198 @@
+/* cmd_study.c - tacet study list, show, archive, token: what is stored, beside a running server or without one.
+ * Ring: trusted. Shows definitions and counts; never a decision set, a reward or a state. */
+#include "server/commands.h"
+
+#include "base/fail.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *model_name(const tacet__study *s) {
+    return s->model == TACET__STUDY_CENTRAL ? "central" : "local";
+}
+
+static const char *state_name(const tacet__study *s) {
+    return s->state == TACET__STUDY_ARCHIVED ? "archived" : "active";
+}
+
+static json_t *study_json(const tacet__study *s) {
+    return json_pack("{ss ss ss sI sI sI sI}", "name", s->name, "trust", model_name(s), "state", state_name(s),
+                     "created", (json_int_t)s->created, "suggested", (json_int_t)s->suggested, "observed",
+                     (json_int_t)s->observed, "released", (json_int_t)s->released);
+}
+
+static tacet_status list_one(const tacet__study *s, void *user, tacet_error *err) {
+    (void)err;
+    if (!cli_json_wanted()) {
+        printf("%-32s %-8s %-9s %10" PRIu64 " suggested %10" PRIu64 " observed\n", s->name, model_name(s),
+               state_name(s), s->suggested, s->observed);
+    }
+    (void)json_array_append_new(user, study_json(s));
+    return TACET_OK;
+}
+
+int cmd_study_list(int argc, char **argv, const cli_command *self) {
+    tacet__studies_settings settings = {0};
+    tacet__studies *store = NULL;
+    tacet_error err = {0};
+    const cli_option options[] = {STORE_OPTIONS(settings), {0}};
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    json_t *array = json_array();
+    tacet_status status = tacet__studies_open(&store, &settings, &err);
+    status = status != TACET_OK ? status : tacet__studies_list(store, list_one, array, &err);
+    tacet__studies_close(store);
+    if (status != TACET_OK) {
+        json_decref(array);
+        return cli_fail(self, &err);
+    }
+    cli_json_print(json_pack("{so}", "studies", array));
+    return CLI_EXIT_OK;
+}
+
+/* The study named on the command line. */
+static int with_study(int argc, char **argv, const cli_command *self, bool archive) {
+    tacet__studies_settings settings = {0};
+    tacet__studies *store = NULL;
+    tacet__study study;
+    tacet_error err = {0};
+    const char *name = NULL;
+    size_t names = 1;
+    const cli_option options[] = {STORE_OPTIONS(settings), {0}};
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, &name, &names, &code)) {
+        return code;
+    }
+    if (names != 1) {
+        return cli_usage(self, "which study? Give its name");
+    }
+    tacet__study_init(&study);
+    tacet_status status = tacet__studies_open(&store, &settings, &err);
+    if (status == TACET_OK && archive) {
+        status = tacet__studies_archive(store, name, &err);
+    }
+    status = status != TACET_OK ? status : tacet__studies_get(store, &study, name, &err);
+    if (status == TACET_OK) {
+        json_t *definition = json_loadb((const char *)study.definition.data, study.definition.size, 0, NULL);
+        if (!cli_json_wanted()) {
+            printf("study %s: %s, %s\n%" PRIu64 " suggested, %" PRIu64 " observed, %" PRIu64 " released\n", study.name,
+                   model_name(&study), state_name(&study), study.suggested, study.observed, study.released);
+            if (!archive) {
+                (void)json_dumpf(definition, stdout, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+                putchar('\n');
+            }
+        }
+        json_t *object = study_json(&study);
+        (void)json_object_set_new(object, "definition", definition);
+        cli_json_print(object);
+    }
+    tacet__study_clear(&study);
+    tacet__studies_close(store);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
+}
+
+int cmd_study_show(int argc, char **argv, const cli_command *self) {
+    return with_study(argc, argv, self, false);
+}
+
+int cmd_study_archive(int argc, char **argv, const cli_command *self) {
+    return with_study(argc, argv, self, true);
+}
+
+/* --- tokens ------------------------------------------------------------------------------------------------------- */
+
+static const char *const ROLES[] = {
+    [TACET__TOKEN_DEVICE] = "device", [TACET__TOKEN_ANALYST] = "analyst", [TACET__TOKEN_OWNER] = "owner"};
+
+static tacet_status list_token(const tacet__token *t, void *user, tacet_error *err) {
+    (void)err;
+    const char *role = t->role >= TACET__TOKEN_DEVICE && t->role <= TACET__TOKEN_OWNER ? ROLES[t->role] : "?";
+    if (!cli_json_wanted()) {
+        printf("%6" PRIu64 "  %-8s %-32s %s\n", t->id, role, t->study[0] != '\0' ? t->study : "(all studies)",
+               t->label);
+    }
+    (void)json_array_append_new(
+        user, json_pack("{sI ss ss ss}", "id", (json_int_t)t->id, "role", role, "study", t->study, "label", t->label));
+    return TACET_OK;
+}
+
+typedef struct token_request {
+    tacet__studies_settings store;
+    const char *study, *role, *label;
+    bool list;
+    uint64_t drop;
+} token_request;
+
+static tacet_status add_token(tacet__studies *store, const token_request *r, tacet__token_role role, tacet_error *err) {
+    char text[TACET__STUDIES_TOKEN_TEXT];
+    tacet__study study;
+    tacet_status status = TACET_OK;
+    tacet__study_init(&study);
+    if (r->study != NULL) {
+        status = tacet__studies_get(store, &study, r->study, err);
+    }
+    tacet__study_clear(&study);
+    status = status != TACET_OK ? status : tacet__studies_add_token(store, text, role, r->study, r->label, err);
+    if (status == TACET_OK) {
+        if (!cli_json_wanted()) {
+            printf("%s\n", text);
+        }
+        cli_json_print(
+            json_pack("{ss ss ss}", "token", text, "role", r->role, "study", r->study != NULL ? r->study : ""));
+    }
+    sodium_memzero(text, sizeof text);
+    return status;
+}
+
+int cmd_study_token(int argc, char **argv, const cli_command *self) {
+    token_request r = {.store.create = true, .label = ""};
+    tacet__studies *store = NULL;
+    tacet_error err = {0};
+    const cli_option options[] = {
+        STORE_OPTIONS(r.store),
+        {"role", CLI_STRING, &r.role, "ROLE", "device, analyst or owner: makes a token and prints it, once.", false},
+        {"study", CLI_STRING, &r.study, "NAME", "The study it is for. Default: all of them.", false},
+        {"label", CLI_STRING, &r.label, "TEXT", "Says later whose it is.", false},
+        {"list", CLI_FLAG, &r.list, NULL, "List the tokens there are: number, role, study, label.", false},
+        {"drop", CLI_U64, &r.drop, "N", "Withdraw token number N; servers notice within 5 seconds.", false},
+        {0},
+    };
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    tacet__token_role role = TACET__TOKEN_DEVICE;
+    if ((r.role != NULL) + r.list + (r.drop > 0) != 1) {
+        return cli_usage(self, "exactly one of --role, --list and --drop says what to do");
+    }
+    while (r.role != NULL && role <= TACET__TOKEN_OWNER && strcmp(r.role, ROLES[role]) != 0) {
+        role++;
+    }
+    if (role > TACET__TOKEN_OWNER) {
+        return cli_usage(self, "--role is device, analyst or owner");
+    }
+    json_t *array = json_array();
+    tacet_status status = tacet__studies_open(&store, &r.store, &err);
+    if (status == TACET_OK && r.role != NULL) {
+        status = add_token(store, &r, role, &err);
+    } else if (status == TACET_OK && r.list) {
+        status = tacet__studies_list_tokens(store, list_token, array, &err);
+        if (status == TACET_OK) {
+            cli_json_print(json_pack("{sO}", "tokens", array));
+        }
+    } else if (status == TACET_OK) {
+        status = tacet__studies_drop_token(store, r.drop, &err);
+        if (status == TACET_OK) {
+            cli_json_print(json_pack("{sI}", "dropped", (json_int_t)r.drop));
+        }
+    }
+    json_decref(array);
+    tacet__studies_close(store);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
+}

@@ -1,0 +1,228 @@
+/* cmd_study_create.c - tacet study create: a definition from a file or from options, checked, stored, charged.
+ * Ring: trusted. */
+#include "server/commands.h"
+
+#include "base/fail.h"
+#include "trusted/folder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/base/csv.h>
+#include <tacet/db/csvfile.h>
+
+typedef struct request {
+    const char *definition, *name, *description, *trust, *policy, *direction;
+    const char *points, *columns, *bounds, *kernel, *lengthscale, *reward;
+    const char *randomizer, *parameters;
+    double eps, delta;
+    size_t rounds;
+} request;
+
+/* "A:B" into two numbers. */
+static bool read_pair(const char *text, double *a, double *b) {
+    char copy[128];
+    if (strlen(text) >= sizeof copy) {
+        return false;
+    }
+    memcpy(copy, text, strlen(text) + 1);
+    char *colon = strchr(copy, ':');
+    if (colon == NULL) {
+        return false;
+    }
+    *colon = '\0';
+    return cli_number(a, copy) && cli_number(b, colon + 1);
+}
+
+/* "0:1,10:60" into lower and upper bounds. */
+static json_t *bounds_json(const char *text) {
+    char **list = NULL;
+    size_t count = 0;
+    if (!cli_split(&list, &count, text)) {
+        return NULL;
+    }
+    json_t *lower = json_array();
+    json_t *upper = json_array();
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        double lo = 0;
+        double hi = 0;
+        good = read_pair(list[i], &lo, &hi) && json_array_append_new(lower, json_real(lo)) == 0 &&
+               json_array_append_new(upper, json_real(hi)) == 0;
+    }
+    free(list);
+    json_t *domain = json_pack("{so so}", "lower", lower, "upper", upper);
+    if (!good) {
+        json_decref(domain);
+        return NULL;
+    }
+    return domain;
+}
+
+static json_t *numbers_json(const char *text) {
+    char **list = NULL;
+    size_t count = 0;
+    if (!cli_split(&list, &count, text)) {
+        return NULL;
+    }
+    json_t *array = json_array();
+    for (size_t i = 0; i < count && array != NULL; i++) {
+        double x = 0;
+        if (!cli_number(&x, list[i]) || json_array_append_new(array, json_real(x)) != 0) {
+            json_decref(array);
+            array = NULL;
+        }
+    }
+    free(list);
+    return array;
+}
+
+/* The columns of a CSV as points. */
+static tacet_status points_json(json_t **out, const request *r, tacet_error *err) {
+    char **names = NULL;
+    size_t count = 0;
+
+    tacet_csv_table table = {0};
+    *out = NULL;
+    if (r->columns == NULL || !cli_split(&names, &count, r->columns)) {
+        return tacet__fail(err, TACET_INVALID, "--points needs --columns A,B");
+    }
+
+    const tacet_csv_wanted wanted = {.columns = (const char *const *)names, .d = count, .least_records = 2};
+    const tacet_status status = tacet_csv_load_file(&table, r->points, &wanted, err);
+    json_t *points = json_array();
+    for (size_t i = 0; status == TACET_OK && i < table.n; i++) {
+        json_t *point = json_array();
+        for (size_t c = 0; c < table.d; c++) {
+            (void)json_array_append_new(point, json_real(table.values[i * table.d + c]));
+        }
+        (void)json_array_append_new(points, point);
+    }
+    tacet_csv_table_clear(&table);
+
+    free(names);
+    *out = json_pack("{so}", "points", points);
+    if (status != TACET_OK) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+static void set_text(json_t *object, const char *field, const char *text) {
+    if (text != NULL) {
+        (void)json_object_set_new(object, field, json_string(text));
+    }
+}
+
+/* The definition that the options say; the checks are those of any definition. */
+static tacet_status from_options(char **out, const request *r, tacet_error *err) {
+    double lo = 0;
+    double hi = 1;
+    json_t *domain = NULL;
+    tacet_status status = TACET_OK;
+    if (r->reward != NULL && !read_pair(r->reward, &lo, &hi)) {
+        return tacet__fail(err, TACET_INVALID, "--reward is LO:HI, two numbers");
+    }
+    if ((r->points != NULL) == (r->bounds != NULL)) {
+        return tacet__fail(err, TACET_INVALID, "the domain is either --points or --bounds");
+    }
+    json_t *scale = r->lengthscale != NULL ? numbers_json(r->lengthscale) : NULL;
+    if (scale == NULL) {
+        return tacet__fail(err, TACET_INVALID,
+                           "--lengthscale needs one number, or one for each coordinate: L or L1,L2");
+    }
+    if (r->points != NULL) {
+        status = points_json(&domain, r, err);
+    } else if ((domain = bounds_json(r->bounds)) == NULL) {
+        status = tacet__fail(err, TACET_INVALID, "--bounds is LO:HI,LO:HI,… one pair for each coordinate");
+    }
+    if (status != TACET_OK) {
+        json_decref(scale);
+        return status;
+    }
+    json_t *prior = json_pack("{so s[ff]}", "lengthscale", scale, "reward", lo, hi);
+    json_t *budget = json_pack("{sf}", "eps", r->eps);
+    json_t *options = json_object();
+    set_text(prior, "kernel", r->kernel);
+    set_text(options, "randomizer", r->randomizer);
+    set_text(options, "parameters", r->parameters);
+    if (!isnan(r->delta)) {
+        (void)json_object_set_new(budget, "delta", json_real(r->delta));
+    }
+    json_t *root = json_pack("{so so so so sI}", "domain", domain, "prior", prior, "budget", budget, "options", options,
+                             "rounds", (json_int_t)r->rounds);
+    set_text(root, "name", r->name);
+    set_text(root, "description", r->description);
+    set_text(root, "trust", r->trust);
+    set_text(root, "policy", r->policy);
+    set_text(root, "direction", r->direction);
+    *out = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(root);
+    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "a text among the options is not UTF-8");
+}
+
+static int create(const cli_command *self, const request *r, const tacet__engine_settings *settings) {
+    tacet_error err = {0};
+    char *text = NULL;
+    char *canonical = NULL;
+    size_t size = 0;
+    tacet_status status = r->definition != NULL
+                              ? tacet__file_read(&text, &size, r->definition, TACET__DEFINITION_BYTES, &err)
+                              : from_options(&text, r, &err);
+    status = status != TACET_OK ? status : tacet__engine_add(settings, &canonical, text, strlen(text), &err);
+    free(text);
+    if (status != TACET_OK) {
+        return status == TACET_INVALID || status == TACET_PARSE ? cli_usage(self, "%s", err.message)
+                                                                : cli_fail(self, &err);
+    }
+    json_t *definition = json_loads(canonical, 0, NULL);
+    if (!cli_json_wanted()) {
+        printf("study %s: created\n", json_string_value(json_object_get(definition, "name")));
+    }
+    free(canonical);
+    cli_json_print(json_pack("{so}", "created", definition));
+    return CLI_EXIT_OK;
+}
+
+int cmd_study_create(int argc, char **argv, const cli_command *self) {
+    request r = {.eps = (double)NAN, .delta = (double)NAN, .rounds = 10000};
+    tacet__metrics metrics = {0};
+    tacet__engine_settings settings = {.kinds = server_kinds, .metrics = &metrics, .store.create = true};
+    const cli_option options[] = {
+        STORE_OPTIONS(settings.store),
+        {"definition", CLI_STRING, &r.definition, "FILE", "The study as JSON (docs/API.md); instead of all below.",
+         false},
+        {"", CLI_FLAG, NULL, NULL, "The study, when there is no file:", false},
+        {"name", CLI_STRING, &r.name, "NAME", "1 to 48 of a-z 0-9 _ -, beginning with a letter.", false},
+        {"description", CLI_STRING, &r.description, "TEXT", "For people.", false},
+        {"trust", CLI_STRING, &r.trust, "MODEL",
+         "local: devices randomise their rewards. central: the server sees them.", false},
+        {"policy", CLI_STRING, &r.policy, "NAME", "local: ucb (default), tgp, ata, moma. central: joint (default).",
+         false},
+        {"direction", CLI_STRING, &r.direction, "WAY", "maximise (default) or minimise.", false},
+        {"eps", CLI_DOUBLE, &r.eps, "E", "local: of each report. central: of the whole study, for one round.", false},
+        {"delta", CLI_DOUBLE, &r.delta, "D", "central only.", false},
+        {"rounds", CLI_SIZE, &r.rounds, "T", "Suggestions at the most. Default 10000.", false},
+        {"points", CLI_STRING, &r.points, "FILE", "The actions: a CSV, one a line.", false},
+        {"columns", CLI_STRING, &r.columns, "A,B", "Which of its columns are coordinates.", false},
+        {"bounds", CLI_STRING, &r.bounds, "LO:HI,…", "Where decision sets lie, one pair for each coordinate.", false},
+        {"kernel", CLI_STRING, &r.kernel, "NAME", "se, matern12, matern32, matern52 (default), …", false},
+        {"lengthscale", CLI_STRING, &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…", false},
+        {"reward", CLI_STRING, &r.reward, "LO:HI", "Public range of the reward. Default 0:1.", false},
+        {"randomizer", CLI_STRING, &r.randomizer, "NAME",
+         "local: hybrid (default), duchi, piecewise, laplace, staircase.", false},
+        {"parameters", CLI_STRING, &r.parameters, "NAME", "local: tight (default), literal, orderwise, tuned.", false},
+        {0},
+    };
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    if (r.definition == NULL && isnan(r.eps)) {
+        return cli_usage(self,
+                         "a study needs --definition FILE, or --name, --trust, --eps, a domain and --lengthscale");
+    }
+    return create(self, &r, &settings);
+}

@@ -1,0 +1,39 @@
+/* commands.h - the commands of tacet-server. */
+#ifndef TACET_CLI_SERVER_COMMANDS_H
+#define TACET_CLI_SERVER_COMMANDS_H
+
+#include "common/cli.h"
+#include "service/engine.h"
+
+int cmd_init(int argc, char **argv, const cli_command *self);
+int cmd_server(int argc, char **argv, const cli_command *self);
+int cmd_study_create(int argc, char **argv, const cli_command *self);
+int cmd_study_list(int argc, char **argv, const cli_command *self);
+int cmd_study_show(int argc, char **argv, const cli_command *self);
+int cmd_study_archive(int argc, char **argv, const cli_command *self);
+int cmd_study_token(int argc, char **argv, const cli_command *self);
+
+/* The local policies and those of the central model. */
+extern const tacet__policy_kind *const server_kinds[];
+extern const tacet__policy_kind server_kind_joint;
+
+/* The three options that say where studies are; for the tables of the commands. */
+#define STORE_OPTIONS(settings)                                                                                        \
+    {"store",                                                                                                          \
+     CLI_STRING,                                                                                                       \
+     &(settings).store,                                                                                                \
+     "DIR|URL",                                                                                                        \
+     "Where the studies are: a folder (SQLite), or postgresql://… for a store that several servers share.",            \
+     true},                                                                                                            \
+        {"open-store",                                                                                                 \
+         CLI_STRING,                                                                                                   \
+         &(settings).open_store,                                                                                       \
+         "URL",                                                                                                        \
+         "PostgreSQL: the address for the open role. Default: the same as --store.",                                   \
+         false},                                                                                                       \
+    {                                                                                                                  \
+        "open-only", CLI_FLAG, &(settings).open_only, NULL, "Do not touch the trusted store: local studies only.",     \
+            false                                                                                                      \
+    }
+
+#endif

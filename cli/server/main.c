@@ -1,0 +1,100 @@
+/* main.c - tacet-server: the suggestion service, and what is done to its studies.
+ * Ring: trusted. Sees the decision sets and rewards of central studies. */
+#include "server/commands.h"
+
+static const cli_command COMMANDS[] = {
+    {
+        .name = "server init",
+        .summary = "make the TLS keys of a server",
+        .usage = "--dir DIR [--host NAME,…] [--days N]",
+        .description =
+            "Makes a certificate authority of its own and a server certificate for the hosts. Give ca.pem to "
+            "the clients; keep the rest. A certificate of another authority does as well: put it and its key "
+            "into a folder as server.pem and server.key.",
+        .examples = "tacet server init --dir keys --host localhost,127.0.0.1",
+        .run = cmd_init,
+    },
+    {
+        .name = "server",
+        .summary = "serve studies over HTTPS: suggest, observe, release",
+        .usage = "--store DIR|URL --keys DIR [--listen HOST:PORT] [options]",
+        .description =
+            "Answers the requests of docs/API.md for every study in the store, central and local. Nothing is answered "
+            "before it is durable; several servers may share one PostgreSQL store, and each is a replica of the "
+            "others.\n\n"
+            "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, "
+            "SIGTERM). "
+            "Whoever only collects reports of local studies runs 'tacet collector' instead, which holds nothing "
+            "private.",
+        .examples = "tacet server --store studies --keys keys\n"
+                    "tacet server --store postgresql://tacet_trusted@db/tacet --open-store "
+                    "postgresql://tacet_open@db/tacet --keys keys --listen 0.0.0.0:8443",
+        .run = cmd_server,
+    },
+    {
+        .name = "study create",
+        .summary = "add a study; charges the budget of a central one",
+        .usage = "--store DIR|URL (--definition FILE | --name NAME --trust MODEL --eps E --lengthscale L …)",
+        .description = "Checks the definition and stores it in its canonical form; it never changes afterwards. "
+                       "Everything in it is "
+                       "public: bounds, ranges and lengthscales must not be computed from private data.\n\n"
+                       "A central study is charged now, once, for all its rounds. Repeating the command after a "
+                       "failure is harmless; "
+                       "another study of the same name is refused.",
+        .examples =
+            "tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1,0:1 "
+            "--lengthscale 0.3\n"
+            "tacet study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x,y "
+            "--lengthscale 0.2\n"
+            "tacet study create --store studies --definition study.json",
+        .run = cmd_study_create,
+    },
+    {
+        .name = "study list",
+        .summary = "the studies of a store",
+        .usage = "--store DIR|URL",
+        .description = "Lists name, trust model, state and counts of every study.",
+        .examples = "tacet study list --store studies",
+        .run = cmd_study_list,
+    },
+    {
+        .name = "study show",
+        .summary = "one study: its definition and counts",
+        .usage = "NAME --store DIR|URL",
+        .description = "Shows the definition and the counts of a study. Nothing private is shown.",
+        .examples = "tacet study show dose --store studies",
+        .run = cmd_study_show,
+    },
+    {
+        .name = "study archive",
+        .summary = "end a study: nothing is suggested or observed any more",
+        .usage = "NAME --store DIR|URL",
+        .description = "Ends a study for good, also on servers that run. What it has stays readable.",
+        .examples = "tacet study archive dose --store studies",
+        .run = cmd_study_archive,
+    },
+    {
+        .name = "study token",
+        .summary = "make, list or withdraw the tokens of clients",
+        .usage = "--store DIR|URL (--role ROLE [--study NAME] | --list | --drop N)",
+        .description =
+            "A token is what a client sends with every request. Its role says what it may do: a device asks for "
+            "suggestions and reports outcomes; an analyst reads status, releases and ledger; an owner does all "
+            "of this, and archives. The text is printed once; the store keeps a hash of it.",
+        .examples = "tacet study token --store studies --role device --study dose\n"
+                    "tacet study token --store studies --list",
+        .run = cmd_study_token,
+    },
+    {0},
+};
+
+static const cli_program PROGRAM = {
+    .name = "tacet-server",
+    .summary = "The suggestion service: studies of the central and local models over HTTPS.",
+    .ring = "trusted (sees decision sets and rewards of central studies)",
+    .commands = COMMANDS,
+};
+
+int main(int argc, char **argv) {
+    return cli_main(&PROGRAM, argc, argv);
+}

@@ -1,0 +1,51 @@
+/* policies.h - which policies a service knows, and what it needs of each. Ring: service.
+ *
+ * A program gives the engine a list of kinds. Those of the local model are here; those of the central model hold raw
+ * data, belong to the trusted ring, and are registered by the program that may link it: so the collector has none. */
+#ifndef TACET_SRC_SERVICE_POLICIES_H
+#define TACET_SRC_SERVICE_POLICIES_H
+
+#include "service/definition.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <tacet/base/policy.h>
+
+/* A policy and what must live as long as it does. */
+typedef struct tacet__learner {
+    tacet_policy *policy;
+    void *self; /* the kind's own; NULL: nothing */
+} tacet__learner;
+
+typedef struct tacet__policy_kind {
+    const char *name;
+    tacet_trust trust;
+    bool sets;         /* each round brings its decision set; otherwise the domain is a list of points */
+    bool index_public; /* whether which action was suggested depends on public things only */
+    /* What the definition asks for can be made. INVALID names the rule. Cheap enough to be asked for any input. */
+    tacet_status (*check)(const tacet__definition *def, tacet_error *err);
+    /* snapshot NULL: the beginning of a study, which charges the ledger (central). Otherwise the state it was saved in;
+     * nothing is charged. `ledger` is what tacet_ledger_open takes; NULL for local studies. */
+    tacet_status (*create)(tacet__learner *out, const tacet__definition *def, const char *ledger, const void *snapshot,
+                           size_t size, tacet_error *err);
+    void (*free)(void *self); /* may be NULL */
+    /* What was learnt, for anyone. STATE: nothing yet. */
+    tacet_status (*release)(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                            tacet_error *err);
+    /* What was spent. */
+    tacet_status (*spent)(const tacet__learner *learner, const tacet__definition *def, json_t **out, tacet_error *err);
+} tacet__policy_kind;
+
+/* Over a fixed public domain, from reports that devices randomised (tacet/open/local.h). */
+extern const tacet__policy_kind tacet__policy_ucb, tacet__policy_tgp, tacet__policy_ata, tacet__policy_moma;
+/* All of these; ended by a NULL. */
+extern const tacet__policy_kind *const tacet__policy_kinds_local[];
+
+/* NULL: no such kind for this trust model in the list. */
+const tacet__policy_kind *tacet__policy_find(const tacet__policy_kind *const *kinds, const tacet__definition *def);
+/* That the policy exists, that domain and policy fit, and the kind's own check. */
+tacet_status tacet__policy_check(const tacet__policy_kind *const *kinds, const tacet__definition *def,
+                                 tacet_error *err);
+void tacet__learner_free(const tacet__policy_kind *kind, tacet__learner *learner);
+
+#endif
