@@ -197,6 +197,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         {"i-know-this-is-not-private", CLI_FLAG, &s.accept_not_private, NULL, "allow the published mechanism", false},
         {"suggest-r", CLI_FLAG, &a.suggest_r, NULL,
          "print the published mechanism's guideline for --dims and stop; depends on the records", false},
+        {"threads", CLI_SIZE, &s.threads, "N", "at most 8 (default: one a processor); the release is the same", false},
         {"seed", CLI_U64, &s.noise_seed, "S", "for tests: reproducible noise, stamped not private", false},
         {0},
     };

@@ -1,8 +1,9 @@
 /* csv.c - records of a CSV stream, one at a time, in a buffer that holds the longest of them.
  * Ring: base. Source: RFC 4180; csv.h says where it is more tolerant, and where it refuses what others guess at.
  * Cost: each byte is looked at once; fields are unquoted where they lie, so nothing is copied but the piece of a record
- * that a refill cuts. Memory: twice the longest record, at least a quarter of a megabyte. */
-#include <tacet/base/csv.h>
+ * that a refill cuts. Memory: twice the longest record, at least a quarter of a
+ * megabyte. Tables of plain numbers take the shorter way of csv_rows.c. */
+#include "base/csv_internal.h"
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -11,40 +12,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_CAPACITY = 1 << 18 };
-
-enum { STOP_PLAIN = 1, STOP_QUOTED = 2 };
-
-typedef struct field {
-    size_t start; /* from the record's first byte */
-    size_t length;
-} field;
-
-struct tacet_csv {
-    tacet_csv_source source;
-    tacet_csv_settings settings;
-    char *name;
-    char *buffer; /* capacity + 1 bytes: buffer[end] is a NUL, where scanning stops */
-    size_t capacity;
-    size_t record_at; /* the current record's first byte */
-    size_t at;        /* the next record's first byte */
-    size_t end;
-    bool ended;        /* the source has no more */
-    bool after_return; /* the last line ended in CR: a LF that follows belongs to it */
-    bool current;      /* fields are those of a record */
-    uint64_t line;     /* of buffer[at] */
-    uint64_t record_line;
-    uint64_t records;
-    field *fields;
-    size_t field_capacity;
-    size_t field_count;
-    size_t columns; /* 0 until the header is read */
-    char *names;    /* one after the other, each ended by a NUL */
-    size_t *name_at;
-    tacet_error failure;
-    unsigned char stops[256];
-};
 
 /* Where a scan stands inside one record. Positions move with the buffer when it is refilled. */
 typedef struct cursor {
@@ -66,19 +33,19 @@ static tacet_status wrong(const tacet_csv *csv, tacet_error *err, uint64_t line,
     return tacet__fail(err, TACET_PARSE, "%s: line %llu: %s", csv->name, (unsigned long long)line, rule);
 }
 
-static tacet_status too_long(const tacet_csv *csv, tacet_error *err) {
+tacet_status tacet__csv_too_long(const tacet_csv *csv, tacet_error *err) {
     return tacet__fail(err, TACET_PARSE, "%s: line %llu: the record is longer than %zu bytes (a quote not closed?)",
                        csv->name, (unsigned long long)csv->record_line, csv->settings.most_bytes);
 }
 
-static tacet_status no_memory(const tacet_csv *csv, tacet_error *err) {
+tacet_status tacet__csv_no_memory(const tacet_csv *csv, tacet_error *err) {
     return tacet__fail(err, TACET_NO_MEMORY, "%s: out of memory reading", csv->name);
 }
 
-static bool enlarge(tacet_csv *csv) {
+bool tacet__csv_enlarge(tacet_csv *csv) {
     size_t capacity = 0;
     size_t bytes = 0;
-    if (!tacet__size_mul(&capacity, csv->capacity, 2) || !tacet__size_add(&bytes, capacity, 1)) {
+    if (!tacet__size_mul(&capacity, csv->capacity, 2) || !tacet__size_add(&bytes, capacity, CSV_PAD)) {
         return false;
     }
     char *larger = malloc(bytes);
@@ -86,11 +53,26 @@ static bool enlarge(tacet_csv *csv) {
         return false;
     }
     memcpy(larger, csv->buffer, csv->end);
-    sodium_memzero(csv->buffer, csv->capacity + 1);
+    sodium_memzero(csv->buffer, csv->capacity + CSV_PAD);
     free(csv->buffer);
     csv->buffer = larger;
     csv->capacity = capacity;
     return true;
+}
+
+tacet_status tacet__csv_read(tacet_csv *csv, size_t most, tacet_error *err) {
+    size_t got = 0;
+    const tacet_status status = csv->source.read(csv->source.user, csv->buffer + csv->end, most, &got, err);
+    if (status != TACET_OK) {
+        return tacet__fail(err, status, "%s: reading failed", csv->name);
+    }
+    if (got > most) {
+        return tacet__fail(err, TACET_IO, "%s: the source gave more than was asked for", csv->name);
+    }
+    csv->ended = got == 0;
+    csv->end += got;
+    memset(csv->buffer + csv->end, 0, CSV_PAD);
+    return TACET_OK;
 }
 
 /* More bytes behind what the record has so far, which moves to the front. */
@@ -105,24 +87,12 @@ static tacet_status refill(tacet_csv *csv, cursor *c, tacet_error *err) {
         c->write -= shift;
     }
     if (csv->end > csv->settings.most_bytes) {
-        return too_long(csv, err);
+        return tacet__csv_too_long(csv, err);
     }
-    if (csv->end == csv->capacity && !enlarge(csv)) {
-        return no_memory(csv, err);
+    if (csv->end == csv->capacity && !tacet__csv_enlarge(csv)) {
+        return tacet__csv_no_memory(csv, err);
     }
-    size_t got = 0;
-    const tacet_status status =
-        csv->source.read(csv->source.user, csv->buffer + csv->end, csv->capacity - csv->end, &got, err);
-    if (status != TACET_OK) {
-        return tacet__fail(err, status, "%s: reading failed", csv->name);
-    }
-    if (got > csv->capacity - csv->end) {
-        return tacet__fail(err, TACET_IO, "%s: the source gave more than was asked for", csv->name);
-    }
-    csv->ended = got == 0;
-    csv->end += got;
-    csv->buffer[csv->end] = '\0';
-    return TACET_OK;
+    return tacet__csv_read(csv, csv->capacity - csv->end, err);
 }
 
 /* Closes the field whose content is [start, stop). */
@@ -136,7 +106,7 @@ static tacet_status add_field(tacet_csv *csv, const cursor *c, size_t stop, tace
                            (unsigned long long)csv->record_line, csv->settings.most_fields);
     }
     if (!tacet__grow((void **)&csv->fields, &csv->field_capacity, csv->field_count + 1, sizeof *csv->fields)) {
-        return no_memory(csv, err);
+        return tacet__csv_no_memory(csv, err);
     }
     csv->buffer[stop] = '\0'; /* the delimiter, a quote or the byte behind the end: all read already */
     csv->fields[csv->field_count++] = (field){.start = c->start - c->base, .length = stop - c->start};
@@ -315,7 +285,7 @@ static tacet_status scan_record(tacet_csv *csv, bool *found, tacet_error *err) {
         return err->status;
     }
     if (c.at - c.base > csv->settings.most_bytes) {
-        return too_long(csv, err);
+        return tacet__csv_too_long(csv, err);
     }
     csv->record_at = c.base;
     csv->at = c.at;
@@ -341,7 +311,7 @@ static tacet_status keep_names(tacet_csv *csv, tacet_error *err) {
     csv->names = TACET__ZALLOC(char, bytes);
     csv->name_at = TACET__ZALLOC(size_t, csv->field_count);
     if (csv->names == NULL || csv->name_at == NULL) {
-        return no_memory(csv, err);
+        return tacet__csv_no_memory(csv, err);
     }
     size_t at = 0;
     for (size_t j = 0; j < csv->field_count; j++) {
@@ -416,14 +386,14 @@ tacet_status tacet_csv_open(tacet_csv **out, const tacet_csv_source *source, con
     }
     csv->source = *source;
     csv->name = label(source->name != NULL ? source->name : "input");
-    csv->capacity = FIRST_CAPACITY;
-    csv->buffer = malloc(FIRST_CAPACITY + 1);
+    csv->capacity = CSV_FIRST_CAPACITY;
+    csv->buffer = malloc(CSV_FIRST_CAPACITY + CSV_PAD);
     csv->line = 1;
     if (csv->name == NULL || csv->buffer == NULL) {
         (void)tacet__fail(&local, status, "out of memory reading a table");
         goto done;
     }
-    csv->buffer[0] = '\0';
+    memset(csv->buffer, 0, CSV_PAD);
     const char delimiter = csv->settings.delimiter;
     if (delimiter == '\0' || strchr("\r\n\"", delimiter) != NULL || csv->settings.most_bytes == 0 ||
         csv->settings.most_fields == 0) {
@@ -455,13 +425,16 @@ void tacet_csv_close(tacet_csv *csv) {
         csv->source.close(csv->source.user);
     }
     if (csv->buffer != NULL) {
-        sodium_memzero(csv->buffer, csv->capacity + 1);
+        sodium_memzero(csv->buffer, csv->capacity + CSV_PAD);
     }
     free(csv->buffer);
     free(csv->fields);
-    free(csv->names);
-    free(csv->name_at);
-    free(csv->name);
+    free(csv->places);
+    if (csv->like == NULL) {
+        free(csv->names);
+        free(csv->name_at);
+        free(csv->name);
+    }
     free(csv);
 }
 

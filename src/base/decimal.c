@@ -5,6 +5,7 @@
  * otherwise spend its time printing. */
 #include "base/decimal.h"
 
+#include <endian.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -83,4 +84,65 @@ size_t tacet__decimal(char *out, double value, int grid_exponent) {
         fraction &= mask;
     }
     return end;
+}
+
+/* The eight digits of x < 10^8 as bytes 0 to 9, the first in the lowest: halves, then pairs, then digits, side by side
+ * in one word. The quotients are exact: 10486/2^20 for 100 below 10^4, 103/2^10 for 10 below 100. */
+static uint64_t eight_digits(uint32_t x) {
+    const uint64_t halves = x / 10000 | (uint64_t)(x % 10000) << 32;
+    const uint64_t hundreds = ((halves * 10486) >> 20) & UINT64_C(0x0000007f0000007f);
+    const uint64_t pairs = hundreds | (halves - hundreds * 100) << 16;
+    const uint64_t tens = ((pairs * 103) >> 10) & UINT64_C(0x000f000f000f000f);
+    return tens | (pairs - tens * 10) << 8;
+}
+
+/* 000, 001, … 999 */
+#define ONES(h) h "0" h "1" h "2" h "3" h "4" h "5" h "6" h "7" h "8" h "9"
+#define TENS(h)                                                                                                        \
+    ONES(h "0")                                                                                                        \
+    ONES(h "1") ONES(h "2") ONES(h "3") ONES(h "4") ONES(h "5") ONES(h "6") ONES(h "7") ONES(h "8") ONES(h "9")
+static const char TRIPLES[] =
+    TENS("0") TENS("1") TENS("2") TENS("3") TENS("4") TENS("5") TENS("6") TENS("7") TENS("8") TENS("9");
+
+/* Below a thousand with one to three decimals: two look-ups. Four bytes are copied where three are meant. */
+static size_t put_thousandths(char *out, uint32_t thousandths, unsigned decimals) {
+    const uint32_t whole = thousandths / 1000;
+    const size_t length = 1 + (size_t)(whole >= 10) + (size_t)(whole >= 100);
+    memcpy(out, TRIPLES + 3 * (size_t)whole + (3 - length), 4);
+    out[length] = '.';
+    memcpy(out + length + 1, TRIPLES + 3 * (size_t)(thousandths % 1000), 4);
+    return length + 1 + decimals;
+}
+
+size_t tacet__decimal_fixed(char *out, int64_t steps, unsigned decimals) {
+    static const uint32_t THOUSANDTHS[] = {1000, 100, 10, 1}; /* in a step */
+    static const uint32_t BELOW[] = {1000, 10000, 100000, 1000000};
+    const uint64_t size = steps < 0 ? (uint64_t)0 - (uint64_t)steps : (uint64_t)steps;
+    *out = '-';
+    size_t at = steps < 0;
+    if (decimals >= 1 && decimals <= 3 && size < BELOW[decimals]) {
+        return at + put_thousandths(out + at, (uint32_t)size * THOUSANDTHS[decimals], decimals);
+    }
+    uint64_t rest = size;
+    unsigned shown = decimals + 1; /* digits at least */
+    if (size >= CHUNK) {
+        const int n = snprintf(out + at, TACET__FIXED_BYTES - 1, "%llu", (unsigned long long)(size / CHUNK));
+        at += (size_t)n;
+        rest = size % CHUNK;
+        shown = CHUNK_DIGITS;
+    }
+    const uint64_t digits = eight_digits((uint32_t)rest);
+    const unsigned zeros = digits == 0 ? CHUNK_DIGITS - 1 : (unsigned)__builtin_ctzll(digits) / 8;
+    const unsigned skip = zeros < CHUNK_DIGITS - shown ? zeros : CHUNK_DIGITS - shown;
+    const uint64_t text = (digits | UINT64_C(0x3030303030303030)) >> (8 * skip);
+    const unsigned whole = CHUNK_DIGITS - skip - decimals; /* at least 1 */
+    uint64_t bytes = htole64(text);
+    memcpy(out + at, &bytes, sizeof bytes);
+    if (decimals == 0) {
+        return at + whole;
+    }
+    out[at + whole] = '.';
+    bytes = htole64(text >> (8 * whole));
+    memcpy(out + at + whole + 1, &bytes, sizeof bytes);
+    return at + whole + 1 + decimals;
 }

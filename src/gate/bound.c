@@ -367,9 +367,7 @@ tacet_status tacet_bounded_set(tacet_bounded *bounded, const tacet_raw *raw, tac
         break;
     case TACET__BOUND_BOX:
         for (size_t i = 0; i < raw->count; i++) {
-            const double x = raw->values[i];
-            bounded->values[i] = isnan(x) ? bound->lower[i] + 0.5 * (bound->upper[i] - bound->lower[i])
-                                          : fmin(fmax(x, bound->lower[i]), bound->upper[i]);
+            bounded->values[i] = tacet__box_clip(raw->values[i], bound->lower[i], bound->upper[i]);
         }
         break;
     default: {

@@ -30,6 +30,13 @@ struct tacet_bounded {
     double values[]; /* bound->count of them, then raw_count of scratch */
 };
 
+/* One coordinate into a box; what is not a number goes to the middle. */
+static inline double tacet__box_clip(double x, double lower, double upper) {
+    const double up = x < lower ? lower : x;
+    const double both = up > upper ? upper : up;
+    return x != x ? lower + 0.5 * (upper - lower) : both;
+}
+
 /* Sensitivity after every number was rounded to the nearest multiple of 2^grid_exponent, L2 and L1 (docs/privacy/
  * bounding.md, section 3). */
 void tacet__round_sensitivity(double *l2, double *l1, size_t count, int grid_exponent);

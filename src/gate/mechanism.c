@@ -158,14 +158,44 @@ done:
     return s;
 }
 
+/* The nearest whole number, ties to even, of |x| <= 2^51 = WIDEST: the sum has no bits below the point. */
+static double nearest(double x) {
+    const double shift = 0x1.8p52;
+    return (x + shift) - shift;
+}
+
 /* out += values, each on the grid, by exact products instead of two calls a number: sensitivities lie within 1e-100 and
  * 1e100, so a grid's exponent is far from where one of the two powers would not be a double. */
 static void add_on_grid(double *out, const double *values, size_t count, int grid_exponent) {
     const double grid = ldexp(1, grid_exponent);
     const double inverse = ldexp(1, -grid_exponent);
     for (size_t i = 0; i < count; i++) {
-        out[i] += round(values[i] * inverse) * grid;
+        out[i] += nearest(values[i] * inverse) * grid;
     }
+}
+
+/* The same for raw rows of a box, clipped on their way as tacet_bounded_set does. */
+static void add_box_on_grid(double *out, const double *raw, size_t rows, const tacet_bound *bound, int grid_exponent) {
+    const double grid = ldexp(1, grid_exponent);
+    const double inverse = ldexp(1, -grid_exponent);
+    const size_t count = bound->count;
+    for (size_t r = 0; r < rows; r++, out += count, raw += count) {
+        for (size_t i = 0; i < count; i++) {
+            out[i] += nearest(tacet__box_clip(raw[i], bound->lower[i], bound->upper[i]) * inverse) * grid;
+        }
+    }
+}
+
+tacet_status tacet__mechanism_draw_box(const tacet_mechanism *m, tacet_noise *noise, double *out, const double *raw,
+                                       size_t rows, tacet_error *err) {
+    const size_t numbers = rows * m->bound->count;
+    const tacet_status s = m->kind == TACET_MECHANISM_GAUSSIAN
+                               ? tacet__draw_gaussian(noise, out, numbers, m->scale, m->grid_exponent, err)
+                               : tacet__draw_laplace(noise, out, numbers, m->scale, m->grid_exponent, err);
+    if (s == TACET_OK) {
+        add_box_on_grid(out, raw, rows, m->bound, m->grid_exponent);
+    }
+    return s;
 }
 
 tacet_status tacet__mechanism_draw(const tacet_mechanism *m, tacet_noise *noise, double *out,

@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "gate/bound_internal.h"
 #include "gate/mint.h"
-#include "gate/table_hash.h"
 
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,13 +110,15 @@ done:
 }
 
 struct tacet_table {
-    crypto_generichash_state hash; /* of all rows so far; 64-byte aligned */
+    crypto_generichash_state hash; /* of all bytes given so far; 64-byte aligned */
     const tacet_mechanism *mechanism;
     tacet_ask ask;
     tacet_entry entry;
     tacet_receipt receipt;
-    size_t rows, given;
-    bool failed, closed;
+    size_t rows;
+    atomic_size_t drawn;
+    atomic_bool failed;
+    bool closed;
 };
 
 tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const tacet_mechanism *m,
@@ -148,44 +150,67 @@ tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const
     return TACET_OK;
 }
 
-void tacet__table_hash(crypto_generichash_state *hash, const double *values, size_t count) {
-    unsigned char bytes[64 * sizeof(uint64_t)];
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits = 0;
-        memcpy(&bits, &values[i], sizeof bits);
-        for (size_t b = 0; b < sizeof bits; b++) {
-            bytes[n++] = (unsigned char)(bits >> (8 * b));
-        }
-        if (n == sizeof bytes || i + 1 == count) {
-            (void)crypto_generichash_update(hash, bytes, n);
-            n = 0;
-        }
+/* Counted before they are drawn, so that threads never draw more than there are between them. */
+static tacet_status claim(tacet_table *table, size_t rows, tacet_error *err) {
+    if (atomic_load(&table->failed) || !(rows <= table->rows)) {
+        return tacet__fail(err, TACET_STATE, "no more rows: the table is full, or failed before");
     }
+    if (!(atomic_fetch_add(&table->drawn, rows) <= table->rows - rows)) {
+        atomic_fetch_sub(&table->drawn, rows);
+        return tacet__fail(err, TACET_STATE, "no more rows: the table is full");
+    }
+    return TACET_OK;
 }
 
 tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row, tacet_error *err) {
-    const size_t count = table->mechanism->bound->count;
-    if (table->failed || table->given == table->rows) {
-        return tacet__fail(err, TACET_STATE, "no more rows: the table is full, or failed before");
+    if (row->bound != table->mechanism->bound) {
+        return tacet__fail(err, TACET_INVALID, "the vector was clipped to another bound than the mechanism's");
     }
-    const tacet_status s = tacet__mechanism_draw(table->mechanism, table->ask.noise, values, row, err);
-    if (s == TACET_INVALID) {
-        return s; /* the wrong bound: nothing was drawn */
+    tacet_status s = claim(table, 1, err);
+    if (s == TACET_OK) {
+        s = tacet__mechanism_draw(table->mechanism, table->ask.noise, values, row, err);
+        if (s != TACET_OK) {
+            atomic_store(&table->failed, true);
+        }
     }
-    if (s != TACET_OK) {
-        table->failed = true;
-        return s;
+    return s;
+}
+
+tacet_status tacet_table_rows(tacet_table *table, tacet_noise *noise, double *values, const tacet_raw *raw, size_t rows,
+                              tacet_error *err) {
+    const tacet_mechanism *m = table->mechanism;
+    if (m->bound->kind != TACET__BOUND_BOX || m->kind == TACET_MECHANISM_KNORM) {
+        return tacet__fail(err, TACET_INVALID,
+                           "many rows at once are for boxes, and noise that coordinates do not share");
     }
-    tacet__table_hash(&table->hash, values, count);
-    table->given++;
-    return TACET_OK;
+    if (!(rows <= raw->count / m->bound->raw_count)) {
+        return tacet__fail(err, TACET_INVALID, "%zu rows of %zu numbers, but %zu raw numbers", rows,
+                           m->bound->raw_count, raw->count);
+    }
+    if (tacet_noise_is_private(noise) != table->receipt.is_private) {
+        return tacet__fail(err, TACET_INVALID,
+                           "the noise of some rows is seeded, that of the table is not, or the reverse");
+    }
+    tacet_status s = claim(table, rows, err);
+    if (s == TACET_OK) {
+        s = tacet__mechanism_draw_box(m, noise, values, raw->values, rows, err);
+        if (s != TACET_OK) {
+            atomic_store(&table->failed, true);
+        }
+    }
+    return s;
+}
+
+void tacet_table_give(tacet_table *table, const void *bytes, size_t size) {
+    (void)crypto_generichash_update(&table->hash, bytes, size);
 }
 
 tacet_status tacet_table_close(tacet_table *table, tacet_release **out, tacet_error *err) {
     *out = NULL;
-    if (table->failed || table->given != table->rows) {
-        return tacet__fail(err, TACET_STATE, "the table has %zu of its %zu rows", table->given, table->rows);
+    const size_t drawn = atomic_load(&table->drawn);
+    if (atomic_load(&table->failed) || drawn != table->rows) {
+        return tacet__fail(err, TACET_STATE, "the table has %zu of its %zu rows, or one of them failed", drawn,
+                           table->rows);
     }
     if (!table->closed) {
         (void)crypto_generichash_final(&table->hash, table->receipt.content_hash, TACET_HASH_BYTES);

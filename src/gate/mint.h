@@ -23,5 +23,8 @@ tacet_status tacet__gate_commit(const tacet_ask *ask, const tacet_entry *entry, 
 /* One draw of the mechanism, outside of any ledger: out has the bound's count (choices: 1). */
 tacet_status tacet__mechanism_draw(const tacet_mechanism *mechanism, tacet_noise *noise, double *out,
                                    const tacet_bounded *value, tacet_error *err);
+/* rows x count raw numbers, clipped to the mechanism's box; Gaussian or Laplace. */
+tacet_status tacet__mechanism_draw_box(const tacet_mechanism *mechanism, tacet_noise *noise, double *out,
+                                       const double *raw, size_t rows, tacet_error *err);
 
 #endif

@@ -103,6 +103,9 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
                   "rows", (json_int_t)m->rows, "dims", (json_int_t)m->dims, "columns", columns_json(m), "protects",
                   protects, "uncovered", uncovered, "outputs", outputs, "queries", (json_int_t)m->queries, "receipt",
                   "entry", (json_int_t)m->entry, "hash", m->entry_hash);
+    if (root != NULL && m->decimals >= 0) {
+        (void)json_object_set_new(root, "decimals", json_integer(m->decimals));
+    }
     if (root != NULL && !m->is_private) {
         (void)json_object_set_new(root, "stamp", json_string(TACET_MANIFEST_STAMP));
     }
@@ -249,6 +252,7 @@ tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t
     out->delta = real_of(&r, root, "delta", 0);
     out->sigma = real_of(&r, root, "sigma", 0);
     out->grid = real_of(&r, root, "grid", 0);
+    out->decimals = json_object_get(root, "decimals") == NULL ? -1 : (int)count_of(&r, root, "decimals", 0, 17);
     out->rows = count_of(&r, root, "rows", 1, MOST_ROWS);
     out->dims = count_of(&r, root, "dims", 1, MOST_DIMS);
     out->queries = count_of(&r, root, "queries", 0, SIZE_MAX / 2);

@@ -4,6 +4,7 @@
  * the commit. */
 #include "trusted/curate_job.h"
 
+#include "base/decimal.h"
 #include "base/fail.h"
 #include "base/linalg.h"
 #include "base/memory.h"
@@ -66,15 +67,22 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
     return TACET_OK;
 }
 
-static tacet_status allocate(tacet__curate *job, tacet_error *err) {
+void tacet__curate_columns(tacet__curate *job) {
+    for (size_t i = 0; i < job->d; i++) {
+        const tacet_manifest_column *c = &job->settings->columns[i];
+        job->lo[i] = c->lo;
+        job->hi[i] = c->hi;
+        job->middle[i] = c->lo / 2 + c->hi / 2;
+        job->unit[i] = c->unit;
+    }
+}
+
+static tacet_status prepare(tacet__curate *job, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     job->d = s->column_count;
     job->dims = s->mechanism == TACET_CURATE_GAUSSIAN ? job->d : s->dims;
-    job->record = TACET__ZALLOC(double, job->d);
-    job->image = s->mechanism == TACET_CURATE_PROJECTION ? TACET__ZALLOC(double, job->dims) : job->record;
-    if (job->record == NULL || job->image == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
-    }
+    job->decimals = -1;
+    tacet__curate_columns(job);
     tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
     status = status != TACET_OK ? status : tacet__path(job->unfinished, s->folder, ".release.csv.unfinished", err);
     status = status != TACET_OK ? status : tacet__path(job->manifest, s->folder, "manifest.json", err);
@@ -128,6 +136,18 @@ static double norm_of(const double *x, size_t count) {
     return sum;
 }
 
+/* Released numbers are rounded once more, to decimals worth printing: steps of a thousandth of the noise or less, which
+ * nobody can tell from none. It comes after the noise, so it reveals nothing. -1: no such number of decimals. */
+static int decimals_for(double sigma) {
+    double step = 1;
+    int decimals = 0;
+    while (decimals <= TACET__FIXED_DECIMALS && step * 1000 > sigma) {
+        step /= 10;
+        decimals++;
+    }
+    return decimals <= TACET__FIXED_DECIMALS ? decimals : -1;
+}
+
 static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     const size_t room = job->d > job->dims ? job->d : job->dims;
@@ -155,10 +175,10 @@ static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_
     status = status != TACET_OK ? status
                                 : tacet_mechanism_create(&job->mechanism, TACET_MECHANISM_GAUSSIAN, job->bound,
                                                          &neighbours, s->eps, s->delta, err);
-    status = status != TACET_OK ? status : tacet_raw_create(&job->raw, job->dims, err);
-    status = status != TACET_OK ? status : tacet_bounded_create(&job->bounded, job->bound, err);
     if (status == TACET_OK) {
         m->sigma = tacet_mechanism_scale(job->mechanism);
+        job->decimals = decimals_for(m->sigma);
+        m->decimals = job->decimals;
         m->grid = ldexp(1, tacet_mechanism_grid_exponent(job->mechanism));
     }
 done:
@@ -206,6 +226,7 @@ static void describe(tacet_manifest *m, const tacet__curate *job) {
     m->eps = s->eps;
     m->delta = s->delta;
     m->dims = job->dims;
+    m->decimals = job->decimals;
     m->is_private = s->mechanism != TACET_CURATE_PUBLISHED && !s->seeded;
     m->outputs_private = s->outputs_private;
     m->outputs = s->outputs;
@@ -249,18 +270,9 @@ static tacet_status rehearse(const tacet__curate *job, tacet_manifest *m, tacet_
 
 static void drop(tacet__curate *job) {
     tacet_mechanism_free(job->mechanism);
-    tacet_bounded_free(job->bounded);
     tacet_bound_free(job->bound);
-    tacet_raw_free(job->raw);
     tacet_noise_close(job->noise);
     tacet_ledger_close(job->book);
-    if (job->image != job->record) {
-        free(job->image);
-    }
-    if (job->record != NULL) {
-        sodium_memzero(job->record, job->d * sizeof *job->record);
-    }
-    free(job->record);
     free(job->matrix);
 }
 
@@ -272,7 +284,7 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     if (status != TACET_OK) {
         return status;
     }
-    status = allocate(&job, err);
+    status = prepare(&job, err);
     if (status != TACET_OK) {
         goto done;
     }

@@ -14,13 +14,13 @@ typedef struct tacet__curate {
     size_t dims;    /* released coordinates */
     size_t rows;    /* known after the first pass */
     double *matrix; /* projection: dims x d; NULL otherwise */
-    double *record; /* d: one record as read, then scaled */
-    double *image;  /* dims: the same, projected; record itself without a projection */
+    int decimals;   /* of released numbers; -1: 17 digits */
+    size_t bytes;   /* of the table, about: how many threads are worth it */
+    double lo[TACET_MANIFEST_COLUMNS], hi[TACET_MANIFEST_COLUMNS], middle[TACET_MANIFEST_COLUMNS],
+        unit[TACET_MANIFEST_COLUMNS];
     char release[TACET__PATH], unfinished[TACET__PATH], manifest[TACET__PATH], ledger[TACET__PATH];
     tacet_bound *bound;
     tacet_mechanism *mechanism;
-    tacet_raw *raw;
-    tacet_bounded *bounded;
     tacet_noise *noise;
     tacet_ledger *book;
 } tacet__curate;
@@ -29,15 +29,19 @@ typedef struct tacet__curate {
 tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err);
 /* Opens the table and finds the inputs' columns. `columns` has room for d places. */
 tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, tacet_error *err);
-/* A record as read into scaled coordinates. */
-void tacet__curate_scale(const tacet__curate *job, double *record);
+/* Bounds and units of the settings as arrays; d is set. */
+void tacet__curate_columns(tacet__curate *job);
+/* Records as read into scaled coordinates. */
+void tacet__curate_scale(const tacet__curate *job, double *records, size_t count);
 /* Draws the release into job->unfinished, commits it, and fills the receipt. */
 tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tacet_error *err);
 /* The published mechanism, whole table in memory; writes job->unfinished and enters it as uncovered. */
 tacet_status tacet__curate_published(tacet__curate *job, tacet_receipt *receipt, tacet_error *err);
-/* One line of release.csv. */
-bool tacet__curate_line(FILE *file, size_t row, const double *values, size_t count, int grid_exponent);
-bool tacet__curate_header(FILE *file, size_t count);
+/* The lines of release.csv for rows of dims values, numbered from `first`; and its header. They return the bytes
+ * written. A line needs (dims + 1) (TACET__DECIMAL_BYTES + 1) bytes, the header TACET__CURATE_HEADER. */
+enum { TACET__CURATE_HEADER = 8 * (TACET_MANIFEST_COLUMNS + 1) };
+size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, const double *values, size_t rows);
+size_t tacet__curate_header(char *text, size_t size, size_t count);
 /* The fields of a question about the whole table. The text buffers must outlive the ask. */
 enum { TACET__ASK_TEXT = 2048 };
 typedef struct tacet__ask_text {

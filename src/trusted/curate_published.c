@@ -3,6 +3,7 @@
  * values need it, which is one of the reasons why nothing pays for what they reveal. */
 #include "trusted/curate_job.h"
 
+#include "base/decimal.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "gate/sampler.h"
@@ -26,14 +27,15 @@ static tacet_status load(tacet_csv_table *table, const tacet__curate *job, tacet
     const tacet_csv_wanted wanted = {.columns = names, .d = job->d};
     const tacet_status status = tacet_csv_load_file(table, job->settings->data, &wanted, err);
     free(names);
-    for (size_t j = 0; status == TACET_OK && j < table->n; j++) {
-        tacet__curate_scale(job, table->values + j * job->d);
+    if (status == TACET_OK) {
+        tacet__curate_scale(job, table->values, table->n);
     }
     return status;
 }
 
 tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *settings, tacet_error *err) {
     tacet__curate job = {.settings = settings, .d = settings->column_count};
+    tacet__curate_columns(&job);
     tacet_csv_table table = {0};
     tacet_status status = load(&table, &job, err);
     status = status != TACET_OK ? status : tacet_published_sigma_min(out, table.values, job.d, job.d, table.n, err);
@@ -77,9 +79,13 @@ static tacet_status write_rows(const tacet__curate *job, const double *Z, tacet_
         return tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
     }
     (void)fchmod(fileno(file), S_IRUSR | S_IWUSR);
-    bool ok = tacet__curate_header(file, job->dims);
+    char header[TACET__CURATE_HEADER];
+    char text[(TACET_MANIFEST_COLUMNS + 1) * (TACET__DECIMAL_BYTES + 1)];
+    const size_t size = tacet__curate_header(header, sizeof header, job->dims);
+    bool ok = fwrite(header, 1, size, file) == size;
     for (size_t j = 0; j < job->rows && ok; j++) {
-        ok = tacet__curate_line(file, j, Z + j * job->dims, job->dims, -1074); /* no grid: 17 digits */
+        const size_t n = tacet__curate_lines(job, text, j, Z + j * job->dims, 1);
+        ok = fwrite(text, 1, n, file) == n;
     }
     const tacet_status status = tacet__file_finish(file, job->unfinished, err);
     return status == TACET_OK && !ok ? tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished) : status;

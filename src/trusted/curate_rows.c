@@ -1,22 +1,18 @@
-/* curate_rows.c - records through the gate, one at a time.
- * Ring: trusted. In: a CSV of raw records. Out: lines of released numbers. Constant memory. Cost: two passes of
- * parsing, d exact draws and d decimal conversions a record. */
+/* curate_rows.c - records through the gate: checked in a first pass, drawn in a second.
+ * Ring: trusted. In: a CSV of raw records. Out: lines of released numbers. Constant memory; curate_blocks.c has the
+ * passes. Cost: two passes of parsing, d exact draws and d decimal conversions a record. */
 #include "trusted/curate_job.h"
 
 #include "base/decimal.h"
 #include "base/fail.h"
-#include "base/linalg.h"
-#include "base/memory.h"
-#include "gate/table_hash.h"
+#include "trusted/curate_blocks.h"
 
+#include <math.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <tacet/db/csvfile.h>
 #include <unistd.h>
-
-enum { PROGRESS_ROWS = 4096, LINE_NUMBERS = 16, WRITE_BUFFER = 1 << 18 };
 
 tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, tacet_error *err) {
     tacet_status status = tacet_csv_open_file(out, job->settings->data, NULL, err);
@@ -30,69 +26,59 @@ tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__c
     return status;
 }
 
-void tacet__curate_scale(const tacet__curate *job, double *record) {
-    for (size_t i = 0; i < job->d; i++) {
-        const tacet_manifest_column *c = &job->settings->columns[i];
-        const double x = record[i] < c->lo ? c->lo : record[i] > c->hi ? c->hi : record[i];
-        record[i] = (x - (c->lo / 2 + c->hi / 2)) / c->unit;
+void tacet__curate_scale(const tacet__curate *job, double *records, size_t count) {
+    const size_t d = job->d;
+    for (size_t j = 0; j < count; j++, records += d) {
+        for (size_t i = 0; i < d; i++) {
+            const double up = records[i] < job->lo[i] ? job->lo[i] : records[i];
+            const double x = up > job->hi[i] ? job->hi[i] : up;
+            records[i] = (x - job->middle[i]) / job->unit[i];
+        }
     }
 }
 
 tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
-    tacet_csv *csv = NULL;
-    bool found = true;
-    size_t *columns = TACET__ZALLOC(size_t, job->d);
-    if (columns == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
-    }
     struct stat st;
-    tacet_status status = TACET_OK;
+    const bool there = stat(job->settings->data, &st) == 0;
     /* A pipe would be empty the second time, when the budget is spent already. */
-    if (strcmp(job->settings->data, "-") == 0 || (stat(job->settings->data, &st) == 0 && !S_ISREG(st.st_mode))) {
-        status =
-            tacet__fail(err, TACET_INVALID, "%s: the table is read twice, so it must be a file", job->settings->data);
+    if (strcmp(job->settings->data, "-") == 0 || (there && !S_ISREG(st.st_mode))) {
+        return tacet__fail(err, TACET_INVALID, "%s: the table is read twice, so it must be a file",
+                           job->settings->data);
     }
-    status = status != TACET_OK ? status : tacet__curate_open(&csv, columns, job, err);
-    job->rows = 0;
-    while (status == TACET_OK) {
-        status = tacet_csv_next(csv, &found, err);
-        if (status != TACET_OK || !found) {
-            break;
-        }
-        status = tacet_csv_numbers(csv, job->record, columns, job->d, err);
-        job->rows++;
-    }
-    tacet_csv_close(csv);
-    free(columns);
+    job->bytes = there ? (size_t)st.st_size : 0;
+    const tacet_status status = tacet__curate_blocks(job, &job->rows, NULL, NULL, err);
     if (status == TACET_OK && job->rows == 0) {
-        status = tacet__fail(err, TACET_PARSE, "%s: the table has no records", job->settings->data);
+        return tacet__fail(err, TACET_PARSE, "%s: the table has no records", job->settings->data);
     }
     return status;
 }
 
-bool tacet__curate_header(FILE *file, size_t count) {
-    bool ok = fputs("row", file) >= 0;
-    for (size_t i = 0; i < count && ok; i++) {
-        ok = fprintf(file, ",z%zu", i + 1) > 0;
+size_t tacet__curate_header(char *text, size_t size, size_t count) {
+    size_t at = (size_t)snprintf(text, size, "row");
+    for (size_t i = 0; i < count && at < size; i++) {
+        at += (size_t)snprintf(text + at, size - at, ",z%zu", i + 1);
     }
-    return ok && fputc('\n', file) != EOF;
+    return at + (size_t)snprintf(text + at, size - at, "\n");
 }
 
-bool tacet__curate_line(FILE *file, size_t row, const double *values, size_t count, int grid_exponent) {
-    char text[LINE_NUMBERS * (TACET__DECIMAL_BYTES + 1) + TACET__DECIMAL_BYTES];
-    size_t n = tacet__decimal(text, (double)row, 0);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && i % LINE_NUMBERS == 0) {
-            if (fwrite(text, 1, n, file) != n) {
-                return false;
-            }
-            n = 0;
+size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, const double *values, size_t rows) {
+    const bool fixed = job->decimals >= 0;
+    const double steps = fixed ? pow(10, job->decimals) : 1;
+    const double shift = 0x1.8p52; /* added and taken away again, it rounds to whole steps */
+    char *at = text;
+    for (size_t j = 0; j < rows; j++) {
+        at += tacet__decimal_fixed(at, (int64_t)(first + j), 0);
+        for (size_t i = 0; i < job->dims; i++) {
+            const double value = *values++;
+            const double size = value * steps;
+            *at++ = ',';
+            at += fixed && fabs(size) < 0x1p51
+                      ? tacet__decimal_fixed(at, (int64_t)((size + shift) - shift), (unsigned)job->decimals)
+                      : tacet__decimal(at, value, -1074); /* 17 digits */
         }
-        text[n++] = ',';
-        n += tacet__decimal(text + n, values[i], grid_exponent);
+        *at++ = '\n';
     }
-    text[n++] = '\n';
-    return fwrite(text, 1, n, file) == n;
+    return (size_t)(at - text);
 }
 
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
@@ -112,50 +98,17 @@ void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
 }
 
 static tacet_status draw_rows(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
-    tacet_csv *csv = NULL;
-    bool found = true;
-    size_t *columns = TACET__ZALLOC(size_t, job->d);
-    double *values = TACET__ZALLOC(double, job->dims);
-    tacet_status status = TACET_OK;
-    if (columns == NULL || values == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
-        goto done;
+    char header[TACET__CURATE_HEADER];
+    size_t rows = 0;
+    const size_t size = tacet__curate_header(header, sizeof header, job->dims);
+    tacet_table_give(table, header, size);
+    if (fwrite(header, 1, size, file) != size) {
+        return tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
     }
-    const int grid = tacet_mechanism_grid_exponent(job->mechanism);
-    status = tacet__curate_open(&csv, columns, job, err);
-    if (status == TACET_OK && !tacet__curate_header(file, job->dims)) {
-        status = tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
-    }
-    for (size_t row = 0; row < job->rows && status == TACET_OK; row++) {
-        status = tacet_csv_next(csv, &found, err);
-        if (status == TACET_OK && !found) {
-            status = tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);
-        }
-        if (status == TACET_OK) {
-            status = tacet_csv_numbers(csv, job->record, columns, job->d, err);
-        }
-        if (status != TACET_OK) {
-            break;
-        }
-        tacet__curate_scale(job, job->record);
-        if (job->matrix != NULL) {
-            tacet__gemv(false, job->dims, job->d, 1, job->matrix, job->dims, job->record, 0, job->image);
-        }
-        status = tacet_raw_set(job->raw, job->image, job->dims, err);
-        status = status != TACET_OK ? status : tacet_bounded_set(job->bounded, job->raw, err);
-        status = status != TACET_OK ? status : tacet_table_row(table, values, job->bounded, err);
-        if (status == TACET_OK && !tacet__curate_line(file, row, values, job->dims, grid)) {
-            status = tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
-        }
-        if (row % PROGRESS_ROWS == 0 && job->settings->progress != NULL) {
-            job->settings->progress((double)row / (double)job->rows, job->settings->user);
-        }
-    }
-done:
-    tacet_csv_close(csv);
-    free(columns);
-    free(values);
-    return status;
+    const tacet_status status = tacet__curate_blocks(job, &rows, table, file, err);
+    return status == TACET_OK && rows != job->rows
+               ? tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data)
+               : status;
 }
 
 /* A crash after the ledger's commit and before the renaming leaves the finished rows beside their place. They were
@@ -163,46 +116,30 @@ done:
 static tacet_status recover(const tacet__curate *job, const tacet_receipt *receipt, tacet_error *err) {
     crypto_generichash_state hash;
     unsigned char found_hash[TACET_HASH_BYTES];
-    tacet_csv *csv = NULL;
-    bool found = true;
-    size_t count = 0;
-    double *values = TACET__ZALLOC(double, job->dims);
-    size_t *columns = TACET__ZALLOC(size_t, job->dims);
-    tacet_status status = TACET_CONFLICT;
-    if (values == NULL || columns == NULL || tacet_csv_open_file(&csv, job->unfinished, NULL, NULL) != TACET_OK ||
-        tacet_csv_columns(csv) != job->dims + 1) {
-        goto done;
+    unsigned char bytes[1 << 14];
+    bool good = false;
+    FILE *file = fopen(job->unfinished, "rbe");
+    if (file != NULL) {
+        (void)crypto_generichash_init(&hash, NULL, 0, sizeof found_hash);
+        size_t got = 0;
+        while ((got = fread(bytes, 1, sizeof bytes, file)) > 0) {
+            (void)crypto_generichash_update(&hash, bytes, got);
+        }
+        (void)crypto_generichash_final(&hash, found_hash, sizeof found_hash);
+        good = !ferror(file) && memcmp(found_hash, receipt->content_hash, sizeof found_hash) == 0;
+        (void)fclose(file);
     }
-    for (size_t i = 0; i < job->dims; i++) {
-        columns[i] = i + 1;
-    }
-    (void)crypto_generichash_init(&hash, NULL, 0, sizeof found_hash);
-    while (tacet_csv_next(csv, &found, NULL) == TACET_OK && found &&
-           tacet_csv_numbers(csv, values, columns, job->dims, NULL) == TACET_OK) {
-        tacet__table_hash(&hash, values, job->dims);
-        count++;
-    }
-    (void)crypto_generichash_final(&hash, found_hash, sizeof found_hash);
-    if (!found && count == receipt->rows && memcmp(found_hash, receipt->content_hash, sizeof found_hash) == 0) {
-        status = TACET_OK;
-    }
-done:
-    tacet_csv_close(csv);
-    free(values);
-    free(columns);
-    return status == TACET_OK
-               ? status
-               : tacet__fail(err, TACET_CONFLICT,
-                             "this release was drawn already (ledger entry %llu) and is not drawn twice; "
-                             "another --ticket makes, and charges, another one",
-                             (unsigned long long)receipt->entry);
+    return good ? TACET_OK
+                : tacet__fail(err, TACET_CONFLICT,
+                              "this release was drawn already (ledger entry %llu) and is not drawn twice; "
+                              "another --ticket makes, and charges, another one",
+                              (unsigned long long)receipt->entry);
 }
 
 tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tacet_error *err) {
     tacet__ask_text text;
     tacet_table *table = NULL;
     tacet_release *answered = NULL;
-    char *buffer = NULL;
     tacet__curate_describe(job, &text);
     const tacet_ask ask = {.ledger = job->book,
                            .noise = job->noise,
@@ -227,11 +164,7 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
         goto done;
     }
     (void)fchmod(fileno(file), S_IRUSR | S_IWUSR);
-    /* Few large writes; without the memory for them the default does as well. */
-    buffer = TACET__ALIGNED(char, WRITE_BUFFER);
-    if (buffer != NULL) {
-        (void)setvbuf(file, buffer, _IOFBF, WRITE_BUFFER);
-    }
+    (void)setvbuf(file, NULL, _IONBF, 0); /* blocks are large, and go out as they are */
     status = draw_rows(job, table, file, err);
     const tacet_status finished = tacet__file_finish(file, job->unfinished, err);
     status = status != TACET_OK ? status : finished;
@@ -244,7 +177,6 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
         (void)unlink(job->unfinished);
     }
 done:
-    free(buffer); /* the file is closed */
     tacet_release_free(answered);
     tacet_table_free(table);
     return status;

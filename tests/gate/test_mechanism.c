@@ -318,7 +318,8 @@ static void tables(void **state) {
     assert_status(tacet_table_row(table, row, wrong, NULL), TACET_INVALID);
     for (int i = 0; i < ROWS; i++) {
         assert_ok(tacet_table_row(table, row, x, NULL));
-        crypto_generichash_update(&hash, (const unsigned char *)row, sizeof row); /* little-endian machines */
+        tacet_table_give(table, row, sizeof row);
+        crypto_generichash_update(&hash, (const unsigned char *)row, sizeof row);
         assert_true(ldexp(row[0], -m->grid_exponent) == floor(ldexp(row[0], -m->grid_exponent)));
     }
     assert_status(tacet_table_row(table, row, x, NULL), TACET_STATE);
@@ -477,11 +478,88 @@ static void out_of_memory(void **state) {
     test_rmdir(folder);
 }
 
+/* Many rows at once are the rows one at a time, clipped the same way; no more of them than were charged. */
+static void many_rows(void **state) {
+    (void)state;
+    enum { ROWS = 4, COUNT = 3 };
+    tacet_bound *box = NULL, *ball = NULL;
+    tacet_raw *raw = NULL, *one = NULL;
+    const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
+    const double lower[COUNT] = {-1, 0, -7}, upper[COUNT] = {1, 5, 7};
+    const double x[ROWS * COUNT] = {0.25, 2, 3, -9, 9, NAN, 1.3, -0.1, -INFINITY, 0, 0, 0x1p-40};
+    assert_ok(tacet_bound_box(&box, lower, upper, COUNT, NULL));
+    assert_ok(tacet_bound_norm(&ball, COUNT, 3, NULL));
+    assert_ok(tacet_raw_create(&raw, ROWS * COUNT, NULL));
+    assert_ok(tacet_raw_create(&one, COUNT, NULL));
+    assert_ok(tacet_raw_set(raw, x, ROWS * COUNT, NULL));
+    for (int k = 0; k < 2; k++) {
+        tacet_mechanism *m = NULL;
+        tacet_table *table = NULL;
+        tacet_release *answered = NULL;
+        double many[ROWS * COUNT], single[COUNT];
+        assert_ok(tacet_mechanism_create(&m, k == 0 ? TACET_MECHANISM_GAUSSIAN : TACET_MECHANISM_LAPLACE, box, &move, 3,
+                                         1e-5, NULL));
+        tacet_noise *noise = seeded(8), *same = seeded(8), *secret = NULL;
+        assert_ok(tacet_noise_open(&secret, NULL));
+        tacet_ask ask = {.noise = noise};
+        assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
+        assert_status(tacet_table_rows(table, secret, many, raw, ROWS, NULL), TACET_INVALID);
+        assert_status(tacet_table_rows(table, noise, many, raw, ROWS + 1, NULL), TACET_INVALID);
+        assert_ok(tacet_table_rows(table, noise, many, raw, ROWS, NULL));
+        assert_status(tacet_table_rows(table, noise, many, raw, 1, NULL), TACET_STATE);
+        assert_ok(tacet_table_close(table, &answered, NULL));
+        tacet_release_free(answered);
+        tacet_table_free(table);
+        ask.noise = same;
+        assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS - 1, NULL));
+        assert_status(tacet_table_rows(table, same, single, raw, ROWS, NULL), TACET_STATE);
+        for (size_t j = 0; j < ROWS - 1; j++) {
+            tacet_bounded *row = vector(box, x + COUNT * j);
+            assert_ok(tacet_table_row(table, single, row, NULL));
+            assert_memory_equal(single, many + COUNT * j, sizeof single);
+            tacet_bounded_free(row);
+        }
+        tacet_table_free(table);
+        tacet_mechanism_free(m);
+        tacet_noise_close(noise);
+        tacet_noise_close(same);
+        tacet_noise_close(secret);
+    }
+    /* A ball has no coordinates to clip one by one; K-norm noise is one vector. A draw that fails ends the table. */
+    tacet_noise *stuck = seeded(5);
+    tacet_ask ask = {.noise = stuck};
+    double out[ROWS * COUNT];
+    static const tacet_mechanism_kind KINDS[] = {TACET_MECHANISM_GAUSSIAN, TACET_MECHANISM_KNORM,
+                                                 TACET_MECHANISM_LAPLACE};
+    for (int k = 0; k < 3; k++) {
+        tacet_mechanism *m = NULL;
+        tacet_table *table = NULL;
+        tacet_release *answered = NULL;
+        assert_ok(tacet_mechanism_create(&m, KINDS[k], k == 0 ? ball : box, &move, 3, 1e-5, NULL));
+        assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
+        (void)tacet__noise_next(stuck);
+        for (size_t i = 0; i < NOISE_WORDS; i++) {
+            stuck->words[i] = 77; /* as in tables() */
+        }
+        stuck->next = 0;
+        assert_status(tacet_table_rows(table, stuck, out, raw, 1, NULL), k < 2 ? TACET_INVALID : TACET_NUMERIC);
+        assert_status(tacet_table_rows(table, stuck, out, raw, 1, NULL), k < 2 ? TACET_INVALID : TACET_STATE);
+        assert_status(tacet_table_close(table, &answered, NULL), TACET_STATE);
+        tacet_table_free(table);
+        tacet_mechanism_free(m);
+    }
+    tacet_noise_close(stuck);
+    tacet_raw_free(raw);
+    tacet_raw_free(one);
+    tacet_bound_free(box);
+    tacet_bound_free(ball);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calibration), cmocka_unit_test(draws),         cmocka_unit_test(choices),
-        cmocka_unit_test(charges),     cmocka_unit_test(tables),        cmocka_unit_test(once_per_ticket),
-        cmocka_unit_test(refusals),    cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(calibration),     cmocka_unit_test(draws),    cmocka_unit_test(choices),
+        cmocka_unit_test(charges),         cmocka_unit_test(tables),   cmocka_unit_test(many_rows),
+        cmocka_unit_test(once_per_ticket), cmocka_unit_test(refusals), cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

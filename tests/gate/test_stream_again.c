@@ -1,7 +1,5 @@
-/* test_stream_again.c - a stream that starts over is a fresh stream; one that was charged never does. Also the hash of
- * a table's rows, which does not depend on how they are cut up. */
+/* test_stream_again.c - a stream that starts over is a fresh stream; one that was charged never does. */
 #include "gate/stream_again.h"
-#include "gate/table_hash.h"
 #include "stream_fixture.h"
 
 static void read_steps(fixture *f, tacet_stream *s, double out[4 * DIM]) {
@@ -59,30 +57,10 @@ static void never_a_charged_one(void **state) {
     teardown(&f);
 }
 
-static void rows_hash_like_their_bytes(void **state) {
-    double values[200];
-    (void)state;
-    for (size_t i = 0; i < 200; i++) {
-        values[i] = (double)i / 8 - 3;
-    }
-    for (size_t count = 1; count <= 200; count += count < 70 ? 1 : 43) {
-        crypto_generichash_state hash;
-        unsigned char expected[32], found[32];
-        (void)crypto_generichash_init(&hash, NULL, 0, sizeof found);
-        tacet__table_hash(&hash, values, count);
-        (void)crypto_generichash_final(&hash, found, sizeof found);
-        /* This machine's bytes are little-endian, as the hash's are. */
-        (void)crypto_generichash(expected, sizeof expected, (const unsigned char *)values, count * sizeof *values, NULL,
-                                 0);
-        assert_memory_equal(found, expected, sizeof found);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fresh_stream),
         cmocka_unit_test(never_a_charged_one),
-        cmocka_unit_test(rows_hash_like_their_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,7 +165,14 @@ static tacet_status run(fixture *f, tacet_error *err) {
     return status;
 }
 
-/* Every number on the grid; the difference to the scaled record has the normal law (false alarms: 1e-6, seed fixed). */
+/* The double nearest to a number of m->decimals decimals, at most a thousandth of the noise apart. */
+static bool is_decimal(double z, const tacet_manifest *m) {
+    const double steps = pow(10, m->decimals);
+    return m->decimals >= 0 && m->sigma * steps >= 1000 && z == nearbyint(z * steps) / steps;
+}
+
+/* Every number with its decimals; the difference to the scaled record has the normal law (false alarms: 1e-6, seed
+ * fixed). */
 static void test_gaussian(void **state) {
     fixture *f = *state;
     tacet_manifest m;
@@ -174,7 +181,7 @@ static void test_gaussian(void **state) {
     double *Z = released(f, D);
     assert_true(m.sigma > 0 && m.grid > 0);
     for (size_t k = 0; k < D * f->n; k++) {
-        assert_true(Z[k] / m.grid == nearbyint(Z[k] / m.grid));
+        assert_true(is_decimal(Z[k], &m));
         Z[k] = (Z[k] - scaled(f, k / D, k % D)) / m.sigma;
     }
     const double p = normal_pvalue(Z, D * f->n);
@@ -275,7 +282,7 @@ static void test_projection(void **state) {
             for (size_t i = 0; i < D; i++) {
                 image += M[i * R + k] * scaled(f, j, i);
             }
-            assert_true(Z[j * R + k] / m.grid == nearbyint(Z[j * R + k] / m.grid));
+            assert_true(is_decimal(Z[j * R + k], &m));
             Z[j * R + k] = (Z[j * R + k] - image) / m.sigma;
         }
     }
@@ -370,6 +377,53 @@ static void test_seeded_is_stamped(void **state) {
     assert_non_null(strstr(text, TACET_MANIFEST_STAMP));
     free(text);
     tacet_manifest_clear(&m);
+}
+
+/* What is released depends on the seed and the table, not on how many threads there are; and a bad cell is the first
+ * one, found before anything is spent. */
+static void test_threads(void **state) {
+    fixture *f = *state;
+    char *first = NULL;
+    for (size_t threads = 1; threads <= 7; threads += threads < 3 ? 1 : 2) {
+        tacet_manifest m;
+        for (int k = 0; k < 2; k++) {
+            f->settings.mechanism = k == 0 ? TACET_CURATE_PROJECTION : TACET_CURATE_GAUSSIAN;
+            f->settings.dims = 2;
+            f->settings.threads = threads;
+            if (threads == 1) {
+                write_table(f, 20000, true, false); /* several blocks */
+            }
+            run_ok(f, &m);
+            assert_int_equal(m.rows, f->n);
+            tacet_manifest_clear(&m);
+            if (k == 0) {
+                test_rmdir(f->out);
+            }
+        }
+        free(released(f, D));
+        char *text = slurp(f->release);
+        if (first == NULL) {
+            first = text;
+        } else {
+            assert_string_equal(first, text);
+            free(text);
+        }
+        test_rmdir(f->out);
+    }
+    free(first);
+    FILE *file = fopen(f->data, "a");
+    assert_non_null(file);
+    for (int j = 0; j < 20000; j++) {
+        (void)fputs(j == 9000 ? "r,1,x,1\n" : j == 19000 ? "r,y,1,1\n" : "r,1,1,1\n", file);
+    }
+    assert_int_equal(fclose(file), 0);
+    for (size_t threads = 1; threads <= 8; threads++) {
+        tacet_error err = {0};
+        f->settings.threads = threads;
+        assert_status(run(f, &err), TACET_PARSE);
+        assert_non_null(strstr(err.message, "line 29002, column 'bmi'"));
+        assert_false(exists(f->out));
+    }
 }
 
 static void test_budget_and_ticket(void **state) {
@@ -613,6 +667,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_scaling_rounds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_published, setup, teardown),
         cmocka_unit_test_setup_teardown(test_seeded_is_stamped, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_budget_and_ticket, setup, teardown),
         cmocka_unit_test_setup_teardown(test_recovery, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_cells, setup, teardown),

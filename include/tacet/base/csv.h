@@ -66,6 +66,16 @@ TACET_API const char *tacet_csv_field(const tacet_csv *csv, size_t column, size_
 TACET_API tacet_status tacet_csv_numbers(const tacet_csv *csv, double *out, const size_t *columns, size_t count,
                                          tacet_error *err);
 
+/* Up to `most` further records at once, of each the numbers of `count` columns as above, one record after the other;
+ * *got counts them, and fewer than `most` are the end. Far quicker than one at a time. Afterwards there is no current
+ * record. On failure *got records before the bad one were read. Statuses as tacet_csv_next and tacet_csv_numbers. */
+TACET_API tacet_status tacet_csv_rows(tacet_csv *csv, double *out, size_t *got, const size_t *columns, size_t count,
+                                      size_t most, tacet_error *err);
+
+/* The rest of the records, looked at as tacet_csv_rows would read them, and counted. `scratch` has `count` places. */
+TACET_API tacet_status tacet_csv_check(tacet_csv *csv, double *scratch, size_t *got, const size_t *columns,
+                                       size_t count, tacet_error *err);
+
 /* Selected columns in memory. */
 typedef struct tacet_csv_table {
     double *values; /* d x n, column-major, leading dimension d: one record per column; 64-byte aligned; owned */

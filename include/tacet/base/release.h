@@ -32,7 +32,7 @@ typedef struct tacet_receipt {
     double error_sd;      /* streams: standard deviation of the noise in each number; otherwise that of `scale`, or 0 */
     uint64_t entry;       /* of the ledger */
     unsigned char entry_hash[TACET_HASH_BYTES];
-    unsigned char content_hash[TACET_HASH_BYTES]; /* tables handed out row by row: BLAKE2b of all values; else zeros */
+    unsigned char content_hash[TACET_HASH_BYTES]; /* tables handed out row by row: BLAKE2b of their bytes; else zeros */
 } tacet_receipt;
 
 typedef struct tacet_release tacet_release;

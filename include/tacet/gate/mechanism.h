@@ -56,8 +56,9 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_mechanism_run(const tacet_mechanis
                                                             tacet_error *err);
 
 /* A table, each row a mechanism of its own over another record: charged once (parallel composition over the rows, whose
- * places are public). Rows stream through: the caller keeps what tacet_table_row gives to itself until
- * tacet_table_close has returned OK, then lets it go. A crash before that leaves a spent entry and nothing released. */
+ * places are public). Rows stream through: the caller keeps what is drawn to itself until tacet_table_close has
+ * returned OK, then lets it go, as the bytes it named to tacet_table_give. A crash before that leaves a spent entry and
+ * nothing released. */
 typedef struct tacet_table tacet_table;
 
 /* When the ticket was answered before, *out is NULL and *answered its receipt: the rows exist already, and are not
@@ -65,11 +66,20 @@ typedef struct tacet_table tacet_table;
 TACET_API TACET_MUST_CHECK tacet_status tacet_table_open(tacet_table **out, tacet_release **answered,
                                                          const tacet_mechanism *mechanism, const tacet_ask *ask,
                                                          size_t rows, tacet_error *err);
-/* values[count] receives the next row. STATE: all rows were given, or an earlier one failed. */
+/* values[count] receives the next row. STATE: all rows were drawn, or an earlier one failed. INVALID: another bound. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row,
                                                         tacet_error *err);
-/* Commits the receipt, with the hash of all rows, durably. STATE: rows are missing. Frees nothing on failure of the
- * ledger, so that it can be tried again. */
+/* Many rows at once, for bounds that are boxes and noise that coordinates do not share: the first rows x count numbers
+ * of `raw`, row after row, are clipped to the box of the mechanism and drawn with `noise`, which must be private if the
+ * noise of the ask is and seeded if it is not. Several threads may do so at a time, each with a raw vector and a noise
+ * of its own. STATE: more rows than are left, or an earlier one failed. INVALID: the rest. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_table_rows(tacet_table *table, tacet_noise *noise, double *values,
+                                                         const tacet_raw *raw, size_t rows, tacet_error *err);
+/* The next bytes of what will be let go (the rows as text, say), in their order: the receipt has the BLAKE2b-256 of all
+ * of them. One thread at a time. */
+TACET_API void tacet_table_give(tacet_table *table, const void *bytes, size_t size);
+/* Commits the receipt, with the hash of all bytes given, durably. STATE: rows are missing. Frees nothing on failure of
+ * the ledger, so that it can be tried again. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_table_close(tacet_table *table, tacet_release **out, tacet_error *err);
 TACET_API void tacet_table_free(tacet_table *table); /* also without close; NULL is allowed */
 

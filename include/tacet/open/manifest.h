@@ -27,7 +27,8 @@ typedef struct tacet_manifest {
     bool is_private;                     /* false: stamped NOT DIFFERENTIALLY PRIVATE */
     double eps, delta;
     double sigma; /* of the noise on each released coordinate; 0 for published */
-    double grid;  /* every released number is a whole multiple of it; 0 for published */
+    double grid;  /* noise is drawn exactly, on whole multiples of it; 0 for published */
+    int decimals; /* then rounded to so many decimals; -1: not rounded */
     size_t rows;
     size_t dims;                    /* released coordinates */
     tacet_manifest_column *columns; /* the inputs; owned */

@@ -42,7 +42,8 @@ typedef struct tacet_curate_settings {
     bool accept_not_private; /* published only: the caller knows */
     bool seeded;             /* for tests: reproducible noise, stamped not private */
     uint64_t noise_seed;
-    void (*progress)(double fraction, void *user); /* may be NULL */
+    size_t threads; /* 0: as many as there are processors. What is released does not depend on it. */
+    void (*progress)(double fraction, void *user); /* may be NULL; from any thread, one at a time */
     void *user;
 } tacet_curate_settings;
 
