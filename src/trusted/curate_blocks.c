@@ -134,7 +134,7 @@ static bool leave(line *l, size_t k, const char *text, size_t size, size_t first
     (void)pthread_mutex_lock(&l->turns);
     bool going = await(l, &l->written, k);
     (void)pthread_mutex_unlock(&l->turns);
-    if (going && status == TACET_OK && text != NULL) { /* nobody else's turn, so no lock is needed */
+    if (going && status == TACET_OK) { /* nobody else's turn, so no lock is needed */
         tacet_table_give(l->table, text, size);
         if (fwrite(text, 1, size, l->file) != size) {
             status = tacet__fail(err, TACET_IO, "%s: cannot be written", l->job->unfinished);
@@ -233,7 +233,7 @@ static size_t thread_count(const tacet__curate *job) {
 }
 
 static tacet_status run(line *l, tacet_error *err) {
-    worker workers[THREADS_MOST] = {0};
+    worker workers[THREADS_MOST] = {{.shared = l}};
     const size_t count = thread_count(l->job);
     tacet_status status = TACET_OK;
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
