@@ -15,6 +15,10 @@
 
 #include <jansson.h>
 
+enum {
+    TACET__SNAPSHOT_EVENTS = 4096
+}; /* between snapshots of a policy, at least; a start replays at most a few more */
+
 typedef enum tacet__job_kind {
     TACET__JOB_SUGGEST,
     TACET__JOB_OBSERVE,

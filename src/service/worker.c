@@ -17,10 +17,10 @@
 enum {
     BATCH_MOST = 64,
     QUEUE_MOST = 4096,
-    SNAPSHOT_LEAST = 4096, /* events between snapshots, at least; and … */
-    SNAPSHOT_SHARE = 8,    /* … one in eight of all, so that writing them costs O(1) an event */
-    STOP_SNAPSHOT = 256,   /* a worker that stops saves its policy when a replay would have more events than this */
-    PROJECT_BATCHES = 32   /* the open store may lag by that many batches while there is work */
+    SNAPSHOT_BYTES = 64, /* of snapshots an event, on average: a policy of 256 KiB costs that at
+                            TACET__SNAPSHOT_EVENTS, a larger one is saved less often */
+    STOP_SNAPSHOT = 256, /* a worker that stops saves its policy when a replay would have more events than this */
+    PROJECT_BATCHES = 32 /* the open store may lag by that many batches while there is work */
 };
 static const double POLL_SECONDS = 0.25; /* how often the log is read for others' observations while someone waits */
 
@@ -47,6 +47,7 @@ struct tacet__worker {
     bool damaged;     /* CORRUPT was seen: nothing is served until a person looked */
     uint64_t applied; /* seq up to which the policy in memory has the log */
     uint64_t saved;   /* seq of the newest snapshot */
+    size_t saved_size;
     unsigned unprojected;
     tacet__job *waiting; /* long polls */
 };
@@ -133,6 +134,7 @@ static tacet_status load(tacet__worker *w, tacet_error *err) {
         status = w->kind->create(&w->learner, &w->def, central ? (const char *)ledger.data : NULL, snapshot.data,
                                  snapshot.size, err);
     }
+    const size_t size = snapshot.size;
     tacet_blob_clear(&snapshot);
     tacet_blob_clear(&ledger);
     if (status != TACET_OK) {
@@ -141,6 +143,7 @@ static tacet_status load(tacet__worker *w, tacet_error *err) {
     }
     w->loaded = true;
     w->applied = w->saved = seq;
+    w->saved_size = size;
     count(&w->settings->metrics->rebuilds);
     count(&w->settings->metrics->studies);
     return TACET_OK;
@@ -445,21 +448,24 @@ static tacet_status act(tacet__worker *w, batch *b, tacet__job *job) {
 
 /* --- batches ------------------------------------------------------------------------------------------------------ */
 
-static void snapshot_when_due(tacet__worker *w, batch *b, uint64_t least) {
-    const uint64_t head = w->study.head;
-    const uint64_t due = head / SNAPSHOT_SHARE > least ? head / SNAPSHOT_SHARE : least;
+/* So that a replay is short and writing snapshots costs O(1) an event, whatever the size of the policy. */
+static bool snapshot_due(const tacet__worker *w) {
+    const uint64_t last = w->study.snapshot > w->saved ? w->study.snapshot : w->saved; /* another process's, too */
+    const uint64_t due = w->saved_size / SNAPSHOT_BYTES;
+    return w->study.head - last >= (due > TACET__SNAPSHOT_EVENTS ? due : TACET__SNAPSHOT_EVENTS);
+}
+
+static void put_snapshot(tacet__worker *w, batch *b) {
     tacet_blob bytes;
-    if (head - w->saved < due) {
-        return;
-    }
     tacet_blob_init(&bytes);
     tacet_status status = tacet_policy_save(w->learner.policy, &bytes, &b->err);
     status =
         status != TACET_OK ? status : tacet__studies_put_snapshot(w->store, &w->study, bytes.data, bytes.size, &b->err);
+    w->saved_size = bytes.size;
     tacet_blob_clear(&bytes);
     b->broken = status != TACET_OK;
     if (status == TACET_OK) {
-        w->saved = head;
+        w->saved = w->study.head;
         count(&w->settings->metrics->snapshots);
     }
 }
@@ -481,8 +487,8 @@ static void settle(tacet__worker *w, tacet__job *job, const tacet_error *failure
 /* Commits when something was written. *failure is what befell the whole batch. */
 static bool finish(tacet__worker *w, batch *b, tacet_error *failure) {
     tacet__metrics *metrics = w->settings->metrics;
-    if (!b->broken && b->wrote) {
-        snapshot_when_due(w, b, SNAPSHOT_LEAST);
+    if (!b->broken && b->wrote && snapshot_due(w)) {
+        put_snapshot(w, b);
     }
     if (!b->broken && b->wrote) {
         b->broken = tacet__studies_commit(w->store, &b->err) != TACET_OK;
@@ -646,7 +652,7 @@ static void save_at_end(tacet__worker *w) {
         return;
     }
     if (begin(w, &b.err) == TACET_OK) {
-        snapshot_when_due(w, &b, 1);
+        put_snapshot(w, &b);
         if (b.broken || tacet__studies_commit(w->store, &b.err) != TACET_OK) {
             tacet__studies_rollback(w->store);
             log_failure(w, "no snapshot at the end", &b.err);
