@@ -44,6 +44,7 @@ static void settings_of(tacet_joint_settings *s, const tacet__definition *def) {
     s->open_most = def->open_most;
     s->coin_seed = def->coin_seed;
     s->save_first = false;
+    s->replay = true; /* the engine repeats all that was committed since a snapshot, in the same order */
     s->learner.set_size = def->set_size;
 }
 

@@ -56,7 +56,6 @@ typedef struct tacet__job {
     struct tacet__job *next;
     uint64_t seq;
     double deadline;
-    bool settled;
 } tacet__job;
 
 typedef struct tacet__engine_settings {

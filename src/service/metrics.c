@@ -21,6 +21,10 @@ void tacet__metrics_answered(tacet__metrics *m, unsigned route, unsigned status,
     atomic_fetch_add_explicit(&m->latency_us, (uint64_t)(seconds > 0 ? 1e6 * seconds : 0), memory_order_relaxed);
 }
 
+void tacet__metrics_add(_Atomic uint64_t *what, uint64_t count) {
+    atomic_fetch_add_explicit(what, count, memory_order_relaxed);
+}
+
 static void number(FILE *out, const char *name, const char *kind, const char *help, const _Atomic uint64_t *value) {
     (void)fprintf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, kind, name,
                   (unsigned long long)atomic_load_explicit(value, memory_order_relaxed));

@@ -23,6 +23,7 @@ typedef struct tacet__metrics {
 } tacet__metrics;
 
 void tacet__metrics_answered(tacet__metrics *metrics, unsigned route, unsigned status, double seconds);
+void tacet__metrics_add(_Atomic uint64_t *what, uint64_t count);
 /* The text, from malloc; NULL when out of memory. names[route] for each of `routes` routes. */
 char *tacet__metrics_text(tacet__metrics *metrics, const char *const *names, unsigned routes);
 
