@@ -138,6 +138,8 @@ static int suggest(const tacet_curate_settings *s, const cli_command *self) {
 }
 
 static int report(const tacet_curate_settings *s, const tacet_manifest *m, double seconds, const cli_command *self) {
+    char ledger[4096] = "";
+    (void)tacet_curate_ledger(ledger, sizeof ledger, s, NULL);
     char *protects = tacet_manifest_protects(m);
     if (!m->is_private) {
         cli_say(self, "%s%s", TACET_MANIFEST_STAMP, s->seeded ? ": seeded noise, for tests only" : "");
@@ -146,13 +148,13 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, doubl
         printf("%s/release.csv: %zu records, %zu coordinates each\n", s->folder, m->rows, m->dims);
         printf("%s\n", protects != NULL ? protects : "");
         printf("noise: standard deviation %.6g per coordinate in scaled units, on a grid of %g\n", m->sigma, m->grid);
-        printf("ledger entry %llu\n", (unsigned long long)m->entry);
+        printf("ledger entry %llu of %s\n", (unsigned long long)m->entry, ledger);
     }
-    cli_json_print(json_pack("{ss ss sb so so so so sI sI ss? sI ss sf}", "folder", s->folder, "mechanism",
+    cli_json_print(json_pack("{ss ss sb so so so so sI sI ss? ss sI ss sf}", "folder", s->folder, "mechanism",
                              m->mechanism, "private", (int)m->is_private, "eps", cli_real(m->eps), "delta",
                              cli_real(m->delta), "sigma", cli_real(m->sigma), "grid", cli_real(m->grid), "rows",
-                             (json_int_t)m->rows, "dims", (json_int_t)m->dims, "protects", protects, "ledger_entry",
-                             (json_int_t)m->entry, "ledger_hash", m->entry_hash, "seconds", seconds));
+                             (json_int_t)m->rows, "dims", (json_int_t)m->dims, "protects", protects, "ledger", ledger,
+                             "ledger_entry", (json_int_t)m->entry, "ledger_hash", m->entry_hash, "seconds", seconds));
     free(protects);
     return CLI_EXIT_OK;
 }
@@ -177,10 +179,12 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
          "instead of units: scale the box of the bounds so that its corners are at distance R from its centre", false},
         {"eps", CLI_DOUBLE, &s.eps, "E", "privacy of the release", true},
         {"delta", CLI_DOUBLE, &s.delta, "D", "(default 1e-5)", false},
-        {"out", CLI_STRING, &s.folder, "DIR", "receives release.csv, manifest.json and, by default, ledger.db", true},
-        {"ledger", CLI_STRING, &s.ledger, "FILE", "the ledger (default DIR/ledger.db)", false},
+        {"out", CLI_STRING, &s.folder, "DIR", "receives release.csv, manifest.json, and a link to the ledger", true},
+        {"ledger", CLI_STRING, &s.ledger, "FILE",
+         "the ledger (default: the --data FILE with .ledger.db added, one for all releases of the table)", false},
         {"budget-eps", CLI_DOUBLE, &s.budget_eps, "E",
          "budget of a new ledger (default: what this release and its outputs need)", false},
+        {"budget-delta", CLI_DOUBLE, &s.budget_delta, "D", "likewise (default: --delta)", false},
         {"ticket", CLI_STRING, &s.ticket, "NAME", "names this release in the ledger (default release)", false},
         {"to", CLI_STRING, &s.to_whom, "WHOM", "who receives it, for the ledger (default modeler)", false},
         {"queries", CLI_SIZE, &s.queries, "N", "how many measured values may be asked for (default 100)", false},

@@ -55,6 +55,9 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
     if (!(s->eps > 0) || !isfinite(s->eps) || !(s->delta > 0 && s->delta < 1)) {
         return tacet__fail(err, TACET_INVALID, "eps must be above 0 and delta between 0 and 1");
     }
+    if (!(s->budget_eps >= 0 && s->budget_eps < INFINITY) || !(s->budget_delta >= 0 && s->budget_delta < 1)) {
+        return tacet__fail(err, TACET_INVALID, "a budget needs eps above 0 and delta between 0 and 1");
+    }
     if (s->mechanism != TACET_CURATE_GAUSSIAN && (s->dims == 0 || s->dims > TACET_MANIFEST_COLUMNS)) {
         return tacet__fail(err, TACET_INVALID, "this mechanism needs 1 to %d dimensions", TACET_MANIFEST_COLUMNS);
     }
@@ -86,12 +89,7 @@ static tacet_status prepare(tacet__curate *job, tacet_error *err) {
     tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
     status = status != TACET_OK ? status : tacet__path(job->unfinished, s->folder, ".release.csv.unfinished", err);
     status = status != TACET_OK ? status : tacet__path(job->manifest, s->folder, "manifest.json", err);
-    if (status == TACET_OK && s->ledger != NULL) {
-        const int n = snprintf(job->ledger, sizeof job->ledger, "%s", s->ledger);
-        return n < (int)sizeof job->ledger ? TACET_OK
-                                           : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
-    }
-    return status != TACET_OK ? status : tacet__path(job->ledger, s->folder, "ledger.db", err);
+    return status != TACET_OK ? status : tacet__curate_ledger_path(job, err);
 }
 
 /* The public matrix of a projection, its norm, and the box its image of the scaled box lies in. */
@@ -197,7 +195,8 @@ static tacet_status budget(double *eps, const tacet_curate_settings *s, tacet_er
     double outputs = 0;
     tacet_status status = tacet_gdp_mu(&release, s->eps, s->delta, err);
     status = status != TACET_OK ? status : tacet_gdp_from_pure(&outputs, s->outputs.eps, err);
-    status = status != TACET_OK ? status : tacet_gdp_eps(eps, hypot(release, outputs) * (1 + ROUNDING), s->delta, err);
+    const double delta = s->budget_delta > 0 ? s->budget_delta : s->delta;
+    status = status != TACET_OK ? status : tacet_gdp_eps(eps, hypot(release, outputs) * (1 + ROUNDING), delta, err);
     *eps *= 1 + ROUNDING;
     return status;
 }
@@ -206,12 +205,15 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     tacet_ledger_settings settings;
     tacet_ledger_settings_defaults(&settings);
-    settings.delta = s->delta;
+    settings.delta = s->budget_delta > 0 ? s->budget_delta : s->delta;
+    /* A ledger that exists has its budget; another one is asked for on purpose only, and refused. */
+    settings.use_stored = !(s->budget_eps > 0 || s->budget_delta > 0) && access(job->ledger, F_OK) == 0;
     /* The published projection is one uncovered disclosure itself. */
     const uint64_t own = s->mechanism == TACET_CURATE_PUBLISHED ? 1 : 0;
     settings.uncovered_most = own + (s->outputs_private ? 0 : s->queries);
     tacet_status status = budget(&settings.eps, s, err);
     status = status != TACET_OK ? status : tacet_ledger_open(&job->book, job->ledger, &settings, err);
+    status = status != TACET_OK ? status : tacet__curate_ledger_link(job, err);
     if (status == TACET_OK) {
         status = s->seeded ? tacet_noise_open_seeded(&job->noise, s->noise_seed, 0, err)
                            : tacet_noise_open(&job->noise, err);

@@ -19,12 +19,20 @@ typedef struct tacet__curate {
     double lo[TACET_MANIFEST_COLUMNS], hi[TACET_MANIFEST_COLUMNS], middle[TACET_MANIFEST_COLUMNS],
         unit[TACET_MANIFEST_COLUMNS];
     char release[TACET__PATH], unfinished[TACET__PATH], manifest[TACET__PATH], ledger[TACET__PATH];
+    char link[TACET__PATH]; /* ledger.db in the folder */
     tacet_bound *bound;
     tacet_mechanism *mechanism;
     tacet_noise *noise;
     tacet_ledger *book;
 } tacet__curate;
 
+/* Sets ledger and link. CONFLICT: the folder's link leads to the ledger of another table. */
+tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err);
+/* Makes the folder's link to the ledger, unless the ledger lies there itself. */
+tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err);
+/* What the ledger refused, in terms of what to do about it. */
+tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status, const tacet_error *why,
+                                   tacet_error *err);
 /* Reads and checks the whole table, and counts its rows. */
 tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err);
 /* Opens the table and finds the inputs' columns. `columns` has room for d places. */

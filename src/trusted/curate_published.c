@@ -59,11 +59,12 @@ static tacet_status enter(tacet__curate *job, const double *Z, tacet_receipt *re
     charge.seeded = job->settings->seeded;
     (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)Z, job->rows * job->dims * sizeof *Z, NULL, 0);
     tacet_blob_init(&memo);
+    tacet_error why = {0};
     const tacet_status status =
-        tacet_ledger_disclose(job->book, &entry, &memo, job->settings->ticket, &charge, hash, sizeof hash, err);
+        tacet_ledger_disclose(job->book, &entry, &memo, job->settings->ticket, &charge, hash, sizeof hash, &why);
     tacet_blob_clear(&memo);
     if (status != TACET_OK) {
-        return status;
+        return tacet__curate_refused(job, status, &why, err);
     }
     if (entry.answered) {
         return tacet__fail(err, TACET_CONFLICT, "this release was made already; another --ticket makes another one");

@@ -149,9 +149,10 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
                            .covered_fields = text.covered,
                            .uncovered_fields = "number and order of records",
                            .covered_records = text.records};
-    tacet_status status = tacet_table_open(&table, &answered, job->mechanism, &ask, job->rows, err);
+    tacet_error why = {0};
+    tacet_status status = tacet_table_open(&table, &answered, job->mechanism, &ask, job->rows, &why);
     if (status != TACET_OK) {
-        return status;
+        return tacet__curate_refused(job, status, &why, err);
     }
     if (answered != NULL) {
         *receipt = *tacet_release_receipt(answered);

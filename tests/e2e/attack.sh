@@ -13,7 +13,8 @@ awk 'BEGIN { srand(3); print "age,bmi,dose"; for (i = 0; i < 500; i++) printf "%
 curate() {
     out=$1
     shift
-    "$tacet" curate --data "$tmp/p.csv" --inputs age,bmi,dose --bounds age=0:100,bmi=10:60,dose=0:5 --radius 25 --eps 3 --out "$tmp/$out" "$@"
+    "$tacet" curate --data "$tmp/p.csv" --inputs age,bmi,dose --bounds age=0:100,bmi=10:60,dose=0:5 --radius 25 --eps 3 \
+        --out "$tmp/$out" --ledger "$tmp/$out/ledger.db" "$@"
 }
 
 curate ours --json >"$tmp/ours.json"

@@ -14,7 +14,7 @@ fail() {
 awk -v n=$rows -v OFS=, 'BEGIN { print "a,b,c"; for (i = 0; i < n; i++) print i % 97, i % 13, i % 7 }' >"$work/data.csv"
 curate() {
     exec "$TACET_BIN/tacet-curator" curate --data "$work/data.csv" --inputs a,b,c --bounds a=0:97,b=0:13,c=0:7 --radius 9 --eps 2 \
-        --out "$work/out" --json
+        --out "$work/out" --ledger "$work/out/ledger.db" --json
 }
 whole() { # whole: what lies there is a complete release
     [ "$(wc -l <"$work/out/release.csv")" = $((rows + 1)) ] || fail "a release that is not whole"

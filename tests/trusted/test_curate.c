@@ -71,6 +71,7 @@ static int setup(void **state) {
     tacet_curate_defaults(&f.settings);
     f.settings.data = f.data;
     f.settings.folder = f.out;
+    f.settings.ledger = f.ledger;
     f.settings.columns = f.columns;
     f.settings.column_count = D;
     f.settings.eps = 2;
@@ -647,6 +648,92 @@ static void test_no_memory(void **state) {
     }
 }
 
+static void path_in(char out[PATH_BYTES], const fixture *f, const char *name) {
+    (void)snprintf(out, PATH_BYTES, "%s/%s", f->folder, name);
+}
+
+/* Releases of one table add up without anybody naming a ledger: it lies beside the table, under whatever name that is
+ * reached, and the folders have links to it. */
+static void test_ledger_of_the_table(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    char beside[PATH_BYTES], other_out[PATH_BYTES], other_link[PATH_BYTES], alias[PATH_BYTES], found[PATH_BYTES],
+        copy[PATH_BYTES], way[PATH_BYTES];
+    struct stat a, b;
+    path_in(beside, f, "data.csv.ledger.db");
+    path_in(other_out, f, "deep/er");
+    path_in(other_link, f, "deep/er/ledger.db");
+    path_in(alias, f, "alias.csv");
+    path_in(copy, f, "copy.csv");
+    f->settings.ledger = NULL;
+    f->settings.budget_eps = 3;
+    assert_ok(tacet_curate_ledger(found, sizeof found, &f->settings, NULL));
+    assert_string_equal(found, beside);
+    assert_status(tacet_curate_ledger(found, 5, &f->settings, NULL), TACET_INVALID);
+    assert_ok(run(f, &err));
+    assert_int_equal(stat(f->ledger, &a), 0);
+    assert_int_equal(stat(beside, &b), 0);
+    assert_true(a.st_ino == b.st_ino);
+    assert_int_equal(lstat(f->ledger, &a), 0);
+    assert_true(S_ISLNK(a.st_mode));
+    const ssize_t n = readlink(f->ledger, way, sizeof way - 1);
+    assert_true(n > 0);
+    way[n] = '\0';
+    assert_string_equal(way, "../data.csv.ledger.db"); /* the folder of both may be moved */
+    /* Another folder, the table by another name: the same budget, which the first release fixed. */
+    char *parent = strdup(other_out);
+    *strrchr(parent, '/') = '\0';
+    assert_int_equal(mkdir(parent, 0700), 0);
+    free(parent);
+    assert_int_equal(symlink("data.csv", alias), 0);
+    f->settings.budget_eps = 0;
+    f->settings.data = alias;
+    f->settings.folder = other_out;
+    assert_status(run(f, &err), TACET_CONFLICT);
+    assert_non_null(strstr(err.message, "drawn already"));
+    f->settings.ticket = "second";
+    f->settings.eps = 2.5; /* 2 and 2.5 in three, composed, are too much */
+    assert_status(run(f, &err), TACET_BUDGET);
+    assert_non_null(strstr(err.message, "budget of this table"));
+    f->settings.eps = 1;
+    assert_ok(run(f, &err));
+    assert_int_equal(stat(other_link, &a), 0);
+    assert_true(a.st_ino == b.st_ino);
+    f->settings.eps = 0.5;
+    assert_status(run(f, &err), TACET_CONFLICT); /* the ticket stands for another release */
+    assert_non_null(strstr(err.message, "--ticket"));
+    f->settings.budget_eps = 9;
+    assert_status(run(f, &err), TACET_CONFLICT); /* a budget is not raised afterwards */
+    f->settings.budget_eps = NAN;
+    assert_status(run(f, &err), TACET_INVALID);
+    f->settings.budget_eps = 0;
+    /* A copy of the table is another table, and does not take over the folder of this one. */
+    FILE *file = fopen(copy, "w");
+    assert_non_null(file);
+    (void)fputs("age,bmi,dose\n1,20,1\n", file);
+    assert_int_equal(fclose(file), 0);
+    f->settings.data = copy;
+    assert_status(run(f, &err), TACET_CONFLICT);
+    assert_non_null(strstr(err.message, "another table"));
+    /* A link that leads nowhere any more is replaced. */
+    assert_int_equal(unlink(beside), 0);
+    f->settings.folder = f->out;
+    assert_ok(run(f, &err));
+    path_in(beside, f, "copy.csv.ledger.db");
+    assert_int_equal(stat(beside, &b), 0);
+    assert_int_equal(stat(f->ledger, &a), 0);
+    assert_true(a.st_ino == b.st_ino);
+    /* A ledger that lies in the folder itself is the folder's. */
+    test_rmdir(f->out);
+    f->settings.ledger = f->ledger;
+    assert_ok(run(f, &err));
+    f->settings.ledger = NULL;
+    f->settings.ticket = "third";
+    assert_status(run(f, &err), TACET_BUDGET);
+    assert_ok(tacet_curate_ledger(found, sizeof found, &f->settings, NULL));
+    assert_string_equal(found, f->ledger);
+}
+
 static void test_units_for_a_radius(void **state) {
     fixture *f = *state;
     double square = 0;
@@ -675,6 +762,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_name_not_utf8, setup, teardown),
         cmocka_unit_test_setup_teardown(test_disk, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ledger_of_the_table, setup, teardown),
         cmocka_unit_test_setup_teardown(test_units_for_a_radius, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ typedef enum tacet_curate_mechanism {
 typedef struct tacet_curate_settings {
     const char *data;                     /* CSV file */
     const char *folder;                   /* receives release.csv and manifest.json; made when missing */
-    const char *ledger;                   /* file; NULL: ledger.db in the folder */
+    const char *ledger;                   /* file; NULL: beside the table, and linked from the folder */
     const tacet_manifest_column *columns; /* inputs with their public bounds and units */
     size_t column_count;
     tacet_curate_mechanism mechanism;
@@ -33,7 +33,8 @@ typedef struct tacet_curate_settings {
     uint64_t seed; /* projection: of the public matrix */
     double eps;    /* of the release */
     double delta;
-    double budget_eps; /* of the whole ledger; 0: what release and outputs need */
+    double budget_eps;   /* of a new ledger; 0: what this release and its outputs need, or what the ledger has */
+    double budget_delta; /* likewise; 0: delta */
     bool outputs_private;
     tacet_ldp outputs;       /* when outputs_private */
     size_t queries;          /* how many may be answered */
@@ -56,6 +57,11 @@ TACET_API void tacet_curate_units(tacet_manifest_column *columns, size_t count, 
  */
 TACET_API tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings,
                                         tacet_error *err);
+/* The ledger that these settings charge: the one they name, else DATA.ledger.db beside the table (links followed), so
+ * that releases of one table add up wherever they go. INVALID: too long. CONFLICT: the folder is that of another table.
+ */
+TACET_API tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_curate_settings *settings,
+                                           tacet_error *err);
 /* Published: smallest singular value of the centred and scaled records, for the guideline on r. Depends on the data. */
 TACET_API tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *settings, tacet_error *err);
 
