@@ -14,14 +14,21 @@
 #include <tacet/base/charge.h>
 #include <tacet/base/status.h>
 
-/* What both sides know of the file. */
+/* What both sides know of the file, or of the schema of a shared store. */
 enum {
     TACET__LEDGER_APPLICATION = 0x544c4447, /* "TLDG", the application_id of the file */
     TACET__LEDGER_VERSION = 1,              /* its user_version */
     TACET__LEDGER_TRIGGERS = 9,             /* that refuse every change but appending */
+    TACET__LEDGER_SHARED_TRIGGERS = 10,     /* the same in a schema */
     TACET__LEDGER_ID_BYTES = 16,
     TACET__ANSWER_MOST = 1 << 28 /* bytes of one stored answer */
 };
+#define TACET__LEDGER_SQL_APPLICATION(shared) ((shared) ? "SELECT application FROM format" : "PRAGMA application_id")
+#define TACET__LEDGER_SQL_VERSION(shared) ((shared) ? "SELECT version FROM format" : "PRAGMA user_version")
+#define TACET__LEDGER_SQL_TRIGGERS(shared)                                                                             \
+    ((shared) ? "SELECT count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE NOT t.tgisinternal AND " \
+                "t.tgenabled = 'O' AND c.relnamespace = current_schema()::regnamespace"                                \
+              : "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'")
 /* Sums of doubles are compared with the budget with this relative slack, so that ten tenths fit into one. */
 #define TACET__LEDGER_SLACK 1e-12
 

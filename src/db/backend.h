@@ -9,6 +9,7 @@ typedef enum tacet__begin { TACET__BEGIN_READ, TACET__BEGIN_WRITE, TACET__BEGIN_
 
 typedef struct tacet__backend {
     void (*close)(tacet__db *db);
+    bool (*creating)(const tacet__db *db); /* NULL: never */
     tacet_status (*exec)(tacet__db *db, const char *sql, tacet_error *err);
     tacet_status (*begin)(tacet__db *db, tacet__begin how, tacet_error *err);
     tacet_status (*commit)(tacet__db *db, tacet_error *err);

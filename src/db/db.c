@@ -40,6 +40,10 @@ bool tacet__db_shared(const tacet__db *db) {
     return db->backend == &tacet__postgres;
 }
 
+bool tacet__db_creating(const tacet__db *db) {
+    return db->backend->creating != NULL && db->backend->creating(db);
+}
+
 tacet_status tacet__db_exec(tacet__db *db, const char *sql, tacet_error *err) {
     return db->backend->exec(db, sql, err);
 }

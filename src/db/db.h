@@ -10,8 +10,8 @@
  * SQL that both understand: parameters are ?1, ?2, …; integers are BIGINT (INTEGER in SQLite), bytes BYTEA (BLOB),
  * texts TEXT, bound and read as bytes. Where the two differ there are two texts, chosen by tacet__db_shared().
  *
- * A lost connection is IO, wherever it shows; the next begin (or step outside a transaction) connects anew and prepares
- * the statements again.
+ * A lost connection is IO, wherever it shows; the next begin (or SELECT outside a transaction) connects anew and
+ * prepares the statements again.
  *
  * A connection and its statements belong to one thread at a time, and not to a forked child. Ring: db. */
 #ifndef TACET_SRC_DB_DB_H
@@ -27,7 +27,8 @@ typedef struct tacet__query tacet__query;
 
 typedef struct tacet__db_settings {
     bool read_only;   /* never writes, works without permission to write (see tacet__db_open) */
-    bool create;      /* a missing file is created, mode 0600; a missing schema is; otherwise NOT_FOUND */
+    bool create;      /* a missing file is created, mode 0600; a missing schema with the first begin that writes, so
+                         that it comes into being with its tables or not at all; otherwise NOT_FOUND */
     uint64_t busy_ms; /* how long to wait for a lock; then BUSY */
     const char *vfs;  /* NULL, or the name of a registered VFS of SQLite */
 } tacet__db_settings;
@@ -47,6 +48,9 @@ bool tacet__db_shared(const tacet__db *db);
 
 /* One or more statements without parameters; rows are thrown away. */
 tacet_status tacet__db_exec(tacet__db *db, const char *sql, tacet_error *err);
+
+/* True when the open transaction is making the schema. Never for a file. */
+bool tacet__db_creating(const tacet__db *db);
 
 /* `write` takes the store's one write lock at once (SQLite: BEGIN IMMEDIATE; PostgreSQL: an advisory lock named after
  * the schema), so that what is read then stays true until the commit; otherwise a snapshot is read. */

@@ -42,6 +42,8 @@ typedef struct store {
     bool read_only;
     bool relaxed;
     bool in_transaction;
+    bool missing;  /* the schema was not there when looked for, and may be made */
+    bool creating; /* the open transaction makes it */
     size_t queued; /* statements sent whose answers were not taken; > 0: in pipeline mode */
     unsigned names;
     statement *statements; /* all of them, to be prepared again */
@@ -205,6 +207,12 @@ static tacet_status prepare_one(store *db, statement *query, tacet_error *err) {
     return status;
 }
 
+/* The library never prints. */
+static void no_notice(void *user, const char *message) {
+    (void)user;
+    (void)message;
+}
+
 static tacet_status connect_now(store *db, tacet_error *err) {
     /* The URL comes last: what it says about these wins. */
     const char *const keys[] = {"connect_timeout", "tcp_user_timeout", "fallback_application_name", "dbname", NULL};
@@ -218,6 +226,7 @@ static tacet_status connect_now(store *db, tacet_error *err) {
     if (db->connection == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory connecting to the store");
     }
+    (void)PQsetNoticeProcessor(db->connection, no_notice, NULL);
     if (PQstatus(db->connection) != CONNECTION_OK) {
         one_line(line, sizeof line, PQerrorMessage(db->connection));
         const bool password =
@@ -238,10 +247,10 @@ static tacet_status connect_now(store *db, tacet_error *err) {
     return status;
 }
 
-/* Connects again when the server hung up. */
+/* Connects again when the server hung up. The first look may find its parting words only, the second the end. */
 static tacet_status revive(store *db, tacet_error *err) {
     if (PQstatus(db->connection) == CONNECTION_OK && PQconsumeInput(db->connection) == 1 &&
-        PQstatus(db->connection) == CONNECTION_OK) {
+        PQconsumeInput(db->connection) == 1 && PQstatus(db->connection) == CONNECTION_OK) {
         return TACET_OK;
     }
     return connect_now(db, err);
@@ -275,34 +284,66 @@ static void rollback(tacet__db *base) {
     }
 }
 
+static tacet_status find_schema(store *db, bool *there, tacet_error *err) {
+    const char *const values[] = {db->schema};
+    PGresult *result =
+        PQexecParams(db->connection, "SELECT 1 FROM pg_namespace WHERE nspname = $1", 1, NULL, values, NULL, NULL, 1);
+    const tacet_status status = succeeded(result) ? TACET_OK : fail(db, result, "look for the schema", err);
+    *there = status == TACET_OK && PQntuples(result) == 1;
+    PQclear(result);
+    return status;
+}
+
+/* Under the store's write lock, so that two cannot both make it. */
+static tacet_status make_schema(store *db, tacet_error *err) {
+    char sql[SCHEMA_MOST + 32];
+    bool there = false;
+    tacet_status status = find_schema(db, &there, err);
+    if (status == TACET_OK && !there) {
+        (void)snprintf(sql, sizeof sql, "CREATE SCHEMA \"%s\"", db->schema);
+        status = run_now(db, sql, "create the schema", err);
+        db->creating = status == TACET_OK;
+    }
+    return status;
+}
+
+static tacet_status run_begin(store *db, tacet__begin how, tacet_error *err) {
+    static const char READ[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    char sql[SCHEMA_MOST + 160];
+    (void)snprintf(sql, sizeof sql,
+                   "BEGIN ISOLATION LEVEL READ COMMITTED;"
+                   "SELECT pg_advisory_xact_lock(hashtextextended('tacet:%s', 0))",
+                   db->schema);
+    tacet_status status = run_now(db, how == TACET__BEGIN_READ ? READ : sql, "begin", err);
+    if (status == TACET_OK && how == TACET__BEGIN_WRITE && db->missing) {
+        status = make_schema(db, err);
+    }
+    return status;
+}
+
 static tacet_status begin(tacet__db *base, tacet__begin how, tacet_error *err) {
-    static const char *const SQL[] = {
-        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        "BEGIN ISOLATION LEVEL READ COMMITTED;"
-        "SELECT pg_advisory_xact_lock(hashtextextended('tacet:' || current_schema(), 0))",
-        "BEGIN ISOLATION LEVEL READ COMMITTED",
-    };
     store *db = (store *)base;
     if (db->in_transaction) {
         return tacet__fail(err, TACET_STATE, "store: begin: there is a transaction already");
     }
+    db->creating = false;
     tacet_status status = revive(db, err);
     if (status != TACET_OK) {
         return status;
     }
     if (how == TACET__BEGIN_ROWS) {
-        status = enqueue(db, NULL, SQL[how], err);
+        status = enqueue(db, NULL, "BEGIN ISOLATION LEVEL READ COMMITTED", err);
         db->in_transaction = status == TACET_OK;
         return status;
     }
     tacet_error first = {TACET_OK, ""};
-    status = run_now(db, SQL[how], "begin", &first);
+    status = run_begin(db, how, &first);
     if (status == TACET_IO && PQstatus(db->connection) != CONNECTION_OK) {
         /* The connection had died unnoticed; nothing has happened yet, so once more is safe. */
         tacet_error_clear(&first);
         status = connect_now(db, &first);
         if (status == TACET_OK) {
-            status = run_now(db, SQL[how], "begin", &first);
+            status = run_begin(db, how, &first);
         }
     }
     db->in_transaction = true;
@@ -336,9 +377,15 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
     PQclear(result);
     if (status != TACET_OK) {
         rollback(base);
+    } else if (db->creating) {
+        db->missing = false;
     }
     db->in_transaction = false;
     return status;
+}
+
+static bool creating(const tacet__db *base) {
+    return ((const store *)base)->creating;
 }
 
 static tacet_status relax(tacet__db *base, bool relaxed, tacet_error *err) {
@@ -453,11 +500,9 @@ static tacet_status check_bound(const statement *query, tacet_error *err) {
     return query->prepared ? TACET_OK : tacet__fail(err, TACET_STATE, "store: step: the tables have changed");
 }
 
-static tacet_status first_step(store *db, statement *query, tacet_error *err) {
-    tacet_status status = db->in_transaction ? TACET_OK : revive(db, err);
-    if (status == TACET_OK) {
-        status = check_bound(query, err);
-    }
+static tacet_status ask(store *db, statement *query, tacet_error *err) {
+    int formats[PARAMS_MOST];
+    tacet_status status = check_bound(query, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -465,13 +510,34 @@ static tacet_status first_step(store *db, statement *query, tacet_error *err) {
         status = enqueue(db, query, NULL, err);
         return status == TACET_OK ? drain(db, &query->result, err) : status;
     }
-    int formats[PARAMS_MOST];
     for (size_t i = 0; i < PARAMS_MOST; i++) {
         formats[i] = 1;
     }
     query->result =
         PQexecPrepared(db->connection, query->name, query->params, query->values, query->lengths, formats, 1);
     return succeeded(query->result) ? TACET_OK : fail(db, query->result, "step", err);
+}
+
+static tacet_status first_step(store *db, statement *query, tacet_error *err) {
+    if (db->in_transaction) {
+        return ask(db, query, err);
+    }
+    tacet_error first = {TACET_OK, ""};
+    tacet_status status = revive(db, &first);
+    if (status == TACET_OK) {
+        status = ask(db, query, &first);
+    }
+    if (status == TACET_IO && PQstatus(db->connection) != CONNECTION_OK && strncmp(query->sql, "SELECT", 6) == 0) {
+        /* The connection had died unnoticed; asking again changes nothing. */
+        tacet_error_clear(&first);
+        PQclear(query->result);
+        query->result = NULL;
+        status = connect_now(db, &first);
+        if (status == TACET_OK) {
+            status = ask(db, query, &first);
+        }
+    }
+    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", first.message);
 }
 
 static tacet_status step(tacet__query *base, bool *row, tacet_error *err) {
@@ -552,6 +618,7 @@ static void reset(tacet__query *base) {
 
 const tacet__backend tacet__postgres = {
     .close = close_store,
+    .creating = creating,
     .exec = exec,
     .begin = begin,
     .commit = commit,
@@ -592,29 +659,6 @@ static tacet_status take_url(store *db, const char *url, tacet_error *err) {
     return good ? TACET_OK : tacet__fail(err, TACET_INVALID, "the URL of the store is malformed");
 }
 
-static tacet_status find_schema(store *db, bool create, tacet_error *err) {
-    char sql[SCHEMA_MOST + 96];
-    tacet__query *query = NULL;
-    bool row = false;
-    tacet_status status = prepare(&db->base, &query, "SELECT 1 FROM pg_namespace WHERE nspname = ?1", err);
-    if (status == TACET_OK) {
-        tacet__query_bind_bytes(query, 1, db->schema, strlen(db->schema));
-        status = tacet__query_step(query, &row, err);
-    }
-    tacet__query_free(query);
-    if (status != TACET_OK || row) {
-        return status;
-    }
-    if (!create) {
-        return tacet__fail(err, TACET_NOT_FOUND, "the database has no schema %s", db->schema);
-    }
-    (void)snprintf(sql, sizeof sql, "CREATE SCHEMA IF NOT EXISTS \"%s\"", db->schema);
-    /* Two that create it at once: the second one's IF NOT EXISTS may still lose the race, and finds it there. */
-    tacet_error detail = {TACET_OK, ""};
-    status = run_now(db, sql, "create the schema", &detail);
-    return status == TACET_OK || status == TACET_CONFLICT ? TACET_OK : tacet__fail(err, status, "%s", detail.message);
-}
-
 tacet_status tacet__postgres_open(tacet__db **out, const char *url, const tacet__db_settings *settings,
                                   tacet_error *err) {
     *out = NULL;
@@ -630,7 +674,12 @@ tacet_status tacet__postgres_open(tacet__db **out, const char *url, const tacet_
         status = connect_now(db, err);
     }
     if (status == TACET_OK) {
-        status = find_schema(db, settings->create && !settings->read_only, err);
+        bool there = false;
+        status = find_schema(db, &there, err);
+        db->missing = !there;
+    }
+    if (status == TACET_OK && db->missing && (!settings->create || settings->read_only)) {
+        status = tacet__fail(err, TACET_NOT_FOUND, "the database has no schema %s", db->schema);
     }
     if (status != TACET_OK) {
         close_store(&db->base);

@@ -1,12 +1,12 @@
-/* ledger_store.c - the ledger's file.
- * Ring: gate. Three tables: record (the chain), answer (bytes of the answers, whose hashes are in the chain), head (how
- * long the chain is and where it ends, so that a lost tail shows). Triggers refuse every change but appending; the
- * chain shows what was changed in spite of them. Cost: O(records) to open, O(new records) to begin, O(1) to append. */
+/* ledger_store.c - the ledger's file, or its schema in a shared store.
+ * Ring: gate. Tables: ledger_tables.c. What differs between the two is how a ledger comes into being, and nothing else.
+ * Cost: O(records) to open, O(new records) to begin, O(1) to append. */
 #include "gate/ledger_store.h"
 
 #include "base/fail.h"
 #include "base/memory.h"
 #include "db/db.h"
+#include "gate/ledger_tables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,27 +16,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-static const char SCHEMA[] =
-    "CREATE TABLE record(seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL) STRICT;"
-    "CREATE TABLE answer(seq INTEGER PRIMARY KEY REFERENCES record(seq), bytes BLOB NOT NULL) STRICT;"
-    "CREATE TABLE head(id INTEGER PRIMARY KEY CHECK(id = 0), records INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;"
-    "CREATE TRIGGER record_append BEFORE INSERT ON record"
-    " WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), -1) + 1 FROM record)"
-    " BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
-    "CREATE TRIGGER record_update BEFORE UPDATE ON record BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
-    "CREATE TRIGGER record_delete BEFORE DELETE ON record BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
-    "CREATE TRIGGER answer_append BEFORE INSERT ON answer"
-    " WHEN NEW.seq IN (SELECT seq FROM answer) OR NEW.seq IS NOT (SELECT max(seq) FROM record)"
-    " BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
-    "CREATE TRIGGER answer_update BEFORE UPDATE ON answer BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
-    "CREATE TRIGGER answer_delete BEFORE DELETE ON answer BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
-    "CREATE TRIGGER head_insert BEFORE INSERT ON head WHEN EXISTS (SELECT 1 FROM head)"
-    " BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
-    "CREATE TRIGGER head_update BEFORE UPDATE ON head WHEN NEW.records <= OLD.records"
-    " BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
-    "CREATE TRIGGER head_delete BEFORE DELETE ON head BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;"
-    "INSERT INTO head(id, records, hash) VALUES(0, 0, x'');";
 
 enum {
     Q_RECORDS,
@@ -311,45 +290,6 @@ tacet_status tacet__store_read_answer(tacet__store *store, tacet_blob *out, cons
     return status;
 }
 
-static tacet_status read_number(tacet__store *store, int64_t *out, const char *sql, tacet_error *err) {
-    tacet__query *query = NULL;
-    bool row = false;
-    tacet_status status = tacet__db_prepare(store->db, &query, sql, err);
-    if (status == TACET_OK) {
-        status = tacet__query_step(query, &row, err);
-    }
-    if (status == TACET_OK) {
-        *out = tacet__query_int(query, 0);
-    }
-    tacet__query_free(query);
-    return status;
-}
-
-/* That the tables are ours. */
-static tacet_status check_schema(tacet__store *store, const char *path, tacet_error *err) {
-    int64_t application = 0;
-    int64_t version = 0;
-    int64_t tables = 0;
-    tacet_status status = read_number(store, &application, "PRAGMA application_id", err);
-    if (status == TACET_OK) {
-        status = read_number(store, &version, "PRAGMA user_version", err);
-    }
-    if (status == TACET_OK) {
-        status = read_number(store, &tables, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'", err);
-    }
-    if (status != TACET_OK) {
-        return status;
-    }
-    if (application != TACET__LEDGER_APPLICATION || version != TACET__LEDGER_VERSION) {
-        return tacet__fail(err, TACET_CORRUPT, "%s is no ledger of version %d, or was emptied", path,
-                           TACET__LEDGER_VERSION);
-    }
-    if (tables != TACET__LEDGER_TRIGGERS) {
-        return tacet__fail(err, TACET_CORRUPT, "%s has lost the triggers that keep it append-only", path);
-    }
-    return TACET_OK;
-}
-
 static tacet_status prepare(tacet__store *store, const char *path, tacet_error *err) {
     tacet_error detail = {TACET_OK, ""};
     tacet_status status = TACET_OK;
@@ -409,7 +349,7 @@ static tacet_status open_anchor(tacet__store *store, const tacet__state *state, 
 /* The whole chain is read and checked here. */
 static tacet_status load(tacet__store *store, tacet__state *state, const char *path, const char *anchor,
                          tacet_error *err) {
-    tacet_status status = check_schema(store, path, err);
+    tacet_status status = tacet__ledger_check_tables(store->db, path, err);
     if (status == TACET_OK) {
         status = prepare(store, path, err);
     }
@@ -435,21 +375,12 @@ static tacet__store *new_store(void) {
     return store;
 }
 
-/* Tables and budget of a new ledger, all of it in the file and not in its log. */
+/* Tables and budget of a new ledger, in the open transaction. */
 static tacet_status fill(tacet__store *store, const char *path, const tacet_ledger_settings *settings, double cap,
                          tacet_error *err) {
-    char pragma[96];
     tacet__state state;
     tacet__state_init(&state);
-    (void)snprintf(pragma, sizeof pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d", TACET__LEDGER_APPLICATION,
-                   TACET__LEDGER_VERSION);
-    tacet_status status = tacet__db_begin(store->db, true, err);
-    if (status == TACET_OK) {
-        status = tacet__db_exec(store->db, pragma, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__db_exec(store->db, SCHEMA, err);
-    }
+    tacet_status status = tacet__ledger_make_tables(store->db, err);
     if (status == TACET_OK) {
         status = prepare(store, path, err);
     }
@@ -459,11 +390,18 @@ static tacet_status fill(tacet__store *store, const char *path, const tacet_ledg
     if (status == TACET_OK) {
         status = tacet__store_commit(store, &state, err);
     }
-    if (status == TACET_OK) {
-        status = tacet__db_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE)", err);
-    }
     tacet__state_clear(&state);
     return status;
+}
+
+/* The same in a file, all of it there and not in its log. */
+static tacet_status fill_file(tacet__store *store, const char *path, const tacet_ledger_settings *settings, double cap,
+                              tacet_error *err) {
+    tacet_status status = tacet__db_begin(store->db, true, err);
+    if (status == TACET_OK) {
+        status = fill(store, path, settings, cap, err);
+    }
+    return status == TACET_OK ? tacet__db_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE)", err) : status;
 }
 
 static void remove_with_log(char *path, size_t length) {
@@ -511,7 +449,7 @@ static tacet_status create_file(const char *path, const tacet_ledger_settings *s
     const tacet__db_settings db_settings = {.create = true, .busy_ms = settings->busy_ms, .vfs = settings->vfs};
     status = tacet__db_open(&store->db, beside, &db_settings, err);
     if (status == TACET_OK) {
-        status = fill(store, path, settings, cap, err);
+        status = fill_file(store, path, settings, cap, err);
     }
     tacet__store_close(store);
     store = NULL;
@@ -528,12 +466,34 @@ done:
     return status;
 }
 
+/* The same in a shared store: the schema, its tables and the budget are one transaction. A schema that is there is left
+ * alone, whatever is in it. */
+static tacet_status create_shared(const char *url, const tacet_ledger_settings *settings, double cap,
+                                  tacet_error *err) {
+    const tacet__db_settings db_settings = {.create = true, .busy_ms = settings->busy_ms};
+    tacet__store *store = new_store();
+    if (store == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating the ledger");
+    }
+    tacet_status status = tacet__db_open(&store->db, url, &db_settings, err);
+    if (status == TACET_OK) {
+        status = tacet__db_begin(store->db, true, err);
+    }
+    if (status == TACET_OK && tacet__db_creating(store->db)) {
+        status = fill(store, "the schema", settings, cap, err);
+    }
+    tacet__store_close(store);
+    return status;
+}
+
 tacet_status tacet__store_open(tacet__store **out, tacet__state *state, const char *path,
                                const tacet_ledger_settings *settings, double cap, tacet_error *err) {
     const tacet__db_settings db_settings = {.busy_ms = settings->busy_ms, .vfs = settings->vfs};
     *out = NULL;
-    if (settings->create && !settings->use_stored && access(path, F_OK) != 0) {
-        const tacet_status created = create_file(path, settings, cap, err);
+    const bool shared = tacet__db_is_url(path);
+    if (settings->create && !settings->use_stored && (shared || access(path, F_OK) != 0)) {
+        const tacet_status created =
+            shared ? create_shared(path, settings, cap, err) : create_file(path, settings, cap, err);
         if (created != TACET_OK) {
             return created;
         }
@@ -544,7 +504,8 @@ tacet_status tacet__store_open(tacet__store **out, tacet__state *state, const ch
     }
     tacet_status status = tacet__db_open(&store->db, path, &db_settings, err);
     if (status == TACET_OK) {
-        status = load(store, state, path, settings->anchor, err);
+        /* A URL may have a password: it is named in no message. */
+        status = load(store, state, shared ? "the schema" : path, settings->anchor, err);
     }
     if (status != TACET_OK) {
         tacet__store_close(store);

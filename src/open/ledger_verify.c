@@ -349,6 +349,7 @@ static tacet_status check_rest(const collection *c, tacet_error *err) {
     const tacet__ledger_report *r = c->report;
     tacet__query *query = NULL;
     bool row = false;
+    const bool shared = tacet__db_shared(c->view->db);
     tacet_status status = expect_number(c->view, "SELECT records FROM head", r->records,
                                         "the ledger's head names another number of records: cut off", err);
     if (status == TACET_OK) {
@@ -370,10 +371,11 @@ static tacet_status check_rest(const collection *c, tacet_error *err) {
                                "there are answers that no record stands for", err);
     }
     if (status == TACET_OK) {
-        status = expect_number(c->view, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
-                               TACET__LEDGER_TRIGGERS, "the triggers that keep the ledger append-only are gone", err);
+        status = expect_number(c->view, TACET__LEDGER_SQL_TRIGGERS(shared),
+                               shared ? TACET__LEDGER_SHARED_TRIGGERS : TACET__LEDGER_TRIGGERS,
+                               "the triggers that keep the ledger append-only are gone", err);
     }
-    if (status == TACET_OK) {
+    if (status == TACET_OK && !shared) {
         status = expect_number(c->view, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'", 0,
                                "the file is damaged (integrity_check)", err);
     }

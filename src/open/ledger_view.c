@@ -34,9 +34,10 @@ tacet_status tacet__ledger_number(tacet__ledger_view *view, int64_t *out, const 
 static tacet_status check_format(tacet__ledger_view *view, const char *path, tacet_error *err) {
     int64_t application = 0;
     int64_t version = 0;
-    tacet_status status = tacet__ledger_number(view, &application, "PRAGMA application_id", err);
+    const bool shared = tacet__db_shared(view->db);
+    tacet_status status = tacet__ledger_number(view, &application, TACET__LEDGER_SQL_APPLICATION(shared), err);
     if (status == TACET_OK) {
-        status = tacet__ledger_number(view, &version, "PRAGMA user_version", err);
+        status = tacet__ledger_number(view, &version, TACET__LEDGER_SQL_VERSION(shared), err);
     }
     if (status == TACET_OK && (application != TACET__LEDGER_APPLICATION || version != TACET__LEDGER_VERSION)) {
         status = tacet__fail(err, TACET_CORRUPT, "%s is no ledger of version %d, or was emptied", path,
@@ -57,7 +58,8 @@ tacet_status tacet__ledger_view_open(tacet__ledger_view **out, const char *path,
         status = tacet__db_begin(view->db, false, err);
     }
     if (status == TACET_OK) {
-        status = check_format(view, path, err);
+        /* A URL may have a password: it is named in no message. */
+        status = check_format(view, tacet__db_is_url(path) ? "the schema" : path, err);
     }
     if (status != TACET_OK) {
         tacet__ledger_view_close(view);

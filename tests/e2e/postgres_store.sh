@@ -1,0 +1,9 @@
+#!/bin/sh
+# postgres_store.sh - the tests of the store of studies, once more, against PostgreSQL.
+set -eu
+bin=${TACET_BIN:?}
+source=${TACET_SOURCE:?}
+if [ "${1:-}" != inside ]; then exec "$source/tests/support/pgcluster.sh" run "$0" inside; fi
+for program in "$bin"/test_service_store*; do
+    "$source/tools/run-test" "$program"
+done
