@@ -16,6 +16,7 @@ help:
 	@echo "make bench          measurements, as ratios within one run"
 	@echo "make coverage       branch coverage of the gate and of everything"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
+	@echo "make soak           the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
 	@echo "make lint | format  clang-format, clang-tidy, cppcheck, shellcheck"
 	@echo "make install        PREFIX=$(PREFIX)"
 	@echo "make clean"
@@ -57,6 +58,9 @@ fuzz: setup-dev
 	@cmake --preset fuzz >/dev/null
 	@cmake --build build-fuzz -j $(JOBS) -- --no-print-directory -s
 	@tools/fuzz build-fuzz
+
+soak: build
+	@tools/soak $(BUILD)
 
 lint: setup-dev build
 	@tools/lint $(BUILD)

@@ -1,0 +1,240 @@
+/* main.c - soak: a suggestion service under load and faults, and the proof that nothing acknowledged was lost, nothing
+ * was charged twice, and every noise was drawn once.
+ *
+ *     soak --bin build/bin --store DIR|postgresql://… [--seconds S] [--servers N] [--observations N]
+ *          [--cluster 'tests/support/pgcluster.sh FOLDER']
+ *
+ * Phases, in shares of the seconds: load without faults on the local study, then on the central one (rates, latencies,
+ * memory); both under kill -9 of servers and of the database; a disk that is full. Then the servers are stopped and the
+ * stores are read. The random moments are seeded. Exit code 1 when anything was lost, doubled or wrong. */
+#include "soak.h"
+
+#include "base/linalg.h"
+
+#include <curl/curl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tacet/base/simrng.h>
+#include <unistd.h>
+
+static const double CALM_SHARE = 0.2; /* for each study */
+static const double FULL_SHARE = 0.1;
+static tacet_simrng chaos;
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+typedef struct tally {
+    size_t pairs, retries, repeats, refusals, wrong;
+    const char *first;
+} tally;
+
+static tally count(soak *s) {
+    tally t = {0};
+    for (size_t study = 0; study < SOAK_STUDIES; study++) {
+        for (size_t i = 0; i < SOAK_CLIENTS; i++) {
+            const soak_journal *j = &s->journals[study][i];
+            for (size_t k = 0; k < j->count; k++) {
+                t.pairs += j->pairs[k].observed;
+            }
+            t.retries += j->retries;
+            t.repeats += j->repeats;
+            t.refusals += j->refusals;
+            t.wrong += j->wrong;
+            t.first = j->wrong > 0 ? j->first : t.first;
+        }
+    }
+    return t;
+}
+
+/* Milliseconds of a pair at two quantiles, over one study. */
+static void quantiles(soak *s, size_t study, double *p50, double *p99) {
+    size_t total = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < SOAK_CLIENTS; i++) {
+        total += s->journals[study][i].timed;
+    }
+    double *all = calloc(total + 1, sizeof *all);
+    if (all == NULL) {
+        soak_die("out of memory");
+    }
+    for (size_t i = 0; i < SOAK_CLIENTS; i++) {
+        const soak_journal *j = &s->journals[study][i];
+        for (size_t k = 0; k < j->timed; k++) {
+            all[at++] = 1e3 * j->seconds[k];
+        }
+    }
+    qsort(all, total, sizeof *all, ascending);
+    *p50 = all[total / 2];
+    *p99 = all[total - 1 - total / 100];
+    free(all);
+}
+
+/* Load without faults; the resident memory after a quarter of it and at its end. */
+static size_t early_kilobytes;
+
+static void sample_memory(soak *s, double until) {
+    const double left = until - soak_now();
+    soak_sleep(left / 4);
+    early_kilobytes = soak_server_kilobytes(s, 0);
+}
+
+static void calm(soak *s, int study, double seconds) {
+    double p50 = 0;
+    double p99 = 0;
+    s->only = study;
+    const size_t before = count(s).pairs;
+    const double begin = soak_now();
+    soak_drive(s, seconds, sample_memory);
+    const double took = soak_now() - begin;
+    const size_t late = soak_server_kilobytes(s, 0);
+    quantiles(s, (size_t)study, &p50, &p99);
+    const size_t pairs = count(s).pairs - before;
+    printf("  %-12s %6.0f pairs a second; a pair p50 %.1f ms, p99 %.1f ms; memory %.1f -> %.1f MiB over %zu pairs\n",
+           soak_study_names[study], (double)pairs / took, p50, p99, (double)early_kilobytes / 1024, (double)late / 1024,
+           pairs);
+    (void)fflush(stdout);
+}
+
+static void kill_at_random(soak *s, double until) {
+    while (soak_now() < until) {
+        soak_sleep(0.2 + 0.8 * tacet_simrng_uniform(&chaos));
+        const bool database = s->cluster != NULL && tacet_simrng_below(&chaos, 3) == 0;
+        if (database) {
+            soak_database_kill(s);
+        } else {
+            const size_t i = tacet_simrng_below(&chaos, s->server_count);
+            soak_server_kill(s, i, SIGKILL);
+            s->server_kills++;
+            soak_sleep(0.1 * tacet_simrng_uniform(&chaos));
+            soak_server_start(s, i);
+        }
+    }
+}
+
+/* The largest file of the store; its growth is what fails. */
+static size_t largest_file(const char *folder) {
+    static const char *const NAMES[] = {"trusted.db", "open.db", "trusted.db-wal", "open.db-wal"};
+    size_t largest = 0;
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        char path[SOAK_PATH];
+        struct stat st;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, NAMES[i]);
+        if (stat(path, &st) == 0 && (size_t)st.st_size > largest) {
+            largest = (size_t)st.st_size;
+        }
+    }
+    return largest;
+}
+
+/* Servers whose files may hardly grow: they must refuse, and stay up; then room is made. */
+static void fill_disk(soak *s, double until) {
+    const double middle = soak_now() + (until - soak_now()) * 0.6;
+    while (soak_now() < middle) {
+        soak_sleep(0.05);
+    }
+    if (!soak_server_alive(s, 0)) {
+        soak_die("a server did not survive a full disk");
+    }
+    soak_server_kill(s, 0, SIGKILL);
+    s->limit = 0;
+    soak_server_start(s, 0);
+}
+
+static void full_disk(soak *s, double seconds) {
+    enum { ROOM = 100000 };
+    const size_t before = count(s).refusals;
+    soak_server_kill(s, 0, SIGTERM);
+    s->limit = largest_file(s->store) + ROOM;
+    soak_server_start(s, 0);
+    soak_drive(s, seconds, fill_disk);
+    const size_t refused = count(s).refusals - before;
+    printf("  full disk    %zu requests refused with 503, the server stayed up and went on when there was room\n",
+           refused);
+    if (refused == 0) {
+        soak_die("the disk was never full: the test shows nothing");
+    }
+}
+
+static int conclude(soak *s) {
+    soak_verdict v;
+    for (size_t i = 0; i < s->server_count; i++) {
+        soak_server_kill(s, i, SIGTERM);
+    }
+    soak_verify(s, &v);
+    const tally t = count(s);
+    printf("  kills survived %zu (servers %zu, database %zu); %zu pairs acknowledged, %zu requests sent again, %zu "
+           "repeated\n",
+           s->server_kills + s->database_kills, s->server_kills, s->database_kills, t.pairs, t.retries, t.repeats);
+    printf("  in the stores: %zu suggestions, %zu observations; lost %zu, doubled %zu, replayed otherwise %zu\n",
+           v.suggestions, v.observations, v.lost, v.twice, v.unequal);
+    printf("  ledger of the central study: charged %zu time(s), eps %.3g of %.3g: double charges %zu\n", v.charges,
+           v.spent_eps, v.budget_eps, v.charges > 0 ? v.charges - 1 : 0);
+    if (t.wrong > 0) {
+        printf("  %zu wrong answers, one of them: %s\n", t.wrong, t.first);
+    }
+    const bool good = v.lost == 0 && v.twice == 0 && v.unequal == 0 && v.charges == 1 && t.wrong == 0 && t.pairs > 0;
+    printf("  %s\n", good ? "lost 0, double charges 0" : "FAILED");
+    return good ? 0 : 1;
+}
+
+static const char *option(int argc, char **argv, const char *name, const char *otherwise) {
+    for (int i = 1; i + 1 < argc; i++) {
+        if (strcmp(argv[i], name) == 0) {
+            return argv[i + 1];
+        }
+    }
+    return otherwise;
+}
+
+int main(int argc, char **argv) {
+    static soak s = {.only = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
+    s.bin = option(argc, argv, "--bin", NULL);
+    s.work = option(argc, argv, "--work", NULL);
+    s.store = option(argc, argv, "--store", NULL);
+    s.cluster = option(argc, argv, "--cluster", NULL);
+    s.server_count = strtoull(option(argc, argv, "--servers", "1"), NULL, 10);
+    const double seconds = strtod(option(argc, argv, "--seconds", "30"), NULL);
+    const size_t observations = strtoull(option(argc, argv, "--observations", "0"), NULL, 10);
+    if (s.bin == NULL || s.work == NULL || s.store == NULL || s.server_count < 1 || s.server_count > SOAK_SERVERS ||
+        !(seconds > 0) || (s.cluster != NULL && strchr(s.cluster, ' ') == NULL)) {
+        fprintf(stderr, "usage: soak --bin DIR --work DIR --store DIR|URL [--seconds S] [--servers 1|2]\n"
+                        "            [--observations N] [--cluster 'SCRIPT FOLDER']\n");
+        return 2;
+    }
+    tacet__blas_threads(1); /* as the programs have it: the last bits of a policy depend on it */
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+    tacet_simrng_init(&chaos, 8, 0);
+    const bool sqlite = strncmp(s.store, "postgres", 8) != 0;
+    (void)snprintf(s.keys, sizeof s.keys, "%s/keys", s.work);
+    const char *const init[] = {"tacet-server", "server", "init", "--dir", s.keys, NULL};
+    soak_run_program(&s, init);
+    if (observations > 0) {
+        soak_studies_make(&s, observations + 1000);
+        const double took = soak_startup(&s, observations);
+        printf("  start-up with %zu stored observations: %.2f s to the first suggestion, %.1f MiB\n", observations,
+               took, (double)soak_server_kilobytes(&s, 0) / 1024);
+        soak_server_kill(&s, 0, SIGTERM);
+        return took < 2 ? 0 : 1;
+    }
+    soak_studies_make(&s, 4000000);
+    for (size_t i = 0; i < s.server_count; i++) {
+        soak_server_start(&s, i);
+    }
+    calm(&s, 0, seconds * CALM_SHARE);
+    calm(&s, 1, seconds * CALM_SHARE);
+    s.only = -1;
+    const double full = sqlite ? seconds * FULL_SHARE : 0;
+    soak_drive(&s, seconds * (1 - 2 * CALM_SHARE) - full, kill_at_random);
+    if (sqlite) {
+        full_disk(&s, full);
+    }
+    return conclude(&s);
+}

@@ -1,0 +1,99 @@
+/* soak.h - a service under load and faults: servers that are killed, clients that keep a journal, and the proof from
+ * the stores that what was acknowledged is there, once. */
+#ifndef TACET_TESTS_SOAK_SOAK_H
+#define TACET_TESTS_SOAK_SOAK_H
+
+#include "service/engine.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+enum { SOAK_CLIENTS = 16, SOAK_SERVERS = 2, SOAK_PATH = 512, SOAK_KEY = 40, SOAK_STUDIES = 2, SOAK_ARMS = 20 };
+
+/* A suggestion and its observation, as a client knows them. */
+typedef struct soak_pair {
+    char key[SOAK_KEY];
+    char ticket[TACET__TICKET_TEXT];
+    uint64_t index;
+    double value;
+    bool suggested; /* acknowledged */
+    bool observed;  /* acknowledged */
+} soak_pair;
+
+typedef struct soak_journal {
+    soak_pair *pairs;
+    size_t count, capacity;
+    size_t retries;  /* requests sent again: no answer, or the service was away */
+    size_t repeats;  /* sent again although acknowledged: must get the same answer */
+    size_t refusals; /* 503 and 507 */
+    size_t wrong;    /* answers that must not be */
+    char first[200]; /* the first of them */
+    double *seconds; /* of each pair that went through without a retry */
+    size_t timed, timed_capacity;
+} soak_journal;
+
+typedef struct soak_server {
+    pid_t pid; /* 0: down */
+    char url[128];
+    unsigned generation; /* counts starts: clients connect anew */
+} soak_server;
+
+typedef struct soak {
+    const char *bin;     /* folder of the programs */
+    const char *work;    /* temporary folder */
+    const char *store;   /* folder or postgresql:// */
+    const char *cluster; /* "SCRIPT FOLDER" of tests/support/pgcluster.sh; NULL: no database to kill */
+    size_t server_count;
+    char keys[SOAK_PATH];
+    char token[TACET__STUDIES_TOKEN_TEXT];
+    pthread_mutex_t lock; /* of servers */
+    soak_server servers[SOAK_SERVERS];
+    size_t limit; /* bytes a server's files may have; 0: no limit */
+    atomic_bool running;
+    int only; /* the study all clients use; -1: each its own */
+    soak_journal journals[SOAK_STUDIES][SOAK_CLIENTS];
+    tacet_blob first_state; /* of the central study, before its first round */
+    size_t server_kills, database_kills;
+} soak;
+
+extern const char *const soak_study_names[SOAK_STUDIES]; /* local, central */
+extern const tacet__policy_kind *const soak_kinds[];
+
+/* All end the program with a message when what they need cannot be had. */
+void soak_die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void soak_must(tacet_status status, const tacet_error *err, const char *what);
+double soak_now(void);
+void soak_sleep(double seconds);
+
+/* cluster.c */
+void soak_run_program(const soak *s, const char *const *argv); /* waits; exit code 0 or die */
+void soak_server_start(soak *s, size_t i);                     /* returns once it answers */
+void soak_server_kill(soak *s, size_t i, int signal);          /* and waits for it */
+bool soak_server_alive(soak *s, size_t i);
+size_t soak_server_kilobytes(soak *s, size_t i); /* resident */
+void soak_database_kill(soak *s);                /* kill -9, then a start */
+void soak_shell(const char *command);
+
+/* studies.c */
+void soak_studies_make(soak *s, uint64_t rounds);
+tacet__engine_settings soak_engine_settings(const soak *s);
+
+/* clients.c: drives all clients for some seconds. */
+void soak_drive(soak *s, double seconds, void (*meanwhile)(soak *s, double until));
+
+/* verify.c */
+typedef struct soak_verdict {
+    size_t suggestions, observations; /* in the store */
+    size_t lost;                      /* acknowledged and not there, or not as acknowledged */
+    size_t twice;                     /* keys with two suggestions, suggestions with two observations */
+    size_t unequal;                   /* replayed suggestions that came out otherwise, or another final state */
+    size_t charges;                   /* of the central study, in its ledger; 1 is right */
+    double spent_eps, budget_eps;
+} soak_verdict;
+void soak_verify(soak *s, soak_verdict *out); /* all servers must be down */
+
+/* startup.c: a store with many observations, and the seconds until a server on it has answered its first suggestion. */
+double soak_startup(soak *s, size_t observations);
+
+#endif
