@@ -4,6 +4,12 @@
 
 #include "common/cli.h"
 
+#include <tacet/open/usca.h>
+
 int predict_usca(int argc, char **argv, const cli_command *self);
+int predict_joint(int argc, char **argv, const cli_command *self);
+
+/* IO, PARSE, NO_MEMORY. */
+tacet_status predict_load(tacet_usca_model **out, const char *path, tacet_error *err);
 
 #endif

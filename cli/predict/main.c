@@ -9,6 +9,11 @@ static const cli_command COMMANDS[] = {
      "tacet usca predict --model model.json --context 44\n"
      "tacet usca predict --model model.json --context 44,0.3 --grid 33 --all --json",
      predict_usca},
+    {"joint predict", "the best arm of a decision set, from a released model",
+     "--model FILE --set FILE --arms A,B [options]",
+     "Reads a model that 'tacet release-model' released and prints which arm of the set has the largest predicted "
+     "reward. The set stays with whoever asks: nothing is stored or sent, and it costs no privacy.",
+     "tacet joint predict --model model.json --set arms.csv --arms dose,age --json", predict_joint},
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -9,6 +9,7 @@
 #include <tacet/base/policy.h>
 #include <tacet/gate/mechanism.h>
 #include <tacet/gate/stream.h>
+#include <tacet/trusted/joint.h>
 
 typedef struct tacet__joint_ops {
     const char *name; /* of the policy; written into states */
@@ -56,6 +57,18 @@ tacet_status tacet__joint_policy_restore(tacet_policy **out, const tacet__joint_
  * was released yet. */
 tacet_status tacet__joint_policy_model(tacet_release **out, const tacet__joint_parts *parts,
                                        const tacet__joint_run *run, const tacet_ask *ask, const void *bytes,
-                                       size_t size, void (*look)(void *self, void *user), void *user, tacet_error *err);
+                                       size_t size, void (*look)(void *self, uint64_t rounds, void *user), void *user,
+                                       tacet_error *err);
+
+/* What a saved state of the shipped policy knows: its last release, and what the learner makes of it. */
+typedef struct tacet__joint_learnt {
+    tacet_release *release; /* owned by the caller */
+    double *theta;          /* in: room for as many as there are features */
+    double error;           /* root mean square of the posterior's sd over the learner's grid */
+    uint64_t rounds;        /* of the epochs that have ended */
+} tacet__joint_learnt;
+tacet_status tacet__joint_learnt_of(tacet__joint_learnt *out, const tacet_joint_map *map,
+                                    const tacet_joint_settings *settings, const tacet_ask *ask, const void *bytes,
+                                    size_t size, tacet_error *err);
 
 #endif

@@ -379,7 +379,7 @@ tacet_status tacet__joint_policy_restore(tacet_policy **out, const tacet__joint_
 
 tacet_status tacet__joint_policy_model(tacet_release **out, const tacet__joint_parts *parts,
                                        const tacet__joint_run *run, const tacet_ask *ask, const void *bytes,
-                                       size_t size, void (*look)(void *self, void *user), void *user,
+                                       size_t size, void (*look)(void *self, uint64_t rounds, void *user), void *user,
                                        tacet_error *err) {
     joint *j = NULL;
     tacet_status status = build(&j, parts, run, ask, false, err);
@@ -394,7 +394,7 @@ tacet_status tacet__joint_policy_model(tacet_release **out, const tacet__joint_p
         status = tacet_stream_release(tacet__privatizer_stream(j->privatizer), out, err);
     }
     if (status == TACET_OK) {
-        look(j->parts.self, user);
+        look(j->parts.self, tacet__privatizer_ended(j->privatizer), user);
     }
     release(j);
     return status;

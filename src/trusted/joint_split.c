@@ -160,14 +160,37 @@ tacet_status tacet_joint_restore(tacet_policy **out, const tacet_joint_map *map,
     return status == TACET_OK ? tacet__joint_policy_restore(out, &parts, &run, ask, bytes, size, err) : status;
 }
 
-typedef struct model_copy {
-    double *theta;
-    size_t m;
-} model_copy;
+static void look(void *self, uint64_t rounds, void *user) {
+    tacet_joint_learner *learner = ((split *)self)->learner;
+    const tacet_joint_map *map = ((split *)self)->map;
+    tacet__joint_learnt *out = user;
+    const double *points = NULL, *plays = NULL, *rewards = NULL;
+    memcpy(out->theta, tacet_joint_learner_theta(learner),
+           tacet_features_dim(tacet_joint_map_features(map)) * sizeof(double));
+    const size_t n = tacet_joint_learner_measure(learner, &points, &plays, &rewards);
+    const size_t d = tacet_joint_map_domain(map)->d;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double mean = 0, sd = 0;
+        tacet_joint_learner_predict(learner, &mean, &sd, points + i * d, d, 1);
+        sum += sd * sd;
+    }
+    out->error = sqrt(sum / (double)n);
+    out->rounds = rounds;
+}
 
-static void copy_theta(void *self, void *user) {
-    const model_copy *copy = user;
-    memcpy(copy->theta, tacet_joint_learner_theta(((split *)self)->learner), copy->m * sizeof(double));
+tacet_status tacet__joint_learnt_of(tacet__joint_learnt *out, const tacet_joint_map *map,
+                                    const tacet_joint_settings *settings, const tacet_ask *ask, const void *bytes,
+                                    size_t size, tacet_error *err) {
+    tacet__joint_parts parts;
+    tacet__joint_run run;
+    out->release = NULL;
+    tacet_status status = build(&parts, &run, map, settings, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    run.save_first = true; /* what was loaded is stored: nothing needs to be saved again */
+    return tacet__joint_policy_model(&out->release, &parts, &run, ask, bytes, size, look, out, err);
 }
 
 tacet_status tacet_joint_release_model(tacet_release **out, double *theta, const tacet_joint_map *map,
@@ -176,14 +199,8 @@ tacet_status tacet_joint_release_model(tacet_release **out, double *theta, const
     if (out == NULL || theta == NULL) {
         return tacet__fail(err, TACET_INVALID, "no place for the model");
     }
-    *out = NULL;
-    tacet__joint_parts parts;
-    tacet__joint_run run;
-    tacet_status status = build(&parts, &run, map, settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    run.save_first = true; /* what was loaded is stored: nothing needs to be saved again */
-    model_copy copy = {theta, tacet_features_dim(tacet_joint_map_features(map))};
-    return tacet__joint_policy_model(out, &parts, &run, ask, bytes, size, copy_theta, &copy, err);
+    tacet__joint_learnt learnt = {.theta = theta};
+    const tacet_status status = tacet__joint_learnt_of(&learnt, map, settings, ask, bytes, size, err);
+    *out = learnt.release;
+    return status;
 }

@@ -207,6 +207,16 @@ uint64_t tacet__privatizer_count(const tacet__privatizer *p) {
     return p->count;
 }
 
+uint64_t tacet__privatizer_ended(const tacet__privatizer *p) {
+    double length = p->plan.first_length;
+    uint64_t at = 0;
+    for (size_t k = tacet_stream_steps(p->stream); k > 0; k--) {
+        at = next_end(at, length, p->plan.rounds);
+        length = fmin(length * p->plan.growth, (double)LONGEST_EPOCH);
+    }
+    return at;
+}
+
 bool tacet__privatizer_is_private(const tacet__privatizer *p) {
     return p->stream != NULL && tacet_stream_is_private(p->stream);
 }

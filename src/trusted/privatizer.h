@@ -31,6 +31,8 @@ void tacet__privatizer_free(tacet__privatizer *p); /* wipes; NULL is allowed */
  * is due. STATE: the horizon is over. Allocates only where the stream doubles; a failure leaves all as it was. */
 tacet_status tacet__privatizer_add(tacet__privatizer *p, const double *record, tacet_error *err);
 bool tacet__privatizer_due(const tacet__privatizer *p);
+/* Records in the epochs that have ended. */
+uint64_t tacet__privatizer_ended(const tacet__privatizer *p);
 uint64_t tacet__privatizer_count(const tacet__privatizer *p); /* records so far */
 /* The release that is due: sums over *count records, noise of variance *var in each. Refused with STATE until the
  * privatizer was saved; afterwards nothing is due until the next epoch ends. */

@@ -33,6 +33,11 @@ if [ -e "$work/curator/output" ]; then
     expect curator 'best measured   row'
     expect curator 'intact: '
 fi
+if [ -e "$work/joint/output" ]; then
+    expect joint 'refused with exit code 1'
+    expect joint 'best of 5 arms: row'
+    expect joint 'intact: '
+fi
 if [ -e "$work/modeler/output" ]; then
     expect modeler 'refused with exit code 3'
     [ "$(grep -c 'best measured   row' "$work/modeler/output")" = 2 ] || fail "modeler: not two results"

@@ -28,6 +28,7 @@
 #include <tacet/gate/mechanism.h>
 #include <tacet/gate/stream.h>
 #include <tacet/open/joint.h>
+#include <tacet/open/usca.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,6 +70,14 @@ TACET_API tacet_status tacet_joint_restore(tacet_policy **out, const tacet_joint
 TACET_API tacet_status tacet_joint_release_model(tacet_release **out, double *theta, const tacet_joint_map *map,
                                                  const tacet_joint_settings *settings, const tacet_ask *ask,
                                                  const void *bytes, size_t size, tacet_error *err);
+/* The same as a model that anybody may keep and ask (tacet/open/usca.h, actions only): a sum of kernel functions, with
+ * the receipt of the release it was made of; predicted_error is the root mean square of the posterior's sd over the
+ * domain, rounds those of the epochs that have ended. INVALID: the domain is no box of at most TACET_USCA_DIM_MOST
+ * coordinates, or the features are not one span of at most TACET_USCA_NODES_MOST kernel functions (Mercer or Nyström
+ * without groups, se, matern32 or matern52). Other errors as above. */
+TACET_API tacet_status tacet_joint_model(tacet_usca_model **out, const tacet_joint_map *map,
+                                         const tacet_joint_settings *settings, const tacet_ask *ask, const void *bytes,
+                                         size_t size, tacet_error *err);
 /* How many rounds the first epoch has: ceil(first_epoch / mu^0.6), at least 1. */
 TACET_API double tacet_joint_first_length(double first_epoch, double mu);
 /* The ends of the epochs: ends[k] is the number of rounds after which the k-th release is made; at most `most` are
