@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 BUILD := build
 .DEFAULT_GOAL := all
-.PHONY: all help setup setup-dev build demo check check-asan check-ubsan check-tsan check-valgrind bench coverage fuzz soak \
+.PHONY: all help setup setup-dev build demo check check-asan check-ubsan check-tsan check-valgrind bench peers coverage fuzz soak \
         lint format install clean
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make check          build and run every test; closes with 'N passed, M failed'"
 	@echo "make check-asan     the suite under AddressSanitizer (also check-ubsan, check-tsan, check-valgrind)"
 	@echo "make bench          measurements, as ratios within one run"
+	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
 	@echo "make coverage       branch coverage of the gate and of everything"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
 	@echo "make soak           the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
@@ -48,6 +49,9 @@ check-valgrind: setup-dev build
 
 bench: build
 	@bench/run
+
+peers: build
+	@bench/peers/run --markdown docs/benchmarks.md
 
 coverage: setup-dev
 	@cmake --preset coverage >/dev/null
