@@ -285,11 +285,14 @@ static void rollback(tacet__db *base) {
 }
 
 static tacet_status find_schema(store *db, bool *there, tacet_error *err) {
+    static const char SQL[] = "SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = $1";
     const char *const values[] = {db->schema};
-    PGresult *result =
-        PQexecParams(db->connection, "SELECT 1 FROM pg_namespace WHERE nspname = $1", 1, NULL, values, NULL, NULL, 1);
-    const tacet_status status = succeeded(result) ? TACET_OK : fail(db, result, "look for the schema", err);
+    PGresult *result = PQexecParams(db->connection, SQL, 1, NULL, values, NULL, NULL, 0);
+    tacet_status status = succeeded(result) ? TACET_OK : fail(db, result, "look for the schema", err);
     *there = status == TACET_OK && PQntuples(result) == 1;
+    if (*there && PQgetvalue(result, 0, 0)[0] != 't') {
+        status = tacet__fail(err, TACET_DENIED, "the store's schema %s is not for this role", db->schema);
+    }
     PQclear(result);
     return status;
 }

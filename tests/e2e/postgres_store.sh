@@ -4,6 +4,6 @@ set -eu
 bin=${TACET_BIN:?}
 source=${TACET_SOURCE:?}
 if [ "${1:-}" != inside ]; then exec "$source/tests/support/pgcluster.sh" run "$0" inside; fi
-for program in "$bin"/test_service_store*; do
-    "$source/tools/run-test" "$program"
+for part in store store_schema store_race; do
+    "$source/tools/run-test" "$bin/test_service_$part"
 done

@@ -1,0 +1,196 @@
+/* test_store_fault.c - the store when something fails under it: the n-th allocation, the n-th write or sync, a full
+ * disk. A batch is there whole or not at all, whatever its commit said, and the handle goes on. SQLite only: what fails
+ * inside a PostgreSQL server is that server's; tests/db/test_postgres.c has the lost connections. */
+#include "service/store_fixture.h"
+#include "support/fault_vfs.h"
+
+#include <unistd.h>
+
+static tacet__studies_settings fault_settings(void) {
+    return (tacet__studies_settings){.store = store_place, .create = true, .busy_ms = 100, .vfs = "fault"};
+}
+
+static tacet_status batch(tacet__studies *s, tacet__study *study, const char *key) {
+    tacet_status status = tacet__studies_begin(s, study, NULL);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet__event suggest = suggest_event(key, "round", 1, 1);
+    status = tacet__studies_append(s, study, &suggest, NULL);
+    if (status == TACET_OK) {
+        tacet__event observe = observe_event(suggest.seq, 0.5);
+        status = tacet__studies_append(s, study, &observe, NULL);
+    }
+    if (status == TACET_OK) {
+        status = tacet__studies_put_snapshot(s, study, "state", 5, NULL);
+    }
+    if (status == TACET_OK) {
+        return tacet__studies_commit(s, NULL);
+    }
+    tacet__studies_rollback(s);
+    return status;
+}
+
+static tacet_status count_event(const tacet__event *event, void *user, tacet_error *err) {
+    uint64_t *count = user;
+    (void)event;
+    (void)err;
+    (*count)++;
+    return TACET_OK;
+}
+
+static uint64_t whole_log(tacet__studies *s, tacet__study *study) {
+    uint64_t count = 0;
+    assert_ok(tacet__studies_get(s, study, "a", NULL));
+    assert_ok(tacet__studies_read(s, study, 1, count_event, &count, NULL));
+    assert_int_equal(count % 2, 0);
+    assert_int_equal(count, study->head);
+    assert_int_equal(study->suggested, count / 2);
+    return count;
+}
+
+static void fail_each(int operations, fault_action action) {
+    const tacet__studies_settings settings = fault_settings();
+    tacet__studies *s = NULL;
+    tacet__study study;
+    int failures = 0;
+    tacet__study_init(&study);
+    assert_ok(tacet__studies_open(&s, &settings, NULL));
+    assert_ok(tacet__studies_add(s, &study, "a", TACET__STUDY_CENTRAL, true, "{}", 2, NULL));
+    uint64_t known = 0;
+    for (long n = 1;; n++) {
+        char key[32];
+        (void)snprintf(key, sizeof key, "key %ld", n);
+        fault_vfs_arm(n, operations, action);
+        const tacet_status status = batch(s, &study, key);
+        const bool hit = fault_vfs_hit() != 0;
+        fault_vfs_arm(0, 0, FAULT_ERROR);
+        const uint64_t count = whole_log(s, &study);
+        if (status == TACET_OK) { /* acknowledged */
+            assert_int_equal(count, known + 2);
+        } else {
+            assert_int_equal(status, TACET_IO);
+            assert_true(count == known || count == known + 2);
+            failures++;
+        }
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        /* Asked again with the same key: once, whatever had happened. */
+        tacet__suggestion found;
+        const tacet_status there = tacet__studies_by_key(s, &study, &found, key, strlen(key), NULL);
+        assert_int_equal(there, count == known ? TACET_NOT_FOUND : TACET_OK);
+        assert_int_equal(batch(s, &study, key), count == known ? TACET_OK : TACET_CONFLICT);
+        known = whole_log(s, &study);
+    }
+    assert_true(failures > 1);
+    assert_ok(tacet__studies_project(s, &study, NULL));
+    tacet__study_clear(&study);
+    tacet__studies_close(s);
+}
+
+static void test_write_errors(void **state) {
+    (void)state;
+    fail_each(FAULT_CHANGE, FAULT_ERROR);
+}
+
+static void test_short_writes(void **state) {
+    (void)state;
+    fail_each(FAULT_WRITE, FAULT_SHORT);
+}
+
+static void test_disk_full(void **state) {
+    (void)state;
+    fail_each(FAULT_WRITE, FAULT_FULL);
+}
+
+/* The projection fails at every point; it is caught up later. */
+static void test_projection_errors(void **state) {
+    const tacet__studies_settings settings = fault_settings();
+    tacet__studies *s = NULL;
+    tacet__study study;
+    (void)state;
+    tacet__study_init(&study);
+    assert_ok(tacet__studies_open(&s, &settings, NULL));
+    assert_ok(tacet__studies_add(s, &study, "a", TACET__STUDY_CENTRAL, true, "{}", 2, NULL));
+    for (long n = 1;; n++) {
+        char key[32];
+        (void)snprintf(key, sizeof key, "key %ld", n);
+        assert_ok(batch(s, &study, key));
+        fault_vfs_arm(n, FAULT_CHANGE, FAULT_ERROR);
+        const tacet_status status = tacet__studies_project(s, &study, NULL);
+        const bool hit = fault_vfs_hit() != 0;
+        fault_vfs_arm(0, 0, FAULT_ERROR);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        assert_true(status == TACET_IO || status == TACET_OK);
+    }
+    assert_int_equal(raw_number(false, "SELECT head FROM study"), (int64_t)study.head);
+    assert_int_equal(raw_number(false, "SELECT count(*) FROM shown WHERE observed > 0"), (int64_t)study.head / 2);
+    tacet__study_clear(&study);
+    tacet__studies_close(s);
+}
+
+/* Every allocation of opening, adding and finding fails once. SQLite's own are not counted: it has its own tests. */
+static void test_allocations(void **state) {
+    const tacet__studies_settings settings = {.store = store_place, .create = true, .busy_ms = 100};
+    (void)state;
+    tacet__studies_close(open_store());
+    for (long n = 1;; n++) {
+        tacet__studies *s = NULL;
+        fail_alloc_after(n);
+        const tacet_status status = tacet__studies_open(&s, &settings, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (hit == 0) {
+            assert_ok(status);
+            tacet__studies_close(s);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_null(s);
+    }
+    tacet__studies *s = open_store();
+    tacet__study study;
+    tacet_blob path;
+    tacet__study_init(&study);
+    tacet_blob_init(&path);
+    for (long n = 1;; n++) {
+        fail_alloc_after(n);
+        tacet_status status = tacet__studies_add(s, &study, "a", TACET__STUDY_CENTRAL, true, "{}", 2, NULL);
+        if (status == TACET_OK) {
+            status = tacet__studies_get(s, &study, "a", NULL);
+        }
+        if (status == TACET_OK) {
+            status = tacet__studies_ledger(s, &path, "a", NULL);
+        }
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (hit == 0) {
+            assert_ok(status);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        tacet_blob_clear(&path);
+    }
+    assert_int_equal(raw_number(true, "SELECT count(*) FROM study"), 1);
+    tacet_blob_clear(&path);
+    tacet__study_clear(&study);
+    tacet__studies_close(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_write_errors, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_short_writes, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_disk_full, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_projection_errors, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_allocations, store_setup, store_teardown),
+    };
+    (void)unsetenv("TACET_TEST_POSTGRES");
+    fault_vfs_register();
+    return cmocka_run_group_tests_name("store faults", tests, NULL, NULL);
+}
