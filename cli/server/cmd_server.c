@@ -47,6 +47,8 @@ int cmd_server(int argc, char **argv, const cli_command *self) {
          false},
         {"rate", CLI_DOUBLE, &settings.rate, "N", "Requests a second over all clients; above: 429. Default 20000.",
          false},
+        {"busy-ms", CLI_U64, &settings.store.busy_ms, "MS",
+         "How long to wait for the store's lock before a request is answered 503. Default 10000.", false},
         {"ready-file", CLI_STRING, &ready, "FILE", "Write the address here once the service answers.", false},
         {0},
     };

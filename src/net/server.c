@@ -114,7 +114,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
                               unsigned retry_after) {
     tacet__response response = {.status = status, .file = -1, .retry_after = retry_after};
     char text[256];
-    (void)snprintf(text, sizeof text, "{\"error\":\"%s\"}\n", reason);
+    (void)snprintf(text, sizeof text, "{\"error\":\"%s\",\"reason\":\"HTTP status %u\"}\n", reason, status);
     response.body = strdup(text);
     if (response.body == NULL) {
         return MHD_NO;

@@ -354,9 +354,10 @@ tacet_status tacet__definition_decode(tacet__definition *out, const char *text, 
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     reading r = {.err = err, .status = TACET_OK};
     if (!json_is_object(root)) {
-        r.status = root == NULL
-                       ? tacet__fail(err, TACET_PARSE, "study: not JSON at line %d: %.80s", where.line, where.text)
-                       : tacet__fail(err, TACET_PARSE, "study: must be a JSON object");
+        r.status = root != NULL ? tacet__fail(err, TACET_PARSE, "study: must be a JSON object")
+                   : json_error_code(&where) == json_error_out_of_memory
+                       ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a study")
+                       : tacet__fail(err, TACET_PARSE, "study: not JSON at line %d: %.80s", where.line, where.text);
     } else {
         read_study(&r, out, root);
     }

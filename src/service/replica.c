@@ -128,6 +128,9 @@ static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) 
 /* Lock, and the policy up to the head of the log. */
 tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
     tacet_status status = r->loaded ? TACET_OK : load(r, err);
+    if (status == TACET_CONFLICT || status == TACET_INVALID || status == TACET_PARSE) {
+        status = TACET_CORRUPT; /* what is stored does not fit itself or the ledger */
+    }
     status = status != TACET_OK ? status : tacet__studies_begin(r->store, &r->study, err);
     if (status != TACET_OK) {
         return status;
@@ -232,6 +235,10 @@ static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job)
     }
     tacet_suggestion s = {0};
     status = tacet_policy_suggest(r->learner.policy, &s, job->points != NULL ? &round : NULL, &job->err);
+    if (status == TACET_CONFLICT) {
+        /* The ledger knows of a release that this history did not make: not the client's conflict. */
+        status = TACET_CORRUPT;
+    }
     if (status == TACET_OK) {
         tacet__event event = {.kind = TACET__EVENT_SUGGEST,
                               .number = s.ticket,

@@ -366,7 +366,7 @@ static void list(call *c, const tacet__request *request, tacet__response *respon
     const tacet_status found = tacet__engine_list(c->service->engine, list_one, &l, &err);
     if (found != TACET_OK) {
         json_decref(l.array);
-        refuse_failure(response, found, "");
+        refuse_failure(response, TACET_IO, "");
     } else {
         fill(response, 200, json_pack("{so}", "studies", l.array));
     }
@@ -487,7 +487,7 @@ static bool allowed(call *c, const route *r, const tacet__request *request, tace
                                    ? TACET_NOT_FOUND
                                    : tacet__engine_token(c->service->engine, &c->token, request->bearer, &err);
     if (known != TACET_OK && known != TACET_NOT_FOUND) {
-        refuse_failure(response, known == TACET_CORRUPT ? TACET_IO : known, "");
+        refuse_failure(response, TACET_IO, "");
         return false;
     }
     if (known == TACET_NOT_FOUND) {

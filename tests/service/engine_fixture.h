@@ -1,0 +1,247 @@
+/* engine_fixture.h - an engine over a fresh store, jobs that are waited for, and a toy policy of the central model.
+ *
+ * The toy plays, of each decision set, the arm whose first coordinate is nearest to the mean of what was observed so
+ * far: a function of the whole history, so that a replay that loses or swaps anything shows. */
+#ifndef TACET_TESTS_SERVICE_ENGINE_FIXTURE_H
+#define TACET_TESTS_SERVICE_ENGINE_FIXTURE_H
+
+#include "store_fixture.h"
+
+#include "base/codec.h"
+#include "base/fail.h"
+#include "service/engine.h"
+
+#include <pthread.h>
+
+typedef struct toy {
+    uint64_t given, seen;
+    double sum;
+} toy;
+
+static bool toy_forgets; /* a policy that does not follow its history: replays must notice */
+
+static inline tacet_status toy_suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
+    toy *t = self;
+    if (round == NULL || round->points == NULL || round->d != 2) {
+        return tacet__fail(err, TACET_INVALID, "two coordinates are needed");
+    }
+    const double goal = t->seen > 0 && !toy_forgets ? t->sum / (double)t->seen : 0;
+    size_t best = 0;
+    for (size_t i = 1; i < round->count; i++) {
+        if (fabs(round->points[i * round->ld] - goal) < fabs(round->points[best * round->ld] - goal)) {
+            best = i;
+        }
+    }
+    *out = (tacet_suggestion){.index = best, .ticket = ++t->given};
+    return TACET_OK;
+}
+
+static inline tacet_status toy_observe(void *self, uint64_t ticket, double value, tacet_error *err) {
+    toy *t = self;
+    if (ticket == 0 || ticket > t->given) {
+        return tacet__fail(err, TACET_NOT_FOUND, "no such ticket");
+    }
+    t->sum += fmin(fmax(value, 0), 1);
+    t->seen++;
+    return TACET_OK;
+}
+
+static inline tacet_status toy_recommend(void *self, tacet_recommendation *out, tacet_error *err) {
+    const toy *t = self;
+    *out = (tacet_recommendation){.index = SIZE_MAX, .mean = t->sum, .measured = SIZE_MAX};
+    return t->seen > 0 ? TACET_OK : tacet__fail(err, TACET_STATE, "nothing yet");
+}
+
+static inline void toy_guarantee(const void *self, tacet_guarantee *out) {
+    (void)self;
+    *out = (tacet_guarantee){.trust = TACET_TRUST_CENTRAL,
+                             .eps = (double)INFINITY,
+                             .delta = 1,
+                             .protects = "nothing",
+                             .statement = "A toy.",
+                             .proof = ""};
+}
+
+static inline tacet_status toy_save(const void *self, tacet_blob *out, tacet_error *err) {
+    const toy *t = self;
+    tacet__writer w;
+    tacet__write_begin(&w, out, "toy", 1);
+    tacet__write_u64(&w, t->given);
+    tacet__write_u64(&w, t->seen);
+    tacet__write_f64(&w, t->sum);
+    return tacet__write_end(&w, err);
+}
+
+static inline tacet_status toy_load(void *self, const void *bytes, size_t size, tacet_error *err) {
+    toy *t = self;
+    tacet__reader r;
+    tacet_status status = tacet__read_begin(&r, bytes, size, "toy", 1, err);
+    if (status == TACET_OK) {
+        t->given = tacet__read_u64(&r);
+        t->seen = tacet__read_u64(&r);
+        t->sum = tacet__read_f64(&r);
+        status = tacet__read_end(&r, err);
+    }
+    return status;
+}
+
+static inline tacet_status toy_check(const tacet__definition *def, tacet_error *err) {
+    return def->d == 2 ? TACET_OK : tacet__fail(err, TACET_INVALID, "the toy has two coordinates");
+}
+
+static inline tacet_status toy_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
+                                      const void *snapshot, size_t size, tacet_error *err) {
+    static const tacet_policy_ops OPS = {.name = "toy",
+                                         .suggest = toy_suggest,
+                                         .observe = toy_observe,
+                                         .recommend = toy_recommend,
+                                         .guarantee = toy_guarantee,
+                                         .save = toy_save,
+                                         .load = toy_load,
+                                         .free = free};
+    (void)def;
+    assert_non_null(ledger);
+    *out = (tacet__learner){0};
+    toy *t = calloc(1, sizeof *t);
+    tacet_status status = t != NULL ? tacet_policy_wrap(&out->policy, &OPS, t, err) : TACET_NO_MEMORY;
+    if (status == TACET_OK && snapshot != NULL) {
+        status = tacet_policy_load(out->policy, snapshot, size, err);
+    }
+    return status;
+}
+
+static inline tacet_status toy_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                       tacet_error *err) {
+    tacet_recommendation best;
+    (void)def;
+    const tacet_status status = tacet_policy_recommend(learner->policy, &best, err);
+    *out = status == TACET_OK ? json_pack("{sf}", "sum", best.mean) : NULL;
+    return status;
+}
+
+static inline tacet_status toy_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                     tacet_error *err) {
+    (void)learner;
+    (void)def;
+    (void)err;
+    *out = json_pack("{ss}", "kept_by", "nobody");
+    return TACET_OK;
+}
+
+static const tacet__policy_kind TOY = {.name = "toy",
+                                       .trust = TACET_TRUST_CENTRAL,
+                                       .sets = true,
+                                       .check = toy_check,
+                                       .create = toy_create,
+                                       .release = toy_release,
+                                       .spent = toy_spent};
+static const tacet__policy_kind *const KINDS[] = {&TOY, &tacet__policy_ucb, &tacet__policy_moma, NULL};
+
+static const char TOY_STUDY[] =
+    "{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"
+    "\"options\":{\"set_most\":8}}";
+static const char LOCAL_STUDY[] =
+    "{\"name\":\"slides\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"rounds\":5000,"
+    "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
+    "\"options\":{\"randomizer\":\"duchi\",\"parameters\":\"tuned\"}}";
+
+static tacet__metrics engine_metrics;
+
+static inline tacet__engine_settings engine_settings(void) {
+    return (tacet__engine_settings){
+        .store = {.store = store_place, .create = true, .busy_ms = 2000}, .kinds = KINDS, .metrics = &engine_metrics};
+}
+
+static inline void add_study(const char *definition) {
+    const tacet__engine_settings settings = engine_settings();
+    tacet_error err = {0};
+    const tacet_status status = tacet__engine_add(&settings, NULL, definition, strlen(definition), &err);
+    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+}
+
+static inline tacet__engine *open_engine(void) {
+    const tacet__engine_settings settings = engine_settings();
+    tacet__engine *engine = NULL;
+    assert_ok(tacet__engine_open(&engine, &settings, NULL));
+    return engine;
+}
+
+static pthread_mutex_t done_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t done_wake = PTHREAD_COND_INITIALIZER;
+
+static inline void job_done(tacet__job *job) {
+    (void)pthread_mutex_lock(&done_lock);
+    *(bool *)job->user = true;
+    (void)pthread_cond_broadcast(&done_wake);
+    (void)pthread_mutex_unlock(&done_lock);
+}
+
+static inline void job_wait(const bool *done) {
+    (void)pthread_mutex_lock(&done_lock);
+    while (!*done) {
+        (void)pthread_cond_wait(&done_wake, &done_lock);
+    }
+    (void)pthread_mutex_unlock(&done_lock);
+}
+
+/* Submits, waits, returns the job's status; the job stays the caller's. */
+static inline tacet_status run_job(tacet__engine *engine, const char *study, tacet__job *job) {
+    bool done = false;
+    job->user = &done;
+    job->done = job_done;
+    tacet__engine_submit(engine, study, job);
+    job_wait(&done);
+    return job->status;
+}
+
+typedef struct answer {
+    tacet_status status;
+    char ticket[TACET__TICKET_TEXT];
+    uint64_t index;
+    bool repeated, clipped, observed;
+} answer;
+
+static inline answer take_answer(tacet__job *job) {
+    answer a = {.status = job->status,
+                .index = job->index,
+                .repeated = job->repeated,
+                .clipped = job->clipped,
+                .observed = job->observed};
+    (void)snprintf(a.ticket, sizeof a.ticket, "%s", job->ticket);
+    tacet__job_free(job);
+    return a;
+}
+
+/* A suggestion; points NULL: a fixed domain. */
+static inline answer ask_suggestion(tacet__engine *engine, const char *study, const char *key, const double *points,
+                                    size_t count) {
+    tacet__job *job = tacet__job_create(TACET__JOB_SUGGEST);
+    (void)snprintf(job->key, sizeof job->key, "%s", key != NULL ? key : "");
+    if (points != NULL) {
+        job->points = malloc(2 * count * sizeof(double));
+        memcpy(job->points, points, 2 * count * sizeof(double));
+        job->d = 2;
+        job->count = count;
+    }
+    (void)run_job(engine, study, job);
+    return take_answer(job);
+}
+
+static inline answer send_observation(tacet__engine *engine, const char *study, const char *ticket, double value) {
+    tacet__job *job = tacet__job_create(TACET__JOB_OBSERVE);
+    (void)snprintf(job->ticket, sizeof job->ticket, "%s", ticket);
+    job->value = value;
+    (void)run_job(engine, study, job);
+    return take_answer(job);
+}
+
+static inline answer look_at(tacet__engine *engine, const char *study, const char *ticket, double wait) {
+    tacet__job *job = tacet__job_create(TACET__JOB_LOOK);
+    (void)snprintf(job->ticket, sizeof job->ticket, "%s", ticket);
+    job->wait = wait;
+    (void)run_job(engine, study, job);
+    return take_answer(job);
+}
+
+#endif

@@ -1,0 +1,198 @@
+/* test_definition.c - definitions of studies: what is refused, the canonical form, directions. */
+#include "support/test.h"
+
+#include "service/policies.h"
+
+static const char LOCAL[] =
+    "{\"name\":\"slides\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0,1],[0.5,1],[1,0]]},"
+    "\"prior\":{\"lengthscale\":0.2,\"reward\":[0,10]}}";
+static const char CENTRAL[] =
+    "{\"name\":\"dose\",\"trust\":\"central\",\"direction\":\"minimise\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+    "\"domain\":{\"lower\":[0,0],\"upper\":[1,2]},\"prior\":{\"kernel\":\"se\",\"lengthscale\":[0.2,0.4],"
+    "\"reward\":[-1,3]},\"options\":{\"set_size\":5}}";
+
+static void test_defaults(void **state) {
+    tacet__definition d;
+    (void)state;
+    assert_ok(tacet__definition_decode(&d, LOCAL, sizeof LOCAL - 1, NULL));
+    assert_string_equal(d.policy, "ucb");
+    assert_string_equal(d.kernel, "matern52");
+    assert_string_equal(d.randomizer, "hybrid");
+    assert_int_equal(d.trust, TACET_TRUST_LOCAL);
+    assert_false(d.minimise);
+    assert_int_equal(d.rounds, 10000);
+    assert_int_equal(d.count, 3);
+    assert_int_equal(d.d, 2);
+    assert_close(d.points[2 * 1 + 0], 0.5, 0); /* one point a column */
+    assert_close(d.mean, 5, 0);
+    assert_close(d.bound, 5, 0);
+    tacet__definition_clear(&d);
+    assert_ok(tacet__definition_decode(&d, CENTRAL, sizeof CENTRAL - 1, NULL));
+    assert_string_equal(d.policy, "joint");
+    assert_int_equal(d.count, 0);
+    assert_int_equal(d.set_size, 5);
+    assert_close(d.upper[1], 2, 0);
+    tacet__definition_clear(&d);
+}
+
+/* Reading the canonical text and writing it again changes nothing; the order of fields and defaults do not show. */
+static void test_canonical(void **state) {
+    static const char *const TEXTS[] = {LOCAL, CENTRAL};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        tacet__definition d;
+        char *once = NULL;
+        char *twice = NULL;
+        assert_ok(tacet__definition_decode(&d, TEXTS[i], strlen(TEXTS[i]), NULL));
+        assert_ok(tacet__definition_encode(&d, &once, NULL));
+        tacet__definition_clear(&d);
+        assert_ok(tacet__definition_decode(&d, once, strlen(once), NULL));
+        assert_ok(tacet__definition_encode(&d, &twice, NULL));
+        tacet__definition_clear(&d);
+        assert_string_equal(once, twice);
+        free(once);
+        free(twice);
+    }
+}
+
+static void test_direction(void **state) {
+    tacet__definition d;
+    double lo = 0;
+    double hi = 0;
+    (void)state;
+    assert_ok(tacet__definition_decode(&d, CENTRAL, sizeof CENTRAL - 1, NULL));
+    tacet__definition_range(&d, &lo, &hi);
+    assert_close(lo, -3, 0);
+    assert_close(hi, 1, 0);
+    assert_close(tacet__definition_towards(&d, 2.5), -2.5, 0);
+    assert_close(tacet__definition_back(&d, tacet__definition_towards(&d, 0.1)), 0.1, 0);
+    tacet__definition_clear(&d);
+    assert_ok(tacet__definition_decode(&d, LOCAL, sizeof LOCAL - 1, NULL));
+    assert_close(tacet__definition_towards(&d, 2.5), 2.5, 0);
+    tacet__definition_clear(&d);
+}
+
+/* Each with one thing wrong; the message names the field. */
+static void test_refused(void **state) {
+#define REST "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0],[1]]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]}"
+#define PRIOR "\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]}"
+#define POINTS "\"domain\":{\"points\":[[0],[1]]}"
+#define NAMED "{\"name\":\"a\",\"trust\":\"local\","
+    static const struct {
+        const char *text, *named;
+    } CASES[] = {
+        {"", "JSON"},
+        {"[]", "object"},
+        {"{\"name\":\"a\",\"name\":\"a\"}", "JSON"},
+        {NAMED "\"colour\":1," REST "}", "colour"},
+        {"{\"trust\":\"local\"," REST "}", "name"},
+        {"{\"name\":\"A\",\"trust\":\"local\"," REST "}", "name"},
+        {"{\"name\":\"../a\",\"trust\":\"local\"," REST "}", "name"},
+        {"{\"name\":\"a\"," REST "}", "trust"},
+        {"{\"name\":\"a\",\"trust\":\"none\"," REST "}", "trust"},
+        {NAMED "\"direction\":\"up\"," REST "}", "direction"},
+        {NAMED "\"rounds\":0," REST "}", "rounds"},
+        {NAMED "\"rounds\":1.5," REST "}", "rounds"},
+        {NAMED "\"rounds\":-1," REST "}", "rounds"},
+        {NAMED "\"rounds\":1000000000000," REST "}", "rounds"},
+        {NAMED "\"format\":\"tacet-study-2\"," REST "}", "format"},
+        {NAMED "\"policy\":7," REST "}", "policy"},
+        {NAMED POINTS "," PRIOR "}", "budget"},
+        {NAMED "\"budget\":{\"eps\":0}," POINTS "," PRIOR "}", "budget.eps"},
+        {NAMED "\"budget\":{\"eps\":\"1\"}," POINTS "," PRIOR "}", "budget.eps"},
+        {NAMED "\"budget\":{\"eps\":1,\"delta\":0.1}," POINTS "," PRIOR "}", "delta"},
+        {NAMED "\"budget\":{\"eps\":1e200}," POINTS "," PRIOR "}", "budget.eps"},
+        {NAMED "\"budget\":{\"eps\":1}," PRIOR "}", "domain"},
+        {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0]]}," PRIOR "}", "domain.points"},
+        {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0],[1,2]]}," PRIOR "}", "domain.points"},
+        {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0],[null]]}," PRIOR "}", "domain.points"},
+        {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"lower\":[0],\"upper\":[0]}," PRIOR "}", "domain"},
+        {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"lower\":[0],\"upper\":[0,1]}," PRIOR "}", "domain.upper"},
+        {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0],[1]],\"lower\":[0]}," PRIOR "}", "domain"},
+        {NAMED "\"budget\":{\"eps\":1}," POINTS ",\"prior\":{\"lengthscale\":0,\"reward\":[0,1]}}", "lengthscale"},
+        {NAMED "\"budget\":{\"eps\":1}," POINTS ",\"prior\":{\"lengthscale\":[1,2],\"reward\":[0,1]}}", "lengthscale"},
+        {NAMED "\"budget\":{\"eps\":1}," POINTS ",\"prior\":{\"lengthscale\":1,\"reward\":[1,1]}}", "reward"},
+        {NAMED "\"budget\":{\"eps\":1}," POINTS ",\"prior\":{\"lengthscale\":1}}", "reward"},
+        {NAMED "\"budget\":{\"eps\":1}," POINTS ",\"prior\":{\"lengthscale\":1,\"reward\":[0,1],\"bound\":0}}",
+         "prior"},
+        {NAMED "\"options\":{\"open_most\":3}," REST "}", "open_most"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        tacet__definition d;
+        tacet_error err = {0};
+        assert_int_equal(tacet__definition_decode(&d, CASES[i].text, strlen(CASES[i].text), &err), TACET_PARSE);
+        if (strstr(err.message, CASES[i].named) == NULL) {
+            fail_msg("%s: '%s' does not name %s", CASES[i].text, err.message, CASES[i].named);
+        }
+        assert_null(d.points);
+    }
+}
+
+/* What a policy cannot take is refused before it is stored. */
+static void test_policies(void **state) {
+    tacet__definition d;
+    tacet_error err = {0};
+    (void)state;
+    assert_ok(tacet__definition_decode(&d, LOCAL, sizeof LOCAL - 1, NULL));
+    assert_ok(tacet__policy_check(tacet__policy_kinds_local, &d, NULL));
+    (void)strcpy(d.policy, "best");
+    assert_int_equal(tacet__policy_check(tacet__policy_kinds_local, &d, &err), TACET_INVALID);
+    assert_non_null(strstr(err.message, "ucb"));
+    (void)strcpy(d.policy, "ucb");
+    (void)strcpy(d.randomizer, "laplace"); /* no sub-Gaussian proxy */
+    assert_int_equal(tacet__policy_check(tacet__policy_kinds_local, &d, NULL), TACET_INVALID);
+    (void)strcpy(d.randomizer, "hybrid");
+    d.eps = 100;
+    assert_int_equal(tacet__policy_check(tacet__policy_kinds_local, &d, NULL), TACET_INVALID);
+    d.eps = 1;
+    (void)strcpy(d.kernel, "cubic");
+    assert_int_equal(tacet__policy_check(tacet__policy_kinds_local, &d, NULL), TACET_INVALID);
+    tacet__definition_clear(&d);
+    assert_ok(tacet__definition_decode(&d, CENTRAL, sizeof CENTRAL - 1, NULL));
+    assert_int_equal(tacet__policy_check(tacet__policy_kinds_local, &d, NULL), TACET_INVALID);
+    tacet__definition_clear(&d);
+}
+
+static void test_out_of_memory(void **state) {
+    (void)state;
+    for (long n = 1;; n++) {
+        tacet__definition d;
+        fail_alloc_after(n);
+        const tacet_status status = tacet__definition_decode(&d, CENTRAL, sizeof CENTRAL - 1, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            tacet__definition_clear(&d);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_null(d.lower);
+    }
+    tacet__definition d;
+    assert_ok(tacet__definition_decode(&d, LOCAL, sizeof LOCAL - 1, NULL));
+    for (long n = 1;; n++) {
+        char *text = NULL;
+        fail_alloc_after(n);
+        const tacet_status status = tacet__definition_encode(&d, &text, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            free(text);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_null(text);
+    }
+    tacet__definition_clear(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults), cmocka_unit_test(test_canonical), cmocka_unit_test(test_direction),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_policies),  cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,384 @@
+/* test_engine.c - studies at work: once per ticket, retries, restarts, replicas, failing disks, long polls. */
+#include "engine_fixture.h"
+
+#include "support/fault_vfs.h"
+
+#include <tacet/base/ldp.h>
+#include <tacet/base/simrng.h>
+#include <unistd.h>
+
+enum { ROUNDS = 40, ARMS = 4 };
+
+static void draw_set(tacet_simrng *rng, double points[2 * ARMS]) {
+    for (size_t i = 0; i < 2 * (size_t)ARMS; i++) {
+        points[i] = tacet_simrng_uniform(rng);
+    }
+}
+
+static double report(tacet_simrng *rng) {
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, 0, 1, NULL));
+    return tacet_ldp_bit(&ldp, tacet_simrng_uniform(rng) < 0.5);
+}
+
+static void test_once(void **state) {
+    (void)state;
+    add_study(TOY_STUDY);
+    tacet__engine *e = open_engine();
+    const double set[] = {0.1, 0, 0.6, 0, 0.9, 0};
+    const double other[] = {0.2, 0, 0.6, 0, 0.9, 0};
+    const answer first = ask_suggestion(e, "toys", "key-1", set, 3);
+    assert_int_equal(first.status, TACET_OK);
+    assert_int_equal(first.index, 0);
+    const answer again = ask_suggestion(e, "toys", "key-1", set, 3);
+    assert_int_equal(again.status, TACET_OK);
+    assert_true(again.repeated);
+    assert_string_equal(again.ticket, first.ticket);
+    assert_int_equal(ask_suggestion(e, "toys", "key-1", other, 3).status, TACET_CONFLICT);
+    assert_int_equal(ask_suggestion(e, "toys", NULL, NULL, 0).status, TACET_INVALID);
+    assert_int_equal(ask_suggestion(e, "nosuch", NULL, NULL, 0).status, TACET_NOT_FOUND);
+    const double wide[2 * 9] = {0};
+    assert_int_equal(ask_suggestion(e, "toys", NULL, wide, 9).status, TACET_INVALID); /* above set_most */
+    /* Observed once; the same bits again are the same answer. */
+    const answer kept = send_observation(e, "toys", first.ticket, 0.6);
+    assert_int_equal(kept.status, TACET_OK);
+    assert_false(kept.repeated);
+    assert_true(send_observation(e, "toys", first.ticket, 0.6).repeated);
+    assert_int_equal(send_observation(e, "toys", first.ticket, 0.5).status, TACET_CONFLICT);
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 3).index, 1); /* it was learnt */
+    /* Tickets of others, cut or changed ones are none. */
+    char forged[TACET__TICKET_TEXT];
+    (void)snprintf(forged, sizeof forged, "%s", first.ticket);
+    forged[31] = forged[31] == 'A' ? 'B' : 'A';
+    assert_int_equal(send_observation(e, "toys", forged, 0.6).status, TACET_NOT_FOUND);
+    assert_int_equal(send_observation(e, "toys", "short", 0.6).status, TACET_NOT_FOUND);
+    add_study(LOCAL_STUDY);
+    assert_int_equal(send_observation(e, "slides", first.ticket, 0.6).status, TACET_NOT_FOUND);
+    tacet__engine_close(e);
+}
+
+/* Only its own client learns that a reward was clipped; local reports that no device sends are refused. */
+static void test_ranges(void **state) {
+    (void)state;
+    add_study(TOY_STUDY);
+    add_study(LOCAL_STUDY);
+    tacet__engine *e = open_engine();
+    const double set[] = {0.1, 0, 0.6, 0};
+    const answer a = ask_suggestion(e, "toys", NULL, set, 2);
+    const answer b = ask_suggestion(e, "toys", NULL, set, 2);
+    assert_true(send_observation(e, "toys", a.ticket, 3).clipped);
+    assert_true(send_observation(e, "toys", a.ticket, 3).clipped); /* the same answer again */
+    assert_false(send_observation(e, "toys", b.ticket, 0.5).clipped);
+    const answer s = ask_suggestion(e, "slides", NULL, NULL, 0);
+    assert_int_equal(send_observation(e, "slides", s.ticket, 0.5).status, TACET_INVALID);
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 1, 0);
+    assert_int_equal(send_observation(e, "slides", s.ticket, report(&rng)).status, TACET_OK);
+    tacet__engine_close(e);
+}
+
+/* The choices of a run: `engines` servers take turns, and all are restarted every `restart` rounds (0: never). */
+static void play(uint64_t out[ROUNDS], const char *study, size_t engines, size_t restart) {
+    tacet__engine *e[3] = {0};
+    tacet_simrng rng;
+    const bool sets = strcmp(study, "toys") == 0;
+    tacet_simrng_init(&rng, 7, 0);
+    for (size_t t = 0; t < ROUNDS; t++) {
+        double points[2 * ARMS];
+        tacet__engine **now = &e[t % engines];
+        if (restart > 0 && t % restart == 0) {
+            for (size_t k = 0; k < engines; k++) {
+                tacet__engine_close(e[k]);
+                e[k] = NULL;
+            }
+        }
+        if (*now == NULL) {
+            *now = open_engine();
+        }
+        draw_set(&rng, points);
+        const answer a = ask_suggestion(*now, study, NULL, sets ? points : NULL, sets ? ARMS : 0);
+        assert_int_equal(a.status, TACET_OK);
+        out[t] = a.index;
+        tacet__engine **next = &e[(t + 1) % engines]; /* another one hears of the outcome */
+        if (*next == NULL) {
+            *next = open_engine();
+        }
+        const double value = sets ? tacet_simrng_uniform(&rng) : report(&rng);
+        assert_int_equal(send_observation(*next, study, a.ticket, value).status, TACET_OK);
+    }
+    for (size_t k = 0; k < engines; k++) {
+        tacet__engine_close(e[k]);
+    }
+}
+
+static void same_choices(const char *study, const char *definition) {
+    uint64_t plain[ROUNDS];
+    uint64_t other[ROUNDS];
+    bool varied = false;
+    add_study(definition);
+    play(plain, study, 1, 0);
+    static const size_t WAYS[][2] = {{1, 1}, {1, 7}, {3, 0}, {2, 5}};
+    for (size_t i = 0; i < sizeof WAYS / sizeof WAYS[0]; i++) {
+        assert_int_equal(store_teardown(NULL), 0);
+        assert_int_equal(store_setup(NULL), 0);
+        add_study(definition);
+        play(other, study, WAYS[i][0], WAYS[i][1]);
+        assert_memory_equal(plain, other, sizeof plain);
+    }
+    for (size_t t = 1; t < ROUNDS; t++) {
+        varied = varied || plain[t] != plain[0];
+    }
+    assert_true(varied);
+}
+
+/* Restarts and replicas do not show: what is suggested is a function of the log. */
+static void test_replicas_central(void **state) {
+    (void)state;
+    same_choices("toys", TOY_STUDY);
+}
+
+static void test_replicas_local(void **state) {
+    (void)state;
+    same_choices("slides", LOCAL_STUDY);
+}
+
+/* A study that minimises plays as one that maximises the negated reward over the negated range. */
+static void test_minimise(void **state) {
+    static const char DOWN[] =
+        "{\"name\":\"down\",\"trust\":\"local\",\"direction\":\"minimise\",\"budget\":{\"eps\":1},"
+        "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
+        "\"options\":{\"randomizer\":\"duchi\",\"parameters\":\"tuned\"}}";
+    static const char UP[] =
+        "{\"name\":\"up\",\"trust\":\"local\",\"budget\":{\"eps\":1},"
+        "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[-1,0]},"
+        "\"options\":{\"randomizer\":\"duchi\",\"parameters\":\"tuned\"}}";
+    tacet_simrng rng;
+    (void)state;
+    add_study(DOWN);
+    add_study(UP);
+    add_study(LOCAL_STUDY);
+    tacet__engine *e = open_engine();
+    tacet_simrng_init(&rng, 3, 0);
+    bool differs = false;
+    for (size_t t = 0; t < ROUNDS; t++) {
+        const answer down = ask_suggestion(e, "down", NULL, NULL, 0);
+        const answer up = ask_suggestion(e, "up", NULL, NULL, 0);
+        const answer wrong = ask_suggestion(e, "slides", NULL, NULL, 0);
+        const double y = report(&rng);
+        assert_int_equal(down.index, up.index);
+        differs = differs || down.index != wrong.index;
+        assert_int_equal(send_observation(e, "down", down.ticket, y).status, TACET_OK);
+        assert_int_equal(send_observation(e, "up", up.ticket, -y).status, TACET_OK);
+        assert_int_equal(send_observation(e, "slides", wrong.ticket, y).status, TACET_OK);
+    }
+    assert_true(differs);
+    /* And what is released is in the clients' units: between 0 and 1, or not far off. */
+    tacet__job *job = tacet__job_create(TACET__JOB_RELEASE);
+    assert_int_equal(run_job(e, "down", job), TACET_OK);
+    const double mean = json_number_value(json_object_get(job->body, "mean"));
+    assert_true(mean > -1 && mean < 2);
+    tacet__job_free(job);
+    job = tacet__job_create(TACET__JOB_RELEASE);
+    assert_int_equal(run_job(e, "up", job), TACET_OK);
+    assert_close(json_number_value(json_object_get(job->body, "mean")), -mean, 0);
+    tacet__job_free(job);
+    tacet__engine_close(e);
+}
+
+/* A policy that does not repeat what is stored stops the study: replays check. */
+static void test_replay_checks(void **state) {
+    const double set[] = {0.1, 0, 0.9, 0};
+    (void)state;
+    add_study(TOY_STUDY);
+    tacet__engine *e = open_engine();
+    for (int i = 0; i < 3; i++) {
+        const answer a = ask_suggestion(e, "toys", NULL, set, 2);
+        assert_int_equal(send_observation(e, "toys", a.ticket, 1).status, TACET_OK);
+    }
+    tacet__engine_close(e);
+    toy_forgets = true;
+    e = open_engine();
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_CORRUPT);
+    toy_forgets = false;
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_CORRUPT); /* until someone looked */
+    tacet__engine_close(e);
+    e = open_engine();
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).index, 1);
+    tacet__engine_close(e);
+}
+
+static void test_archive(void **state) {
+    const double set[] = {0.1, 0, 0.9, 0};
+    (void)state;
+    add_study(TOY_STUDY);
+    tacet__engine *e = open_engine();
+    const answer a = ask_suggestion(e, "toys", NULL, set, 2);
+    tacet__job *job = tacet__job_create(TACET__JOB_ARCHIVE);
+    assert_int_equal(run_job(e, "toys", job), TACET_OK);
+    tacet__job_free(job);
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_STATE);
+    assert_int_equal(send_observation(e, "toys", a.ticket, 1).status, TACET_STATE);
+    assert_int_equal(look_at(e, "toys", a.ticket, 0).status, TACET_OK);
+    tacet__engine_close(e);
+}
+
+/* --- long polls --------------------------------------------------------------------------------------------------- */
+
+typedef struct later {
+    tacet__engine *engine;
+    const char *ticket;
+} later;
+
+static void *observe_later(void *user) {
+    const later *l = user;
+    (void)usleep(50000);
+    (void)send_observation(l->engine, "toys", l->ticket, 0.5);
+    return NULL;
+}
+
+/* Answered when the ticket is observed: by the same server, or by another one on the same store. */
+static void test_long_poll(void **state) {
+    const double set[] = {0.1, 0, 0.9, 0};
+    (void)state;
+    add_study(TOY_STUDY);
+    tacet__engine *e = open_engine();
+    tacet__engine *other = open_engine();
+    for (int i = 0; i < 2; i++) {
+        const answer a = ask_suggestion(e, "toys", NULL, set, 2);
+        later l = {i == 0 ? e : other, a.ticket};
+        pthread_t thread;
+        assert_false(look_at(e, "toys", a.ticket, 0).observed);
+        assert_int_equal(pthread_create(&thread, NULL, observe_later, &l), 0);
+        assert_true(look_at(e, "toys", a.ticket, 30).observed);
+        (void)pthread_join(thread, NULL);
+        assert_true(look_at(e, "toys", a.ticket, 30).observed); /* at once */
+    }
+    /* Nobody observes: the time runs out. */
+    const answer a = ask_suggestion(e, "toys", NULL, set, 2);
+    const answer b = look_at(e, "toys", a.ticket, 0.05);
+    assert_int_equal(b.status, TACET_OK);
+    assert_false(b.observed);
+    /* Stopping answers those that wait. */
+    tacet__job *job = tacet__job_create(TACET__JOB_LOOK);
+    bool done = false;
+    (void)snprintf(job->ticket, sizeof job->ticket, "%s", a.ticket);
+    job->wait = 60;
+    job->user = &done;
+    job->done = job_done;
+    tacet__engine_submit(e, "toys", job);
+    tacet__engine_close(e);
+    assert_true(done);
+    tacet__job_free(job);
+    tacet__engine_close(other);
+}
+
+/* --- a store that fails ------------------------------------------------------------------------------------------- */
+
+/* The n-th write, sync or truncation fails, for every n until a round passes untouched. Whatever is answered OK is
+ * stored; what is answered otherwise may be sent again under its key, and is then stored once. */
+static void test_failing_disk(void **state) {
+    (void)state;
+    if (on_postgres()) {
+        return;
+    }
+    fault_vfs_register();
+    add_study(TOY_STUDY);
+    tacet__engine_settings settings = engine_settings();
+    settings.store.vfs = "fault";
+    tacet__engine *e = NULL;
+    assert_ok(tacet__engine_open(&e, &settings, NULL));
+    const double set[] = {0.1, 0, 0.9, 0};
+    uint64_t answered = 0;
+    size_t failures = 0;
+    bool hit = true;
+    for (long n = 1; hit || n < 4; n++) {
+        char key[32];
+        (void)snprintf(key, sizeof key, "round-%ld", n);
+        fault_vfs_arm(n, FAULT_CHANGE, n % 2 == 0 ? FAULT_ERROR : FAULT_SHORT);
+        answer a = ask_suggestion(e, "toys", key, set, 2);
+        answer b = a.status == TACET_OK ? send_observation(e, "toys", a.ticket, 0.5) : a;
+        hit = fault_vfs_hit() != 0;
+        fault_vfs_arm(0, 0, FAULT_ERROR);
+        failures += a.status != TACET_OK || b.status != TACET_OK;
+        assert_true(a.status == TACET_OK || a.status == TACET_IO || a.status == TACET_BUSY);
+        assert_true(b.status == TACET_OK || b.status == TACET_IO || b.status == TACET_BUSY);
+        const answer again = ask_suggestion(e, "toys", key, set, 2);
+        assert_int_equal(again.status, TACET_OK);
+        if (a.status == TACET_OK) {
+            assert_string_equal(again.ticket, a.ticket);
+            assert_int_equal(again.index, a.index);
+        }
+        assert_int_equal(send_observation(e, "toys", again.ticket, 0.5).status, TACET_OK);
+        answered++;
+        assert_true(n < 200);
+    }
+    assert_true(failures > 0);
+    tacet__job *job = tacet__job_create(TACET__JOB_STATUS);
+    assert_int_equal(run_job(e, "toys", job), TACET_OK);
+    assert_int_equal(json_integer_value(json_object_get(job->body, "suggested")), answered);
+    assert_int_equal(json_integer_value(json_object_get(job->body, "observed")), answered);
+    tacet__job_free(job);
+    tacet__engine_close(e);
+}
+
+/* --- many at once ------------------------------------------------------------------------------------------------- */
+
+enum { CLIENTS = 8, EACH = 30 };
+
+typedef struct crowd {
+    tacet__engine *engine;
+    unsigned number;
+    size_t good;
+} crowd;
+
+static void *press(void *user) {
+    crowd *c = user;
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 11, c->number);
+    for (int i = 0; i < EACH; i++) {
+        double points[2 * ARMS];
+        draw_set(&rng, points);
+        const answer a = ask_suggestion(c->engine, "toys", NULL, points, ARMS);
+        const answer b = send_observation(c->engine, "toys", a.ticket, tacet_simrng_uniform(&rng));
+        c->good += a.status == TACET_OK && b.status == TACET_OK;
+    }
+    return NULL;
+}
+
+/* Clients of two servers at once: all are answered, each event is counted once, batches hold more than one request,
+ * and a third server replays the whole of it. */
+static void test_crowd(void **state) {
+    pthread_t threads[CLIENTS];
+    crowd c[CLIENTS];
+    (void)state;
+    add_study(TOY_STUDY);
+    tacet__engine *e[2] = {open_engine(), open_engine()};
+    const uint64_t batches = engine_metrics.batches;
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        c[i] = (crowd){e[i % 2], i, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, press, &c[i]), 0);
+    }
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        (void)pthread_join(threads[i], NULL);
+        assert_int_equal(c[i].good, EACH);
+    }
+    assert_true(engine_metrics.batches - batches < 2 * CLIENTS * EACH);
+    tacet__engine_close(e[0]);
+    tacet__engine_close(e[1]);
+    tacet__engine *third = open_engine();
+    tacet__job *job = tacet__job_create(TACET__JOB_STATUS);
+    assert_int_equal(run_job(third, "toys", job), TACET_OK);
+    assert_int_equal(json_integer_value(json_object_get(job->body, "observed")), CLIENTS * EACH);
+    tacet__job_free(job);
+    tacet__engine_close(third);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_once),         TEST(test_ranges),  TEST(test_replicas_central), TEST(test_replicas_local),
+        TEST(test_minimise),     TEST(test_archive), TEST(test_replay_checks),    TEST(test_long_poll),
+        TEST(test_failing_disk), TEST(test_crowd),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

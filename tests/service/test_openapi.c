@@ -1,0 +1,585 @@
+/* test_openapi.c - docs/openapi.json against the running server: the two must say the same.
+ *
+ * Starts tacet-server as a person would, provokes every status of every operation in the file over HTTPS, and checks
+ * each answer against the file's schema. At the end: every (path, method, status) of the file was seen, none was seen
+ * that is not in the file, and the server's table of routes is the file's. */
+#include "store_fixture.h"
+
+#include "net/client.h"
+#include "service/routes.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static json_t *file;
+static json_t *seen; /* "METHOD /path STATUS" -> true */
+static char folder[256], keys[300], store[300], url[128], ca[320];
+static char owner[64], device[64], analyst[64], foreign[64], fresh[4][64];
+static pid_t server;
+
+/* --- schemas ------------------------------------------------------------------------------------------------------ */
+
+static const json_t *resolve(const json_t *schema) {
+    const char *ref = json_string_value(json_object_get(schema, "$ref"));
+    if (ref == NULL) {
+        return schema;
+    }
+    const json_t *found =
+        json_object_get(json_object_get(json_object_get(file, "components"), "schemas"), strrchr(ref, '/') + 1);
+    assert_non_null(found);
+    return found;
+}
+
+static bool valid(const json_t *schema, const json_t *value);
+
+static bool valid_object(const json_t *schema, const json_t *value) {
+    const json_t *properties = json_object_get(schema, "properties");
+    const char *key = NULL;
+    json_t *item = NULL;
+    size_t i = 0;
+    bool ok = json_is_object(value);
+    json_array_foreach(json_object_get(schema, "required"), i, item) {
+        ok = ok && json_object_get(value, json_string_value(item)) != NULL;
+    }
+    json_object_foreach((json_t *)(size_t)value, key, item) {
+        const json_t *of = json_object_get(properties, key);
+        ok = ok && of != NULL && valid(of, item); /* additionalProperties is false everywhere */
+    }
+    return ok;
+}
+
+static bool valid(const json_t *schema, const json_t *value) {
+    schema = resolve(schema);
+    const json_t *one_of = json_object_get(schema, "oneOf");
+    const json_t *choices = json_object_get(schema, "enum");
+    const char *type = json_string_value(json_object_get(schema, "type"));
+    json_t *item = NULL;
+    size_t i = 0;
+    if (one_of != NULL) {
+        unsigned fits = 0;
+        json_array_foreach(one_of, i, item) {
+            fits += valid(item, value);
+        }
+        return fits == 1;
+    }
+    assert_non_null(type);
+    if (choices != NULL) {
+        bool any = false;
+        json_array_foreach(choices, i, item) {
+            any = any || json_equal(item, value);
+        }
+        return any;
+    }
+    if (strcmp(type, "object") == 0) {
+        assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
+        return valid_object(schema, value);
+    }
+    if (strcmp(type, "array") == 0) {
+        bool ok = json_is_array(value);
+        json_array_foreach(value, i, item) {
+            ok = ok && valid(json_object_get(schema, "items"), item);
+        }
+        return ok;
+    }
+    return (strcmp(type, "string") == 0 && json_is_string(value)) ||
+           (strcmp(type, "number") == 0 && json_is_number(value)) ||
+           (strcmp(type, "integer") == 0 && json_is_integer(value)) ||
+           (strcmp(type, "boolean") == 0 && json_is_boolean(value)) ||
+           (json_is_true(json_object_get(schema, "nullable")) && json_is_null(value));
+}
+
+/* The checker itself: what it must refuse, it refuses. */
+static void test_checker(void **state) {
+    (void)state;
+    static const struct {
+        const char *schema, *value;
+        bool good;
+    } CASES[] = {
+        {"{\"type\":\"string\"}", "[1]", false},
+        {"{\"type\":\"integer\"}", "[1.5]", false},
+        {"{\"type\":\"number\"}", "[1]", true},
+        {"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}", "[[\"a\",1]]", false},
+        {"{\"type\":\"string\",\"enum\":[\"a\"]}", "[\"b\"]", false},
+        {"{\"$ref\":\"#/components/schemas/Error\"}", "[{\"error\":\"a\"}]", false},
+        {"{\"$ref\":\"#/components/schemas/Error\"}", "[{\"error\":\"a\",\"reason\":\"b\",\"more\":1}]", false},
+        {"{\"$ref\":\"#/components/schemas/Error\"}", "[{\"error\":\"a\",\"reason\":\"b\"}]", true},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        json_t *schema = json_loads(CASES[i].schema, 0, NULL);
+        json_t *value = json_loads(CASES[i].value, 0, NULL);
+        assert_int_equal(valid(schema, json_array_get(value, 0)), CASES[i].good);
+        json_decref(schema);
+        json_decref(value);
+    }
+}
+
+/* --- the server --------------------------------------------------------------------------------------------------- */
+
+static const char *program(void) {
+    static char path[512];
+    (void)snprintf(path, sizeof path, "%s/tacet-server", getenv("TACET_BIN") != NULL ? getenv("TACET_BIN") : "bin");
+    return path;
+}
+
+/* Runs the program and keeps the first line it prints. */
+static void command(char *line, size_t room, const char *arguments) {
+    char text[4096];
+    (void)snprintf(text, sizeof text, "%s %s", program(), arguments);
+    FILE *pipe = popen(text, "r");
+    assert_non_null(pipe);
+    char first[256] = "";
+    char rest[256];
+    if (fgets(first, sizeof first, pipe) != NULL) {
+        while (fgets(rest, sizeof rest, pipe) != NULL) {
+        }
+    }
+    assert_int_equal(pclose(pipe), 0);
+    first[strcspn(first, "\n")] = '\0';
+    if (line != NULL) {
+        (void)snprintf(line, room, "%s", first);
+    }
+}
+
+static void start_server(const char *rate) {
+    char ready[320];
+    (void)snprintf(ready, sizeof ready, "%s/ready", folder);
+    (void)unlink(ready);
+    server = fork();
+    assert_true(server >= 0);
+    if (server == 0) {
+        (void)freopen("/dev/null", "w", stdout);
+        (void)freopen("/dev/null", "w", stderr); /* the failures that are provoked */
+        (void)execl(program(), "tacet-server", "server", "--store", store, "--keys", keys, "--listen", "127.0.0.1:0",
+                    "--busy-ms", "100", "--rate", rate, "--ready-file", ready, (char *)NULL);
+        _exit(127);
+    }
+    url[0] = '\0';
+    for (int i = 0; i < 500 && url[0] == '\0'; i++) {
+        FILE *f = fopen(ready, "r");
+        if (f != NULL) {
+            if (fgets(url, sizeof url, f) == NULL || strchr(url, '\n') == NULL) {
+                url[0] = '\0';
+            }
+            (void)fclose(f);
+        }
+        (void)usleep(20000);
+    }
+    url[strcspn(url, "\n")] = '\0';
+    assert_true(url[0] != '\0');
+}
+
+static void stop_server(void) {
+    int status = 0;
+    (void)kill(server, SIGTERM);
+    (void)waitpid(server, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* One request; the answer is checked against the schema of the path, method and status. Returns the status, and the
+ * body in *out when asked for (the caller's). */
+static long ask(const char *method, const char *path, const char *real, const char *token, const char *body,
+                json_t **out) {
+    char name[200];
+    tacet__client *client = NULL;
+    tacet__client_settings s;
+    tacet__answer answer = {0};
+    tacet__client_defaults(&s);
+    s.url = url;
+    s.authority = ca;
+    s.token = token;
+    assert_ok(tacet__client_open(&client, &s, NULL));
+    assert_ok(tacet__client_request(client, &answer, method, real, body, NULL));
+    const long status = answer.status;
+    (void)snprintf(name, sizeof name, "%s %s %ld", method, path, status);
+    char lower[16];
+    size_t n = 0;
+    for (; method[n] != '\0' && n + 1 < sizeof lower; n++) {
+        lower[n] = (char)(method[n] | 0x20);
+    }
+    lower[n] = '\0';
+    char code[8];
+    (void)snprintf(code, sizeof code, "%ld", status);
+    const json_t *content = json_object_get(
+        json_object_get(
+            json_object_get(
+                json_object_get(json_object_get(json_object_get(json_object_get(file, "paths"), path), lower),
+                                "responses"),
+                code),
+            "content"),
+        status == 200 && strcmp(path, "/v1/metrics") == 0 ? "text/plain" : "application/json");
+    if (content == NULL) {
+        fail_msg("%s (%s) is not in docs/openapi.json: %s", name, real, answer.body);
+    }
+    if (!(status == 200 && strcmp(path, "/v1/metrics") == 0)) {
+        json_t *value = json_loadb(answer.body, answer.size, JSON_DECODE_ANY, NULL);
+        if (!valid(json_object_get(content, "schema"), value)) {
+            fail_msg("%s: the answer does not have the schema: %s", name, answer.body);
+        }
+        if (status == 503 || status == 429) {
+            assert_true(answer.retry_after > 0);
+        }
+        if (out != NULL) {
+            *out = json_incref(value);
+        }
+        json_decref(value);
+    }
+    (void)json_object_set_new(seen, name, json_true());
+    tacet__client_close(client);
+    return status;
+}
+
+/* A path of the file for a study; a ticket and a release number that are of the right form. */
+static void real_path(char out[200], const char *path, const char *study) {
+    const char *at = strstr(path, "{study}");
+    if (at == NULL) {
+        (void)snprintf(out, 200, "%s", path);
+        return;
+    }
+    const char *tail = at + strlen("{study}");
+    (void)snprintf(out, 200, "%.*s%s%s", (int)(at - path), path, study, tail);
+    char *brace = strchr(out, '{');
+    if (brace != NULL) {
+        const bool ticket = strncmp(brace, "{ticket}", 8) == 0;
+        (void)snprintf(brace, (size_t)(200 - (brace - out)), "%s", ticket ? "AAAAAAAAAAHR1LgQDDJwLEk_UAx0QdtC" : "1");
+    }
+}
+
+static const char *good_body(const char *path) {
+    return strstr(path, "/suggestions") != NULL    ? "{}"
+           : strstr(path, "/observations") != NULL ? "{\"ticket\":\"AAAAAAAAAAHR1LgQDDJwLEk_UAx0QdtC\",\"value\":0.5}"
+                                                   : "";
+}
+
+typedef void (*operation_fn)(const char *path, const char *method, bool post, bool of_study, const json_t *operation);
+
+static void each(operation_fn fn) {
+    const char *path = NULL;
+    json_t *methods = NULL;
+    json_object_foreach(json_object_get(file, "paths"), path, methods) {
+        const char *method = NULL;
+        json_t *operation = NULL;
+        json_object_foreach(methods, method, operation) {
+            const bool post = strcmp(method, "post") == 0;
+            assert_true(post || strcmp(method, "get") == 0);
+            fn(path, post ? "POST" : "GET", post, strstr(path, "{study}") != NULL, operation);
+        }
+    }
+}
+
+static void refuse_strangers(const char *path, const char *method, bool post, bool of_study, const json_t *operation) {
+    char real[200];
+    real_path(real, path, "dose");
+    if (json_array_size(json_object_get(operation, "x-roles")) == 0) {
+        return;
+    }
+    const char *body = post ? good_body(path) : NULL;
+    assert_int_equal(ask(method, path, real, NULL, body, NULL), 401);
+    assert_int_equal(ask(method, path, real, "tacet_not-a-token", body, NULL), 401);
+    if (of_study) {
+        assert_int_equal(ask(method, path, real, foreign, body, NULL), 403);
+        real_path(real, path, "nosuch");
+        assert_int_equal(ask(method, path, real, owner, body, NULL), 404);
+        real_path(real, path, "No Such");
+    }
+}
+
+/* Who is not named in x-roles is refused, who is named is not. */
+static void check_roles(const char *path, const char *method, bool post, bool of_study, const json_t *operation) {
+    static const char *const NAMES[] = {"device", "analyst", "owner"};
+    const char *const tokens[] = {device, analyst, owner};
+    const json_t *roles = json_object_get(operation, "x-roles");
+    char real[200];
+    real_path(real, path, "dose");
+    if (json_array_size(roles) == 0 || !of_study || strstr(path, "/archive") != NULL) {
+        return;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        bool named = false;
+        size_t k = 0;
+        json_t *role = NULL;
+        json_array_foreach(roles, k, role) {
+            named = named || strcmp(json_string_value(role), NAMES[i]) == 0;
+        }
+        const long status = ask(method, path, real, tokens[i], post ? good_body(path) : NULL, NULL);
+        assert_int_equal(status == 403, !named);
+    }
+}
+
+static void too_large(const char *path, const char *method, bool post, bool of_study, const json_t *operation) {
+    char real[200];
+    (void)of_study;
+    (void)operation;
+    if (post) {
+        const size_t size = 1100000;
+        char *body = malloc(size + 1);
+        assert_non_null(body);
+        memset(body, ' ', size);
+        body[size] = '\0';
+        real_path(real, path, "dose");
+        assert_int_equal(ask(method, path, real, owner, body, NULL), 413);
+        free(body);
+    }
+}
+
+static void locked(const char *path, const char *method, bool post, bool of_study, const json_t *operation) {
+    char real[200];
+    (void)operation;
+    if (of_study && strstr(path, "/archive") == NULL) {
+        real_path(real, path, "dose");
+        assert_int_equal(ask(method, path, real, owner, post ? good_body(path) : NULL, NULL), 503);
+    } else if (of_study) {
+        real_path(real, path, "dose");
+        assert_int_equal(ask(method, path, real, owner, "", NULL), 503);
+    }
+}
+
+static void damaged(const char *path, const char *method, bool post, bool of_study, const json_t *operation) {
+    char real[200];
+    (void)operation;
+    if (of_study) {
+        real_path(real, path, "broken");
+        assert_int_equal(ask(method, path, real, owner, post ? good_body(path) : NULL, NULL), 500);
+    }
+}
+
+static void too_fast(const char *path, const char *method, bool post, bool of_study, const json_t *operation) {
+    char real[200];
+    bool refused = false;
+    (void)of_study;
+    (void)operation;
+    real_path(real, path, "slides");
+    /* Archiving would be heard by later operations: without a token it is refused either way. */
+    for (int i = 0; i < 20 && !refused; i++) {
+        refused = ask(method, path, real, NULL, post ? good_body(path) : NULL, NULL) == 429;
+    }
+    assert_true(refused);
+}
+
+/* --- what each operation does when all is well -------------------------------------------------------------------- */
+
+#define STUDY "/v1/studies/{study}"
+static const char SUGGESTIONS[] = STUDY "/suggestions";
+static const char OBSERVATIONS[] = STUDY "/observations";
+static const char SET[] = "{\"decision_set\":[[0.1,0.2],[0.9,0.4]]%s}";
+
+static void observe_first(const json_t *suggestion) {
+    char body[200];
+    char path[200];
+    const char *ticket = json_string_value(json_object_get(suggestion, "ticket"));
+    (void)snprintf(path, sizeof path, "/v1/studies/dose/suggestions/%s", ticket);
+    assert_int_equal(ask("GET", STUDY "/suggestions/{ticket}", path, device, NULL, NULL), 200);
+    (void)snprintf(path, sizeof path, "/v1/studies/dose/suggestions/%s?wait=soon", ticket);
+    assert_int_equal(ask("GET", STUDY "/suggestions/{ticket}", path, device, NULL, NULL), 400);
+    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":7}", ticket);
+    json_t *answer = NULL;
+    assert_int_equal(ask("POST", OBSERVATIONS, "/v1/studies/dose/observations", device, body, &answer), 200);
+    assert_true(json_is_true(json_object_get(answer, "clipped")));
+    json_decref(answer);
+    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":0.25}", ticket);
+    assert_int_equal(ask("POST", OBSERVATIONS, "/v1/studies/dose/observations", device, body, NULL), 409);
+}
+
+static void central(void) {
+    char body[200];
+    json_t *first = NULL;
+    json_t *again = NULL;
+    (void)snprintf(body, sizeof body, SET, ",\"key\":\"k-1\"");
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/dose/suggestions", device, body, &first), 201);
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/dose/suggestions", device, body, &again), 200);
+    assert_true(json_equal(first, again));
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/dose/suggestions", device,
+                         "{\"decision_set\":[[0.5,0.2]],\"key\":\"k-1\"}", NULL),
+                     409);
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/dose/suggestions", device, "{}", NULL), 400);
+    assert_int_equal(ask("POST", OBSERVATIONS, "/v1/studies/dose/observations", device, "{\"ticket\":1}", NULL), 400);
+    assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/dose/releases", analyst, "", NULL), 409);
+    observe_first(first);
+    json_decref(first);
+    json_decref(again);
+    for (int i = 0; i < 30; i++) { /* past the end of the first epoch */
+        json_t *one = NULL;
+        (void)snprintf(body, sizeof body, SET, "");
+        assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/dose/suggestions", device, body, &one), 201);
+        (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":%d}",
+                       json_string_value(json_object_get(one, "ticket")), i % 2);
+        assert_int_equal(ask("POST", OBSERVATIONS, "/v1/studies/dose/observations", device, body, NULL), 200);
+        json_decref(one);
+    }
+    assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/dose/releases", analyst, "", NULL), 201);
+    assert_int_equal(ask("GET", STUDY "/releases/{number}", "/v1/studies/dose/releases/1", analyst, NULL, NULL), 200);
+    assert_int_equal(ask("GET", STUDY "/ledger", "/v1/studies/dose/ledger", analyst, NULL, NULL), 200);
+    assert_int_equal(ask("GET", STUDY, "/v1/studies/dose", analyst, NULL, NULL), 200);
+}
+
+static void local(void) {
+    json_t *one = NULL;
+    char path[200];
+    assert_int_equal(ask("GET", "/v1/health", "/v1/health", NULL, NULL, NULL), 200);
+    assert_int_equal(ask("GET", "/v1/metrics", "/v1/metrics", owner, NULL, NULL), 200);
+    assert_int_equal(ask("GET", "/v1/metrics", "/v1/metrics", device, NULL, NULL), 403);
+    assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", owner, NULL, NULL), 200);
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/slides/suggestions", owner, "{}", &one), 201);
+    (void)snprintf(path, sizeof path, "/v1/studies/slides/suggestions/%s?wait=0.1",
+                   json_string_value(json_object_get(one, "ticket")));
+    assert_int_equal(ask("GET", STUDY "/suggestions/{ticket}", path, owner, NULL, NULL), 200);
+    json_decref(one);
+    assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/slides/releases", owner, "", NULL), 201);
+    assert_int_equal(ask("GET", STUDY "/ledger", "/v1/studies/slides/ledger", owner, NULL, NULL), 200);
+    assert_int_equal(ask("GET", STUDY, "/v1/studies/slides", owner, NULL, NULL), 200);
+}
+
+static void test_everything(void **state) {
+    (void)state;
+    start_server("100000");
+    each(refuse_strangers);
+    central();
+    each(check_roles);
+    local();
+    each(too_large);
+    /* Another process holds the write lock of both stores for longer than the server waits. */
+    tacet__studies *other = NULL;
+    tacet__study study;
+    const tacet__studies_settings settings = {.store = store};
+    tacet__study_init(&study);
+    assert_ok(tacet__studies_open(&other, &settings, NULL));
+    assert_ok(tacet__studies_get(other, &study, "dose", NULL));
+    assert_ok(tacet__studies_begin(other, &study, NULL));
+    each(locked);
+    tacet__studies_rollback(other);
+    tacet__study_clear(&study);
+    tacet__studies_close(other);
+    assert_int_equal(ask("GET", STUDY, "/v1/studies/dose", owner, NULL, NULL), 200); /* and all is well again */
+    /* A log that someone changed. */
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/broken/suggestions", owner, "{}", NULL), 201);
+    stop_server();
+    raw_sql(false, "UPDATE event SET idx = idx + 1");
+    start_server("100000");
+    each(damaged);
+    assert_int_equal(ask("POST", STUDY "/archive", "/v1/studies/dose/archive", owner, "", NULL), 200);
+    assert_int_equal(
+        ask("POST", SUGGESTIONS, "/v1/studies/dose/suggestions", owner, "{\"decision_set\":[[0.5,0.2]]}", NULL), 409);
+    /* A store that cannot be read. */
+    raw_sql(false, "DROP TABLE token");
+    assert_int_equal(ask("GET", "/v1/health", "/v1/health", NULL, NULL, NULL), 503);
+    assert_int_equal(ask("GET", "/v1/metrics", "/v1/metrics", fresh[0], NULL, NULL), 503);
+    assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", fresh[1], NULL, NULL), 503);
+    stop_server();
+}
+
+static void test_limits(void **state) {
+    (void)state;
+    start_server("1");
+    each(too_fast);
+    stop_server();
+}
+
+static void test_same(void **state) {
+    (void)state;
+    json_t *routes = json_object();
+    const char *path = NULL;
+    json_t *methods = NULL;
+    for (size_t i = 0; tacet__service_route(i) != NULL; i++) {
+        (void)json_object_set_new(routes, tacet__service_route(i), json_true());
+    }
+    size_t operations = 0;
+    json_object_foreach(json_object_get(file, "paths"), path, methods) {
+        const char *method = NULL;
+        json_t *operation = NULL;
+        json_object_foreach(methods, method, operation) {
+            const char *status = NULL;
+            json_t *response = NULL;
+            char name[200];
+            const char *upper = strcmp(method, "post") == 0 ? "POST" : "GET";
+            (void)snprintf(name, sizeof name, "%s %s", upper, path);
+            operations++;
+            if (json_object_get(routes, name) == NULL) {
+                fail_msg("docs/openapi.json has %s, the server does not", name);
+            }
+            json_object_foreach(json_object_get(operation, "responses"), status, response) {
+                (void)snprintf(name, sizeof name, "%s %s %s", upper, path, status);
+                if (json_object_get(seen, name) == NULL) {
+                    fail_msg("docs/openapi.json has %s, which this test never saw", name);
+                }
+            }
+        }
+    }
+    assert_int_equal(operations, json_object_size(routes));
+    json_decref(routes);
+}
+
+static int setup(void **state) {
+    char path[1024];
+    char text[2400];
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "/tmp/tacet-openapi.XXXXXX");
+    const char *source = getenv("TACET_SOURCE");
+    (void)snprintf(path, sizeof path, "%s/docs/openapi.json", source != NULL ? source : ".");
+    file = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    seen = json_object();
+    if (file == NULL || seen == NULL || mkdtemp(folder) == NULL) {
+        return -1;
+    }
+    (void)snprintf(keys, sizeof keys, "%s/keys", folder);
+    (void)snprintf(ca, sizeof ca, "%s/ca.pem", keys);
+    (void)snprintf(store, sizeof store, "%s/store", folder);
+    (void)snprintf(store_place, sizeof store_place, "%s", store); /* of raw_sql */
+    (void)snprintf(path, sizeof path, "%s/arms.csv", folder);
+    FILE *arms = fopen(path, "w");
+    (void)fputs("x\n0\n0.5\n1\n", arms);
+    (void)fclose(arms);
+    (void)snprintf(text, sizeof text, "server init --dir %s", keys);
+    command(NULL, 0, text);
+    (void)snprintf(text, sizeof text,
+                   "study create --store %s --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1,0:1 "
+                   "--lengthscale 0.3",
+                   store);
+    command(NULL, 0, text);
+    static const char *const LOCAL[] = {"slides", "broken"};
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(text, sizeof text,
+                       "study create --store %s --name %s --trust local --eps 1 --points %s --columns x "
+                       "--lengthscale 0.3",
+                       store, LOCAL[i], path);
+        command(NULL, 0, text);
+    }
+    (void)snprintf(text, sizeof text, "study token --store %s --role owner", store);
+    command(owner, sizeof owner, text);
+    for (size_t i = 0; i < 4; i++) {
+        command(fresh[i], sizeof fresh[i], text);
+    }
+    (void)snprintf(text, sizeof text, "study token --store %s --role device --study dose", store);
+    command(device, sizeof device, text);
+    (void)snprintf(text, sizeof text, "study token --store %s --role analyst --study dose", store);
+    command(analyst, sizeof analyst, text);
+    (void)snprintf(text, sizeof text, "study token --store %s --role owner --study slides", store);
+    command(foreign, sizeof foreign, text);
+    return 0;
+}
+
+static int teardown(void **state) {
+    char text[400];
+    (void)state;
+    json_decref(file);
+    json_decref(seen);
+    (void)snprintf(text, sizeof text, "rm -rf %s", folder);
+    return system(text);
+}
+
+int main(void) {
+    if (on_postgres()) {
+        puts("the file is checked against a server on SQLite");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_checker),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_same),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,297 @@
+/* test_routes.c - what clients get wrong: every malformed, mistyped, foreign or repeated request is a 4xx with a reason
+ * that names the rule, and changes nothing; and nothing private shows where others look. */
+#include "wire_fixture.h"
+
+#include <strings.h>
+
+static tacet__service service;
+static char owner[TACET__STUDIES_TOKEN_TEXT], device[TACET__STUDIES_TOKEN_TEXT], analyst[TACET__STUDIES_TOKEN_TEXT],
+    other[TACET__STUDIES_TOKEN_TEXT];
+
+static int setup(void **state) {
+    (void)store_setup(state);
+    add_study(TOY_STUDY);
+    add_study(LOCAL_STUDY);
+    tacet__studies *studies = open_store();
+    assert_ok(tacet__studies_add_token(studies, owner, TACET__TOKEN_OWNER, NULL, "", NULL));
+    assert_ok(tacet__studies_add_token(studies, device, TACET__TOKEN_DEVICE, "toys", "", NULL));
+    assert_ok(tacet__studies_add_token(studies, analyst, TACET__TOKEN_ANALYST, "toys", "", NULL));
+    assert_ok(tacet__studies_add_token(studies, other, TACET__TOKEN_OWNER, "slides", "", NULL));
+    tacet__studies_close(studies);
+    engine_metrics = (tacet__metrics){0};
+    service = (tacet__service){.engine = open_engine(), .metrics = &engine_metrics};
+    return 0;
+}
+
+static int teardown(void **state) {
+    tacet__engine_close(service.engine);
+    return store_teardown(state);
+}
+
+static unsigned say(const char *method, const char *path, const char *token, const char *body, char **out) {
+    return handle(&service, method, path, NULL, token, body, strlen(body), out);
+}
+
+/* The status, and that an error has both fields as texts. */
+static void expect(unsigned status, const char *method, const char *path, const char *token, const char *body,
+                   const char *named) {
+    char *text = NULL;
+    const unsigned got = say(method, path, token, body, &text);
+    if (got != status) {
+        fail_msg("%s %s %s: %u, not %u: %s", method, path, body, got, status, text);
+    }
+    json_t *json = json_loads(text, 0, NULL);
+    if (status >= 400) {
+        assert_int_equal(json_object_size(json), 2);
+        assert_true(json_is_string(json_object_get(json, "error")));
+        const char *reason = json_string_value(json_object_get(json, "reason"));
+        assert_non_null(reason);
+        assert_true(reason[0] != '\0');
+        if (named != NULL && strstr(reason, named) == NULL) {
+            fail_msg("%s: '%s' does not name %s", body, reason, named);
+        }
+    }
+    json_decref(json);
+    free(text);
+}
+
+static void counts(json_int_t suggested, json_int_t observed) {
+    char *text = NULL;
+    assert_int_equal(say("GET", "/v1/studies/toys", owner, "", &text), 200);
+    json_t *json = json_loads(text, 0, NULL);
+    assert_int_equal(json_integer_value(json_object_get(json, "suggested")), suggested);
+    assert_int_equal(json_integer_value(json_object_get(json, "observed")), observed);
+    json_decref(json);
+    free(text);
+}
+
+static void test_suggestions(void **state) {
+    static const char PATH[] = "/v1/studies/toys/suggestions";
+    static const struct {
+        const char *body, *named;
+    } CASES[] = {
+        {"", "JSON object"},
+        {"{", "JSON object"},
+        {"[]", "JSON object"},
+        {"null", "JSON object"},
+        {"{}{}", "JSON object"},
+        {"{\"decision_set\":[[0,0]],\"decision_set\":[[0,0]]}", "JSON object"},
+        {"{\"decision_set\":[[0,0]],\"colour\":1}", "colour"},
+        {"{\"decision_set\":null}", "decision_set"},
+        {"{\"decision_set\":{}}", "decision_set"},
+        {"{\"decision_set\":[]}", "decision_set"},
+        {"{\"decision_set\":[1,2]}", "arm"},
+        {"{\"decision_set\":[[]]}", "arm"},
+        {"{\"decision_set\":[[0,0],[0]]}", "equally many"},
+        {"{\"decision_set\":[[0,0],[0,\"1\"]]}", "numbers"},
+        {"{\"decision_set\":[[0,0],[0,null]]}", "numbers"},
+        {"{\"decision_set\":[[0,0],[0,true]]}", "numbers"},
+        {"{\"decision_set\":[[0,NaN]]}", "JSON object"},
+        {"{\"decision_set\":[[0,Infinity]]}", "JSON object"},
+        {"{\"decision_set\":[[0,1e999]]}", "JSON object"},
+        {"{\"decision_set\":[[0,0,0]]}", NULL},
+        {"{}", "decision set"},
+        {"{\"decision_set\":[[0,0]],\"key\":\"\"}", "key"},
+        {"{\"decision_set\":[[0,0]],\"key\":7}", "key"},
+        {"{\"decision_set\":[[0,0]],\"key\":\"a b\"}", "key"},
+        {"{\"decision_set\":[[0,0]],\"key\":\"a\\u0000b\"}", NULL},
+        {"{\"decision_set\":[[0,0],[0,0],[0,0],[0,0],[0,0],[0,0],[0,0],[0,0],[0,0]]}", "at most 8"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        expect(400, "POST", PATH, device, CASES[i].body, CASES[i].named);
+    }
+    char *long_key = malloc(400);
+    (void)snprintf(long_key, 400, "{\"decision_set\":[[0,0]],\"key\":\"%0*d\"}", 129, 1);
+    expect(400, "POST", PATH, device, long_key, "key");
+    free(long_key);
+    /* Nesting without end is refused, not followed. */
+    char *deep = malloc(200001);
+    memset(deep, '[', 200000);
+    deep[200000] = '\0';
+    expect(400, "POST", PATH, device, deep, NULL);
+    free(deep);
+    expect(400, "POST", "/v1/studies/slides/suggestions", other, "{\"decision_set\":[[0,0]]}", "fixed domain");
+    counts(0, 0);
+}
+
+static void test_observations(void **state) {
+    static const char PATH[] = "/v1/studies/toys/observations";
+    char body[200];
+    char *text = NULL;
+    (void)state;
+    assert_int_equal(say("POST", "/v1/studies/toys/suggestions", device, "{\"decision_set\":[[0,0],[1,0]]}", &text),
+                     201);
+    json_t *json = json_loads(text, 0, NULL);
+    const char *ticket = json_string_value(json_object_get(json, "ticket"));
+    static const struct {
+        const char *value, *named;
+    } VALUES[] = {{"null", "value"},
+                  {"\"1\"", "value"},
+                  {"true", "value"},
+                  {"[1]", "value"},
+                  {"{}", "value"},
+                  {"NaN", "JSON object"},
+                  {"-Infinity", "JSON object"},
+                  {"1e999", "JSON object"},
+                  {"0x10", "JSON object"}};
+    for (size_t i = 0; i < sizeof VALUES / sizeof VALUES[0]; i++) {
+        (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":%s}", ticket, VALUES[i].value);
+        expect(400, "POST", PATH, device, body, VALUES[i].named);
+    }
+    expect(400, "POST", PATH, device, "{\"value\":1}", "ticket");
+    expect(400, "POST", PATH, device, "{\"ticket\":7,\"value\":1}", "ticket");
+    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\"}", ticket);
+    expect(400, "POST", PATH, device, body, "value");
+    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":1,\"more\":1}", ticket);
+    expect(400, "POST", PATH, device, body, "more");
+    /* Tickets that are none, are another's, or were changed. */
+    expect(404, "POST", PATH, device, "{\"ticket\":\"\",\"value\":1}", NULL);
+    expect(404, "POST", PATH, device, "{\"ticket\":\"1\",\"value\":1}", NULL);
+    expect(404, "POST", PATH, device, "{\"ticket\":\"AAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAA\",\"value\":1}", NULL);
+    (void)snprintf(body, sizeof body, "{\"ticket\":\"%sA\",\"value\":1}", ticket);
+    expect(404, "POST", PATH, device, body, NULL);
+    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":1}", ticket);
+    expect(404, "POST", "/v1/studies/slides/observations", other, body, NULL);
+    counts(1, 0);
+    /* Replays: the same is the same, another is refused. */
+    expect(200, "POST", PATH, device, body, NULL);
+    expect(200, "POST", PATH, device, body, NULL);
+    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":0}", ticket);
+    expect(409, "POST", PATH, device, body, "another value");
+    counts(1, 1);
+    /* A report that no device sends. */
+    json_decref(json);
+    free(text);
+    assert_int_equal(say("POST", "/v1/studies/slides/suggestions", other, "{}", &text), 201);
+    json = json_loads(text, 0, NULL);
+    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":0.5}",
+                   json_string_value(json_object_get(json, "ticket")));
+    expect(400, "POST", "/v1/studies/slides/observations", other, body, "report");
+    json_decref(json);
+    free(text);
+}
+
+static void test_paths_and_tokens(void **state) {
+    static const char *const PATHS[] = {"/",
+                                        "",
+                                        "/v1",
+                                        "/v1/",
+                                        "/v1/studies/",
+                                        "/v1/studies//ledger",
+                                        "/v2/health",
+                                        "/v1/studies/toys/",
+                                        "/v1/studies/toys/nothing",
+                                        "/v1/studies/toys/ledger/1",
+                                        "/v1/healthy",
+                                        "v1/health"};
+    (void)state;
+    for (size_t i = 0; i < sizeof PATHS / sizeof PATHS[0]; i++) {
+        expect(404, "GET", PATHS[i], owner, "", NULL);
+    }
+    expect(405, "PUT", "/v1/health", NULL, "", NULL);
+    expect(405, "DELETE", "/v1/studies/toys", owner, "", NULL);
+    expect(405, "GET", "/v1/studies/toys/observations", device, "", NULL);
+    expect(404, "GET", "/v1/studies/Toys", owner, "", NULL);
+    expect(404, "GET", "/v1/studies/..", owner, "", NULL);
+    expect(404, "GET", "/v1/studies/0123456789012345678901234567890123456789012345678", owner, "", NULL);
+    expect(404, "GET", "/v1/studies/toys/releases/0", owner, "", NULL);
+    expect(404, "GET", "/v1/studies/toys/releases/1", owner, "", NULL);
+    expect(404, "GET", "/v1/studies/toys/releases/-1", owner, "", NULL);
+    expect(404, "GET", "/v1/studies/toys/releases/99999999999999999999", owner, "", NULL);
+    expect(401, "GET", "/v1/studies", NULL, "", NULL);
+    expect(401, "GET", "/v1/studies", "", "", NULL);
+    char changed[TACET__STUDIES_TOKEN_TEXT];
+    (void)snprintf(changed, sizeof changed, "%s", owner);
+    changed[10] = changed[10] == 'a' ? 'b' : 'a';
+    expect(401, "GET", "/v1/studies", changed, "", NULL);
+    expect(403, "POST", "/v1/studies/toys/suggestions", analyst, "{}", "role");
+    expect(403, "POST", "/v1/studies/toys/releases", device, "", "role");
+    expect(403, "POST", "/v1/studies/toys/archive", analyst, "", "role");
+    expect(403, "GET", "/v1/studies/toys", other, "", "another study");
+    /* Whether a study exists is not told to a token of another one. */
+    expect(403, "GET", "/v1/studies/nosuch", other, "", "another study");
+    static const char *const WAITS[] = {"", "soon", "-1", "61", "nan", "inf", "1s"};
+    for (size_t i = 0; i < sizeof WAITS / sizeof WAITS[0]; i++) {
+        assert_int_equal(handle(&service, "GET", "/v1/studies/toys/suggestions/x", WAITS[i], device, "", 0, NULL), 400);
+    }
+    /* A token of one study sees that study alone. */
+    char *text = NULL;
+    assert_int_equal(say("GET", "/v1/studies", device, "", &text), 200);
+    assert_non_null(strstr(text, "toys"));
+    assert_null(strstr(text, "slides"));
+    free(text);
+}
+
+/* A dropped token is forgotten; the test reaches behind the memory of a few seconds by asking with a new engine. */
+static void test_dropped_token(void **state) {
+    (void)state;
+    expect(200, "GET", "/v1/studies", device, "", NULL);
+    tacet__studies *studies = open_store();
+    tacet__token token;
+    assert_ok(tacet__studies_check_token(studies, &token, device, NULL));
+    assert_ok(tacet__studies_drop_token(studies, token.id, NULL));
+    tacet__studies_close(studies);
+    tacet__engine_close(service.engine);
+    service.engine = open_engine();
+    expect(401, "GET", "/v1/studies", device, "", NULL);
+}
+
+/* What others can ask for is the same, byte for byte, whatever the rewards and decision sets were. */
+static char *everything_public(double reward, double shift) {
+    char body[256];
+    static const char *const PATHS[] = {"/v1/studies", "/v1/studies/toys", "/v1/studies/toys/ledger"};
+    for (int i = 0; i < 3; i++) {
+        char *text = NULL;
+        (void)snprintf(body, sizeof body, "{\"decision_set\":[[%.3f,0.1],[%.3f,0.2]]}", shift, 1 - shift);
+        assert_int_equal(say("POST", "/v1/studies/toys/suggestions", device, body, &text), 201);
+        json_t *json = json_loads(text, 0, NULL);
+        (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":%g}",
+                       json_string_value(json_object_get(json, "ticket")), reward);
+        json_decref(json);
+        free(text);
+        assert_int_equal(say("POST", "/v1/studies/toys/observations", device, body, NULL), 200);
+    }
+    char *all = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&all, &size);
+    for (size_t i = 0; i < sizeof PATHS / sizeof PATHS[0]; i++) {
+        char *text = NULL;
+        assert_int_equal(say("GET", PATHS[i], owner, "", &text), 200);
+        (void)fputs(text, out);
+        free(text);
+    }
+    char *metrics = NULL;
+    assert_int_equal(say("GET", "/v1/metrics", owner, "", &metrics), 200);
+    for (char *line = strtok(metrics, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        if (strncmp(line, "tacet_request_seconds", 21) != 0) { /* times are not a function of anything */
+            (void)fprintf(out, "%s\n", line);
+        }
+    }
+    free(metrics);
+    (void)fclose(out);
+    char *created = NULL;
+    while ((created = strstr(all, "\"created\":")) != NULL) {
+        memset(created, ' ', strcspn(created, ","));
+    }
+    return all;
+}
+
+static void test_nothing_private_shows(void **state) {
+    char *a = everything_public(0.5, 0.1);
+    (void)teardown(state);
+    (void)setup(state);
+    char *b = everything_public(77, 0.9); /* clipped, and another arm is chosen */
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_suggestions),   TEST(test_observations),          TEST(test_paths_and_tokens),
+        TEST(test_dropped_token), TEST(test_nothing_private_shows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+/* wire_fixture.h - requests to the service's table of routes without a network: each is handled, and waited for. */
+#ifndef TACET_TESTS_SERVICE_WIRE_FIXTURE_H
+#define TACET_TESTS_SERVICE_WIRE_FIXTURE_H
+
+#include "engine_fixture.h"
+
+#include "service/routes.h"
+
+typedef struct fake_exchange {
+    tacet__exchange exchange;
+    tacet__response response;
+    bool suspended, answered;
+} fake_exchange;
+
+static inline void fake_suspend(tacet__exchange *self) {
+    ((fake_exchange *)self)->suspended = true;
+}
+
+static inline void fake_answer(tacet__exchange *self, const tacet__response *response) {
+    fake_exchange *x = (fake_exchange *)self;
+    (void)pthread_mutex_lock(&done_lock);
+    x->response = *response;
+    x->answered = true;
+    (void)pthread_cond_broadcast(&done_wake);
+    (void)pthread_mutex_unlock(&done_lock);
+}
+
+static inline const char *fake_argument(const void *peer, const char *name) {
+    return strcmp(name, "wait") == 0 ? peer : NULL;
+}
+
+/* The status; the body (NUL-terminated, from malloc) in *out, which is the caller's. */
+static inline unsigned handle(tacet__service *service, const char *method, const char *path, const char *wait,
+                              const char *token, const char *body, size_t size, char **out) {
+    fake_exchange x = {.exchange = {fake_suspend, fake_answer}};
+    const tacet__request request = {.method = method,
+                                    .path = path,
+                                    .bearer = token,
+                                    .body = body,
+                                    .body_size = size,
+                                    .argument = fake_argument,
+                                    .peer = wait,
+                                    .exchange = &x.exchange};
+    tacet__response response = {.file = -1};
+    tacet__service_handle(service, &request, &response);
+    if (x.suspended) {
+        (void)pthread_mutex_lock(&done_lock);
+        while (!x.answered) {
+            (void)pthread_cond_wait(&done_wake, &done_lock);
+        }
+        (void)pthread_mutex_unlock(&done_lock);
+        response = x.response;
+    }
+    if (out != NULL) {
+        *out = response.body;
+    } else {
+        free(response.body);
+    }
+    return response.status;
+}
+
+#endif
