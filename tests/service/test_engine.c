@@ -319,6 +319,10 @@ static void test_failing_disk(void **state) {
     assert_int_equal(json_integer_value(json_object_get(job->body, "observed")), answered);
     tacet__job_free(job);
     tacet__engine_close(e);
+    /* What was stored is one history: another server can follow it from the beginning. */
+    e = open_engine();
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
+    tacet__engine_close(e);
 }
 
 /* --- many at once ------------------------------------------------------------------------------------------------- */
