@@ -1,0 +1,61 @@
+#!/bin/sh
+# service.sh - the commands of the README's section on the suggestion service, as a reader copies them, in a folder that looks
+# like the clone; then the collector, which serves a local study and no central one.
+set -eu
+work=$(mktemp -d)
+trap 'kill $(cat "$work/pids" 2>/dev/null) 2>/dev/null || true; rm -rf "$work"' EXIT
+fail() {
+    echo "service.sh: $1" >&2
+    exit 1
+}
+command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
+mkdir -p "$work/build"
+ln -s "$TACET_BIN" "$work/build/bin"
+cd "$work"
+{
+    # What a failed command leaves running ends with it.
+    # shellcheck disable=SC2016
+    echo 'trap '\''kill $(jobs -p) 2>/dev/null || true'\'' EXIT'
+    sed -n '/^## The suggestion service/,/^## /p' "$TACET_SOURCE/README.md" | sed -n '/^```sh$/,/^```$/p' | grep -v '^```'
+} >commands
+[ "$(grep -c '^ask ' commands)" -ge 4 ] || fail "the README has no requests: the check is blind"
+timeout 60 bash -eu commands >output 2>&1 || { cat output >&2; fail "a command of the README failed"; }
+expect() { grep -q "$1" output || { cat output >&2; fail "the output has no '$1'"; }; }
+expect '"ticket":"'
+expect '"state":"observed"'
+expect '"suggested":1,"observed":1'
+expect '"spent_eps":1'
+if grep '"error"' output; then fail "a request was refused"; fi
+
+# A store that was used holds what was acknowledged, whoever opens it next; the ledger is whole.
+"$TACET_BIN/tacet" study show dose --store studies | grep -q '1 suggested, 1 observed' || fail "the observation is not stored"
+"$TACET_BIN/tacet" ledger verify --ledger studies/ledger-dose.db >/dev/null || fail "the ledger does not hold"
+# Repeating the creation is harmless, another study of the name is refused.
+create="$TACET_BIN/tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --lengthscale 0.3"
+$create --bounds 0:1,0:1 >/dev/null || fail "a retry of create is refused"
+if $create --bounds 0:1,0:2 >/dev/null 2>&1; then fail "another study of the same name is taken"; fi
+"$TACET_BIN/tacet" ledger show --ledger studies/ledger-dose.db | grep -q '^1 entries' || fail "charged twice"
+
+# The collector: the local study of the same store, and not the central one.
+printf 'x\n0\n0.5\n1\n' >arms.csv
+"$TACET_BIN/tacet" study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x \
+    --lengthscale 0.3 --direction minimise >/dev/null
+"$TACET_BIN/tacet" study token --store studies --role owner >token2
+"$TACET_BIN/tacet-collector" collector --store studies --keys keys --listen 127.0.0.1:0 --ready-file address2 >/dev/null 2>&1 &
+echo $! >pids
+for _ in $(seq 100); do [ ! -s address2 ] || break; sleep 0.1; done
+ask() { curl -sS --cacert keys/ca.pem -H "Authorization: Bearer $(cat token2)" "$@"; }
+url=$(cat address2)
+ask "$url/v1/studies/slides/suggestions" -d '{}' >suggestion
+grep -q '"action":\[' suggestion || fail "the collector suggests nothing: $(cat suggestion)"
+ticket=$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' suggestion)
+# A bare reward is not what a randomiser sends.
+ask "$url/v1/studies/slides/observations" -d "{\"ticket\":\"$ticket\",\"value\":0.5}" | grep -q '"error":"invalid"' ||
+    fail "the collector took a report that no device sends"
+report=$("$TACET_BIN/tacet" device report --ticket "$ticket" --reward 0.5 --range 0:1 --eps 1 --ledger phone.db --budget 10)
+ask "$url/v1/studies/slides/observations" -d "{\"ticket\":\"$ticket\",\"value\":$report}" | grep -q '"observed"' ||
+    fail "the collector refused a device's report"
+ask "$url/v1/studies/dose/suggestions" -d '{"decision_set":[[0,0]]}' | grep -q '"error"' || fail "the collector serves a central study"
+kill "$(cat pids)"
+wait "$(cat pids)" || fail "the collector did not stop well"
+echo "the README's commands, and the collector"
