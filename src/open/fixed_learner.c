@@ -259,7 +259,12 @@ tacet_status tacet_fixed_learner_plan(tacet_fixed_learner *l, size_t count, tace
             memcpy(l->arms + i * l->G, l->arms + (i - distinct) * l->G, l->G * sizeof(size_t));
         }
     }
-    return shape(l, err);
+    const tacet_status status = shape(l, err);
+    if (status != TACET_OK) { /* as if it had not been asked for; a batch planned before is given up */
+        l->batches--;
+        l->count = 0;
+    }
+    return status;
 }
 
 size_t tacet_fixed_learner_planned(const tacet_fixed_learner *l) {
@@ -328,6 +333,18 @@ tacet_status tacet_fixed_learner_update(tacet_fixed_learner *l, const double *u,
     l->informed = true;
     l->count = 0;
     return TACET_OK;
+}
+
+bool tacet_fixed_learner_informed(const tacet_fixed_learner *l) {
+    return l->informed;
+}
+
+void tacet_fixed_learner_posterior(tacet_fixed_learner *l, double *mean, double *sd, const size_t *choices) {
+    features_of(l, l->phi, choices);
+    *mean = 0.5 + tacet__dot(l->mean, l->phi, l->m);
+    memcpy(l->sample, l->phi, l->m * sizeof(double));
+    tacet__trsv(false, l->m, l->L, l->m, l->sample);
+    *sd = tacet__norm2(l->sample, l->m);
 }
 
 double tacet_fixed_learner_best(const tacet_fixed_learner *l, size_t *choices) {

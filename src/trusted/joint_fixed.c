@@ -15,7 +15,7 @@
 #include "base/memory.h"
 
 static const char PROOF[] = "algorithms/joint.md", STATE_NAME[] = "joint-fixed";
-enum { STATE_VERSION = 1, TICKET_ROOM = TACET_TICKET_MOST + 1 };
+enum { STATE_VERSION = 2, PRINT_BYTES = 32, TICKET_ROOM = TACET_TICKET_MOST + 1, TEXT_ROOM = 256 };
 static const double QUANTUM = 0x1p-30;
 static const uint64_t MOST_ROUNDS = (uint64_t)1 << 22;
 
@@ -24,19 +24,25 @@ struct tacet_joint_fixed {
     tacet_fixed_learner *learner;
     size_t m, G;
     tacet_ask ask;
-    char group[TICKET_ROOM];
+    char group[TICKET_ROOM], what[TEXT_ROOM], to_whom[TEXT_ROOM];
     tacet_bound *wide, *bound;
     tacet_mechanism *mechanism;
     tacet_raw *raw;
     tacet_bounded *bounded;
-    double *sum, *vector; /* m each; the sum is private */
-    uint64_t given, reported, batch;
-    size_t length, at; /* of the batch; rounds of it that were reported. length = 0: none planned */
+    double *sum, *vector;             /* m each; the sum is private */
+    unsigned char print[PRINT_BYTES]; /* of the domain and the settings */
+    uint64_t given, before, batch;    /* tickets; those of the batches that ended; batches */
+    size_t length, reported;          /* rounds of the batch, and of it those reported. length = 0: none planned */
+    unsigned char *done;              /* of the batch's rounds: 1 when reported */
     double next_length;
 };
 
+static size_t longest(const tacet_joint_fixed *f) {
+    return f->set.rounds < TACET_FIXED_BATCH_MOST ? (size_t)f->set.rounds : (size_t)TACET_FIXED_BATCH_MOST;
+}
+
 void tacet_joint_fixed_settings_defaults(tacet_joint_fixed_settings *settings) {
-    *settings = (tacet_joint_fixed_settings){.reward_hi = 1, .first_batch = 30, .growth = 1.35};
+    *settings = (tacet_joint_fixed_settings){.reward_hi = 1, .first_batch = 30, .growth = 1.35, .open_most = 64};
     tacet_fixed_settings_defaults(&settings->learner);
 }
 
@@ -48,6 +54,9 @@ static tacet_status check(const tacet_joint_fixed_settings *s, const tacet_ask *
     if (strlen(ask->ticket) + 24 > TACET_TICKET_MOST) {
         return tacet__fail(err, TACET_INVALID, "the ticket is too long to be numbered by batch");
     }
+    if (strlen(ask->what) >= TEXT_ROOM || strlen(ask->to_whom) >= TEXT_ROOM) {
+        return tacet__fail(err, TACET_INVALID, "what and to_whom have at most %d bytes", (int)TEXT_ROOM - 1);
+    }
     if (!(s->rounds >= 1 && s->rounds <= MOST_ROUNDS)) {
         return tacet__fail(err, TACET_INVALID, "rounds must be between 1 and 2^22");
     }
@@ -58,7 +67,37 @@ static tacet_status check(const tacet_joint_fixed_settings *s, const tacet_ask *
         return tacet__fail(err, TACET_INVALID, "first_batch must be between 1 and %d, growth above 1 and at most 100",
                            (int)TACET_FIXED_BATCH_MOST);
     }
+    if (s->open_most == 0) {
+        return tacet__fail(err, TACET_INVALID, "open_most must be at least 1");
+    }
     return TACET_OK;
+}
+
+/* States are of one domain and one plan. Features are compared to 16 bits: those of two machines differ by rounding. */
+static void make_print(tacet_joint_fixed *f, const tacet_fixed_group *groups, size_t count) {
+    crypto_generichash_state hash;
+    const tacet_fixed_settings *l = &f->set.learner;
+    const double numbers[] = {f->set.reward_lo,
+                              f->set.reward_hi,
+                              (double)f->set.first_batch,
+                              f->set.growth,
+                              (double)f->set.open_most,
+                              l->prior_var,
+                              l->reward_var,
+                              l->sampling,
+                              l->ridge,
+                              (double)l->distinct};
+    (void)crypto_generichash_init(&hash, NULL, 0, PRINT_BYTES);
+    (void)crypto_generichash_update(&hash, (const unsigned char *)numbers, sizeof numbers);
+    for (size_t g = 0; g < count; g++) {
+        const uint64_t sizes[] = {groups[g].features, groups[g].choices};
+        (void)crypto_generichash_update(&hash, (const unsigned char *)sizes, sizeof sizes);
+        for (size_t i = 0; i < groups[g].features * groups[g].choices; i++) {
+            const double rounded = rint(groups[g].Phi[i] * 0x1p16) + 0.0; /* no -0 */
+            (void)crypto_generichash_update(&hash, (const unsigned char *)&rounded, sizeof rounded);
+        }
+    }
+    (void)crypto_generichash_final(&hash, f->print, PRINT_BYTES);
 }
 
 static tacet_status build_gate(tacet_joint_fixed *f, tacet_error *err) {
@@ -95,7 +134,9 @@ tacet_status tacet_joint_fixed_create(tacet_joint_fixed **out, const tacet_fixed
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a study");
     }
     f->set = *settings;
-    f->ask = (tacet_ask){.ledger = ask->ledger, .noise = ask->noise, .what = "one batch of a bandit", .to_whom = "all"};
+    f->ask = (tacet_ask){.ledger = ask->ledger, .noise = ask->noise, .what = f->what, .to_whom = f->to_whom};
+    (void)snprintf(f->what, sizeof f->what, "%s", ask->what);
+    (void)snprintf(f->to_whom, sizeof f->to_whom, "%s", ask->to_whom);
     (void)snprintf(f->group, sizeof f->group, "%s", ask->ticket);
     f->next_length = (double)settings->first_batch;
     status = tacet_fixed_learner_create(&f->learner, groups, group_count, &settings->learner, err);
@@ -104,8 +145,11 @@ tacet_status tacet_joint_fixed_create(tacet_joint_fixed **out, const tacet_fixed
         f->G = group_count;
         f->sum = TACET__ZALLOC(double, f->m);
         f->vector = TACET__ZALLOC(double, f->m);
-        status = f->sum == NULL || f->vector == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a study")
-                                                     : build_gate(f, err);
+        f->done = TACET__ZALLOC(unsigned char, longest(f));
+        make_print(f, groups, group_count);
+        status = f->sum == NULL || f->vector == NULL || f->done == NULL
+                     ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a study")
+                     : build_gate(f, err);
     }
     if (status != TACET_OK) {
         tacet_joint_fixed_free(f);
@@ -130,6 +174,7 @@ void tacet_joint_fixed_free(tacet_joint_fixed *f) {
     }
     free(f->sum);
     free(f->vector);
+    free(f->done);
     free(f);
 }
 
@@ -160,35 +205,63 @@ static tacet_status close_batch(tacet_joint_fixed *f, tacet_error *err) {
     (void)tacet_fixed_learner_update(f->learner, tacet_release_values(release), sigma * sigma, NULL);
     tacet_release_free(release);
     sodium_memzero(f->sum, f->m * sizeof(double));
-    f->length = f->at = 0;
+    f->before += f->length;
+    f->length = f->reported = 0;
     return TACET_OK;
 }
 
-tacet_status tacet_joint_fixed_suggest(tacet_joint_fixed *f, size_t *choices, uint64_t *ticket, tacet_error *err) {
-    if (f->given != f->reported) {
-        return tacet__fail(err, TACET_STATE, "a ticket is open: report it first");
+static tacet_status begin_batch(tacet_joint_fixed *f, tacet_error *err) {
+    const double left = (double)(f->set.rounds - f->given);
+    const size_t length = (size_t)fmin(ceil(f->next_length), left);
+    tacet_status status = tacet_fixed_learner_plan(f->learner, length, err);
+    if (status != TACET_OK) {
+        return status;
     }
+    f->length = length;
+    f->next_length = fmin(f->next_length * f->set.growth, (double)TACET_FIXED_BATCH_MOST);
+    f->batch++;
+    memset(f->done, 0, length);
+    return TACET_OK;
+}
+
+/* From a batch whose reports are all there to the next. All or nothing, except that a failure to plan which cannot be
+ * undone for want of memory leaves the batch released and the next one to be planned by the next call. */
+static tacet_status next_batch(tacet_joint_fixed *f, tacet_error *err) {
+    tacet_blob undo;
+    tacet_blob_init(&undo);
+    tacet_status status = tacet_joint_fixed_save(f, &undo, err);
+    if (status == TACET_OK) {
+        status = close_batch(f, err);
+        if (status == TACET_OK) {
+            status = begin_batch(f, err);
+            if (status != TACET_OK) {
+                (void)tacet_joint_fixed_load(f, undo.data, undo.size, NULL);
+            }
+        }
+    }
+    tacet_blob_clear(&undo);
+    return status;
+}
+
+tacet_status tacet_joint_fixed_suggest(tacet_joint_fixed *f, size_t *choices, uint64_t *ticket, tacet_error *err) {
+    const size_t open = (size_t)(f->given - f->before) - f->reported;
     if (f->given >= f->set.rounds) {
         return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over", (unsigned long long)f->set.rounds);
     }
-    if (f->length > 0 && f->at == f->length) {
-        tacet_status status = close_batch(f, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+    if (open >= f->set.open_most) {
+        return tacet__fail(err, TACET_STATE, "%zu tickets are open: report one first", open);
     }
+    tacet_status status = TACET_OK;
     if (f->length == 0) {
-        const double left = (double)(f->set.rounds - f->given);
-        const size_t length = (size_t)fmin(ceil(f->next_length), left);
-        tacet_status status = tacet_fixed_learner_plan(f->learner, length, err);
-        if (status != TACET_OK) {
-            return status;
-        }
-        f->length = length;
-        f->next_length = fmin(f->next_length * f->set.growth, (double)TACET_FIXED_BATCH_MOST);
-        f->batch++;
+        status = begin_batch(f, err);
+    } else if (f->given - f->before == f->length) {
+        status = open > 0 ? tacet__fail(err, TACET_STATE, "the batch waits for the reports of %zu open tickets", open)
+                          : next_batch(f, err);
     }
-    memcpy(choices, tacet_fixed_learner_arm(f->learner, f->at), f->G * sizeof(size_t));
+    if (status != TACET_OK) {
+        return status;
+    }
+    memcpy(choices, tacet_fixed_learner_arm(f->learner, (size_t)(f->given - f->before)), f->G * sizeof(size_t));
     *ticket = ++f->given;
     return TACET_OK;
 }
@@ -197,26 +270,38 @@ tacet_status tacet_joint_fixed_observe(tacet_joint_fixed *f, uint64_t ticket, do
     if (ticket == 0 || ticket > f->given) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
-    if (ticket <= f->reported) {
+    if (ticket <= f->before || f->done[ticket - f->before - 1] != 0) {
         return tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
     }
     if (!isfinite(value)) {
         return tacet__fail(err, TACET_INVALID, "the reward is not finite");
     }
+    const size_t at = (size_t)(ticket - f->before - 1);
     /* Clipped, not refused: all others wait for this round, so a refusal would tell them of the reward. */
     const double reward = fmin(fmax(value, f->set.reward_lo), f->set.reward_hi);
     const double v = (reward - f->set.reward_lo) / (f->set.reward_hi - f->set.reward_lo) - 0.5;
-    tacet_fixed_learner_vector(f->learner, f->vector, f->at);
+    tacet_fixed_learner_vector(f->learner, f->vector, at);
     for (size_t i = 0; i < f->m; i++) {
         f->sum[i] += QUANTUM * rint(v * f->vector[i] / QUANTUM);
     }
+    f->done[at] = 1;
     f->reported++;
-    f->at++;
     return TACET_OK;
 }
 
 double tacet_joint_fixed_best(const tacet_joint_fixed *f, size_t *choices) {
     return f->set.reward_lo + (f->set.reward_hi - f->set.reward_lo) * tacet_fixed_learner_best(f->learner, choices);
+}
+
+bool tacet_joint_fixed_informed(const tacet_joint_fixed *f) {
+    return tacet_fixed_learner_informed(f->learner);
+}
+
+void tacet_joint_fixed_posterior(tacet_joint_fixed *f, double *mean, double *sd, const size_t *choices) {
+    const double range = f->set.reward_hi - f->set.reward_lo;
+    tacet_fixed_learner_posterior(f->learner, mean, sd, choices);
+    *mean = f->set.reward_lo + range * *mean;
+    *sd *= range;
 }
 
 void tacet_joint_fixed_guarantee(const tacet_joint_fixed *f, tacet_guarantee *out) {
@@ -240,14 +325,15 @@ tacet_status tacet_joint_fixed_save(const tacet_joint_fixed *f, tacet_blob *out,
         tacet__writer w;
         tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
         tacet__write_bytes(&w, f->group, strlen(f->group));
+        tacet__write_bytes(&w, f->print, PRINT_BYTES);
         tacet__write_u64(&w, f->set.rounds);
         tacet__write_f64(&w, f->set.eps);
         tacet__write_f64(&w, f->set.delta);
         tacet__write_u64(&w, f->given);
-        tacet__write_u64(&w, f->reported);
+        tacet__write_u64(&w, f->before);
         tacet__write_u64(&w, f->batch);
         tacet__write_size(&w, f->length);
-        tacet__write_size(&w, f->at);
+        tacet__write_bytes(&w, f->done, f->length);
         tacet__write_f64(&w, f->next_length);
         tacet__write_f64s(&w, f->sum, f->m);
         tacet__write_bytes(&w, learner.data, learner.size);
@@ -266,12 +352,34 @@ static tacet_status load_learner(tacet_joint_fixed *f, const unsigned char *byte
     if (status == TACET_OK) {
         status = tacet_fixed_learner_load(f->learner, bytes, size, err);
         if (status == TACET_OK && tacet_fixed_learner_planned(f->learner) != length) {
-            (void)tacet_fixed_learner_load(f->learner, undo.data, undo.size, NULL);
             status = tacet__fail(err, TACET_CORRUPT, "the state's batch and its plan do not fit");
+        }
+        if (status != TACET_OK) {
+            (void)tacet_fixed_learner_load(f->learner, undo.data, undo.size, NULL);
         }
     }
     tacet_blob_clear(&undo);
     return status;
+}
+
+/* Whether this many reports, of these rounds, can have been made; counts them. */
+static bool marks_possible(size_t *reported, const unsigned char *done, size_t length, uint64_t given) {
+    *reported = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (done[i] > 1 || (done[i] == 1 && i >= given)) {
+            return false;
+        }
+        *reported += done[i];
+    }
+    return given <= length;
+}
+
+static bool same_study(const tacet_joint_fixed *f, tacet__reader *r) {
+    const unsigned char *name = NULL, *print = NULL;
+    const size_t name_size = tacet__read_bytes(r, &name), print_size = tacet__read_bytes(r, &print);
+    return name_size == strlen(f->group) && memcmp(name, f->group, name_size) == 0 && print_size == PRINT_BYTES &&
+           memcmp(print, f->print, PRINT_BYTES) == 0 && tacet__read_u64(r) == f->set.rounds &&
+           tacet__read_f64(r) == f->set.eps && tacet__read_f64(r) == f->set.delta;
 }
 
 tacet_status tacet_joint_fixed_load(tacet_joint_fixed *f, const void *bytes, size_t size, tacet_error *err) {
@@ -280,16 +388,12 @@ tacet_status tacet_joint_fixed_load(tacet_joint_fixed *f, const void *bytes, siz
     if (status != TACET_OK) {
         return status;
     }
-    const unsigned char *name = NULL, *learner = NULL;
-    const size_t name_size = tacet__read_bytes(&r, &name);
-    if (name_size != strlen(f->group) || memcmp(name, f->group, name_size) != 0 ||
-        tacet__read_u64(&r) != f->set.rounds || tacet__read_f64(&r) != f->set.eps ||
-        tacet__read_f64(&r) != f->set.delta) {
+    if (!same_study(f, &r)) {
         return tacet__fail(err, TACET_CORRUPT, "the state is of another study");
     }
-    const uint64_t given = tacet__read_u64(&r), reported = tacet__read_u64(&r), batch = tacet__read_u64(&r);
-    const size_t length = tacet__read_size(&r, TACET_FIXED_BATCH_MOST),
-                 at = tacet__read_size(&r, TACET_FIXED_BATCH_MOST);
+    const unsigned char *learner = NULL, *done = NULL;
+    const uint64_t given = tacet__read_u64(&r), before = tacet__read_u64(&r), batch = tacet__read_u64(&r);
+    const size_t length = tacet__read_size(&r, longest(f)), done_size = tacet__read_bytes(&r, &done);
     const double next_length = tacet__read_f64(&r);
     tacet__read_f64s(&r, f->vector, f->m);
     const size_t learner_size = tacet__read_bytes(&r, &learner);
@@ -297,8 +401,11 @@ tacet_status tacet_joint_fixed_load(tacet_joint_fixed *f, const void *bytes, siz
     if (status != TACET_OK) {
         return status;
     }
-    bool good = given <= f->set.rounds && reported <= given && given - reported <= 1 && at <= length &&
-                next_length >= 1 && next_length <= (double)TACET_FIXED_BATCH_MOST;
+    size_t reported = 0;
+    bool good = given <= f->set.rounds && before <= given && done_size == length && next_length >= 1 &&
+                next_length <= (double)TACET_FIXED_BATCH_MOST && batch <= f->set.rounds &&
+                marks_possible(&reported, done, length, given - before) &&
+                given - before - reported <= f->set.open_most;
     for (size_t i = 0; i < f->m; i++) {
         good = good && fabs(f->vector[i]) <= (double)f->set.rounds;
     }
@@ -310,11 +417,12 @@ tacet_status tacet_joint_fixed_load(tacet_joint_fixed *f, const void *bytes, siz
         return status;
     }
     memcpy(f->sum, f->vector, f->m * sizeof(double));
+    memcpy(f->done, done, length);
     f->given = given;
-    f->reported = reported;
+    f->before = before;
     f->batch = batch;
     f->length = length;
-    f->at = at;
+    f->reported = reported;
     f->next_length = next_length;
     return TACET_OK;
 }

@@ -1,4 +1,5 @@
 /* test_joint_fixed.c - fixed domains: tickets, ledger, restarts, and that it learns. */
+#include "support/conformance.h"
 #include "support/test.h"
 
 #include <tacet/base/features.h>
@@ -94,12 +95,14 @@ static void refuses(void **state) {
     }
     tacet_joint_fixed_settings s;
     settings_for_tests(&s);
+    s.open_most = 2;
     assert_ok(tacet_joint_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
     size_t arm[GROUPS];
     uint64_t ticket = 0;
     assert_status(tacet_joint_fixed_observe(f, 1, 0.5, NULL), TACET_NOT_FOUND);
     assert_ok(tacet_joint_fixed_suggest(f, arm, &ticket, NULL));
-    assert_status(tacet_joint_fixed_suggest(f, arm, &ticket, NULL), TACET_STATE);
+    assert_ok(tacet_joint_fixed_suggest(f, arm, &ticket, NULL));
+    assert_status(tacet_joint_fixed_suggest(f, arm, &ticket, NULL), TACET_STATE); /* two are open */
     assert_status(tacet_joint_fixed_observe(f, 1, NAN, NULL), TACET_INVALID);
     assert_ok(tacet_joint_fixed_observe(f, 1, 1.01, NULL)); /* clipped */
     assert_status(tacet_joint_fixed_observe(f, 1, 1, NULL), TACET_CONFLICT);
@@ -190,8 +193,197 @@ static void failing_allocations(void **state) {
     tacet_noise_close(noise);
 }
 
+/* --- behind the interface of all policies --- */
+
+enum { POINTS = 40, ROUNDS = 20 };
+
+typedef struct pool {
+    tacet_noise *noise;
+    tacet_ledger *ledger; /* shared: a batch that one copy released is what the others see */
+    double points[2 * POINTS];
+    double scale; /* of the kernel */
+} pool;
+
+static tacet_status make(const pool *p, tacet_policy **out, double scale, tacet_error *err) {
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = 2;
+    spec.lengthscales = &scale;
+    tacet_kernel *kernel = NULL;
+    *out = NULL;
+    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet_joint_fixed_settings s;
+    settings_for_tests(&s);
+    s.rounds = 64;
+    s.first_batch = 4;
+    s.open_most = 8;
+    const tacet_ask ask = {
+        .ledger = p->ledger, .noise = p->noise, .ticket = "pool", .what = "a bandit", .to_whom = "all users"};
+    status = tacet_joint_fixed_policy_points(out, kernel, p->points, 2, POINTS, 8, &s, &ask, err);
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
+    return make(user, out, 0.5, err);
+}
+
+static tacet_status create_foreign(void *user, tacet_policy **out, tacet_error *err) {
+    return make(user, out, 0.7, err);
+}
+
+static double value(void *user, size_t k, const tacet_suggestion *s) {
+    const pool *p = user;
+    return 0.3 + 0.4 * p->points[2 * s->index] + 0.01 * (double)(k % 3);
+}
+
+static void begin_pool(pool *p, char *path, size_t room) {
+    (void)snprintf(path, room, "%s/ledger.db", test_mkdir());
+    tacet_ledger_settings budget;
+    tacet_ledger_settings_defaults(&budget);
+    budget.eps = 5.01;
+    assert_ok(tacet_ledger_open(&p->ledger, path, &budget, NULL));
+    assert_ok(tacet_noise_open(&p->noise, NULL));
+    for (size_t i = 0; i < POINTS; i++) {
+        p->points[2 * i] = (double)(i % 8) / 7;
+        p->points[2 * i + 1] = (double)(i / 8) / 4; /* NOLINT(bugprone-integer-division) */
+    }
+}
+
+static void end_pool(pool *p, char *path) {
+    tacet_noise_close(p->noise);
+    tacet_ledger_close(p->ledger);
+    *strrchr(path, '/') = '\0';
+    test_rmdir(path);
+}
+
+static void conformance(void **state) {
+    (void)state;
+    pool p;
+    char path[512];
+    begin_pool(&p, path, sizeof path);
+    const conformance_problem problem = {.create = create,
+                                         .create_foreign = create_foreign,
+                                         .value = value,
+                                         .user = &p,
+                                         .rounds = ROUNDS,
+                                         .one_at_a_time = false,
+                                         .may_allocate = true};
+    test_policy_conformance(&problem);
+    end_pool(&p, path);
+}
+
+/* Open tickets of a batch, reported in any order: the same sum, so the same release from a noise that knows no better.
+ */
+static void any_order(void **state) {
+    (void)state;
+    tacet_blob blobs[2];
+    for (int k = 0; k < 2; k++) {
+        tacet_noise *noise = NULL;
+        assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+        const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+        tacet_joint_fixed_settings s;
+        settings_for_tests(&s);
+        s.first_batch = 5;
+        tacet_joint_fixed *f = NULL;
+        assert_ok(tacet_joint_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+        size_t arms[5][GROUPS], arm[GROUPS];
+        uint64_t ticket = 0;
+        for (size_t i = 0; i < 5; i++) {
+            assert_ok(tacet_joint_fixed_suggest(f, arms[i], &ticket, NULL));
+        }
+        for (size_t i = 0; i < 5; i++) {
+            assert_status(tacet_joint_fixed_suggest(f, arm, &ticket, NULL), TACET_STATE); /* the batch waits */
+            const size_t at = k == 0 ? i : 4 - i;
+            assert_ok(tacet_joint_fixed_observe(f, at + 1, truth(arms[at]), NULL));
+            assert_status(tacet_joint_fixed_observe(f, at + 1, truth(arms[at]), NULL), TACET_CONFLICT);
+        }
+        assert_ok(tacet_joint_fixed_suggest(f, arm, &ticket, NULL));
+        assert_status(tacet_joint_fixed_observe(f, 5, 0.5, NULL), TACET_CONFLICT); /* of a batch that ended */
+        assert_int_equal(ticket, 6);
+        tacet_blob_init(&blobs[k]);
+        assert_ok(tacet_joint_fixed_save(f, &blobs[k], NULL));
+        tacet_joint_fixed_free(f);
+        tacet_noise_close(noise);
+    }
+    assert_int_equal(blobs[0].size, blobs[1].size);
+    assert_memory_equal(blobs[0].data, blobs[1].data, blobs[0].size);
+    tacet_blob_clear(&blobs[0]);
+    tacet_blob_clear(&blobs[1]);
+}
+
+static void indices(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    tacet_joint_fixed_settings s;
+    settings_for_tests(&s);
+    s.rounds = 1500;
+    s.eps = 50;
+    tacet_policy *policy = NULL;
+    tacet_joint_fixed *twin = NULL;
+    assert_ok(tacet_joint_fixed_policy(&policy, groups, GROUPS, &s, &ask, NULL));
+    assert_ok(tacet_joint_fixed_create(&twin, groups, GROUPS, &s, &ask, NULL));
+    tacet_recommendation best;
+    assert_status(tacet_policy_recommend(policy, &best, NULL), TACET_STATE);
+    size_t arm[GROUPS];
+    uint64_t ticket = 0;
+    tacet_suggestion got;
+    for (size_t t = 0; t < 20; t++) { /* before the first release both play alike */
+        assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+        assert_ok(tacet_joint_fixed_suggest(twin, arm, &ticket, NULL));
+        assert_int_equal(got.index, arm[0] + CHOICES * arm[1]);
+        assert_ok(tacet_policy_observe(policy, got.ticket, truth(arm), NULL));
+        assert_ok(tacet_joint_fixed_observe(twin, ticket, truth(arm), NULL));
+    }
+    for (size_t t = 20; t < s.rounds; t++) {
+        assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+        arm[0] = got.index % CHOICES;
+        arm[1] = got.index / CHOICES;
+        assert_ok(tacet_policy_observe(policy, got.ticket, truth(arm), NULL));
+    }
+    assert_ok(tacet_policy_recommend(policy, &best, NULL));
+    arm[0] = best.index % CHOICES;
+    arm[1] = best.index / CHOICES;
+    assert_true(truth(arm) > 0.87 && best.sd > 0 && best.sd < 0.2);
+    assert_close(best.mean, truth(arm), 0.1);
+    tacet_policy_free(policy);
+    tacet_joint_fixed_free(twin);
+    /* more arms than an index can name */
+    tacet_fixed_group many[16];
+    for (size_t g = 0; g < 16; g++) {
+        many[g] = groups[0];
+    }
+    assert_status(tacet_joint_fixed_policy(&policy, many, 16, &s, &ask, NULL), TACET_INVALID);
+    assert_null(policy);
+    /* many points: features of a sample of them */
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    static double line[600];
+    for (size_t i = 0; i < 600; i++) {
+        line[i] = (double)i / 599;
+    }
+    tacet_kernel_spec_defaults(&spec);
+    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    assert_ok(tacet_joint_fixed_policy_points(&policy, kernel, line, 1, 600, 6, &s, &ask, NULL));
+    assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+    assert_true(got.index < 600);
+    tacet_policy_free(policy);
+    line[5] = NAN;
+    assert_status(tacet_joint_fixed_policy_points(&policy, kernel, line, 1, 600, 6, &s, &ask, NULL), TACET_INVALID);
+    assert_status(tacet_joint_fixed_policy_points(&policy, kernel, line, 1, 0, 6, &s, &ask, NULL), TACET_INVALID);
+    tacet_kernel_free(kernel);
+    tacet_noise_close(noise);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(learns), cmocka_unit_test(refuses),
-                                       cmocka_unit_test(rolled_back), cmocka_unit_test(failing_allocations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(learns),      cmocka_unit_test(refuses),
+                                       cmocka_unit_test(rolled_back), cmocka_unit_test(failing_allocations),
+                                       cmocka_unit_test(conformance), cmocka_unit_test(any_order),
+                                       cmocka_unit_test(indices)};
     return cmocka_run_group_tests(tests, setup, NULL);
 }

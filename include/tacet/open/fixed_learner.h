@@ -59,6 +59,10 @@ TACET_API tacet_status tacet_fixed_learner_update(tacet_fixed_learner *learner, 
 TACET_API tacet_status tacet_fixed_learner_save(const tacet_fixed_learner *learner, tacet_blob *out, tacet_error *err);
 TACET_API tacet_status tacet_fixed_learner_load(tacet_fixed_learner *learner, const void *bytes, size_t size,
                                                 tacet_error *err);
+TACET_API bool tacet_fixed_learner_informed(const tacet_fixed_learner *learner); /* an update was made */
+/* Mean and standard deviation of the posterior at an arm, rewards mapped to [0, 1]. */
+TACET_API void tacet_fixed_learner_posterior(tacet_fixed_learner *learner, double *mean, double *sd,
+                                             const size_t *choices);
 /* The arm of the best posterior mean: choices (G numbers) and that mean. */
 TACET_API double tacet_fixed_learner_best(const tacet_fixed_learner *learner, size_t *choices);
 
