@@ -1,8 +1,9 @@
 /* usca_model.c - a released model: a sum of kernel functions, and where it came from.
  * Ring: open. Source: docs/algorithms/usca.md, section 8. Kernel functions at the quadrature nodes, not features:
  * features of equal eigenvalues are defined up to a rotation that differs between machines, their sum is not. Cost:
- * count kernel values an action. */
-#include <tacet/open/usca.h>
+ * count kernel values an action; SE is a product over coordinates, and takes as many as there are distinct actions
+ * among the nodes; a table (usca_table.c) takes none. */
+#include "open/usca_internal.h"
 
 #include "base/fail.h"
 #include "base/kernel_internal.h"
@@ -12,21 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct tacet_usca_model {
-    tacet_usca_parts parts; /* pointers go to the copies below */
-    size_t d;
-    double bounds[3][TACET_USCA_DIM_MOST]; /* lower, upper, lengthscales */
-    double *nodes, *weights;
-    double *by_coordinate; /* count x d */
-    tacet_receipt receipts[TACET_USCA_RECEIPTS_MOST];
-    tacet_kernel *kernel; /* of the unit box */
-    /* SE: k is a product over coordinates, so nodes with the same action share a factor. */
-    tacet_kernel *parts_of[2]; /* of actions, of contexts (NULL without) */
-    size_t group_count;        /* distinct actions among the nodes; 0: not SE */
-    size_t *group_of;          /* count */
-    double *group_action;      /* group_count x action_dim: by coordinate */
-};
 
 static bool finite_all(const double *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -180,6 +166,7 @@ void tacet_usca_model_free(tacet_usca_model *model) {
         tacet_kernel_free(model->parts_of[1]);
         free(model->group_of);
         free(model->group_action);
+        free(model->table.values);
         free(model);
     }
 }
@@ -216,7 +203,7 @@ static double grouped_mean(const tacet_usca_model *m, const double *group_weight
     return mean;
 }
 
-static double mean_at(const tacet_usca_model *m, const double *unit) {
+double tacet__usca_mean(const tacet_usca_model *m, const double *unit) {
     double row[TACET__KERNEL_BLOCK];
     const size_t count = m->parts.count;
     double mean = m->parts.offset;
@@ -242,8 +229,10 @@ static bool scaled(const tacet_usca_model *m, double *out, const double *x, size
 tacet_status tacet_usca_predict(const tacet_usca_model *model, size_t *best, double *means, const double *actions,
                                 size_t n, const double *context, tacet_error *err) {
     const size_t a = model->parts.action_dim;
+    const bool tabled = model->table.values != NULL;
     double unit[TACET_USCA_DIM_MOST] = {0};
-    double group_weight[TACET_USCA_NODES_MOST];
+    double room[TACET__USCA_ACTION_POINTS]; /* group weights, or the table in this context */
+    const double *values = room;
     size_t top = 0;
     if (n == 0) {
         return tacet__fail(err, TACET_INVALID, "there is no action to choose from");
@@ -251,14 +240,18 @@ tacet_status tacet_usca_predict(const tacet_usca_model *model, size_t *best, dou
     if (!scaled(model, unit, context, a, model->parts.context_dim)) {
         return tacet__fail(err, TACET_INVALID, "the context lies outside the bounds of the model");
     }
-    if (model->group_count > 0) {
-        weigh(model, group_weight, unit);
+    if (tabled) {
+        values = tacet__usca_table_at(model, room, unit);
+    } else if (model->group_count > 0) {
+        weigh(model, room, unit);
     }
     for (size_t i = 0; i < n; i++) {
         if (!scaled(model, unit, actions + i * a, 0, a)) {
             return tacet__fail(err, TACET_INVALID, "action %zu lies outside the bounds of the model", i + 1);
         }
-        means[i] = model->group_count > 0 ? grouped_mean(model, group_weight, unit) : mean_at(model, unit);
+        means[i] = tabled                   ? tacet__usca_table_mean(model, values, unit)
+                   : model->group_count > 0 ? grouped_mean(model, room, unit)
+                                            : tacet__usca_mean(model, unit);
         top = means[i] > means[top] ? i : top;
     }
     *best = top;

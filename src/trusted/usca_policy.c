@@ -22,6 +22,7 @@
 enum { STATE_VERSION = 1, PRINT_BYTES = 32, ROUNDS_MOST = 1 << 22, ATOM_NODES_MOST = 1536, TICKET_MOST = 150 };
 static const char NAME[] = "usca";
 static const char PROOF[] = "algorithms/usca.md";
+static const double TABLE_ERROR = 0.01; /* of the model's own */
 
 typedef struct usca {
     tacet_usca_policy_settings settings;
@@ -200,6 +201,17 @@ static void guarantee(const void *self, tacet_guarantee *out) {
 
 /* --- the release ------------------------------------------------------------------------------------------------- */
 
+/* Suggestions by the model should cost microseconds: a table, far finer than the model is good. Where there can be
+ * none, or in four coordinates, where it would take seconds, predictions stay direct. */
+static tacet_status quicken(const usca *u, tacet_usca_model *model, tacet_error *err) {
+    const double tolerance = TABLE_ERROR * tacet_usca_model_parts(model)->predicted_error;
+    if (u->basis->d >= TACET_USCA_DIM_MOST || !(tolerance > 0)) {
+        return TACET_OK;
+    }
+    const tacet_status status = tacet_usca_model_tabulate(model, NULL, tolerance, err);
+    return status == TACET_UNSUPPORTED ? TACET_OK : status;
+}
+
 /* Each action's mean over the law of contexts, from the model: the nodes are all actions times all contexts. */
 static tacet_status make_average(const usca *u, double *average, const tacet_usca_model *model, tacet_error *err) {
     const tacet_usca_basis *b = u->basis;
@@ -241,6 +253,9 @@ static tacet_status make_release(usca *u, tacet_error *err) {
         tacet_ask ask = u->ask;
         ask.ticket = u->ticket;
         status = tacet_usca_release(learner, &model, &ask, err);
+    }
+    if (status == TACET_OK) {
+        status = quicken(u, model, err);
     }
     if (status == TACET_OK) {
         status = make_average(u, u->average, model, err);
@@ -316,7 +331,8 @@ static tacet_status read_model(loaded *s, const usca *u, const unsigned char *te
         for (size_t i = 0; i < u->basis->d && same; i++) {
             same = p->lower[i] == u->basis->lower[i] && p->upper[i] == u->basis->upper[i];
         }
-        status = same ? make_average(u, s->average, s->model, NULL) : TACET_CORRUPT;
+        status = same ? quicken(u, s->model, NULL) : TACET_CORRUPT;
+        status = status == TACET_OK ? make_average(u, s->average, s->model, NULL) : status;
     }
     if (status == TACET_NO_MEMORY) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);

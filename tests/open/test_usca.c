@@ -188,8 +188,113 @@ static void test_refused(void **state) {
     tacet_usca_model_free(model);
 }
 
+/* A table says what the kernel values say, in all numbers of coordinates and at points it was not measured at. */
+static void test_table(void **state) {
+    (void)state;
+    static const double LOWER[4] = {0, -1, 2, 0};
+    static const double UPPER[4] = {1, 1, 5, 0.5};
+    static const double LENGTHSCALES[4] = {0.4, 1, 1.5, 0.3};
+    for (size_t k = 0; k < 12; k++) {
+        enum { SOME = 60, N = 40 };
+        const size_t action_dim = 1 + k % 2;
+        const size_t context_dim = k / 2 % 2;
+        const size_t d = action_dim + context_dim;
+        const double tolerance = k < 8 ? 1e-4 : 1e-3;
+        tacet_simrng rng;
+        double nodes[SOME * 4];
+        double weights[SOME];
+        double actions[N * 2];
+        double direct[N];
+        double tabled[N];
+        double context[2];
+        double error = 0;
+        size_t best = 0;
+        size_t again = 0;
+        tacet_usca_model *model = NULL;
+        tacet_simrng_init(&rng, 5, k);
+        for (size_t i = 0; i < SOME * d; i++) {
+            nodes[i] = tacet_simrng_uniform(&rng);
+        }
+        for (size_t i = 0; i < SOME; i++) {
+            weights[i] = 0.1 * tacet_simrng_normal(&rng);
+        }
+        const tacet_usca_parts parts = {.action_dim = action_dim,
+                                        .context_dim = context_dim,
+                                        .lower = LOWER,
+                                        .upper = UPPER,
+                                        .kind = k < 4 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN,
+                                        .matern_p = k < 8 ? 2 : 1,
+                                        .lengthscales = LENGTHSCALES,
+                                        .nodes = nodes,
+                                        .weights = weights,
+                                        .count = SOME,
+                                        .offset = -0.5,
+                                        .eps = 1};
+        assert_ok(tacet_usca_model_create(&model, &parts, NULL));
+        for (size_t i = 0; i < N * action_dim; i++) {
+            const size_t c = i % action_dim;
+            const double u = i < 2 ? 1 : tacet_simrng_uniform(&rng); /* a corner first */
+            actions[i] = LOWER[c] + u * (UPPER[c] - LOWER[c]);
+        }
+        for (size_t c = 0; c < context_dim; c++) {
+            const size_t at = action_dim + c;
+            context[c] = LOWER[at] + tacet_simrng_uniform(&rng) * (UPPER[at] - LOWER[at]);
+        }
+        assert_ok(tacet_usca_predict(model, &best, direct, actions, N, context, NULL));
+        assert_ok(tacet_usca_model_tabulate(model, &error, tolerance, NULL));
+        assert_true(error > 0 && error <= tolerance);
+        assert_ok(tacet_usca_predict(model, &again, tabled, actions, N, context, NULL));
+        for (size_t i = 0; i < N; i++) {
+            assert_true(fabs(tabled[i] - direct[i]) <= 2 * tolerance); /* other points than those measured */
+        }
+        assert_true(direct[best] - direct[again] <= 4 * tolerance);
+        tacet_usca_model_free(model);
+    }
+}
+
+static void test_table_refused(void **state) {
+    (void)state;
+    static made m;
+    tacet_usca_model *model = NULL;
+    const double action = 0.3;
+    const double context = 13;
+    double direct = 0;
+    double after = 0;
+    double error = 0;
+    size_t best = 0;
+    make(&m, TACET_KERNEL_MATERN, 2);
+    m.lengthscales[0] = m.lengthscales[1] = 1e-3;
+    assert_ok(tacet_usca_model_create(&model, &m.parts, NULL));
+    assert_ok(tacet_usca_predict(model, &best, &direct, &action, 1, &context, NULL));
+    assert_status(tacet_usca_model_tabulate(model, &error, 1e-4, NULL), TACET_UNSUPPORTED);
+    assert_true(isnan(error));
+    assert_status(tacet_usca_model_tabulate(model, NULL, 0, NULL), TACET_INVALID);
+    assert_status(tacet_usca_model_tabulate(model, NULL, (double)NAN, NULL), TACET_INVALID);
+    assert_ok(tacet_usca_predict(model, &best, &after, &action, 1, &context, NULL));
+    assert_true(after == direct);
+    tacet_usca_model_free(model);
+    make(&m, TACET_KERNEL_SE, 0);
+    assert_ok(tacet_usca_model_create(&model, &m.parts, NULL));
+    assert_ok(tacet_usca_predict(model, &best, &direct, &action, 1, &context, NULL));
+    for (long n = 1;; n++) {
+        fail_alloc_after(n);
+        const tacet_status status = tacet_usca_model_tabulate(model, NULL, 1, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_ok(tacet_usca_predict(model, &best, &after, &action, 1, &context, NULL));
+        assert_true(after == direct);
+    }
+    tacet_usca_model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_predict), cmocka_unit_test(test_file),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_table),
+                                       cmocka_unit_test(test_table_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
