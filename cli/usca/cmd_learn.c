@@ -81,8 +81,10 @@ static bool check_words(usca_job *job, const char *algorithm, const char *mechan
         *code = cli_usage(self, "--algorithm is staged or release, --mechanism is k-norm or gaussian");
         return false;
     }
-    if (!(s->delta > 0 && s->delta < 1) || !(s->noise_sd >= 0) || !(s->prior_sd >= 0)) {
-        *code = cli_usage(self, "--delta must lie between 0 and 1, --noise-sd and --prior-sd must not be negative");
+    if (!(s->delta > 0 && s->delta < 1) || !(s->noise_sd >= 0) || !(s->prior_sd >= 0) ||
+        !(s->prior_decay >= 0 && s->prior_decay <= 2)) {
+        *code = cli_usage(self, "--delta must lie between 0 and 1, --noise-sd and --prior-sd must not be negative, "
+                                "--prior-decay lies between 0 and 2");
         return false;
     }
     s->stages_most = strcmp(algorithm, "release") == 0 ? 1 : s->stages_most;
@@ -118,6 +120,12 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
                                 &job.settings.prior_sd,
                                 "S",
                                 "Belief: size of the function. Not from these records. Default: 0.11 of the range.",
+                                false};
+    options[n++] = (cli_option){"prior-decay",
+                                CLI_DOUBLE,
+                                &job.settings.prior_decay,
+                                "P",
+                                "Belief: smoothness, from 0 (rough) to 2. Not from these records. Default 0.5.",
                                 false};
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) || !usca_job_check(&job, self, &code)) {
         goto done;

@@ -1,9 +1,10 @@
 /* usca_fusion.c - what a noisy, clipped sum says about the weights of a function: one step of a Kalman filter whose
  * matrices are known before any data is seen.
  * Ring: base. Source: docs/algorithms/usca.md, section 7. A stage of n records releases b~ = sum omega r phi + noise,
- * whose mean is n H (theta* - theta) with H = E omega phi phi', and whose covariance is close to n r2 S + sg^2 Z0 with
- * S = E omega^2 phi phi'. Expectations are over the quadrature nodes. They decide only how well the model fits, never
- * what is revealed. Cost: O(q m^2) for a clipping, O(m^3) for a gain. */
+ * whose mean is n rho H (theta* - theta) with H = E omega phi phi', and whose covariance is close to n q2 S + sg^2 Z0
+ * with S = E omega^2 phi phi'; rho and q2 are what clipping leaves of a residual (Bussgang 1952). Expectations are over
+ * the quadrature nodes. They decide only how well the model fits, never what is revealed. Cost: O(q m^2) for a
+ * clipping, O(m^3) for a gain. */
 #include "base/usca_internal.h"
 
 #include "base/fail.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 
 tacet_status tacet__usca_fusion_init(tacet__usca_fusion *f, const tacet_usca_basis *basis, size_t m, double prior_var,
-                                     tacet_error *err) {
+                                     double decay, tacet_error *err) {
     tacet__usca_view view;
     *f = (tacet__usca_fusion){.m = m,
                               .nodes = basis->features->blocks[0].count,
@@ -34,10 +35,16 @@ tacet_status tacet__usca_fusion_init(tacet__usca_fusion *f, const tacet_usca_bas
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu features at %zu nodes", m,
                            basis->features->blocks[0].count);
     }
+    const size_t most = basis->features->m;
+    double all = basis->tail * pow(f->lam[most - 1], decay); /* of what no feature has: at most so much */
     double kept = 0;
+    for (size_t j = 0; j < most; j++) {
+        all += pow(f->lam[j], 1 + decay);
+    }
     for (size_t j = 0; j < m; j++) {
-        f->P[j * m + j] = prior_var;
-        kept += f->lam[j];
+        const double weight = pow(f->lam[j], decay) / all;
+        f->P[j * m + j] = prior_var * weight;
+        kept += f->lam[j] * weight;
     }
     f->tail_var = prior_var * fmax(1 - kept, 0);
     tacet__usca_view_init(&view, basis, m);
@@ -94,19 +101,31 @@ double tacet__usca_fusion_risk(const tacet__usca_fusion *f, const double *P) {
     return risk;
 }
 
+void tacet__usca_fusion_clipped(double *response, double *left, double var, double bound) {
+    const double b = fmin(bound / sqrt(var), 40); /* beyond that nothing is clipped */
+    const double inside = erf(b / sqrt(2));
+    const double density = exp(-b * b / 2) / sqrt(2 * 3.14159265358979323846);
+    *response = inside;
+    *left = var * (inside - 2 * b * density + b * b * (1 - inside));
+}
+
 tacet_status tacet__usca_fusion_gain(tacet__usca_fusion *f, double *P, double *risk, double n, double ratio,
-                                     double residual_var, double noise_sd, tacet_error *err) {
+                                     double residual_var, double bound, double noise_sd, tacet_error *err) {
     const size_t m = f->m;
+    double response = 1;
+    double left = residual_var;
+    tacet__usca_fusion_clipped(&response, &left, residual_var, bound);
+    const double n_signal = n * response * response;
     double *HP = f->work;
     double *C = f->work + m * m;
     tacet__gemm(false, false, m, m, m, 1, f->H, m, f->P, m, 0, HP, m);
     for (size_t i = 0; i < m * m; i++) {
-        C[i] = residual_var * f->S[i];
+        C[i] = left * f->S[i];
     }
     for (size_t j = 0; j < m; j++) {
         C[j * m + j] += noise_sd * noise_sd * (f->lam[j] + ratio);
     }
-    tacet__gemm(false, false, m, m, m, n, HP, m, f->H, m, 1, C, m);
+    tacet__gemm(false, false, m, m, m, n_signal, HP, m, f->H, m, 1, C, m);
     tacet_status status = tacet__cholesky(C, m, m, NULL, NULL, err);
     if (status != TACET_OK) {
         return status;
@@ -115,11 +134,13 @@ tacet_status tacet__usca_fusion_gain(tacet__usca_fusion *f, double *P, double *r
     if (P != f->P) {
         memcpy(P, f->P, m * m * sizeof *P);
     }
-    tacet__syrk(true, m, m, -n, HP, m, 1, P, m);
+    tacet__syrk(true, m, m, -n_signal, HP, m, 1, P, m);
     tacet__symmetrize(P, m, m);
     if (P == f->P) {
-        /* gain' = C^-1 H P */
-        memcpy(f->gain, HP, m * m * sizeof *HP);
+        /* gain' = response C^-1 H P */
+        for (size_t i = 0; i < m * m; i++) {
+            f->gain[i] = response * HP[i];
+        }
         tacet__trsm(true, m, m, C, m, f->gain, m);
     }
     *risk = tacet__usca_fusion_risk(f, P);

@@ -73,6 +73,7 @@ typedef struct tacet__usca_stage {
 
 typedef struct tacet__usca_plan {
     size_t m, count;
+    size_t growth; /* which of the planner's growths the sizes have */
     tacet__usca_stage stages[TACET__USCA_STAGES_MOST];
     double risk;
 } tacet__usca_plan;
@@ -82,6 +83,7 @@ typedef struct tacet__usca_plan_settings {
     double bound;         /* B: rewards less their middle are at most this */
     double noise_sd;      /* believed standard deviation of a reward's noise */
     double prior_var;     /* believed mean square of the function */
+    double decay;         /* believed: theta_j^2 falls as lam_j^decay */
     double unit_sd;       /* standard deviation of one released number per unit of sensitivity, m = 1 */
     bool grows;           /* K-norm noise: times sqrt((m + 1)/2), relative to m = 1 */
     size_t stages_most;   /* 1: one release */
@@ -106,13 +108,16 @@ typedef struct tacet__usca_fusion {
 } tacet__usca_fusion;
 
 tacet_status tacet__usca_fusion_init(tacet__usca_fusion *f, const tacet_usca_basis *basis, size_t m, double prior_var,
-                                     tacet_error *err);
+                                     double decay, tacet_error *err);
 void tacet__usca_fusion_clear(tacet__usca_fusion *f);
 /* Clipping for (ratio, slack): sets H and S; *clip is that of n = 1 (divide by sqrt n). */
 void tacet__usca_fusion_clip(tacet__usca_fusion *f, double ratio, double slack, double *clip);
+/* What clipping at `bound` leaves of a Gaussian residual of variance var: *response is what remains of the signal in it
+ * (Bussgang's theorem), *left the mean square. */
+void tacet__usca_fusion_clipped(double *response, double *left, double var, double bound);
 /* The gain of a stage whose H and S are set; the new covariance goes to `P` (may be f->P). NUMERIC. */
 tacet_status tacet__usca_fusion_gain(tacet__usca_fusion *f, double *P, double *risk, double n, double ratio,
-                                     double residual_var, double noise_sd, tacet_error *err);
+                                     double residual_var, double bound, double noise_sd, tacet_error *err);
 double tacet__usca_fusion_risk(const tacet__usca_fusion *f, const double *P);
 
 #endif

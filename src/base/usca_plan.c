@@ -1,8 +1,9 @@
 /* usca_plan.c - how many features, stages and records each, how much to clip: from the predicted error, before any
- * data. Ring: base. Source: docs/algorithms/usca.md, section 7. Differs from nothing published. The search: numbers of
- * features in growing steps; for each, one to six stages of equal or growing sizes; in each stage a walk over tau/n and
- * the clipping until no neighbour predicts less. Matrices of a clipping depend on (tau/n, kappa) alone, and are kept.
- * Cost: some hundred m x m problems a number of features: tens of milliseconds to a second. */
+ * data. Ring: base. Source: docs/algorithms/usca.md, section 7. The search: numbers of features in growing steps; for
+ * each a walk over one to six stages of equal or growing sizes, from where the last number of features ended; in each
+ * stage a walk over tau/n and the clipping, until no neighbour predicts less. Matrices of a clipping depend on (tau/n,
+ * kappa) alone, and are kept. Cost: some fifty m x m problems a number of features: tens to hundreds of milliseconds.
+ */
 #include "base/usca_internal.h"
 
 #include "base/fail.h"
@@ -13,10 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATIOS = 13, SLACKS = 5, PLAN_FEATURES_MOST = 200 };
+enum { RATIOS = 13, SLACKS = 5, GROWTHS = 3, PLAN_FEATURES_MOST = 200 };
 static const double SLACK[SLACKS] = {0.5, 0.7, 1.0, 1.4, 2.0};
-static const double GROWTH[] = {1, 2, 4};
-static const double RESIDUALS_KEPT = 3; /* standard deviations within which a residual is not clipped */
+static const double GROWTH[GROWTHS] = {1, 2, 4};
+/* Residuals are clipped at three standard deviations of what the model does not know yet, which must not be lost, and
+ * one of the noise, of which only the mean matters. */
+static const double UNKNOWN_KEPT = 3;
+static const double NOISE_KEPT = 1;
 
 static double ratio_of(size_t i) {
     return pow(10, -0.5 * (double)i); /* 1 … 1e-6 */
@@ -51,7 +55,8 @@ static void clear(planner *p) {
 }
 
 static tacet_status begin(planner *p, size_t m, tacet_error *err) {
-    tacet_status status = tacet__usca_fusion_init(&p->fusion, p->basis, m, p->settings->prior_var, err);
+    tacet_status status =
+        tacet__usca_fusion_init(&p->fusion, p->basis, m, p->settings->prior_var, p->settings->decay, err);
     p->trial = TACET__ZALLOC(double, m *m);
     p->best = TACET__ZALLOC(double, m *m);
     p->prior = TACET__ZALLOC(double, m *m);
@@ -89,7 +94,8 @@ static tacet_status predict(planner *p, tacet__usca_stage *stage, size_t i, size
     const tacet__usca_plan_settings *s = p->settings;
     const double n = (double)stage->n;
     const double growth = s->grows ? sqrt(((double)p->fusion.m + 1) / 2) : 1;
-    const double residual_var = s->noise_sd * s->noise_sd + tacet__usca_fusion_risk(&p->fusion, p->fusion.P);
+    const double unknown_var = tacet__usca_fusion_risk(&p->fusion, p->fusion.P);
+    const double residual_var = s->noise_sd * s->noise_sd + unknown_var;
     tacet_status status = select_slot(p, i, k, &stage->clip, err);
     if (status != TACET_OK) {
         return status;
@@ -97,10 +103,10 @@ static tacet_status predict(planner *p, tacet__usca_stage *stage, size_t i, size
     stage->clip /= sqrt(n);
     stage->ratio = ratio_of(i);
     stage->slack = SLACK[k];
-    stage->bound = p->single ? s->bound : fmin(s->bound, RESIDUALS_KEPT * sqrt(residual_var));
+    stage->bound = p->single ? s->bound : fmin(s->bound, UNKNOWN_KEPT * sqrt(unknown_var) + NOISE_KEPT * s->noise_sd);
     stage->noise_sd = s->unit_sd * growth * 2 * stage->bound * stage->clip;
-    return tacet__usca_fusion_gain(&p->fusion, p->trial, &stage->risk, n, stage->ratio, residual_var, stage->noise_sd,
-                                   err);
+    return tacet__usca_fusion_gain(&p->fusion, p->trial, &stage->risk, n, stage->ratio, residual_var, stage->bound,
+                                   stage->noise_sd, err);
 }
 
 /* Walks from (*i, *k) to a pair none of whose neighbours predicts less; the fusion then has the covariance after it. */
@@ -134,7 +140,8 @@ static tacet_status walk(planner *p, tacet__usca_stage *stage, size_t *i, size_t
     return status;
 }
 
-static tacet_status try_stages(planner *p, tacet__usca_plan *plan, size_t count, double growth, tacet_error *err) {
+static tacet_status try_stages(planner *p, tacet__usca_plan *plan, size_t count, size_t g, tacet_error *err) {
+    const double growth = GROWTH[g];
     const size_t m = p->fusion.m;
     double total = 0;
     size_t given = 0;
@@ -142,7 +149,7 @@ static tacet_status try_stages(planner *p, tacet__usca_plan *plan, size_t count,
     size_t k = 2;
     tacet_status status = TACET_OK;
     memcpy(p->fusion.P, p->prior, m * m * sizeof *p->prior);
-    *plan = (tacet__usca_plan){.m = m, .count = count};
+    *plan = (tacet__usca_plan){.m = m, .count = count, .growth = g};
     p->single = count == 1;
     for (size_t j = 0; j < count; j++) {
         total += pow(growth, (double)j);
@@ -162,27 +169,32 @@ static tacet_status try_stages(planner *p, tacet__usca_plan *plan, size_t count,
     return status;
 }
 
+/* The best number of stages and growth of their sizes, walking from those of `best`; its risk is that of m features. */
 static tacet_status try_features(planner *p, tacet__usca_plan *best, size_t m, tacet_error *err) {
+    static const int STEP[5][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+    bool seen[TACET__USCA_STAGES_MOST + 1][GROWTHS] = {{false}};
     tacet_status status = begin(p, m, err);
+    size_t count = best->count;
+    size_t g = best->growth;
     best->risk = INFINITY;
-    double last = INFINITY;
-    for (size_t count = 1; count <= p->settings->stages_most && status == TACET_OK; count++) {
-        double least = INFINITY;
-        for (size_t g = 0; g < sizeof GROWTH / sizeof *GROWTH && status == TACET_OK; g++) {
+    for (bool moved = true; moved && status == TACET_OK;) {
+        moved = false;
+        for (size_t step = 0; step < 5 && status == TACET_OK; step++) {
+            const size_t c = count + (size_t)STEP[step][0];
+            const size_t h = g + (size_t)STEP[step][1];
             tacet__usca_plan plan;
-            status = try_stages(p, &plan, count, GROWTH[g], err);
+            if (c == 0 || c > p->settings->stages_most || h >= GROWTHS || seen[c][h] || (c == 1 && h > 0)) {
+                continue;
+            }
+            seen[c][h] = true;
+            status = try_stages(p, &plan, c, h, err);
             if (status == TACET_OK && plan.risk < best->risk) {
                 *best = plan;
-            }
-            least = status == TACET_OK ? fmin(least, plan.risk) : least;
-            if (count == 1) {
-                break;
+                moved = true;
             }
         }
-        if (least > last) {
-            break; /* more stages were no better */
-        }
-        last = least;
+        count = best->count;
+        g = best->growth;
     }
     clear(p);
     return status;
@@ -194,7 +206,7 @@ static tacet_status check(const tacet_usca_basis *basis, const tacet__usca_plan_
                            (int)TACET__USCA_STAGES_MOST);
     }
     if (!(s->bound > 0 && isfinite(s->bound) && s->noise_sd > 0 && isfinite(s->noise_sd) && s->prior_var > 0 &&
-          isfinite(s->prior_var) && s->unit_sd > 0 && isfinite(s->unit_sd)) ||
+          isfinite(s->prior_var) && s->decay >= 0 && isfinite(s->decay) && s->unit_sd > 0 && isfinite(s->unit_sd)) ||
         basis == NULL) {
         return tacet__fail(err, TACET_INVALID,
                            "a plan needs a reward bound, a noise, a prior and a scale that are finite and > 0");
@@ -213,8 +225,8 @@ tacet_status tacet__usca_plan_make(tacet__usca_plan *plan, const tacet_usca_basi
         most = settings->features_most;
     }
     size_t worse = 0;
+    tacet__usca_plan found = {.count = settings->stages_most > 1 ? 2 : 1, .growth = settings->stages_most > 1 ? 1 : 0};
     for (size_t m = most < 4 ? most : 4; status == TACET_OK && worse < 2; m = m + m / 3 < most ? m + m / 3 : most) {
-        tacet__usca_plan found;
         status = try_features(&p, &found, m, err);
         if (status == TACET_OK && found.risk < plan->risk) {
             *plan = found;

@@ -18,8 +18,12 @@
 enum { STEP_BITS = 30, RECORDS_MOST = 1 << 22, TILE = 32 }; /* 2^22 shares of 2^30 steps: whole numbers below 2^53 */
 
 void tacet_usca_settings_defaults(tacet_usca_settings *settings) {
-    *settings = (tacet_usca_settings){
-        .reward_lower = -1, .reward_upper = 1, .eps = 1, .delta = 1e-6, .stages_most = TACET__USCA_STAGES_MOST};
+    *settings = (tacet_usca_settings){.reward_lower = -1,
+                                      .reward_upper = 1,
+                                      .prior_decay = 0.5,
+                                      .eps = 1,
+                                      .delta = 1e-6,
+                                      .stages_most = TACET__USCA_STAGES_MOST};
 }
 
 static tacet_status check(const tacet_usca_settings *s, tacet_error *err) {
@@ -33,8 +37,10 @@ static tacet_status check(const tacet_usca_settings *s, tacet_error *err) {
     if (s->gaussian && !(s->delta > 0 && s->delta < 1)) {
         return tacet__fail(err, TACET_INVALID, "Gaussian noise needs delta between 0 and 1");
     }
-    if (!(s->noise_sd >= 0 && isfinite(s->noise_sd) && s->prior_sd >= 0 && isfinite(s->prior_sd))) {
-        return tacet__fail(err, TACET_INVALID, "beliefs about noise and function must be finite and >= 0");
+    if (!(s->noise_sd >= 0 && isfinite(s->noise_sd) && s->prior_sd >= 0 && isfinite(s->prior_sd) &&
+          s->prior_decay >= 0 && s->prior_decay <= 2)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "beliefs about noise and function must be finite and >= 0, the decay at most 2");
     }
     if (s->stages_most == 0 || s->stages_most > TACET__USCA_STAGES_MOST) {
         return tacet__fail(err, TACET_INVALID, "1 to %d stages", (int)TACET__USCA_STAGES_MOST);

@@ -476,7 +476,8 @@ static void fingerprint(usca *u) {
     const tacet_usca_settings *l = &s->learner;
     const tacet_usca_basis *b = u->basis;
     const tacet_kernel_spec *spec = tacet_kernel_describe(b->features->kernel);
-    const double reals[] = {l->reward_lower, l->reward_upper, l->noise_sd, l->prior_sd, l->eps, l->delta};
+    const double reals[] = {l->reward_lower, l->reward_upper, l->noise_sd, l->prior_sd,
+                            l->prior_decay,  l->eps,          l->delta};
     const uint64_t wholes[] = {s->rounds,
                                s->learn,
                                (uint64_t)s->design,

@@ -23,6 +23,7 @@ tacet_status tacet__usca_plan_for(const tacet_usca_learner *l, tacet__usca_plan 
                                    .bound = l->bound,
                                    .noise_sd = l->noise_sd,
                                    .prior_var = l->prior_var,
+                                   .decay = l->settings.prior_decay,
                                    .unit_sd = sqrt(2) / l->settings.eps,
                                    .grows = !l->settings.gaussian,
                                    .stages_most = l->settings.stages_most,
@@ -186,7 +187,7 @@ static tacet_status learn_stage(staging *s, size_t j, tacet_error *err) {
     if (status == TACET_OK) {
         /* What the receipt says was drawn, not what was planned. */
         s->receipts[j] = *tacet_release_receipt(release);
-        status = tacet__usca_fusion_gain(&s->fusion, s->fusion.P, &risk, n, stage->ratio, residual_var,
+        status = tacet__usca_fusion_gain(&s->fusion, s->fusion.P, &risk, n, stage->ratio, residual_var, stage->bound,
                                          s->receipts[j].error_sd, err);
     }
     if (status == TACET_OK) {
@@ -207,7 +208,8 @@ tacet_status tacet__usca_release_planned(const tacet_usca_learner *l, tacet_usca
         return tacet__fail(err, TACET_INVALID,
                            "a release of a model names its own groups, and needs a ticket of up to 150 bytes");
     }
-    tacet_status status = tacet__usca_fusion_init(&s.fusion, l->basis, plan->m, l->prior_var, err);
+    tacet_status status =
+        tacet__usca_fusion_init(&s.fusion, l->basis, plan->m, l->prior_var, l->settings.prior_decay, err);
     if (status == TACET_OK) {
         status = tacet__usca_assign(&s.stage_of, plan, l->count, err);
     }

@@ -304,14 +304,21 @@ static void test_fusion(void **state) {
     const double n = 500;
     const double prior = 0.05;
     const double r2 = 0.04;
-    assert_ok(tacet__usca_fusion_init(&f, basis, M, prior, NULL));
+    /* However fast the prior falls, the function's mean square is the prior's, kept or in the tail. */
+    for (int k = 0; k < 4; k++) {
+        assert_ok(tacet__usca_fusion_init(&f, basis, M, prior, 0.5 * k, NULL));
+        assert_close(tacet__usca_fusion_risk(&f, f.P), prior, 1e-12);
+        assert_close(f.P[0] / f.P[(M - 1) * M + M - 1], pow(f.lam[0] / f.lam[M - 1], 0.5 * k), 1e-6 * pow(10, 4 * k));
+        tacet__usca_fusion_clear(&f);
+    }
+    assert_ok(tacet__usca_fusion_init(&f, basis, M, prior, 0, NULL));
     assert_close(tacet__usca_fusion_risk(&f, f.P), prior * (basis->tail + 1) - prior * basis->tail, 1e-3);
     tacet__usca_fusion_clip(&f, 0.01, 1e9, &clip); /* nothing is clipped: H = S = diag(lam) */
     for (size_t j = 0; j < M; j++) {
         assert_close(f.H[j * M + j], f.lam[j], 1e-12);
         assert_close(f.S[j * M + j], f.lam[j], 1e-12);
     }
-    assert_ok(tacet__usca_fusion_gain(&f, f.P, &risk, n, 0.01, r2, 1e-9, NULL));
+    assert_ok(tacet__usca_fusion_gain(&f, f.P, &risk, n, 0.01, r2, 100 * sqrt(r2), 1e-9, NULL));
     for (size_t j = 0; j < M; j++) {
         assert_close(f.P[j * M + j], 1 / (1 / prior + n * f.lam[j] / r2), 1e-9);
         /* K b with b = n lam theta gives back theta but for what the prior keeps. */
@@ -325,6 +332,37 @@ static void test_fusion(void **state) {
     assert_true(f.H[0] < 0.999 * f.lam[0]);
     tacet__usca_fusion_clear(&f);
     tacet_usca_basis_free(basis);
+}
+
+/* What clipping leaves of a residual, by simulation: the regression of the clipped on the signal, and the mean square.
+ * 200,000 draws: standard errors below 0.003, limits at 5 of them. */
+static void test_clipped(void **state) {
+    (void)state;
+    enum { N = 200000 };
+    const double bounds[] = {0.05, 0.3, 0.6, 3};
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 41, 0);
+    for (size_t k = 0; k < 4; k++) {
+        double cross = 0;
+        double signal2 = 0;
+        double square = 0;
+        double response = 0;
+        double left = 0;
+        for (size_t i = 0; i < N; i++) {
+            const double signal = 0.3 * tacet_simrng_normal(&rng);
+            const double clipped = fmin(fmax(signal + 0.4 * tacet_simrng_normal(&rng), -bounds[k]), bounds[k]);
+            cross += signal * clipped / N;
+            signal2 += signal * signal / N;
+            square += clipped * clipped / N;
+        }
+        tacet__usca_fusion_clipped(&response, &left, 0.25, bounds[k]);
+        assert_close(response, cross / signal2, 0.015);
+        assert_close(left, square, 0.005);
+    }
+    double response = 0;
+    double left = 0;
+    tacet__usca_fusion_clipped(&response, &left, 0.25, INFINITY);
+    assert_true(response == 1 && fabs(left - 0.25) < 1e-15);
 }
 
 static void test_plan(void **state) {
@@ -531,9 +569,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moments),      cmocka_unit_test(test_equals_dense),
         cmocka_unit_test(test_certificates), cmocka_unit_test(test_certificate_loose),
-        cmocka_unit_test(test_fusion),       cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_laws),         cmocka_unit_test(test_bad_spaces),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_fusion),       cmocka_unit_test(test_clipped),
+        cmocka_unit_test(test_plan),         cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_bad_spaces),   cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,12 +23,14 @@ typedef struct tacet_usca_learner tacet_usca_learner;
 
 typedef struct tacet_usca_settings {
     double reward_lower, reward_upper; /* public; rewards outside are clipped */
-    double noise_sd;      /* belief: standard deviation of a reward's noise; 0: a tenth of half the range */
-    double prior_sd;      /* belief: root mean square of the function about the middle; 0: 0.2236 of half */
-    double eps;           /* of everything released */
-    double delta;         /* Gaussian noise only */
-    bool gaussian;        /* false: K-norm noise, pure eps */
-    size_t stages_most;   /* 1: one release; default 6 */
+    double noise_sd;    /* belief: standard deviation of a reward's noise; 0: a tenth of half the range */
+    double prior_sd;    /* belief: root mean square of the function about the middle; 0: 0.2236 of half */
+    double prior_decay; /* belief: coefficients' squares fall as eigenvalue^decay; 0: as rough as draws of the Gaussian
+                           process, whose norm is infinite; 0.5 (default): of finite norm, as the theory assumes */
+    double eps;         /* of everything released */
+    double delta;       /* Gaussian noise only */
+    bool gaussian;      /* false: K-norm noise, pure eps */
+    size_t stages_most; /* 1: one release; default 6 */
     size_t features_most; /* 0: as the plan wants */
 } tacet_usca_settings;
 
