@@ -38,10 +38,21 @@ if [ -e "$work/joint/output" ]; then
     expect joint 'best of 5 arms: row'
     expect joint 'intact: '
 fi
+if [ -e "$work/local/output" ]; then
+    expect local 'refused with exit code 3'
+    expect local 'refused with exit code 1'
+    expect local '32 observed'
+    expect local '"kind":"best"'
+fi
+if [ -e "$work/usca/output" ]; then
+    expect usca 'refused with exit code 3'
+    expect usca 'intact: '
+    [ "$(grep -c '^best action' "$work/usca/output")" = 3 ] || fail "usca: not three predictions"
+fi
 if [ -e "$work/modeler/output" ]; then
     expect modeler 'refused with exit code 3'
     [ "$(grep -c 'best measured   row' "$work/modeler/output")" = 2 ] || fail "modeler: not two results"
     grep -q '</html>' "$work/modeler/modeler-tutorial/report.html" || fail "modeler: no report"
 fi
-[ "$count" -ge 2 ] || fail "fewer than two tutorials"
+[ "$count" -ge 5 ] || fail "fewer than five tutorials"
 echo "$count tutorials"
