@@ -10,6 +10,7 @@ fail() {
     [ ! -e "$work/output" ] || tail -n 20 "$work/output" >&2
     exit 1
 }
+command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
 command -v git >/dev/null || { echo "git is not installed"; exit 77; }
 mkdir "$work/clone"
 if ! git -C "$TACET_SOURCE" ls-files -z --cached --others --exclude-standard >"$work/list" 2>/dev/null; then
@@ -33,7 +34,12 @@ fi
 blocks() { sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$1" | grep -v '^```' || true; }
 commands=0
 for document in README.md docs/faq.md; do
-    blocks "$TACET_SOURCE/$document" sh >"$work/commands"
+    {
+        # What a failed command leaves running ends with it.
+        # shellcheck disable=SC2016
+        echo 'trap '\''kill $(jobs -p) 2>/dev/null || true'\'' EXIT'
+        blocks "$TACET_SOURCE/$document" sh
+    } >"$work/commands"
     grep -q tacet "$work/commands" || fail "$document has no commands: the check is blind"
     # One shell reads them as typed, and stops at the first that fails.
     (cd "$work/clone" && timeout "$seconds" bash -eu "$work/commands" >"$work/output" 2>&1) || fail "$document: a command failed"
