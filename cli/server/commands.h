@@ -12,6 +12,9 @@ int cmd_study_list(int argc, char **argv, const cli_command *self);
 int cmd_study_show(int argc, char **argv, const cli_command *self);
 int cmd_study_archive(int argc, char **argv, const cli_command *self);
 int cmd_study_token(int argc, char **argv, const cli_command *self);
+int cmd_store_init(int argc, char **argv, const cli_command *self);
+int cmd_store_check(int argc, char **argv, const cli_command *self);
+int cmd_store_backup(int argc, char **argv, const cli_command *self);
 
 /* The local policies and those of the central model. */
 extern const tacet__policy_kind *const server_kinds[];

@@ -85,6 +85,41 @@ static const cli_command COMMANDS[] = {
                     "tacet study token --store studies --list",
         .run = cmd_study_token,
     },
+    {
+        .name = "store init",
+        .summary = "make or migrate a store; PostgreSQL: its schemas, roles and rights",
+        .usage = "--store DIR|URL [--open-store URL]",
+        .description =
+            "Makes the tables of a store, or brings older ones up to this version. With PostgreSQL, as a role that may "
+            "create schemas and roles: makes tacet_trusted and tacet_open, which cannot log in before you let them "
+            "(ALTER ROLE … LOGIN), and gives each what it needs and no more. Repeating it is harmless.",
+        .examples = "tacet store init --store studies\n"
+                    "tacet store init --store postgresql://postgres@db/tacet",
+        .run = cmd_store_init,
+    },
+    {
+        .name = "store check",
+        .summary = "read everything in a store, and say whether it holds together",
+        .usage = "--store DIR|URL [--open-store URL]",
+        .description =
+            "Reads the log of every study and checks its chain to the end, verifies the ledgers of central studies, "
+            "and "
+            "compares the trusted store with what the open one has seen of it: a store that was put back to an older "
+            "state is found, and its servers will refuse it, too. Servers may run meanwhile.",
+        .examples = "tacet store check --store studies",
+        .run = cmd_store_check,
+    },
+    {
+        .name = "store backup",
+        .summary = "copy a store in a folder while servers run",
+        .usage = "--store DIR --to DIR",
+        .description =
+            "Copies both stores and the ledgers into a new folder, in an order that keeps them consistent. "
+            "The copy is as secret as the original. For PostgreSQL use pg_dump; docs/deployment.md says how, "
+            "and what may be put back.",
+        .examples = "tacet store backup --store studies --to /backup/studies-monday",
+        .run = cmd_store_backup,
+    },
     {0},
 };
 

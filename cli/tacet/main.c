@@ -22,6 +22,7 @@ static const entry TABLE[] = {
     {"device", "tacet-device", 1, "trusted", "randomise a reward on the device, once per ticket: suggest, report"},
     {"server", "tacet-server", 1, "trusted", "the suggestion service over HTTPS; init makes its keys"},
     {"study", "tacet-server", 1, "trusted", "studies of the service: create, list, show, archive, token"},
+    {"store", "tacet-server", 1, "trusted", "where the studies are kept: init, check, backup"},
     {"collector", "tacet-collector", 1, "open", "the suggestion service for local studies alone"},
     {"joint predict", "tacet-predict", 1, "open", "the best arm of a decision set, from a released model"},
     {"joint", "tacet-joint", 1, "trusted", "private decision sets and rewards: init, suggest, observe, status"},

@@ -195,33 +195,6 @@ static tacet_status find_in(tacet__half *half, tacet__study *out, const char *na
     return status;
 }
 
-tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, const char *name, tacet_error *err) {
-    tacet_status status = good_name(name) ? find_in(&studies->open, out, name, err) : TACET_NOT_FOUND;
-    if (status == TACET_NOT_FOUND) {
-        return tacet__fail(err, status, "there is no study of this name");
-    }
-    if (status != TACET_OK) {
-        return status;
-    }
-    out->open_number = out->number;
-    if (out->model == TACET__STUDY_LOCAL || studies->trusted.db == NULL) {
-        return TACET_OK;
-    }
-    const uint64_t open_number = out->number;
-    const uint64_t shown = out->head;
-    status = find_in(&studies->trusted, out, name, err);
-    if (status == TACET_NOT_FOUND) {
-        return shown == 0
-                   ? tacet__fail(err, status, "the study %s was not wholly added: add it again", name)
-                   : tacet__fail(err, TACET_CORRUPT,
-                                 "the open store has %llu events of study %s, the trusted store does not know it: "
-                                 "was it put back to an older state?",
-                                 (unsigned long long)shown, name);
-    }
-    out->open_number = open_number;
-    return status;
-}
-
 static tacet_status list_in(tacet__half *half, tacet__study_model first, tacet__study_model last, tacet__study_fn *fn,
                             void *user, tacet_error *err) {
     tacet__query *query = half->queries[TACET__Q_STUDY_LIST];
@@ -313,6 +286,42 @@ static tacet_status add_to(tacet__half *half, tacet__study *study, bool secret, 
         tacet__db_rollback(half->db);
     }
     tacet__study_clear(&there);
+    return status;
+}
+
+/* A central study whose name the open store has lost: an older copy of it was put in its place. It is shown again. */
+static tacet_status show_again(tacet__studies *studies, tacet__study *out, const char *name, tacet_error *err) {
+    const tacet_status status = find_in(&studies->trusted, out, name, err);
+    return status == TACET_OK ? add_to(&studies->open, out, false, err) : status;
+}
+
+tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, const char *name, tacet_error *err) {
+    tacet_status status = good_name(name) ? find_in(&studies->open, out, name, err) : TACET_NOT_FOUND;
+    if (status == TACET_NOT_FOUND && good_name(name) && studies->trusted.db != NULL && studies->writing == NULL) {
+        status = show_again(studies, out, name, err);
+    }
+    if (status == TACET_NOT_FOUND) {
+        return tacet__fail(err, status, "there is no study of this name");
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    out->open_number = out->number;
+    if (out->model == TACET__STUDY_LOCAL || studies->trusted.db == NULL) {
+        return TACET_OK;
+    }
+    const uint64_t open_number = out->number;
+    const uint64_t shown = out->head;
+    status = find_in(&studies->trusted, out, name, err);
+    if (status == TACET_NOT_FOUND) {
+        return shown == 0
+                   ? tacet__fail(err, status, "the study %s was not wholly added: add it again", name)
+                   : tacet__fail(err, TACET_CORRUPT,
+                                 "the open store has %llu events of study %s, the trusted store does not know it: "
+                                 "was it put back to an older state?",
+                                 (unsigned long long)shown, name);
+    }
+    out->open_number = open_number;
     return status;
 }
 
