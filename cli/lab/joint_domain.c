@@ -1,6 +1,8 @@
 /* joint_domain.c - fixed-domain problems of section 6.2, and their simulation. Ring: programs; made-up data. */
 #include "joint_domain.h"
 
+#include "base/fail.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +32,8 @@ struct joint_domain {
     const scenario *scenario;
     tacet_fixed_group *groups; /* Phi owned */
     double *value;             /* choices x groups, scaled: the groups' values add up to the function */
+    tacet_features *features;  /* of a domain of one group; NULL otherwise */
+    double *X;                 /* dim x choices: the points of the last group */
 };
 
 /* The point of a choice (the second camel coordinate doubled, so that one lengthscale fits both), and its raw value. */
@@ -51,8 +55,9 @@ static double point(const scenario *s, size_t group, size_t choice, double *x) {
     return sin(v) * wave * wave;
 }
 
-static tacet_status fill_group(joint_domain *d, size_t g, const tacet_kernel *kernel, double *X, tacet_error *err) {
+static tacet_status fill_group(joint_domain *d, size_t g, const tacet_kernel *kernel, tacet_error *err) {
     const scenario *s = d->scenario;
+    double *X = d->X;
     for (size_t c = 0; c < s->choices; c++) {
         d->value[c + g * s->choices] = point(s, g, c, X + c * s->dim);
     }
@@ -73,6 +78,18 @@ static tacet_status fill_group(joint_domain *d, size_t g, const tacet_kernel *ke
     }
     tacet_features_free(features);
     return Phi == NULL ? TACET_NO_MEMORY : TACET_OK;
+}
+
+/* Features for the published algorithm, which evaluates them at all arms every round: from a coarse grid of landmarks,
+ * so that this costs 49 kernel values an arm instead of 961. */
+static tacet_status few_landmarks(joint_domain *d, const tacet_kernel *kernel, tacet_error *err) {
+    enum { EVERY = 5, SIDE = CAMEL_SIDE / EVERY + 1 };
+    double Z[2 * SIDE * SIDE];
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+        const size_t row = i / SIDE * EVERY, column = i % SIDE * EVERY;
+        memcpy(Z + 2 * i, d->X + 2 * (row * CAMEL_SIDE + column), 2 * sizeof *Z);
+    }
+    return tacet_features_create_nystrom(&d->features, kernel, Z, 2, (size_t)SIDE * SIDE, d->scenario->features, err);
 }
 
 static void scale(joint_domain *d) {
@@ -112,20 +129,22 @@ tacet_status joint_domain_create(joint_domain **out, const char *name, tacet_err
     tacet_kernel *kernel = NULL;
     tacet_status status = tacet_kernel_create(&kernel, &spec, err);
     joint_domain *d = calloc(1, sizeof *d);
-    double *X = malloc(s->choices * s->dim * sizeof(double));
-    if (d == NULL || X == NULL) {
+    if (d == NULL) {
         status = TACET_NO_MEMORY;
     } else {
         d->scenario = s;
+        d->X = malloc(s->choices * s->dim * sizeof(double));
         d->groups = calloc(s->groups, sizeof *d->groups);
         d->value = calloc(s->groups * s->choices, sizeof(double));
-        status = d->groups == NULL || d->value == NULL ? TACET_NO_MEMORY : status;
+        status = d->groups == NULL || d->value == NULL || d->X == NULL ? TACET_NO_MEMORY : status;
     }
     for (size_t g = 0; status == TACET_OK && g < s->groups; g++) {
-        status = fill_group(d, g, kernel, X, err);
+        status = fill_group(d, g, kernel, err);
+    }
+    if (status == TACET_OK && s->groups == 1) {
+        status = few_landmarks(d, kernel, err);
     }
     tacet_kernel_free(kernel);
-    free(X);
     if (status != TACET_OK) {
         joint_domain_free(d);
         return status;
@@ -140,6 +159,8 @@ void joint_domain_free(joint_domain *d) {
         for (size_t g = 0; d->groups != NULL && g < d->scenario->groups; g++) {
             free((double *)(uintptr_t)d->groups[g].Phi);
         }
+        tacet_features_free(d->features);
+        free(d->X);
         free(d->groups);
         free(d->value);
         free(d);
@@ -183,6 +204,35 @@ static tacet_status run_shipped(const joint_domain *d, double *regret, const tac
     return status;
 }
 
+/* The published algorithm: every round scores all arms. */
+static tacet_status run_published(const joint_domain *d, double *regret, const tacet_joint_published_settings *settings,
+                                  uint64_t seed, uint64_t trial, tacet_simrng *rng, tacet_error *err) {
+    const scenario *s = d->scenario;
+    tacet_noise *noise = NULL;
+    tacet_policy *policy = NULL;
+    if (d->features == NULL) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "the published algorithm scores all arms: not on %s", s->name);
+    }
+    tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
+    if (status == TACET_OK) {
+        const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a bandit", .to_whom = "all"};
+        status = tacet_joint_published_create(&policy, d->features, settings, &ask, err);
+    }
+    const tacet_round round = {.points = d->X, .ld = s->dim, .d = s->dim, .count = s->choices};
+    for (uint64_t t = 0; status == TACET_OK && t < settings->rounds; t++) {
+        tacet_suggestion suggestion;
+        status = tacet_policy_suggest(policy, &suggestion, &round, err);
+        if (status == TACET_OK) {
+            const double mean = d->value[suggestion.index];
+            *regret += 1 - mean;
+            status = tacet_policy_observe(policy, suggestion.ticket, reward(mean, rng), err);
+        }
+    }
+    tacet_policy_free(policy);
+    tacet_noise_close(noise);
+    return status;
+}
+
 /* The same learner on exact sums. */
 static tacet_status run_plain(const joint_domain *d, double *regret, const tacet_joint_fixed_settings *settings,
                               uint64_t seed, uint64_t trial, tacet_simrng *rng, tacet_error *err) {
@@ -221,13 +271,17 @@ static tacet_status run_plain(const joint_domain *d, double *regret, const tacet
 }
 
 tacet_status joint_domain_run(const joint_domain *d, double *regret, joint_domain_player player,
-                              const tacet_joint_fixed_settings *settings, uint64_t seed, uint64_t trial,
+                              const tacet_joint_fixed_settings *settings,
+                              const tacet_joint_published_settings *published, uint64_t seed, uint64_t trial,
                               tacet_error *err) {
     tacet_simrng rng;
     tacet_simrng_init(&rng, seed, trial);
     *regret = 0;
     if (player == JOINT_DOMAIN_NONPRIVATE) {
         return run_plain(d, regret, settings, seed, trial, &rng, err);
+    }
+    if (player == JOINT_DOMAIN_PUBLISHED) {
+        return run_published(d, regret, published, seed, trial, &rng, err);
     }
     size_t *arm = calloc(d->scenario->groups, sizeof *arm);
     if (arm == NULL) {

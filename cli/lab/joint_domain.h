@@ -9,10 +9,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <tacet/trusted/joint.h>
 #include <tacet/trusted/joint_fixed.h>
 
 typedef struct joint_domain joint_domain;
 typedef enum joint_domain_player {
+    JOINT_DOMAIN_PUBLISHED, /* where there is one group: all arms are scored */
     JOINT_DOMAIN_SHIPPED,
     JOINT_DOMAIN_NONPRIVATE,
     JOINT_DOMAIN_RANDOM
@@ -21,9 +23,11 @@ typedef enum joint_domain_player {
 /* INVALID names the scenarios. NO_MEMORY. */
 tacet_status joint_domain_create(joint_domain **out, const char *scenario, tacet_error *err);
 void joint_domain_free(joint_domain *domain);
-/* One run; *regret is cumulative. The settings' eps and delta are used by SHIPPED only. */
+/* One run; *regret is cumulative. eps and delta are used by the private players only; `published` by PUBLISHED only.
+ * UNSUPPORTED: PUBLISHED on a domain of many groups, whose arms cannot be enumerated. */
 tacet_status joint_domain_run(const joint_domain *domain, double *regret, joint_domain_player player,
-                              const tacet_joint_fixed_settings *settings, uint64_t seed, uint64_t trial,
+                              const tacet_joint_fixed_settings *settings,
+                              const tacet_joint_published_settings *published, uint64_t seed, uint64_t trial,
                               tacet_error *err);
 
 #endif

@@ -167,6 +167,66 @@ static tacet_status take_inputs(lab_problem *p, const tacet_csv_table *t, const 
     return TACET_OK;
 }
 
+/* Replaces inputs by their logarithms where asked. */
+static tacet_status take_logs(tacet_csv_table *t, const char *const *names, size_t count, const char *list,
+                              tacet_error *err) {
+    char **words = NULL;
+    size_t found = 0;
+    if (!cli_split(&words, &found, list)) {
+        return tacet__fail(err, TACET_INVALID, "the list of inputs to take logarithms of is wrong");
+    }
+    tacet_status status = TACET_OK;
+    for (size_t a = 0; a < count && status == TACET_OK; a++) {
+        bool wanted = false;
+        for (size_t w = 0; w < found; w++) {
+            wanted = wanted || strcmp(words[w], names[a]) == 0;
+        }
+        for (size_t i = 0; wanted && i < t->n && status == TACET_OK; i++) {
+            double *x = &t->values[i * t->d + a];
+            status = *x > 0 ? TACET_OK : tacet__fail(err, TACET_INVALID, "%.60s is not positive everywhere", names[a]);
+            *x = log(*x);
+        }
+    }
+    free(words);
+    return status;
+}
+
+/* Inputs, then the target, which may come from another file. */
+static tacet_status load(tacet_csv_table *t, const lab_table_options *o, const char *const *names, size_t count,
+                         tacet_error *err) {
+    const bool apart = o->target_data != NULL;
+    const tacet_csv_wanted own = {
+        .columns = names, .d = apart ? count : count + 1, .least_records = 2, .no_constants = true};
+    tacet_status status = tacet_csv_load_file(t, o->data, &own, err);
+    if (status == TACET_OK && apart) {
+        tacet_csv_table inputs = *t;
+        tacet_csv_table target = {0};
+        const tacet_csv_wanted other = {.columns = names + count, .d = 1, .least_records = 2, .no_constants = true};
+        *t = (tacet_csv_table){0};
+        status = tacet_csv_load_file(&target, o->target_data, &other, err);
+        if (status == TACET_OK && target.n != inputs.n) {
+            status = tacet__fail(err, TACET_INVALID, "inputs have %zu records, targets %zu", inputs.n, target.n);
+        }
+        double *values = status == TACET_OK ? TACET__ZALLOC(double, inputs.n *(count + 1)) : NULL;
+        if (status == TACET_OK && values == NULL) {
+            status = no_memory(err);
+        }
+        for (size_t i = 0; values != NULL && i < inputs.n; i++) {
+            memcpy(values + i * (count + 1), inputs.values + i * count, count * sizeof *values);
+            values[i * (count + 1) + count] = target.values[i];
+        }
+        if (status == TACET_OK) {
+            *t = (tacet_csv_table){.values = values, .d = count + 1, .n = inputs.n};
+        }
+        tacet_csv_table_clear(&inputs);
+        tacet_csv_table_clear(&target);
+    }
+    if (status == TACET_OK && o->rows > 0 && o->rows < t->n) {
+        t->n = o->rows;
+    }
+    return status == TACET_OK && o->log_inputs != NULL ? take_logs(t, names, count, o->log_inputs, err) : status;
+}
+
 static tacet_status table(lab_problem *p, const lab_table_options *o, double radius, tacet_error *err) {
     char **inputs = NULL;
     size_t count = 0;
@@ -182,11 +242,11 @@ static tacet_status table(lab_problem *p, const lab_table_options *o, double rad
         names[a] = inputs[a];
     }
     names[count] = o->target;
-    const tacet_csv_wanted wanted = {.columns = names, .d = count + 1, .least_records = 2, .no_constants = true};
-    tacet_csv_table t;
-    tacet_status status = tacet_csv_load_file(&t, o->data, &wanted, err);
+    tacet_csv_table t = {0};
+    tacet_status status = load(&t, o, names, count, err);
     free(inputs);
     if (status != TACET_OK) {
+        tacet_csv_table_clear(&t);
         return status;
     }
     double scale[LAB_MOST_INPUTS];

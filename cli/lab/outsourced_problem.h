@@ -11,7 +11,10 @@ typedef struct lab_table_options {
     const char *data;   /* CSV file */
     const char *inputs; /* "a,b,c" */
     const char *target;
-    const char *scales; /* "1,2.5,1": each column is divided by its own; NULL: by its half-range */
+    const char *target_data; /* another CSV with as many records, in the same order, that has the target; NULL: data */
+    const char *log_inputs;  /* "b,c": columns of which the logarithm is taken; NULL: none */
+    size_t rows;             /* the first so many records; 0: all */
+    const char *scales;      /* "1,2.5,1": each column is divided by its own; NULL: by its half-range */
     bool log_target;
     bool minimise;
     bool standardise;

@@ -73,16 +73,19 @@ static const char *words(const char *text) {
 
 static int outsourced_key(char *out, size_t size, const lab_outsourced_request *o, tacet_error *err) {
     char content[17] = "-";
-    if (o->table.data != NULL && file_print(content, o->table.data, err) != TACET_OK) {
+    char target[17] = "-";
+    if ((o->table.data != NULL && file_print(content, o->table.data, err) != TACET_OK) ||
+        (o->table.target_data != NULL && file_print(target, o->table.target_data, err) != TACET_OK)) {
         return -1;
     }
-    return snprintf(out, size,
-                    "outsourced %s table=%s:%s:%s:%s:%d%d%d radius=%.17g l=%.17g var=%.17g noise=%.17g mean=%.17g "
-                    "n=%zu d=%zu mechanism=%s modeler=%s eps=%.17g delta=%.17g dims=%zu queries=%zu initial=%zu",
-                    o->scenario, content, words(o->table.inputs), words(o->table.target), words(o->table.scales),
-                    o->table.log_target, o->table.minimise, o->table.standardise, o->radius, o->lengthscale,
-                    o->signal_var, o->noise_var, o->mean, o->candidates, o->dim, o->mechanism, o->modeler, o->eps,
-                    o->delta, o->dims, o->queries, o->initial);
+    return snprintf(
+        out, size,
+        "outsourced %s table=%s:%s:%s:%s:%s:%s:%zu:%d%d%d radius=%.17g l=%.17g var=%.17g noise=%.17g mean=%.17g "
+        "n=%zu d=%zu mechanism=%s modeler=%s eps=%.17g delta=%.17g dims=%zu queries=%zu initial=%zu",
+        o->scenario, content, words(o->table.inputs), words(o->table.log_inputs), target, words(o->table.target),
+        words(o->table.scales), o->table.rows, o->table.log_target, o->table.minimise, o->table.standardise, o->radius,
+        o->lengthscale, o->signal_var, o->noise_var, o->mean, o->candidates, o->dim, o->mechanism, o->modeler, o->eps,
+        o->delta, o->dims, o->queries, o->initial);
 }
 
 static int joint_key(char *out, size_t size, const lab_joint_request *j, const char *model) {

@@ -133,10 +133,11 @@ static tacet_status run_plain(simulation *s, size_t k, joint_env *env, double *a
 static tacet_status trial(void *user, size_t k, tacet_error *err) {
     simulation *s = user;
     if (s->domain != NULL) {
-        const joint_domain_player player = s->algorithm == SHIPPED      ? JOINT_DOMAIN_SHIPPED
+        const joint_domain_player player = s->algorithm == PUBLISHED    ? JOINT_DOMAIN_PUBLISHED
+                                           : s->algorithm == SHIPPED    ? JOINT_DOMAIN_SHIPPED
                                            : s->algorithm == NONPRIVATE ? JOINT_DOMAIN_NONPRIVATE
                                                                         : JOINT_DOMAIN_RANDOM;
-        return joint_domain_run(s->domain, &s->regret[k], player, &s->fixed, s->seed, k, err);
+        return joint_domain_run(s->domain, &s->regret[k], player, &s->fixed, &s->published, s->seed, k, err);
     }
     joint_env *env = NULL;
     tacet_status status = joint_env_create(&env, &s->world, s->seed, k, err);
@@ -361,8 +362,8 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--algorithm is shipped, published, nonprivate or random");
     }
     s.algorithm = (algorithm)which;
-    if (s.algorithm == PUBLISHED && strcmp(scenario, "contextual") != 0) {
-        return cli_usage(self, "the published algorithm is simulated on the contextual scenario only");
+    if (s.algorithm == PUBLISHED && strcmp(scenario, "contextual") != 0 && strcmp(scenario, "camelback") != 0) {
+        return cli_usage(self, "the published algorithm is simulated on the contextual and camelback scenarios only");
     }
     static const char *const CALIBRATIONS[] = {"proven", "published"};
     if (!choose(&which, calibration, CALIBRATIONS, 2)) {

@@ -23,6 +23,12 @@ typedef struct pool {
     pthread_mutex_t lock;
 } pool;
 
+static size_t usual_threads;
+
+void lab_threads(size_t threads) {
+    usual_threads = threads;
+}
+
 static struct {
     double from, to;
     char what[120]; /* "": none */
@@ -77,6 +83,7 @@ static void *work(void *arg) {
 tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void *user, tacet_error *err) {
     pool p = {.fn = fn, .user = user, .trials = trials, .failed = trials};
     tacet_error_clear(&p.err);
+    threads = threads == 0 ? usual_threads : threads;
     if (threads == 0) {
         const long cores = sysconf(_SC_NPROCESSORS_ONLN);
         threads = cores > 0 ? (size_t)cores : 1;

@@ -1,0 +1,398 @@
+/* repro_print.c - a reproduced table or figure as text, JSON, markdown, and sections of a report. Ring: programs. */
+#include "repro.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL_TEXT = 64 };
+
+void repro_number(char *out, size_t size, double mean, double se) {
+    if (!isfinite(mean)) {
+        (void)snprintf(out, size, "-");
+        return;
+    }
+    /* two significant digits of the standard error */
+    const double scale = se > 0 ? se : fmax(fabs(mean), 1e-4) / 100;
+    const int places = (int)fmin(6, fmax(0, 1 - floor(log10(scale))));
+    if (se > 0) {
+        (void)snprintf(out, size, "%.*f ± %.*f", places, mean, places, se);
+    } else {
+        (void)snprintf(out, size, "%.*f", places, mean);
+    }
+}
+
+/* Letters that a reader sees: bytes but those that continue a UTF-8 character. */
+static size_t letters(const char *text) {
+    size_t count = 0;
+    for (; *text != '\0'; text++) {
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+static bool cell_text(char *out, size_t size, const repro_plan *plan, size_t row, size_t column) {
+    double mean = 0;
+    double se = 0;
+    size_t trials = 0;
+    out[0] = '\0';
+    if (!repro_result(plan, row, column, &mean, &se, &trials)) {
+        return false;
+    }
+    repro_number(out, size, mean, se);
+    return true;
+}
+
+static const char *verdict(const repro_plan *plan, size_t row) {
+    const int agrees = repro_agrees(plan, row);
+    return agrees < 0 ? "" : agrees == 1 ? "agrees" : "differs";
+}
+
+static bool any_paper(const repro_plan *plan) {
+    for (size_t i = 0; i < plan->rows; i++) {
+        if (plan->row[i].paper[0] != '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- text --------------------------------------------------------------------------------------------------------- */
+
+static void padded(const char *text, size_t width) {
+    printf("%s", text);
+    for (size_t i = letters(text); i < width + 2; i++) {
+        putchar(' ');
+    }
+}
+
+static void print_rows(const repro_plan *plan) {
+    char text[CELL_TEXT];
+    size_t label = 4;
+    size_t paper = strlen("paper");
+    size_t width[REPRO_COLUMNS] = {0};
+    const bool printed = any_paper(plan);
+    for (size_t i = 0; i < plan->rows; i++) {
+        const repro_row *r = &plan->row[i];
+        label = letters(r->label) > label ? letters(r->label) : label;
+        paper = letters(r->paper) > paper ? letters(r->paper) : paper;
+        for (size_t c = 0; c < plan->columns; c++) {
+            (void)cell_text(text, sizeof text, plan, i, c);
+            width[c] = letters(text) > width[c] ? letters(text) : width[c];
+        }
+    }
+    padded("", label);
+    if (printed) {
+        padded("paper", paper);
+    }
+    for (size_t c = 0; c < plan->columns; c++) {
+        width[c] = letters(plan->column[c].title) > width[c] ? letters(plan->column[c].title) : width[c];
+        padded(plan->column[c].title, width[c]);
+    }
+    putchar('\n');
+    for (size_t i = 0; i < plan->rows; i++) {
+        const repro_row *r = &plan->row[i];
+        if (r->group[0] != '\0' && (i == 0 || strcmp(r->group, plan->row[i - 1].group) != 0)) {
+            printf("%s\n", r->group);
+        }
+        padded(r->label, label);
+        if (printed) {
+            padded(r->paper, paper);
+        }
+        for (size_t c = 0; c < plan->columns; c++) {
+            (void)cell_text(text, sizeof text, plan, i, c);
+            padded(text, width[c]);
+        }
+        printf("%s%s%s\n", verdict(plan, i), r->note[0] != '\0' && verdict(plan, i)[0] != '\0' ? "; " : "", r->note);
+    }
+}
+
+void repro_print(const repro_plan *plan) {
+    printf("%s: %s\n\n", plan->entry->name, plan->entry->title);
+    print_rows(plan);
+    putchar('\n');
+    for (size_t c = 0; c < plan->columns; c++) {
+        printf("%s: %s\n", plan->column[c].title, plan->column[c].guarantee);
+    }
+    for (size_t i = 0; i < plan->findings; i++) {
+        printf("%s\n", plan->finding[i]);
+    }
+    if (plan->left_out[0] != '\0') {
+        printf("%s\n", plan->left_out);
+    }
+    printf("± is one standard error; seeded noise: not private.\n\n");
+}
+
+/* --- JSON --------------------------------------------------------------------------------------------------------- */
+
+static json_t *row_json(const repro_plan *plan, size_t i) {
+    const repro_row *r = &plan->row[i];
+    json_t *results = json_array();
+    for (size_t c = 0; c < plan->columns; c++) {
+        double mean = 0;
+        double se = 0;
+        size_t trials = 0;
+        if (!repro_result(plan, i, c, &mean, &se, &trials)) {
+            (void)json_array_append_new(results, json_null());
+            continue;
+        }
+        (void)json_array_append_new(results,
+                                    json_pack("{so so sI sb}", "mean", cli_real(mean), "se", cli_real(se), "trials",
+                                              (json_int_t)trials, "kept", plan->cell[r->cell[c]].kept));
+    }
+    json_t *row = json_pack("{ss ss so so}", "label", r->label, "group", r->group, "paper", cli_real(r->value),
+                            "results", results);
+    if (row != NULL && r->note[0] != '\0') {
+        (void)json_object_set_new(row, "note", json_string(r->note));
+    }
+    const int agrees = repro_agrees(plan, i);
+    if (row != NULL && agrees >= 0) {
+        (void)json_object_set_new(row, "agrees", json_boolean(agrees == 1));
+    }
+    return row;
+}
+
+json_t *repro_json(const repro_plan *plan, const repro_options *o) {
+    json_t *columns = json_array();
+    json_t *rows = json_array();
+    json_t *findings = json_array();
+    for (size_t c = 0; c < plan->columns; c++) {
+        (void)json_array_append_new(
+            columns, json_pack("{ss ss}", "title", plan->column[c].title, "guarantee", plan->column[c].guarantee));
+    }
+    for (size_t i = 0; i < plan->rows; i++) {
+        (void)json_array_append_new(rows, row_json(plan, i));
+    }
+    for (size_t i = 0; i < plan->findings; i++) {
+        (void)json_array_append_new(findings, json_string(plan->finding[i]));
+    }
+    return json_pack("{ss ss sI sb ss ss ss so so so so sb}", "repro", plan->entry->name, "title", plan->entry->title,
+                     "seed", (json_int_t)o->seed, "quick", o->quick, "version", repro_version(), "build", repro_build(),
+                     "quantity", plan->y_label, "columns", columns, "rows", rows, "findings", findings, "seconds",
+                     cli_real(plan->seconds), "private", 0);
+}
+
+/* --- markdown ----------------------------------------------------------------------------------------------------- */
+
+static void markdown_rows(FILE *file, const repro_plan *plan) {
+    const bool printed = any_paper(plan);
+    fprintf(file, "| |%s", printed ? " paper |" : "");
+    for (size_t c = 0; c < plan->columns; c++) {
+        fprintf(file, " %s |", plan->column[c].title);
+    }
+    fprintf(file, " |\n| --- |%s", printed ? " --- |" : "");
+    for (size_t c = 0; c < plan->columns; c++) {
+        fprintf(file, " --- |");
+    }
+    fprintf(file, " --- |\n");
+    for (size_t i = 0; i < plan->rows; i++) {
+        const repro_row *r = &plan->row[i];
+        if (r->group[0] != '\0' && (i == 0 || strcmp(r->group, plan->row[i - 1].group) != 0)) {
+            fprintf(file, "| **%s** |%s", r->group, printed ? " |" : "");
+            for (size_t c = 0; c <= plan->columns; c++) {
+                fprintf(file, " |");
+            }
+            fputc('\n', file);
+        }
+        fprintf(file, "| %s |", r->label);
+        if (printed) {
+            fprintf(file, " %s |", r->paper);
+        }
+        for (size_t c = 0; c < plan->columns; c++) {
+            char text[CELL_TEXT];
+            (void)cell_text(text, sizeof text, plan, i, c);
+            fprintf(file, " %s |", text);
+        }
+        fprintf(file, " %s%s%s |\n", verdict(plan, i), r->note[0] != '\0' && verdict(plan, i)[0] != '\0' ? "; " : "",
+                r->note);
+    }
+}
+
+static void trials_of(char *out, size_t size, const repro_plan *plan, size_t column) {
+    size_t least = SIZE_MAX;
+    size_t most = 0;
+    for (size_t i = 0; i < plan->rows; i++) {
+        if (plan->row[i].cell[column] != REPRO_NONE) {
+            const size_t n = plan->cell[plan->row[i].cell[column]].request.trials;
+            least = n < least ? n : least;
+            most = n > most ? n : most;
+        }
+    }
+    if (most == 0) {
+        (void)snprintf(out, size, "no trials");
+    } else if (least == most) {
+        (void)snprintf(out, size, "%zu trials", most);
+    } else {
+        (void)snprintf(out, size, "%zu to %zu trials", least, most);
+    }
+}
+
+void repro_markdown(FILE *file, const repro_plan *plan) {
+    fprintf(file, "### %s: %s\n\n%s The numbers are %s.\n\n", plan->entry->name, plan->entry->title,
+            plan->entry->setting, plan->y_label);
+    markdown_rows(file, plan);
+    fputc('\n', file);
+    for (size_t c = 0; c < plan->columns; c++) {
+        char trials[48];
+        trials_of(trials, sizeof trials, plan, c);
+        fprintf(file, "- *%s* (%s): %s.\n", plan->column[c].title, trials, plan->column[c].guarantee);
+    }
+    for (size_t i = 0; i < plan->findings; i++) {
+        fprintf(file, "- %s\n", plan->finding[i]);
+    }
+    if (plan->left_out[0] != '\0') {
+        fprintf(file, "- %s\n", plan->left_out);
+    }
+    fprintf(file, "\n%s\n\n", plan->entry->why);
+}
+
+/* --- sections of a report ----------------------------------------------------------------------------------------- */
+
+static json_t *table_section(const repro_plan *plan) {
+    json_t *columns =
+        json_pack("[s s]", plan->rows > 0 && plan->row[0].group[0] != '\0' ? "panel and row" : "row", "paper");
+    json_t *rows = json_array();
+    for (size_t c = 0; c < plan->columns; c++) {
+        (void)json_array_append_new(columns, json_string(plan->column[c].title));
+    }
+    (void)json_array_append_new(columns, json_string("agreement"));
+    for (size_t i = 0; i < plan->rows; i++) {
+        const repro_row *r = &plan->row[i];
+        json_t *row =
+            json_pack("[o s]", r->group[0] != '\0' ? json_sprintf("%s: %s", r->group, r->label) : json_string(r->label),
+                      r->paper);
+        for (size_t c = 0; c < plan->columns; c++) {
+            char text[CELL_TEXT];
+            (void)cell_text(text, sizeof text, plan, i, c);
+            (void)json_array_append_new(row, json_string(text));
+        }
+        (void)json_array_append_new(row, json_string(verdict(plan, i)));
+        (void)json_array_append_new(rows, row);
+    }
+    return json_pack("{ss so so so ss}", "kind", "table", "title",
+                     json_sprintf("%s: %s", plan->entry->name, plan->entry->title), "columns", columns, "rows", rows,
+                     "note", plan->entry->setting);
+}
+
+/* One line through the rows of a panel: the paper's values (column REPRO_NONE) or a column of ours, with two standard
+ * errors either way. NULL: fewer than two points. */
+static json_t *series_of(const repro_plan *plan, const char *group, size_t column) {
+    json_t *x = json_array();
+    json_t *y = json_array();
+    json_t *lower = json_array();
+    json_t *upper = json_array();
+    for (size_t i = 0; i < plan->rows; i++) {
+        const repro_row *r = &plan->row[i];
+        double mean = r->value;
+        double se = 0;
+        size_t trials = 0;
+        if (strcmp(r->group, group) != 0 || !isfinite(r->x) ||
+            (column == REPRO_NONE ? !isfinite(r->value) : !repro_result(plan, i, column, &mean, &se, &trials))) {
+            continue;
+        }
+        (void)json_array_append_new(x, json_real(r->x));
+        (void)json_array_append_new(y, json_real(mean));
+        (void)json_array_append_new(lower, json_real(mean - 2 * se));
+        (void)json_array_append_new(upper, json_real(mean + 2 * se));
+    }
+    const bool enough = json_array_size(x) > 1;
+    json_t *series = json_pack("{ss so so so so}", "name", column == REPRO_NONE ? "paper" : plan->column[column].title,
+                               "x", x, "y", y, "lower", lower, "upper", upper);
+    if (series != NULL && column == REPRO_NONE) {
+        (void)json_object_del(series, "lower");
+        (void)json_object_del(series, "upper");
+    }
+    if (!enough) {
+        json_decref(series);
+        return NULL;
+    }
+    return series;
+}
+
+static void add_axis_chart(json_t *sections, const repro_plan *plan, const char *group) {
+    json_t *all = json_array();
+    for (size_t c = 0; c <= plan->columns; c++) {
+        json_t *series = series_of(plan, group, c == 0 ? REPRO_NONE : c - 1);
+        if (series != NULL) {
+            (void)json_array_append_new(all, series);
+        }
+    }
+    if (json_array_size(all) == 0) {
+        json_decref(all);
+        return;
+    }
+    (void)json_array_append_new(
+        sections,
+        json_pack("{ss so s{ss ss} s{ss ss} so ss}", "kind", "chart", "title",
+                  json_sprintf("%s%s%s", plan->entry->name, group[0] != '\0' ? ", " : "", group), "x", "label",
+                  plan->x_label, "scale", plan->x_log ? "log" : "linear", "y", "label", plan->y_label, "scale",
+                  plan->y_log ? "log" : "linear", "series", all, "note", "Bands are two standard errors either way."));
+}
+
+static void add_curve_series(json_t *all, const repro_plan *plan, size_t row, size_t column) {
+    const repro_row *r = &plan->row[row];
+    const lab_outcome *o = &plan->cell[r->cell[column]].outcome;
+    json_t *x = json_array();
+    json_t *lower = json_array();
+    json_t *upper = json_array();
+    for (size_t i = 0; i < json_array_size(o->curve); i++) {
+        const double mean = json_number_value(json_array_get(o->curve, i));
+        const double reach = 2 * json_number_value(json_array_get(o->curve_se, i));
+        (void)json_array_append_new(x, json_real(plan->curve_step * (double)(i + 1)));
+        (void)json_array_append_new(lower, json_real(mean - reach));
+        (void)json_array_append_new(upper, json_real(mean + reach));
+    }
+    json_t *name = r->reference ? json_string(r->label) : json_sprintf("%s, %s", r->label, plan->column[column].title);
+    (void)json_array_append_new(
+        all, json_pack("{so so sO so so}", "name", name, "x", x, "y", o->curve, "lower", lower, "upper", upper));
+}
+
+static void add_curves(json_t *sections, const repro_plan *plan, const char *group, size_t column) {
+    json_t *all = json_array();
+    for (size_t i = 0; i < plan->rows; i++) {
+        const repro_row *r = &plan->row[i];
+        const size_t own = r->reference ? 0 : column;
+        if (strcmp(r->group, group) == 0 && r->cell[own] != REPRO_NONE &&
+            plan->cell[r->cell[own]].outcome.curve != NULL) {
+            add_curve_series(all, plan, i, own);
+        }
+    }
+    if (json_array_size(all) == 0) {
+        json_decref(all);
+        return;
+    }
+    (void)json_array_append_new(sections,
+                                json_pack("{ss so s{ss} s{ss} so}", "kind", "chart", "title",
+                                          json_sprintf("%s%s%s, %s", plan->entry->name, group[0] != '\0' ? ", " : "",
+                                                       group, plan->column[column].title),
+                                          "x", "label", plan->curve_label, "y", "label", "mean regret", "series", all));
+}
+
+json_t *repro_sections(const repro_plan *plan) {
+    json_t *sections = json_array();
+    (void)json_array_append_new(sections, table_section(plan));
+    for (size_t i = 0; i < plan->rows; i++) {
+        bool first = true;
+        for (size_t j = 0; j < i; j++) {
+            first = first && strcmp(plan->row[j].group, plan->row[i].group) != 0;
+        }
+        if (first) {
+            add_axis_chart(sections, plan, plan->row[i].group);
+        }
+        for (size_t c = 0; first && plan->curves && c < plan->columns; c++) {
+            add_curves(sections, plan, plan->row[i].group, c);
+        }
+    }
+    json_t *items = json_array();
+    for (size_t c = 0; c < plan->columns; c++) {
+        (void)json_array_append_new(
+            items, json_pack("{ss ss}", "label", plan->column[c].title, "value", plan->column[c].guarantee));
+    }
+    for (size_t i = 0; i < plan->findings; i++) {
+        (void)json_array_append_new(items, json_pack("{ss ss}", "label", "found", "value", plan->finding[i]));
+    }
+    (void)json_array_append_new(sections,
+                                json_pack("{ss ss so ss}", "kind", "facts", "title", "Guarantees and findings", "items",
+                                          items, "note", plan->entry->why));
+    return sections;
+}
