@@ -235,6 +235,27 @@ static void clear(simulation *s) {
     free(s->found);
 }
 
+/* The regret that uniform play has in expectation, function by function. */
+static tacet_status random_play(simulation *s, tacet_error *err) {
+    s->regret = TACET__ZALLOC(double, s->trials);
+    s->relative = TACET__ZALLOC(double, s->trials);
+    if (s->regret == NULL || s->relative == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
+    }
+    for (size_t k = 0; k < s->trials; k++) {
+        local_function f = {0};
+        const tacet_status status =
+            local_function_make(&f, &s->problem, s->support, s->seed, (s->first + k) * STREAMS, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        s->regret[k] = (double)s->local.horizon * (f.top - f.mean);
+        s->relative[k] = 1;
+        local_function_clear(&f);
+    }
+    return TACET_OK;
+}
+
 tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
     const lab_local_request *r = &request->of.local;
     simulation s = {.eps = r->eps,
@@ -244,9 +265,12 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
                     .trials = request->trials,
                     .seed = request->seed};
     const bool made_up = strcmp(r->scenario, "made-up") == 0;
-    const words w = {r->algorithm, r->parameters,  r->mechanism,
-                     r->kernel,    r->noise,       made_up ? "synthetic" : r->scenario,
-                     r->folder,    r->lengthscale, r->arms};
+    words w = {r->algorithm, r->parameters,  r->mechanism, r->kernel, r->noise, made_up ? "synthetic" : r->scenario,
+               r->folder,    r->lengthscale, r->arms};
+    const bool at_random = strcmp(r->algorithm, "random") == 0;
+    if (at_random) {
+        w.algorithm = "ucb"; /* not played */
+    }
     tacet_local_settings_defaults(&s.local);
     s.local.horizon = r->rounds;
     tacet_status status = understand(&s, &w, err);
@@ -256,7 +280,7 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
                                        request->seed, err);
     }
     if (status == TACET_OK) {
-        status = simulate(&s, err);
+        status = at_random ? random_play(&s, err) : simulate(&s, err);
     }
     if (status == TACET_OK) {
         status = lab_outcome_set(out, r->relative ? s.relative : s.regret, s.trials, NULL, NULL, err);

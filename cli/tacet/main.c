@@ -34,6 +34,7 @@ static const entry TABLE[] = {
     {"ledger", "tacet-ledger", 1, "open", "what was spent, and that the chain is intact: show, verify, export"},
     {"audit", "tacet-audit", 1, "audit", "attack a mechanism; a lower bound on its epsilon"},
     {"simulate", "tacet-lab", 1, "-", "seeded experiments on made-up problems"},
+    {"plan", "tacet-lab", 1, "-", "expected regret against eps, before anything is spent"},
     {"repro", "tacet-lab", 1, "-", "the papers' tables and figures beside ours"},
     {"bench", "tacet-lab", 1, "-", "measure one part against the limit of the machine"},
     {"report", "tacet-report", 1, "open", "one self-contained HTML file from result JSON"},

@@ -1,0 +1,51 @@
+#!/bin/sh
+# plan.sh - planning as a person does it, for every trust model: a table, a page, advice that follows the stated rule.
+set -eu
+tacet=$TACET_BIN/tacet
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "plan.sh: $1" >&2
+    exit 1
+}
+number() { # name of a number at the top of the object in a file
+    sed -n "s/.*\"$1\":{[^}]*\"mean\":\([-0-9.e+]*\).*/\1/p" "$2"
+}
+below() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && a < b) }' || fail "$3: $1 is not below $2"
+}
+"$tacet" plan --model outsourced --candidates 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
+    --report "$work/plan.html" >"$work/out" 2>/dev/null
+below "$(number nonprivate "$work/out")" "$(number random "$work/out")" "non-private against random"
+grep -q '"advice":"Below eps = 50 this is no better than random at 20 queries' "$work/out" ||
+    fail "the advice does not follow from the numbers: $(cat "$work/out")"
+grep -q '"eps":0.02,[^}]*"better_than_random":false' "$work/out" || fail "noise of eps = 0.02 is called better than random"
+grep -q '"eps":50[^}]*"better_than_random":true' "$work/out" || fail "eps = 50 is called no better than random"
+grep -q '</svg>' "$work/plan.html" || fail "the page has no chart"
+grep -q 'no better than random at 20 queries' "$work/plan.html" || fail "the page has no advice"
+"$tacet" plan --model outsourced --candidates 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 50,0.02 --trials 8 --json \
+    --threads 1 >"$work/two" 2>/dev/null
+[ "$(sed 's/,"seconds".*//' "$work/out")" = "$(sed 's/,"seconds".*//' "$work/two")" ] ||
+    fail "the number of threads or the order of --eps changes the plan"
+"$tacet" plan --model joint --rounds 200 --lengthscale 0.3 --eps 10 --trials 4 --json >"$work/joint" 2>/dev/null
+below "$(number nonprivate "$work/joint")" "$(number random "$work/joint")" "joint, non-private against random"
+"$tacet" plan --model local-joint --rounds 100 --dim 1 --eps 10 --trials 3 --json >"$work/lj" 2>/dev/null
+grep -q '"plan":"local-joint"' "$work/lj" || fail "no plan for local-joint"
+"$tacet" plan --model local --rounds 2000 --candidates 50 --eps 1,8 --trials 4 --json >"$work/local" 2>/dev/null
+below "$(number nonprivate "$work/local")" "$(number random "$work/local")" "local, non-private against random"
+"$tacet" plan --model usca --rounds 1000 --eps 1 --trials 3 >"$work/usca" 2>/dev/null
+grep -q 'Already at eps = 1 this is better than random at 1000 rounds' "$work/usca" || fail "usca: $(cat "$work/usca")"
+refused() {
+    code=0
+    "$tacet" plan "$@" >/dev/null 2>&1 || code=$?
+    [ "$code" = 2 ] || fail "exit code $code for: $*"
+}
+refused
+refused --model none
+refused --model outsourced --eps 0
+refused --model outsourced --eps 1,x
+refused --model outsourced --candidates 10 --queries 20
+refused --model joint --dim 9
+refused --model outsourced --delta 2
+refused --model outsourced --queries 3 --rounds 3
+echo "ok"
