@@ -216,7 +216,7 @@ static json_t *result_json(const planning *p) {
 /* A level line with its band, over the range of eps. */
 static json_t *level(const char *name, const point *at, double from, double to) {
     return json_pack("{ss s[ff] s[ff] s[ff] s[ff]}", "name", name, "x", from, to, "y", at->mean, at->mean, "lower",
-                     at->mean - 2 * at->se, at->mean - 2 * at->se, "upper", at->mean + 2 * at->se,
+                     fmax(0, at->mean - 2 * at->se), fmax(0, at->mean - 2 * at->se), "upper", at->mean + 2 * at->se,
                      at->mean + 2 * at->se);
 }
 
@@ -229,7 +229,7 @@ static json_t *chart(const planning *p) {
         const point *at = &p->at[i];
         (void)json_array_append_new(x, json_real(at->eps));
         (void)json_array_append_new(y, json_real(at->mean));
-        (void)json_array_append_new(lower, json_real(at->mean - 2 * at->se));
+        (void)json_array_append_new(lower, json_real(fmax(0, at->mean - 2 * at->se)));
         (void)json_array_append_new(upper, json_real(at->mean + 2 * at->se));
     }
     const double from = p->at[0].eps;

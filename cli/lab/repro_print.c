@@ -249,24 +249,30 @@ void repro_markdown(FILE *file, const repro_plan *plan) {
 /* --- sections of a report ----------------------------------------------------------------------------------------- */
 
 static json_t *table_section(const repro_plan *plan) {
-    json_t *columns =
-        json_pack("[s s]", plan->rows > 0 && plan->row[0].group[0] != '\0' ? "panel and row" : "row", "paper");
+    const bool printed = any_paper(plan);
+    json_t *columns = json_pack("[s]", plan->rows > 0 && plan->row[0].group[0] != '\0' ? "panel and row" : "row");
     json_t *rows = json_array();
+    if (printed) {
+        (void)json_array_append_new(columns, json_string("paper"));
+    }
     for (size_t c = 0; c < plan->columns; c++) {
         (void)json_array_append_new(columns, json_string(plan->column[c].title));
     }
-    (void)json_array_append_new(columns, json_string("agreement"));
+    (void)json_array_append_new(columns, json_string(printed ? "agreement" : "note"));
     for (size_t i = 0; i < plan->rows; i++) {
         const repro_row *r = &plan->row[i];
-        json_t *row =
-            json_pack("[o s]", r->group[0] != '\0' ? json_sprintf("%s: %s", r->group, r->label) : json_string(r->label),
-                      r->paper);
+        json_t *row = json_array();
+        (void)json_array_append_new(row, r->group[0] != '\0' ? json_sprintf("%s: %s", r->group, r->label)
+                                                             : json_string(r->label));
+        if (printed) {
+            (void)json_array_append_new(row, json_string(r->paper));
+        }
         for (size_t c = 0; c < plan->columns; c++) {
             char text[CELL_TEXT];
             (void)cell_text(text, sizeof text, plan, i, c);
             (void)json_array_append_new(row, json_string(text));
         }
-        (void)json_array_append_new(row, json_string(verdict(plan, i)));
+        (void)json_array_append_new(row, json_string(printed ? verdict(plan, i) : r->note));
         (void)json_array_append_new(rows, row);
     }
     return json_pack("{ss so so so ss}", "kind", "table", "title",
@@ -292,7 +298,7 @@ static json_t *series_of(const repro_plan *plan, const char *group, size_t colum
         }
         (void)json_array_append_new(x, json_real(r->x));
         (void)json_array_append_new(y, json_real(mean));
-        (void)json_array_append_new(lower, json_real(mean - 2 * se));
+        (void)json_array_append_new(lower, json_real(r->less == REPRO_NONE ? fmax(0, mean - 2 * se) : mean - 2 * se));
         (void)json_array_append_new(upper, json_real(mean + 2 * se));
     }
     const bool enough = json_array_size(x) > 1;
@@ -339,10 +345,12 @@ static void add_curve_series(json_t *all, const repro_plan *plan, size_t row, si
         const double mean = json_number_value(json_array_get(o->curve, i));
         const double reach = 2 * json_number_value(json_array_get(o->curve_se, i));
         (void)json_array_append_new(x, json_real(plan->curve_step * (double)(i + 1)));
-        (void)json_array_append_new(lower, json_real(mean - reach));
+        (void)json_array_append_new(lower, json_real(fmax(0, mean - reach)));
         (void)json_array_append_new(upper, json_real(mean + reach));
     }
-    json_t *name = r->reference ? json_string(r->label) : json_sprintf("%s, %s", r->label, plan->column[column].title);
+    /* "eps = e^1.8, above non-private" is what the table shows; the curve is of the regret itself */
+    const char *comma = strstr(r->label, ", above");
+    json_t *name = comma != NULL ? json_stringn(r->label, (size_t)(comma - r->label)) : json_string(r->label);
     (void)json_array_append_new(
         all, json_pack("{so so sO so so}", "name", name, "x", x, "y", o->curve, "lower", lower, "upper", upper));
 }
@@ -383,16 +391,17 @@ json_t *repro_sections(const repro_plan *plan) {
             add_curves(sections, plan, plan->row[i].group, c);
         }
     }
-    json_t *items = json_array();
-    for (size_t c = 0; c < plan->columns; c++) {
-        (void)json_array_append_new(
-            items, json_pack("{ss ss}", "label", plan->column[c].title, "value", plan->column[c].guarantee));
+    json_t *words = json_string("");
+    for (size_t i = 0; i < plan->columns + plan->findings + 1 && words != NULL; i++) {
+        const size_t f = i - plan->columns;
+        json_t *more = i < plan->columns    ? json_sprintf("%s%s: %s.\n\n", json_string_value(words),
+                                                           plan->column[i].title, plan->column[i].guarantee)
+                       : f < plan->findings ? json_sprintf("%s%s\n\n", json_string_value(words), plan->finding[f])
+                                            : json_sprintf("%s%s", json_string_value(words), plan->entry->why);
+        json_decref(words);
+        words = more;
     }
-    for (size_t i = 0; i < plan->findings; i++) {
-        (void)json_array_append_new(items, json_pack("{ss ss}", "label", "found", "value", plan->finding[i]));
-    }
-    (void)json_array_append_new(sections,
-                                json_pack("{ss ss so ss}", "kind", "facts", "title", "Guarantees and findings", "items",
-                                          items, "note", plan->entry->why));
+    (void)json_array_append_new(
+        sections, json_pack("{ss ss so}", "kind", "text", "title", "Guarantees and findings", "text", words));
     return sections;
 }

@@ -39,6 +39,24 @@ static void linear(tacet__scale *s, double lo, double hi, size_t wanted) {
     }
 }
 
+/* A range of less than a few times its lower end has round numbers of its own, as on a linear axis. */
+static const double NARROW_RATIO = 4;
+
+static void within_decade(tacet__scale *s, double lo, double hi) {
+    tacet__scale even = {0};
+    linear(&even, lo, hi, 5);
+    const bool whole = even.lo > 0;
+    s->lo = whole ? even.lo : even.ticks[1];
+    s->hi = even.hi;
+    s->decimals = even.decimals;
+    for (size_t i = whole ? 0 : 1; i < even.count; i++) {
+        s->ticks[s->count++] = even.ticks[i];
+    }
+    if (s->lo > lo) { /* the first round number lies above the data */
+        s->lo = lo;
+    }
+}
+
 static void logarithmic(tacet__scale *s, double lo, double hi, size_t wanted) {
     const double first = floor(log10(lo) + 1e-9);
     const double last = fmax(ceil(log10(hi) - 1e-9), first + 1);
@@ -54,6 +72,10 @@ static void logarithmic(tacet__scale *s, double lo, double hi, size_t wanted) {
     if (!(s->hi > s->lo)) {
         s->lo = pow(10, first);
         s->hi = pow(10, last);
+    }
+    if (hi / lo < NARROW_RATIO) {
+        within_decade(s, lo, hi);
+        return;
     }
     const double every = fmax(1, ceil((last - first) / (double)(wanted > 0 ? wanted : 1)));
     const size_t decades = (size_t)((last - first) / every) + 1;

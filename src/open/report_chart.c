@@ -13,6 +13,7 @@ static const char *const DARK[TACET__PALETTE] = {"#56b4e9", "#e69f00", "#00b386"
                                                  "#d55e00", "#f0e442", "#bbbbbb"};
 static const char *const DASHES[TACET__PALETTE] = {"none", "8 4", "2 3", "9 3 2 3", "14 4", "4 2", "1 5"};
 
+enum { MARKED = 12 };             /* a line of so many points has them marked */
 static const double LETTER = 6.9; /* mean width of a letter at 13 pixels */
 
 typedef struct frame {
@@ -77,6 +78,8 @@ static void scale_for(tacet__scale *scale, const tacet__chart *c, bool vertical,
 static void number(char out[32], const tacet__scale *s, double v) {
     if (s->decimals >= 0) {
         (void)snprintf(out, 32, "%.*f", s->decimals, v);
+    } else if (fabs(v) >= 1 && fabs(v) < 1e6) { /* 1000, not 1e+03 */
+        (void)snprintf(out, 32, "%.*g", fabs(v) >= 1000 ? 6 : 3, v);
     } else {
         (void)snprintf(out, 32, "%.3g", v);
     }
@@ -142,6 +145,10 @@ static void band(tacet__text *t, const tacet__series *s, const frame *f, size_t 
         size_t end = start;
         while (end < s->count && drawn(s, s->lower, end) && drawn(s, s->upper, end)) {
             end++;
+        }
+        if (end == start + 1) { /* one point: a bar */
+            tacet__text_format(t, "<path class=\"line\" style=\"stroke:var(--s%zu)\" d=\"M%.1f %.1fV%.1f\"/>", colour,
+                               px(f, s->x[start]), py(f, s->upper[start]), py(f, s->lower[start]));
         }
         if (end > start + 1) {
             tacet__text_format(t, "<path class=\"band\" style=\"fill:var(--s%zu)\" d=\"", colour);
@@ -288,7 +295,9 @@ void tacet__chart_svg(tacet__text *t, const tacet__chart *c, int width, size_t i
     scale_for(&f.x, c, false, narrow ? 5 : 9);
     scale_for(&f.y, c, true, 5);
     f.left = fmax(24, widest_tick(&f.y) + 12);
-    f.right = f.width - fmax(10, text_width("0000") / 2);
+    char last[32];
+    number(last, &f.x, f.x.ticks[f.x.count > 0 ? f.x.count - 1 : 0]);
+    f.right = f.width - fmax(10, fmax(text_width("0000"), text_width(last)) / 2 + 2);
     f.bottom = f.top + (narrow ? 230 : 280);
     f.height = f.bottom + 66 + legend(NULL, c, &f, 0);
     open_svg(t, c, &f, id, standalone);
@@ -304,6 +313,10 @@ void tacet__chart_svg(tacet__text *t, const tacet__chart *c, int width, size_t i
             points(t, &c->series[i], &f, i % TACET__PALETTE);
         } else {
             line(t, &c->series[i], &f, i % TACET__PALETTE);
+            /* Few points are shown for what they are: what lies between them was not measured. */
+            if (c->series[i].count != 2 && c->series[i].count <= MARKED && c->series[i].style == TACET__SERIES_LINE) {
+                points(t, &c->series[i], &f, i % TACET__PALETTE);
+            }
         }
     }
     (void)legend(t, c, &f, f.bottom + 68);

@@ -100,6 +100,11 @@ static json_t *sim_name(const json_t *result, bool with_eps) {
                                                      : json_string(name);
 }
 
+/* A regret is nowhere negative, so neither is its band; a mean below 0 is not a regret. */
+static double low_end(double mean, double reach) {
+    return mean >= 0 ? fmax(0, mean - reach) : mean - reach;
+}
+
 /* A band of two standard errors either way, where every point of the curve has one. */
 static bool sim_band(json_t *series, const json_t *curve, const json_t *se) {
     const size_t count = json_array_size(curve);
@@ -115,7 +120,7 @@ static bool sim_band(json_t *series, const json_t *curve, const json_t *se) {
     for (size_t i = 0; i < count; i++) {
         const double mean = json_number_value(json_array_get(curve, i));
         const double reach = 2 * json_number_value(json_array_get(se, i));
-        (void)json_array_append_new(lower, json_real(mean - reach));
+        (void)json_array_append_new(lower, json_real(low_end(mean, reach)));
         (void)json_array_append_new(upper, json_real(mean + reach));
     }
     const bool low = json_object_set_new(series, "lower", lower) == 0;
@@ -149,7 +154,7 @@ static bool sim_chart(json_t *sections, const json_t *result) {
 /* Regret against eps, one series for each kind of simulation, in the order of eps. */
 static bool utility_point(json_t *series, double eps, double mean, double se) {
     static const char *const FIELDS[] = {"x", "y", "lower", "upper"};
-    const double values[] = {eps, mean, mean - 2 * se, mean + 2 * se};
+    const double values[] = {eps, mean, low_end(mean, 2 * se), mean + 2 * se};
     const json_t *x = json_object_get(series, "x");
     size_t at = 0;
     while (at < json_array_size(x) && json_number_value(json_array_get(x, at)) <= eps) {
