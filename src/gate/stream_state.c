@@ -122,6 +122,19 @@ static tacet_status read_head(head *h, tacet__reader *r, const tacet_bound *boun
     return TACET_OK;
 }
 
+/* Segments before this one were full, so the steps are known; and this one is as long as its number says. */
+static bool counts_fit(const tacet_stream *s, size_t most, size_t taken) {
+    if (!s->settings.doubling) {
+        return s->segment == 0 && most == s->settings.most && s->steps == taken;
+    }
+    size_t length = s->settings.most, before = 0;
+    for (size_t k = 0; k < s->segment && length <= TACET__STREAM_MOST; k++) {
+        before += length;
+        length *= 2;
+    }
+    return most == length && s->steps == before + taken;
+}
+
 static tacet_status read_segment(tacet_stream *stream, tacet__reader *r, bool in_ledger, tacet_error *err) {
     tacet__factor f;
     memset(&f, 0, sizeof f);
@@ -141,7 +154,7 @@ static tacet_status read_segment(tacet_stream *stream, tacet__reader *r, bool in
     /* What follows is at least `taken` vectors for Toeplitz: a length that is not there must not be allocated. */
     const size_t vectors = 3 + (f.kind == TACET_FACTORIZATION_TOEPLITZ ? 2 * taken : 0);
     const size_t room = (size_t)(r->end - r->at) / sizeof(double) / stream->dim;
-    if (r->failed || taken > stream->steps || room < vectors) {
+    if (r->failed || !counts_fit(stream, f.most, taken) || room < vectors) {
         return tacet__fail(err, TACET_CORRUPT, "a saved stream is damaged");
     }
     tacet_status s = tacet__factor_check(&f, err);
@@ -236,4 +249,18 @@ tacet_status tacet_stream_load(tacet_stream **out, const tacet_bound *bound, con
 tacet_status tacet_stream_replay(tacet_stream **out, const tacet_bound *bound, const tacet_ask *ask, const void *bytes,
                                  size_t size, tacet_error *err) {
     return load(out, bound, ask, bytes, size, true, err);
+}
+
+tacet_status tacet_stream_describe(tacet_stream_settings *out, const tacet_bound *bound, const void *bytes, size_t size,
+                                   tacet_error *err) {
+    tacet__reader reader;
+    head h;
+    tacet_status s = tacet__read_begin(&reader, bytes, size, NAME, VERSION, err);
+    if (s == TACET_OK) {
+        s = read_head(&h, &reader, bound, err);
+    }
+    if (s == TACET_OK) {
+        *out = h.set;
+    }
+    return s;
 }

@@ -6,15 +6,20 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/codec.h"
 #include "base/fail.h"
 #include "base/memory.h"
 
+static const char STATE_NAME[] = "local-joint";
+enum { STATE_VERSION = 1 };
+
 struct tacet_local_joint {
     tacet_joint_learner *learner;
-    double *sums;
+    double *sums, *spare; /* spare: what a state is read into before it is believed */
     size_t dim;
-    double noise_var, growth;
+    double noise_var, growth, first;
     uint64_t count;
     double next; /* number of reports at which the model is refreshed */
 };
@@ -36,10 +41,12 @@ tacet_status tacet_local_joint_create(tacet_local_joint **out, const tacet_joint
     s->dim = tacet_joint_map_dim(map);
     s->noise_var = noise_var;
     s->growth = growth;
-    s->next = (double)first;
+    s->next = s->first = (double)first;
     s->sums = TACET__ZALLOC(double, s->dim);
-    tacet_status status = s->sums == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a server")
-                                          : tacet_joint_learner_create(&s->learner, map, settings, err);
+    s->spare = TACET__ZALLOC(double, s->dim);
+    tacet_status status = s->sums == NULL || s->spare == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a server")
+                              : tacet_joint_learner_create(&s->learner, map, settings, err);
     if (status != TACET_OK) {
         tacet_local_joint_free(s);
         return status;
@@ -52,6 +59,7 @@ void tacet_local_joint_free(tacet_local_joint *s) {
     if (s != NULL) {
         tacet_joint_learner_free(s->learner);
         free(s->sums);
+        free(s->spare);
         free(s);
     }
 }
@@ -75,6 +83,64 @@ tacet_status tacet_local_joint_take(tacet_local_joint *s, const double *report, 
         (void)tacet_joint_learner_update(s->learner, s->sums, s->noise_var * (double)s->count, s->count, NULL);
         s->next = fmax(s->next * s->growth, (double)s->count + 1);
     }
+    return TACET_OK;
+}
+
+tacet_status tacet_local_joint_save(const tacet_local_joint *s, tacet_blob *out, tacet_error *err) {
+    tacet_blob learner;
+    tacet_blob_init(&learner);
+    tacet_status status = tacet_joint_learner_save(s->learner, &learner, err);
+    if (status == TACET_OK) {
+        tacet__writer w;
+        tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
+        tacet__write_size(&w, s->dim);
+        tacet__write_f64(&w, s->noise_var);
+        tacet__write_f64(&w, s->growth);
+        tacet__write_f64(&w, s->first);
+        tacet__write_u64(&w, s->count);
+        tacet__write_f64(&w, s->next);
+        tacet__write_f64s(&w, s->sums, s->dim);
+        tacet__write_bytes(&w, learner.data, learner.size);
+        status = tacet__write_end(&w, err);
+    }
+    tacet_blob_clear(&learner);
+    return status;
+}
+
+tacet_status tacet_local_joint_load(tacet_local_joint *s, const void *bytes, size_t size, tacet_error *err) {
+    tacet__reader r;
+    tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (tacet__read_u64(&r) != s->dim || tacet__read_f64(&r) != s->noise_var || tacet__read_f64(&r) != s->growth ||
+        tacet__read_f64(&r) != s->first) {
+        return tacet__fail(err, TACET_CORRUPT, "the state is of another server: its map, noise or plan differs");
+    }
+    const uint64_t count = tacet__read_u64(&r);
+    const double next = tacet__read_f64(&r);
+    tacet__read_f64s(&r, s->spare, s->dim);
+    const unsigned char *learner = NULL;
+    const size_t learner_size = tacet__read_bytes(&r, &learner);
+    status = tacet__read_end(&r, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    /* Each report is below 1e100, and the next refresh is ahead. */
+    bool good = next >= s->first && next > (double)count && isfinite(next) && (next == s->first || count > 0);
+    for (size_t i = 0; i < s->dim; i++) {
+        good = good && fabs(s->spare[i]) <= 1e100 * (double)count;
+    }
+    if (!good) {
+        return tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
+    }
+    status = tacet_joint_learner_load(s->learner, learner, learner_size, err); /* all or nothing */
+    if (status != TACET_OK) {
+        return status;
+    }
+    memcpy(s->sums, s->spare, s->dim * sizeof(double));
+    s->count = count;
+    s->next = next;
     return TACET_OK;
 }
 

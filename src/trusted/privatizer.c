@@ -115,16 +115,34 @@ static tacet_status copy_ask(tacet__privatizer *p, const tacet_ask *ask, tacet_e
     return TACET_OK;
 }
 
-static tacet_status open_stream(tacet__privatizer *p, tacet_error *err) {
+static tacet_stream_settings stream_settings(const tacet__privatizer_plan *plan) {
     tacet_stream_settings set;
     tacet_stream_settings_defaults(&set);
-    set.factorization = p->plan.factorization;
-    set.doubling = p->plan.rounds == 0;
-    set.most = set.doubling ? FIRST_SEGMENT
-                            : tacet_joint_epochs(NULL, 0, p->plan.rounds, p->plan.first_length, p->plan.growth);
-    set.eps = p->plan.eps;
-    set.delta = p->plan.delta;
+    set.factorization = plan->factorization;
+    set.doubling = plan->rounds == 0;
+    set.most =
+        set.doubling ? FIRST_SEGMENT : tacet_joint_epochs(NULL, 0, plan->rounds, plan->first_length, plan->growth);
+    set.eps = plan->eps;
+    set.delta = plan->delta;
     set.neighbours.relation = TACET_RELATION_REPLACE;
+    return set;
+}
+
+/* That the stream in a state is the one the plan would open: its length decides how much is allocated for it. */
+static tacet_status check_stream(const tacet__privatizer *p, const void *bytes, size_t size, tacet_error *err) {
+    const tacet_stream_settings want = stream_settings(&p->plan);
+    tacet_stream_settings is;
+    const tacet_status status = tacet_stream_describe(&is, p->bound, bytes, size, err);
+    if (status == TACET_OK &&
+        (is.factorization != want.factorization || is.doubling != want.doubling || is.most != want.most ||
+         is.eps != want.eps || is.delta != want.delta || is.neighbours.relation != want.neighbours.relation)) {
+        return tacet__fail(err, TACET_CORRUPT, "the state is of another study: its stream differs");
+    }
+    return status == TACET_INVALID ? TACET_CORRUPT : status;
+}
+
+static tacet_status open_stream(tacet__privatizer *p, tacet_error *err) {
+    const tacet_stream_settings set = stream_settings(&p->plan);
     return tacet_stream_open(&p->stream, &set, p->bound, &p->ask, err);
 }
 
@@ -311,6 +329,18 @@ tacet_status tacet__privatizer_save(tacet__privatizer *p, tacet_blob *out, tacet
     return status;
 }
 
+/* Where `count` records stand follows from how many epochs the stream has. */
+static bool place_fits(const tacet__privatizer_plan *plan, size_t steps, uint64_t count, uint64_t end, double length) {
+    double expected = plan->first_length;
+    uint64_t at = 0;
+    for (; steps > 0; steps--) {
+        at = next_end(at, expected, plan->rounds);
+        expected = fmin(expected * plan->growth, (double)LONGEST_EPOCH);
+    }
+    const uint64_t next = next_end(at, expected, plan->rounds);
+    return length == expected && end == next && count >= at && (count < next || next == at);
+}
+
 tacet_status tacet__privatizer_load(tacet__privatizer *p, const void *bytes, size_t size, tacet_error *err) {
     tacet__reader r;
     tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
@@ -335,7 +365,7 @@ tacet_status tacet__privatizer_load(tacet__privatizer *p, const void *bytes, siz
     if (status != TACET_OK) {
         return status;
     }
-    bool good = due <= 1 && length >= 1 && length <= (double)LONGEST_EPOCH && count <= end;
+    bool good = due <= 1;
     for (size_t i = 0; i < plan->dim; i++) {
         good = good && fabs(p->scratch[i]) <= (double)LONGEST_EPOCH;
     }
@@ -343,10 +373,19 @@ tacet_status tacet__privatizer_load(tacet__privatizer *p, const void *bytes, siz
         return tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
     }
     tacet_stream *stream = NULL;
+    status = check_stream(p, stream_bytes, stream_size, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     status = (plan->replay ? tacet_stream_replay : tacet_stream_load)(&stream, p->bound, &p->ask, stream_bytes,
                                                                       stream_size, err);
     if (status != TACET_OK) {
         return status;
+    }
+    if (!place_fits(plan, tacet_stream_steps(stream), count, end, length) ||
+        (due == 1 && tacet_stream_steps(stream) == 0)) {
+        tacet_stream_close(stream);
+        return tacet__fail(err, TACET_CORRUPT, "the state holds impossible numbers");
     }
     tacet_stream_close(p->stream);
     p->stream = stream;

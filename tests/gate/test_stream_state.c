@@ -82,17 +82,25 @@ static void forged_states(void **state) {
         assert_status(load_patched(&f, &blob, EPS, bits(1e90)), TACET_INVALID); /* numbers off the grid */
         assert_status(load_patched(&f, &blob, KEY, 31), TACET_CORRUPT);
         assert_status(load_patched(&f, &blob, STEPS, 2), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, STEPS, 4), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, STEPS + 8, 1), TACET_CORRUPT); /* a second segment without doubling */
+        assert_status(load_patched(&f, &blob, MOST, (size_t)1 << 24), TACET_CORRUPT);
         assert_status(load_patched(&f, &blob, MOST, 0), TACET_CORRUPT);
         assert_status(load_patched(&f, &blob, MOST, 2), TACET_CORRUPT);
         assert_status(load_patched(&f, &blob, BUFFERS, 7), TACET_CORRUPT);
         if (KINDS[k] == TACET_FACTORIZATION_BLT) {
             assert_status(load_patched(&f, &blob, BUFFERS + 8, bits(NAN)), TACET_CORRUPT);
         }
+        tacet_stream_settings set;
+        assert_ok(tacet_stream_describe(&set, f.bound, blob.data, blob.size, NULL));
+        assert_true(set.factorization == KINDS[k] && set.most == 6 && set.eps == 1 && !set.doubling);
+        assert_status(tacet_stream_describe(&set, f.bound, blob.data, blob.size - 1, NULL), TACET_CORRUPT);
         /* the same sensitivity from another ball */
         tacet_bound *wide = NULL, *narrow = NULL;
         assert_ok(tacet_bound_norm(&wide, DIM, 5, NULL));
         assert_ok(tacet_bound_narrow(&narrow, wide, 2, "x", NULL));
         assert_status(tacet_stream_load(&back, narrow, &f.ask, blob.data, blob.size, NULL), TACET_INVALID);
+        assert_status(tacet_stream_describe(&set, narrow, blob.data, blob.size, NULL), TACET_INVALID);
         tacet_bound_free(wide);
         tacet_bound_free(narrow);
         tacet_blob_clear(&blob);
@@ -135,6 +143,12 @@ static void more_vectors_than_bytes(void **state) {
     assert_status(load_patched(&f, &blob, TAKEN, 0), TACET_CORRUPT);
     assert_status(load_patched(&f, &blob, TAKEN, 2), TACET_CORRUPT);
     assert_status(load_patched(&f, &blob, TAKEN, 4), TACET_CORRUPT);
+    /* the second segment, after one of 2: every other number of segments or steps is another history */
+    enum { STEPS = 160, SEGMENT = 168 };
+    assert_status(load_patched(&f, &blob, SEGMENT, 0), TACET_CORRUPT);
+    assert_status(load_patched(&f, &blob, SEGMENT, 2), TACET_CORRUPT);
+    assert_status(load_patched(&f, &blob, SEGMENT, 64), TACET_CORRUPT);
+    assert_status(load_patched(&f, &blob, STEPS, 4), TACET_CORRUPT);
     tacet_blob_clear(&blob);
     tacet_stream_close(s);
     teardown(&f);

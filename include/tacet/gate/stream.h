@@ -87,6 +87,9 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_stream_save(tacet_stream *stream, 
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_load(tacet_stream **out, const tacet_bound *bound,
                                                           const tacet_ask *ask, const void *bytes, size_t size,
                                                           tacet_error *err);
+/* The settings in saved bytes, before anything of their size is allocated. CORRUPT, INVALID as load. */
+TACET_API tacet_status tacet_stream_describe(tacet_stream_settings *out, const tacet_bound *bound, const void *bytes,
+                                             size_t size, tacet_error *err);
 /* As load, and the state may be older than the newest release: for those who stored every vector since, and step them
  * again in the same order. Releases that left already come out again, the same; the first that would be another one is
  * refused (CONFLICT), and with it everything after. */

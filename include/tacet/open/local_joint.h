@@ -23,6 +23,11 @@ TACET_API void tacet_local_joint_free(tacet_local_joint *server); /* NULL is all
 /* A report: 2r numbers. INVALID: wrong count, not finite; nothing changes. */
 TACET_API tacet_status tacet_local_joint_take(tacet_local_joint *server, const double *report, size_t count,
                                               tacet_error *err);
+/* Sums, count and model as bytes, and back into a server created alike; the size does not depend on the number of
+ * reports. CORRUPT: damaged, impossible, or of another server, which keeps its state. NO_MEMORY. */
+TACET_API tacet_status tacet_local_joint_save(const tacet_local_joint *server, tacet_blob *out, tacet_error *err);
+TACET_API tacet_status tacet_local_joint_load(tacet_local_joint *server, const void *bytes, size_t size,
+                                              tacet_error *err);
 TACET_API uint64_t tacet_local_joint_count(const tacet_local_joint *server);
 /* The public model, which devices score their arms by; owned by the server. */
 TACET_API tacet_joint_learner *tacet_local_joint_model(tacet_local_joint *server);
