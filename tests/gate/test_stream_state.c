@@ -149,6 +149,9 @@ static void more_vectors_than_bytes(void **state) {
     assert_status(load_patched(&f, &blob, SEGMENT, 2), TACET_CORRUPT);
     assert_status(load_patched(&f, &blob, SEGMENT, 64), TACET_CORRUPT);
     assert_status(load_patched(&f, &blob, STEPS, 4), TACET_CORRUPT);
+    const uint64_t two = 2; /* counts that fit each other, and vectors that are not there */
+    memcpy(blob.data + 18 + TAKEN, &two, sizeof two);
+    assert_status(load_patched(&f, &blob, STEPS, 4), TACET_CORRUPT);
     tacet_blob_clear(&blob);
     tacet_stream_close(s);
     teardown(&f);
