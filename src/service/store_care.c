@@ -133,6 +133,48 @@ static bool is_ledger(const char *name) {
     return strncmp(name, "ledger-", 7) == 0 && length > 10 && strcmp(name + length - 3, ".db") == 0;
 }
 
+static tacet_status copy_ledgers(const char *store, const char *folder, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    DIR *entries = opendir(store);
+    if (entries == NULL) {
+        return tacet__fail(err, tacet__db_errno(errno), "cannot read %s: %s", store, strerror(errno));
+    }
+    for (const struct dirent *entry = readdir(entries); status == TACET_OK && entry != NULL; entry = readdir(entries)) {
+        if (is_ledger(entry->d_name)) {
+            status = copy_file(store, folder, entry->d_name, err);
+        }
+    }
+    (void)closedir(entries);
+    return status;
+}
+
+/* The trusted store and the ledgers must be of one instant: a ledger that knows of a release which the log does not
+ * lead to makes a study unusable, one that knows of less makes it unsafe. Who writes to a ledger holds the lock of the
+ * log. */
+static tacet_status copy_trusted(const char *store, const char *folder, tacet_error *err) {
+    char path[PATH_MOST];
+    tacet__db *lock = NULL;
+    const tacet__db_settings settings = {.busy_ms = BUSY_MS};
+    tacet_status status = join(path, store, "trusted.db", err);
+    if (status == TACET_OK) {
+        status = tacet__db_open(&lock, path, &settings, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__db_begin(lock, true, err);
+    }
+    if (status == TACET_OK) {
+        status = copy_file(store, folder, "trusted.db", err);
+    }
+    if (status == TACET_OK) {
+        status = copy_ledgers(store, folder, err);
+    }
+    if (lock != NULL) {
+        tacet__db_rollback(lock);
+    }
+    tacet__db_close(lock);
+    return status;
+}
+
 tacet_status tacet__studies_backup(const char *store, const char *folder, tacet_error *err) {
     if (tacet__db_is_url(store)) {
         return tacet__fail(err, TACET_UNSUPPORTED, "a PostgreSQL store is copied by pg_dump (docs/deployment.md)");
@@ -143,20 +185,7 @@ tacet_status tacet__studies_backup(const char *store, const char *folder, tacet_
     }
     tacet_status status = copy_file(store, folder, "open.db", err);
     if (status == TACET_OK) {
-        status = copy_file(store, folder, "trusted.db", err);
-    }
-    /* A ledger that is made while the others are copied belongs to a study that the copy does not have. */
-    DIR *entries = status == TACET_OK ? opendir(store) : NULL;
-    if (status == TACET_OK && entries == NULL) {
-        status = tacet__fail(err, tacet__db_errno(errno), "cannot read %s: %s", store, strerror(errno));
-    }
-    for (const struct dirent *entry = NULL; status == TACET_OK && (entry = readdir(entries)) != NULL;) {
-        if (is_ledger(entry->d_name)) {
-            status = copy_file(store, folder, entry->d_name, err);
-        }
-    }
-    if (entries != NULL) {
-        (void)closedir(entries);
+        status = copy_trusted(store, folder, err);
     }
     return status == TACET_OK ? sync_path(folder, O_RDONLY | O_DIRECTORY, err) : status;
 }

@@ -19,9 +19,9 @@ tacet_status tacet__studies_check(tacet__studies *studies, tacet__study_report *
                                   tacet_error *err);
 
 /* Copies a store in a folder (SQLite) into a folder that is made for it, while servers run. The open store is copied
- * first, then the trusted one, then the ledgers: so the copy's open side is never ahead of its log, and its ledgers
- * never know less than was spent. Durable when it returns OK; on failure a part may be left in the folder. CONFLICT:
- * the folder exists. UNSUPPORTED: a URL (pg_dump does it). */
+ * first, so that the copy's open side is never ahead of its log; then the trusted one and the ledgers, under the
+ * trusted store's lock, so that they are of one instant: central studies wait meanwhile. Durable when it returns OK; on
+ * failure a part may be left in the folder. CONFLICT: the folder exists. UNSUPPORTED: a URL (pg_dump does it). */
 tacet_status tacet__studies_backup(const char *store, const char *folder, tacet_error *err);
 
 #endif

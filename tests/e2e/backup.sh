@@ -41,7 +41,11 @@ rounds() { # rounds N: suggestions and their outcomes
 }
 events() { "$tacet" store check --store "$store" --json | sed -n 's/.*"events":\([0-9]*\).*/\1/p'; }
 shown() { "$tacet" store check --store "$store" --json | sed -n 's/.*"shown":\([0-9]*\).*/\1/p'; }
-pg() { "$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)/$1" "${@:2}"; }
+pg() {
+    local folder bin=
+    for folder in /usr/lib/postgresql/*/bin; do bin=$folder; done
+    "$bin/$1" "${@:2}"
+}
 backup() {
     if [ -n "$postgres" ]; then
         # One snapshot of all schemas: the open store, the trusted one, the ledgers.
@@ -81,7 +85,7 @@ rounds 5
 backup # while the server runs
 rounds 3
 halt
-[ "$(events)" = 16 ] && [ "$(shown)" = 16 ] || fail "not all events are there and shown: $(events), $(shown)"
+[ "$(events) $(shown)" = "16 16" ] || fail "not all events are there and shown: $(events), $(shown)"
 
 if [ -z "$postgres" ]; then cp -a "$store" "$work/newest"; else pg pg_dump -Fc -n 'tacet_*' -f "$work/newest" "$store"; fi
 
@@ -110,7 +114,7 @@ put_back open
 serve || fail "the server does not come up with an older open store"
 rounds 1
 halt
-[ "$(events)" = 18 ] && [ "$(shown)" = 18 ] || fail "the open store was not shown the rest: $(events), $(shown)"
+[ "$(events) $(shown)" = "18 18" ] || fail "the open store was not shown the rest: $(events), $(shown)"
 
 # All of it: goes on from there.
 put_back all

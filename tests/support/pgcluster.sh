@@ -47,7 +47,7 @@ make() { # FOLDER
     chmod 0711 "$1/pg"
     as_user env LC_ALL=C "$bin/initdb" -D "$1/pg/data" -U postgres -A trust -E UTF8 --locale=C --no-sync \
         >"$1/initdb.log" 2>&1 || { cat "$1/initdb.log" >&2; fail "initdb failed"; }
-    as_user sh -c 'cat >>"$1"' sh "$1/pg/data/postgresql.conf" <<CONF
+    as_user tee -a "$1/pg/data/postgresql.conf" >/dev/null <<CONF
 listen_addresses = ''
 unix_socket_directories = '$1/pg'
 fsync = ${TACET_PG_FSYNC:-off}

@@ -17,8 +17,10 @@
  * write lock, so two of them can't both take the last of it. Concurrent calls of one process share a transaction and
  * its sync. Do not use a handle in a child after fork: the child opens its own.
  *
- * The file is SQLite, in WAL mode with synchronous=FULL, created with mode 0600. A ledger that is damaged is refused
- * (CORRUPT), never repaired. */
+ * The file is SQLite, in WAL mode with synchronous=FULL, created with mode 0600. Instead of a path a URL
+ * "postgresql://…#schema" is taken, for a ledger that several machines share: a schema of its own, made with its
+ * tables; the lock is then an advisory one, and a lost connection is IO. A ledger that is damaged is refused (CORRUPT),
+ * never repaired. */
 #ifndef TACET_GATE_LEDGER_H
 #define TACET_GATE_LEDGER_H
 
