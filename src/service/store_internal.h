@@ -2,6 +2,8 @@
 #ifndef TACET_SRC_SERVICE_STORE_INTERNAL_H
 #define TACET_SRC_SERVICE_STORE_INTERNAL_H
 
+#include <string.h>
+
 #include "db/db.h"
 #include "service/store.h"
 
@@ -82,7 +84,31 @@ tacet_status tacet__half_grant(tacet__half *half, tacet__side side, tacet_error 
 tacet__half *tacet__log_half(tacet__studies *studies, const tacet__study *study);
 /* The hash before the first event: over name and definition. */
 void tacet__chain_start(unsigned char out[TACET__EVENT_HASH_BYTES], const tacet__study *study);
+/* hash: that of the event before, then this event's. */
+void tacet__chain(unsigned char hash[TACET__EVENT_HASH_BYTES], const tacet__event *event);
 int64_t tacet__place(uint64_t number, uint64_t seq);
+static inline uint64_t tacet__seq_of(int64_t place) {
+    return (uint64_t)place & (((uint64_t)1 << TACET__SEQ_BITS) - 1);
+}
+/* A double is stored as its bits. */
+static inline int64_t tacet__bits_of(double value) {
+    int64_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+static inline double tacet__double_of(int64_t bits) {
+    double value = 0.0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* A suggestion by the row that `query` gives, by its seq, or by the hash of its key. NOT_FOUND without a message. */
+tacet_status tacet__find(tacet__query *query, tacet__suggestion *out, tacet_error *err);
+tacet_status tacet__find_seq(tacet__half *half, uint64_t number, tacet__suggestion *out, uint64_t seq,
+                             tacet_error *err);
+tacet_status tacet__find_key(tacet__studies *studies, tacet__half *half, tacet__suggestion *out,
+                             const unsigned char hash[TACET__KEY_HASH_BYTES], tacet_error *err);
+void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__study *study, const void *key, size_t size);
 
 /* What TACET__Q_STUDY_LOCK and _LOOK give. */
 typedef struct tacet__head {

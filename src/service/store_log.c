@@ -1,7 +1,7 @@
-/* store_log.c - the log of a study: one transaction per batch, appending, reading on, snapshots, finding suggestions.
+/* store_log.c - the log of a study: one transaction per batch, appending, snapshots. Reading it: store_find.c.
  * Ring: service. Each event's hash is BLAKE2b-128 over the hash before it and all its fields; the first follows a hash
  * of the study's name and definition. What a batch changes of the study's own row is written once, with its commit.
- * Cost: one to three rows per event; reading is one pass in chunks. */
+ * Cost: one to three rows per event. */
 #include "service/store_internal.h"
 
 #include "base/fail.h"
@@ -10,26 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { CHUNK = 1024 /* events in memory at a time, where a store hands them out together */ };
-
 int64_t tacet__place(uint64_t number, uint64_t seq) {
     return (int64_t)(number << TACET__SEQ_BITS | seq);
-}
-
-static uint64_t seq_of(int64_t place) {
-    return (uint64_t)place & (((uint64_t)1 << TACET__SEQ_BITS) - 1);
-}
-
-static int64_t bits_of(double value) {
-    int64_t bits = 0;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double double_of(int64_t bits) {
-    double value = 0.0;
-    memcpy(&value, &bits, sizeof value);
-    return value;
 }
 
 static void put_u64(unsigned char *out, uint64_t value) {
@@ -50,7 +32,7 @@ void tacet__chain_start(unsigned char out[TACET__EVENT_HASH_BYTES], const tacet_
 }
 
 /* hash: the one before, then this event's. */
-static void chain(unsigned char hash[TACET__EVENT_HASH_BYTES], const tacet__event *event) {
+void tacet__chain(unsigned char hash[TACET__EVENT_HASH_BYTES], const tacet__event *event) {
     enum { FIELDS = 8 };
     crypto_generichash_state state;
     unsigned char head[TACET__EVENT_HASH_BYTES + FIELDS * 8];
@@ -60,7 +42,7 @@ static void chain(unsigned char hash[TACET__EVENT_HASH_BYTES], const tacet__even
                                      event->of,
                                      event->number,
                                      event->index,
-                                     (uint64_t)bits_of(event->value),
+                                     (uint64_t)tacet__bits_of(event->value),
                                      event->key == NULL ? UINT64_MAX : event->key_size};
     memcpy(head, hash, TACET__EVENT_HASH_BYTES);
     for (size_t i = 0; i < FIELDS; i++) {
@@ -78,7 +60,7 @@ static void chain(unsigned char hash[TACET__EVENT_HASH_BYTES], const tacet__even
 }
 
 /* A key is stored by its hash under the study's secret: no key of one study can be found by that of another. */
-static void hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__study *study, const void *key,
+void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__study *study, const void *key,
                      size_t size) {
     (void)crypto_generichash(out, TACET__KEY_HASH_BYTES, key, size, study->secret, sizeof study->secret);
 }
@@ -170,41 +152,6 @@ static tacet_status writing(const tacet__studies *studies, const tacet__study *s
                : tacet__fail(err, TACET_STATE, "no transaction of this study is open");
 }
 
-/* The row of TACET__Q_SUGGESTION or _KEY_FIND. NOT_FOUND without a message. */
-static tacet_status find(tacet__query *query, tacet__suggestion *out, tacet_error *err) {
-    bool row = false;
-    size_t size = 0;
-    memset(out, 0, sizeof *out);
-    tacet_status status = tacet__query_step(query, &row, err);
-    if (status == TACET_OK && (!row || tacet__query_int(query, 1) != TACET__EVENT_SUGGEST)) {
-        status = TACET_NOT_FOUND;
-    }
-    if (status == TACET_OK) {
-        out->event.seq = seq_of(tacet__query_int(query, 0));
-        out->event.kind = TACET__EVENT_SUGGEST;
-        out->event.time = (uint64_t)tacet__query_int(query, 2);
-        out->event.number = (uint64_t)tacet__query_int(query, 3);
-        out->event.index = (uint64_t)tacet__query_int(query, 4);
-        const unsigned char *hash = tacet__query_bytes(query, 5, &size);
-        memcpy(out->event.hash, hash, size < sizeof out->event.hash ? size : sizeof out->event.hash);
-        out->observed_seq = (uint64_t)tacet__query_int(query, 6); /* 0 for NULL */
-        out->observed = out->observed_seq != 0;
-        out->value = double_of(tacet__query_int(query, 7));
-    }
-    tacet__query_reset(query);
-    return status;
-}
-
-static tacet_status find_seq(tacet__half *half, uint64_t number, tacet__suggestion *out, uint64_t seq,
-                             tacet_error *err) {
-    if (seq == 0 || seq >> TACET__SEQ_BITS != 0) {
-        return TACET_NOT_FOUND;
-    }
-    tacet__query *query = half->queries[TACET__Q_SUGGESTION];
-    tacet__query_bind_int(query, 1, tacet__place(number, seq));
-    return find(query, out, err);
-}
-
 static bool missed(const tacet__studies *studies, const unsigned char hash[TACET__KEY_HASH_BYTES]) {
     for (size_t i = 0; i < studies->missed_count; i++) {
         if (memcmp(studies->missed[i], hash, TACET__KEY_HASH_BYTES) == 0) {
@@ -224,11 +171,11 @@ static void forget_missed(tacet__studies *studies, const unsigned char hash[TACE
     }
 }
 
-static tacet_status find_key(tacet__studies *studies, tacet__half *half, tacet__suggestion *out,
+tacet_status tacet__find_key(tacet__studies *studies, tacet__half *half, tacet__suggestion *out,
                              const unsigned char hash[TACET__KEY_HASH_BYTES], tacet_error *err) {
     tacet__query *query = half->queries[TACET__Q_KEY_FIND];
     tacet__query_bind_bytes(query, 1, hash, TACET__KEY_HASH_BYTES);
-    const tacet_status status = find(query, out, err);
+    const tacet_status status = tacet__find(query, out, err);
     if (status == TACET_NOT_FOUND && studies->writing == half && studies->missed_count < TACET__MISSED_MOST) {
         memcpy(studies->missed[studies->missed_count++], hash, TACET__KEY_HASH_BYTES);
     }
@@ -261,7 +208,7 @@ static tacet_status check_append(tacet__studies *studies, const tacet__study *st
         return tacet__fail(err, TACET_OVERFLOW, "the study's log is full");
     }
     if (event->kind == TACET__EVENT_OBSERVE) {
-        status = find_seq(studies->writing, study->number, &there, event->of, err);
+        status = tacet__find_seq(studies->writing, study->number, &there, event->of, err);
         if (status == TACET_NOT_FOUND) {
             return tacet__fail(err, status, "there is no such suggestion");
         }
@@ -269,7 +216,7 @@ static tacet_status check_append(tacet__studies *studies, const tacet__study *st
             return tacet__fail(err, TACET_CONFLICT, "the suggestion was observed already");
         }
     } else if (event->key != NULL && !missed(studies, key)) {
-        status = find_key(studies, studies->writing, &there, key, err);
+        status = tacet__find_key(studies, studies->writing, &there, key, err);
         if (status == TACET_OK) {
             return tacet__fail(err, TACET_CONFLICT, "the key was used before");
         }
@@ -286,7 +233,7 @@ static tacet_status insert_event(tacet__studies *studies, const tacet__event *ev
     tacet__query_bind_int(query, 4, (int64_t)event->of);
     tacet__query_bind_int(query, 5, (int64_t)event->number);
     tacet__query_bind_int(query, 6, (int64_t)event->index);
-    tacet__query_bind_int(query, 7, bits_of(event->value));
+    tacet__query_bind_int(query, 7, tacet__bits_of(event->value));
     if (event->key != NULL) {
         tacet__query_bind_bytes(query, 8, event->key, event->key_size);
     }
@@ -302,7 +249,7 @@ static tacet_status insert_finders(tacet__studies *studies, const tacet__event *
     if (event->kind == TACET__EVENT_OBSERVE) {
         tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 1, tacet__place(studies->number, event->of));
         tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 2, (int64_t)event->seq);
-        tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 3, bits_of(event->value));
+        tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 3, tacet__bits_of(event->value));
         return tacet__query_send(queries[TACET__Q_OBSERVED_ADD], err);
     }
     if (event->kind == TACET__EVENT_RELEASE) {
@@ -326,7 +273,7 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
         return tacet__fail(err, TACET_INVALID, "the fields of an event do not fit its kind, or are too large");
     }
     if (event->key != NULL) {
-        hash_key(key, study, event->key, event->key_size);
+        tacet__hash_key(key, study, event->key, event->key_size);
     }
     tacet_status status = check_append(studies, study, event, key, err);
     if (status != TACET_OK) {
@@ -338,7 +285,7 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
         event->number = study->released + 1;
     }
     memcpy(event->hash, studies->head_hash, sizeof event->hash);
-    chain(event->hash, event);
+    tacet__chain(event->hash, event);
     status = insert_event(studies, event, err);
     if (status == TACET_OK) {
         status = insert_finders(studies, event, key, err);
@@ -410,217 +357,4 @@ void tacet__studies_rollback(tacet__studies *studies) {
     studies->writing = NULL;
     studies->study = NULL;
     studies->missed_count = 0;
-}
-
-/* One row of TACET__Q_EVENT_READ, checked against the hash before it. */
-static tacet_status take_event(tacet__query *query, tacet__event *event, uint64_t seq,
-                               unsigned char hash[TACET__EVENT_HASH_BYTES], tacet_error *err) {
-    size_t hash_size = 0;
-    memset(event, 0, sizeof *event);
-    event->seq = seq_of(tacet__query_int(query, 0));
-    event->kind = (tacet__event_kind)tacet__query_int(query, 1);
-    event->time = (uint64_t)tacet__query_int(query, 2);
-    event->of = (uint64_t)tacet__query_int(query, 3);
-    event->number = (uint64_t)tacet__query_int(query, 4);
-    event->index = (uint64_t)tacet__query_int(query, 5);
-    event->value = double_of(tacet__query_int(query, 6));
-    event->key = tacet__query_bytes(query, 7, &event->key_size);
-    if (event->key_size == 0) {
-        event->key = NULL;
-    }
-    event->body = tacet__query_bytes(query, 8, &event->body_size);
-    const unsigned char *stored = tacet__query_bytes(query, 9, &hash_size);
-    if (event->seq != seq) {
-        return tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
-    }
-    chain(hash, event);
-    if (hash_size != TACET__EVENT_HASH_BYTES || memcmp(hash, stored, TACET__EVENT_HASH_BYTES) != 0) {
-        return tacet__fail(err, TACET_CORRUPT, "event %llu of the log does not match its hash or the one before",
-                           (unsigned long long)seq);
-    }
-    memcpy(event->hash, hash, TACET__EVENT_HASH_BYTES);
-    return TACET_OK;
-}
-
-tacet_status tacet__read_events(tacet__half *half, uint64_t number, uint64_t from, uint64_t to,
-                                unsigned char hash[TACET__EVENT_HASH_BYTES], tacet__event_fn *fn, void *user,
-                                tacet_error *err) {
-    tacet__query *query = half->queries[TACET__Q_EVENT_READ];
-    tacet_status status = TACET_OK;
-    uint64_t seq = from;
-    while (status == TACET_OK && seq <= to) {
-        const uint64_t first = seq;
-        bool row = false;
-        tacet__query_bind_int(query, 1, tacet__place(number, seq));
-        tacet__query_bind_int(query, 2, tacet__place(number, to));
-        tacet__query_bind_int(query, 3, CHUNK);
-        status = tacet__query_step(query, &row, err);
-        for (; status == TACET_OK && row; seq++) {
-            tacet__event event;
-            status = take_event(query, &event, seq, hash, err);
-            if (status == TACET_OK) {
-                status = fn(&event, user, err);
-            }
-            if (status == TACET_OK) {
-                status = tacet__query_step(query, &row, err);
-            }
-        }
-        tacet__query_reset(query);
-        if (status == TACET_OK && seq == first) {
-            status = tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
-        }
-    }
-    return status;
-}
-
-static tacet_status hash_at(tacet__half *half, const tacet__study *study, uint64_t seq,
-                            unsigned char hash[TACET__EVENT_HASH_BYTES], tacet_error *err) {
-    tacet__query *query = half->queries[TACET__Q_EVENT_HASH];
-    bool row = false;
-    size_t size = 0;
-    if (seq == 0) {
-        tacet__chain_start(hash, study);
-        return TACET_OK;
-    }
-    tacet__query_bind_int(query, 1, tacet__place(study->number, seq));
-    tacet_status status = tacet__query_step(query, &row, err);
-    if (status == TACET_OK) {
-        const unsigned char *bytes = tacet__query_bytes(query, 0, &size);
-        if (row && size == TACET__EVENT_HASH_BYTES) {
-            memcpy(hash, bytes, size);
-        } else {
-            status = tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
-        }
-    }
-    tacet__query_reset(query);
-    return status;
-}
-
-tacet_status tacet__studies_read(tacet__studies *studies, const tacet__study *study, uint64_t from, tacet__event_fn *fn,
-                                 void *user, tacet_error *err) {
-    tacet__half *half = tacet__log_half(studies, study);
-    unsigned char hash[TACET__EVENT_HASH_BYTES];
-    tacet__head head;
-    if (from == 0) {
-        return tacet__fail(err, TACET_INVALID, "the first event is 1");
-    }
-    if (half == NULL) {
-        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
-    }
-    tacet_status status = TACET_OK;
-    if (studies->writing == half &&
-        studies->study == study) { /* what was just appended is not in the study's row yet */
-        head.head = study->head;
-        memcpy(head.hash, studies->head_hash, sizeof head.hash);
-    } else {
-        status = tacet__read_head(half, &head, study->number, false, err);
-    }
-    if (status == TACET_OK && from > head.head + 1) {
-        return tacet__fail(err, TACET_CORRUPT, "the log ends at event %llu, before %llu: it was cut off",
-                           (unsigned long long)head.head, (unsigned long long)from);
-    }
-    if (status == TACET_OK) {
-        status = hash_at(half, study, from - 1, hash, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__read_events(half, study->number, from, head.head, hash, fn, user, err);
-    }
-    if (status == TACET_OK && memcmp(hash, head.hash, sizeof hash) != 0) {
-        status = tacet__fail(err, TACET_CORRUPT, "the log does not end in the event its study names");
-    }
-    return status;
-}
-
-tacet_status tacet__studies_get_snapshot(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
-                                         uint64_t *seq, tacet_error *err) {
-    tacet__half *half = tacet__log_half(studies, study);
-    bool row = false;
-    *seq = 0;
-    if (half == NULL) {
-        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
-    }
-    tacet__query *query = half->queries[TACET__Q_SNAPSHOT_GET];
-    tacet__query_bind_int(query, 1, tacet__place(study->number, 0));
-    tacet__query_bind_int(query, 2, tacet__place(study->number + 1, 0) - 1);
-    tacet_status status = tacet__query_step(query, &row, err);
-    if (status == TACET_OK && !row) {
-        status = tacet__fail(err, TACET_NOT_FOUND, "the study has no snapshot yet");
-    }
-    if (status == TACET_OK) {
-        size_t size = 0;
-        const unsigned char *bytes = tacet__query_bytes(query, 1, &size);
-        out->size = 0;
-        status = tacet_blob_append(out, bytes, size, err);
-        *seq = seq_of(tacet__query_int(query, 0));
-    }
-    tacet__query_reset(query);
-    return status;
-}
-
-/* A central study's suggestion as the open store shows it. */
-static tacet_status find_shown(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out, uint64_t seq,
-                               tacet_error *err) {
-    tacet__query *query = studies->open.queries[TACET__Q_SHOWN_GET];
-    bool row = false;
-    memset(out, 0, sizeof *out);
-    tacet__query_bind_int(query, 1, tacet__place(study->open_number, seq));
-    tacet_status status = tacet__query_step(query, &row, err);
-    if (status == TACET_OK && !row) {
-        status = TACET_NOT_FOUND;
-    }
-    if (status == TACET_OK) {
-        out->event.seq = seq;
-        out->event.kind = TACET__EVENT_SUGGEST;
-        out->event.index = (uint64_t)tacet__query_int(query, 0);
-        out->observed_seq = (uint64_t)tacet__query_int(query, 1);
-        out->observed = out->observed_seq != 0;
-    }
-    tacet__query_reset(query);
-    return status;
-}
-
-tacet_status tacet__studies_suggestion(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
-                                       uint64_t seq, tacet_error *err) {
-    tacet__half *half = tacet__log_half(studies, study);
-    tacet_status status = TACET_NOT_FOUND;
-    if (seq >> TACET__SEQ_BITS == 0) {
-        status =
-            half == NULL ? find_shown(studies, study, out, seq, err) : find_seq(half, study->number, out, seq, err);
-    }
-    return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no such suggestion") : status;
-}
-
-tacet_status tacet__studies_by_key(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
-                                   const void *key, size_t key_size, tacet_error *err) {
-    unsigned char hash[TACET__KEY_HASH_BYTES];
-    tacet__half *half = tacet__log_half(studies, study);
-    if (half == NULL) {
-        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
-    }
-    hash_key(hash, study, key, key_size);
-    const tacet_status status = find_key(studies, half, out, hash, err);
-    return status == TACET_NOT_FOUND ? tacet__fail(err, status, "no suggestion has this key") : status;
-}
-
-tacet_status tacet__studies_get_release(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
-                                        uint64_t number, tacet_error *err) {
-    tacet__half *half = tacet__log_half(studies, study);
-    bool row = false;
-    tacet_status status = TACET_NOT_FOUND;
-    if (number >= 1 && number >> TACET__SEQ_BITS == 0) {
-        tacet__query *query = (half == NULL ? &studies->open : half)->queries[TACET__Q_RELEASE_GET];
-        tacet__query_bind_int(query, 1, tacet__place(half == NULL ? study->open_number : study->number, number));
-        status = tacet__query_step(query, &row, err);
-        if (status == TACET_OK && row) {
-            size_t size = 0;
-            const unsigned char *bytes = tacet__query_bytes(query, 0, &size);
-            out->size = 0;
-            status = tacet_blob_append(out, bytes, size, err);
-        }
-        tacet__query_reset(query);
-        if (status == TACET_OK && !row) {
-            status = TACET_NOT_FOUND;
-        }
-    }
-    return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no such release") : status;
 }
