@@ -72,7 +72,7 @@ static json_t *ask_once(client *c, long *status, const char *path, const char *b
     }
     *status = answer.status;
     if (answer.status == 503 || answer.status == 507) {
-        c->journal->refusals++;
+        atomic_fetch_add(&c->s->refusals, 1);
         c->server = (c->server + 1) % c->s->server_count;
         return NULL;
     }

@@ -129,6 +129,16 @@ void soak_server_kill(soak *s, size_t i, int signal) {
     }
 }
 
+void soak_server_pause(soak *s, size_t i, double seconds) {
+    (void)pthread_mutex_lock(&s->lock);
+    const pid_t pid = s->servers[i].pid;
+    (void)pthread_mutex_unlock(&s->lock);
+    (void)kill(pid, SIGSTOP);
+    soak_sleep(seconds);
+    (void)kill(pid, SIGCONT);
+    s->pauses++;
+}
+
 bool soak_server_alive(soak *s, size_t i) {
     (void)pthread_mutex_lock(&s->lock);
     const pid_t pid = s->servers[i].pid;

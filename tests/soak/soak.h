@@ -26,7 +26,6 @@ typedef struct soak_journal {
     size_t count, capacity;
     size_t retries;  /* requests sent again: no answer, or the service was away */
     size_t repeats;  /* sent again although acknowledged: must get the same answer */
-    size_t refusals; /* 503 and 507 */
     size_t wrong;    /* answers that must not be */
     char first[200]; /* the first of them */
     double *seconds; /* of each pair that went through without a retry */
@@ -51,10 +50,11 @@ typedef struct soak {
     soak_server servers[SOAK_SERVERS];
     size_t limit; /* bytes a server's files may have; 0: no limit */
     atomic_bool running;
-    int only; /* the study all clients use; -1: each its own */
+    atomic_size_t refusals; /* 503 and 507 */
+    int only;               /* the study all clients use; -1: each its own */
     soak_journal journals[SOAK_STUDIES][SOAK_CLIENTS];
     tacet_blob first_state; /* of the central study, before its first round */
-    size_t server_kills, database_kills;
+    size_t server_kills, database_kills, pauses, restarts;
 } soak;
 
 extern const char *const soak_study_names[SOAK_STUDIES]; /* local, central */
@@ -70,6 +70,7 @@ void soak_sleep(double seconds);
 void soak_run_program(const soak *s, const char *const *argv); /* waits; exit code 0 or die */
 void soak_server_start(soak *s, size_t i);                     /* returns once it answers */
 void soak_server_kill(soak *s, size_t i, int signal);          /* and waits for it */
+void soak_server_pause(soak *s, size_t i, double seconds);     /* SIGSTOP, then SIGCONT */
 bool soak_server_alive(soak *s, size_t i);
 size_t soak_server_kilobytes(soak *s, size_t i); /* resident */
 void soak_database_kill(soak *s);                /* kill -9, then a start */
