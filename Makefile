@@ -5,7 +5,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 BUILD := build
 .DEFAULT_GOAL := all
-.PHONY: all help setup setup-dev build demo check check-asan check-ubsan check-tsan check-valgrind bench peers coverage fuzz soak \
+DATA ?= ../shared/data
+.PHONY: all help reproduction setup setup-dev build demo check check-asan check-ubsan check-tsan check-valgrind bench peers coverage fuzz soak \
         lint format install clean
 
 help:
@@ -15,6 +16,7 @@ help:
 	@echo "make check-asan     the suite under AddressSanitizer (also check-ubsan, check-tsan, check-valgrind)"
 	@echo "make bench          measurements, as ratios within one run"
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
+	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); a quarter of an hour"
 	@echo "make coverage       branch coverage of the gate and of everything"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
 	@echo "make soak           the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
@@ -52,6 +54,9 @@ bench: build
 
 peers: build
 	@bench/peers/run --markdown docs/benchmarks.md
+
+reproduction: build
+	@build/bin/tacet repro all --quick --data $(DATA) --out build/reproduction --markdown docs/reproduction.md
 
 coverage: setup-dev
 	@cmake --preset coverage >/dev/null

@@ -7,6 +7,7 @@
  * % of the gain of the non-private reference over random is kept. */
 #include "commands.h"
 #include "plan.h"
+#include "repro.h"
 #include "trials.h"
 
 #include "base/fail.h"
@@ -171,26 +172,41 @@ static tacet_status run(planning *p, tacet_error *err) {
 
 /* --- printing ----------------------------------------------------------------------------------------------------- */
 
+static const char *verdict(const planning *p, const point *at) {
+    if (at == &p->random || at == &p->plain) {
+        return "";
+    }
+    return !at->better ? "no better than random" : at->close ? "close to non-private" : "better than random";
+}
+
+/* printf counts bytes, and ± has two. */
+static void print_row(const char *name, const char *mean, const char *gain, const char *verdict_words) {
+    const int wide = 25;
+    printf("%-12s  %-*s  %-*s  %s\n", name, strstr(mean, "±") != NULL ? wide + 1 : wide, mean,
+           strstr(gain, "±") != NULL ? wide + 1 : wide, gain, verdict_words);
+}
+
 static void print(const planning *p) {
     char words[200];
     plan_words(words, sizeof words, &p->problem);
-    printf("%s\n\n%-14s %-12s %-10s %-22s %s\n", words, "eps", "regret", "± se", "gain over random ± se", "");
-    printf("%-14s %-12.5g %-10.2g\n", "random", p->random.mean, p->random.se);
-    for (size_t i = 0; i < p->count; i++) {
-        const point *at = &p->at[i];
-        char gain[48];
-        (void)snprintf(gain, sizeof gain, "%.4g ± %.2g", at->gain, at->gain_se);
-        printf("%-14g %-12.5g %-10.2g %-22s %s\n", at->eps, at->mean, at->se, gain,
-               !at->better ? "no better than random"
-               : at->close ? "close to non-private"
-                           : "better than random");
+    printf("%s\n\n", words);
+    print_row("eps", plan_quantity(p->problem.model), "gain over random", "");
+    for (size_t i = 0; i < p->count + 2; i++) {
+        const point *at = i == 0 ? &p->random : i <= p->count ? &p->at[i - 1] : &p->plain;
+        char eps[32], mean[48], gain[48] = "";
+        (void)snprintf(eps, sizeof eps, i == 0 ? "random" : i <= p->count ? "%g" : "non-private", at->eps);
+        repro_number(mean, sizeof mean, at->mean, at->se);
+        if (i > 0) {
+            repro_number(gain, sizeof gain, at->gain, at->gain_se);
+        }
+        print_row(eps, mean, gain, verdict(p, at));
     }
-    printf("%-14s %-12.5g %-10.2g %.4g ± %.2g\n\n%s\n", "non-private", p->plain.mean, p->plain.se, p->plain.gain,
-           p->plain.gain_se, p->advice);
-    printf("Rule: better than random when the paired gain exceeds two of its standard errors (one-sided, about 2.5 %% "
-           "each); close when it keeps 90 %% of the non-private gain. %zu made-up functions; seeded noise: not "
-           "private.\n",
-           p->problem.trials);
+    printf("\n%s\n\n", p->advice);
+    printf(
+        "± is one standard error over %zu made-up functions. Better than random: the paired gain exceeds two of its "
+        "standard errors (one-sided, about 2.5 %% each); close: it keeps 90 %% of the non-private gain. Seeded noise: "
+        "not private.\n",
+        p->problem.trials);
 }
 
 static json_t *point_json(const point *at) {
@@ -213,11 +229,9 @@ static json_t *result_json(const planning *p) {
                      "seed", (json_int_t)p->problem.seed, "seconds", cli_real(p->seconds), "private", 0);
 }
 
-/* A level line with its band, over the range of eps. */
-static json_t *level(const char *name, const point *at, double from, double to) {
-    return json_pack("{ss s[ff] s[ff] s[ff] s[ff]}", "name", name, "x", from, to, "y", at->mean, at->mean, "lower",
-                     fmax(0, at->mean - 2 * at->se), fmax(0, at->mean - 2 * at->se), "upper", at->mean + 2 * at->se,
-                     at->mean + 2 * at->se);
+static json_t *level(const char *name, const point *at) {
+    return json_pack("{ss ss s[f] s[f] s[f]}", "name", name, "style", "level", "y", at->mean, "lower",
+                     fmax(0, at->mean - 2 * at->se), "upper", at->mean + 2 * at->se);
 }
 
 static json_t *chart(const planning *p) {
@@ -232,10 +246,8 @@ static json_t *chart(const planning *p) {
         (void)json_array_append_new(lower, json_real(fmax(0, at->mean - 2 * at->se)));
         (void)json_array_append_new(upper, json_real(at->mean + 2 * at->se));
     }
-    const double from = p->at[0].eps;
-    const double to = p->at[p->count - 1].eps;
     json_t *series = json_pack("[{ss so so so so} o o]", "name", "private", "x", x, "y", y, "lower", lower, "upper",
-                               upper, level("random", &p->random, from, to), level("non-private", &p->plain, from, to));
+                               upper, level("random", &p->random), level("non-private", &p->plain));
     return json_pack("{ss ss s{ss ss} s{ss} so ss}", "kind", "chart", "title", "Regret against eps", "x", "label",
                      "eps", "scale", "log", "y", "label", plan_quantity(p->problem.model), "series", series, "note",
                      "Means over made-up functions; bands are two standard errors either way.");
@@ -247,14 +259,9 @@ static json_t *table(const planning *p) {
         const point *at = i == 0 ? &p->random : i <= p->count ? &p->at[i - 1] : &p->plain;
         char eps[32], mean[48], gain[48];
         (void)snprintf(eps, sizeof eps, i == 0 ? "random" : i <= p->count ? "%g" : "non-private", at->eps);
-        (void)snprintf(mean, sizeof mean, "%.4g ± %.2g", at->mean, at->se);
-        (void)snprintf(gain, sizeof gain, "%.4g ± %.2g", at->gain, at->gain_se);
-        (void)json_array_append_new(rows, json_pack("[s s s s]", eps, mean, i == 0 ? "" : gain,
-                                                    i == 0         ? ""
-                                                    : !at->better  ? "no better than random"
-                                                    : i > p->count ? ""
-                                                    : at->close    ? "close to non-private"
-                                                                   : "better than random"));
+        repro_number(mean, sizeof mean, at->mean, at->se);
+        repro_number(gain, sizeof gain, at->gain, at->gain_se);
+        (void)json_array_append_new(rows, json_pack("[s s s s]", eps, mean, i == 0 ? "" : gain, verdict(p, at)));
     }
     return json_pack("{ss ss s[s s s s] so ss}", "kind", "table", "title", "The numbers", "columns", "eps",
                      plan_quantity(p->problem.model), "gain over random", "verdict", "rows", rows, "note",

@@ -17,8 +17,8 @@
 #include <tacet/open/report.h>
 #include <unistd.h>
 
-static const repro_paper *const PAPERS[] = {&REPRO_OUTSOURCED, &REPRO_JOINT, &REPRO_LOCAL, &REPRO_USCA};
-enum { PAPER_COUNT = sizeof PAPERS / sizeof *PAPERS };
+enum { PAPER_COUNT = 4 };
+static const repro_paper *const PAPERS[PAPER_COUNT] = {&REPRO_OUTSOURCED, &REPRO_JOINT, &REPRO_LOCAL, &REPRO_USCA};
 
 /* --- what the papers' files build with ---------------------------------------------------------------------------- */
 

@@ -46,6 +46,9 @@ static bool extent(const tacet__chart *c, bool vertical, bool log, double *lo, d
     *hi = -INFINITY;
     for (size_t i = 0; i < c->count; i++) {
         const tacet__series *s = &c->series[i];
+        if (!vertical && s->style == TACET__SERIES_LEVEL) {
+            continue;
+        }
         const double *const arrays[] = {vertical ? s->y : s->x, vertical ? s->lower : NULL, vertical ? s->upper : NULL};
         for (size_t k = 0; k < 3; k++) {
             for (size_t j = 0; arrays[k] != NULL && j < s->count; j++) {
@@ -141,6 +144,13 @@ static bool drawn(const tacet__series *s, const double *v, size_t j) {
 }
 
 static void band(tacet__text *t, const tacet__series *s, const frame *f, size_t colour) {
+    if (s->style == TACET__SERIES_LEVEL) {
+        if (drawn(s, s->lower, 0) && drawn(s, s->upper, 0)) {
+            tacet__text_format(t, "<path class=\"band\" style=\"fill:var(--s%zu)\" d=\"M%.1f %.1fH%.1fV%.1fH%.1fz\"/>",
+                               colour, f->left, py(f, s->upper[0]), f->right, py(f, s->lower[0]), f->left);
+        }
+        return;
+    }
     for (size_t start = 0; start < s->count; start++) {
         size_t end = start;
         while (end < s->count && drawn(s, s->lower, end) && drawn(s, s->upper, end)) {
@@ -175,7 +185,9 @@ static void line(tacet__text *t, const tacet__series *s, const frame *f, size_t 
         }
         const double x = px(f, s->x[j]);
         const double y = py(f, s->y[j]);
-        if (!pen) {
+        if (s->style == TACET__SERIES_LEVEL) {
+            tacet__text_format(t, "M%.1f %.1fH%.1f", f->left, y, f->right);
+        } else if (!pen) {
             tacet__text_format(t, "M%.1f %.1f", x, y);
         } else if (s->style == TACET__SERIES_STEP) {
             tacet__text_format(t, "H%.1fV%.1f", x, y);
@@ -314,7 +326,7 @@ void tacet__chart_svg(tacet__text *t, const tacet__chart *c, int width, size_t i
         } else {
             line(t, &c->series[i], &f, i % TACET__PALETTE);
             /* Few points are shown for what they are: what lies between them was not measured. */
-            if (c->series[i].count != 2 && c->series[i].count <= MARKED && c->series[i].style == TACET__SERIES_LINE) {
+            if (c->series[i].count <= MARKED && c->series[i].style == TACET__SERIES_LINE) {
                 points(t, &c->series[i], &f, i % TACET__PALETTE);
             }
         }

@@ -93,7 +93,7 @@ static void check_axis(checking *c, const json_t *section, const char *field) {
 }
 
 static void check_chart(checking *c, const json_t *section) {
-    static const char *const STYLES[] = {"line", "step", "points", NULL};
+    static const char *const STYLES[] = {"line", "step", "points", "level", NULL};
     check_axis(c, section, "x");
     check_axis(c, section, "y");
     const json_t *list = want_list(c, section, "series", TACET__REPORT_SERIES);
@@ -108,6 +108,9 @@ static void check_chart(checking *c, const json_t *section) {
         check_numbers(c, series, "upper", count, false);
         if ((json_object_get(series, "lower") == NULL) != (json_object_get(series, "upper") == NULL)) {
             complain(c, "lower", "and 'upper' come together");
+        }
+        if (count != 1 && strcmp(tacet__report_words(series, "style"), "level") == 0) {
+            complain(c, "y", "of a level is one number");
         }
     }
 }
@@ -233,6 +236,7 @@ static bool read_series(tacet__series *s, const json_t *series) {
     s->count = json_array_size(json_object_get(series, "y"));
     s->style = strcmp(style, "step") == 0     ? TACET__SERIES_STEP
                : strcmp(style, "points") == 0 ? TACET__SERIES_POINTS
+               : strcmp(style, "level") == 0  ? TACET__SERIES_LEVEL
                                               : TACET__SERIES_LINE;
     s->x = numbers(json_object_get(series, "x"), s->count);
     s->y = numbers(json_object_get(series, "y"), s->count);

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool has(const json_t *object, const char *field) {
@@ -81,6 +82,17 @@ static json_t *shared(const json_t *sections, const char *mark) {
     return NULL;
 }
 
+/* Random and non-private runs spend nothing: eps says nothing about them. */
+static bool spends(const json_t *result) {
+    static const char *const FREE[] = {"random", "nonprivate", "uniform", "none"};
+    bool free_of_charge = false;
+    for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++) {
+        free_of_charge = free_of_charge || strcmp(tacet__report_words(result, "mechanism"), FREE[i]) == 0 ||
+                         strcmp(tacet__report_words(result, "algorithm"), FREE[i]) == 0;
+    }
+    return !free_of_charge;
+}
+
 /* What was simulated; `with_eps`: at what eps, too. */
 static json_t *sim_name(const json_t *result, bool with_eps) {
     static const char *const FIELDS[] = {"model", "simulation", "scenario", "mechanism", "algorithm", "modeler"};
@@ -94,10 +106,9 @@ static json_t *sim_name(const json_t *result, bool with_eps) {
         }
     }
     const json_t *eps = json_object_get(result, "eps");
-    const char *mechanism = tacet__report_words(result, "mechanism");
-    const bool spends = strcmp(mechanism, "random") != 0 && strcmp(mechanism, "nonprivate") != 0;
-    return with_eps && spends && json_is_number(eps) ? json_sprintf("%s, eps %.3g", name, json_number_value(eps))
-                                                     : json_string(name);
+    return with_eps && spends(result) && json_is_number(eps)
+               ? json_sprintf("%s, eps %.3g", name, json_number_value(eps))
+               : json_string(name);
 }
 
 /* A regret is nowhere negative, so neither is its band; a mean below 0 is not a regret. */
@@ -167,15 +178,29 @@ static bool utility_point(json_t *series, double eps, double mean, double se) {
     return ok;
 }
 
+static const char UTILITY[] = "utility ";
+
+/* Regrets compare within one problem only: each has its own chart. */
+static void utility_mark(char *out, size_t size, const json_t *result) {
+    const char *model = tacet__report_words(result, "model");
+    (void)snprintf(out, size, "%s%.40s %.40s %.0f", UTILITY,
+                   model[0] != '\0' ? model : tacet__report_words(result, "simulation"),
+                   tacet__report_words(result, "scenario"),
+                   json_number_value(json_object_get(result, has(result, "rounds") ? "rounds" : "queries")));
+}
+
 static bool sim_utility(json_t *sections, const json_t *result, const json_t *summary) {
     const double eps = json_number_value(json_object_get(result, "eps"));
-    const json_t *mean = json_object_get(summary, "mean");
-    json_t *chart = shared(sections, "utility");
-    if (!(eps > 0) || !json_is_number(mean)) {
+    const double mean = json_number_value(json_object_get(summary, "mean"));
+    const double se = json_number_value(json_object_get(summary, "se"));
+    if ((spends(result) && !(eps > 0)) || !json_is_number(json_object_get(summary, "mean"))) {
         return true;
     }
+    char mark[128];
+    utility_mark(mark, sizeof mark, result);
+    json_t *chart = shared(sections, mark);
     if (chart == NULL) {
-        chart = json_pack("{ss ss ss s{ss ss} s{ss} s[] ss}", "kind", "chart", "shared", "utility", "title",
+        chart = json_pack("{ss ss ss s{ss ss} s{ss} s[] ss}", "kind", "chart", "shared", mark, "title",
                           "What privacy costs", "x", "label", "eps", "scale", "log", "y", "label",
                           "mean regret or error", "series", "note", "Bands are two standard errors either way.");
         if (!append(sections, chart)) {
@@ -189,25 +214,31 @@ static bool sim_utility(json_t *sections, const json_t *result, const json_t *su
         json_t *candidate = json_array_get(all, i);
         series = json_equal(json_object_get(candidate, "name"), name) ? candidate : NULL;
     }
-    if (series == NULL) {
-        series = json_pack("{sO s[] s[] s[] s[]}", "name", name, "x", "y", "lower", "upper");
-        if (json_array_append_new(all, series) != 0) {
-            json_decref(name);
-            return false;
+    bool ok = true;
+    if (!spends(result)) { /* the same at every eps; of several the first */
+        ok = series != NULL ||
+             json_array_append_new(all, json_pack("{sO ss s[f] s[f] s[f]}", "name", name, "style", "level", "y", mean,
+                                                  "lower", low_end(mean, 2 * se), "upper", mean + 2 * se)) == 0;
+    } else {
+        if (series == NULL) {
+            series = json_pack("{sO s[] s[] s[] s[]}", "name", name, "x", "y", "lower", "upper");
+            ok = json_array_append_new(all, series) == 0;
         }
+        ok = ok && utility_point(series, eps, mean, se);
     }
     json_decref(name);
-    return utility_point(series, eps, json_number_value(mean), json_number_value(json_object_get(summary, "se")));
+    return ok;
 }
 
 bool tacet__report_shown(const json_t *section) {
     const json_t *all = json_object_get(section, "series");
-    if (strcmp(tacet__report_words(section, "shared"), "utility") != 0) {
+    if (strncmp(tacet__report_words(section, "shared"), UTILITY, sizeof UTILITY - 1) != 0) {
         return true;
     }
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *x = json_object_get(json_array_get(all, i), "x");
-        if (json_number_value(json_array_get(x, 0)) < json_number_value(json_array_get(x, json_array_size(x) - 1))) {
+        if (json_array_size(x) > 1 &&
+            json_number_value(json_array_get(x, 0)) < json_number_value(json_array_get(x, json_array_size(x) - 1))) {
             return true;
         }
     }

@@ -20,7 +20,12 @@ void tacet__text_format(tacet__text *text, const char *format, ...) __attribute_
  * U+FFFD. The words must be UTF-8. */
 void tacet__text_escape(tacet__text *text, const char *words);
 
-typedef enum tacet__series_style { TACET__SERIES_LINE, TACET__SERIES_STEP, TACET__SERIES_POINTS } tacet__series_style;
+typedef enum tacet__series_style {
+    TACET__SERIES_LINE,
+    TACET__SERIES_STEP,
+    TACET__SERIES_POINTS,
+    TACET__SERIES_LEVEL /* one value, drawn over the whole width */
+} tacet__series_style;
 
 /* A value that is NaN is not drawn: the line has a gap there. lower and upper may be NULL. */
 typedef struct tacet__series {

@@ -109,6 +109,10 @@ static void test_scales(void **state) {
     assert_int_equal(s.count, 4); /* 0.5, 1, 2, 5 */
     assert_close(s.ticks[0], 0.5, 1e-12);
     assert_close(s.ticks[3], 5, 1e-12);
+    tacet__scale_make(&s, 6, 10, true, 5); /* too short for 1, 2, 5: whole numbers, still spaced as logarithms */
+    assert_int_equal(s.count, 5);
+    assert_close(s.ticks[1], 7, 1e-12);
+    assert_close(tacet__scale_at(&s, sqrt(60)), 0.5, 1e-12);
     tacet__scale_make(&s, 0.01, 1, true, 5);
     assert_close(tacet__scale_at(&s, 0.1), 0.5, 1e-12);
     assert_close(tacet__scale_at(&s, -1), 0, 0);
@@ -212,6 +216,24 @@ static void test_privacy_utility(void **state) {
     assert_close(y[1], (y[0] + y[2]) / 2, 0.11); /* 9, 5, 1 */
     assert_true(y[0] < y[1] && y[1] < y[2]);
     free(svg);
+    /* Another problem has a chart of its own; random play is a level there, from edge to edge. */
+    const char *random = "{\"model\":\"n\",\"mechanism\":\"random\",\"eps\":1,\"trials\":9,\"seed\":1,"
+                         "\"error\":{\"mean\":3,\"se\":0.01}}";
+    add(r, random);
+    assert_int_equal(tacet_report_charts(r), 1);
+#define OTHER(eps, mean)                                                                                               \
+    "{\"model\":\"n\",\"eps\":" eps ",\"trials\":9,\"seed\":1,\"error\":{\"mean\":" mean ",\"se\":0.01}}"
+    add(r, OTHER("2", "2"));
+    add(r, OTHER("5", "1"));
+    assert_int_equal(tacet_report_charts(r), 2);
+    assert_ok(tacet_report_svg(r, 1, &svg, &length, NULL));
+    double left = 0, level = 0, right = 0;
+    const char *at = strstr(svg, "class=\"line\""); /* the first series is drawn last */
+    at = strstr(at + 1, "class=\"line\"");
+    assert_non_null(at);
+    assert_int_equal(sscanf(strstr(at, "d=\""), "d=\"M%lf %lfH%lf", &left, &level, &right), 3);
+    assert_true(right > left + 500);
+    free(svg);
     tacet_report_free(r);
 }
 
@@ -232,6 +254,8 @@ static void test_bad_input(void **state) {
         DOCUMENT("{\"kind\":\"table\",\"columns\":[\"a\"],\"rows\":[[{}]]}"),
         DOCUMENT("{\"kind\":\"table\",\"columns\":[1],\"rows\":[]}"),
         DOCUMENT("{\"kind\":\"bars\",\"items\":[{\"label\":\"a\",\"value\":1,\"of\":0}]}"),
+        DOCUMENT("{\"kind\":\"chart\",\"x\":{\"label\":\"a\"},\"y\":{\"label\":\"b\"},"
+                 "\"series\":[{\"name\":\"c\",\"style\":\"level\",\"y\":[1,2]}]}"),
         DOCUMENT("{\"kind\":\"facts\",\"items\":[{\"label\":\"a\"}]}"),
         DOCUMENT("{\"kind\":\"parties\",\"parties\":[{\"name\":\"a\",\"saw\":[1]}]}"),
         DOCUMENT("{\"kind\":\"ledger\",\"ledger\":{}}"),
