@@ -367,9 +367,31 @@ static void markdown_head(FILE *file, const repro_options *o, const char *comman
             "that they can be repeated: none of them is itself private. ± is one standard error. A value of the paper "
             "*agrees* when it differs from ours as published by at most three standard errors of the difference of "
             "two means, one over as many runs as the paper's, one over ours, assuming the same spread; half of the "
-            "last printed digit is allowed on top. With many rows a few disagreements by chance are rarer than one in "
-            "a hundred rows.\n\n",
+            "last printed digit is allowed on top. Were means normal, a row would disagree by chance once in 370; "
+            "regrets are skewed, so it is somewhat more often.\n\n",
             command, repro_version(), (unsigned long long)o->seed);
+}
+
+/* What agrees, at a glance. */
+static void markdown_summary(FILE *file, repro_plan *const *plans, size_t count) {
+    fprintf(file, "| | what | printed values that agree |\n| --- | --- | --- |\n");
+    for (size_t i = 0; i < count; i++) {
+        size_t agree = 0;
+        size_t all = 0;
+        for (size_t r = 0; r < plans[i]->rows; r++) {
+            const int a = repro_agrees(plans[i], r);
+            agree += a == 1;
+            all += a >= 0;
+        }
+        const repro_entry *e = plans[i]->entry;
+        fprintf(file, "| [%s](#%s) | %s | ", e->name, e->name, e->title);
+        if (all > 0) {
+            fprintf(file, "%zu of %zu |\n", agree, all);
+        } else {
+            fprintf(file, "none printed |\n");
+        }
+    }
+    fputc('\n', file);
 }
 
 static tacet_status write_markdown(const char *path, repro_plan *const *plans, size_t count, const repro_options *o,
@@ -379,6 +401,7 @@ static tacet_status write_markdown(const char *path, repro_plan *const *plans, s
         return tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
     }
     markdown_head(file, o, command);
+    markdown_summary(file, plans, count);
     for (size_t p = 0; p < PAPER_COUNT; p++) {
         bool first = true;
         for (size_t i = 0; i < count; i++) {
@@ -388,7 +411,7 @@ static tacet_status write_markdown(const char *path, repro_plan *const *plans, s
                     fprintf(file, "## %s\n\n", PAPERS[p]->title);
                 }
                 first = false;
-                repro_markdown(file, plans[i]);
+                repro_markdown(file, plans[i], i > 0 ? plans[i - 1]->entry : NULL);
             }
         }
     }

@@ -130,7 +130,8 @@ const char *repro_build(void);
 void repro_print(const repro_plan *plan);
 json_t *repro_json(const repro_plan *plan, const repro_options *options);
 json_t *repro_sections(const repro_plan *plan); /* of a report */
-void repro_markdown(FILE *file, const repro_plan *plan);
+/* before: the entry printed before it, whose texts are not repeated; NULL. */
+void repro_markdown(FILE *file, const repro_plan *plan, const repro_entry *before);
 /* A mean with as many digits as its standard error deserves. */
 void repro_number(char *out, size_t size, double mean, double se);
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PAPER_TRIALS = 50, FULL = 200, QUICK = 50, VALUES = 6, INITIAL = 1 };
+enum { PAPER_TRIALS = 50, FULL = 400, QUICK = 100, VALUES = 6, INITIAL = 1 };
 static const double RADIUS = 25; /* the paper's largest norm */
 
 /* The authors' model of each data set; lengthscales as a share of the radius. */
@@ -283,34 +283,51 @@ static const char FIGURE_SETTING[] =
            "the signal's standard deviation; differences are taken function by function.";
 
 static const char GRID_WHY[] =
-    "Where the condition on r holds the projection is a linear map of the plane into r dimensions scaled by the square "
-    "root of r, and the larger r is, the less it distorts: the order of the small r follows the paper's. Beyond the "
-    "condition the mechanism lifts the singular values, which distorts. The optimiser here finds the best row more "
-    "often than the paper's did, without privacy too, so that our values are lower; the paper does not state its "
-    "non-private regret. The mechanism is not differentially private (see algorithms/outsourced.md); as shipped the "
-    "rows carry Gaussian noise with a proof, and the modeler knows the noise.";
-static const char DATA_WHY[] =
+    "Where the condition on r holds the projection is a linear map of the plane into r dimensions, and the larger r "
+    "is, "
+    "the less it distorts; beyond the condition the mechanism changes the singular values, which distorts most. Both "
+    "sides of the paper's tables come out so. Rows that differ are the good ones, where ours are lower still: by the "
+    "text of Figure 2 the paper's non-private regret is what its r = 10 has less 0.011, so that its optimiser, too, "
+    "found "
+    "the best row a little less often. The mechanism is not differentially private at all "
+    "(docs/algorithms/outsourced.md); as shipped the rows carry Gaussian noise with a proof, and the modeler knows the "
+    "noise.";
+static const char LOANS_WHY[] =
     "The paper's own table is not public, so that levels cannot agree except by chance; what can be compared is the "
-    "order and the distance to the non-private optimiser and to random rows. The mechanism as published is not "
-    "differentially private.";
+    "distance to the non-private optimiser and to random rows. At these eps the noise is small beside the distances "
+    "that "
+    "matter: as published and as shipped are as good as non-private, and far from random. The mechanism as published "
+    "is not differentially private.";
+static const char PROPERTY_WHY[] =
+    "The paper's own table is not public, so that levels cannot agree except by chance. Here the cheapest place is an "
+    "outlier that a smooth model hardly predicts: even the non-private optimiser gains little on random rows, and "
+    "nothing between the columns exceeds the errors by much. The mechanism as published is not differentially private.";
 static const char BRANIN_WHY[] =
-    "Small r fails as in the paper. From the paper's choice of r on, both find the best row nearly always. As shipped "
-    "the noise at these eps is a good part of the distance between two grid points, and the measurements carry noise, "
-    "so that the single best of 961 rows is often missed by a neighbour: the regret is what that costs.";
+    "At the paper's choice of r and above the regrets are small in both. Small r, where the paper's runs fail, does "
+    "not "
+    "fail here: three random directions still keep the plane. The paper reports a regret of 0.0, the best of 961 rows "
+    "in "
+    "every run; here it is missed in some runs by a neighbour, with and without privacy, and also when measurements "
+    "are exact. As shipped the regret is that of the non-private optimiser within its error.";
 static const char FIGURE_WHY[] =
-    "The smallest eps of each panel are where the published mechanism distorts most and where a real guarantee costs "
-    "most. Panels on data compare with a different table than the paper's.";
+    "The smallest eps are where the published mechanism distorts most and where a real guarantee costs most. A "
+    "difference below 0 means that the non-private optimiser, with its proven and cautious width, did worse than the "
+    "one "
+    "on distorted rows. Panels on data use a different table than the paper's.";
 
 static const repro_entry ENTRIES[] = {
     {"outsourced-table-1", "grid, eps = e^1.1", GRID_SETTING, GRID_WHY, false, &TABLES[0], build_table, NULL},
     {"outsourced-table-2", "grid, eps = e^1.3", GRID_SETTING, GRID_WHY, false, &TABLES[1], build_table, NULL},
     {"outsourced-table-3", "grid, eps = e^1.5", GRID_SETTING, GRID_WHY, false, &TABLES[2], build_table, NULL},
-    {"outsourced-table-4", "loans, eps = e^2.7", LOANS_SETTING, DATA_WHY, true, &TABLES[3], build_table, NULL},
-    {"outsourced-table-5", "loans, eps = e^2.9", LOANS_SETTING, DATA_WHY, true, &TABLES[4], build_table, NULL},
-    {"outsourced-table-6", "loans, eps = e^3.1", LOANS_SETTING, DATA_WHY, true, &TABLES[5], build_table, NULL},
-    {"outsourced-table-7", "property, eps = e^2.6", PROPERTY_SETTING, DATA_WHY, true, &TABLES[6], build_table, NULL},
-    {"outsourced-table-8", "property, eps = e^2.8", PROPERTY_SETTING, DATA_WHY, true, &TABLES[7], build_table, NULL},
-    {"outsourced-table-9", "property, eps = e^3.0", PROPERTY_SETTING, DATA_WHY, true, &TABLES[8], build_table, NULL},
+    {"outsourced-table-4", "loans, eps = e^2.7", LOANS_SETTING, LOANS_WHY, true, &TABLES[3], build_table, NULL},
+    {"outsourced-table-5", "loans, eps = e^2.9", LOANS_SETTING, LOANS_WHY, true, &TABLES[4], build_table, NULL},
+    {"outsourced-table-6", "loans, eps = e^3.1", LOANS_SETTING, LOANS_WHY, true, &TABLES[5], build_table, NULL},
+    {"outsourced-table-7", "property, eps = e^2.6", PROPERTY_SETTING, PROPERTY_WHY, true, &TABLES[6], build_table,
+     NULL},
+    {"outsourced-table-8", "property, eps = e^2.8", PROPERTY_SETTING, PROPERTY_WHY, true, &TABLES[7], build_table,
+     NULL},
+    {"outsourced-table-9", "property, eps = e^3.0", PROPERTY_SETTING, PROPERTY_WHY, true, &TABLES[8], build_table,
+     NULL},
     {"outsourced-table-10", "Branin, eps = e^2.3", BRANIN_SETTING, BRANIN_WHY, false, &TABLES[9], build_table, NULL},
     {"outsourced-table-11", "Branin, eps = e^2.5", BRANIN_SETTING, BRANIN_WHY, false, &TABLES[10], build_table, NULL},
     {"outsourced-table-12", "Branin, eps = e^2.7", BRANIN_SETTING, BRANIN_WHY, false, &TABLES[11], build_table, NULL},

@@ -227,9 +227,10 @@ static void trials_of(char *out, size_t size, const repro_plan *plan, size_t col
     }
 }
 
-void repro_markdown(FILE *file, const repro_plan *plan) {
-    fprintf(file, "### %s: %s\n\n%s The numbers are %s.\n\n", plan->entry->name, plan->entry->title,
-            plan->entry->setting, plan->y_label);
+void repro_markdown(FILE *file, const repro_plan *plan, const repro_entry *before) {
+    const bool same = before != NULL && before->setting == plan->entry->setting;
+    fprintf(file, "### %s\n\n%s: %s The numbers are %s.\n\n", plan->entry->name, plan->entry->title,
+            same ? "as above." : plan->entry->setting, plan->y_label);
     markdown_rows(file, plan);
     fputc('\n', file);
     for (size_t c = 0; c < plan->columns; c++) {
@@ -243,7 +244,10 @@ void repro_markdown(FILE *file, const repro_plan *plan) {
     if (plan->left_out[0] != '\0') {
         fprintf(file, "- %s\n", plan->left_out);
     }
-    fprintf(file, "\n%s\n\n", plan->entry->why);
+    fputc('\n', file);
+    if (before == NULL || before->why != plan->entry->why) {
+        fprintf(file, "%s\n\n", plan->entry->why);
+    }
 }
 
 /* --- sections of a report ----------------------------------------------------------------------------------------- */

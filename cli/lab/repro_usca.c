@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FULL = 20, QUICK = 8, ROUND_COUNT = 3, EPS_COUNT = 3, DRAWS = 8 };
+enum { FULL = 40, QUICK = 10, ROUND_COUNT = 3, EPS_COUNT = 3, DRAWS = 8 };
 static const size_t ROUNDS[ROUND_COUNT] = {1000, 10000, 100000};
 static const double EPS[EPS_COUNT] = {0.1, 1, 10};
 static const char *const ALGORITHM[] = {"published", "range", "staged"};
@@ -43,11 +43,10 @@ static tacet_status build(repro_plan *plan, const repro_options *o, tacet_error 
     (void)snprintf(plan->x_label, sizeof plan->x_label, "T, records");
     (void)snprintf(plan->y_label, sizeof plan->y_label, "expected error of a choice");
     plan->x_log = plan->y_log = true;
-    const size_t lengths = o->quick ? ROUND_COUNT - 1 : ROUND_COUNT;
     for (size_t e = 0; e < EPS_COUNT && status == TACET_OK; e++) {
         char group[32];
         (void)snprintf(group, sizeof group, "eps = %g", EPS[e]);
-        for (size_t t = 0; t < lengths && status == TACET_OK; t++) {
+        for (size_t t = 0; t < ROUND_COUNT && status == TACET_OK; t++) {
             const lab_usca_request world = {
                 .kernel = "se", .lengthscale = 0.3, .dim_action = 1, .dim_context = 1, .rounds = ROUNDS[t]};
             char label[32];
