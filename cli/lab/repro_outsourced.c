@@ -169,14 +169,12 @@ static void columns(repro_plan *plan, const dataset *on) {
     (void)snprintf(plan->column[0].guarantee, sizeof plan->column[0].guarantee,
                    "NOT differentially private, at any eps: the projection keeps which rows lie where");
     (void)snprintf(plan->column[1].title, sizeof plan->column[1].title, "as shipped");
-    (void)snprintf(plan->column[1].guarantee, sizeof plan->column[1].guarantee,
-                   "(eps, delta)-DP for a move of one record by 1 in the scaled space, eps as in the paper%s%g%s",
-                   on != NULL ? ", delta = " : "", on != NULL ? on->delta : 0, on != NULL ? "" : "");
-    if (on == NULL) {
-        (void)snprintf(plan->column[1].guarantee, sizeof plan->column[1].guarantee,
-                       "(eps, delta)-DP for a move of one record by 1 in the scaled space, eps and delta as in the "
-                       "paper");
+    char delta[48] = " and delta as in the paper";
+    if (on != NULL) {
+        (void)snprintf(delta, sizeof delta, " as in the paper, delta = %g", on->delta);
     }
+    (void)snprintf(plan->column[1].guarantee, sizeof plan->column[1].guarantee,
+                   "(eps, delta)-DP for a move of one record by 1 in the scaled space, eps%s", delta);
 }
 
 static tacet_status references(repro_plan *plan, const dataset *on, const repro_options *o, const char *group,
