@@ -22,17 +22,18 @@ typedef struct scenario {
     double lower, upper;         /* of a coordinate, where there is one a group */
     double lengthscale;          /* of the kernel of one group: part of the public model */
     size_t features;             /* of one group */
+    size_t order;                /* of the published algorithm's quadrature, of one group; 0: see few_landmarks */
 } scenario;
 
-static const scenario SCENARIOS[] = {{"camelback", 1, (size_t)CAMEL_SIDE *CAMEL_SIDE, 2, 0, 0, 1.2, 20},
-                                     {"styblinski20", 20, LEVELS, 1, -4, 4, 2.5, 6},
-                                     {"michalewicz10", 10, LEVELS, 1, 0, 1, 0.5, 6}};
+static const scenario SCENARIOS[] = {{"camelback", 1, (size_t)CAMEL_SIDE *CAMEL_SIDE, 2, 0, 0, 1.2, 20, 0},
+                                     {"styblinski20", 20, LEVELS, 1, -4, 4, 2.5, 6, 8},
+                                     {"michalewicz10", 10, LEVELS, 1, 0, 1, 0.5, 6, 6}};
 
 struct joint_domain {
     const scenario *scenario;
     tacet_fixed_group *groups; /* Phi owned */
     double *value;             /* choices x groups, scaled: the groups' values add up to the function */
-    tacet_features *features;  /* of a domain of one group; NULL otherwise */
+    tacet_features *features;  /* of the published algorithm */
     double *X;                 /* dim x choices: the points of the last group */
 };
 
@@ -92,6 +93,29 @@ static tacet_status few_landmarks(joint_domain *d, const tacet_kernel *kernel, t
     return tacet_features_create_nystrom(&d->features, kernel, Z, 2, (size_t)SIDE * SIDE, d->scenario->features, err);
 }
 
+/* Additive quadrature Fourier features, as in the paper: one coordinate a group. */
+static tacet_status additive(joint_domain *d, tacet_error *err) {
+    enum { GROUPS_MOST = 20 };
+    const scenario *s = d->scenario;
+    size_t groups[GROUPS_MOST];
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    for (size_t g = 0; g < s->groups; g++) {
+        groups[g] = g;
+    }
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = s->groups;
+    spec.lengthscales = &s->lengthscale;
+    spec.groups = groups;
+    spec.group_count = s->groups;
+    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    if (status == TACET_OK) {
+        status = tacet_features_create_qff(&d->features, kernel, s->order, err);
+    }
+    tacet_kernel_free(kernel);
+    return status;
+}
+
 static void scale(joint_domain *d) {
     const scenario *s = d->scenario;
     double range = 0;
@@ -141,8 +165,8 @@ tacet_status joint_domain_create(joint_domain **out, const char *name, tacet_err
     for (size_t g = 0; status == TACET_OK && g < s->groups; g++) {
         status = fill_group(d, g, kernel, err);
     }
-    if (status == TACET_OK && s->groups == 1) {
-        status = few_landmarks(d, kernel, err);
+    if (status == TACET_OK) {
+        status = s->groups == 1 ? few_landmarks(d, kernel, err) : additive(d, err);
     }
     tacet_kernel_free(kernel);
     if (status != TACET_OK) {
@@ -175,11 +199,27 @@ static double mean_of(const joint_domain *d, const size_t *arm) {
     return sum;
 }
 
+/* What a run has cost so far, and after each tenth of its rounds. */
+typedef struct track {
+    double regret, *curve; /* curve: 10 */
+    uint64_t t, rounds;
+} track;
+
+static void lose(track *k, double loss) {
+    k->regret += loss;
+    k->t++;
+    for (uint64_t c = 0; c < 10; c++) {
+        if (k->t == (k->rounds * (c + 1) + 9) / 10) {
+            k->curve[c] = k->regret;
+        }
+    }
+}
+
 static double reward(double mean, tacet_simrng *rng) {
     return fmin(fmax(mean + REWARD_SD * tacet_simrng_normal(rng), 0), 1);
 }
 
-static tacet_status run_shipped(const joint_domain *d, double *regret, const tacet_joint_fixed_settings *settings,
+static tacet_status run_shipped(const joint_domain *d, track *out, const tacet_joint_fixed_settings *settings,
                                 uint64_t seed, uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
     tacet_noise *noise = NULL;
     tacet_joint_fixed *study = NULL;
@@ -195,7 +235,7 @@ static tacet_status run_shipped(const joint_domain *d, double *regret, const tac
         status = tacet_joint_fixed_suggest(study, arm, &ticket, err);
         if (status == TACET_OK) {
             const double mean = mean_of(d, arm);
-            *regret += 1 - mean;
+            lose(out, 1 - mean);
             status = tacet_joint_fixed_observe(study, ticket, reward(mean, rng), err);
         }
     }
@@ -204,37 +244,93 @@ static tacet_status run_shipped(const joint_domain *d, double *regret, const tac
     return status;
 }
 
-/* The published algorithm: every round scores all arms. */
-static tacet_status run_published(const joint_domain *d, double *regret, const tacet_joint_published_settings *settings,
-                                  uint64_t seed, uint64_t trial, tacet_simrng *rng, tacet_error *err) {
+/* The arms that the published algorithm scores in a round. One group: all of them. Many: they cannot be enumerated, so
+ * its maximisation is a search that goes on over the rounds: the arm played last, it with one coordinate changed (every
+ * value of a few coordinates), and arms at random. All of it is public: coins, and what was suggested. */
+enum { RANDOM_ARMS = 64, MOVED_GROUPS = 5, OFFERED_MOST = 1 + RANDOM_ARMS + MOVED_GROUPS * LEVELS };
+
+typedef struct offer {
+    size_t *choices; /* groups x OFFERED_MOST; NULL: one group */
+    double *points;  /* the same as coordinates */
+    size_t count;
+    size_t *last; /* groups */
+} offer;
+
+static void add_arm(const scenario *s, offer *o, const size_t *arm) {
+    memcpy(o->choices + o->count * s->groups, arm, s->groups * sizeof *arm);
+    for (size_t g = 0; g < s->groups; g++) {
+        (void)point(s, g, arm[g], o->points + o->count * s->groups + g);
+    }
+    o->count++;
+}
+
+static void make_offer(const scenario *s, offer *o, size_t *arm, tacet_simrng *coin) {
+    o->count = 0;
+    add_arm(s, o, o->last);
+    for (size_t i = 0; i < MOVED_GROUPS; i++) {
+        const size_t g = tacet_simrng_below(coin, s->groups);
+        memcpy(arm, o->last, s->groups * sizeof *arm);
+        for (size_t c = 0; c < s->choices; c++) {
+            arm[g] = c;
+            add_arm(s, o, arm);
+        }
+    }
+    for (size_t i = 0; i < RANDOM_ARMS; i++) {
+        for (size_t g = 0; g < s->groups; g++) {
+            arm[g] = tacet_simrng_below(coin, s->choices);
+        }
+        add_arm(s, o, arm);
+    }
+}
+
+static tacet_status run_published(const joint_domain *d, track *out, const tacet_joint_published_settings *settings,
+                                  uint64_t seed, uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
     const scenario *s = d->scenario;
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
-    if (d->features == NULL) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "the published algorithm scores all arms: not on %s", s->name);
-    }
+    tacet_simrng coin;
+    offer o = {0};
+    tacet_simrng_init(&coin, seed, (uint64_t)1 << 33 | trial);
     tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
     if (status == TACET_OK) {
         const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a bandit", .to_whom = "all"};
         status = tacet_joint_published_create(&policy, d->features, settings, &ask, err);
     }
-    const tacet_round round = {.points = d->X, .ld = s->dim, .d = s->dim, .count = s->choices};
+    if (status == TACET_OK && s->groups > 1) {
+        o.choices = calloc(s->groups * OFFERED_MOST, sizeof *o.choices);
+        o.points = calloc(s->groups * OFFERED_MOST, sizeof *o.points);
+        o.last = calloc(s->groups, sizeof *o.last);
+        status = o.choices == NULL || o.points == NULL || o.last == NULL
+                     ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a decision set")
+                     : TACET_OK;
+    }
     for (uint64_t t = 0; status == TACET_OK && t < settings->rounds; t++) {
+        tacet_round round = {.points = d->X, .ld = s->dim, .d = s->dim, .count = s->choices};
         tacet_suggestion suggestion;
+        if (o.choices != NULL) {
+            make_offer(s, &o, arm, &coin);
+            round = (tacet_round){.points = o.points, .ld = s->groups, .d = s->groups, .count = o.count};
+        }
         status = tacet_policy_suggest(policy, &suggestion, &round, err);
         if (status == TACET_OK) {
-            const double mean = d->value[suggestion.index];
-            *regret += 1 - mean;
+            if (o.choices != NULL) {
+                memcpy(o.last, o.choices + suggestion.index * s->groups, s->groups * sizeof *o.last);
+            }
+            const double mean = o.choices != NULL ? mean_of(d, o.last) : d->value[suggestion.index];
+            lose(out, 1 - mean);
             status = tacet_policy_observe(policy, suggestion.ticket, reward(mean, rng), err);
         }
     }
+    free(o.choices);
+    free(o.points);
+    free(o.last);
     tacet_policy_free(policy);
     tacet_noise_close(noise);
     return status;
 }
 
 /* The same learner on exact sums. */
-static tacet_status run_plain(const joint_domain *d, double *regret, const tacet_joint_fixed_settings *settings,
+static tacet_status run_plain(const joint_domain *d, track *out, const tacet_joint_fixed_settings *settings,
                               uint64_t seed, uint64_t trial, tacet_simrng *rng, tacet_error *err) {
     tacet_fixed_settings own = settings->learner;
     own.coin_seed = seed + 1000003 * trial;
@@ -254,7 +350,7 @@ static tacet_status run_plain(const joint_domain *d, double *regret, const tacet
         memset(u, 0, m * sizeof(double));
         for (size_t i = 0; status == TACET_OK && i < n; i++, t++) {
             const double mean = mean_of(d, tacet_fixed_learner_arm(learner, i));
-            *regret += 1 - mean;
+            lose(out, 1 - mean);
             const double v = reward(mean, rng) - 0.5;
             tacet_fixed_learner_vector(learner, u + m, i);
             for (size_t k = 0; k < m; k++) {
@@ -270,34 +366,33 @@ static tacet_status run_plain(const joint_domain *d, double *regret, const tacet
     return status;
 }
 
-tacet_status joint_domain_run(const joint_domain *d, double *regret, joint_domain_player player,
+tacet_status joint_domain_run(const joint_domain *d, double *regret, double *curve, joint_domain_player player,
                               const tacet_joint_fixed_settings *settings,
                               const tacet_joint_published_settings *published, uint64_t seed, uint64_t trial,
                               tacet_error *err) {
     tacet_simrng rng;
+    track out = {.curve = curve, .rounds = settings->rounds};
     tacet_simrng_init(&rng, seed, trial);
-    *regret = 0;
-    if (player == JOINT_DOMAIN_NONPRIVATE) {
-        return run_plain(d, regret, settings, seed, trial, &rng, err);
-    }
-    if (player == JOINT_DOMAIN_PUBLISHED) {
-        return run_published(d, regret, published, seed, trial, &rng, err);
-    }
     size_t *arm = calloc(d->scenario->groups, sizeof *arm);
     if (arm == NULL) {
         return TACET_NO_MEMORY;
     }
     tacet_status status = TACET_OK;
-    if (player == JOINT_DOMAIN_SHIPPED) {
-        status = run_shipped(d, regret, settings, seed, trial, arm, &rng, err);
+    if (player == JOINT_DOMAIN_NONPRIVATE) {
+        status = run_plain(d, &out, settings, seed, trial, &rng, err);
+    } else if (player == JOINT_DOMAIN_PUBLISHED) {
+        status = run_published(d, &out, published, seed, trial, arm, &rng, err);
+    } else if (player == JOINT_DOMAIN_SHIPPED) {
+        status = run_shipped(d, &out, settings, seed, trial, arm, &rng, err);
     } else {
         for (uint64_t t = 0; t < settings->rounds; t++) {
             for (size_t g = 0; g < d->scenario->groups; g++) {
                 arm[g] = tacet_simrng_below(&rng, d->scenario->choices);
             }
-            *regret += 1 - mean_of(d, arm);
+            lose(&out, 1 - mean_of(d, arm));
         }
     }
+    *regret = out.regret;
     free(arm);
     return status;
 }

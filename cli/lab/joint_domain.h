@@ -14,7 +14,7 @@
 
 typedef struct joint_domain joint_domain;
 typedef enum joint_domain_player {
-    JOINT_DOMAIN_PUBLISHED, /* where there is one group: all arms are scored */
+    JOINT_DOMAIN_PUBLISHED, /* one group: all arms are scored; many: additive QFF, arms found by a search */
     JOINT_DOMAIN_SHIPPED,
     JOINT_DOMAIN_NONPRIVATE,
     JOINT_DOMAIN_RANDOM
@@ -23,9 +23,9 @@ typedef enum joint_domain_player {
 /* INVALID names the scenarios. NO_MEMORY. */
 tacet_status joint_domain_create(joint_domain **out, const char *scenario, tacet_error *err);
 void joint_domain_free(joint_domain *domain);
-/* One run; *regret is cumulative. eps and delta are used by the private players only; `published` by PUBLISHED only.
- * UNSUPPORTED: PUBLISHED on a domain of many groups, whose arms cannot be enumerated. */
-tacet_status joint_domain_run(const joint_domain *domain, double *regret, joint_domain_player player,
+/* One run; *regret is cumulative, curve[0 … 9] that after each tenth of the rounds. eps and delta are used by the
+ * private players only; `published` by PUBLISHED only. */
+tacet_status joint_domain_run(const joint_domain *domain, double *regret, double *curve, joint_domain_player player,
                               const tacet_joint_fixed_settings *settings,
                               const tacet_joint_published_settings *published, uint64_t seed, uint64_t trial,
                               tacet_error *err);

@@ -137,7 +137,8 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
                                            : s->algorithm == SHIPPED    ? JOINT_DOMAIN_SHIPPED
                                            : s->algorithm == NONPRIVATE ? JOINT_DOMAIN_NONPRIVATE
                                                                         : JOINT_DOMAIN_RANDOM;
-        return joint_domain_run(s->domain, &s->regret[k], player, &s->fixed, &s->published, s->seed, k, err);
+        return joint_domain_run(s->domain, &s->regret[k], s->curve + 10 * k, player, &s->fixed, &s->published, s->seed,
+                                k, err);
     }
     joint_env *env = NULL;
     tacet_status status = joint_env_create(&env, &s->world, s->seed, k, err);
@@ -204,7 +205,7 @@ static void print(const simulation *s, const char *name, const char *scenario, s
     lab_mean_se(&mean, &se, s->regret, trials);
     json_t *curve = NULL;
     json_t *curve_se = NULL;
-    lab_curve(&curve, &curve_se, s->curve, s->domain == NULL ? 10 : 0, trials);
+    lab_curve(&curve, &curve_se, s->curve, 10, trials);
     if (!cli_json_wanted()) {
         printf("%s: cumulative regret %.2f +- %.2f over %zu rounds (%zu trials, median %.2f)\n", name, mean, se,
                s->rounds, trials, lab_median(s->regret, trials));
@@ -291,9 +292,7 @@ tacet_status lab_joint_run(lab_outcome *out, const lab_request *request, tacet_e
     if (status == TACET_OK) {
         json_t *curve = NULL;
         json_t *curve_se = NULL;
-        if (s.domain == NULL) {
-            lab_curve(&curve, &curve_se, s.curve, 10, request->trials);
-        }
+        lab_curve(&curve, &curve_se, s.curve, 10, request->trials);
         status = lab_outcome_set(out, s.regret, request->trials, curve, curve_se, err);
     }
     clear(&s);
@@ -362,9 +361,6 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--algorithm is shipped, published, nonprivate or random");
     }
     s.algorithm = (algorithm)which;
-    if (s.algorithm == PUBLISHED && strcmp(scenario, "contextual") != 0 && strcmp(scenario, "camelback") != 0) {
-        return cli_usage(self, "the published algorithm is simulated on the contextual and camelback scenarios only");
-    }
     static const char *const CALIBRATIONS[] = {"proven", "published"};
     if (!choose(&which, calibration, CALIBRATIONS, 2)) {
         return cli_usage(self, "--calibration is proven or published");
