@@ -1,9 +1,9 @@
 /* usca_certify.c - suprema that no point exceeds: branch and bound over the unit box.
- * Ring: base. Source: docs/algorithms/usca.md, section 4. On a cell with centre c and half widths h, Taylor's theorem
- * and convexity give |u(w)| <= max over corners |u(c) + sum ±h_i d_i u(c)| + rest, where rest bounds the second
- * derivatives of u by those of the kernel at 0 (features are a projection, and Z >= tau I). Matérn 3/2 has no such
- * derivatives: there |u(w) - u(c)| <= tau^-1/2 |k(., w) - k(., c)|. A maximum over sampled points is no bound: it is
- * 0.2 to 0.9 of the supremum. Cost: a cell is d + 1 feature vectors; some hundred cells for 1 % in two coordinates. */
+ * Ring: base. Source: docs/algorithms/usca.md, section 4. On a cell with centre c and half widths h, u(w) is its linear
+ * part at c and a rest, whose norm is at most tau^-1/2 that of k(., w) - k(., c) - (w - c)'grad k(., c) in the kernel's
+ * space (features are a projection, and Z >= tau I): a known function of the distance. The norm of the linear part is
+ * convex, so its largest value is at a corner. A maximum over sampled points is no bound: it is 0.2 to 0.9 of the
+ * supremum. Cost: a cell is d + 1 feature vectors; some hundred cells for 1 % in two coordinates. */
 #include "base/usca_internal.h"
 
 #include "base/fail.h"
@@ -28,7 +28,7 @@ typedef struct search {
     size_t m, d, n;
     const double *U;
     double spread;  /* 1 for norms; the largest |U_i - U_j| for ranges */
-    double curve;   /* a: 1 for SE, 25/3 for Matérn 5/2; 0: no second derivatives */
+    unsigned half;  /* 0: SE; 1, 2: Matérn 3/2, 5/2 */
     double *kernel; /* nodes x 2 (1 + d): kernel values and slopes */
     double *u;      /* m x (1 + d): u and its derivatives at a point */
     double *values; /* n x (1 + d) */
@@ -72,21 +72,33 @@ static double value_at(search *s, const double *w) {
     return spread_of(s->values, s->n);
 }
 
-/* How far |u(w)| can lie above its linear part (SE, Matérn 5/2), or above |u(c)| (Matérn 3/2). */
+double tacet__usca_remainder(unsigned half, double r) {
+    /* |k(., w) - k(., c) - (w - c)'grad k(., c)|^2 = 2 - k''(0) r^2 - 2 k(r) + 2 r k'(r), which grows with r. */
+    const double t = half == 0 ? r : sqrt(2.0 * half + 1) * r;
+    const double t2 = t * t;
+    double square = 0;
+    double leading = 0; /* the first term of its expansion, an upper bound where r is small and the rest cancels */
+    if (half == 0) {
+        square = 2 + t2 - 2 * (1 + t2) * exp(-t2 / 2);
+        leading = 0.75 * t2 * t2;
+    } else if (half == 1) {
+        square = 2 + t2 - 2 * (1 + t + t2) * exp(-t);
+        leading = 4.0 / 3 * t2 * t;
+    } else {
+        square = 2 + t2 / 3 - 2 * (1 + t + t2 / 3 + t2 * (1 + t) / 3) * exp(-t);
+        leading = 0.25 * t2 * t2;
+    }
+    return sqrt(fmin(fmax(square, 0) + 4e-15, leading));
+}
+
+/* How far |u(w)| can lie above its linear part: at a corner of the cell, in lengthscales. */
 static double rest(const search *s, const double *half) {
-    const double *l = s->lever->lengthscale;
     double sum = 0;
-    if (s->curve == 0) {
-        double origin[TACET_USCA_DIM_MOST] = {0};
-        const double k = tacet_kernel_eval(s->lever->features->kernel, origin, half);
-        return sqrt(fmax(2 - 2 * k, 0) / s->lever->tau);
-    }
     for (size_t i = 0; i < s->d; i++) {
-        for (size_t j = 0; j < s->d; j++) {
-            sum += half[i] * half[j] / (l[i] * l[j]) * sqrt(i == j ? 3 * s->curve : s->curve);
-        }
+        const double h = half[i] / s->lever->lengthscale[i];
+        sum += h * h;
     }
-    return 0.5 * sum / sqrt(s->lever->tau);
+    return tacet__usca_remainder(s->half, sqrt(sum)) / sqrt(s->lever->tau);
 }
 
 /* Largest value of the linear part over the corners of the cell. */
@@ -112,13 +124,11 @@ static void levers_at(search *s, const cell *cells, size_t n) {
     const tacet_features *features = s->lever->features;
     const tacet__feature_block *block = &features->blocks[0];
     const size_t q = block->count;
-    const size_t columns = s->curve != 0 ? 1 + s->d : 1;
+    const size_t columns = 1 + s->d;
     for (size_t i = 0; i < n; i++) {
         double *K = s->kernel + i * columns * q;
         tacet__kernel_row_soa(features->kernel, K, block->Zt, q, q, cells[i].centre);
-        if (s->curve != 0) {
-            tacet__kernel_row_dx(features->kernel, K + q, q, block->Z, s->d, q, cells[i].centre);
-        }
+        tacet__kernel_row_dx(features->kernel, K + q, q, block->Z, s->d, q, cells[i].centre);
     }
     tacet__gemm(true, false, s->m, n * columns, q, 1, block->A, q, s->kernel, q, 0, s->u, s->m);
     tacet__lever_apply(s->lever, s->u, n * columns);
@@ -129,15 +139,14 @@ static void levers_at(search *s, const cell *cells, size_t n) {
 
 static void bound_cells(search *s, cell *cells, size_t n) {
     const size_t length = s->U == NULL ? s->m : s->n;
-    const size_t columns = s->curve != 0 ? 1 + s->d : 1;
+    const size_t columns = 1 + s->d;
     levers_at(s, cells, n);
     for (size_t i = 0; i < n; i++) {
         const double *base = (s->U == NULL ? s->u : s->values) + i * columns * length;
         const double centre = s->U == NULL ? tacet__norm2(base, length) : spread_of(base, length);
         s->found = fmax(s->found, centre);
         cells[i].corner = 0;
-        cells[i].upper =
-            (s->curve != 0 ? linear_part(s, &cells[i], base, length) : centre) + s->spread * rest(s, cells[i].half);
+        cells[i].upper = linear_part(s, &cells[i], base, length) + s->spread * rest(s, cells[i].half);
     }
 }
 
@@ -222,7 +231,7 @@ static tacet_status begin(search *s, tacet_error *err) {
     const tacet_kernel_spec *spec = tacet_kernel_describe(s->lever->features->kernel);
     s->m = s->lever->features->m;
     s->d = s->lever->d;
-    s->curve = spec->kind == TACET_KERNEL_SE ? 1 : spec->matern_p >= 2 ? 25.0 / 3 : 0;
+    s->half = spec->kind == TACET_KERNEL_SE ? 0 : spec->matern_p;
     s->spread = s->U == NULL ? 1 : widest(s->U, s->m, s->n);
     s->u = TACET__ZALLOC(double, s->m * 2 * (1 + s->d));
     s->values = TACET__ZALLOC(double, (s->n + 1) * 2 * (1 + s->d));

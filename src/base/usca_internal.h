@@ -42,6 +42,9 @@ typedef struct tacet__lever {
 
 /* In place: columns phi (m x n) become u. */
 void tacet__lever_apply(const tacet__lever *lever, double *phi, size_t n);
+/* |k(., w) - k(., c) - (w - c)'grad k(., c)| in the kernel's space, at most, for |w - c| <= r lengthscales. half: 0 SE,
+ * 1 Matérn 3/2, 2 Matérn 5/2. */
+double tacet__usca_remainder(unsigned half, double r);
 /* sup over the unit box of |u(w)| (U = NULL), or of max_i U_i'u(w) - min_i U_i'u(w) over the n columns of U (m x n). */
 tacet_status tacet__lever_certify(tacet_usca_certificate *out, const tacet__lever *lever, const double *U, size_t n,
                                   double tolerance, size_t most_cells, tacet_error *err);

@@ -334,6 +334,43 @@ static void test_fusion(void **state) {
     tacet_usca_basis_free(basis);
 }
 
+/* The rest of a linear expansion, against its definition: a square of kernel values, the derivative by differences. */
+static void test_remainder(void **state) {
+    (void)state;
+    for (unsigned half = 0; half < 3; half++) {
+        const double lengthscales[2] = {0.5, 2};
+        const tacet_kernel_spec spec = {.kind = half == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN,
+                                        .d = 2,
+                                        .matern_p = half,
+                                        .signal_var = 1,
+                                        .lengthscales = lengthscales,
+                                        .lengthscale_count = 2};
+        tacet_kernel *kernel = NULL;
+        double before = 0;
+        assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+        for (double r = 0.05; r < 6; r *= 1.3) {
+            const double e = 1e-4;
+            const double angle = 0.7;
+            const double step[2] = {0.5 * r * cos(angle), 2 * r * sin(angle)};
+            const double points[4][2] = {
+                {step[0], step[1]}, {0, 0}, {e * step[0], e * step[1]}, {-e * step[0], -e * step[1]}};
+            const double weights[4] = {1, -1, -1 / (2 * e), 1 / (2 * e)};
+            double square = 0;
+            for (size_t i = 0; i < 4; i++) {
+                for (size_t j = 0; j < 4; j++) {
+                    square += weights[i] * weights[j] * tacet_kernel_eval(kernel, points[i], points[j]);
+                }
+            }
+            const double rest = tacet__usca_remainder(half, r);
+            assert_close(rest * rest, square, 3e-3 * square + 2e-4 * r * r);
+            assert_true(rest > before);
+            before = rest;
+        }
+        assert_true(tacet__usca_remainder(half, 0) == 0);
+        tacet_kernel_free(kernel);
+    }
+}
+
 /* What clipping leaves of a residual, by simulation: the regression of the clipped on the signal, and the mean square.
  * 200,000 draws: standard errors below 0.003, limits at 5 of them. */
 static void test_clipped(void **state) {
@@ -569,9 +606,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moments),      cmocka_unit_test(test_equals_dense),
         cmocka_unit_test(test_certificates), cmocka_unit_test(test_certificate_loose),
-        cmocka_unit_test(test_fusion),       cmocka_unit_test(test_clipped),
-        cmocka_unit_test(test_plan),         cmocka_unit_test(test_laws),
-        cmocka_unit_test(test_bad_spaces),   cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_fusion),       cmocka_unit_test(test_remainder),
+        cmocka_unit_test(test_clipped),      cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_laws),         cmocka_unit_test(test_bad_spaces),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
