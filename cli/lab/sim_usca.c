@@ -592,6 +592,8 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
         {"delta", CLI_DOUBLE, &s.settings.delta, "D", "gaussian: default 1e-6.", false},
         {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful, range: the regulariser. Default 1, and by the sizes.",
          false},
+        {"prior-decay", CLI_DOUBLE, &s.settings.prior_decay, "P",
+         "release, staged: believed smoothness, 0 (draws of the process) to 2. Default 0.5.", false},
         {"noise", CLI_DOUBLE, &s.noise, "R", "Standard deviation of a reward. Default 0.1.", false},
         {"draws", CLI_SIZE, &s.draws, "N", "published, range: choices drawn per context. Default 8.", false},
         {"trials", CLI_SIZE, &s.trials, "N", "Default 20.", false},

@@ -20,6 +20,7 @@ enum {
 /* What learn and choose have in common. */
 typedef struct usca_job {
     const char *data, *actions, *contexts, *reward, *range, *bounds, *kernel, *lengthscale, *public_contexts;
+    const char *context_density;
     const char *ledger, *ticket, *to_whom;
     double budget;
     bool seeded;
@@ -32,6 +33,7 @@ typedef struct usca_job {
     size_t lengthscale_count;
     double *sample; /* of public contexts */
     size_t sample_count;
+    tacet_usca_density *density; /* of contexts, from a public table */
     tacet_usca_basis *basis;
     tacet_usca_learner *learner;
     tacet_ledger *open_ledger;

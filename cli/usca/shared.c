@@ -38,6 +38,8 @@ size_t usca_job_options(usca_job *job, cli_option *options) {
          true},
         {"public-contexts", CLI_STRING, &job->public_contexts, "FILE",
          "CSV of contexts that are public, as their law. Default: uniform within the bounds.", false},
+        {"context-density", CLI_STRING, &job->context_density, "FILE",
+         "Instead: CSV of their public density on a grid, the context columns and 'density'.", false},
         {"eps", CLI_DOUBLE, &job->settings.eps, "E", "Privacy budget of this release. Default 1.", false},
         {"ledger", CLI_STRING, &job->ledger, "FILE", "The ledger; made when missing. Default: beside the data.", false},
         {"budget", CLI_DOUBLE, &job->budget, "E", "Total eps of a ledger that is made. Default: this release's.",
@@ -149,8 +151,14 @@ bool usca_job_check(usca_job *job, const cli_command *self, int *code) {
             self,
             "--public-contexts names the private log itself: a law of contexts taken from it would void the proof "
             "of privacy");
-    } else if (job->public_contexts != NULL && job->context_count == 0) {
-        (void)cli_usage(self, "--public-contexts needs --contexts");
+    } else if (job->context_density != NULL && same_file(job->context_density, job->data)) {
+        (void)cli_usage(self,
+                        "--context-density names the private log itself: a law of contexts taken from it would void "
+                        "the proof of privacy");
+    } else if (job->public_contexts != NULL && job->context_density != NULL) {
+        (void)cli_usage(self, "--public-contexts or --context-density, not both");
+    } else if ((job->public_contexts != NULL || job->context_density != NULL) && job->context_count == 0) {
+        (void)cli_usage(self, "--public-contexts and --context-density need --contexts");
     } else {
         *code = CLI_EXIT_OK;
         return true;
@@ -228,12 +236,46 @@ static tacet_status load_sample(usca_job *job, tacet_error *err) {
     return status;
 }
 
+/* A table of densities on a grid. */
+static tacet_status load_density(usca_job *job, tacet_error *err) {
+    const char *columns[TACET_USCA_DIM_MOST + 1];
+    tacet_csv_table table;
+    for (size_t c = 0; c < job->context_count; c++) {
+        columns[c] = job->context_names[c];
+    }
+    columns[job->context_count] = "density";
+    const tacet_csv_wanted wanted = {.columns = columns, .d = job->context_count + 1};
+    tacet_status status = tacet_csv_load_file(&table, job->context_density, &wanted, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t dim = job->context_count;
+    double *points = TACET__ZALLOC(double, table.n *dim);
+    double *values = TACET__ZALLOC(double, table.n);
+    if (points == NULL || values == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for the densities");
+    } else {
+        for (size_t i = 0; i < table.n; i++) {
+            memcpy(points + i * dim, table.values + i * table.d, dim * sizeof *points);
+            values[i] = table.values[i * table.d + dim];
+        }
+        status = tacet_usca_density_create(&job->density, points, values, dim, table.n, err);
+    }
+    free(points);
+    free(values);
+    tacet_csv_table_clear(&table);
+    return status;
+}
+
 static tacet_status make_basis(usca_job *job, tacet_error *err) {
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
     tacet_status status = tacet_kernel_parse(&spec, job->kernel, err);
     if (status == TACET_OK && job->public_contexts != NULL) {
         status = load_sample(job, err);
+    }
+    if (status == TACET_OK && job->context_density != NULL) {
+        status = load_density(job, err);
     }
     const tacet_usca_space space = {.action_dim = job->action_count,
                                     .context_dim = job->context_count,
@@ -243,6 +285,8 @@ static tacet_status make_basis(usca_job *job, tacet_error *err) {
                                     .matern_p = spec.matern_p,
                                     .lengthscales = job->lengthscales,
                                     .lengthscale_count = job->lengthscale_count,
+                                    .density = job->density != NULL ? tacet_usca_density_at : NULL,
+                                    .user = job->density,
                                     .contexts = job->sample,
                                     .context_count = job->sample_count,
                                     .order = job->sample != NULL ? (job->action_count == 1 ? 24 : 8) : 0};
@@ -298,6 +342,7 @@ tacet_status usca_job_open(usca_job *job, const char *fallback, tacet_error *err
 void usca_job_clear(usca_job *job) {
     tacet_usca_learner_free(job->learner);
     tacet_usca_basis_free(job->basis);
+    tacet_usca_density_free(job->density);
     tacet_noise_close(job->noise);
     tacet_ledger_close(job->open_ledger);
     free(job->action_names);

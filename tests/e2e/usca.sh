@@ -136,6 +136,22 @@ awk 'BEGIN { print "age"; for (i = 0; i < 40; i++) print 20 + i * 1.7 }' >"$tmp/
 run 0 $learn "$@" --bounds age=18:90,dose=0:5 --public-contexts "$tmp/public.csv" --seed 1 --out "$tmp/public.json"
 grep -q WARNING "$tmp/err" && fail "uniform actions are warned of"
 
+# A table of their density is another: on a grid, in any order; what is no density is refused.
+printf 'density,age\n1,18\n0,90\n4,40\n2,60\n' >"$tmp/density.csv"
+# shellcheck disable=SC2086
+run 0 $learn "$@" --context-density "$tmp/density.csv" --seed 1 --out "$tmp/density.json"
+# shellcheck disable=SC2086
+run 0 $learn "$@" --seed 1 --out "$tmp/even.json"
+cmp -s "$tmp/density.json" "$tmp/even.json" && fail "the density of contexts does not matter"
+run 0 "$bin/tacet" usca choose "$@" --context-density "$tmp/density.csv" --seed 1 --context 54 --grid 9 --json
+bad 2 'void the proof' "$@" --context-density "$tmp/log.csv"
+bad 2 'not both' "$@" --context-density "$tmp/density.csv" --public-contexts "$tmp/public.csv"
+printf 'density,age\n1,18\n-1,90\n' >"$tmp/negative.csv"
+bad 1 'row 2 of the densities' "$@" --context-density "$tmp/negative.csv"
+printf 'density,age\n1,18\n2,18\n' >"$tmp/twice.csv"
+bad 1 'no full grid' "$@" --context-density "$tmp/twice.csv"
+bad 1 'no column' "$@" --context-density "$tmp/public.csv"
+
 # Predictions: contexts outside, a file that is no model.
 run 1 "$bin/tacet" usca predict --model "$tmp/model.json" --context 17
 run 2 "$bin/tacet" usca predict --model "$tmp/model.json"

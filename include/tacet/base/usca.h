@@ -39,6 +39,16 @@ typedef struct tacet_usca_space {
 /* SE, one action and one context in [0, 1], lengthscale 0.3 (static storage), uniform contexts. */
 TACET_API void tacet_usca_space_defaults(tacet_usca_space *space);
 
+/* A law of contexts from a PUBLIC table: densities at the points of a grid, linear in each coordinate between them, the
+ * nearest point's beyond; they need not be normalised. points: dim x count, in any order, every combination of the
+ * coordinates' values once. INVALID names the row: not a full grid, a density that is negative or not finite, all zero.
+ * NO_MEMORY. tacet_usca_density_at is for tacet_usca_space.density, with the table as its user. */
+typedef struct tacet_usca_density tacet_usca_density;
+TACET_API tacet_status tacet_usca_density_create(tacet_usca_density **out, const double *points, const double *values,
+                                                 size_t dim, size_t count, tacet_error *err);
+TACET_API void tacet_usca_density_free(tacet_usca_density *density); /* NULL is allowed */
+TACET_API double tacet_usca_density_at(const double *context, void *density);
+
 typedef struct tacet_usca_basis tacet_usca_basis;
 
 /* Mercer features of the space under uniform actions and the law of contexts; at most `most` (0: the most there can
