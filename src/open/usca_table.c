@@ -185,7 +185,9 @@ tacet_status tacet_usca_model_tabulate(tacet_usca_model *model, double *error, d
         }
     }
     model->table.values = NULL;
-    for (double fineness = COARSEST; status == TACET_OK && !(most <= tolerance); fineness *= FINER) {
+    double fineness = COARSEST / FINER;
+    while (status == TACET_OK && !(most <= tolerance)) {
+        fineness *= FINER;
         free(model->table.values);
         model->table.values = NULL;
         if (!size_table(&model->table, model, fineness)) {
