@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,6 +152,7 @@ static void start_server(const char *rate) {
     server = fork();
     assert_true(server >= 0);
     if (server == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves no server behind */
         (void)freopen("/dev/null", "w", stdout);
         (void)freopen("/dev/null", "w", stderr); /* the failures that are provoked */
         (void)execl(program(), "tacet-server", "server", "--store", store, "--keys", keys, "--listen", "127.0.0.1:0",

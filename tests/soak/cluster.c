@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,6 +39,7 @@ static void become(const soak *s, const char *const *argv, size_t limit, const c
         (void)signal(SIGXFSZ, SIG_IGN);
         (void)setrlimit(RLIMIT_FSIZE, &most);
     }
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* no server outlives a soak that failed */
     (void)setenv("OPENBLAS_NUM_THREADS", "1", 1);
     char path[SOAK_PATH];
     (void)snprintf(path, sizeof path, "%s/%s", s->bin, argv[0]);
