@@ -218,6 +218,11 @@ tacet_status tacet__studies_suggestion(tacet__studies *studies, const tacet__stu
         status = half == NULL ? find_shown(studies, study, out, seq, err)
                               : tacet__find_seq(half, study->number, out, seq, err);
     }
+    if (status == TACET_OK && !out->observed && studies->writing != NULL && studies->study == study &&
+        studies->waiting_count < TACET__MISSED_MOST) {
+        (void)tacet__forget_waiting(studies, seq); /* asked for twice, it stands there once */
+        studies->waiting[studies->waiting_count++] = seq;
+    }
     return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no such suggestion") : status;
 }
 

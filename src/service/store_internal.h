@@ -66,9 +66,13 @@ struct tacet__studies {
     bool changed;
     unsigned char head_hash[TACET__EVENT_HASH_BYTES];
     tacet__study *study; /* borrowed from begin to commit */
-    /* Keys that were looked for in this transaction, and not found. */
+    /* Keys that were looked for in this transaction, and not found: what is known need not be asked again, which would
+     * cost a round trip. */
     unsigned char missed[TACET__MISSED_MOST][TACET__KEY_HASH_BYTES];
     size_t missed_count;
+    /* Suggestions that were looked for in this transaction, and found without an observation. */
+    uint64_t waiting[TACET__MISSED_MOST];
+    size_t waiting_count;
 };
 
 /* Opens one side, creates or migrates its tables. */
@@ -108,6 +112,8 @@ tacet_status tacet__find_seq(tacet__half *half, uint64_t number, tacet__suggesti
                              tacet_error *err);
 tacet_status tacet__find_key(tacet__studies *studies, tacet__half *half, tacet__suggestion *out,
                              const unsigned char hash[TACET__KEY_HASH_BYTES], tacet_error *err);
+/* Whether a suggestion is known to wait for its observation; from now on it is not. */
+bool tacet__forget_waiting(tacet__studies *studies, uint64_t seq);
 void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__study *study, const void *key, size_t size);
 
 /* What TACET__Q_STUDY_LOCK and _LOOK give. */

@@ -142,6 +142,7 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     studies->study = study;
     studies->changed = false;
     studies->missed_count = 0;
+    studies->waiting_count = 0;
     return TACET_OK;
 }
 
@@ -176,10 +177,21 @@ tacet_status tacet__find_key(tacet__studies *studies, tacet__half *half, tacet__
     tacet__query *query = half->queries[TACET__Q_KEY_FIND];
     tacet__query_bind_bytes(query, 1, hash, TACET__KEY_HASH_BYTES);
     const tacet_status status = tacet__find(query, out, err);
-    if (status == TACET_NOT_FOUND && studies->writing == half && studies->missed_count < TACET__MISSED_MOST) {
+    if (status == TACET_NOT_FOUND && studies->writing == half && studies->missed_count < TACET__MISSED_MOST &&
+        !missed(studies, hash)) {
         memcpy(studies->missed[studies->missed_count++], hash, TACET__KEY_HASH_BYTES);
     }
     return status;
+}
+
+bool tacet__forget_waiting(tacet__studies *studies, uint64_t seq) {
+    for (size_t i = 0; i < studies->waiting_count; i++) {
+        if (studies->waiting[i] == seq) {
+            studies->waiting[i] = studies->waiting[--studies->waiting_count];
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool good_fields(const tacet__event *event) {
@@ -208,6 +220,9 @@ static tacet_status check_append(tacet__studies *studies, const tacet__study *st
         return tacet__fail(err, TACET_OVERFLOW, "the study's log is full");
     }
     if (event->kind == TACET__EVENT_OBSERVE) {
+        if (tacet__forget_waiting(studies, event->of)) {
+            return TACET_OK;
+        }
         status = tacet__find_seq(studies->writing, study->number, &there, event->of, err);
         if (status == TACET_NOT_FOUND) {
             return tacet__fail(err, status, "there is no such suggestion");

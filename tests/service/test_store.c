@@ -217,6 +217,26 @@ static void test_log(void **state) {
     assert_false(found.observed);
     assert_status(tacet__studies_by_key(t, &seen, &found, "key", 3, NULL), TACET_NOT_FOUND);
 
+    /* Looked for, observed, observed again: the second time it is known. */
+    assert_ok(tacet__studies_begin(t, &seen, NULL));
+    for (int i = 0; i < 2; i++) { /* asked twice, observed once */
+        assert_ok(tacet__studies_suggestion(t, &seen, &found, 6, NULL));
+        assert_false(found.observed);
+    }
+    bad = observe_event(6, 1.0);
+    assert_ok(tacet__studies_append(t, &seen, &bad, NULL));
+    assert_status(tacet__studies_append(t, &seen, &bad, NULL), TACET_CONFLICT);
+    for (int i = 0; i < 2; i++) {
+        assert_status(tacet__studies_by_key(t, &seen, &found, "key four", 8, NULL), TACET_NOT_FOUND);
+    }
+    bad = suggest_event("key four", NULL, 1, 1);
+    assert_ok(tacet__studies_append(t, &seen, &bad, NULL));
+    assert_status(tacet__studies_append(t, &seen, &bad, NULL), TACET_CONFLICT);
+    uint64_t count = 0; /* the refusals wrote nothing */
+    assert_ok(tacet__studies_read(t, &seen, 7, count_event, &count, NULL));
+    assert_int_equal(count, 2);
+    tacet__studies_rollback(t);
+
     /* Rolled back: nothing of it is there, and the next one takes its number. */
     assert_ok(tacet__studies_begin(t, &seen, NULL));
     bad = suggest_event("key three", NULL, 1, 1);
