@@ -11,7 +11,7 @@ cleanup() {
     rm -rf "$work"
 }
 trap cleanup EXIT
-fail() { cat "$work/err" "$work/server.log" 2>/dev/null; echo "backup: $*"; exit 1; }
+fail() { cat "$work/err" "$work/server.log" 2>/dev/null || true; echo "backup: $*"; exit 1; }
 postgres=${TACET_TEST_POSTGRES:-}
 store=${postgres:-$work/studies}
 
