@@ -284,7 +284,7 @@ static const char GRID_WHY[] =
     "Where the condition on r holds the projection is a linear map of the plane into r dimensions, and the larger r "
     "is, "
     "the less it distorts; beyond the condition the mechanism changes the singular values, which distorts most. Both "
-    "sides of the paper's tables come out so. Rows that differ are the good ones, where ours are lower still: by the "
+    "sides of the paper's tables come out so. Where a row differs, ours is lower: by the "
     "text of Figure 2 the paper's non-private regret is what its r = 10 has less 0.011, so that its optimiser, too, "
     "found "
     "the best row a little less often. The mechanism is not differentially private at all "
