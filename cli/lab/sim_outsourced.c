@@ -2,6 +2,7 @@
  * Ring: programs. Each trial makes a problem, releases its records by the mechanism (exact noise from a seeded source:
  * reproducible, hence not private), and lets a modeler that sees only the release find the best record. */
 #include "commands.h"
+#include "outsourced_floor.h"
 #include "outsourced_problem.h"
 #include "runs.h"
 #include "trials.h"
@@ -22,8 +23,8 @@
 
 typedef enum mechanism { GAUSSIAN, LAPLACE, PUBLISHED, NONPRIVATE, RANDOM } mechanism;
 static const char *const MECHANISMS[] = {"gaussian", "laplace", "published", "nonprivate", "random"};
-static const char *const MODELERS[] = {"auto", "latent", "eiv", "plain"};
-enum { PLAIN = 3, STREAMS = 4 };
+static const char *const MODELERS[] = {"auto", "latent", "eiv", "plain", "known"};
+enum { PLAIN = 3, KNOWN = 4, STREAMS = 4 };
 
 typedef struct simulation {
     lab_problem problem;
@@ -39,6 +40,7 @@ typedef struct simulation {
     double *regret;      /* trials: of the best measured row */
     double *recommended; /* trials: of the row of the best posterior mean */
     double *curve;       /* queries x trials */
+    double *floor;       /* trials: modeler known only */
 } simulation;
 
 static uint64_t stream(size_t trial, unsigned purpose) {
@@ -191,6 +193,20 @@ static tacet_status play(const simulation *s, run *r, tacet_policy *policy, size
     return status;
 }
 
+/* The modeler that knows f: its rows, and what no modeler can do better than. */
+static tacet_status play_known(const simulation *s, run *r, const double *Z, size_t *order, size_t trial,
+                               tacet_error *err) {
+    lab_floor found = {.rows = order};
+    const tacet_status status =
+        lab_floor_find(&found, &s->problem, r->f, Z, s->mechanism == LAPLACE, s->scale, s->queries, err);
+    for (size_t t = 0; status == TACET_OK && t < s->queries; t++) {
+        note(r, t, order[t]);
+    }
+    s->floor[trial] = found.bound;
+    s->recommended[trial] = r->curve[s->queries - 1];
+    return status;
+}
+
 static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     simulation *s = user;
     const lab_problem *p = &s->problem;
@@ -228,11 +244,13 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
             status = s->mechanism == PUBLISHED ? project_rows(s, Z, trial, err) : release_rows(s, Z, trial, err);
         }
         const bool plain = s->mechanism == NONPRIVATE || s->mechanism == PUBLISHED || s->modeler == PLAIN;
-        if (status == TACET_OK) {
+        if (status == TACET_OK && s->modeler == KNOWN) {
+            status = play_known(s, &r, Z, order, trial, err);
+        } else if (status == TACET_OK) {
             status = plain ? plain_policy(s, &policy, &kernel, Z, width, order, err)
                            : noisy_policy(s, &policy, Z, order, trial, err);
         }
-        if (status == TACET_OK) {
+        if (status == TACET_OK && policy != NULL) {
             status = play(s, &r, policy, trial, err);
         }
     }
@@ -285,16 +303,24 @@ static void report(const simulation *s, const char *scenario, double seconds) {
                MECHANISMS[s->mechanism], s->eps, s->delta, s->scale, protection(s));
         printf("simple regret after %zu queries, %zu trials: %.5f +- %.5f, median %.5f\n", s->queries, s->trials, mean,
                se, lab_median(s->regret, s->trials));
+        if (s->modeler == KNOWN) {
+            lab_mean_se(&mean, &se, s->floor, s->trials);
+            printf("no modeler can have a smaller one on average than %.5f +- %.5f\n", mean, se);
+        }
     }
-    cli_json_print(json_pack("{ss ss ss ss so so so sI sI sI so so so so so ss sb}", "model", "outsourced", "scenario",
-                             scenario, "mechanism", MECHANISMS[s->mechanism], "modeler",
-                             s->mechanism == GAUSSIAN || s->mechanism == LAPLACE ? MODELERS[s->modeler] : "plain",
-                             "eps", cli_real(s->eps), "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta),
-                             "scale", cli_real(s->scale), "queries", (json_int_t)s->queries, "trials",
-                             (json_int_t)s->trials, "seed", (json_int_t)s->seed, "simple_regret",
-                             summary(s->regret, s->trials), "recommended_regret", summary(s->recommended, s->trials),
-                             "regret_by_query", curve, "regret_by_query_se", curve_se, "seconds", cli_real(seconds),
-                             "mechanism_protects", protection(s), "private", 0));
+    json_t *result =
+        json_pack("{ss ss ss ss so so so sI sI sI so so so so so ss sb}", "model", "outsourced", "scenario", scenario,
+                  "mechanism", MECHANISMS[s->mechanism], "modeler",
+                  s->mechanism == GAUSSIAN || s->mechanism == LAPLACE ? MODELERS[s->modeler] : "plain", "eps",
+                  cli_real(s->eps), "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta), "scale",
+                  cli_real(s->scale), "queries", (json_int_t)s->queries, "trials", (json_int_t)s->trials, "seed",
+                  (json_int_t)s->seed, "simple_regret", summary(s->regret, s->trials), "recommended_regret",
+                  summary(s->recommended, s->trials), "regret_by_query", curve, "regret_by_query_se", curve_se,
+                  "seconds", cli_real(seconds), "mechanism_protects", protection(s), "private", 0);
+    if (s->modeler == KNOWN && result != NULL) {
+        (void)json_object_set_new(result, "floor", summary(s->floor, s->trials));
+    }
+    cli_json_print(result);
 }
 
 static bool choose(size_t *out, const char *const *names, size_t count, const char *name) {
@@ -336,7 +362,8 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
     s->regret = TACET__ZALLOC(double, s->trials);
     s->recommended = TACET__ZALLOC(double, s->trials);
     s->curve = TACET__ZALLOC(double, s->trials * s->queries);
-    if (s->regret == NULL || s->recommended == NULL || s->curve == NULL) {
+    s->floor = TACET__ZALLOC(double, s->trials);
+    if (s->regret == NULL || s->recommended == NULL || s->curve == NULL || s->floor == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
     }
     return lab_trials_run(s->trials, 0, one_trial, s, err);
@@ -347,6 +374,7 @@ static void clear(simulation *s) {
     free(s->regret);
     free(s->recommended);
     free(s->curve);
+    free(s->floor);
 }
 
 tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
@@ -429,7 +457,9 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         {"dims", CLI_SIZE, &s.dims, "R", "published: dimensions of the projection. Default 10.", false},
         {"", CLI_FLAG, NULL, NULL, "Modeler", false},
         {"modeler", CLI_STRING, &modeler, "NAME",
-         "latent, eiv, auto (by the measurement noise), or plain (ignores the release's noise). Default auto.", false},
+         "latent, eiv, auto (by the measurement noise), plain (ignores the release's noise), or known (knows the "
+         "objective but not which row is which record: the floor). Default auto.",
+         false},
         {"queries", CLI_SIZE, &s.queries, "T", "Measurements. Default 50.", false},
         {"initial", CLI_SIZE, &s.initial, "N", "Of these, random ones at the start. Default 0.", false},
         {"chains", CLI_SIZE, &m->chains, "P", "latent: Markov chains.", false},
@@ -451,12 +481,15 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--mechanism is gaussian, laplace, published, nonprivate or random");
     }
     if (!choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, modeler)) {
-        return cli_usage(self, "--modeler is latent, eiv, auto or plain");
+        return cli_usage(self, "--modeler is latent, eiv, auto, plain or known");
     }
     if (!(believed > 0)) {
         return cli_usage(self, "--believed must be positive");
     }
     s.mechanism = (mechanism)mechanism_number;
+    if (s.modeler == KNOWN && s.mechanism != GAUSSIAN && s.mechanism != LAPLACE) {
+        return cli_usage(self, "--modeler known needs --mechanism gaussian or laplace");
+    }
     tacet_error err;
     tacet_error_clear(&err);
     const double begin = cli_seconds();

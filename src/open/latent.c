@@ -15,7 +15,8 @@
 #include <string.h>
 
 static const char NAME[] = "latent";
-enum { VERSION = 1 };
+enum { VERSION = 2, FEWEST_CHAINS = 4 };
+static const double CHAIN_WORK = 4.8e7; /* grid nodes * horizon^2, over all chains: a few milliseconds at the end */
 
 typedef struct latent {
     tacet__rows rows;
@@ -210,6 +211,7 @@ static tacet_status latent_observe(void *self, uint64_t ticket, double value, ta
     if (status != TACET_OK) {
         chains->t = t;
         chains->rng = rng;
+        tacet__chains_settle(chains, t);
         memcpy(chains->x, m->before, positions * sizeof *m->before);
         return status;
     }
@@ -322,6 +324,7 @@ static tacet_status latent_load(void *self, const void *bytes, size_t size, tace
     memcpy(chains->x, m->before, chains->d * chains->capacity * chains->count * sizeof *chains->x);
     chains->t = t;
     chains->rng = rng;
+    tacet__chains_settle(chains, t);
 done:
     free(ticket);
     free(reported);
@@ -332,7 +335,22 @@ done:
 static const tacet_policy_ops OPS = {NAME,        latent_suggest, latent_observe, latent_recommend, latent_guarantee,
                                      latent_save, latent_load,    latent_free};
 
-static tacet_status fill(latent *m, const tacet_modeler_settings *s, tacet_error *err) {
+/* As many chains as asked for, or as can answer in time: the field costs grid * t^2 per chain. The number depends on
+ * the problem alone, so that a run is the same on every machine. */
+static size_t affordable_chains(const tacet__rows *rows, const tacet_modeler_settings *s) {
+    const double each = (double)rows->coarse * (double)s->horizon * (double)s->horizon;
+    const double most = fmax((double)FEWEST_CHAINS, CHAIN_WORK / each);
+    return most < (double)s->chains ? (size_t)most : s->chains;
+}
+
+static tacet_status fill(latent *m, const tacet_modeler_settings *settings, tacet_error *err) {
+    tacet_modeler_settings copy = *settings;
+    const tacet_modeler_settings *s = &copy;
+    tacet_status status = tacet__rows_init(&m->rows, s, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    copy.chains = affordable_chains(&m->rows, s);
     m->horizon = s->horizon;
     m->mean = s->mean;
     tacet__modeler_guarantee(&m->guarantee, s);
@@ -356,10 +374,7 @@ static tacet_status fill(latent *m, const tacet_modeler_settings *s, tacet_error
         m->taken[s->initial[i]] = true;
     }
     memset(m->taken, 0, s->n * sizeof *m->taken);
-    tacet_status status = tacet__rows_init(&m->rows, s, err);
-    if (status == TACET_OK) {
-        status = tacet__chains_init(&m->chains, s, tacet__acquire_nugget(s), err);
-    }
+    status = tacet__chains_init(&m->chains, s, tacet__acquire_nugget(s), err);
     if (status == TACET_OK) {
         status = tacet__field_init(&m->field, &m->rows, &m->chains, err);
     }

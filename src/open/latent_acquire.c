@@ -126,10 +126,12 @@ void tacet__acquire_moments(tacet__acquire *a, double *first, double *second, ta
             continue;
         }
         for (size_t j = 0; j < t; j++) {
-            /* At a training point: mean = y - nu [K^-1 y]_j, var = nu - nu^2 [K^-1]_jj. */
+            /* At a measured row: mean = y - tau^2 [K^-1 y]_j, var = tau^2 - tau^4 [K^-1]_jj, tau^2 the noise of a
+             * measurement. The rest of the nugget is slack in the positions, not doubt in what was measured. */
             const double *P = chains->inverse + j * t;
-            const double mean = chains->y[j] - chains->nugget * tacet__dot(P, chains->y, t);
-            const double var = fmax(0, chains->nugget - chains->nugget * chains->nugget * P[j]);
+            const double tau2 = chains->noise_var;
+            const double mean = chains->y[j] - tau2 * tacet__dot(P, chains->y, t);
+            const double var = fmax(0, tau2 - tau2 * tau2 * P[j]);
             first[chains->row[j]] += share * mean;
             second[chains->row[j]] += share * (mean * mean + var);
         }

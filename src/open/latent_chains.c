@@ -5,6 +5,8 @@
  * other rows at each candidate: the picked position is again a draw from the posterior (iterated sampling importance
  * resampling, Andrieu, Lee, Vihola 2018, with the prior as proposal). The inverse covariance follows by rank-one
  * changes and is computed afresh from the positions for every measurement, so that a saved state continues bit for bit.
+ * nu exceeds the noise of a measurement by a slack, which lets positions pass each other while little is known and is
+ * taken back as measurements come: with it, f looks uncertain where it was measured many times.
  * Cost: O(candidates t^2) per move, O(t^3) per chain and measurement. */
 #include "open/latent_state.h"
 
@@ -16,6 +18,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Measurements up to which the slack stays whole; it then falls with the square of their number. */
+static const double WHOLE_SLACK = 20;
+
+void tacet__chains_settle(tacet__chains *chains, size_t t) {
+    const double share = t > 0 ? fmin(1, WHOLE_SLACK / (double)t) : 1;
+    chains->nugget = chains->noise_var + chains->slack * share * share;
+}
 
 tacet_status tacet__chains_init(tacet__chains *chains, const tacet_modeler_settings *s, double nugget,
                                 tacet_error *err) {
@@ -35,7 +45,9 @@ tacet_status tacet__chains_init(tacet__chains *chains, const tacet_modeler_setti
     chains->candidates = s->candidates;
     chains->moves = s->moves;
     chains->signal_var = s->kernel->signal_var;
-    chains->nugget = nugget;
+    chains->noise_var = fmin(nugget, s->noise_var);
+    chains->slack = nugget - chains->noise_var;
+    tacet__chains_settle(chains, 0);
     chains->row = TACET__ZALLOC(size_t, t);
     chains->y = TACET__ZALLOC(double, t);
     chains->x = TACET__ZALLOC(double, positions);
@@ -196,38 +208,61 @@ void tacet__chains_move(tacet__chains *chains, const tacet__rows *rows, size_t p
     }
 }
 
+/* The new row t at tried position c: inverse becomes that of t + 1 rows, by bordering. */
+static void border(tacet__chains *chains, size_t t, size_t c) {
+    const size_t wide = t + 1;
+    const double *h = chains->solved + c * t;
+    const double total = chains->signal_var + chains->nugget;
+    const double least = chains->nugget + 1e-12 * chains->signal_var;
+    const double s = t > 0 ? fmax(least, total - tacet__dot(chains->cov + c * t, h, t)) : total;
+    double *B = chains->cut;
+    for (size_t i = 0; i < t; i++) {
+        memcpy(B + i * wide, chains->inverse + i * t, t * sizeof *B);
+        tacet__axpy(B + i * wide, h[i] / s, h, t);
+        B[i * wide + t] = -h[i] / s;
+        B[t * wide + i] = -h[i] / s;
+    }
+    B[t * wide + t] = 1 / s;
+    chains->cut = chains->inverse;
+    chains->inverse = B;
+}
+
+static tacet_status observe_in(tacet__chains *chains, const tacet__rows *rows, size_t p, tacet_error *err) {
+    const size_t t = chains->t;
+    const tacet_status status = t > 0 ? tacet__chains_invert(chains, p, t, err) : TACET_OK;
+    if (status != TACET_OK) {
+        return status;
+    }
+    for (size_t c = 0; c < chains->candidates; c++) {
+        tacet__rows_draw(rows, &chains->rng, chains->row[t], chains->tried + c * chains->d);
+    }
+    size_t c = 0;
+    if (t > 0) {
+        weigh(chains, chains->inverse, p, t, t, chains->candidates);
+        c = pick(&chains->rng, chains->logweight, chains->candidates);
+    }
+    put(chains, p, t, chains->tried + c * chains->d);
+    border(chains, t, c);
+    chains->t = t + 1;
+    for (size_t m = 0; m < chains->moves; m++) {
+        tacet__chains_move(chains, rows, p, tacet_simrng_below(&chains->rng, t + 1));
+    }
+    chains->t = t;
+    return TACET_OK;
+}
+
 tacet_status tacet__chains_observe(tacet__chains *chains, const tacet__rows *rows, size_t row, double y,
                                    tacet_error *err) {
     const size_t t = chains->t;
-    const size_t d = chains->d;
     chains->row[t] = row;
     chains->y[t] = y;
+    tacet__chains_settle(chains, t + 1);
     for (size_t p = 0; p < chains->count; p++) {
-        if (t > 0) {
-            const tacet_status status = tacet__chains_invert(chains, p, t, err);
-            if (status != TACET_OK) {
-                return status;
-            }
-        }
-        for (size_t c = 0; c < chains->candidates; c++) {
-            tacet__rows_draw(rows, &chains->rng, row, chains->tried + c * d);
-        }
-        size_t c = 0;
-        if (t > 0) {
-            weigh(chains, chains->inverse, p, t, t, chains->candidates);
-            c = pick(&chains->rng, chains->logweight, chains->candidates);
-        }
-        put(chains, p, t, chains->tried + c * d);
-    }
-    chains->t = t + 1;
-    for (size_t p = 0; p < chains->count; p++) {
-        const tacet_status status = tacet__chains_invert(chains, p, t + 1, err);
+        const tacet_status status = observe_in(chains, rows, p, err);
         if (status != TACET_OK) {
             return status;
         }
-        for (size_t m = 0; m < chains->moves; m++) {
-            tacet__chains_move(chains, rows, p, tacet_simrng_below(&chains->rng, t + 1));
-        }
     }
+    chains->t = t + 1;
     return TACET_OK;
 }

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Grid nodes per lengthscale for f, for the acquisition per noise sd, and the largest grids per dimension. */
-static const double COARSE_PER_LENGTH[TACET__AXES] = {8, 4, 3};
+static const double COARSE_PER_LENGTH[TACET__AXES] = {8, 4, 2};
 static const size_t COARSE_MOST[TACET__AXES] = {512, 72, 20};
 static const size_t FINE_MOST[TACET__AXES] = {2048, 160, 32};
 static const size_t WIDE_MOST[TACET__AXES] = {4096, 256, 48};

@@ -52,6 +52,7 @@ double tacet__rows_logdensity(const tacet__rows *rows, size_t i, const double *x
 typedef struct tacet__chains {
     size_t d, capacity, t, count, candidates, moves;
     double signal_var, nugget; /* diagonal of the covariance: signal_var + nugget */
+    double noise_var, slack;   /* nugget = noise_var + slack, or a part of it once many rows are measured */
     size_t *row;               /* t: which row */
     double *y;                 /* t, centred */
     double *x;                 /* capacity x d x count */
@@ -64,6 +65,8 @@ typedef struct tacet__chains {
 tacet_status tacet__chains_init(tacet__chains *chains, const tacet_modeler_settings *settings, double nugget,
                                 tacet_error *err);
 void tacet__chains_clear(tacet__chains *chains);
+/* chains->nugget for t measured rows. */
+void tacet__chains_settle(tacet__chains *chains, size_t t);
 /* One more measured row: its position is drawn in every chain given its value, then old positions move. */
 tacet_status tacet__chains_observe(tacet__chains *chains, const tacet__rows *rows, size_t row, double y,
                                    tacet_error *err);

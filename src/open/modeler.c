@@ -18,9 +18,9 @@ void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
     s->law = TACET_CLOUD_GAUSSIAN;
     s->noise_var = 1e-5;
     s->horizon = 50;
-    s->chains = 8;
-    s->candidates = 32;
-    s->moves = 8;
+    s->chains = 24;
+    s->candidates = 24;
+    s->moves = 6;
     s->explore = 0.75;
     s->kappa = 3;
     s->seed = 1;

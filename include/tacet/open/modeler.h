@@ -48,7 +48,7 @@ typedef struct tacet_modeler_settings {
     size_t initial_count;
     const tacet_guarantee *guarantee; /* of the release; copied; NULL: none stated */
     /* Of the latent method. */
-    size_t chains;     /* Markov chains over positions */
+    size_t chains;     /* Markov chains over positions, at most; fewer, down to 4, where horizon and grid are large */
     size_t candidates; /* positions tried per move */
     size_t moves;      /* positions moved per measurement and chain */
     double explore;    /* share of the horizon spent on the upper confidence bound, in [0, 1] */
