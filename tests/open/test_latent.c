@@ -224,7 +224,13 @@ static void test_chain_posterior(void **state) {
     assert_ok(tacet__chains_init(&chains, &f.settings, nugget, NULL));
     assert_ok(tacet__chains_observe(&chains, &rows, 0, y[0], NULL));
     assert_ok(tacet__chains_observe(&chains, &rows, 1, y[1], NULL));
+    /* Bordering gave the inverse that a fresh start gives. */
+    double bordered[4];
+    memcpy(bordered, chains.inverse, sizeof bordered);
     assert_ok(tacet__chains_invert(&chains, 0, 2, NULL));
+    for (size_t k = 0; k < 4; k++) {
+        assert_close(bordered[k], chains.inverse[k], 1e-9 * (1 + fabs(bordered[k])));
+    }
     double got[3] = {0, 0, 0};
     for (size_t k = 0; k < KEEP; k++) {
         tacet__chains_move(&chains, &rows, 0, 0);
@@ -251,6 +257,26 @@ static void test_chain_posterior(void **state) {
     }
     tacet__chains_clear(&chains);
     tacet__rows_clear(&rows);
+}
+
+/* The slack is whole for 20 measurements, a quarter at 40, and never takes the noise of a measurement with it. */
+static void test_slack(void **state) {
+    (void)state;
+    fixture f;
+    fill(&f, 1, 2, TACET_CLOUD_GAUSSIAN, 1.2);
+    f.settings.noise_var = 0.01;
+    tacet__chains chains;
+    assert_ok(tacet__chains_init(&chains, &f.settings, 0.09, NULL));
+    assert_close(chains.nugget, 0.09, 1e-15);
+    tacet__chains_settle(&chains, 20);
+    assert_close(chains.nugget, 0.09, 1e-15);
+    tacet__chains_settle(&chains, 40);
+    assert_close(chains.nugget, 0.01 + 0.08 / 4, 1e-15);
+    tacet__chains_settle(&chains, 100000);
+    assert_true(chains.nugget > 0.01);
+    tacet__chains_settle(&chains, 3);
+    assert_close(chains.nugget, 0.09, 1e-15);
+    tacet__chains_clear(&chains);
 }
 
 /* Mean and variance of f at x given positions X and values y, by Gaussian elimination. */
@@ -379,6 +405,7 @@ int main(void) {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_refine),
         cmocka_unit_test(test_chain_posterior),
+        cmocka_unit_test(test_slack),
         cmocka_unit_test(test_field_and_acquisition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
