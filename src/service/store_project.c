@@ -1,12 +1,13 @@
 /* store_project.c - what the open store shows of a central study: that a suggestion was made, whether it was observed,
  * the action only where it is public, and releases. No rewards, no decision sets, no contexts, no keys.
  * Ring: service. The log is committed first, so the open store can be behind it, never ahead. Its row of the study
- * has seq and hash of the last event it was told of: when the log has fewer events, or another one there, the log was
+ * has seq and seal of the last event it was told of: when the log has fewer events, or another one there, the log was
  * put back to an older state, and the study is refused. Cost: one pass over the events that are new. */
 #include "service/store_internal.h"
 
 #include "base/fail.h"
 
+#include <sodium.h>
 #include <string.h>
 
 enum { BATCH = 4096 /* events in one transaction of the open store */ };
@@ -19,24 +20,40 @@ static tacet_status put_back(const tacet__study *study, uint64_t shown, uint64_t
         study->name, (unsigned long long)shown, (unsigned long long)head);
 }
 
-/* The hash of event seq in the log; the study's name and definition for 0. */
+/* An event's hash is a function of its reward or decision set and of the hash before: whoever saw both could try all
+ * values. So what the open store gets of it is keyed by the study's secret, which only the trusted store has. */
+static void seal(unsigned char out[TACET__EVENT_HASH_BYTES], const tacet__study *study,
+                 const unsigned char hash[TACET__EVENT_HASH_BYTES]) {
+    static const unsigned char PURPOSE[] = "tacet shown 1";
+    unsigned char text[sizeof PURPOSE + TACET__EVENT_HASH_BYTES];
+    memcpy(text, PURPOSE, sizeof PURPOSE);
+    memcpy(text + sizeof PURPOSE, hash, TACET__EVENT_HASH_BYTES);
+    (void)crypto_generichash(out, TACET__EVENT_HASH_BYTES, text, sizeof text, study->secret, sizeof study->secret);
+}
+
+/* That the log has the last event the open store was told of; hash is then that event's in the log. Before the first
+ * it is made of the study's name and definition, which are public, and not sealed. */
 static tacet_status compare_hash(tacet__half *log, const tacet__study *study, const tacet__head *shown, uint64_t head,
-                                 tacet_error *err) {
-    unsigned char start[TACET__EVENT_HASH_BYTES];
+                                 unsigned char hash[TACET__EVENT_HASH_BYTES], tacet_error *err) {
+    unsigned char sealed[TACET__EVENT_HASH_BYTES];
     tacet__query *query = log->queries[TACET__Q_EVENT_HASH];
     bool row = false;
     size_t size = 0;
     if (shown->head == 0) {
-        tacet__chain_start(start, study);
-        return memcmp(start, shown->hash, sizeof start) == 0 ? TACET_OK : put_back(study, 0, head, err);
+        tacet__chain_start(hash, study);
+        return memcmp(hash, shown->hash, TACET__EVENT_HASH_BYTES) == 0 ? TACET_OK : put_back(study, 0, head, err);
     }
     tacet__query_bind_int(query, 1, tacet__place(study->number, shown->head));
     tacet_status status = tacet__query_step(query, &row, err);
     if (status == TACET_OK) {
-        const unsigned char *hash = tacet__query_bytes(query, 0, &size);
-        if (!row || size != sizeof shown->hash || memcmp(hash, shown->hash, size) != 0) {
-            status = put_back(study, shown->head, head, err);
+        const unsigned char *bytes = tacet__query_bytes(query, 0, &size);
+        bool same = row && size == TACET__EVENT_HASH_BYTES;
+        if (same) {
+            memcpy(hash, bytes, TACET__EVENT_HASH_BYTES);
+            seal(sealed, study, hash);
+            same = memcmp(sealed, shown->hash, sizeof sealed) == 0;
         }
+        status = same ? TACET_OK : put_back(study, shown->head, head, err);
     }
     tacet__query_reset(query);
     return status;
@@ -45,6 +62,7 @@ static tacet_status compare_hash(tacet__half *log, const tacet__study *study, co
 tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *study, const tacet__head *head,
                                 tacet_error *err) {
     tacet__head shown;
+    unsigned char hash[TACET__EVENT_HASH_BYTES];
     if (study->model == TACET__STUDY_LOCAL) {
         return TACET_OK;
     }
@@ -53,7 +71,7 @@ tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *stu
         return status;
     }
     return shown.head > head->head ? put_back(study, shown.head, head->head, err)
-                                   : compare_hash(&studies->trusted, study, &shown, head->head, err);
+                                   : compare_hash(&studies->trusted, study, &shown, head->head, hash, err);
 }
 
 typedef struct walk {
@@ -88,7 +106,7 @@ static tacet_status show(const tacet__event *event, void *user, tacet_error *err
         break;
     }
     w->shown->head = event->seq;
-    memcpy(w->shown->hash, event->hash, sizeof event->hash);
+    seal(w->shown->hash, w->study, event->hash);
     return tacet__query_send(query, err);
 }
 
@@ -97,6 +115,7 @@ static tacet_status project_some(tacet__studies *studies, const tacet__study *st
                                  bool *more, tacet_error *err) {
     tacet__half *open = &studies->open;
     tacet__head shown;
+    unsigned char hash[TACET__EVENT_HASH_BYTES];
     *more = false;
     tacet_status status = tacet__db_begin_rows(open->db, err);
     if (status != TACET_OK) {
@@ -106,13 +125,11 @@ static tacet_status project_some(tacet__studies *studies, const tacet__study *st
     /* Another server may have shown what was appended after `head` was read. */
     const bool ahead = status == TACET_OK && shown.head > head->head;
     if (status == TACET_OK && !ahead) {
-        status = compare_hash(&studies->trusted, study, &shown, head->head, err);
+        status = compare_hash(&studies->trusted, study, &shown, head->head, hash, err);
     }
     if (status == TACET_OK && !ahead && (shown.head < head->head || shown.state != head->state)) {
         walk w = {studies, study, &shown};
-        unsigned char hash[TACET__EVENT_HASH_BYTES];
         const uint64_t to = head->head - shown.head > BATCH ? shown.head + BATCH : head->head;
-        memcpy(hash, shown.hash, sizeof hash);
         shown.state = head->state;
         *more = to < head->head;
         status = tacet__read_events(&studies->trusted, study->number, shown.head + 1, to, hash, show, &w, err);

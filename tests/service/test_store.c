@@ -344,6 +344,24 @@ static void test_snapshots(void **state) {
 }
 
 /* What stands in the open store after a central study was projected: nothing a client sent, and no value. */
+/* Whether the open store's row of the study has this hash. */
+static bool raw_hash_in_open(const char *name, const unsigned char hash[TACET__EVENT_HASH_BYTES]) {
+    tacet__db *db = raw_db(false);
+    tacet__query *query = NULL;
+    bool row = false;
+    size_t size = 0;
+    assert_ok(tacet__db_prepare(db, &query, "SELECT hash FROM study WHERE name = ?1", NULL));
+    tacet__query_bind_text(query, 1, name, strlen(name));
+    assert_ok(tacet__query_step(query, &row, NULL));
+    assert_true(row);
+    const unsigned char *bytes = tacet__query_bytes(query, 0, &size);
+    assert_int_equal(size, TACET__EVENT_HASH_BYTES);
+    const bool same = memcmp(bytes, hash, TACET__EVENT_HASH_BYTES) == 0;
+    tacet__query_free(query);
+    tacet__db_close(db);
+    return same;
+}
+
 static void test_projection(void **state) {
     tacet__studies *s = open_store();
     tacet__study pad = add(s, "pad", TACET__STUDY_LOCAL, true); /* so that the numbers of the two sides differ */
@@ -385,6 +403,8 @@ static void test_projection(void **state) {
         assert_ok(tacet__studies_get_release(s, &study, &blob, 1, NULL));
         assert_status(tacet__studies_get_release(o, &seen, &blob, 2, NULL), TACET_NOT_FOUND);
         assert_status(tacet__studies_get_release(o, &seen, &blob, 0, NULL), TACET_NOT_FOUND);
+        /* Nor the log's hashes, from which rewards could be guessed. */
+        assert_false(raw_hash_in_open(study.name, release.hash));
         assert_int_equal(raw_number(false, "SELECT count(*) FROM event"), 0);
         assert_int_equal(raw_number(false, "SELECT count(*) FROM client_key"), 0);
         assert_int_equal(raw_number(false, "SELECT count(*) FROM observed"), 0);
