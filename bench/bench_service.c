@@ -211,7 +211,8 @@ static char *definition(size_t arms) {
     return text;
 }
 
-static int alone(plan *p) {
+static int alone(const plan *asked) {
+    plan p = *asked;
     char folder[256] = "/tmp/bench_service.XXXXXX";
     char store[300];
     char ca[300];
@@ -225,8 +226,8 @@ static int alone(plan *p) {
     tacet__studies *studies = NULL;
     tacet__metrics metrics = {0};
     tacet__host_settings settings;
-    if (p->folder != NULL) {
-        (void)snprintf(folder, sizeof folder, "%s/bench_service.XXXXXX", p->folder);
+    if (p.folder != NULL) {
+        (void)snprintf(folder, sizeof folder, "%s/bench_service.XXXXXX", p.folder);
     }
     if (mkdtemp(folder) == NULL) {
         fprintf(stderr, "bench_service: no temporary folder\n");
@@ -248,7 +249,7 @@ static int alone(plan *p) {
     settings.keys = folder;
     settings.listen = "127.0.0.1:0";
     const tacet__engine_settings engine = {.store = settings.store, .kinds = settings.kinds, .metrics = &metrics};
-    char *text = definition(p->arms);
+    char *text = definition(p.arms);
     check(tacet__engine_add(&engine, NULL, text, strlen(text), &err), &err);
     free(text);
     check(tacet__studies_open(&studies, &settings.store, &err), &err);
@@ -256,11 +257,11 @@ static int alone(plan *p) {
     tacet__studies_close(studies);
     check(tacet__host_start(&host, &settings, &err), &err);
     (void)snprintf(url, sizeof url, "https://127.0.0.1:%u", tacet__host_port(host));
-    p->url = url;
-    p->ca = ca;
-    p->token = token;
-    p->study = "bench";
-    const int code = measure(p);
+    p.url = url;
+    p.ca = ca;
+    p.token = token;
+    p.study = "bench";
+    const int code = measure(&p);
     tacet__host_stop(host);
     (void)nftw(folder, drop, 16, FTW_DEPTH | FTW_PHYS);
     return code;

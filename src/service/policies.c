@@ -6,6 +6,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/open/local.h>
@@ -24,10 +25,12 @@ tacet_status tacet__policy_check(const tacet__policy_kind *const *kinds, const t
     const tacet__policy_kind *kind = tacet__policy_find(kinds, def);
     if (kind == NULL) {
         char names[120] = "";
+        size_t used = 0;
         for (size_t i = 0; kinds[i] != NULL; i++) {
-            if (kinds[i]->trust == def->trust && strlen(names) + strlen(kinds[i]->name) + 3 < sizeof names) {
-                (void)strcat(names, names[0] != '\0' ? ", " : "");
-                (void)strcat(names, kinds[i]->name);
+            const size_t length = strlen(kinds[i]->name);
+            if (kinds[i]->trust == def->trust && used + length + 3 < sizeof names) {
+                used +=
+                    (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", kinds[i]->name);
             }
         }
         return tacet__fail(err, TACET_INVALID, "no policy '%s' for this trust model here; there are: %s", def->policy,

@@ -7,7 +7,7 @@
 #include <tacet/base/simrng.h>
 #include <unistd.h>
 
-enum { ROUNDS = 40, ARMS = 4 };
+enum { ROUNDS = 24, ARMS = 4 };
 
 static void draw_set(tacet_simrng *rng, double points[2 * ARMS]) {
     for (size_t i = 0; i < 2 * (size_t)ARMS; i++) {
@@ -117,7 +117,7 @@ static void same_choices(const char *study, const char *definition) {
     bool varied = false;
     add_study(definition);
     play(plain, study, 1, 0);
-    static const size_t WAYS[][2] = {{1, 1}, {1, 7}, {3, 0}, {2, 5}};
+    static const size_t WAYS[][2] = {{1, 5}, {3, 0}, {2, 4}};
     for (size_t i = 0; i < sizeof WAYS / sizeof WAYS[0]; i++) {
         assert_int_equal(store_teardown(NULL), 0);
         assert_int_equal(store_setup(NULL), 0);
@@ -274,6 +274,11 @@ static void test_long_poll(void **state) {
 
 /* --- a store that fails ------------------------------------------------------------------------------------------- */
 
+/* A job behind the last one: when it is answered, the worker has also finished what it does after its answers. */
+static void settle(tacet__engine *e) {
+    assert_int_equal(look_at(e, "toys", "none", 0).status, TACET_NOT_FOUND);
+}
+
 /* The n-th write, sync or truncation fails, for every n until a round passes untouched. Whatever is answered OK is
  * stored; what is answered otherwise may be sent again under its key, and is then stored once. */
 static void test_failing_disk(void **state) {
@@ -294,9 +299,11 @@ static void test_failing_disk(void **state) {
     for (long n = 1; hit || n < 4; n++) {
         char key[32];
         (void)snprintf(key, sizeof key, "round-%ld", n);
+        settle(e);
         fault_vfs_arm(n, FAULT_CHANGE, n % 2 == 0 ? FAULT_ERROR : FAULT_SHORT);
         answer a = ask_suggestion(e, "toys", key, set, 2);
         answer b = a.status == TACET_OK ? send_observation(e, "toys", a.ticket, 0.5) : a;
+        (void)look_at(e, "toys", "none", 0); /* may fail, too */
         hit = fault_vfs_hit() != 0;
         fault_vfs_arm(0, 0, FAULT_ERROR);
         failures += a.status != TACET_OK || b.status != TACET_OK;
