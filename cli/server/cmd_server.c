@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const tacet__policy_kind *const server_kinds[] = {&server_kind_joint, &tacet__policy_ucb,  &tacet__policy_tgp,
-                                                  &tacet__policy_ata, &tacet__policy_moma, NULL};
+const tacet__policy_kind *const server_kinds[] = {
+    &server_kind_joint, &server_kind_fixed, &server_kind_usca,   &tacet__policy_ucb,
+    &tacet__policy_tgp, &tacet__policy_ata, &tacet__policy_moma, NULL};
 
 static void log_line(void *user, const char *message) {
     cli_say(user, "%s", message);

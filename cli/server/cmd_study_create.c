@@ -14,10 +14,10 @@
 
 typedef struct request {
     const char *definition, *name, *description, *trust, *policy, *direction;
-    const char *points, *columns, *bounds, *kernel, *lengthscale, *reward;
+    const char *points, *columns, *bounds, *context, *kernel, *lengthscale, *reward;
     const char *randomizer, *parameters;
     double eps, delta;
-    size_t rounds;
+    size_t rounds, learn;
 } request;
 
 /* "A:B" into two numbers. */
@@ -138,9 +138,17 @@ static tacet_status from_options(char **out, const request *r, tacet_error *err)
     } else if ((domain = bounds_json(r->bounds)) == NULL) {
         status = tacet__fail(err, TACET_INVALID, "--bounds is LO:HI,LO:HI,… one pair for each coordinate");
     }
+    json_t *context = status == TACET_OK && r->context != NULL ? bounds_json(r->context) : NULL;
+    if (status == TACET_OK && r->context != NULL && context == NULL) {
+        status = tacet__fail(err, TACET_INVALID, "--context is LO:HI,LO:HI,… one pair for each coordinate");
+    }
     if (status != TACET_OK) {
         json_decref(scale);
+        json_decref(domain);
         return status;
+    }
+    if (context != NULL) {
+        (void)json_object_set_new(domain, "context", context);
     }
     json_t *prior = json_pack("{so s[ff]}", "lengthscale", scale, "reward", lo, hi);
     json_t *budget = json_pack("{sf}", "eps", r->eps);
@@ -148,6 +156,9 @@ static tacet_status from_options(char **out, const request *r, tacet_error *err)
     set_text(prior, "kernel", r->kernel);
     set_text(options, "randomizer", r->randomizer);
     set_text(options, "parameters", r->parameters);
+    if (r->learn > 0) {
+        (void)json_object_set_new(options, "learn", json_integer((json_int_t)r->learn));
+    }
     if (!isnan(r->delta)) {
         (void)json_object_set_new(budget, "delta", json_real(r->delta));
     }
@@ -199,15 +210,18 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         {"description", CLI_STRING, &r.description, "TEXT", "For people.", false},
         {"trust", CLI_STRING, &r.trust, "MODEL",
          "local: devices randomise their rewards. central: the server sees them.", false},
-        {"policy", CLI_STRING, &r.policy, "NAME", "local: ucb (default), tgp, ata, moma. central: joint (default).",
-         false},
+        {"policy", CLI_STRING, &r.policy, "NAME",
+         "local: ucb (default), tgp, ata, moma. central: joint (default), joint-fixed, usca.", false},
         {"direction", CLI_STRING, &r.direction, "WAY", "maximise (default) or minimise.", false},
         {"eps", CLI_DOUBLE, &r.eps, "E", "local: of each report. central: of the whole study, for one round.", false},
-        {"delta", CLI_DOUBLE, &r.delta, "D", "central only.", false},
+        {"delta", CLI_DOUBLE, &r.delta, "D", "central only; usca without it: pure eps.", false},
         {"rounds", CLI_SIZE, &r.rounds, "T", "Suggestions at the most. Default 10000.", false},
         {"points", CLI_STRING, &r.points, "FILE", "The actions: a CSV, one a line.", false},
         {"columns", CLI_STRING, &r.columns, "A,B", "Which of its columns are coordinates.", false},
         {"bounds", CLI_STRING, &r.bounds, "LO:HI,…", "Where decision sets lie, one pair for each coordinate.", false},
+        {"context", CLI_STRING, &r.context, "LO:HI,…", "usca: where contexts lie, one pair for each coordinate.",
+         false},
+        {"learn", CLI_SIZE, &r.learn, "N", "usca: rounds for learning. Default half of all.", false},
         {"kernel", CLI_STRING, &r.kernel, "NAME", "se, matern12, matern32, matern52 (default), …", false},
         {"lengthscale", CLI_STRING, &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…", false},
         {"reward", CLI_STRING, &r.reward, "LO:HI", "Public range of the reward. Default 0:1.", false},

@@ -18,7 +18,7 @@ int cmd_store_backup(int argc, char **argv, const cli_command *self);
 
 /* The local policies and those of the central model. */
 extern const tacet__policy_kind *const server_kinds[];
-extern const tacet__policy_kind server_kind_joint;
+extern const tacet__policy_kind server_kind_joint, server_kind_fixed, server_kind_usca;
 
 /* The three options that say where studies are; for the tables of the commands. */
 #define STORE_OPTIONS(settings)                                                                                        \

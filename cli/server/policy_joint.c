@@ -2,6 +2,7 @@
  * (tacet/trusted/joint.h). Ring: trusted. The whole run is charged when the study is created. The policy need not be
  * saved before each release (save_first is off): a record is durable in the log, in the same transaction as whatever
  * rests on it, before anything leaves; docs/service.md has the argument. Cost: that of the policy. */
+#include "server/central.h"
 #include "server/commands.h"
 
 #include "base/domain.h"
@@ -10,8 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <tacet/gate/ledger.h>
-#include <tacet/gate/noise.h>
 #include <tacet/trusted/joint.h>
 
 enum { GRID_ORDER_1 = 64, GRID_ORDER_2 = 14, SPREAD_POINTS = 400, DIMS_MOST = 16 };
@@ -21,19 +20,11 @@ typedef struct joint {
     double *bounds;
     tacet_features *features;
     tacet_joint_map *map;
-    tacet_noise *noise;
-    tacet_ledger *ledger;
+    central c;
 } joint;
 
 static tacet_ask ask_of(const joint *j) {
-    return (tacet_ask){.ledger = j->ledger,
-                       .noise = j->noise,
-                       .ticket = "study",
-                       .what = "suggestions of a joint-DP study",
-                       .to_whom = "all clients of the study",
-                       .covered_fields = "decision set,reward",
-                       .uncovered_fields = "time and number of rounds",
-                       .covered_records = "each round, towards all other rounds"};
+    return central_ask(&j->c, "suggestions of a joint-DP study", "decision set,reward");
 }
 
 static void settings_of(tacet_joint_settings *s, const tacet__definition *def) {
@@ -53,8 +44,7 @@ static void joint_free(void *self) {
     if (j != NULL) {
         tacet_joint_map_free(j->map);
         tacet_features_free(j->features);
-        tacet_noise_close(j->noise);
-        tacet_ledger_close(j->ledger);
+        central_close(&j->c);
         free(j->bounds);
         free(j);
     }
@@ -79,18 +69,9 @@ static tacet_status make_features(joint *j, const tacet_kernel *kernel, size_t m
 }
 
 static tacet_status make_map(joint *j, const tacet__definition *def, tacet_error *err) {
-    tacet_kernel_spec spec;
     tacet_kernel *kernel = NULL;
     double lo = 0;
     double hi = 0;
-    tacet_kernel_spec_defaults(&spec);
-    tacet_status status = tacet_kernel_parse(&spec, def->kernel, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    spec.d = def->d;
-    spec.lengthscales = def->lengthscales;
-    spec.lengthscale_count = def->lengthscale_count;
     j->bounds = TACET__ZALLOC(double, 2 * def->d);
     if (j->bounds == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
@@ -101,7 +82,7 @@ static tacet_status make_map(joint *j, const tacet__definition *def, tacet_error
     }
     j->domain = (tacet_domain){.kind = TACET_DOMAIN_BOX, .d = def->d, .lower = j->bounds, .upper = j->bounds + def->d};
     tacet__definition_range(def, &lo, &hi);
-    status = tacet_kernel_create(&kernel, &spec, err);
+    tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
     status = status != TACET_OK ? status : make_features(j, kernel, def->features, err);
     tacet_kernel_free(kernel);
     if (status == TACET_OK) {
@@ -116,21 +97,14 @@ static tacet_status joint_check(const tacet__definition *def, tacet_error *err) 
     if (def->d > DIMS_MOST) {
         return tacet__fail(err, TACET_INVALID, "policy 'joint' takes at most %d dimensions", DIMS_MOST);
     }
+    if (!(def->delta > 0)) {
+        return tacet__fail(err, TACET_INVALID, "policy 'joint' needs a delta above 0: its noise is Gaussian");
+    }
     joint *j = TACET__ZALLOC(joint, 1);
     const tacet_status status =
         j != NULL ? make_map(j, def, err) : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     joint_free(j);
     return status;
-}
-
-static tacet_status open_ledger(joint *j, const tacet__definition *def, const char *path, bool create,
-                                tacet_error *err) {
-    tacet_ledger_settings s;
-    tacet_ledger_settings_defaults(&s);
-    s.eps = def->eps;
-    s.delta = def->delta;
-    s.create = create;
-    return tacet_ledger_open(&j->ledger, path, &s, err);
 }
 
 static tacet_status joint_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
@@ -143,8 +117,7 @@ static tacet_status joint_create(tacet__learner *out, const tacet__definition *d
     }
     settings_of(&s, def);
     tacet_status status = make_map(j, def, err);
-    status = status != TACET_OK ? status : tacet_noise_open(&j->noise, err);
-    status = status != TACET_OK ? status : open_ledger(j, def, ledger, snapshot == NULL, err);
+    status = status != TACET_OK ? status : central_open(&j->c, def, ledger, snapshot == NULL, err);
     if (status == TACET_OK) {
         const tacet_ask ask = ask_of(j);
         status = snapshot == NULL ? tacet_joint_create(&out->policy, j->map, &s, &ask, err)
@@ -156,26 +129,6 @@ static tacet_status joint_create(tacet__learner *out, const tacet__definition *d
     }
     out->self = j;
     return TACET_OK;
-}
-
-static json_t *numbers(const double *values, size_t count) {
-    json_t *array = json_array();
-    for (size_t i = 0; i < count && array != NULL; i++) {
-        if (json_array_append_new(array, json_real(values[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    }
-    return array;
-}
-
-static void hex(char out[2 * TACET_HASH_BYTES + 1], const unsigned char hash[TACET_HASH_BYTES]) {
-    static const char DIGITS[] = "0123456789abcdef";
-    for (size_t i = 0; i < TACET_HASH_BYTES; i++) {
-        out[2 * i] = DIGITS[hash[i] >> 4];
-        out[2 * i + 1] = DIGITS[hash[i] & 15];
-    }
-    out[2 * TACET_HASH_BYTES] = '\0';
 }
 
 /* The noisy sums with their receipt, and the coefficients made of them; for a study that minimises, of the negated
@@ -200,13 +153,13 @@ static tacet_status joint_release(const tacet__learner *learner, const tacet__de
     tacet_blob_clear(&bytes);
     if (status == TACET_OK) {
         const tacet_receipt *r = tacet_release_receipt(release);
-        hex(hash, r->entry_hash);
+        central_hex(hash, r->entry_hash);
         *out = json_pack("{ss si so so s{ss sb sf sf sf sf sf sI sI ss}}", "kind", "joint", "sign",
-                         def->minimise ? -1 : 1, "theta", numbers(theta, m), "sums",
-                         numbers(tacet_release_values(release), tacet_release_count(release)), "receipt", "mechanism",
-                         r->mechanism, "private", (int)r->is_private, "eps", r->eps, "delta", r->delta, "sensitivity",
-                         r->sensitivity, "scale", r->scale, "error_sd", r->error_sd, "step", (json_int_t)r->step,
-                         "entry", (json_int_t)r->entry, "entry_hash", hash);
+                         def->minimise ? -1 : 1, "theta", central_numbers(theta, m), "sums",
+                         central_numbers(tacet_release_values(release), tacet_release_count(release)), "receipt",
+                         "mechanism", r->mechanism, "private", (int)r->is_private, "eps", r->eps, "delta", r->delta,
+                         "sensitivity", r->sensitivity, "scale", r->scale, "error_sd", r->error_sd, "step",
+                         (json_int_t)r->step, "entry", (json_int_t)r->entry, "entry_hash", hash);
         status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
     }
     tacet_release_free(release);
@@ -216,20 +169,8 @@ static tacet_status joint_release(const tacet__learner *learner, const tacet__de
 
 static tacet_status joint_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                 tacet_error *err) {
-    const joint *j = learner->self;
-    tacet_ledger_totals t;
-    char head[2 * TACET_HASH_BYTES + 1];
     (void)def;
-    const tacet_status status = tacet_ledger_total(j->ledger, &t, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    hex(head, t.head);
-    *out = json_pack("{ss sf sf sf sf sI sI sI ss}", "kept_by", "the trusted store", "budget_eps", t.budget_eps,
-                     "budget_delta", t.budget_delta, "spent_eps", t.eps, "spent_delta", t.delta, "entries",
-                     (json_int_t)t.entries, "answered", (json_int_t)t.answered, "uncovered", (json_int_t)t.uncovered,
-                     "head", head);
-    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the account");
+    return central_spent(&((const joint *)learner->self)->c, out, err);
 }
 
 const tacet__policy_kind server_kind_joint = {.name = "joint",

@@ -25,6 +25,8 @@ void tacet__definition_clear(tacet__definition *def) {
         free(def->points);
         free(def->lower);
         free(def->upper);
+        free(def->context_lower);
+        free(def->context_upper);
         free(def->lengthscales);
         *def = (tacet__definition){0};
     }
@@ -197,29 +199,40 @@ static void read_points(reading *r, tacet__definition *s, const json_t *points) 
     }
 }
 
+/* Lower and upper bounds; how many coordinates they have. */
+static size_t read_box(reading *r, double **lower, double **upper, const json_t *object, const char *field) {
+    const size_t d = reals_of(r, lower, json_object_get(object, "lower"), field, 1, TACET__DEFINITION_DIMS);
+    if (d > 0) {
+        (void)reals_of(r, upper, json_object_get(object, "upper"), field, d, d);
+    }
+    for (size_t i = 0; r->status == TACET_OK && i < d; i++) {
+        if (!((*lower)[i] < (*upper)[i])) {
+            complain(r, field, "needs every lower bound below its upper bound");
+        }
+    }
+    return d;
+}
+
 static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
-    static const char *const NAMES[] = {"points", "lower", "upper", NULL};
+    static const char *const NAMES[] = {"points", "lower", "upper", "context", NULL};
+    static const char *const BOUNDS[] = {"lower", "upper", NULL};
     const json_t *domain = object_of(r, root, "domain", NAMES);
     const json_t *points = json_object_get(domain, "points");
     if (domain == NULL) {
         return;
     }
-    if (points != NULL) {
-        if (json_object_size(domain) != 1) {
-            complain(r, "domain", "has either points, or lower and upper bounds");
-        }
-        read_points(r, s, points);
+    if (json_object_get(domain, "context") != NULL) {
+        const json_t *context = object_of(r, domain, "context", BOUNDS);
+        s->context_dim = read_box(r, &s->context_lower, &s->context_upper, context, "domain.context");
+    }
+    if (points == NULL) {
+        s->d = read_box(r, &s->lower, &s->upper, domain, "domain bounds");
         return;
     }
-    s->d = reals_of(r, &s->lower, json_object_get(domain, "lower"), "domain.lower", 1, TACET__DEFINITION_DIMS);
-    if (s->d > 0) {
-        (void)reals_of(r, &s->upper, json_object_get(domain, "upper"), "domain.upper", s->d, s->d);
+    if (json_object_get(domain, "lower") != NULL || json_object_get(domain, "upper") != NULL) {
+        complain(r, "domain", "has either points, or lower and upper bounds");
     }
-    for (size_t i = 0; r->status == TACET_OK && i < s->d; i++) {
-        if (!(s->lower[i] < s->upper[i])) {
-            complain(r, "domain", "needs every lower bound below its upper bound");
-        }
-    }
+    read_points(r, s, points);
 }
 
 static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
@@ -243,14 +256,14 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
         s->lengthscales[0] = real_of(r, scale, "prior.lengthscale", (double)NAN);
     } else {
         s->lengthscale_count =
-            reals_of(r, &s->lengthscales, scale, "prior.lengthscale", 1, s->d > 0 ? s->d : TACET__DEFINITION_DIMS);
+            reals_of(r, &s->lengthscales, scale, "prior.lengthscale", 1, 2 * (size_t)TACET__DEFINITION_DIMS);
     }
     for (size_t i = 0; r->status == TACET_OK && i < s->lengthscale_count; i++) {
         if (!(s->lengthscales[i] > 0)) {
             complain(r, "prior.lengthscale", "must be above 0");
         }
     }
-    if (r->status == TACET_OK && s->lengthscale_count != 1 && s->lengthscale_count != s->d) {
+    if (r->status == TACET_OK && s->lengthscale_count != 1 && s->lengthscale_count != s->d + s->context_dim) {
         complain(r, "prior.lengthscale", "must be one number, or one for each coordinate");
     }
     if (reals_of(r, &reward, json_object_get(prior, "reward"), "prior.reward", 2, 2) == 2) {
@@ -285,9 +298,9 @@ static void read_budget(reading *r, tacet__definition *s, const json_t *root) {
         complain(r, "budget.eps", "must be above 0");
     }
     if (!local) {
-        s->delta = real_of(r, json_object_get(budget, "delta"), "budget.delta", (double)NAN);
-        if (!(s->delta > 0 && s->delta < 1)) {
-            complain(r, "budget.delta", "must be above 0 and below 1");
+        s->delta = real_of(r, json_object_get(budget, "delta"), "budget.delta", 0);
+        if (!(s->delta >= 0 && s->delta < 1)) {
+            complain(r, "budget.delta", "must be at least 0 and below 1");
         }
     }
 }
@@ -295,7 +308,7 @@ static void read_budget(reading *r, tacet__definition *s, const json_t *root) {
 static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     static const char *const LOCAL[] = {"randomizer", "parameters", NULL};
     static const char *const CENTRAL[] = {"open_most", "set_most",  "set_size", "features",
-                                          "released",  "coin_seed", NULL};
+                                          "released",  "coin_seed", "learn",    NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *options = json_object_get(root, "options");
     if (options != NULL) {
@@ -312,6 +325,7 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     s->features = (size_t)whole_of(r, options, "features", 25, 1, 500);
     s->released = (size_t)whole_of(r, options, "released", s->features < 15 ? s->features : 15, 1, s->features);
     s->coin_seed = whole_of(r, options, "coin_seed", 1, 0, INT64_MAX);
+    s->learn = whole_of(r, options, "learn", (s->rounds + 1) / 2, 1, s->rounds);
 }
 
 static void read_study(reading *r, tacet__definition *s, json_t *root) {
@@ -381,10 +395,7 @@ static json_t *reals_json(const double *values, size_t count) {
     return array;
 }
 
-static json_t *domain_json(const tacet__definition *s) {
-    if (s->count == 0) {
-        return json_pack("{so so}", "lower", reals_json(s->lower, s->d), "upper", reals_json(s->upper, s->d));
-    }
+static json_t *points_json(const tacet__definition *s) {
     json_t *points = json_array();
     for (size_t i = 0; i < s->count && points != NULL; i++) {
         if (json_array_append_new(points, reals_json(s->points + i * s->d, s->d)) != 0) {
@@ -392,7 +403,21 @@ static json_t *domain_json(const tacet__definition *s) {
             return NULL;
         }
     }
-    return json_pack("{so}", "points", points);
+    return points;
+}
+
+static json_t *domain_json(const tacet__definition *s) {
+    json_t *domain =
+        s->count > 0 ? json_pack("{so}", "points", points_json(s))
+                     : json_pack("{so so}", "lower", reals_json(s->lower, s->d), "upper", reals_json(s->upper, s->d));
+    if (domain != NULL && s->context_dim > 0 &&
+        json_object_set_new(domain, "context",
+                            json_pack("{so so}", "lower", reals_json(s->context_lower, s->context_dim), "upper",
+                                      reals_json(s->context_upper, s->context_dim))) != 0) {
+        json_decref(domain);
+        return NULL;
+    }
+    return domain;
 }
 
 static json_t *prior_json(const tacet__definition *s) {
@@ -412,10 +437,10 @@ tacet_status tacet__definition_encode(const tacet__definition *s, char **out, ta
     const bool local = s->trust == TACET_TRUST_LOCAL;
     json_t *budget = local ? json_pack("{sf}", "eps", s->eps) : json_pack("{sf sf}", "eps", s->eps, "delta", s->delta);
     json_t *options = local ? json_pack("{ss ss}", "randomizer", s->randomizer, "parameters", s->parameters)
-                            : json_pack("{sI sI sI sI sI sI}", "open_most", (json_int_t)s->open_most, "set_most",
+                            : json_pack("{sI sI sI sI sI sI sI}", "open_most", (json_int_t)s->open_most, "set_most",
                                         (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
                                         (json_int_t)s->features, "released", (json_int_t)s->released, "coin_seed",
-                                        (json_int_t)s->coin_seed);
+                                        (json_int_t)s->coin_seed, "learn", (json_int_t)s->learn);
     json_t *root =
         json_pack("{ss ss ss ss ss ss sI so so so so}", "format", FORMAT, "name", s->name, "description",
                   s->description != NULL ? s->description : "", "trust", local ? "local" : "central", "policy",

@@ -31,16 +31,19 @@ typedef struct tacet__definition {
     char policy[TACET__DEFINITION_WORD];
     bool minimise;
     uint64_t rounds;   /* T: suggestions at the most */
-    double eps, delta; /* central: of the whole study, for one round; local: of each report (delta 0) */
+    double eps, delta; /* central: of the whole study, for one round; local: of each report (delta 0). delta 0: pure */
     /* The domain: a fixed list of points, or a box in which each round brings its own decision set. */
     size_t d;
     size_t count;   /* points; 0: decision sets */
     double *points; /* d x count, column-major; owned */
     double *lower;  /* d, d: the box; owned; NULL with points */
     double *upper;
+    size_t context_dim;    /* contextual policies: each round brings a context of so many numbers; 0: none */
+    double *context_lower; /* context_dim each: public bounds; owned */
+    double *context_upper;
     /* Public knowledge of the function. */
     char kernel[TACET__DEFINITION_WORD]; /* "se", "matern12", … */
-    double *lengthscales;                /* owned; 1 or d */
+    double *lengthscales;                /* owned; 1 or d + context_dim */
     size_t lengthscale_count;
     double reward_lo, reward_hi; /* in the clients' units */
     double mean, bound, noise;   /* local: prior mean, |f - mean|_H, |y - f| at the most */
@@ -52,6 +55,7 @@ typedef struct tacet__definition {
     size_t set_most;  /* arms a decision set may have */
     size_t set_size;  /* arms a decision set typically has */
     size_t features, released;
+    uint64_t learn; /* contextual: how many rounds are for learning */
     uint64_t coin_seed;
 } tacet__definition;
 

@@ -44,6 +44,10 @@ void tacet__job_free(tacet__job *job) {
             sodium_memzero(job->points, job->d * job->count * sizeof(double));
             free(job->points);
         }
+        if (job->context != NULL) {
+            sodium_memzero(job->context, job->context_dim * sizeof(double));
+            free(job->context);
+        }
         json_decref(job->body);
         sodium_memzero(job, sizeof *job);
         free(job);

@@ -36,6 +36,8 @@ typedef struct tacet__job {
     char key[TACET__EVENT_KEY_MOST + 1]; /* SUGGEST: makes a retry harmless; "": none */
     double *points;                      /* SUGGEST: d x count; owned, wiped when the job is freed; NULL: none */
     size_t d, count;
+    double *context; /* SUGGEST: context_dim numbers; owned, wiped when the job is freed; NULL: none */
+    size_t context_dim;
     char ticket[TACET__TICKET_TEXT]; /* OBSERVE, LOOK; set by SUGGEST */
     double value;                    /* OBSERVE: in the client's units */
     double wait;                     /* LOOK: seconds */
@@ -81,8 +83,8 @@ void tacet__engine_drain(tacet__engine *engine);
 tacet__job *tacet__job_create(tacet__job_kind kind); /* NULL: out of memory */
 void tacet__job_free(tacet__job *job);               /* wipes; NULL is allowed */
 /* Takes the job; job->done is called, perhaps before this returns. Status of the job: NOT_FOUND: no such study, ticket
- * or release. INVALID: what was asked. CONFLICT: the ticket has another value, the key another decision set. STATE:
- * archived, the horizon is over, nothing learnt yet. IO, BUSY: try again. CORRUPT. */
+ * or release. INVALID: what was asked. CONFLICT: the ticket has another value, the key another decision set or context.
+ * STATE: archived, the horizon is over, nothing learnt yet. IO, BUSY: try again. CORRUPT. */
 void tacet__engine_submit(tacet__engine *engine, const char *study, tacet__job *job);
 
 /* Adds a study: definition checked against the kinds, first state of a central policy stored, its budget charged.

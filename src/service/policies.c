@@ -41,6 +41,11 @@ tacet_status tacet__policy_check(const tacet__policy_kind *const *kinds, const t
                            "policy '%s' takes a decision set each round: its domain is lower and upper bounds",
                            kind->name);
     }
+    if (kind->contextual != (def->context_dim > 0)) {
+        return tacet__fail(err, TACET_INVALID,
+                           kind->contextual ? "policy '%s' needs domain.context" : "policy '%s' takes no context",
+                           kind->name);
+    }
     if (!kind->sets && def->count == 0) {
         return tacet__fail(err, TACET_INVALID, "policy '%s' has a fixed domain: it needs domain.points", kind->name);
     }
@@ -57,7 +62,7 @@ void tacet__learner_free(const tacet__policy_kind *kind, tacet__learner *learner
 
 /* --- local -------------------------------------------------------------------------------------------------------- */
 
-static tacet_status kernel_of(tacet_kernel **out, const tacet__definition *def, tacet_error *err) {
+tacet_status tacet__definition_kernel(tacet_kernel **out, const tacet__definition *def, size_t d, tacet_error *err) {
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
     *out = NULL;
@@ -65,7 +70,7 @@ static tacet_status kernel_of(tacet_kernel **out, const tacet__definition *def, 
     if (status != TACET_OK) {
         return status;
     }
-    spec.d = def->d;
+    spec.d = d;
     spec.lengthscales = def->lengthscales;
     spec.lengthscale_count = def->lengthscale_count;
     return tacet_kernel_create(out, &spec, err);
@@ -100,7 +105,7 @@ static tacet_status local_check(const tacet__definition *def, tacet_error *err) 
         status = tacet__fail(err, TACET_INVALID, "policy 'ucb' needs a bounded randomizer (duchi, piecewise, hybrid)");
     }
     tacet_kernel *kernel = NULL;
-    status = status != TACET_OK ? status : kernel_of(&kernel, def, err);
+    status = status != TACET_OK ? status : tacet__definition_kernel(&kernel, def, def->d, err);
     tacet_kernel_free(kernel);
     return status;
 }
@@ -113,7 +118,7 @@ static tacet_status local_create(tacet__learner *out, const tacet__definition *d
     (void)ledger; /* the devices keep theirs */
     *out = (tacet__learner){0};
     tacet_status status = local_settings(&s, &ldp, def, err);
-    status = status != TACET_OK ? status : kernel_of(&kernel, def, err);
+    status = status != TACET_OK ? status : tacet__definition_kernel(&kernel, def, def->d, err);
     if (status == TACET_OK) {
         const tacet_cov_spec cov = {.kernel = kernel}; /* read once, so it need not outlive this */
         status = tacet_local_create(&out->policy, &s, &cov, def->points, def->d, def->count, err);
@@ -129,8 +134,8 @@ static tacet_status local_create(tacet__learner *out, const tacet__definition *d
     return status;
 }
 
-static tacet_status local_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                  tacet_error *err) {
+tacet_status tacet__release_best(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                 tacet_error *err) {
     tacet_recommendation best;
     tacet_status status = tacet_policy_recommend(learner->policy, &best, err);
     if (status != TACET_OK) {
@@ -160,7 +165,7 @@ static tacet_status local_spent(const tacet__learner *learner, const tacet__defi
                                                      .index_public = true,                                             \
                                                      .check = local_check,                                             \
                                                      .create = local_create,                                           \
-                                                     .release = local_release,                                         \
+                                                     .release = tacet__release_best,                                   \
                                                      .spent = local_spent}
 LOCAL_KIND(ucb);
 LOCAL_KIND(tgp);

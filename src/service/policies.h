@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <tacet/base/kernel.h>
 #include <tacet/base/policy.h>
 
 /* A policy and what must live as long as it does. */
@@ -21,6 +22,7 @@ typedef struct tacet__policy_kind {
     const char *name;
     tacet_trust trust;
     bool sets;         /* each round brings its decision set; otherwise the domain is a list of points */
+    bool contextual;   /* each round brings a context */
     bool index_public; /* whether which action was suggested depends on public things only */
     /* What the definition asks for can be made. INVALID names the rule. Cheap enough to be asked for any input. */
     tacet_status (*check)(const tacet__definition *def, tacet_error *err);
@@ -46,6 +48,11 @@ const tacet__policy_kind *tacet__policy_find(const tacet__policy_kind *const *ki
 /* That the policy exists, that domain and policy fit, and the kind's own check. */
 tacet_status tacet__policy_check(const tacet__policy_kind *const *kinds, const tacet__definition *def,
                                  tacet_error *err);
+/* A kind's release where it is the policy's recommendation over a list of points: index, action, mean, sd. */
+tacet_status tacet__release_best(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                 tacet_error *err);
+/* The kernel of a definition, over d coordinates. */
+tacet_status tacet__definition_kernel(tacet_kernel **out, const tacet__definition *def, size_t d, tacet_error *err);
 void tacet__learner_free(const tacet__policy_kind *kind, tacet__learner *learner);
 
 #endif

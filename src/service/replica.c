@@ -103,7 +103,7 @@ static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) 
         status = tacet__round_decode(&round, e->body, e->body_size, &inner);
         status = status != TACET_OK
                      ? status
-                     : tacet_policy_suggest(r->learner.policy, &s, round.points != NULL ? &round.round : NULL, &inner);
+                     : tacet_policy_suggest(r->learner.policy, &s, round.numbers != NULL ? &round.round : NULL, &inner);
         tacet__round_clear(&round);
         if (status == TACET_OK && (s.ticket != e->number || s.index != e->index)) {
             return tacet__fail(err, TACET_CORRUPT, "event %llu: the policy does not suggest what was suggested",
@@ -188,7 +188,7 @@ static tacet_status repeat(tacet__replica *r, tacet__job *job, const tacet_blob 
     }
     tacet_error_clear(&job->err);
     if (!c.same) {
-        return tacet__fail(&job->err, TACET_CONFLICT, "the key was used before with another decision set");
+        return tacet__fail(&job->err, TACET_CONFLICT, "the key was used before with another decision set or context");
     }
     job->seq = old->event.seq;
     job->index = old->event.index;
@@ -203,6 +203,13 @@ static tacet_status check_round(const tacet__replica *r, const tacet__job *job, 
     if (r->kind->sets && job->points == NULL) {
         return tacet__fail(err, TACET_INVALID, "the study needs a decision set each round");
     }
+    if (!r->kind->contextual && job->context != NULL) {
+        return tacet__fail(err, TACET_INVALID, "the study takes no context");
+    }
+    if (r->kind->contextual && (job->context == NULL || job->context_dim != r->def.context_dim)) {
+        return tacet__fail(err, TACET_INVALID, "the study needs a context of %zu numbers each round",
+                           r->def.context_dim);
+    }
     if (r->kind->sets && job->count > r->def.set_most) {
         return tacet__fail(err, TACET_INVALID, "a decision set may have at most %zu arms", r->def.set_most);
     }
@@ -213,9 +220,15 @@ static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job)
     tacet_blob body;
     tacet__suggestion old;
     tacet_blob_init(&body);
-    const tacet_round round = {.points = job->points, .ld = job->d, .d = job->d, .count = job->count};
+    const tacet_round round = {.points = job->points,
+                               .ld = job->d,
+                               .d = job->d,
+                               .count = job->count,
+                               .context = job->context,
+                               .context_dim = job->context_dim};
+    const bool brings = job->points != NULL || job->context != NULL;
     tacet_status status = check_round(r, job, &job->err);
-    if (status == TACET_OK && job->points != NULL) {
+    if (status == TACET_OK && brings) {
         status = tacet__round_encode(&body, &round, &job->err);
     }
     if (status == TACET_OK && job->key[0] != '\0') {
@@ -234,7 +247,7 @@ static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job)
         goto done;
     }
     tacet_suggestion s = {0};
-    status = tacet_policy_suggest(r->learner.policy, &s, job->points != NULL ? &round : NULL, &job->err);
+    status = tacet_policy_suggest(r->learner.policy, &s, brings ? &round : NULL, &job->err);
     if (status == TACET_CONFLICT) {
         /* The ledger knows of a release that this history did not make: not the client's conflict. */
         status = TACET_CORRUPT;

@@ -1,4 +1,4 @@
-/* round.c - decision sets by the codec of saved states. Ring: service. Cost: O(numbers). */
+/* round.c - decision sets and contexts by the codec of saved states. Ring: service. Cost: O(numbers). */
 #include "service/round.h"
 
 #include "base/codec.h"
@@ -16,9 +16,11 @@ tacet_status tacet__round_encode(tacet_blob *out, const tacet_round *round, tace
     tacet__write_begin(&w, out, NAME, VERSION);
     tacet__write_size(&w, round->d);
     tacet__write_size(&w, round->count);
+    tacet__write_size(&w, round->context_dim);
     for (size_t i = 0; i < round->count; i++) {
         tacet__write_f64s(&w, round->points + i * round->ld, round->d);
     }
+    tacet__write_f64s(&w, round->context, round->context_dim);
     return tacet__write_end(&w, err);
 }
 
@@ -34,15 +36,22 @@ tacet_status tacet__round_decode(tacet__round *out, const void *bytes, size_t si
     }
     const size_t d = tacet__read_size(&r, MOST);
     const size_t count = tacet__read_size(&r, MOST);
-    if (r.failed || d == 0 || count == 0 || count > size / sizeof(double) / d) {
-        return tacet__fail(err, TACET_CORRUPT, "a stored decision set has an impossible size");
+    const size_t context_dim = tacet__read_size(&r, MOST);
+    const size_t all = d * count + context_dim; /* each is at most 2^21 */
+    if (r.failed || (d == 0) != (count == 0) || all == 0 || all > size / sizeof(double)) {
+        return tacet__fail(err, TACET_CORRUPT, "a stored round has an impossible size");
     }
-    out->points = TACET__ZALLOC(double, d *count);
-    if (out->points == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a decision set");
+    out->numbers = TACET__ZALLOC(double, all);
+    if (out->numbers == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a round");
     }
-    out->round = (tacet_round){.points = out->points, .ld = d, .d = d, .count = count};
-    tacet__read_f64s(&r, out->points, d * count);
+    out->round = (tacet_round){.points = count > 0 ? out->numbers : NULL,
+                               .ld = d,
+                               .d = d,
+                               .count = count,
+                               .context = context_dim > 0 ? out->numbers + d * count : NULL,
+                               .context_dim = context_dim};
+    tacet__read_f64s(&r, out->numbers, all);
     status = tacet__read_end(&r, err);
     if (status != TACET_OK) {
         tacet__round_clear(out);
@@ -51,9 +60,10 @@ tacet_status tacet__round_decode(tacet__round *out, const void *bytes, size_t si
 }
 
 void tacet__round_clear(tacet__round *round) {
-    if (round->points != NULL) {
-        sodium_memzero(round->points, round->round.d * round->round.count * sizeof(double));
-        free(round->points);
+    if (round->numbers != NULL) {
+        sodium_memzero(round->numbers,
+                       (round->round.d * round->round.count + round->round.context_dim) * sizeof(double));
+        free(round->numbers);
     }
     *round = (tacet__round){0};
 }

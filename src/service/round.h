@@ -1,4 +1,5 @@
-/* round.h - a round's decision set as the bytes kept in the log. Ring: service. Private bytes in a central study. */
+/* round.h - a round's decision set and context as the bytes kept in the log. Ring: service. Private bytes in a central
+ * study. */
 #ifndef TACET_SRC_SERVICE_ROUND_H
 #define TACET_SRC_SERVICE_ROUND_H
 
@@ -6,13 +7,13 @@
 #include <tacet/base/policy.h>
 
 typedef struct tacet__round {
-    double *points; /* owned; NULL: a fixed domain */
+    double *numbers; /* owned: the points, then the context; NULL: neither */
     tacet_round round;
 } tacet__round;
 
-/* *out must be empty. Only points; column-major without gaps. */
+/* *out must be empty. */
 tacet_status tacet__round_encode(tacet_blob *out, const tacet_round *round, tacet_error *err);
-/* No bytes: no decision set. CORRUPT. *out is cleared on failure. */
+/* No bytes: neither of them. CORRUPT. *out is cleared on failure. */
 tacet_status tacet__round_decode(tacet__round *out, const void *bytes, size_t size, tacet_error *err);
 void tacet__round_clear(tacet__round *round); /* wipes */
 

@@ -56,6 +56,7 @@ static void refuse_failure(tacet__response *response, tacet_status status, const
         break;
     case TACET_STATE:
         refuse(response, 409, "state", message);
+        response->retry_after = RETRY_SECONDS; /* a batch may be over by then; the end of a study is not */
         break;
     case TACET_BUDGET:
         refuse(response, 409, "budget", "the privacy budget of the study is spent");
@@ -219,6 +220,26 @@ static const char *read_set(tacet__job *job, const json_t *set) {
     return NULL;
 }
 
+static const char *read_context(tacet__job *job, const json_t *context) {
+    const size_t count = json_array_size(context);
+    if (!json_is_array(context) || count == 0 || count > TACET__DEFINITION_DIMS) {
+        return "'context' must be an array of 1 to 64 numbers";
+    }
+    job->context = TACET__ZALLOC(double, count);
+    if (job->context == NULL) {
+        return "the context is too large";
+    }
+    job->context_dim = count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *number = json_array_get(context, i);
+        job->context[i] = json_number_value(number);
+        if (!json_is_number(number) || !isfinite(job->context[i])) {
+            return "'context' must be an array of 1 to 64 numbers";
+        }
+    }
+    return NULL;
+}
+
 static const char *read_key(tacet__job *job, const json_t *key) {
     static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-";
     const char *text = json_string_value(key);
@@ -242,7 +263,7 @@ static const char *read_ticket(tacet__job *job, const char *text) {
 /* --- routes ------------------------------------------------------------------------------------------------------- */
 
 static void suggest(call *c, const tacet__request *request, tacet__response *response, const char *last) {
-    static const char *const NAMES[] = {"key", "decision_set", NULL};
+    static const char *const NAMES[] = {"key", "decision_set", "context", NULL};
     (void)last;
     json_t *body = body_of(request, response, NAMES);
     if (body == NULL) {
@@ -251,12 +272,16 @@ static void suggest(call *c, const tacet__request *request, tacet__response *res
     tacet__job *job = tacet__job_create(TACET__JOB_SUGGEST);
     const json_t *key = json_object_get(body, "key");
     const json_t *set = json_object_get(body, "decision_set");
+    const json_t *context = json_object_get(body, "context");
     const char *broken = NULL;
     if (job != NULL && key != NULL) {
         broken = read_key(job, key);
     }
     if (job != NULL && set != NULL && broken == NULL) {
         broken = read_set(job, set);
+    }
+    if (job != NULL && context != NULL && broken == NULL) {
+        broken = read_context(job, context);
     }
     json_decref(body);
     if (broken != NULL) {

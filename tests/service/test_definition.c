@@ -107,7 +107,12 @@ static void test_refused(void **state) {
         {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0],[1,2]]}," PRIOR "}", "domain.points"},
         {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0],[null]]}," PRIOR "}", "domain.points"},
         {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"lower\":[0],\"upper\":[0]}," PRIOR "}", "domain"},
-        {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"lower\":[0],\"upper\":[0,1]}," PRIOR "}", "domain.upper"},
+        {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"lower\":[0],\"upper\":[0,1]}," PRIOR "}", "domain bounds"},
+        {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0],[1]],\"context\":[0]}," PRIOR "}", "context"},
+        {NAMED
+         "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0],[1]],\"context\":{\"lower\":[1],\"upper\":[0]}}," PRIOR
+         "}",
+         "domain.context"},
         {NAMED "\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0],[1]],\"lower\":[0]}," PRIOR "}", "domain"},
         {NAMED "\"budget\":{\"eps\":1}," POINTS ",\"prior\":{\"lengthscale\":0,\"reward\":[0,1]}}", "lengthscale"},
         {NAMED "\"budget\":{\"eps\":1}," POINTS ",\"prior\":{\"lengthscale\":[1,2],\"reward\":[0,1]}}", "lengthscale"},
@@ -130,6 +135,28 @@ static void test_refused(void **state) {
 }
 
 /* What a policy cannot take is refused before it is stored. */
+static void test_context(void **state) {
+    static const char TEXT[] =
+        "{\"name\":\"a\",\"trust\":\"central\",\"policy\":\"usca\",\"rounds\":9,\"budget\":{\"eps\":1},"
+        "\"domain\":{\"points\":[[0],[1]],\"context\":{\"lower\":[0,0],\"upper\":[1,2]}},"
+        "\"prior\":{\"lengthscale\":[1,2,3],\"reward\":[0,1]}}";
+    tacet__definition d;
+    char *text = NULL;
+    (void)state;
+    assert_ok(tacet__definition_decode(&d, TEXT, sizeof TEXT - 1, NULL));
+    assert_int_equal(d.context_dim, 2);
+    assert_close(d.context_upper[1], 2, 0);
+    assert_int_equal(d.learn, 5);
+    assert_close(d.delta, 0, 0);
+    assert_ok(tacet__definition_encode(&d, &text, NULL));
+    tacet__definition_clear(&d);
+    assert_ok(tacet__definition_decode(&d, text, strlen(text), NULL));
+    assert_int_equal(d.context_dim, 2);
+    assert_int_equal(tacet__policy_check(tacet__policy_kinds_local, &d, NULL), TACET_INVALID);
+    tacet__definition_clear(&d);
+    free(text);
+}
+
 static void test_policies(void **state) {
     tacet__definition d;
     tacet_error err = {0};
@@ -191,8 +218,9 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults), cmocka_unit_test(test_canonical), cmocka_unit_test(test_direction),
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_policies),  cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_canonical), cmocka_unit_test(test_direction),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_policies),  cmocka_unit_test(test_context),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { LEARN = 40 }; /* rounds; enough for a first release at eps 20 */
 static json_t *file;
 static json_t *seen; /* "METHOD /path STATUS" -> true */
 static char folder[256], keys[300], store[300], url[128], ca[320];
@@ -424,6 +425,29 @@ static void central(void) {
     assert_int_equal(ask("GET", STUDY, "/v1/studies/dose", analyst, NULL, NULL), 200);
 }
 
+/* Contexts: explore, release, then choose; and rewards over a public list. */
+static void others(void) {
+    char body[200];
+    for (int i = 0; i < LEARN + 1; i++) {
+        json_t *one = NULL;
+        (void)snprintf(body, sizeof body, "{\"context\":[%g]}", (double)i / LEARN);
+        assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/visits/suggestions", owner, body, &one), 201);
+        (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":%d}",
+                       json_string_value(json_object_get(one, "ticket")), i % 2);
+        assert_int_equal(ask("POST", OBSERVATIONS, "/v1/studies/visits/observations", owner, body, NULL), 200);
+        json_decref(one);
+    }
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/visits/suggestions", owner, "{}", NULL), 400);
+    json_t *release = NULL;
+    assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/visits/releases", owner, "", &release), 201);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(release, "release"), "kind")), "usca");
+    json_decref(release);
+    assert_int_equal(ask("GET", STUDY, "/v1/studies/visits", owner, NULL, NULL), 200);
+    assert_int_equal(ask("GET", STUDY "/ledger", "/v1/studies/visits/ledger", owner, NULL, NULL), 200);
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/menu/suggestions", owner, "{}", NULL), 201);
+    assert_int_equal(ask("GET", STUDY, "/v1/studies/menu", owner, NULL, NULL), 200);
+}
+
 static void local(void) {
     json_t *one = NULL;
     char path[200];
@@ -448,6 +472,7 @@ static void test_everything(void **state) {
     central();
     each(check_roles);
     local();
+    others();
     each(too_large);
     /* Another process holds the write lock of both stores for longer than the server waits. */
     tacet__studies *other = NULL;
@@ -555,6 +580,17 @@ static int setup(void **state) {
                        store, LOCAL[i], path);
         command(NULL, 0, text);
     }
+    (void)snprintf(
+        text, sizeof text,
+        "study create --store %s --name visits --trust central --policy usca --kernel se --eps 20 --points %s "
+        "--columns x --context 0:1 --lengthscale 0.5 --learn %d",
+        store, path, LEARN);
+    command(NULL, 0, text);
+    (void)snprintf(text, sizeof text,
+                   "study create --store %s --name menu --trust central --policy joint-fixed --eps 1 --delta 1e-6 "
+                   "--points %s --columns x --lengthscale 0.5",
+                   store, path);
+    command(NULL, 0, text);
     (void)snprintf(text, sizeof text, "study token --store %s --role owner", store);
     command(owner, sizeof owner, text);
     for (size_t i = 0; i < 4; i++) {

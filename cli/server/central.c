@@ -1,0 +1,69 @@
+/* central.c - noise, ledger and JSON of the central policies. Ring: trusted. */
+#include "server/central.h"
+
+#include "base/fail.h"
+
+tacet_status central_open(central *c, const tacet__definition *def, const char *path, bool create, tacet_error *err) {
+    tacet_ledger_settings s;
+    tacet_ledger_settings_defaults(&s);
+    s.eps = def->eps;
+    s.delta = def->delta;
+    s.create = create;
+    if (def->delta == 0) {
+        s.accounting = TACET_ACCOUNTING_BASIC;
+    }
+    const tacet_status status = tacet_noise_open(&c->noise, err);
+    return status != TACET_OK ? status : tacet_ledger_open(&c->ledger, path, &s, err);
+}
+
+void central_close(central *c) {
+    tacet_noise_close(c->noise);
+    tacet_ledger_close(c->ledger);
+    *c = (central){0};
+}
+
+tacet_ask central_ask(const central *c, const char *what, const char *covered_fields) {
+    return (tacet_ask){.ledger = c->ledger,
+                       .noise = c->noise,
+                       .ticket = "study",
+                       .what = what,
+                       .to_whom = "all clients of the study",
+                       .covered_fields = covered_fields,
+                       .uncovered_fields = "time and number of rounds",
+                       .covered_records = "each round, towards all other rounds"};
+}
+
+json_t *central_numbers(const double *values, size_t count) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < count && array != NULL; i++) {
+        if (json_array_append_new(array, json_real(values[i])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+void central_hex(char out[2 * TACET_HASH_BYTES + 1], const unsigned char hash[TACET_HASH_BYTES]) {
+    static const char DIGITS[] = "0123456789abcdef";
+    for (size_t i = 0; i < TACET_HASH_BYTES; i++) {
+        out[2 * i] = DIGITS[hash[i] >> 4];
+        out[2 * i + 1] = DIGITS[hash[i] & 15];
+    }
+    out[2 * TACET_HASH_BYTES] = '\0';
+}
+
+tacet_status central_spent(const central *c, json_t **out, tacet_error *err) {
+    tacet_ledger_totals t;
+    char head[2 * TACET_HASH_BYTES + 1];
+    const tacet_status status = tacet_ledger_total(c->ledger, &t, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    central_hex(head, t.head);
+    *out = json_pack("{ss sf sf sf sf sI sI sI ss}", "kept_by", "the trusted store", "budget_eps", t.budget_eps,
+                     "budget_delta", t.budget_delta, "spent_eps", t.eps, "spent_delta", t.delta, "entries",
+                     (json_int_t)t.entries, "answered", (json_int_t)t.answered, "uncovered", (json_int_t)t.uncovered,
+                     "head", head);
+    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the account");
+}
