@@ -153,7 +153,11 @@ static void start_server(const char *rate) {
     server = fork();
     assert_true(server >= 0);
     if (server == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves no server behind */
+        /* It must not outlive a test that fails, nor hold what the test inherited (a lock, a pipe). */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (int fd = STDERR_FILENO + 1; fd < 256; fd++) {
+            (void)close(fd);
+        }
         (void)freopen("/dev/null", "w", stdout);
         (void)freopen("/dev/null", "w", stderr); /* the failures that are provoked */
         (void)execl(program(), "tacet-server", "server", "--store", store, "--keys", keys, "--listen", "127.0.0.1:0",
@@ -179,6 +183,7 @@ static void stop_server(void) {
     int status = 0;
     (void)kill(server, SIGTERM);
     (void)waitpid(server, &status, 0);
+    server = 0;
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }
@@ -608,6 +613,10 @@ static int setup(void **state) {
 static int teardown(void **state) {
     char text[400];
     (void)state;
+    if (server > 0) { /* a test that failed did not stop it */
+        (void)kill(server, SIGKILL);
+        (void)waitpid(server, NULL, 0);
+    }
     json_decref(file);
     json_decref(seen);
     (void)snprintf(text, sizeof text, "rm -rf %s", folder);
