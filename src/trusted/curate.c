@@ -276,6 +276,7 @@ static void drop(tacet__curate *job) {
     tacet_noise_close(job->noise);
     tacet_ledger_close(job->book);
     free(job->matrix);
+    free(job->starts);
 }
 
 tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {

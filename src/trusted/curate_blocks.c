@@ -1,10 +1,11 @@
 /* curate_blocks.c - a table through several threads, its order kept.
  * Ring: trusted. In: a CSV of raw records. Out: lines of released numbers. Each thread takes the next block of whole
- * records, parses it, learns from the blocks before it how many records they had, draws, prints, and writes when its
- * turn comes. Noise: every thread has a source of its own from the operating system; a seeded one is opened anew for
- * each block, by its number, so that what is drawn depends on the seed and the table alone. Memory: about a megabyte a
- * thread, whatever the table's size. Cost: a pass over the text; with noise, d exact draws and d numbers of text a
- * record. */
+ * records; the first pass checks and counts them, the second, which so knows where each block's records begin, draws
+ * and prints them. Finished text waits in a few slots for its turn, and whoever finishes the next block in order writes
+ * all that are ready: no thread waits for another unless it is that far ahead. Noise: every thread has a source of its
+ * own from the operating system; a seeded one is opened anew for each block, by its number, so that what is drawn
+ * depends on the seed and the table alone. Memory: about a megabyte a thread, and 8 bytes for each 64 KiB of the table.
+ * Cost: a pass over the text; with noise, d exact draws and d numbers of text a record. */
 #include "trusted/curate_blocks.h"
 
 #include "base/csv_block.h"
@@ -21,7 +22,14 @@
 #include <tacet/db/csvfile.h>
 #include <unistd.h>
 
-enum { THREADS_MOST = 8 };
+enum { THREADS_MOST = 8, SLOTS_A_THREAD = 4 };
+
+/* The lines of a block that was drawn. */
+typedef struct slot {
+    char *text;
+    size_t room, size; /* bytes */
+    bool ready;
+} slot;
 
 /* What all threads share. */
 typedef struct line {
@@ -32,11 +40,15 @@ typedef struct line {
     size_t *columns;
     pthread_mutex_t reading; /* csv, taken */
     size_t taken;
-    pthread_mutex_t turns; /* all below */
+    pthread_mutex_t turns; /* all below, except the text of a slot whose block is not written yet: its thread's */
     pthread_cond_t turned;
-    size_t parsed, written; /* blocks */
-    size_t rows;            /* of the blocks parsed */
-    tacet_status status;    /* of the first block that failed */
+    size_t capacity; /* of job->starts */
+    size_t written;  /* blocks */
+    bool writing;
+    slot slots[THREADS_MOST * SLOTS_A_THREAD];
+    size_t slot_count;
+    size_t failed; /* the first block that did; SIZE_MAX */
+    tacet_status status;
     tacet_error err;
 } line;
 
@@ -50,8 +62,7 @@ typedef struct worker {
     tacet_raw *raw;   /* the records of a block; with a projection, their images */
     double *records;  /* with a projection, and when checking: the records */
     double *released; /* and what becomes of them */
-    char *text;
-    size_t room; /* records */
+    size_t room;      /* records */
 } worker;
 
 static void drop_buffers(worker *w) {
@@ -62,10 +73,8 @@ static void drop_buffers(worker *w) {
     }
     free(w->records);
     free(w->released);
-    free(w->text);
     w->raw = NULL;
     w->records = w->released = NULL;
-    w->text = NULL;
     w->room = 0;
 }
 
@@ -89,69 +98,91 @@ static tacet_status make_room(worker *w, tacet_error *err) {
         const size_t numbers = room * job->dims;
         status = tacet_raw_create(&w->raw, numbers, err);
         w->released = TACET__ALIGNED(double, numbers);
-        w->text = TACET__ALIGNED(char, (numbers + room) * (TACET__DECIMAL_BYTES + 1));
-        lacking = lacking || w->released == NULL || w->text == NULL;
+        lacking = lacking || w->released == NULL;
     }
     return status == TACET_OK && lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu records", room)
                                          : status;
 }
 
-/* Waits for *turn to be k, with `turns` held; false when a block before k has failed. */
-static bool await(line *l, const size_t *turn, size_t k) {
-    while (*turn != k && l->status == TACET_OK) {
+/* Of several blocks that fail, the first counts: all before it were taken before it, and are finished. */
+static void fail_block(line *l, size_t k, tacet_status status, const tacet_error *err) {
+    (void)pthread_mutex_lock(&l->turns);
+    if (k < l->failed) {
+        l->failed = k;
+        l->status = status;
+        l->err = *err;
+    }
+    (void)pthread_cond_broadcast(&l->turned);
+    (void)pthread_mutex_unlock(&l->turns);
+}
+
+static bool going(line *l) {
+    (void)pthread_mutex_lock(&l->turns);
+    const bool yes = l->failed == SIZE_MAX;
+    (void)pthread_mutex_unlock(&l->turns);
+    return yes;
+}
+
+/* Keeps the count of block k; counts become starts when all are known. */
+static tacet_status keep_count(line *l, size_t k, size_t records, tacet_error *err) {
+    (void)pthread_mutex_lock(&l->turns);
+    const bool kept = tacet__grow((void **)&l->job->starts, &l->capacity, k + 1, sizeof *l->job->starts);
+    if (kept) {
+        l->job->starts[k] = records;
+    }
+    (void)pthread_mutex_unlock(&l->turns);
+    return kept ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", k + 1);
+}
+
+/* The slot of block k, once the block that had it before is written. NULL: the run has failed. */
+static slot *await_slot(line *l, size_t k) {
+    (void)pthread_mutex_lock(&l->turns);
+    while (k - l->written >= l->slot_count && l->failed == SIZE_MAX) {
         (void)pthread_cond_wait(&l->turned, &l->turns);
     }
-    return l->status == TACET_OK;
-}
-
-static void fail_line(line *l, tacet_status status, const tacet_error *err) {
-    l->status = status;
-    l->err = *err;
-}
-
-/* In turn: this block's records are known. *first becomes the number of the first. */
-static bool enter(line *l, size_t k, size_t *first, size_t records, tacet_status status, tacet_error *err) {
-    (void)pthread_mutex_lock(&l->turns);
-    bool going = await(l, &l->parsed, k);
-    *first = l->rows;
-    if (going && status == TACET_OK && l->table != NULL && records > l->job->rows - l->rows) {
-        status = tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", l->job->settings->data);
-    }
-    if (going && status != TACET_OK) {
-        fail_line(l, status, err);
-        going = false;
-    }
-    l->rows += records;
-    l->parsed = k + 1;
-    (void)pthread_cond_broadcast(&l->turned);
+    slot *s = l->failed == SIZE_MAX ? &l->slots[k % l->slot_count] : NULL;
     (void)pthread_mutex_unlock(&l->turns);
-    return going;
+    return s;
 }
 
-/* In turn: the block's lines leave. */
-static bool leave(line *l, size_t k, const char *text, size_t size, size_t first, tacet_status status,
-                  tacet_error *err) {
+static tacet_status write_slot(line *l, const slot *s, size_t k, tacet_error *err) {
+    const tacet_curate_settings *settings = l->job->settings;
+    tacet_table_give(l->table, s->text, s->size);
+    if (fwrite(s->text, 1, s->size, l->file) != s->size) {
+        return tacet__fail(err, TACET_IO, "%s: cannot be written", l->job->unfinished);
+    }
+    if (settings->progress != NULL) {
+        settings->progress((double)l->job->starts[k] / (double)l->job->rows, settings->user);
+    }
+    return TACET_OK;
+}
+
+/* The block's text is there. If its turn has come, and nobody writes, it and all that wait behind it are written. */
+static void deliver(line *l, slot *s) {
+    tacet_error err = {0};
+    tacet_status status = TACET_OK;
     (void)pthread_mutex_lock(&l->turns);
-    bool going = await(l, &l->written, k);
-    (void)pthread_mutex_unlock(&l->turns);
-    if (going && status == TACET_OK) { /* nobody else's turn, so no lock is needed */
-        tacet_table_give(l->table, text, size);
-        if (fwrite(text, 1, size, l->file) != size) {
-            status = tacet__fail(err, TACET_IO, "%s: cannot be written", l->job->unfinished);
+    s->ready = true;
+    if (!l->writing) {
+        l->writing = true;
+        slot *next = &l->slots[l->written % l->slot_count];
+        while (status == TACET_OK && next->ready) {
+            const size_t k = l->written;
+            (void)pthread_mutex_unlock(&l->turns); /* nobody else writes */
+            status = write_slot(l, next, k, &err);
+            (void)pthread_mutex_lock(&l->turns);
+            next->ready = false;
+            l->written++;
+            (void)pthread_cond_broadcast(&l->turned);
+            next = &l->slots[l->written % l->slot_count];
         }
-        if (l->job->settings->progress != NULL) {
-            l->job->settings->progress((double)first / (double)l->job->rows, l->job->settings->user);
-        }
+        l->writing = false;
     }
-    (void)pthread_mutex_lock(&l->turns);
-    if (going && status != TACET_OK) {
-        fail_line(l, status, err);
-        going = false;
-    }
-    l->written = k + 1;
-    (void)pthread_cond_broadcast(&l->turned);
+    const size_t written = l->written;
     (void)pthread_mutex_unlock(&l->turns);
-    return going;
+    if (status != TACET_OK) {
+        fail_block(l, written - 1, status, &err);
+    }
 }
 
 static tacet_status take(worker *w, size_t *k, bool *found, tacet_error *err) {
@@ -159,7 +190,7 @@ static tacet_status take(worker *w, size_t *k, bool *found, tacet_error *err) {
     (void)pthread_mutex_lock(&l->reading);
     tacet_status status = tacet__csv_block_take(w->block, l->csv, found, err);
     *k = l->taken;
-    l->taken += *found || status != TACET_OK;
+    l->taken += *found || status != TACET_OK; /* a block that could not be read has its place too */
     (void)pthread_mutex_unlock(&l->reading);
     return status;
 }
@@ -195,27 +226,50 @@ static tacet_status draw(worker *w, size_t k, size_t records, tacet_error *err) 
                               : tacet_table_rows(w->shared->table, w->noise, w->released, w->raw, records, err);
 }
 
+/* Draws block k, prints it into its slot, and hands it in. OK also when another block has failed meanwhile. */
+static tacet_status release(worker *w, size_t k, size_t records, tacet_error *err) {
+    line *l = w->shared;
+    const tacet__curate *job = l->job;
+    if (k >= job->blocks || records != job->starts[k + 1] - job->starts[k]) {
+        return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);
+    }
+    const tacet_status status = draw(w, k, records, err);
+    slot *s = status == TACET_OK ? await_slot(l, k) : NULL;
+    if (s == NULL) {
+        return status;
+    }
+    const size_t need = w->room * (job->dims + 1) * (TACET__DECIMAL_BYTES + 1);
+    if (need > s->room) {
+        free(s->text);
+        s->text = TACET__ALIGNED(char, need);
+        s->room = s->text != NULL ? need : 0;
+        if (s->text == NULL) {
+            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the lines of %zu records", records);
+        }
+    }
+    s->size = tacet__curate_lines(job, s->text, job->starts[k], w->released, records);
+    deliver(l, s);
+    return TACET_OK;
+}
+
 static void *work(void *user) {
     worker *w = user;
     line *l = w->shared;
-    bool going = true;
-    while (going) {
+    while (going(l)) {
         tacet_error err = {0};
         size_t k = 0;
         size_t records = 0;
-        size_t first = 0;
         bool found = false;
         tacet_status status = take(w, &k, &found, &err);
         if (status == TACET_OK && !found) {
             break;
         }
         status = status != TACET_OK ? status : parse(w, &records, &err);
-        going = enter(l, k, &first, records, status, &err);
-        if (going && l->table != NULL) {
-            status = draw(w, k, records, &err);
-            const size_t size =
-                status == TACET_OK ? tacet__curate_lines(l->job, w->text, first, w->released, records) : 0;
-            going = leave(l, k, w->text, size, first, status, &err);
+        if (status == TACET_OK) {
+            status = l->table == NULL ? keep_count(l, k, records, &err) : release(w, k, records, &err);
+        }
+        if (status != TACET_OK) {
+            fail_block(l, k, status, &err);
         }
     }
     return NULL;
@@ -236,6 +290,7 @@ static tacet_status run(line *l, tacet_error *err) {
     worker workers[THREADS_MOST] = {{.shared = l}};
     const size_t count = thread_count(l->job);
     tacet_status status = TACET_OK;
+    l->slot_count = count * SLOTS_A_THREAD;
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
         workers[i].shared = l;
         status = tacet__csv_block_open(&workers[i].block, l->csv, err);
@@ -254,6 +309,9 @@ static tacet_status run(line *l, tacet_error *err) {
             status = tacet__fail(err, l->status, "%s", l->err.message);
         }
     }
+    for (size_t i = 0; i < l->slot_count; i++) {
+        free(l->slots[i].text);
+    }
     for (size_t i = 0; i < count && workers[i].shared != NULL; i++) {
         drop_buffers(&workers[i]);
         tacet_noise_close(workers[i].noise);
@@ -262,20 +320,42 @@ static tacet_status run(line *l, tacet_error *err) {
     return status;
 }
 
-tacet_status tacet__curate_blocks(tacet__curate *job, size_t *rows, tacet_table *table, FILE *file, tacet_error *err) {
+/* Counts of records into the places of the first ones, and how many there are in all. */
+static tacet_status sum_up(line *l, tacet_error *err) {
+    tacet__curate *job = l->job;
+    job->blocks = l->taken;
+    job->rows = 0;
+    if (!tacet__grow((void **)&job->starts, &l->capacity, job->blocks + 1, sizeof *job->starts)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", job->blocks);
+    }
+    for (size_t k = 0; k < job->blocks; k++) {
+        const size_t records = job->starts[k];
+        job->starts[k] = job->rows;
+        job->rows += records;
+    }
+    job->starts[job->blocks] = job->rows;
+    return TACET_OK;
+}
+
+tacet_status tacet__curate_blocks(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
     line l = {.job = job,
               .table = table,
               .file = file,
               .reading = PTHREAD_MUTEX_INITIALIZER,
               .turns = PTHREAD_MUTEX_INITIALIZER,
-              .turned = PTHREAD_COND_INITIALIZER};
+              .turned = PTHREAD_COND_INITIALIZER,
+              .failed = SIZE_MAX};
     l.columns = TACET__ZALLOC(size_t, job->d);
     if (l.columns == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
     }
     tacet_status status = tacet__curate_open(&l.csv, l.columns, job, err);
     status = status != TACET_OK ? status : run(&l, err);
-    *rows = l.rows;
+    if (status == TACET_OK && table == NULL) {
+        status = sum_up(&l, err);
+    } else if (status == TACET_OK && l.written != job->blocks) {
+        status = tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);
+    }
     tacet_csv_close(l.csv);
     free(l.columns);
     return status;

@@ -15,7 +15,9 @@ typedef struct tacet__curate {
     size_t rows;    /* known after the first pass */
     double *matrix; /* projection: dims x d; NULL otherwise */
     int decimals;   /* of released numbers; -1: 17 digits */
-    size_t bytes;   /* of the table, about: how many threads are worth it */
+    size_t *starts; /* blocks + 1 of them: the first record of each block of the table; known after the first pass */
+    size_t blocks;
+    size_t bytes; /* of the table, about: how many threads are worth it */
     double lo[TACET_MANIFEST_COLUMNS], hi[TACET_MANIFEST_COLUMNS], middle[TACET_MANIFEST_COLUMNS],
         unit[TACET_MANIFEST_COLUMNS];
     char release[TACET__PATH], unfinished[TACET__PATH], manifest[TACET__PATH], ledger[TACET__PATH];

@@ -46,7 +46,7 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
                            job->settings->data);
     }
     job->bytes = there ? (size_t)st.st_size : 0;
-    const tacet_status status = tacet__curate_blocks(job, &job->rows, NULL, NULL, err);
+    const tacet_status status = tacet__curate_blocks(job, NULL, NULL, err);
     if (status == TACET_OK && job->rows == 0) {
         return tacet__fail(err, TACET_PARSE, "%s: the table has no records", job->settings->data);
     }
@@ -99,16 +99,12 @@ void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
 
 static tacet_status draw_rows(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
     char header[TACET__CURATE_HEADER];
-    size_t rows = 0;
     const size_t size = tacet__curate_header(header, sizeof header, job->dims);
     tacet_table_give(table, header, size);
     if (fwrite(header, 1, size, file) != size) {
         return tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
     }
-    const tacet_status status = tacet__curate_blocks(job, &rows, table, file, err);
-    return status == TACET_OK && rows != job->rows
-               ? tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data)
-               : status;
+    return tacet__curate_blocks(job, table, file, err);
 }
 
 /* A crash after the ledger's commit and before the renaming leaves the finished rows beside their place. They were
