@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -83,6 +84,9 @@ static int become(const entry *e, int argc, char **argv) {
     char **args = e->keep ? argv : argv + 1;
     args[0] = (char *)(size_t)e->program;
     (void)argc;
+    /* The linear algebra makes its threads when a program is loaded, and they spin for a while, wanted or not. */
+    const char *threads = getenv("TACET_THREADS");
+    (void)setenv("OPENBLAS_NUM_THREADS", threads != NULL ? threads : "1", 0);
     (void)execv(path, args);
     if (errno == ENOENT) {
         (void)execvp(e->program, args);
