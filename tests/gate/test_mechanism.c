@@ -316,6 +316,7 @@ static void tables(void **state) {
     crypto_generichash_state hash;
     crypto_generichash_init(&hash, NULL, 0, 32);
     assert_status(tacet_table_row(table, row, wrong, NULL), TACET_INVALID);
+    assert_status(tacet__mechanism_draw(m, noise, row, wrong, NULL), TACET_INVALID);
     for (int i = 0; i < ROWS; i++) {
         assert_ok(tacet_table_row(table, row, x, NULL));
         tacet_table_give(table, row, sizeof row);
