@@ -25,7 +25,7 @@
 /* TLS 1.2 and later, no weak ciphers. */
 static const char PRIORITIES[] = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 enum { CONNECTION_MEMORY = 32 * 1024, NAME_BYTES = 256 };
-static const size_t DROPPED_MOST = (size_t)1 << 20; /* of a body that grew too large: beyond, the connection is cut */
+static const size_t DROPPED_MOST = (size_t)4 << 20; /* of a body that is too large: beyond, the connection is cut */
 
 struct tacet__server {
     struct MHD_Daemon *daemon;
@@ -149,8 +149,14 @@ static bool client_name(struct MHD_Connection *connection, char name[NAME_BYTES]
 
 static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *connection, upload *up) {
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    if (length != NULL && strtoull(length, NULL, 10) > server->settings.most_body) {
-        up->refused = true;
+    const unsigned long long size = length != NULL ? strtoull(length, NULL, 10) : 0;
+    if (size <= server->settings.most_body) {
+        return MHD_YES;
+    }
+    /* An answer sent while the client still writes may be lost in a reset: a body that is not huge is read to its end
+     * and thrown away first. */
+    up->refused = true;
+    if (size > DROPPED_MOST) {
         return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large", 0);
     }
     return MHD_YES;

@@ -72,7 +72,7 @@ ask() { # ask STATUS PATH OPTIONS...
     shift 2
     got=$(request -H "Authorization: Bearer $token" "$@" "$url$path")
     [ "$got" = "$want" ] || fail "$path $*: $got instead of $want"
-    case $want in 4* | 5*) grep -q '^{"error":"[^"]*"}' "$work/body" || fail "$path $*: no reason" ;; esac
+    case $want in 4* | 5*) grep -q '^{"error":"[^"]*"[,}]' "$work/body" || fail "$path $*: no reason" ;; esac
 }
 post() { # post STATUS BODY
     ask "$1" /v1/queries -d "$2"
@@ -161,13 +161,8 @@ ask 400 /v1/queries --data-binary "@$work/bytes"
 printf '%060000d' 0 | tr 0 '[' >"$work/deep"
 ask 400 /v1/queries --data-binary "@$work/deep"
 printf '%070000d' 1 >"$work/large"
-# The answer comes before the body is read, and the connection is closed: a client still sending may see the reset instead of
-# the answer. One of a few tries sees it.
-for attempt in 1 2 3 4 5; do
-    got=$(curl -s -o /dev/null -w '%{http_code}' --cacert "$modeler/ca.pem" -H "Authorization: Bearer $token" --data-binary "@$work/large" "$url/v1/queries" || true)
-    [ "$got" = 000 ] || break
-done
-[ "$got" = 413 ] || [ "$got" = 000 ] || fail "70 kB: $got (attempt $attempt)"
+# Read to its end and thrown away, so that the answer is not lost in a reset.
+ask 413 /v1/queries --data-binary "@$work/large"
 # 100 MB, announced: answered before it is read. Then without an end in sight: cut off.
 truncate -s 100M "$work/huge"
 start=$(date +%s)
