@@ -36,7 +36,7 @@ static void replay(walk *w, const tacet__event *e, tacet_error *err) {
         tacet_suggestion s = {0};
         soak_must(tacet__round_decode(&round, e->body, e->body_size, err), err, "a round of the log");
         const tacet_status status =
-            tacet_policy_suggest(w->learner.policy, &s, round.points != NULL ? &round.round : NULL, err);
+            tacet_policy_suggest(w->learner.policy, &s, round.numbers != NULL ? &round.round : NULL, err);
         soak_must(status, err, "replaying a suggestion");
         w->verdict->unequal += s.index != e->index || s.ticket != e->number;
         tacet__round_clear(&round);
