@@ -9,6 +9,7 @@
 #include "base/entry.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "gate/ledger_offer.h"
 #include "gate/ledger_state.h"
 #include "gate/ledger_store.h"
 
@@ -46,15 +47,6 @@ typedef struct request {
     struct request *next;
 } request;
 
-/* An answer whose commit failed. It is the only answer its entry can get from this handle: a second draw, made because
- * the first could not be stored, would be a choice among draws. */
-typedef struct offer {
-    tacet_entry entry;
-    tacet_blob bytes;
-    unsigned char receipt[TACET_HASH_BYTES];
-    struct offer *next;
-} offer;
-
 struct tacet_ledger {
     pid_t pid;
     pthread_mutex_t lock;   /* all until the leader's own */
@@ -69,7 +61,7 @@ struct tacet_ledger {
     /* The leader's alone: */
     tacet__store *store;
     tacet__state state;
-    offer *offers;
+    tacet__offer *offers;
 };
 
 void tacet_ledger_settings_defaults(tacet_ledger_settings *settings) {
@@ -160,78 +152,17 @@ tacet_status tacet_ledger_open(tacet_ledger **out, const char *path, const tacet
     return TACET_OK;
 }
 
-static void free_offer(offer *o) {
-    tacet_blob_clear(&o->bytes);
-    free(o);
-}
-
 void tacet_ledger_close(tacet_ledger *ledger) {
     if (ledger == NULL) {
         return;
     }
     tacet__store_close(ledger->store);
     tacet__state_clear(&ledger->state);
-    while (ledger->offers != NULL) {
-        offer *o = ledger->offers;
-        ledger->offers = o->next;
-        free_offer(o);
-    }
+    tacet__offers_clear(&ledger->offers);
     (void)pthread_cond_destroy(&ledger->arrived);
     (void)pthread_cond_destroy(&ledger->changed);
     (void)pthread_mutex_destroy(&ledger->lock);
     free(ledger);
-}
-
-static offer **find_offer(tacet_ledger *ledger, const tacet_entry *entry) {
-    offer **at = &ledger->offers;
-    while (*at != NULL &&
-           ((*at)->entry.seq != entry->seq || memcmp((*at)->entry.hash, entry->hash, TACET_HASH_BYTES) != 0)) {
-        at = &(*at)->next;
-    }
-    return at;
-}
-
-static void forget_offer(tacet_ledger *ledger, const tacet_entry *entry) {
-    offer **at = find_offer(ledger, entry);
-    if (*at != NULL) {
-        offer *o = *at;
-        *at = o->next;
-        free_offer(o);
-    }
-}
-
-static const unsigned char *receipt_or_zero(const unsigned char *receipt) {
-    static const unsigned char ZERO[TACET_HASH_BYTES];
-    return receipt != NULL ? receipt : ZERO;
-}
-
-/* Keeps the answer until its transaction is durable. CONFLICT: another one was offered before. */
-static tacet_status make_offer(tacet_ledger *ledger, const request *r, tacet_error *err) {
-    const unsigned char *receipt = receipt_or_zero(r->receipt);
-    const offer *before = *find_offer(ledger, r->entry);
-    if (before != NULL) {
-        const bool same = before->bytes.size == r->size &&
-                          (r->size == 0 || memcmp(before->bytes.data, r->answer, r->size) == 0) &&
-                          memcmp(before->receipt, receipt, TACET_HASH_BYTES) == 0;
-        return same ? TACET_OK
-                    : tacet__fail(err, TACET_CONFLICT, "another answer to ledger entry %llu was offered before",
-                                  (unsigned long long)r->entry->seq);
-    }
-    offer *o = TACET__ZALLOC(offer, 1);
-    if (o == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory storing an answer");
-    }
-    tacet_blob_init(&o->bytes);
-    const tacet_status status = tacet_blob_append(&o->bytes, r->answer, r->size, err);
-    if (status != TACET_OK) {
-        free_offer(o);
-        return status;
-    }
-    o->entry = *r->entry;
-    memcpy(o->receipt, receipt, TACET_HASH_BYTES);
-    o->next = ledger->offers;
-    ledger->offers = o;
-    return TACET_OK;
 }
 
 static tacet_status append_answer(tacet_ledger *ledger, uint64_t entry, const void *answer, size_t size,
@@ -242,7 +173,7 @@ static tacet_status append_answer(tacet_ledger *ledger, uint64_t entry, const vo
     record.commit.entry = entry;
     record.commit.answer_size = size;
     tacet__answer_hash(record.commit.answer_hash, answer, size);
-    memcpy(record.commit.receipt, receipt_or_zero(receipt), TACET_HASH_BYTES);
+    memcpy(record.commit.receipt, tacet__receipt_or_zero(receipt), TACET_HASH_BYTES);
     tacet_status status = tacet__store_append(ledger->store, &ledger->state, &record, NULL, err);
     if (status == TACET_OK) {
         status = tacet__store_put_answer(ledger->store, record.seq, answer, size, err);
@@ -293,7 +224,7 @@ static tacet_status reserve_again(tacet_ledger *ledger, request *r, uint64_t seq
         return tacet__fail(err, TACET_CONFLICT, "the ticket was used for another question");
     }
     r->entry->seq = seq;
-    const offer *o = *find_offer(ledger, r->entry);
+    const tacet__offer *o = tacet__offer_find(ledger->offers, r->entry);
     if (r->verb != LOOKUP && o != NULL && ledger->state.answers[seq] == 0) {
         status = append_answer(ledger, seq, o->bytes.data, o->bytes.size, o->receipt, err);
     }
@@ -350,15 +281,16 @@ static tacet_status do_commit(tacet_ledger *ledger, request *r, tacet_error *err
         unsigned char offered[TACET_HASH_BYTES];
         tacet__answer_hash(offered, r->answer, r->size);
         status = tacet__store_read(ledger->store, &record, hash, answered, err);
-        if (status == TACET_OK && (record.commit.answer_size != r->size ||
-                                   memcmp(record.commit.answer_hash, offered, TACET_HASH_BYTES) != 0 ||
-                                   memcmp(record.commit.receipt, receipt_or_zero(r->receipt), TACET_HASH_BYTES) != 0)) {
+        if (status == TACET_OK &&
+            (record.commit.answer_size != r->size ||
+             memcmp(record.commit.answer_hash, offered, TACET_HASH_BYTES) != 0 ||
+             memcmp(record.commit.receipt, tacet__receipt_or_zero(r->receipt), TACET_HASH_BYTES) != 0)) {
             status = tacet__fail(err, TACET_CONFLICT, "ledger entry %llu has another answer already",
                                  (unsigned long long)seq);
         }
         return status;
     }
-    status = make_offer(ledger, r, err);
+    status = tacet__offer_make(&ledger->offers, r->entry, r->answer, r->size, r->receipt, err);
     return status == TACET_OK ? append_answer(ledger, seq, r->answer, r->size, r->receipt, err) : status;
 }
 
@@ -473,12 +405,13 @@ static void run_batch(tacet_ledger *ledger, request *batch) {
     for (request *r = batch; r != NULL; r = r->next) {
         if (status != TACET_OK) {
             if (r->verb == COMMIT) {
-                (void)make_offer(ledger, r, NULL); /* it may have failed before it came to that */
+                /* it may have failed before it came to that */
+                (void)tacet__offer_make(&ledger->offers, r->entry, r->answer, r->size, r->receipt, NULL);
             }
             r->status = status;
             r->error = error;
         } else if (r->status == TACET_OK && r->entry != NULL && ledger->state.answers[r->entry->seq] != 0) {
-            forget_offer(ledger, r->entry);
+            tacet__offer_forget(&ledger->offers, r->entry);
         }
     }
 }
