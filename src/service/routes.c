@@ -8,11 +8,12 @@
 #include "service/engine_internal.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_SECONDS = 1, WORDS = 5, WAIT_MOST = 60 };
+enum { RETRY_SECONDS = 1, WORDS = 5, WAIT_MOST = 60, KEY_MOST = 128, OWNER_BYTES = 8 };
 
 /* One request on its way. */
 typedef struct call {
@@ -139,6 +140,16 @@ static void done(tacet__job *job) {
     exchange->answer(exchange, &response);
 }
 
+/* A key is of the token it came with. Were it of the study, another client could try a key with guesses of the decision
+ * set or context it was used for: the answer would say which is right, and hand out the ticket. */
+static void own_key(tacet__job *job, const tacet__token *token) {
+    char owner[2 * OWNER_BYTES + 1];
+    char owned[sizeof job->key];
+    (void)sodium_bin2hex(owner, sizeof owner, token->hash, OWNER_BYTES);
+    (void)snprintf(owned, sizeof owned, "%s/%.*s", owner, (int)KEY_MOST, job->key);
+    memcpy(job->key, owned, sizeof owned);
+}
+
 /* Hands the job to the study; the client waits without a thread. */
 static void submit(const call *c, const tacet__request *request, tacet__response *response, tacet__job *job) {
     call *kept = malloc(sizeof *kept);
@@ -147,6 +158,9 @@ static void submit(const call *c, const tacet__request *request, tacet__response
         tacet__job_free(job);
         refuse_failure(response, TACET_NO_MEMORY, "");
         return;
+    }
+    if (job->key[0] != '\0') {
+        own_key(job, &c->token);
     }
     *kept = *c;
     kept->exchange = request->exchange;
@@ -244,7 +258,7 @@ static const char *read_key(tacet__job *job, const json_t *key) {
     static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-";
     const char *text = json_string_value(key);
     const size_t length = text != NULL ? strlen(text) : 0;
-    if (length == 0 || length > TACET__EVENT_KEY_MOST || strspn(text, LETTERS) != length) {
+    if (length == 0 || length > KEY_MOST || strspn(text, LETTERS) != length) {
         return "'key' must be a text of 1 to 128 of A-Z a-z 0-9 . _ : -";
     }
     memcpy(job->key, text, length + 1);

@@ -40,7 +40,7 @@ enum {
     TACET__STUDY_NAME_MOST = 48,    /* bytes: a-z 0-9 and _ -, the first a letter */
     TACET__STUDY_SECRET_BYTES = 32, /* drawn when the study is added */
     TACET__STUDY_DEFINITION_MOST = 1 << 24,
-    TACET__EVENT_KEY_MOST = 128, /* bytes of a client's key */
+    TACET__EVENT_KEY_MOST = 160, /* bytes of a client's key, with whose it is */
     TACET__EVENT_BODY_MOST = 1 << 24,
     TACET__EVENT_HASH_BYTES = 16,
     TACET__STUDIES_TOKEN_TEXT = 47, /* "tacet_" and 40 of base64url, and the final 0 */

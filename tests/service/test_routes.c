@@ -119,6 +119,31 @@ static void test_suggestions(void **state) {
     counts(0, 0);
 }
 
+/* Whoever knows another client's key can neither test a guess of what was sent with it nor get its ticket. */
+static void test_keys_of_others(void **state) {
+    static const char PATH[] = "/v1/studies/toys/suggestions";
+    static const char BODY[] = "{\"decision_set\":[[0,0],[1,0]],\"key\":\"k\"}";
+    static const char GUESS[] = "{\"decision_set\":[[0,0],[0.5,0]],\"key\":\"k\"}";
+    char *first = NULL;
+    char *again = NULL;
+    char *foreign = NULL;
+    char long_key[300];
+    (void)state;
+    assert_int_equal(say("POST", PATH, device, BODY, &first), 201);
+    assert_int_equal(say("POST", PATH, device, BODY, &again), 200);
+    assert_string_equal(first, again);
+    expect(409, "POST", PATH, device, GUESS, "another decision set");
+    assert_int_equal(say("POST", PATH, owner, BODY, &foreign), 201);
+    assert_string_not_equal(first, foreign);
+    counts(2, 0);
+    (void)snprintf(long_key, sizeof long_key, "{\"decision_set\":[[0,0],[1,0]],\"key\":\"%0*d\"}", 128, 1);
+    expect(201, "POST", PATH, device, long_key, NULL);
+    expect(200, "POST", PATH, device, long_key, NULL);
+    free(first);
+    free(again);
+    free(foreign);
+}
+
 static void test_observations(void **state) {
     static const char PATH[] = "/v1/studies/toys/observations";
     char body[200];
@@ -294,8 +319,8 @@ static void test_nothing_private_shows(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_suggestions),   TEST(test_observations),          TEST(test_paths_and_tokens),
-        TEST(test_dropped_token), TEST(test_nothing_private_shows),
+        TEST(test_suggestions),      TEST(test_keys_of_others), TEST(test_observations),
+        TEST(test_paths_and_tokens), TEST(test_dropped_token),  TEST(test_nothing_private_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

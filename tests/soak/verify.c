@@ -55,7 +55,10 @@ static tacet_status see(const tacet__event *e, void *user, tacet_error *err) {
     if (e->kind == TACET__EVENT_SUGGEST) {
         x->suggestion = true;
         x->index = e->index;
-        (void)snprintf(x->key, sizeof x->key, "%.*s", (int)e->key_size, (const char *)e->key);
+        /* Whose key it is stands before a slash. */
+        const char *key = e->key != NULL ? memchr(e->key, '/', e->key_size) : NULL;
+        const size_t before = key != NULL ? (size_t)(++key - (const char *)e->key) : 0;
+        (void)snprintf(x->key, sizeof x->key, "%.*s", (int)(e->key_size - before), key != NULL ? key : "");
         w->verdict->suggestions++;
     } else if (e->kind == TACET__EVENT_OBSERVE) {
         entry *of = &w->entries[e->of];
