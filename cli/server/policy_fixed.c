@@ -16,6 +16,11 @@ static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) 
     if (!(def->delta > 0)) {
         return tacet__fail(err, TACET_INVALID, "policy 'joint-fixed' needs a delta above 0: its noise is Gaussian");
     }
+    /* Refused here, before the study has its name: what creating refuses leaves a name that nothing can be done with.
+     */
+    if (def->rounds > (1U << 22)) {
+        return tacet__fail(err, TACET_INVALID, "policy 'joint-fixed' takes at most 2^22 rounds");
+    }
     const tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
     tacet_kernel_free(kernel);
     return status;
