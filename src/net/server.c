@@ -13,6 +13,7 @@
 #include <netdb.h>
 #include <pthread.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +26,13 @@
 /* TLS 1.2 and later, no weak ciphers. */
 static const char PRIORITIES[] = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 enum { CONNECTION_MEMORY = 32 * 1024, NAME_BYTES = 256 };
-static const size_t DROPPED_MOST = (size_t)4 << 20; /* of a body that is too large: beyond, the connection is cut */
+static const size_t DROPPED_MOST = (size_t)4 << 20; /* of a body that is not kept: beyond, the connection is cut */
 
 struct tacet__server {
     struct MHD_Daemon *daemon;
     tacet__server_settings settings;
     bool client_certificates;
+    atomic_size_t held;   /* bytes of bodies, over all connections */
     pthread_mutex_t lock; /* the rate bucket */
     double tokens;
     double last;
@@ -46,12 +48,13 @@ typedef struct upload {
     char *body;
     size_t size, capacity;
     size_t dropped;
-    bool refused;
+    unsigned refused; /* the status it will be answered with; 0: not refused */
 } upload;
 
 void tacet__server_defaults(tacet__server_settings *settings) {
     *settings = (tacet__server_settings){.listen = "127.0.0.1:0",
                                          .most_body = 64 * 1024,
+                                         .most_held = (size_t)64 << 20,
                                          .most_connections = 4000,
                                          .idle_seconds = 10,
                                          .rate = 500,
@@ -147,6 +150,11 @@ static bool client_name(struct MHD_Connection *connection, char name[NAME_BYTES]
     return ok;
 }
 
+static enum MHD_Result refuse_body(struct MHD_Connection *connection, unsigned status) {
+    return status == MHD_HTTP_CONTENT_TOO_LARGE ? refuse(connection, status, "the body is too large", 0)
+                                                : refuse(connection, status, "too many requests are being read", 1);
+}
+
 static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *connection, upload *up) {
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const unsigned long long size = length != NULL ? strtoull(length, NULL, 10) : 0;
@@ -155,25 +163,52 @@ static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *
     }
     /* An answer sent while the client still writes may be lost in a reset: a body that is not huge is read to its end
      * and thrown away first. */
-    up->refused = true;
+    up->refused = MHD_HTTP_CONTENT_TOO_LARGE;
     if (size > DROPPED_MOST) {
-        return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large", 0);
+        return refuse_body(connection, up->refused);
     }
     return MHD_YES;
+}
+
+static void forget_body(tacet__server *server, upload *up) {
+    if (up->body != NULL) {
+        sodium_memzero(up->body, up->size); /* what a client sent may be private */
+    }
+    free(up->body);
+    (void)atomic_fetch_sub(&server->held, up->size);
+    up->body = NULL;
+    up->size = up->capacity = 0;
+}
+
+/* 0 when the bytes were kept. Bodies are read before anyone knows whose they are, so what all of them may hold together
+ * must not grow with the number of connections. */
+static unsigned keep(tacet__server *server, upload *up, const char *data, size_t size) {
+    if (size > server->settings.most_body - up->size) {
+        return MHD_HTTP_CONTENT_TOO_LARGE;
+    }
+    const size_t before = atomic_fetch_add(&server->held, size);
+    if (before > server->settings.most_held || size > server->settings.most_held - before ||
+        /* One byte more, for the NUL that closes the body. */
+        !tacet__grow((void **)&up->body, &up->capacity, up->size + size + 1, 1)) {
+        (void)atomic_fetch_sub(&server->held, size);
+        return MHD_HTTP_SERVICE_UNAVAILABLE;
+    }
+    memcpy(up->body + up->size, data, size);
+    up->size += size;
+    up->body[up->size] = '\0';
+    return 0;
 }
 
 /* False when the connection is to be cut: a body of undeclared length can only be answered once it was read, and one
  * that does not end is not read for ever. */
 static bool collect(tacet__server *server, upload *up, const char *data, size_t size) {
-    if (!up->refused && size <= server->settings.most_body - up->size &&
-        /* One byte more, for the NUL that closes the body. */
-        tacet__grow((void **)&up->body, &up->capacity, up->size + size + 1, 1)) {
-        memcpy(up->body + up->size, data, size);
-        up->size += size;
-        up->body[up->size] = '\0';
-        return true;
+    if (up->refused == 0) {
+        up->refused = keep(server, up, data, size);
+        if (up->refused == 0) {
+            return true;
+        }
+        forget_body(server, up);
     }
-    up->refused = true;
     up->dropped += size;
     return up->dropped <= DROPPED_MOST;
 }
@@ -249,8 +284,8 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         up->late = (tacet__response){.file = -1};
         return reply_or_excuse(connection, &late);
     }
-    if (up->refused) {
-        return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too large", 0);
+    if (up->refused != 0) {
+        return refuse_body(connection, up->refused);
     }
     if (!within_rate(server)) {
         return refuse(connection, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests", 1);
@@ -261,7 +296,6 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
 static void completed(void *user, struct MHD_Connection *connection, void **context,
                       enum MHD_RequestTerminationCode code) {
     upload *up = *context;
-    (void)user;
     (void)connection;
     (void)code;
     if (up != NULL) {
@@ -269,10 +303,7 @@ static void completed(void *user, struct MHD_Connection *connection, void **cont
         if (up->late.file >= 0) {
             (void)close(up->late.file);
         }
-        if (up->body != NULL) {
-            sodium_memzero(up->body, up->size); /* what a client sent may be private */
-        }
-        free(up->body);
+        forget_body(user, up);
         free(up);
         *context = NULL;
     }

@@ -1,7 +1,8 @@
 /* server.h - an HTTPS server that hands complete requests to one function. Ring: net; knows no data.
  *
  * TLS is not optional. Bodies, connections and the request rate are limited; what breaks a limit is answered with a 4xx
- * and never reaches the handler. The handler runs on several threads at once. */
+ * (a 503 when the bodies of all requests together are too much) and never reaches the handler. The handler runs on
+ * several threads at once. */
 #ifndef TACET_SRC_NET_SERVER_H
 #define TACET_SRC_NET_SERVER_H
 
@@ -49,6 +50,7 @@ typedef struct tacet__server_settings {
     const char *key;         /* PEM text */
     const char *client_ca;   /* PEM text: certificates signed by it are accepted as identities; NULL: none */
     size_t most_body;        /* bytes; above: 413 */
+    size_t most_held;        /* bytes of all bodies held at a time, read or half read; above: 503 */
     unsigned most_connections;
     unsigned idle_seconds; /* a connection silent for longer is closed */
     double rate;           /* requests a second, over all clients; above: 429 */
@@ -60,7 +62,8 @@ typedef struct tacet__server_settings {
 
 typedef struct tacet__server tacet__server;
 
-/* 127.0.0.1:0, 64 KiB bodies, 4000 connections, 10 s idle, 500 requests a second, bursts of 1000, 2 threads. */
+/* 127.0.0.1:0, 64 KiB bodies, 64 MiB of them, 4000 connections, 10 s idle, 500 requests a second, bursts of 1000, 2
+ * threads. */
 void tacet__server_defaults(tacet__server_settings *settings);
 /* INVALID: listen address or TLS material unusable. IO: the port is taken. */
 tacet_status tacet__server_start(tacet__server **out, const tacet__server_settings *settings, tacet_error *err);

@@ -1,4 +1,5 @@
-/* test_defer.c - answers that come later: more clients wait than there are threads, and none gets another's answer. */
+/* test_defer.c - answers that come later: more clients wait than there are threads, and none gets another's answer.
+ * What they sent counts towards what the server holds for as long as they wait. */
 #include "net/client.h"
 #include "net/pki.h"
 #include "net/server.h"
@@ -7,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { CLIENTS = 12, EACH = 20, QUEUE = 256 };
+enum { CLIENTS = 12, EACH = 20, QUEUE = 256, HELD = 4096, LARGE = 3000 };
 
 static struct {
     tacet__server *server;
@@ -41,7 +42,7 @@ static void handler(void *user, const tacet__request *request, tacet__response *
     f.waiting[f.count] = request->exchange;
     f.texts[f.count++] = text;
     f.most = f.count > f.most ? f.count : f.most;
-    (void)pthread_cond_signal(&f.wake);
+    (void)pthread_cond_broadcast(&f.wake);
     (void)pthread_mutex_unlock(&f.lock);
 }
 
@@ -90,6 +91,7 @@ static int setup(void **state) {
     settings.key = pem.key;
     settings.handler = handler;
     settings.rate = settings.burst = 1e6;
+    settings.most_held = HELD;
     assert_ok(tacet__server_start(&f.server, &settings, NULL));
     (void)snprintf(f.url, sizeof f.url, "https://127.0.0.1:%u", tacet__server_port(f.server));
     tacet__pem_free(&authority);
@@ -200,8 +202,55 @@ static void test_gone(void **state) {
     tacet__client_close(client);
 }
 
+static void *send_large(void *user) {
+    tacet__client *client = connect_one(30);
+    tacet__answer answer = {0};
+    const bool ok = tacet__client_request(client, &answer, "POST", "/later", user, NULL) == TACET_OK;
+    const bool right = ok && strcmp(answer.body, user) == 0;
+    tacet__client_close(client);
+    return right ? &f : NULL;
+}
+
+/* While one waits, what it sent is held: another of that size is refused, a small one is not. Then there is room. */
+static void test_held(void **state) {
+    static char large[LARGE + 1];
+    pthread_t thread;
+    void *right = NULL;
+    tacet__answer answer = {0};
+    (void)state;
+    memset(large, 'x', LARGE);
+    (void)pthread_mutex_lock(&f.lock);
+    f.wanted = 2;
+    (void)pthread_mutex_unlock(&f.lock);
+    assert_int_equal(pthread_create(&thread, NULL, send_large, large), 0);
+    (void)pthread_mutex_lock(&f.lock);
+    while (f.count < 1) {
+        (void)pthread_cond_wait(&f.wake, &f.lock);
+    }
+    (void)pthread_mutex_unlock(&f.lock);
+    tacet__client *client = connect_one(30);
+    for (int i = 0; i < 3; i++) { /* what is refused holds nothing */
+        assert_ok(tacet__client_request(client, &answer, "POST", "/now", large, NULL));
+        assert_int_equal(answer.status, 503);
+        assert_int_equal(answer.retry_after, 1);
+        assert_ok(tacet__client_request(client, &answer, "POST", "/now", "small", NULL));
+        assert_int_equal(answer.status, 200);
+    }
+    assert_ok(tacet__client_request(client, &answer, "POST", "/later", "both", NULL));
+    assert_string_equal(answer.body, "both");
+    (void)pthread_join(thread, &right);
+    assert_non_null(right);
+    answer.status = 503;
+    for (int i = 0; i < 500 && answer.status == 503; i++) { /* its bytes are given back soon after its answer */
+        (void)usleep(10000);
+        assert_ok(tacet__client_request(client, &answer, "POST", "/now", large, NULL));
+    }
+    assert_int_equal(answer.status, 200);
+    tacet__client_close(client);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {TEST(test_crowd), TEST(test_all_wait), TEST(test_gone)};
+    const struct CMUnitTest tests[] = {TEST(test_crowd), TEST(test_all_wait), TEST(test_gone), TEST(test_held)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,33 @@ static void test_large_body_is_refused(void **state) {
     tacet__client_close(client);
 }
 
+/* One that alone is more than all may hold, in one piece or in several. */
+static void test_held_bodies(void **state) {
+    fixture *f = *state;
+    tacet__server_settings settings;
+    tacet__answer answer;
+    tacet__server_defaults(&settings);
+    const size_t most = settings.most_body / 2;
+    settings.most_held = most;
+    start(f, &f->server_pem, &settings);
+    char *body = malloc(2 * most + 2);
+    tacet__client *client = connect_to(f, &f->authority, "secret", NULL);
+    const size_t sizes[] = {most, most + 1, most, 2 * most, most, 2 * most + 1, most};
+    const long expected[] = {200, 503, 200, 503, 200, 413, 200};
+    int good = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(body, ' ', sizes[i]);
+        body[sizes[i]] = '\0';
+        assert_ok(tacet__client_request(client, &answer, "POST", "/", body, NULL));
+        assert_int_equal(answer.retry_after, expected[i] == 503 ? 1 : 0);
+        assert_int_equal(answer.status, expected[i]);
+        good += answer.status == 200;
+    }
+    assert_int_equal(atomic_load(&f->handled), good);
+    free(body);
+    tacet__client_close(client);
+}
+
 static void test_rate_limit(void **state) {
     fixture *f = *state;
     tacet__server_settings settings;
@@ -275,6 +302,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_untrusted_server, setup, teardown),
         cmocka_unit_test_setup_teardown(test_expired_server, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large_body_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_held_bodies, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rate_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_plain_http_gets_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_slow_connections, setup, teardown),
