@@ -20,21 +20,24 @@ enum {
     STOP_SNAPSHOT = 256, /* a worker that stops saves its policy when a replay would have more events than this */
     PROJECT_BATCHES = 32 /* the open store may lag by that many batches while there is work */
 };
+static const size_t BYTES_MOST = (size_t)64 << 20; /* of the jobs of a study, waiting or in hand: one may be 2 MiB */
 static const double POLL_SECONDS = 0.25; /* how often the log is read for others' observations while someone waits */
 
 struct tacet__worker {
     tacet__replica r; /* the thread's own, as are … */
     bool damaged;     /* CORRUPT was seen: nothing is served until a person looked */
     unsigned unprojected;
+    size_t in_hand; /* bytes of the jobs that were taken last */
 
     pthread_t thread;
     tacet__worker *next;
     bool joined;
 
-    pthread_mutex_t lock; /* of the next four */
+    pthread_mutex_t lock; /* of the next five */
     pthread_cond_t wake;
     tacet__job *first, *last;
     size_t queued;
+    size_t bytes; /* of what is queued, and in_hand */
     bool stop;
 };
 
@@ -224,6 +227,10 @@ static void run(tacet__worker *w, tacet__job *jobs) {
 
 /* --- the thread --------------------------------------------------------------------------------------------------- */
 
+static size_t bytes_of(const tacet__job *job) {
+    return sizeof *job + (job->d * job->count + job->context_dim) * sizeof(double);
+}
+
 /* Up to a batch of jobs, in the order they came; NULL: the time is up, or the worker stops. */
 static tacet__job *take(tacet__worker *w, bool *stop, bool *idle) {
     const size_t most = w->r.settings->batch_most > 0 ? w->r.settings->batch_most : BATCH_MOST;
@@ -233,6 +240,7 @@ static tacet__job *take(tacet__worker *w, bool *stop, bool *idle) {
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     (void)pthread_mutex_lock(&w->lock);
+    w->bytes -= w->in_hand; /* these were answered */
     int code = 0;
     while (w->first == NULL && !w->stop && code == 0) {
         code = w->r.waiting != NULL ? pthread_cond_timedwait(&w->wake, &w->lock, &until)
@@ -241,9 +249,11 @@ static tacet__job *take(tacet__worker *w, bool *stop, bool *idle) {
     tacet__job *jobs = w->first;
     tacet__job *end = jobs;
     size_t taken = jobs != NULL ? 1 : 0;
+    w->in_hand = jobs != NULL ? bytes_of(jobs) : 0;
     while (taken < most && end != NULL && end->next != NULL) {
         end = end->next;
         taken++;
+        w->in_hand += bytes_of(end);
     }
     if (end != NULL) {
         w->first = end->next;
@@ -340,13 +350,15 @@ tacet_status tacet__worker_start(tacet__worker **out, const tacet__engine_settin
 }
 
 void tacet__worker_submit(tacet__worker *w, tacet__job *job) {
+    const size_t bytes = bytes_of(job);
     job->next = NULL;
     (void)pthread_mutex_lock(&w->lock);
-    const bool refused = w->stop || w->queued >= QUEUE_MOST;
+    const bool refused = w->stop || w->queued >= QUEUE_MOST || bytes > BYTES_MOST - w->bytes;
     if (!refused) {
         *(w->last != NULL ? &w->last->next : &w->first) = job;
         w->last = job;
         w->queued++;
+        w->bytes += bytes;
         (void)pthread_cond_signal(&w->wake);
     }
     (void)pthread_mutex_unlock(&w->lock);

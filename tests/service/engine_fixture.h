@@ -18,6 +18,7 @@ typedef struct toy {
     double sum;
 } toy;
 
+static pthread_mutex_t toy_gate = PTHREAD_MUTEX_INITIALIZER; /* who holds it stops the toys */
 static bool toy_forgets; /* a policy that does not follow its history: replays must notice */
 
 static inline tacet_status toy_suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
@@ -25,6 +26,8 @@ static inline tacet_status toy_suggest(void *self, tacet_suggestion *out, const 
     if (round == NULL || round->points == NULL || round->d != 2) {
         return tacet__fail(err, TACET_INVALID, "two coordinates are needed");
     }
+    (void)pthread_mutex_lock(&toy_gate);
+    (void)pthread_mutex_unlock(&toy_gate);
     const double goal = t->seen > 0 && !toy_forgets ? t->sum / (double)t->seen : 0;
     size_t best = 0;
     for (size_t i = 1; i < round->count; i++) {

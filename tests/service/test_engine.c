@@ -384,12 +384,48 @@ static void test_crowd(void **state) {
     tacet__engine_close(third);
 }
 
+/* Large requests wait up to a number of bytes, also those that were taken and are not answered; small ones still fit
+ * beside them, and there is room again once they are answered. */
+static void test_queue_bytes(void **state) {
+    enum { DIMS = 64, POINTS = 4096, FIT = 31 }; /* 2 MiB each, and a little more: 32 do not fit into 64 MiB */
+    tacet__job *jobs[FIT + 2];
+    bool done[FIT + 2] = {false};
+    const double set[] = {0.1, 0, 0.6, 0};
+    (void)state;
+    add_study(TOY_STUDY);
+    tacet__engine *e = open_engine();
+    (void)pthread_mutex_lock(&toy_gate);
+    for (size_t i = 0; i < FIT + 2; i++) {
+        jobs[i] = tacet__job_create(TACET__JOB_SUGGEST);
+        jobs[i]->d = i == 0 ? 2 : DIMS;
+        jobs[i]->count = i == 0 ? 2 : POINTS;
+        jobs[i]->points = calloc(jobs[i]->d * jobs[i]->count, sizeof(double));
+        jobs[i]->user = &done[i];
+        jobs[i]->done = job_done;
+        tacet__engine_submit(e, "toys", jobs[i]);
+    }
+    assert_true(done[FIT + 1]); /* refused on the spot: the study stands still */
+    assert_int_equal(jobs[FIT + 1]->status, TACET_BUSY);
+    (void)pthread_mutex_unlock(&toy_gate);
+    for (size_t i = 0; i <= FIT; i++) {
+        job_wait(&done[i]);
+        assert_int_equal(jobs[i]->status, i == 0 ? TACET_OK : TACET_INVALID); /* above set_most */
+    }
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
+    done[FIT + 1] = false;
+    assert_int_equal(run_job(e, "toys", jobs[FIT + 1]), TACET_INVALID);
+    for (size_t i = 0; i < FIT + 2; i++) {
+        tacet__job_free(jobs[i]);
+    }
+    tacet__engine_close(e);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_once),         TEST(test_ranges),  TEST(test_replicas_central), TEST(test_replicas_local),
         TEST(test_minimise),     TEST(test_archive), TEST(test_replay_checks),    TEST(test_long_poll),
-        TEST(test_failing_disk), TEST(test_crowd),
+        TEST(test_failing_disk), TEST(test_crowd),   TEST(test_queue_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
