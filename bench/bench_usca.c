@@ -104,7 +104,8 @@ static void certificates(const tacet_usca_basis *basis) {
         for (size_t i = 0; i < n; i++) {
             double w[TACET_USCA_DIM_MOST] = {(double)(i % per_axis) / (double)(per_axis - 1)};
             if (a > 1) {
-                w[1] = (double)(i / per_axis) / (double)(per_axis - 1);
+                const size_t line = i / per_axis;
+                w[1] = (double)line / (double)(per_axis - 1);
             }
             w[a] = 0.5 * k;
             tacet_features_eval(&view.features, U + i * m, w, basis->d, 1);

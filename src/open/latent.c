@@ -15,8 +15,10 @@
 #include <string.h>
 
 static const char NAME[] = "latent";
-enum { VERSION = 2, FEWEST_CHAINS = 4 };
+enum { VERSION = 2, FEWEST_CHAINS = 4, FEWEST_MOVES = 6, SMALL_TABLE = 10000 };
 static const double CHAIN_WORK = 4.8e7; /* grid nodes * horizon^2, over all chains: a few milliseconds at the end */
+static const double MOVE_WORK = 4.5e7;  /* moves * candidates * horizon^2, over all chains: the same */
+static const double SHARP = 0.15;       /* noise of a position in lengthscales */
 
 typedef struct latent {
     tacet__rows rows;
@@ -343,6 +345,15 @@ static size_t affordable_chains(const tacet__rows *rows, const tacet_modeler_set
     return most < (double)s->chains ? (size_t)most : s->chains;
 }
 
+/* Moves in the same way. A large table has no time to spare for them, and where the positions are nearly known
+ * more of them bring nothing. */
+static size_t affordable_moves(const tacet_modeler_settings *s) {
+    const double each = (double)s->chains * (double)(s->candidates + 1) * (double)s->horizon * (double)s->horizon;
+    const bool spare = s->n <= SMALL_TABLE && tacet__acquire_blur(s) >= SHARP;
+    const double most = fmax((double)FEWEST_MOVES, spare ? MOVE_WORK / each : 0);
+    return most < (double)s->moves ? (size_t)most : s->moves;
+}
+
 static tacet_status fill(latent *m, const tacet_modeler_settings *settings, tacet_error *err) {
     tacet_modeler_settings copy = *settings;
     const tacet_modeler_settings *s = &copy;
@@ -351,6 +362,7 @@ static tacet_status fill(latent *m, const tacet_modeler_settings *settings, tace
         return status;
     }
     copy.chains = affordable_chains(&m->rows, s);
+    copy.moves = affordable_moves(s);
     m->horizon = s->horizon;
     m->mean = s->mean;
     tacet__modeler_guarantee(&m->guarantee, s);

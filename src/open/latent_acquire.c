@@ -12,13 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-double tacet__acquire_nugget(const tacet_modeler_settings *s) {
+double tacet__acquire_blur(const tacet_modeler_settings *s) {
     double ratio = 0;
     for (size_t a = 0; a < s->d; a++) {
         const double l = s->kernel->lengthscales[s->kernel->lengthscale_count == 1 ? 0 : a];
         const double sd = s->scale * (s->law == TACET_CLOUD_LAPLACE ? sqrt((double)s->d + 1) : 1);
         ratio = fmax(ratio, sd / l);
     }
+    return ratio;
+}
+
+double tacet__acquire_nugget(const tacet_modeler_settings *s) {
+    const double ratio = tacet__acquire_blur(s);
     return s->noise_var + s->kernel->signal_var * fmin(0.1, ratio * ratio);
 }
 

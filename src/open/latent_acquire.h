@@ -14,6 +14,8 @@ typedef struct tacet__acquire {
 
 /* The variance added to measurements so that single positions can move past each other; at least noise_var. */
 double tacet__acquire_nugget(const tacet_modeler_settings *settings);
+/* Noise of a position in lengthscales: the largest over the axes. */
+double tacet__acquire_blur(const tacet_modeler_settings *settings);
 tacet_status tacet__acquire_init(tacet__acquire *a, const tacet_modeler_settings *settings, const tacet__rows *rows,
                                  tacet_error *err);
 void tacet__acquire_clear(tacet__acquire *a);

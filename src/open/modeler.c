@@ -20,7 +20,7 @@ void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
     s->horizon = 50;
     s->chains = 24;
     s->candidates = 24;
-    s->moves = 6;
+    s->moves = 30;
     s->explore = 0.75;
     s->kappa = 3;
     s->seed = 1;

@@ -50,7 +50,7 @@ typedef struct tacet_modeler_settings {
     /* Of the latent method. */
     size_t chains;     /* Markov chains over positions, at most; fewer, down to 4, where horizon and grid are large */
     size_t candidates; /* positions tried per move */
-    size_t moves;      /* positions moved per measurement and chain */
+    size_t moves;      /* positions moved per measurement and chain, at most; fewer, down to 6, as for chains */
     double explore;    /* share of the horizon spent on the upper confidence bound, in [0, 1] */
     double kappa;      /* width of that bound, >= 0 */
     uint64_t seed;     /* of the chains; nothing private depends on it */
