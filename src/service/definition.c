@@ -205,7 +205,8 @@ static size_t read_box(reading *r, double **lower, double **upper, const json_t 
     if (d > 0) {
         (void)reals_of(r, upper, json_object_get(object, "upper"), field, d, d);
     }
-    for (size_t i = 0; r->status == TACET_OK && i < d; i++) {
+    const bool both = r->status == TACET_OK && *lower != NULL && *upper != NULL;
+    for (size_t i = 0; both && i < d; i++) {
         if (!((*lower)[i] < (*upper)[i])) {
             complain(r, field, "needs every lower bound below its upper bound");
         }

@@ -145,7 +145,7 @@ static tacet_status project_some(tacet__studies *studies, const tacet__study *st
 }
 
 tacet_status tacet__studies_project(tacet__studies *studies, tacet__study *study, tacet_error *err) {
-    tacet__head head;
+    tacet__head head = {0};
     bool more = true;
     if (studies->writing != NULL) {
         return tacet__fail(err, TACET_STATE, "a transaction is open");
@@ -159,7 +159,7 @@ tacet_status tacet__studies_project(tacet__studies *studies, tacet__study *study
     tacet_status status = TACET_OK;
     if (!study->checked) {
         /* The open store is read first: what it has seen then was in the log before the log is read. */
-        tacet__head shown;
+        tacet__head shown = {0};
         status = tacet__read_head(&studies->open, &shown, study->open_number, false, err);
         if (status == TACET_OK) {
             status = tacet__read_head(&studies->trusted, &head, study->number, false, err);

@@ -247,13 +247,13 @@ static tacet__job *take(tacet__worker *w, bool *stop, bool *idle) {
                                     : pthread_cond_wait(&w->wake, &w->lock);
     }
     tacet__job *jobs = w->first;
-    tacet__job *end = jobs;
-    size_t taken = jobs != NULL ? 1 : 0;
-    w->in_hand = jobs != NULL ? bytes_of(jobs) : 0;
-    while (taken < most && end != NULL && end->next != NULL) {
-        end = end->next;
+    tacet__job *end = NULL;
+    size_t taken = 0;
+    w->in_hand = 0;
+    for (tacet__job *job = jobs; job != NULL && taken < most; job = job->next) {
+        end = job;
         taken++;
-        w->in_hand += bytes_of(end);
+        w->in_hand += bytes_of(job);
     }
     if (end != NULL) {
         w->first = end->next;
