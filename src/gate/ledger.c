@@ -38,6 +38,7 @@ typedef struct request {
     const unsigned char *receipt;
     tacet_entry *entry; /* out; in for COMMIT and STEP */
     tacet_blob *memo;   /* out; NULL where there is none */
+    tacet_blob *what;   /* out: what the entry says it releases, instead of its answer; mostly NULL */
     const tacet_mark *marks;
     size_t mark_count;
     tacet_ledger_totals *totals;
@@ -222,6 +223,10 @@ static tacet_status reserve_again(tacet_ledger *ledger, request *r, uint64_t seq
     }
     if (r->charge != NULL && !tacet__charge_equal(&record.reserve.charge, r->charge)) {
         return tacet__fail(err, TACET_CONFLICT, "the ticket was used for another question");
+    }
+    if (r->what != NULL) {
+        const char *text = record.reserve.charge.what;
+        return tacet_blob_append(r->what, text, strlen(text) + 1, err);
     }
     r->entry->seq = seq;
     const tacet__offer *o = tacet__offer_find(ledger->offers, r->entry);
@@ -560,6 +565,18 @@ tacet_status tacet_ledger_find(tacet_ledger *ledger, tacet_entry *entry, tacet_b
     request r = {.verb = LOOKUP, .ticket = ticket, .charge = charge, .entry = entry, .memo = memo};
     const tacet_status status = check_question(entry, memo, ticket, charge, err);
     return status == TACET_OK ? finish(ledger, &r, err) : status;
+}
+
+tacet_status tacet_ledger_what(tacet_ledger *ledger, tacet_blob *what, const char *ticket, tacet_error *err) {
+    tacet_entry entry = {0};
+    request r = {.verb = LOOKUP, .ticket = ticket, .entry = &entry, .what = what};
+    what->size = 0;
+    tacet_status status = tacet__ticket_check(ticket, err);
+    if (status == TACET_OK) {
+        status = finish(ledger, &r, err);
+    }
+    what->size = status == TACET_OK ? what->size : 0;
+    return status;
 }
 
 tacet_status tacet_ledger_step(tacet_ledger *ledger, const tacet_entry *entry, const tacet_mark *marks, size_t count,

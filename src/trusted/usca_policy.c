@@ -2,47 +2,27 @@
  * Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1, online; docs/algorithms/usca.md, section 8. Differs:
  * one release for all later choices instead of a private choice each. The action of a learning round is a function of
  * its ticket and a public seed, so that a replica draws the same, and a state need not hold it. Records are learnt in
- * the order of their tickets: the order of the reports does not matter. Cost: a suggestion is a draw, later a
+ * the order of their tickets; which reports came first matters only where a release was begun and is gone on with: it
+ * then is of the very reports that it was begun with, whatever came since. Cost: a suggestion is a draw, later a
  * prediction over the candidates; a report is a store; nothing is allocated in either but by the release itself. */
-#include <tacet/trusted/usca_policy.h>
+#include "trusted/usca_policy_internal.h"
 
-#include "base/codec.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/policy_internal.h"
 #include "base/sobol.h"
-#include "trusted/usca_internal.h"
 
 #include <math.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/base/simrng.h>
 
-enum { STATE_VERSION = 1, PRINT_BYTES = 32, ROUNDS_MOST = 1 << 22, ATOM_NODES_MOST = 1536, TICKET_MOST = 150 };
-static const char NAME[] = "usca";
+enum { ROUNDS_MOST = TACET__USCA_POLICY_ROUNDS, ATOM_NODES_MOST = 1536, WHAT_MOST = 3900, DIGEST_BYTES = 16 };
+static const char NAME[] = TACET__USCA_POLICY_NAME;
 static const char PROOF[] = "algorithms/usca.md";
+typedef tacet__usca_policy usca;
 static const double TABLE_ERROR = 0.01; /* of the model's own */
-
-typedef struct usca {
-    tacet_usca_policy_settings settings;
-    tacet_ask ask;
-    char ticket[TICKET_MOST + 1];
-    tacet_usca_basis *basis;
-    size_t a, contexts; /* coordinates */
-    size_t n;
-    double *actions; /* a x n */
-    double *scaled;  /* a x n: in the unit box */
-    bool atoms;      /* drawn evenly from the list; otherwise the nearest to a point of the box */
-    size_t suggested;
-    bool *reported;  /* rounds */
-    double *rewards; /* learn: secret until the release, then wiped */
-    double *context; /* contexts x learn: the same */
-    tacet_usca_model *model;
-    double *means;   /* n */
-    double *average; /* n: over the law of contexts; of the model */
-    unsigned char problem[PRINT_BYTES];
-} usca;
 
 void tacet_usca_policy_settings_defaults(tacet_usca_policy_settings *settings) {
     *settings = (tacet_usca_policy_settings){.design = TACET_USCA_SOBOL, .coin_seed = 1};
@@ -67,6 +47,7 @@ static void usca_free(void *self) {
         free(u->actions);
         free(u->scaled);
         free(u->reported);
+        free(u->order);
         free(u->rewards);
         free(u->context);
         free(u->means);
@@ -163,6 +144,7 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
     u->reported[k] = true;
     if (u->model == NULL) {
         u->rewards[k] = value;
+        u->order[k] = (uint32_t)++u->reports;
     }
     return TACET_OK;
 }
@@ -201,9 +183,7 @@ static void guarantee(const void *self, tacet_guarantee *out) {
 
 /* --- the release ------------------------------------------------------------------------------------------------- */
 
-/* Suggestions by the model should cost microseconds: a table, far finer than the model is good. Where there can be
- * none, or in four coordinates, where it would take seconds, predictions stay direct. */
-static tacet_status quicken(const usca *u, tacet_usca_model *model, tacet_error *err) {
+tacet_status tacet__usca_policy_quicken(const usca *u, tacet_usca_model *model, tacet_error *err) {
     const double tolerance = TABLE_ERROR * tacet_usca_model_parts(model)->predicted_error;
     if (u->basis->d >= TACET_USCA_DIM_MOST || !(tolerance > 0)) {
         return TACET_OK;
@@ -212,8 +192,8 @@ static tacet_status quicken(const usca *u, tacet_usca_model *model, tacet_error 
     return status == TACET_UNSUPPORTED ? TACET_OK : status;
 }
 
-/* Each action's mean over the law of contexts, from the model: the nodes are all actions times all contexts. */
-static tacet_status make_average(const usca *u, double *average, const tacet_usca_model *model, tacet_error *err) {
+tacet_status tacet__usca_policy_average(const usca *u, double *average, const tacet_usca_model *model,
+                                        tacet_error *err) {
     const tacet_usca_basis *b = u->basis;
     const tacet__feature_block *block = &b->features->blocks[0];
     tacet_status status = TACET_OK;
@@ -237,13 +217,85 @@ static tacet_status make_average(const usca *u, double *average, const tacet_usc
     return status;
 }
 
+/* The number at the end of "…, N records", as usca_release.c writes it; 0: there is none. */
+static size_t count_in(const char *text) {
+    static const char TAIL[] = " records";
+    const size_t length = strlen(text);
+    const size_t tail = sizeof TAIL - 1;
+    if (length < tail || strcmp(text + length - tail, TAIL) != 0) {
+        return 0;
+    }
+    size_t count = 0;
+    size_t unit = 1;
+    for (size_t i = length - tail; i-- > 0 && text[i] >= '0' && text[i] <= '9' && count <= ROUNDS_MOST;) {
+        count += (size_t)(text[i] - '0') * unit;
+        unit *= 10;
+    }
+    return count;
+}
+
+/* Of how many reports, the first ones, the release is made: of all, or of those that it was begun with. `older`: it was
+ * begun by a version that did not say. */
+static tacet_status reports_of_release(const usca *u, size_t *count, bool *older, tacet_error *err) {
+    char ticket[TACET_TICKET_MOST + 1];
+    tacet_blob what;
+    tacet_error none = {0};
+    *count = u->reports;
+    *older = false;
+    if (u->ask.ledger == NULL) {
+        return TACET_OK;
+    }
+    tacet_blob_init(&what);
+    (void)snprintf(ticket, sizeof ticket, "%s/stage 1", u->ticket);
+    tacet_status status = tacet_ledger_what(u->ask.ledger, &what, ticket, &none);
+    if (status == TACET_OK) {
+        const char *text = (const char *)what.data;
+        *older = u->ask.what != NULL && strcmp(text, u->ask.what) == 0;
+        *count = *older ? u->reports : count_in(text);
+        if (*count == 0 || *count > u->reports) {
+            status = tacet__fail(&none, TACET_CONFLICT, "the ledger knows a release of other reports than these");
+        }
+    } else if (status == TACET_NOT_FOUND) {
+        status = TACET_OK;
+    }
+    tacet_blob_clear(&what);
+    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", none.message);
+}
+
+/* What is released, and which rounds it is of: part of the question in the ledger, so that no stage can be answered for
+ * other rounds than the first one was. Tickets are public; contexts and rewards are not in it. */
+static void describe(const usca *u, char out[WHAT_MOST + 64], size_t count) {
+    unsigned char digest[DIGEST_BYTES];
+    char hex[2 * DIGEST_BYTES + 1];
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, NULL, 0, sizeof digest);
+    for (uint64_t k = 0; k < u->suggested; k++) {
+        if (u->order[k] != 0 && u->order[k] <= count) {
+            unsigned char ticket[8];
+            for (size_t i = 0; i < sizeof ticket; i++) {
+                ticket[i] = (unsigned char)((k + 1) >> (8 * i));
+            }
+            (void)crypto_generichash_update(&state, ticket, sizeof ticket);
+        }
+    }
+    (void)crypto_generichash_final(&state, digest, sizeof digest);
+    (void)snprintf(out, WHAT_MOST + 64, "%s, rounds %s", u->ask.what != NULL ? u->ask.what : "",
+                   sodium_bin2hex(hex, sizeof hex, digest, sizeof digest));
+}
+
 static tacet_status make_release(usca *u, tacet_error *err) {
     tacet_usca_learner *learner = NULL;
     tacet_usca_model *model = NULL;
     double w[TACET_USCA_DIM_MOST] = {0};
-    tacet_status status = tacet_usca_learner_create(&learner, u->basis, &u->settings.learner, err);
+    char what[WHAT_MOST + 64];
+    size_t count = 0;
+    bool older = false;
+    tacet_status status = reports_of_release(u, &count, &older, err);
+    if (status == TACET_OK) {
+        status = tacet_usca_learner_create(&learner, u->basis, &u->settings.learner, err);
+    }
     for (size_t k = 0; k < u->suggested && status == TACET_OK; k++) {
-        if (u->reported[k]) {
+        if (u->order[k] != 0 && u->order[k] <= count) {
             memcpy(w, u->actions + draw(u, k + 1) * u->a, u->a * sizeof *w);
             memcpy(w + u->a, u->context + k * u->contexts, u->contexts * sizeof *w);
             status = tacet_usca_learner_add(learner, w, u->rewards[k], err);
@@ -252,13 +304,17 @@ static tacet_status make_release(usca *u, tacet_error *err) {
     if (status == TACET_OK) {
         tacet_ask ask = u->ask;
         ask.ticket = u->ticket;
+        if (!older) {
+            describe(u, what, count);
+            ask.what = what;
+        }
         status = tacet_usca_release(learner, &model, &ask, err);
     }
     if (status == TACET_OK) {
-        status = quicken(u, model, err);
+        status = tacet__usca_policy_quicken(u, model, err);
     }
     if (status == TACET_OK) {
-        status = make_average(u, u->average, model, err);
+        status = tacet__usca_policy_average(u, u->average, model, err);
     }
     if (status == TACET_OK) {
         u->model = model;
@@ -271,147 +327,6 @@ static tacet_status make_release(usca *u, tacet_error *err) {
     return status;
 }
 
-/* --- saved state ------------------------------------------------------------------------------------------------- */
-
-static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
-    const usca *u = self;
-    char *text = NULL;
-    tacet__writer w;
-    if (u->model != NULL) {
-        const tacet_status status = tacet_usca_model_encode(u->model, &text, err);
-        if (status != TACET_OK) {
-            return status;
-        }
-    }
-    tacet__write_begin(&w, out, NAME, STATE_VERSION);
-    tacet__write_bytes(&w, u->problem, sizeof u->problem);
-    tacet__write_size(&w, u->suggested);
-    tacet__write_bytes(&w, u->reported, u->suggested);
-    tacet__write_bytes(&w, text, text != NULL ? strlen(text) : 0);
-    if (u->model == NULL) {
-        tacet__write_f64s(&w, u->context, u->suggested * u->contexts);
-        for (size_t k = 0; k < u->suggested; k++) {
-            if (u->reported[k]) {
-                tacet__write_f64(&w, u->rewards[k]);
-            }
-        }
-    }
-    free(text);
-    return tacet__write_end(&w, err);
-}
-
-/* What a saved state says, before it is believed. */
-typedef struct loaded {
-    size_t suggested;
-    bool *reported;
-    double *rewards, *context, *average;
-    tacet_usca_model *model;
-} loaded;
-
-static void loaded_clear(loaded *s, const usca *u) {
-    if (s->rewards != NULL) {
-        sodium_memzero(s->rewards, u->settings.learn * sizeof *s->rewards);
-    }
-    if (s->context != NULL) {
-        sodium_memzero(s->context, u->settings.learn * u->contexts * sizeof *s->context);
-    }
-    free(s->reported);
-    free(s->rewards);
-    free(s->context);
-    free(s->average);
-    tacet_usca_model_free(s->model);
-}
-
-/* A released model of this very problem. */
-static tacet_status read_model(loaded *s, const usca *u, const unsigned char *text, size_t length, tacet_error *err) {
-    tacet_status status = tacet_usca_model_decode(&s->model, (const char *)text, length, NULL);
-    if (status == TACET_OK) {
-        const tacet_usca_parts *p = tacet_usca_model_parts(s->model);
-        bool same = p->action_dim == u->a && p->context_dim == u->contexts;
-        for (size_t i = 0; i < u->basis->d && same; i++) {
-            same = p->lower[i] == u->basis->lower[i] && p->upper[i] == u->basis->upper[i];
-        }
-        status = same ? quicken(u, s->model, NULL) : TACET_CORRUPT;
-        status = status == TACET_OK ? make_average(u, s->average, s->model, NULL) : status;
-    }
-    if (status == TACET_NO_MEMORY) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
-    }
-    return status == TACET_OK
-               ? TACET_OK
-               : tacet__fail(err, TACET_CORRUPT, "saved state of %s holds no model of this problem", NAME);
-}
-
-static void read_records(loaded *s, const usca *u, tacet__reader *r) {
-    for (size_t k = 0; k < s->suggested; k++) {
-        for (size_t c = 0; c < u->contexts; c++) {
-            const double at = tacet__read_f64(r);
-            r->failed = r->failed || !(at >= u->basis->lower[u->a + c] && at <= u->basis->upper[u->a + c]);
-            s->context[k * u->contexts + c] = at;
-        }
-    }
-    for (size_t k = 0; k < s->suggested; k++) {
-        if (s->reported[k]) {
-            s->rewards[k] = tacet__read_f64(r);
-            r->failed = r->failed || !isfinite(s->rewards[k]);
-        }
-    }
-}
-
-static tacet_status read_state(loaded *s, const usca *u, tacet__reader *r, tacet_error *err) {
-    const unsigned char *bytes = NULL;
-    size_t length = tacet__read_bytes(r, &bytes);
-    r->failed = r->failed || length != PRINT_BYTES || memcmp(bytes, u->problem, PRINT_BYTES) != 0;
-    s->suggested = tacet__read_size(r, u->settings.rounds);
-    length = tacet__read_bytes(r, &bytes);
-    r->failed = r->failed || length != s->suggested;
-    for (size_t k = 0; k < s->suggested && !r->failed; k++) {
-        s->reported[k] = bytes[k] == 1;
-        r->failed = bytes[k] > 1;
-    }
-    length = tacet__read_bytes(r, &bytes);
-    if (!r->failed && length > 0) {
-        const tacet_status status = read_model(s, u, bytes, length, err);
-        if (status != TACET_OK) {
-            return status;
-        }
-    } else if (s->suggested > u->settings.learn) {
-        r->failed = true;
-    } else if (!r->failed) {
-        read_records(s, u, r);
-    }
-    return tacet__read_end(r, err);
-}
-
-static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
-    usca *u = self;
-    loaded s = {0};
-    tacet__reader r;
-    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    s.reported = TACET__ZALLOC(bool, u->settings.rounds);
-    s.rewards = TACET__ZALLOC(double, u->settings.learn);
-    s.context = TACET__ZALLOC(double, u->settings.learn * u->contexts + 1);
-    s.average = TACET__ZALLOC(double, u->n);
-    status = s.reported == NULL || s.rewards == NULL || s.context == NULL || s.average == NULL
-                 ? tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME)
-                 : read_state(&s, u, &r, err);
-    if (status == TACET_OK) {
-        const loaded old = {u->suggested, u->reported, u->rewards, u->context, u->average, u->model};
-        u->suggested = s.suggested;
-        u->reported = s.reported;
-        u->rewards = s.rewards;
-        u->context = s.context;
-        u->average = s.average;
-        u->model = s.model;
-        s = old;
-    }
-    loaded_clear(&s, u);
-    return status;
-}
-
 /* --- creation ---------------------------------------------------------------------------------------------------- */
 
 static const tacet_policy_ops OPS = {.name = NAME,
@@ -419,8 +334,8 @@ static const tacet_policy_ops OPS = {.name = NAME,
                                      .observe = observe,
                                      .recommend = recommend,
                                      .guarantee = guarantee,
-                                     .save = save,
-                                     .load = load,
+                                     .save = tacet__usca_policy_save,
+                                     .load = tacet__usca_policy_load,
                                      .free = usca_free};
 
 static tacet_status check(const tacet_usca_space *space, const double *actions, size_t count,
@@ -434,12 +349,15 @@ static tacet_status check(const tacet_usca_space *space, const double *actions, 
     if (s->design != TACET_USCA_UNIFORM && s->design != TACET_USCA_SOBOL) {
         return tacet__fail(err, TACET_INVALID, "the design is uniform or sobol");
     }
+    if (ask->what != NULL && strlen(ask->what) > WHAT_MOST) {
+        return tacet__fail(err, TACET_INVALID, "what is released is described in up to %d bytes", (int)WHAT_MOST);
+    }
     if (ask->noise == NULL || (ask->ledger == NULL && tacet_noise_is_private(ask->noise)) || ask->group != NULL ||
-        ask->part != NULL || ask->ticket == NULL || strlen(ask->ticket) > TICKET_MOST) {
+        ask->part != NULL || ask->ticket == NULL || strlen(ask->ticket) > TACET__USCA_POLICY_TICKET) {
         return tacet__fail(
             err, TACET_INVALID,
             "a release needs noise, a ledger (or seeded noise), and a ticket of up to %d bytes, no group",
-            (int)TICKET_MOST);
+            (int)TACET__USCA_POLICY_TICKET);
     }
     return TACET_OK;
 }
@@ -493,7 +411,7 @@ static void fingerprint(usca *u) {
                                spec->matern_p,
                                strlen(u->ticket)};
     crypto_generichash_state state;
-    (void)crypto_generichash_init(&state, NULL, 0, PRINT_BYTES);
+    (void)crypto_generichash_init(&state, NULL, 0, TACET__USCA_POLICY_PRINT);
     (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
     (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
     (void)crypto_generichash_update(&state, (const unsigned char *)u->ticket, strlen(u->ticket));
@@ -503,7 +421,7 @@ static void fingerprint(usca *u) {
     (void)crypto_generichash_update(&state, (const unsigned char *)b->weights,
                                     b->features->blocks[0].count * sizeof *b->weights);
     (void)crypto_generichash_update(&state, (const unsigned char *)u->actions, u->n * u->a * sizeof *u->actions);
-    (void)crypto_generichash_final(&state, u->problem, PRINT_BYTES);
+    (void)crypto_generichash_final(&state, u->problem, TACET__USCA_POLICY_PRINT);
 }
 
 tacet_status tacet_usca_policy_create(tacet_policy **out, const tacet_usca_space *space, const double *actions,
@@ -535,10 +453,11 @@ tacet_status tacet_usca_policy_create(tacet_policy **out, const tacet_usca_space
     u->means = TACET__ZALLOC(double, count);
     u->average = TACET__ZALLOC(double, count);
     u->reported = TACET__ZALLOC(bool, u->settings.rounds);
+    u->order = TACET__ZALLOC(uint32_t, u->settings.learn);
     u->rewards = TACET__ZALLOC(double, u->settings.learn);
     u->context = TACET__ZALLOC(double, u->settings.learn * u->contexts + 1);
     if (u->actions == NULL || u->scaled == NULL || u->means == NULL || u->average == NULL || u->reported == NULL ||
-        u->rewards == NULL || u->context == NULL) {
+        u->order == NULL || u->rewards == NULL || u->context == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy of %zu rounds", u->settings.rounds);
     }
     if (status == TACET_OK) {

@@ -106,11 +106,57 @@ typedef struct staging {
     const tacet_usca_learner *learner;
     const tacet__usca_plan *plan;
     const tacet_ask *ask;
+    const char *what; /* of every stage's charge */
+    bool stored_only; /* the release was made by a version that did not name its records: only repeated */
     tacet__usca_fusion fusion;
     unsigned char *stage_of;
     double *theta, *inverse_root, *b;
     tacet_receipt receipts[TACET__USCA_STAGES_MOST];
 } staging;
+
+static void stage_ticket(char out[TACET_TICKET_MOST + 1], const tacet_ask *ask, size_t j) {
+    (void)snprintf(out, TACET_TICKET_MOST + 1, "%.150s/stage %zu", ask->ticket, j + 1);
+}
+
+/* How many records there are is part of the question: it decides which of them are in which stage, and a release that
+ * goes on after a failure must not put a record of a stage that was answered into another one. */
+static tacet_status name_records(staging *s, char out[TACET_CHARGE_TEXT_MOST + 1], tacet_error *err) {
+    char ticket[TACET_TICKET_MOST + 1];
+    tacet_blob begun;
+    const char *what = s->ask->what != NULL ? s->ask->what : "";
+    const int length = snprintf(out, TACET_CHARGE_TEXT_MOST + 1, "%s, %zu records", what, s->learner->count);
+    if (length < 0 || length > TACET_CHARGE_TEXT_MOST) {
+        return tacet__fail(err, TACET_INVALID, "what is released has too long a description");
+    }
+    s->what = s->ask->what != NULL ? out : NULL;
+    if (s->ask->ledger == NULL) {
+        return TACET_OK;
+    }
+    tacet_error none = {0};
+    tacet_blob_init(&begun);
+    stage_ticket(ticket, s->ask, 0);
+    tacet_status status = tacet_ledger_what(s->ask->ledger, &begun, ticket, &none);
+    if (status == TACET_OK && strcmp((const char *)begun.data, what) == 0) {
+        s->what = what;
+        s->stored_only = true;
+    }
+    tacet_blob_clear(&begun);
+    return status == TACET_OK || status == TACET_NOT_FOUND ? TACET_OK : tacet__fail(err, status, "%s", none.message);
+}
+
+static tacet_status require_stored(const tacet_ask *ask, tacet_error *err) {
+    tacet_entry entry;
+    tacet_blob memo;
+    tacet_blob_init(&memo);
+    tacet_error none = {0};
+    tacet_status status = tacet_ledger_lookup(ask->ledger, &entry, &memo, ask->ticket, &none);
+    tacet_blob_clear(&memo);
+    if (status == TACET_NOT_FOUND || (status == TACET_OK && !entry.answered)) {
+        return tacet__fail(err, TACET_CONFLICT,
+                           "an older version began this release and did not end it: of which records is not known");
+    }
+    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", none.message);
+}
 
 /* Through the gate: the bounded sum of one stage. */
 static tacet_status run_stage(const staging *s, tacet_release **out, size_t j, const tacet__usca_pass *pass,
@@ -132,9 +178,13 @@ static tacet_status run_stage(const staging *s, tacet_release **out, size_t j, c
         ask.group = group;
         ask.part = part;
     }
-    (void)snprintf(ticket, sizeof ticket, "%.150s/stage %zu", s->ask->ticket, j + 1);
+    stage_ticket(ticket, s->ask, j);
     ask.ticket = ticket;
-    tacet_status status = tacet__usca_pass_bound(&bound, pass, err);
+    ask.what = s->what;
+    tacet_status status = s->stored_only ? require_stored(&ask, err) : TACET_OK;
+    if (status == TACET_OK) {
+        status = tacet__usca_pass_bound(&bound, pass, err);
+    }
     if (status == TACET_OK) {
         status =
             tacet_mechanism_create(&mechanism, settings->gaussian ? TACET_MECHANISM_GAUSSIAN : TACET_MECHANISM_KNORM,
@@ -203,13 +253,17 @@ static tacet_status learn_stage(staging *s, size_t j, tacet_error *err) {
 tacet_status tacet__usca_release_planned(const tacet_usca_learner *l, tacet_usca_model **out, const tacet_ask *ask,
                                          const tacet__usca_plan *plan, tacet_error *err) {
     staging s = {.learner = l, .plan = plan, .ask = ask};
+    char what[TACET_CHARGE_TEXT_MOST + 1];
     *out = NULL;
     if (ask->group != NULL || ask->part != NULL || ask->ticket == NULL || strlen(ask->ticket) > 150) {
         return tacet__fail(err, TACET_INVALID,
                            "a release of a model names its own groups, and needs a ticket of up to 150 bytes");
     }
-    tacet_status status =
-        tacet__usca_fusion_init(&s.fusion, l->basis, plan->m, l->prior_var, l->settings.prior_decay, err);
+    tacet_status status = name_records(&s, what, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = tacet__usca_fusion_init(&s.fusion, l->basis, plan->m, l->prior_var, l->settings.prior_decay, err);
     if (status == TACET_OK) {
         status = tacet__usca_assign(&s.stage_of, plan, l->count, err);
     }

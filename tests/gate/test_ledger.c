@@ -333,6 +333,31 @@ static void test_lookup(void **state) {
     assert_memory_equal(f->memo.data, "yes", 3);
 }
 
+/* What an entry is of, answered or not. */
+static void test_what(void **state) {
+    fixture *f = *state;
+    tacet_blob what;
+    tacet_blob_init(&what);
+    reopen(f);
+    assert_ok(tacet_blob_append(&what, "old", 4, NULL));
+    assert_status(tacet_ledger_what(f->ledger, &what, "t", &f->err), TACET_NOT_FOUND);
+    assert_int_equal(what.size, 0);
+    assert_status(tacet_ledger_what(f->ledger, &what, "", NULL), TACET_INVALID);
+    tacet_charge charge = pure(0.5);
+    charge.what = "model of 12 rows";
+    assert_ok(reserve(f, "t", charge));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(tacet_ledger_what(f->ledger, &what, "t", NULL));
+        assert_int_equal(what.size, strlen(charge.what) + 1);
+        assert_string_equal((const char *)what.data, charge.what);
+        assert_ok(tacet_ledger_lookup(f->ledger, &f->entry, &f->memo, "t", NULL));
+        assert_ok(tacet_ledger_commit(f->ledger, &f->entry, "yes", 3, NULL, NULL));
+        reopen(f);
+    }
+    assert_close(totals(f).spent, 0.5, 0);
+    tacet_blob_clear(&what);
+}
+
 static tacet_mark mark(uint64_t step, unsigned char byte) {
     tacet_mark m = {.step = step};
     memset(m.hash, byte, sizeof m.hash);
@@ -542,6 +567,7 @@ int main(void) {
         T(test_groups),
         T(test_disclose),
         T(test_lookup),
+        T(test_what),
         T(test_find),
         T(test_steps),
         T(test_settings),

@@ -1,5 +1,6 @@
 /* test_usca_policy.c - contextual choices online: what every policy owes, blind draws, one charge, free choices after.
  */
+#include "base/codec.h"
 #include "support/conformance.h"
 #include "support/test.h"
 
@@ -331,6 +332,156 @@ static void test_recommend(void **state) {
     tacet_noise_close(w.noise);
 }
 
+/* Rounds 1 … T; those of `skip` (0: none) are not reported; the reports of the first `late` come last. */
+static tacet_policy *learnt(const world *w, size_t T, size_t skip, size_t late) {
+    tacet_policy *policy = NULL;
+    assert_ok(make(w, &policy, NULL));
+    for (size_t t = 0; t < T; t++) {
+        (void)suggest_at(policy, context_of(t));
+    }
+    for (size_t i = 0; i < T; i++) {
+        const size_t t = (i + late) % T;
+        if (t + 1 != skip) {
+            assert_ok(tacet_policy_observe(policy, t + 1, 0.5, NULL));
+        }
+    }
+    return policy;
+}
+
+/* A release that is in the ledger is of its own reports: more reports do not change it, other ones are refused. */
+static void test_same_reports(void **state) {
+    (void)state;
+    enum { T = 60 };
+    world w;
+    tacet_error err = {0};
+    tacet_ledger_totals totals;
+    const char *folder = test_mkdir();
+    world_init(&w, T + 1, T);
+    w.eps = 60;
+    open_ledger(&w, folder, 60);
+    assert_ok(tacet_noise_open(&w.noise, NULL));
+    tacet_policy *first = learnt(&w, T, 1, 1); /* 2 … T */
+    assert_ok(tacet_usca_policy_release(first, NULL));
+    tacet_policy *more = learnt(&w, T, 0, 1); /* the same, then 1 */
+    assert_ok(tacet_usca_policy_release(more, NULL));
+    const tacet_usca_parts *a = tacet_usca_model_parts(tacet_usca_policy_model(first));
+    const tacet_usca_parts *b = tacet_usca_model_parts(tacet_usca_policy_model(more));
+    assert_int_equal(b->rounds, T - 1);
+    assert_true(a->receipt_count > 1);
+    assert_memory_equal(a->weights, b->weights, a->count * sizeof(double));
+    tacet_policy *other = learnt(&w, T, 0, 0); /* 1 … T - 1, then T */
+    assert_status(tacet_usca_policy_release(other, NULL), TACET_CONFLICT);
+    tacet_policy *fewer = learnt(&w, T - 1, 1, 1);
+    assert_status(tacet_usca_policy_release(fewer, &err), TACET_CONFLICT);
+    assert_non_null(strstr(err.message, "other reports"));
+    assert_ok(tacet_ledger_total(w.ledger, &totals, NULL));
+    assert_close(totals.eps, 60, 1e-12);
+    assert_int_equal(totals.entries, a->receipt_count);
+    tacet_policy_free(first);
+    tacet_policy_free(more);
+    tacet_policy_free(other);
+    tacet_policy_free(fewer);
+    tacet_noise_close(w.noise);
+    tacet_ledger_close(w.ledger);
+    test_rmdir(folder);
+}
+
+/* A release that was begun without saying of which reports is not gone on with. */
+static void test_begun_before(void **state) {
+    (void)state;
+    enum { T = 60 };
+    world w;
+    tacet_charge charge;
+    tacet_entry entry;
+    tacet_blob memo;
+    tacet_error err = {0};
+    const char *folder = test_mkdir();
+    world_init(&w, T + 1, T);
+    w.eps = 60;
+    open_ledger(&w, folder, 60);
+    assert_ok(tacet_noise_open(&w.noise, NULL));
+    tacet_charge_init(&charge);
+    charge.what = "model";
+    charge.to_whom = "anyone";
+    charge.mechanism = "k-norm";
+    tacet_charge_pure(&charge, 60);
+    tacet_blob_init(&memo);
+    assert_ok(tacet_ledger_reserve(w.ledger, &entry, &memo, "online/stage 1", &charge, NULL));
+    tacet_policy *policy = learnt(&w, T, 0, 0);
+    assert_status(tacet_usca_policy_release(policy, &err), TACET_CONFLICT);
+    assert_non_null(strstr(err.message, "older version"));
+    tacet_policy_free(policy);
+    tacet_blob_clear(&memo);
+    tacet_noise_close(w.noise);
+    tacet_ledger_close(w.ledger);
+    test_rmdir(folder);
+}
+
+/* A state of version 1, made from one of version 2 (or 2 again): the order of the reports is left out, or changed. */
+static void rewrite(tacet_blob *out, const tacet_blob *state, uint16_t version, uint64_t add) {
+    tacet__reader r;
+    tacet__writer w;
+    const unsigned char *bytes = NULL;
+    const unsigned char *reported = NULL;
+    assert_ok(tacet__read_begin(&r, state->data, state->size, "usca", 2, NULL));
+    tacet__write_begin(&w, out, "usca", version);
+    size_t size = tacet__read_bytes(&r, &bytes);
+    tacet__write_bytes(&w, bytes, size);
+    const size_t suggested = tacet__read_size(&r, 1000);
+    tacet__write_size(&w, suggested);
+    size = tacet__read_bytes(&r, &reported);
+    tacet__write_bytes(&w, reported, size);
+    size = tacet__read_bytes(&r, &bytes);
+    assert_int_equal(size, 0);
+    tacet__write_bytes(&w, NULL, 0);
+    for (size_t k = 0; k < suggested; k++) {
+        tacet__write_f64(&w, tacet__read_f64(&r));
+    }
+    for (size_t k = 0; k < suggested; k++) {
+        if (reported[k] == 1) {
+            tacet__write_f64(&w, tacet__read_f64(&r));
+            const uint64_t order = tacet__read_u64(&r);
+            if (version == 2) {
+                tacet__write_u64(&w, order + add);
+            }
+        }
+    }
+    assert_ok(tacet__read_end(&r, NULL));
+    assert_ok(tacet__write_end(&w, NULL));
+}
+
+static void test_states(void **state) {
+    (void)state;
+    enum { T = 20 };
+    world w;
+    tacet_blob kept;
+    tacet_blob other;
+    tacet_blob again;
+    world_init(&w, T + 1, T);
+    assert_ok(tacet_noise_open_seeded(&w.noise, 1, 1, NULL));
+    tacet_policy *policy = learnt(&w, T, 7, 0); /* in the order of the tickets */
+    tacet_blob_init(&kept);
+    tacet_blob_init(&other);
+    tacet_blob_init(&again);
+    assert_ok(tacet_policy_save(policy, &kept, NULL));
+    rewrite(&other, &kept, 1, 0);
+    assert_ok(tacet_policy_load(policy, other.data, other.size, NULL));
+    assert_ok(tacet_policy_save(policy, &again, NULL));
+    assert_int_equal(again.size, kept.size);
+    assert_memory_equal(again.data, kept.data, kept.size);
+    tacet_blob_clear(&other);
+    rewrite(&other, &kept, 2, 1); /* 2 … T: no first report */
+    assert_status(tacet_policy_load(policy, other.data, other.size, NULL), TACET_CORRUPT);
+    tacet_blob_clear(&other);
+    rewrite(&other, &kept, 3, 0);
+    assert_status(tacet_policy_load(policy, other.data, other.size, NULL), TACET_CORRUPT);
+    tacet_blob_clear(&other);
+    tacet_blob_clear(&kept);
+    tacet_blob_clear(&again);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
 static void test_bad(void **state) {
     (void)state;
     tacet_usca_space space;
@@ -374,10 +525,11 @@ static void test_bad(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conformance), cmocka_unit_test(test_conformance_released),
-        cmocka_unit_test(test_blind),       cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_release),     cmocka_unit_test(test_recommend),
-        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_conformance),  cmocka_unit_test(test_conformance_released),
+        cmocka_unit_test(test_blind),        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_release),      cmocka_unit_test(test_recommend),
+        cmocka_unit_test(test_same_reports), cmocka_unit_test(test_begun_before),
+        cmocka_unit_test(test_states),       cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,14 @@
  * and not learnt. Neighbours and proof: as tacet/trusted/usca.h; a later suggestion depends on the release and on its
  * own round's context alone. Recommendations: STATE before the release; after it, the action that is best on average
  * over the law of contexts (its sd is the predicted error). Contexts outside the bounds are taken as the nearest point
- * within. Saved states are private bytes until the release, at most 8 (context_dim + 1) + 1 a round, and hold no raw
- * record after it. */
+ * within. Saved states are private bytes until the release, at most 8 (context_dim + 2) + 1 a round, and hold no raw
+ * record after it.
+ *
+ * A release has several stages, each entered in the ledger. What is entered names the rounds it is of (how many
+ * reports, and a hash of their tickets, which are public), so a release that ended half-way, or was made and then
+ * forgotten by a crash, is gone on with from the same reports: the first so many, in the order in which they were
+ * observed. Reports that came since are accepted and not learnt. A replica that observes the same reports in the same
+ * order therefore makes the same model. docs/algorithms/usca.md, section 8. */
 #ifndef TACET_TRUSTED_USCA_POLICY_H
 #define TACET_TRUSTED_USCA_POLICY_H
 
@@ -46,8 +52,8 @@ TACET_API tacet_status tacet_usca_policy_create(tacet_policy **out, const tacet_
                                                 const tacet_usca_policy_settings *settings, const tacet_ask *ask,
                                                 tacet_error *err);
 /* Makes the release from what has been reported, and charges it: once; again, it does nothing. The first suggestion
- * after `learn` of them does this by itself. Save the policy before: a policy restored from an older state, with other
- * records, could only repeat what the ledger holds, and is refused (CONFLICT). INVALID: not such a policy. STATE:
+ * after `learn` of them does this by itself. Make reports durable before: a policy whose first reports are not those of
+ * the release that the ledger knows is refused (CONFLICT). INVALID: not such a policy. STATE:
  * nothing reported, or too few rounds for this eps. Otherwise as tacet_usca_release; after a failure it may be
  * repeated. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_usca_policy_release(tacet_policy *policy, tacet_error *err);
