@@ -13,7 +13,8 @@ typedef struct central {
     tacet_ledger *ledger;
 } central;
 
-/* The study's ledger, with the definition's budget: Gaussian accounting, or basic where delta is 0. */
+/* The study's ledger, with the definition's budget: Gaussian accounting, or basic where delta is 0. path NULL: a trial,
+ * without a ledger (tacet__policy_kind). */
 tacet_status central_open(central *c, const tacet__definition *def, const char *path, bool create, tacet_error *err);
 void central_close(central *c);
 /* One ticket a study; the texts are static. */

@@ -225,6 +225,28 @@ done:
     return status;
 }
 
+/* Why the name cannot be had: a study that is there, or one that was begun and can be gone on with. */
+static tacet_status explain_taken(tacet__studies *store, const char *name, tacet_error *err) {
+    tacet__study there;
+    tacet_blob bytes;
+    uint64_t seq = 0;
+    tacet__study_init(&there);
+    tacet_blob_init(&bytes);
+    tacet_status status = tacet__studies_get(store, &there, name, NULL);
+    if (status == TACET_OK && there.model == TACET__STUDY_CENTRAL) {
+        status = tacet__studies_get_snapshot(store, &there, &bytes, &seq, NULL);
+    }
+    tacet_blob_clear(&bytes);
+    tacet__study_clear(&there);
+    tacet_error_clear(err);
+    return tacet__fail(err, TACET_CONFLICT,
+                       status == TACET_NOT_FOUND
+                           ? "a study named %s was begun with another definition and not created to its end: create it "
+                             "with that definition, or take another name"
+                           : "there is another study named %s, with another definition",
+                       name);
+}
+
 tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **out, const char *definition, size_t size,
                                tacet_error *err) {
     tacet__definition def;
@@ -240,6 +262,7 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
         return status;
     }
     status = tacet__policy_check(settings->kinds, &def, err);
+    status = status != TACET_OK ? status : tacet__policy_try(tacet__policy_find(settings->kinds, &def), &def, err);
     status = status != TACET_OK ? status : tacet__definition_encode(&def, &text, err);
     status = status != TACET_OK ? status : tacet__studies_open(&store, &settings->store, err);
     if (status == TACET_OK) {
@@ -247,7 +270,9 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
         const bool central = def.trust == TACET_TRUST_CENTRAL;
         status = tacet__studies_add(store, &study, def.name, central ? TACET__STUDY_CENTRAL : TACET__STUDY_LOCAL,
                                     kind->index_public, text, strlen(text), err);
-        if (status == TACET_OK && central) {
+        if (status == TACET_CONFLICT) {
+            status = explain_taken(store, def.name, err);
+        } else if (status == TACET_OK && central) {
             status = first_state(store, &study, kind, &def, err);
             status = status != TACET_OK ? status : tacet__studies_project(store, &study, err);
         }

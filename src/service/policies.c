@@ -60,6 +60,17 @@ void tacet__learner_free(const tacet__policy_kind *kind, tacet__learner *learner
     *learner = (tacet__learner){0};
 }
 
+tacet_status tacet__policy_try(const tacet__policy_kind *kind, const tacet__definition *def, tacet_error *err) {
+    tacet__learner learner = {0};
+    tacet_blob bytes;
+    tacet_blob_init(&bytes);
+    tacet_status status = kind->create(&learner, def, NULL, NULL, 0, err);
+    status = status != TACET_OK ? status : tacet_policy_save(learner.policy, &bytes, err);
+    tacet_blob_clear(&bytes);
+    tacet__learner_free(kind, &learner);
+    return status;
+}
+
 /* --- local -------------------------------------------------------------------------------------------------------- */
 
 tacet_status tacet__definition_kernel(tacet_kernel **out, const tacet__definition *def, size_t d, tacet_error *err) {

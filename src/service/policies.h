@@ -27,7 +27,9 @@ typedef struct tacet__policy_kind {
     /* What the definition asks for can be made. INVALID names the rule. Cheap enough to be asked for any input. */
     tacet_status (*check)(const tacet__definition *def, tacet_error *err);
     /* snapshot NULL: the beginning of a study, which charges the ledger (central). Otherwise the state it was saved in;
-     * nothing is charged. `ledger` is what tacet_ledger_open takes; NULL for local studies. */
+     * nothing is charged. `ledger` is what tacet_ledger_open takes; NULL for local studies, and for a trial of a
+     * central one: all that creating it may refuse is refused, nothing is charged, and the learner is good for nothing
+     * else. */
     tacet_status (*create)(tacet__learner *out, const tacet__definition *def, const char *ledger, const void *snapshot,
                            size_t size, tacet_error *err);
     void (*free)(void *self); /* may be NULL */
@@ -48,6 +50,9 @@ const tacet__policy_kind *tacet__policy_find(const tacet__policy_kind *const *ki
 /* That the policy exists, that domain and policy fit, and the kind's own check. */
 tacet_status tacet__policy_check(const tacet__policy_kind *const *kinds, const tacet__definition *def,
                                  tacet_error *err);
+/* Makes the policy and throws it away: whatever a study could be refused for once it has its name is refused here.
+ * Costs what creating the policy costs. */
+tacet_status tacet__policy_try(const tacet__policy_kind *kind, const tacet__definition *def, tacet_error *err);
 /* A kind's release where it is the policy's recommendation over a list of points: index, action, mean, sd. */
 tacet_status tacet__release_best(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                  tacet_error *err);

@@ -1,4 +1,5 @@
-/* test_central.c - the central policies behind the engine, on SQLite or PostgreSQL: releases that end half-way. */
+/* test_central.c - the central policies behind the engine, on SQLite or PostgreSQL: releases that end half-way, studies
+ * that are created half-way or not at all. */
 #include "engine_fixture.h"
 
 #include "server/central.h"
@@ -85,11 +86,11 @@ static void refuse_rows(const char *path, const char *table, const char *conditi
 
 /* --- usca: a release has stages ----------------------------------------------------------------------------------- */
 
-enum { LEARN = 30, MISSING = 5 }; /* of the learning rounds, the first MISSING report late */
+enum { LEARN = 20, MISSING = 4 }; /* of the learning rounds, the first MISSING report late */
 static const char USCA_STUDY[] =
-    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"usca\",\"budget\":{\"eps\":40},\"rounds\":40,"
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"usca\",\"budget\":{\"eps\":60},\"rounds\":30,"
     "\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}},"
-    "\"prior\":{\"kernel\":\"se\",\"lengthscale\":0.5,\"reward\":[0,1]},\"options\":{\"learn\":30}}";
+    "\"prior\":{\"kernel\":\"se\",\"lengthscale\":0.5,\"reward\":[0,1]},\"options\":{\"learn\":20}}";
 
 static double reward_at(uint64_t action, double context) {
     return 1 - fabs((double)action / 2 - context);
@@ -149,7 +150,7 @@ static size_t interrupted(int k, size_t *stages) {
     }
     const answer a = ask_at(e, "advice", "after", 0.9);
     assert_int_equal(a.status, TACET_OK);
-    assert_close(spent("advice"), 40, 1e-9);
+    assert_close(spent("advice"), 60, 1e-9);
     json_t *model = released(e);
     const size_t rounds = (size_t)json_integer_value(json_object_get(model, "rounds"));
     *stages = json_array_size(json_object_get(model, "receipts"));
@@ -157,7 +158,7 @@ static size_t interrupted(int k, size_t *stages) {
     tacet__engine *third = open_central();
     json_t *again = released(third);
     assert_true(json_equal(model, again));
-    assert_close(spent("advice"), 40, 1e-9);
+    assert_close(spent("advice"), 60, 1e-9);
     json_decref(model);
     json_decref(again);
     tacet__engine_close(third);
@@ -172,8 +173,10 @@ static void test_usca_interrupted(void **state) {
     (void)state;
     assert_int_equal(interrupted(0, &stages), LEARN - MISSING);
     assert_true(stages > 1);
-    const size_t all = stages;
-    for (int k = 1; k <= 2 * (int)all; k++) {
+    const int most = 2 * (int)stages; /* each stage is two records: entered, answered */
+    const int at[] = {1, 2, 3, most};
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        const int k = at[i]; /* 1, 2, 3, the last */
         assert_int_equal(store_teardown(NULL), 0);
         assert_int_equal(store_setup(NULL), 0);
         /* Nothing was entered: all reports there are. */
@@ -181,10 +184,121 @@ static void test_usca_interrupted(void **state) {
     }
 }
 
+/* --- creating a study --------------------------------------------------------------------------------------------- */
+
+static const char JOINT_STUDY[] =
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint\",\"budget\":{\"eps\":1,\"delta\":1e-6},\"rounds\":"
+    "50,"
+    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
+static const char JOINT_OTHER[] =
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint\",\"budget\":{\"eps\":2,\"delta\":1e-6},\"rounds\":"
+    "50,"
+    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
+static const char FIXED_STUDY[] =
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint-fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+    "\"rounds\":50,\"domain\":{\"points\":[[0],[0.5],[1]]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
+
+static answer ask_any(tacet__engine *e, const char *policy) {
+    const double set[] = {0.1, 0.2, 0.6, 0.9};
+    return policy == USCA_STUDY    ? ask_at(e, "advice", "", 0.3)
+           : policy == JOINT_STUDY ? ask_suggestion(e, "advice", NULL, set, 2)
+                                   : ask_suggestion(e, "advice", NULL, NULL, 0);
+}
+
+static void side(char out[1200], bool trusted) {
+    (void)snprintf(out, 1200, on_postgres() ? "%s#tacet_%s" : "%s/%s.db", store_place, trusted ? "trusted" : "open");
+}
+
+/* Wherever creating a study ends, the same request goes on with it; another definition is refused, and says why. */
+static void test_create_again(void **state) {
+    static const char *const STUDIES[] = {JOINT_STUDY, FIXED_STUDY, USCA_STUDY};
+    static const struct {
+        bool trusted;
+        const char *table;
+    } ENDS[] = {{false, "study"}, {true, "study"}, {true, "snapshot"}};
+    (void)state;
+    for (size_t i = 0; i < 9; i++) {
+        const char *study = STUDIES[i / 3];
+        const bool last =
+            i % 3 == 2; /* all is there but the first state: what is charged at the beginning is charged */
+        char path[1200];
+        tacet_error err = {0};
+        assert_int_equal(store_teardown(NULL), 0);
+        assert_int_equal(store_setup(NULL), 0);
+        tacet__studies_close(open_store());
+        side(path, ENDS[i % 3].trusted);
+        refuse_rows(path, ENDS[i % 3].table, "1 = 1");
+        assert_int_not_equal(add_central(study, &err), TACET_OK);
+        if (last) {
+            assert_close(spent("advice"), study == JOINT_STUDY ? 1 : 0, 1e-6);
+        }
+        refuse_rows(path, ENDS[i % 3].table, NULL);
+        tacet__engine *e = open_central();
+        if (i % 3 > 0) {
+            const answer none = ask_any(e, study);
+            assert_true(none.status == TACET_STATE || none.status == TACET_NOT_FOUND);
+            tacet_error_clear(&err);
+            assert_int_equal(add_central(JOINT_OTHER, &err), TACET_CONFLICT);
+            assert_non_null(strstr(err.message, "another definition"));
+            assert_non_null(strstr(err.message, "not created to its end"));
+        }
+        assert_ok(add_central(study, &err));
+        assert_ok(add_central(study, &err)); /* once more is harmless */
+        assert_int_equal(ask_any(e, study).status, TACET_OK);
+        assert_close(spent("advice"), study == JOINT_STUDY ? 1 : 0, 1e-6);
+        tacet_error_clear(&err);
+        assert_int_equal(add_central(JOINT_OTHER, &err), TACET_CONFLICT);
+        assert_null(strstr(err.message, "not created to its end"));
+        tacet__engine_close(e);
+    }
+}
+
+static bool name_is_free(void) {
+    tacet__study study;
+    tacet__study_init(&study);
+    tacet__studies *store = open_store();
+    const tacet_status status = tacet__studies_get(store, &study, "advice", NULL);
+    tacet__study_clear(&study);
+    tacet__studies_close(store);
+    return status == TACET_NOT_FOUND;
+}
+
+/* What a policy refuses is refused before the study has its name. */
+static void test_refused_free(void **state) {
+    static const char *const HEADS[] = {
+        "\"policy\":\"usca\",\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}}",
+        "\"policy\":\"joint-fixed\",\"domain\":{\"points\":[[0],[0.5],[1]]}",
+        "\"policy\":\"joint\",\"domain\":{\"lower\":[0],\"upper\":[1]}"};
+    static const char *const TAILS[] = {
+        "\"budget\":{\"eps\":1e-300,\"delta\":1e-6},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}",
+        "\"budget\":{\"eps\":1,\"delta\":1e-300},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}",
+        "\"budget\":{\"eps\":1e99,\"delta\":1e-6},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}",
+        "\"budget\":{\"eps\":1,\"delta\":1e-6},\"prior\":{\"lengthscale\":1e-90,\"reward\":[0,1]}"};
+    (void)state;
+    size_t refused = 0;
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; k < sizeof TAILS / sizeof TAILS[0]; k++) {
+            char text[1000];
+            tacet_error err = {0};
+            (void)snprintf(text, sizeof text, "{\"name\":\"advice\",\"trust\":\"central\",%s,%s}", HEADS[i], TAILS[k]);
+            if (add_central(text, &err) != TACET_OK) {
+                assert_true(name_is_free());
+                refused++;
+            } else {
+                assert_int_equal(store_teardown(NULL), 0);
+                assert_int_equal(store_setup(NULL), 0);
+            }
+        }
+    }
+    assert_true(refused >= 8);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_usca_interrupted),
+        TEST(test_create_again),
+        TEST(test_refused_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

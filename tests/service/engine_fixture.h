@@ -103,7 +103,7 @@ static inline tacet_status toy_create(tacet__learner *out, const tacet__definiti
                                          .load = toy_load,
                                          .free = free};
     (void)def;
-    assert_non_null(ledger);
+    (void)ledger;
     *out = (tacet__learner){0};
     toy *t = calloc(1, sizeof *t);
     tacet_status status = t != NULL ? tacet_policy_wrap(&out->policy, &OPS, t, err) : TACET_NO_MEMORY;
