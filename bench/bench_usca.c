@@ -1,7 +1,9 @@
 /* bench_usca.c - contextual models: learning from 100,000 records, certificates, predictions; beside the features of
  * the same records alone (kernel values at the nodes and one matrix product), which every form of the algorithm must
  * compute. */
+#include "base/quadrature.h"
 #include "base/usca_internal.h"
+#include "open/usca_internal.h"
 
 #include <tacet/base/simrng.h>
 #include <tacet/trusted/usca.h>
@@ -61,7 +63,101 @@ static double predict(const tacet_usca_model *model) {
     return best;
 }
 
-static void predictions(tacet_usca_model *model) {
+/* The same by kernel values, one after the other; *error: the largest difference, in sums of |weights|. */
+static double predict_directly(const tacet_usca_model *model, double *error) {
+    const tacet_usca_parts *p = tacet_usca_model_parts(model);
+    double actions[ACTIONS * TACET_USCA_DIM_MOST];
+    double means[ACTIONS];
+    double direct[ACTIONS];
+    double best = INFINITY;
+    double scale = 0;
+    size_t chosen = 0;
+    const double context[TACET_USCA_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
+    for (size_t i = 0; i < ACTIONS * p->action_dim; i++) {
+        actions[i] = (double)(i % ACTIONS) / (ACTIONS - 1);
+    }
+    for (int k = 0; k < 20; k++) {
+        const double start = now();
+        for (size_t i = 0; i < ACTIONS; i++) {
+            double unit[TACET_USCA_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
+            for (size_t c = 0; c < p->action_dim; c++) {
+                unit[c] = actions[i * p->action_dim + c];
+            }
+            direct[i] = tacet__usca_mean(model, unit);
+        }
+        best = fmin(best, now() - start);
+    }
+    (void)tacet_usca_predict(model, &chosen, means, actions, ACTIONS, context, NULL);
+    *error = 0;
+    for (size_t j = 0; j < p->count; j++) {
+        scale += fabs(p->weights[j]);
+    }
+    for (size_t i = 0; i < ACTIONS; i++) {
+        *error = fmax(*error, fabs(means[i] - direct[i]) / scale);
+    }
+    return best;
+}
+
+/* Of a model on the nodes that learning uses; weights do not matter for the time. */
+static void predictions(tacet_kernel_kind kind, unsigned p, size_t action_dim, size_t context_dim) {
+    static const char *const NAMES[] = {"SE", "Matern 3/2", "Matern 5/2"};
+    const double zero[TACET_USCA_DIM_MOST] = {0};
+    const double one[TACET_USCA_DIM_MOST] = {1, 1, 1, 1};
+    const double lengthscales[TACET_USCA_DIM_MOST] = {0.5, 0.5, 0.5, 0.5};
+    const size_t d = action_dim + context_dim;
+    const size_t order = tacet__usca_order(d);
+    tacet_error err = {0};
+    tacet_usca_model *model = NULL;
+    tacet_simrng rng;
+    size_t count = 1;
+    for (size_t c = 0; c < d; c++) {
+        count *= order;
+    }
+    double *nodes = malloc(count * d * sizeof *nodes);
+    double *weights = malloc(count * sizeof *weights);
+    if (nodes == NULL || weights == NULL ||
+        tacet__quadrature_box(nodes, weights, d, order, zero, one, &err) != TACET_OK) {
+        stop(&err);
+    }
+    tacet_simrng_init(&rng, 2, 1);
+    for (size_t j = 0; j < count; j++) {
+        weights[j] = tacet_simrng_normal(&rng);
+    }
+    const tacet_usca_parts parts = {.action_dim = action_dim,
+                                    .context_dim = context_dim,
+                                    .lower = zero,
+                                    .upper = one,
+                                    .kind = kind,
+                                    .matern_p = p,
+                                    .lengthscales = lengthscales,
+                                    .nodes = nodes,
+                                    .weights = weights,
+                                    .count = count,
+                                    .eps = 1};
+    if (tacet_usca_model_create(&model, &parts, &err) != TACET_OK) {
+        stop(&err);
+    }
+    double error = 0;
+    const double took = predict(model);
+    const double direct = predict_directly(model, &error);
+    printf("  %-10s %zu + %zu: %5.1f us; by kernel values %5.1f us, difference %.0e of the weights\n", NAMES[p],
+           action_dim, context_dim, 1e6 * took, 1e6 * direct, error);
+    tacet_usca_model_free(model);
+    free(nodes);
+    free(weights);
+}
+
+static void all_predictions(void) {
+    static const size_t SHAPES[][2] = {{1, 1}, {1, 2}, {2, 1}, {1, 3}, {2, 2}, {3, 1}};
+    printf("prediction over %d actions, action + context coordinates:\n", (int)ACTIONS);
+    for (unsigned p = 0; p < 3; p++) {
+        for (size_t k = 0; k < sizeof SHAPES / sizeof *SHAPES; k++) {
+            predictions(p == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN, p, SHAPES[k][0], SHAPES[k][1]);
+        }
+    }
+}
+
+static void table(tacet_usca_model *model) {
     tacet_error err = {0};
     double error = 0;
     const double direct = predict(model);
@@ -175,7 +271,7 @@ static void run(const char *title, tacet_kernel_kind kind, size_t action_dim, do
            title, (int)ROUNDS, m, learnt - start, made - start, learnt - made, (learnt - start) / limit,
            (double)usage.ru_maxrss / 1024);
     certificates(basis);
-    predictions(model);
+    table(model);
     tacet_usca_model_free(model);
     tacet_usca_learner_free(learner);
     tacet_usca_basis_free(basis);
@@ -188,5 +284,6 @@ int main(void) {
     run("Matern 5/2, 1 + 1 coordinates", TACET_KERNEL_MATERN, 1, 0.3);
     run("SE, 2 + 1 coordinates", TACET_KERNEL_SE, 2, 0.5);
     run("Matern 5/2, 2 + 1 coordinates", TACET_KERNEL_MATERN, 2, 0.5);
+    all_predictions();
     return 0;
 }

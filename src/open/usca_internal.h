@@ -12,6 +12,25 @@ typedef struct tacet__usca_table {
     double *values;
 } tacet__usca_table;
 
+enum { TACET__USCA_TERMS_MOST = 128, TACET__USCA_FACTORS_MOST = 256, TACET__USCA_CHAINS = 5 };
+
+/* Consecutive coordinates of the actions, whose points occur with all points of the others. */
+typedef struct tacet__usca_axis {
+    size_t first, dim;    /* coordinates */
+    size_t count, stride; /* point j is that of node j * stride */
+} tacet__usca_axis;
+
+/* The kernel as a mixture of squared exponentials, and what is a product among the nodes (usca_product.c). */
+typedef struct tacet__usca_product {
+    size_t terms; /* 0: kernel values take less, or the nodes are no product */
+    double weight[TACET__USCA_TERMS_MOST];
+    double rate[TACET__USCA_CHAINS];     /* of r^2, in the first terms; four times that of the fifth before, later */
+    double inverse[TACET_USCA_DIM_MOST]; /* of the unit box's lengthscales */
+    size_t axis_count;                   /* of the actions */
+    tacet__usca_axis axes[TACET_USCA_DIM_MOST];
+    size_t actions, contexts; /* distinct ones among the nodes: actions fastest */
+} tacet__usca_product;
+
 struct tacet_usca_model {
     tacet_usca_parts parts; /* pointers go to the copies below */
     size_t d;
@@ -20,20 +39,24 @@ struct tacet_usca_model {
     double *by_coordinate; /* count x d */
     tacet_receipt receipts[TACET_USCA_RECEIPTS_MOST];
     tacet_kernel *kernel; /* of the unit box */
-    /* SE: k is a product over coordinates, so nodes with the same action share a factor. */
-    tacet_kernel *parts_of[2]; /* of actions, of contexts (NULL without) */
-    size_t group_count;        /* distinct actions among the nodes; 0: not SE */
-    size_t *group_of;          /* count */
-    double *group_action;      /* group_count x action_dim: by coordinate */
-    tacet__usca_table table;   /* values == NULL: none */
+    tacet__usca_product product;
+    tacet__usca_table table; /* values == NULL: none */
 };
 
 /* The mean at a point of the unit box, from kernel values. */
 double tacet__usca_mean(const tacet_usca_model *model, const double *unit);
+/* Sets terms = 0 where predictions should take kernel values. */
+void tacet__usca_product_init(tacet__usca_product *product, const tacet_usca_model *model);
+/* What the nodes weigh in this context, `actions` numbers a term; returns how many terms matter. */
+size_t tacet__usca_product_at(const tacet_usca_model *model, double *tensors, const double *unit);
+/* Means of n actions, TACET_USCA_DIM_MOST coordinates of the unit box each. */
+void tacet__usca_product_means(const tacet_usca_model *model, double *means, const double *tensors, size_t terms,
+                               const double *units, size_t n);
 /* What is left of the table in this context: action_points numbers, in `room` or in the table itself. */
 const double *tacet__usca_table_at(const tacet_usca_model *model, double *room, const double *unit);
 /* The mean of an action by what tacet__usca_table_at gave. */
 double tacet__usca_table_mean(const tacet_usca_model *model, const double *values, const double *unit);
-enum { TACET__USCA_ACTION_POINTS = 1 << 15 }; /* of a table, at most, where there are contexts */
+/* Of a table where there are contexts, and of the tensors of all terms: at most. */
+enum { TACET__USCA_ACTION_POINTS = 1 << 15 };
 
 #endif

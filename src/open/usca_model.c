@@ -1,8 +1,8 @@
 /* usca_model.c - a released model: a sum of kernel functions, and where it came from.
  * Ring: open. Source: docs/algorithms/usca.md, section 8. Kernel functions at the quadrature nodes, not features:
  * features of equal eigenvalues are defined up to a rotation that differs between machines, their sum is not. Cost:
- * count kernel values an action; SE is a product over coordinates, and takes as many as there are distinct actions
- * among the nodes; a table (usca_table.c) takes none. */
+ * count kernel values an action where the nodes have no structure; usca_product.c where they are a grid, which takes a
+ * fifth of that and less; a table (usca_table.c) takes none. */
 #include "open/usca_internal.h"
 
 #include "base/fail.h"
@@ -78,43 +78,6 @@ static void adopt(tacet_usca_model *m, const tacet_usca_parts *p) {
     m->parts.receipts = m->receipts;
 }
 
-/* Finds the distinct actions among the nodes, and makes the two factors of the kernel. */
-static tacet_status factor(tacet_usca_model *m, const double *unit, tacet_error *err) {
-    const size_t count = m->parts.count;
-    const size_t a = m->parts.action_dim;
-    size_t *first = TACET__ZALLOC(size_t, count);
-    m->group_of = TACET__ZALLOC(size_t, count);
-    m->group_action = TACET__ZALLOC(double, count *a);
-    tacet_status status = first == NULL || m->group_of == NULL || m->group_action == NULL
-                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model of %zu nodes", count)
-                              : TACET_OK;
-    for (size_t j = 0; j < count && status == TACET_OK; j++) {
-        size_t g = 0;
-        while (g < m->group_count && memcmp(m->nodes + first[g] * m->d, m->nodes + j * m->d, a * sizeof(double)) != 0) {
-            g++;
-        }
-        if (g == m->group_count) {
-            first[m->group_count++] = j;
-        }
-        m->group_of[j] = g;
-    }
-    for (size_t g = 0; g < m->group_count && status == TACET_OK; g++) {
-        for (size_t c = 0; c < a; c++) {
-            m->group_action[c * m->group_count + g] = m->nodes[first[g] * m->d + c];
-        }
-    }
-    for (size_t part = 0; part < 2 && status == TACET_OK; part++) {
-        tacet_kernel_spec spec;
-        tacet_kernel_spec_defaults(&spec);
-        spec.d = part == 0 ? a : m->d - a;
-        spec.lengthscales = part == 0 ? unit : unit + a;
-        spec.lengthscale_count = spec.d;
-        status = spec.d > 0 ? tacet_kernel_create(&m->parts_of[part], &spec, err) : TACET_OK;
-    }
-    free(first);
-    return status;
-}
-
 tacet_status tacet_usca_model_create(tacet_usca_model **out, const tacet_usca_parts *parts, tacet_error *err) {
     *out = NULL;
     tacet_status status = check(parts, err);
@@ -145,13 +108,11 @@ tacet_status tacet_usca_model_create(tacet_usca_model **out, const tacet_usca_pa
                                     .lengthscales = unit,
                                     .lengthscale_count = m->d};
     status = tacet_kernel_create(&m->kernel, &spec, err);
-    if (status == TACET_OK && parts->kind == TACET_KERNEL_SE) {
-        status = factor(m, unit, err);
-    }
     if (status != TACET_OK) {
         tacet_usca_model_free(m);
         return status;
     }
+    tacet__usca_product_init(&m->product, m);
     *out = m;
     return TACET_OK;
 }
@@ -162,10 +123,6 @@ void tacet_usca_model_free(tacet_usca_model *model) {
         free(model->weights);
         free(model->by_coordinate);
         tacet_kernel_free(model->kernel);
-        tacet_kernel_free(model->parts_of[0]);
-        tacet_kernel_free(model->parts_of[1]);
-        free(model->group_of);
-        free(model->group_action);
         free(model->table.values);
         free(model);
     }
@@ -173,34 +130,6 @@ void tacet_usca_model_free(tacet_usca_model *model) {
 
 const tacet_usca_parts *tacet_usca_model_parts(const tacet_usca_model *model) {
     return &model->parts;
-}
-
-/* SE: what the nodes of each distinct action weigh in this context. */
-static void weigh(const tacet_usca_model *m, double *group_weight, const double *unit) {
-    double row[TACET__KERNEL_BLOCK];
-    const size_t count = m->parts.count;
-    const size_t a = m->parts.action_dim;
-    memset(group_weight, 0, m->group_count * sizeof *group_weight);
-    for (size_t at = 0; at < count; at += TACET__KERNEL_BLOCK) {
-        const size_t n = count - at < TACET__KERNEL_BLOCK ? count - at : TACET__KERNEL_BLOCK;
-        if (m->parts_of[1] != NULL) {
-            tacet__kernel_row_soa(m->parts_of[1], row, m->by_coordinate + a * count + at, count, n, unit + a);
-        }
-        for (size_t j = 0; j < n; j++) {
-            group_weight[m->group_of[at + j]] += m->weights[at + j] * (m->parts_of[1] != NULL ? row[j] : 1);
-        }
-    }
-}
-
-static double grouped_mean(const tacet_usca_model *m, const double *group_weight, const double *unit) {
-    double row[TACET__KERNEL_BLOCK];
-    double mean = m->parts.offset;
-    for (size_t at = 0; at < m->group_count; at += TACET__KERNEL_BLOCK) {
-        const size_t n = m->group_count - at < TACET__KERNEL_BLOCK ? m->group_count - at : TACET__KERNEL_BLOCK;
-        tacet__kernel_row_soa(m->parts_of[0], row, m->group_action + at, m->group_count, n, unit);
-        mean += tacet__dot(row, group_weight + at, n);
-    }
-    return mean;
 }
 
 double tacet__usca_mean(const tacet_usca_model *m, const double *unit) {
@@ -226,33 +155,63 @@ static bool scaled(const tacet_usca_model *m, double *out, const double *x, size
     return inside;
 }
 
+/* How the means of actions are found in one context. */
+typedef struct asked {
+    const tacet_usca_model *model;
+    double unit[TACET_USCA_DIM_MOST]; /* the context, after room for an action */
+    double *room;                     /* tensors of the terms, or the table in this context */
+    const double *values;
+    size_t terms;
+} asked;
+
+static void begin(asked *q) {
+    if (q->model->table.values != NULL) {
+        q->values = tacet__usca_table_at(q->model, q->room, q->unit);
+    } else if (q->model->product.terms > 0) {
+        q->terms = tacet__usca_product_at(q->model, q->room, q->unit);
+    }
+}
+
+static void answer(asked *q, double *means, const double *units, size_t n) {
+    if (q->terms > 0) {
+        tacet__usca_product_means(q->model, means, q->room, q->terms, units, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double *unit = units + i * TACET_USCA_DIM_MOST;
+        means[i] =
+            q->values != NULL ? tacet__usca_table_mean(q->model, q->values, unit) : tacet__usca_mean(q->model, unit);
+    }
+}
+
 tacet_status tacet_usca_predict(const tacet_usca_model *model, size_t *best, double *means, const double *actions,
                                 size_t n, const double *context, tacet_error *err) {
+    enum { SOME = 64 };
     const size_t a = model->parts.action_dim;
-    const bool tabled = model->table.values != NULL;
-    double unit[TACET_USCA_DIM_MOST] = {0};
-    double room[TACET__USCA_ACTION_POINTS]; /* group weights, or the table in this context */
-    const double *values = room;
+    double room[TACET__USCA_ACTION_POINTS];
+    double units[SOME * TACET_USCA_DIM_MOST];
+    asked question = {.model = model, .room = room};
     size_t top = 0;
     if (n == 0) {
         return tacet__fail(err, TACET_INVALID, "there is no action to choose from");
     }
-    if (!scaled(model, unit, context, a, model->parts.context_dim)) {
+    if (!scaled(model, question.unit, context, a, model->parts.context_dim)) {
         return tacet__fail(err, TACET_INVALID, "the context lies outside the bounds of the model");
     }
-    if (tabled) {
-        values = tacet__usca_table_at(model, room, unit);
-    } else if (model->group_count > 0) {
-        weigh(model, room, unit);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (!scaled(model, unit, actions + i * a, 0, a)) {
-            return tacet__fail(err, TACET_INVALID, "action %zu lies outside the bounds of the model", i + 1);
+    begin(&question);
+    for (size_t at = 0; at < n; at += SOME) {
+        const size_t some = n - at < SOME ? n - at : SOME;
+        for (size_t i = 0; i < some; i++) {
+            double *unit = units + i * TACET_USCA_DIM_MOST;
+            memcpy(unit, question.unit, sizeof question.unit);
+            if (!scaled(model, unit, actions + (at + i) * a, 0, a)) {
+                return tacet__fail(err, TACET_INVALID, "action %zu lies outside the bounds of the model", at + i + 1);
+            }
         }
-        means[i] = tabled                   ? tacet__usca_table_mean(model, values, unit)
-                   : model->group_count > 0 ? grouped_mean(model, room, unit)
-                                            : tacet__usca_mean(model, unit);
-        top = means[i] > means[top] ? i : top;
+        answer(&question, means + at, units, some);
+        for (size_t i = at; i < at + some; i++) {
+            top = means[i] > means[top] ? i : top;
+        }
     }
     *best = top;
     return TACET_OK;

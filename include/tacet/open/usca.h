@@ -44,9 +44,9 @@ TACET_API tacet_status tacet_usca_model_create(tacet_usca_model **out, const tac
 TACET_API void tacet_usca_model_free(tacet_usca_model *model); /* NULL is allowed */
 TACET_API const tacet_usca_parts *tacet_usca_model_parts(const tacet_usca_model *model);
 
-/* Makes predictions a matter of microseconds, whatever the kernel: the mean is tabulated, and interpolated from then
- * on. The grid is refined until table and kernel values differ by at most `tolerance` (in the unit of rewards) at 512
- * points, half of them beside nodes, where the mean is least smooth; *error (may be NULL) is the largest difference
+/* Makes predictions a matter of a few microseconds, whatever the kernel: the mean is tabulated, and interpolated from
+ * then on. The grid is refined until table and kernel values differ by at most `tolerance` (in the unit of rewards) at
+ * 512 points, half of them beside nodes, where the mean is least smooth; *error (may be NULL) is the largest difference
  * seen. Post-processing of the release, as predictions are. Takes about as long as 50 (two coordinates) to some
  * hundred (three) predictions over 101 actions without it. Not while another thread uses the model. INVALID: a
  * tolerance not > 0. UNSUPPORTED: no table of 2^20 numbers is so fine; the model stays as it was, and good. NO_MEMORY.
@@ -55,7 +55,9 @@ TACET_API tacet_status tacet_usca_model_tabulate(tacet_usca_model *model, double
                                                  tacet_error *err);
 
 /* means[i] (n of them) of the actions (action_dim x n, by columns) in this context, and which is the largest (the first
- * of equals). Nothing is allocated. INVALID: n = 0; a context or action outside the bounds, NaN included. */
+ * of equals). Nothing is allocated. Without a table a mean is within 4e-12 * sum |weights| of the sum above, rounding
+ * apart, and does not depend on what other actions are asked about. INVALID: n = 0; a context or action outside the
+ * bounds, NaN included. */
 TACET_API tacet_status tacet_usca_predict(const tacet_usca_model *model, size_t *best, double *means,
                                           const double *actions, size_t n, const double *context, tacet_error *err);
 /* A grid of per_axis^action_dim equispaced actions, end points included: actions has room for them, by columns. */
