@@ -157,6 +157,12 @@ static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
         goto done;
     }
+    /* A record is decimal text. Reading it rounds by up to 2^-53 of the number, for either record: much, where numbers
+     * are large for their unit. */
+    for (size_t i = 0; i < job->d; i++) {
+        upper[i] = fmax(fabs(s->columns[i].lo), fabs(s->columns[i].hi)) / s->columns[i].unit;
+    }
+    neighbours.move += 0x1p-51 * norm_of(upper, job->d);
     for (size_t i = 0; i < job->d; i++) {
         upper[i] = (s->columns[i].hi / 2 - s->columns[i].lo / 2) / s->columns[i].unit;
         lower[i] = -upper[i];

@@ -333,6 +333,26 @@ static void test_scaling_rounds(void **state) {
     tacet_manifest_clear(&m);
 }
 
+/* Records are decimal text. Where numbers are large for their unit, two that differ by one unit are many units apart
+ * once they are doubles: the noise pays for the distance of the doubles. */
+static void test_reading_rounds(void **state) {
+    fixture *f = *state;
+    tacet_manifest m;
+    double sigma = 0;
+    f->settings.column_count = 1;
+    f->columns[0].lo = 1e15;
+    f->columns[0].hi = 1e15 + 1;
+    f->columns[0].unit = 0.001;
+    const double near = strtod("1000000000000000.062", NULL), far = strtod("1000000000000000.063", NULL);
+    const double apart = (far - near) / f->columns[0].unit;
+    assert_true(apart > 124);
+    write_text(f->data, "age\n1000000000000000.062\n1000000000000000.5\n");
+    run_ok(f, &m);
+    assert_ok(tacet_calibrate_gaussian(&sigma, m.eps, m.delta, apart, NULL));
+    assert_true(m.sigma >= sigma);
+    tacet_manifest_clear(&m);
+}
+
 static void test_published(void **state) {
     fixture *f = *state;
     tacet_manifest m;
@@ -752,6 +772,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_clipped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_projection, setup, teardown),
         cmocka_unit_test_setup_teardown(test_scaling_rounds, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reading_rounds, setup, teardown),
         cmocka_unit_test_setup_teardown(test_published, setup, teardown),
         cmocka_unit_test_setup_teardown(test_seeded_is_stamped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
