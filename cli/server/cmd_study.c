@@ -1,5 +1,5 @@
-/* cmd_study.c - tacet study list, show, archive, token: what is stored, beside a running server or without one.
- * Ring: trusted. Shows definitions and counts; never a decision set, a reward or a state. */
+/* cmd_study.c - tacet study list, show, archive, snapshot, token: what is stored, beside a running server or without
+ * one. Ring: trusted. Shows definitions and counts; never a decision set, a reward or a state. */
 #include "server/commands.h"
 
 #include "base/fail.h"
@@ -103,6 +103,76 @@ int cmd_study_show(int argc, char **argv, const cli_command *self) {
 
 int cmd_study_archive(int argc, char **argv, const cli_command *self) {
     return with_study(argc, argv, self, true);
+}
+
+/* --- snapshots -----------------------------------------------------------------------------------------------------
+ */
+
+enum { STUDIES_MOST = 100000 };
+
+typedef struct names {
+    char (*list)[TACET__STUDY_NAME_MOST + 1];
+    size_t count;
+} names;
+
+static tacet_status note_name(const tacet__study *s, void *user, tacet_error *err) {
+    names *n = user;
+    void *more = n->count < STUDIES_MOST ? realloc(n->list, (n->count + 1) * sizeof *n->list) : NULL;
+    if (more == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory listing the studies");
+    }
+    n->list = more;
+    memcpy(n->list[n->count++], s->name, sizeof s->name);
+    return TACET_OK;
+}
+
+static tacet_status save_one(const tacet__engine_settings *settings, const char *name, json_t *array,
+                             tacet_error *err) {
+    uint64_t replayed = 0;
+    uint64_t events = 0;
+    const tacet_status status = tacet__engine_save(settings, &replayed, &events, name, err);
+    if (status == TACET_OK) {
+        if (!cli_json_wanted()) {
+            printf("study %s: saved after event %" PRIu64 ", %" PRIu64 " of them replayed\n", name, events, replayed);
+        }
+        (void)json_array_append_new(array, json_pack("{ss sI sI}", "name", name, "events", (json_int_t)events,
+                                                     "replayed", (json_int_t)replayed));
+    }
+    return status;
+}
+
+int cmd_study_snapshot(int argc, char **argv, const cli_command *self) {
+    tacet__metrics metrics = {0};
+    tacet__engine_settings settings = {.kinds = server_kinds, .metrics = &metrics};
+    tacet__studies *store = NULL;
+    tacet_error err = {0};
+    const char *name = NULL;
+    size_t count = 1;
+    names all = {0};
+    const cli_option options[] = {STORE_OPTIONS(settings.store), {0}};
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, &name, &count, &code)) {
+        return code;
+    }
+    json_t *array = json_array();
+    tacet_status status = TACET_OK;
+    if (count == 1) {
+        status = save_one(&settings, name, array, &err);
+    } else {
+        status = tacet__studies_open(&store, &settings.store, &err);
+        status = status != TACET_OK ? status : tacet__studies_list(store, note_name, &all, &err);
+        tacet__studies_close(store);
+        for (size_t i = 0; status == TACET_OK && i < all.count; i++) {
+            status = save_one(&settings, all.list[i], array, &err);
+        }
+    }
+    free(all.list);
+    if (status != TACET_OK) {
+        json_decref(array);
+        return cli_fail(self, &err);
+    }
+    cli_json_print(json_pack("{so}", "studies", array));
+    return CLI_EXIT_OK;
 }
 
 /* --- tokens ------------------------------------------------------------------------------------------------------- */

@@ -74,6 +74,21 @@ static const cli_command COMMANDS[] = {
         .run = cmd_study_archive,
     },
     {
+        .name = "study snapshot",
+        .summary = "save the policies of studies as of their newest events",
+        .usage = "[NAME] --store DIR|URL",
+        .description =
+            "Replays what the newest snapshot of a study does not have yet, and saves the policy; of all studies when "
+            "none "
+            "is named. Servers do this when they are stopped in order. After a crash, run it with the same version of "
+            "the "
+            "program before another one is installed: that one might round otherwise, and could then not replay. "
+            "Servers may run meanwhile.",
+        .examples = "tacet study snapshot --store studies\n"
+                    "tacet study snapshot dose --store studies",
+        .run = cmd_study_snapshot,
+    },
+    {
         .name = "study token",
         .summary = "make, list or withdraw the tokens of clients",
         .usage = "--store DIR|URL (--role ROLE [--study NAME] | --list | --drop N)",

@@ -22,7 +22,7 @@ static const entry TABLE[] = {
     {"gp-ucb", "tacet-plain", 1, "trusted", "plain GP-UCB over a CSV; unprotected, the reference"},
     {"device", "tacet-device", 1, "trusted", "randomise a reward on the device, once per ticket: suggest, report"},
     {"server", "tacet-server", 1, "trusted", "the suggestion service over HTTPS; init makes its keys"},
-    {"study", "tacet-server", 1, "trusted", "studies of the service: create, list, show, archive, token"},
+    {"study", "tacet-server", 1, "trusted", "studies of the service: create, list, show, archive, snapshot, token"},
     {"store", "tacet-server", 1, "trusted", "where the studies are kept: init, check, backup"},
     {"collector", "tacet-collector", 1, "open", "the suggestion service for local studies alone"},
     {"joint predict", "tacet-predict", 1, "open", "the best arm of a decision set, from a released model"},

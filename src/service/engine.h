@@ -73,7 +73,8 @@ typedef struct tacet__engine tacet__engine;
 
 /* Opens the store once, to see that it can be. Errors of tacet__studies_open. The settings' texts are borrowed. */
 tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_settings *settings, tacet_error *err);
-/* Answers what is in hand with BUSY, saves what is worth it, ends the workers. NULL is allowed. */
+/* Answers what is in hand with BUSY, saves every policy that has events its newest snapshot does not have, ends the
+ * workers. NULL is allowed. */
 void tacet__engine_close(tacet__engine *engine);
 /* From now on every job is answered BUSY, those that wait at once. Returns before they are: tacet__engine_drain waits
  * until every job that was taken is answered. Both before the wire is stopped. */
@@ -91,6 +92,12 @@ void tacet__engine_submit(tacet__engine *engine, const char *study, tacet__job *
  * A retry after a failure is harmless. `out` (may be NULL) receives the canonical definition, from malloc. */
 tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **out, const char *definition, size_t size,
                                tacet_error *err);
+
+/* Saves the policy of a study as of its newest event; beside servers that run, or without them. `replayed`: how many
+ * events the newest snapshot before did not have; `events`: how many there are. CORRUPT: they cannot be replayed here.
+ */
+tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t *replayed, uint64_t *events,
+                                const char *name, tacet_error *err);
 
 /* The token behind a text, from memory for a few seconds; NOT_FOUND: none. Any thread. */
 tacet_status tacet__engine_token(tacet__engine *engine, tacet__token *out, const char *text, tacet_error *err);

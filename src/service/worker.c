@@ -17,7 +17,6 @@ enum {
     QUEUE_MOST = 4096,
     SNAPSHOT_BYTES = 64, /* of snapshots an event, on average: a policy of 256 KiB costs that at
                             TACET__SNAPSHOT_EVENTS, a larger one is saved less often */
-    STOP_SNAPSHOT = 256, /* a worker that stops saves its policy when a replay would have more events than this */
     PROJECT_BATCHES = 32 /* the open store may lag by that many batches while there is work */
 };
 static const size_t BYTES_MOST = (size_t)64 << 20; /* of the jobs of a study, waiting or in hand: one may be 2 MiB */
@@ -280,19 +279,56 @@ static void poll_log(tacet__worker *w) {
     answer_waiting(w, w->damaged);
 }
 
-/* A replay at the next start is to be short. */
-static void save_at_end(tacet__worker *w) {
+/* Saves the policy as of the newest event, unless that was done. */
+static tacet_status save_now(tacet__worker *w, tacet_error *err) {
     tacet__batch b = {0};
-    if (!w->r.loaded || w->damaged || w->r.applied < w->r.saved + STOP_SNAPSHOT) {
-        return;
+    tacet_status status = tacet__replica_begin(&w->r, err);
+    if (status != TACET_OK) {
+        return status;
     }
-    if (tacet__replica_begin(&w->r, &b.err) == TACET_OK) {
+    if (w->r.study.head > w->r.study.snapshot) {
         snapshot(w, &b);
-        if (b.broken || tacet__studies_commit(w->r.store, &b.err) != TACET_OK) {
-            tacet__studies_rollback(w->r.store);
-            log_failure(w, "no snapshot at the end", &b.err);
-        }
+        status =
+            b.broken ? tacet__fail(err, b.err.status, "%s", b.err.message) : tacet__studies_commit(w->r.store, err);
     }
+    tacet__studies_rollback(w->r.store);
+    return status;
+}
+
+/* So that the next start replays nothing: it may be of another build, whose arithmetic rounds otherwise. */
+static void save_at_end(tacet__worker *w) {
+    tacet_error err = {0};
+    if (w->r.loaded && !w->damaged && save_now(w, &err) != TACET_OK) {
+        log_failure(w, "no snapshot at the end", &err);
+    }
+}
+
+static void forget(tacet__worker *w) {
+    tacet__replica_unload(&w->r);
+    tacet__study_clear(&w->r.study);
+    tacet__studies_close(w->r.store);
+}
+
+tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t *replayed, uint64_t *events,
+                                const char *name, tacet_error *err) {
+    tacet__worker *w = TACET__ZALLOC(tacet__worker, 1);
+    *replayed = *events = 0;
+    if (w == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
+    }
+    w->r.settings = settings;
+    (void)snprintf(w->r.name, sizeof w->r.name, "%s", name);
+    tacet__study_init(&w->r.study);
+    tacet_status status = tacet__replica_begin(&w->r, err);
+    if (status == TACET_OK) {
+        *events = w->r.study.head;
+        *replayed = w->r.study.head - w->r.saved;
+        tacet__studies_rollback(w->r.store);
+        status = save_now(w, err);
+    }
+    forget(w);
+    free(w);
+    return status;
 }
 
 static void *work(void *user) {
@@ -317,9 +353,7 @@ static void *work(void *user) {
     answer_waiting(w, true);
     save_at_end(w);
     project(w, true);
-    tacet__replica_unload(&w->r);
-    tacet__study_clear(&w->r.study);
-    tacet__studies_close(w->r.store);
+    forget(w);
     return NULL;
 }
 

@@ -30,6 +30,10 @@ if grep '"error"' output; then fail "a request was refused"; fi
 # A store that was used holds what was acknowledged, whoever opens it next; the ledger is whole.
 "$TACET_BIN/tacet" study show dose --store studies | grep -q '1 suggested, 1 observed' || fail "the observation is not stored"
 "$TACET_BIN/tacet" ledger verify --ledger studies/ledger-dose.db >/dev/null || fail "the ledger does not hold"
+# The server was stopped in order, so there is nothing left to replay.
+"$TACET_BIN/tacet" study snapshot --store studies | grep -q '^study dose: saved after event 2, 0 of them replayed$' ||
+    fail "an orderly stop left events to replay"
+if "$TACET_BIN/tacet" study snapshot nosuch --store studies 2>/dev/null; then fail "a study that is not there was saved"; fi
 # Repeating the creation is harmless, another study of the name is refused.
 create="$TACET_BIN/tacet study create --store studies --name dose --trust central --eps 1 --delta 1e-6 --lengthscale 0.3"
 $create --bounds 0:1,0:1 >/dev/null || fail "a retry of create is refused"

@@ -185,6 +185,58 @@ static void test_minimise(void **state) {
     tacet__engine_close(e);
 }
 
+/* What a server that was killed would have left: the snapshot before. */
+static void drop_newest_snapshot(void) {
+    raw_sql(true, "DELETE FROM snapshot WHERE place = (SELECT max(place) FROM snapshot)");
+    raw_sql(true, "UPDATE study SET snapshot = 0");
+}
+
+/* Another build, whose arithmetic rounds otherwise, cannot replay what this one suggested, and need not: an orderly
+ * stop leaves nothing to replay, and neither does tacet study snapshot after a kill. */
+static void test_other_arithmetic(void **state) {
+    const double set[] = {0.1, 0, 0.9, 0};
+    const tacet__engine_settings settings = engine_settings();
+    uint64_t replayed = 0;
+    uint64_t events = 0;
+    tacet_error err = {0};
+    (void)state;
+    add_study(TOY_STUDY);
+    add_study(LOCAL_STUDY);
+    for (int way = 0; way < 2; way++) {
+        tacet__engine *e = open_engine();
+        for (int i = 0; i < 2; i++) {
+            const answer a = ask_suggestion(e, "toys", NULL, set, 2);
+            assert_int_equal(send_observation(e, "toys", a.ticket, 1).status, TACET_OK);
+        }
+        tacet__engine_close(e);
+        if (way == 1) {
+            drop_newest_snapshot();
+            assert_ok(tacet__engine_save(&settings, &replayed, &events, "toys", NULL));
+            assert_int_equal(events, raw_number(true, "SELECT head FROM study"));
+            assert_int_equal(replayed, 4);
+            assert_ok(tacet__engine_save(&settings, &replayed, &events, "toys", NULL));
+            assert_int_equal(replayed, 0);
+        }
+        toy_forgets = true;
+        e = open_engine();
+        assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).index, 0); /* its own choice, from the same state */
+        toy_forgets = false;
+        tacet__engine_close(e);
+    }
+    /* Nothing new: nothing is written. A study of the open store, and none at all. */
+    const int64_t snapshots = (int64_t)engine_metrics.snapshots;
+    tacet__engine *e = open_engine();
+    assert_int_equal(look_at(e, "toys", "none", 0).status, TACET_NOT_FOUND);
+    tacet__engine_close(e);
+    assert_int_equal(engine_metrics.snapshots, snapshots);
+    assert_ok(tacet__engine_save(&settings, &replayed, &events, "slides", NULL));
+    assert_int_equal(events, 0);
+    assert_status(tacet__engine_save(&settings, &replayed, &events, "nosuch", &err), TACET_NOT_FOUND);
+    /* What cannot be replayed is not saved over. */
+    drop_newest_snapshot();
+    assert_status(tacet__engine_save(&settings, &replayed, &events, "toys", &err), TACET_CORRUPT);
+}
+
 /* A policy that does not repeat what is stored stops the study: replays check. */
 static void test_replay_checks(void **state) {
     const double set[] = {0.1, 0, 0.9, 0};
@@ -196,6 +248,7 @@ static void test_replay_checks(void **state) {
         assert_int_equal(send_observation(e, "toys", a.ticket, 1).status, TACET_OK);
     }
     tacet__engine_close(e);
+    drop_newest_snapshot(); /* as if it had been killed */
     toy_forgets = true;
     e = open_engine();
     assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_CORRUPT);
@@ -423,9 +476,18 @@ static void test_queue_bytes(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_once),         TEST(test_ranges),  TEST(test_replicas_central), TEST(test_replicas_local),
-        TEST(test_minimise),     TEST(test_archive), TEST(test_replay_checks),    TEST(test_long_poll),
-        TEST(test_failing_disk), TEST(test_crowd),   TEST(test_queue_bytes),
+        TEST(test_once),
+        TEST(test_ranges),
+        TEST(test_replicas_central),
+        TEST(test_replicas_local),
+        TEST(test_minimise),
+        TEST(test_archive),
+        TEST(test_replay_checks),
+        TEST(test_other_arithmetic),
+        TEST(test_long_poll),
+        TEST(test_failing_disk),
+        TEST(test_crowd),
+        TEST(test_queue_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
