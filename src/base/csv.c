@@ -60,19 +60,27 @@ bool tacet__csv_enlarge(tacet_csv *csv) {
     return true;
 }
 
-tacet_status tacet__csv_read(tacet_csv *csv, size_t most, tacet_error *err) {
-    size_t got = 0;
-    const tacet_status status = csv->source.read(csv->source.user, csv->buffer + csv->end, most, &got, err);
+tacet_status tacet__csv_get(tacet_csv *csv, char *to, size_t most, size_t *got, tacet_error *err) {
+    *got = 0;
+    const tacet_status status = csv->source.read(csv->source.user, to, most, got, err);
     if (status != TACET_OK) {
         return tacet__fail(err, status, "%s: reading failed", csv->name);
     }
-    if (got > most) {
+    if (*got > most) {
         return tacet__fail(err, TACET_IO, "%s: the source gave more than was asked for", csv->name);
     }
-    csv->ended = got == 0;
-    csv->end += got;
-    memset(csv->buffer + csv->end, 0, CSV_PAD);
+    csv->ended = *got == 0;
     return TACET_OK;
+}
+
+static tacet_status read_more(tacet_csv *csv, size_t most, tacet_error *err) {
+    size_t got = 0;
+    const tacet_status status = tacet__csv_get(csv, csv->buffer + csv->end, most, &got, err);
+    if (status == TACET_OK) {
+        csv->end += got;
+        memset(csv->buffer + csv->end, 0, CSV_PAD);
+    }
+    return status;
 }
 
 /* More bytes behind what the record has so far, which moves to the front. */
@@ -92,7 +100,7 @@ static tacet_status refill(tacet_csv *csv, cursor *c, tacet_error *err) {
     if (csv->end == csv->capacity && !tacet__csv_enlarge(csv)) {
         return tacet__csv_no_memory(csv, err);
     }
-    return tacet__csv_read(csv, csv->capacity - csv->end, err);
+    return read_more(csv, csv->capacity - csv->end, err);
 }
 
 /* Closes the field whose content is [start, stop). */
@@ -430,6 +438,10 @@ void tacet_csv_close(tacet_csv *csv) {
     free(csv->buffer);
     free(csv->fields);
     free(csv->places);
+    if (csv->marks != NULL) {
+        sodium_memzero(csv->marks, csv->marks_capacity * sizeof *csv->marks);
+    }
+    free(csv->marks);
     if (csv->like == NULL) {
         free(csv->names);
         free(csv->name_at);

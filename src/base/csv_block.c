@@ -1,7 +1,8 @@
 /* csv_block.c - whole records of a CSV stream, moved from reader to reader.
- * Ring: base. The buffers are swapped, and only the piece of a record behind the cut is copied. Without quotes the last
- * line feed is a cut; with them, or where CR ends lines, a scan by the rules of csv.c finds it. Cost: one look at each
- * byte, sixteen at a time. */
+ * Ring: base. A block reads into its own buffer, which so stays in the cache of the processor that works on it; the
+ * reader that owns the source keeps the piece of a record behind the cut. Without quotes the last line feed is a cut;
+ * with them, or where CR ends lines, a scan by the rules of csv.c finds it. Cost: one look at each byte, sixteen at a
+ * time. */
 #include "base/csv_block.h"
 
 #include "base/csv_internal.h"
@@ -21,6 +22,14 @@ static tacet_status at_end(void *user, void *buffer, size_t capacity, size_t *co
     return TACET_OK;
 }
 
+static void keep_nothing(tacet_csv *block) {
+    block->at = block->end = block->record_at = 0;
+    block->field_count = 0;
+    block->current = false;
+    block->ended = true;
+    block->records = 0;
+}
+
 tacet_status tacet__csv_block_open(tacet_csv **out, const tacet_csv *like, tacet_error *err) {
     *out = NULL;
     tacet_csv *block = TACET__ZALLOC(tacet_csv, 1);
@@ -35,14 +44,13 @@ tacet_status tacet__csv_block_open(tacet_csv **out, const tacet_csv *like, tacet
     block->source = (tacet_csv_source){.read = at_end};
     block->buffer = buffer;
     block->capacity = CSV_FIRST_CAPACITY;
-    block->at = block->end = block->record_at = 0;
+    keep_nothing(block);
     memset(buffer, 0, CSV_PAD);
-    block->ended = true;
-    block->current = false;
-    block->records = 0;
     block->fields = NULL;
-    block->field_capacity = block->field_count = 0;
+    block->field_capacity = 0;
     block->places = NULL;
+    block->marks = NULL;
+    block->marks_capacity = 0;
     *out = block;
     return TACET_OK;
 }
@@ -110,11 +118,8 @@ static uint64_t count_lines(const char *text, size_t size, bool after_return) {
     return lines;
 }
 
-/* Where the first `most` unread bytes can be cut, and the lines that end before; 0: nowhere yet. */
-static size_t find_cut(const tacet_csv *from, size_t most, uint64_t *lines) {
-    const char *text = from->buffer + from->at;
-    const size_t size = from->end - from->at < most ? from->end - from->at : most;
-    const bool all = from->ended && size == from->end - from->at;
+/* Where text[0, size) can be cut, and the lines that end before; 0: nowhere yet. `all`: nothing follows it. */
+static size_t find_cut(const tacet_csv *from, const char *text, size_t size, bool all, uint64_t *lines) {
     const counts seen = count_bytes(text, size);
     size_t cut = size;
     if (seen.others > 0 || (seen.feeds == 0 && !all)) {
@@ -130,73 +135,75 @@ static size_t find_cut(const tacet_csv *from, size_t most, uint64_t *lines) {
     return cut;
 }
 
-/* Unread bytes to the front, and more behind them. */
-static tacet_status fill(tacet_csv *from, size_t wanted, tacet_error *err) {
-    if (from->at > 0) {
-        memmove(from->buffer, from->buffer + from->at, from->end - from->at);
-        from->end -= from->at;
-        from->at = 0;
-    }
-    while (from->capacity < wanted) {
-        if (!tacet__csv_enlarge(from)) {
+/* Up to `wanted` bytes of the stream into the block: what `from` still has, then what its source gives. */
+static tacet_status fill(tacet_csv *block, tacet_csv *from, size_t wanted, tacet_error *err) {
+    while (block->capacity < wanted) {
+        if (!tacet__csv_enlarge(block)) {
             return tacet__csv_no_memory(from, err);
         }
     }
+    const size_t unread = from->end - from->at;
+    const size_t moved = unread < wanted - block->end ? unread : wanted - block->end;
+    memcpy(block->buffer + block->end, from->buffer + from->at, moved);
+    from->at += moved;
+    block->end += moved;
     tacet_status status = TACET_OK;
-    while (status == TACET_OK && from->end < wanted && !from->ended) {
-        status = tacet__csv_read(from, wanted - from->end, err);
+    while (status == TACET_OK && block->end < wanted && !from->ended) {
+        size_t got = 0;
+        status = tacet__csv_get(from, block->buffer + block->end, wanted - block->end, &got, err);
+        block->end += status == TACET_OK ? got : 0;
     }
     return status;
 }
 
-static void swap(tacet_csv *block, tacet_csv *from, size_t cut) {
-    char *buffer = block->buffer;
-    const size_t capacity = block->capacity;
-    const size_t rest = from->end - from->at - cut;
-    memcpy(buffer, from->buffer + from->at + cut, rest);
-    memset(buffer + rest, 0, CSV_PAD);
-    block->buffer = from->buffer;
-    block->capacity = from->capacity;
-    block->at = from->at;
-    block->end = from->at + cut;
-    memset(block->buffer + block->end, 0, CSV_PAD);
-    block->field_count = 0;
-    block->current = false;
-    block->ended = true;
-    block->records = 0;
-    block->line = from->line;
-    block->after_return = from->after_return;
-    from->buffer = buffer;
-    from->capacity = capacity;
-    from->at = 0;
-    from->end = rest;
-    from->after_return = cut > 0 && block->buffer[block->end - 1] == '\r';
+/* Gives back what lies behind the cut, in front of what `from` still has: nothing, unless the block is a full one. */
+static tacet_status give_back(tacet_csv *block, tacet_csv *from, size_t cut, tacet_error *err) {
+    const size_t rest = block->end - cut;
+    if (from->at < rest) {
+        const size_t unread = from->end - from->at; /* it came from there, so there is room, unless it came in pieces */
+        while (from->capacity < rest + unread) {
+            if (!tacet__csv_enlarge(from)) {
+                return tacet__csv_no_memory(from, err);
+            }
+        }
+        memmove(from->buffer + rest, from->buffer + from->at, unread);
+        from->at = rest;
+        from->end = rest + unread;
+    }
+    from->at -= rest;
+    memcpy(from->buffer + from->at, block->buffer + cut, rest);
+    memset(from->buffer + from->end, 0, CSV_PAD);
+    block->end = cut;
+    memset(block->buffer + cut, 0, CSV_PAD);
+    return TACET_OK;
 }
 
 tacet_status tacet__csv_block_take(tacet_csv *block, tacet_csv *from, bool *found, tacet_error *err) {
     *found = false;
     uint64_t lines = 0;
     size_t cut = 0;
+    keep_nothing(block);
     for (size_t wanted = TACET__CSV_BLOCK; cut == 0; wanted *= 2) {
         if (wanted > TACET__CSV_BLOCK && wanted / 2 > from->settings.most_bytes) {
             from->record_line = from->line;
             return tacet__csv_too_long(from, err);
         }
-        const tacet_status status = fill(from, wanted, err);
+        const tacet_status status = fill(block, from, wanted, err);
         if (status != TACET_OK) {
             return status;
         }
-        if (from->end == 0) {
+        if (block->end == 0) {
             return TACET_OK;
         }
-        cut = find_cut(from, wanted, &lines);
+        cut = find_cut(from, block->buffer, block->end, from->ended && from->at == from->end, &lines);
     }
-    while (block->capacity < from->capacity) {
-        if (!tacet__csv_enlarge(block)) {
-            return tacet__csv_no_memory(from, err);
-        }
+    const tacet_status status = give_back(block, from, cut, err);
+    if (status != TACET_OK) {
+        return status;
     }
-    swap(block, from, cut);
+    block->line = from->line;
+    block->after_return = from->after_return;
+    from->after_return = block->buffer[cut - 1] == '\r';
     from->line += lines;
     *found = true;
     return TACET_OK;

@@ -36,7 +36,9 @@ struct tacet_csv {
     size_t *name_at;
     tacet_error failure;
     unsigned char stops[256];
-    size_t *places;        /* of each column: where its number goes; CSV_SKIP. Set by tacet_csv_rows */
+    size_t *places;  /* of each column: where its number goes; CSV_SKIP. Set by tacet_csv_rows */
+    uint32_t *marks; /* a block: where its fields end; room for them */
+    size_t marks_capacity;
     const tacet_csv *like; /* a block: whose names it has */
 };
 
@@ -44,7 +46,7 @@ tacet_status tacet__csv_no_memory(const tacet_csv *csv, tacet_error *err);
 tacet_status tacet__csv_too_long(const tacet_csv *csv, tacet_error *err);
 /* Doubles the buffer; the old one is wiped. */
 bool tacet__csv_enlarge(tacet_csv *csv);
-/* Up to `most` more bytes behind buffer[end]; sets ended. */
-tacet_status tacet__csv_read(tacet_csv *csv, size_t most, tacet_error *err);
+/* Up to `most` bytes of the source; sets ended. */
+tacet_status tacet__csv_get(tacet_csv *csv, char *to, size_t most, size_t *got, tacet_error *err);
 
 #endif

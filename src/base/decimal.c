@@ -7,12 +7,14 @@
 
 #include <endian.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MOST_FRACTION = 36, CHUNK_DIGITS = 8 };
 static const uint64_t CHUNK = UINT64_C(100000000);
+static const double ROUNDING = 0x1.8p52; /* added and taken away again, it rounds to whole numbers, ties to even */
 
 static const char PAIRS[] =
     "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546"
@@ -104,14 +106,36 @@ static uint64_t eight_digits(uint32_t x) {
 static const char TRIPLES[] =
     TENS("0") TENS("1") TENS("2") TENS("3") TENS("4") TENS("5") TENS("6") TENS("7") TENS("8") TENS("9");
 
-/* Below a thousand with one to three decimals: two look-ups. Four bytes are copied where three are meant. */
-static size_t put_thousandths(char *out, uint32_t thousandths, unsigned decimals) {
+/* 0 to 999 with the point behind them. */
+typedef struct whole_text {
+    char text[4];
+    uint32_t length;
+} whole_text;
+#define TEN(M, ...)                                                                                                    \
+    M(__VA_ARGS__, '0'), M(__VA_ARGS__, '1'), M(__VA_ARGS__, '2'), M(__VA_ARGS__, '3'), M(__VA_ARGS__, '4'),           \
+        M(__VA_ARGS__, '5'), M(__VA_ARGS__, '6'), M(__VA_ARGS__, '7'), M(__VA_ARGS__, '8'), M(__VA_ARGS__, '9')
+#define DIGIT(c)                                                                                                       \
+    { {(c), '.'}, 2 }
+#define TWO(t, c)                                                                                                      \
+    { {(t), (c), '.'}, 3 }
+#define THREE(h, t, c)                                                                                                 \
+    { {(h), (t), (c), '.'}, 4 }
+#define HUNDRED(h)                                                                                                     \
+    TEN(THREE, h, '0'), TEN(THREE, h, '1'), TEN(THREE, h, '2'), TEN(THREE, h, '3'), TEN(THREE, h, '4'),                \
+        TEN(THREE, h, '5'), TEN(THREE, h, '6'), TEN(THREE, h, '7'), TEN(THREE, h, '8'), TEN(THREE, h, '9')
+static const whole_text WHOLES[1000] = {
+    DIGIT('0'),    DIGIT('1'),    DIGIT('2'),    DIGIT('3'),    DIGIT('4'),    DIGIT('5'),    DIGIT('6'),
+    DIGIT('7'),    DIGIT('8'),    DIGIT('9'),    TEN(TWO, '1'), TEN(TWO, '2'), TEN(TWO, '3'), TEN(TWO, '4'),
+    TEN(TWO, '5'), TEN(TWO, '6'), TEN(TWO, '7'), TEN(TWO, '8'), TEN(TWO, '9'), HUNDRED('1'),  HUNDRED('2'),
+    HUNDRED('3'),  HUNDRED('4'),  HUNDRED('5'),  HUNDRED('6'),  HUNDRED('7'),  HUNDRED('8'),  HUNDRED('9')};
+
+/* Below a thousand with one to three decimals: two look-ups. Four bytes are copied where fewer are meant. */
+static inline size_t put_thousandths(char *out, uint32_t thousandths, unsigned decimals) {
     const uint32_t whole = thousandths / 1000;
-    const size_t length = 1 + (size_t)(whole >= 10) + (size_t)(whole >= 100);
-    memcpy(out, TRIPLES + 3 * (size_t)whole + (3 - length), 4);
-    out[length] = '.';
-    memcpy(out + length + 1, TRIPLES + 3 * (size_t)(thousandths % 1000), 4);
-    return length + 1 + decimals;
+    const whole_text *before = &WHOLES[whole];
+    memcpy(out, before->text, 4);
+    memcpy(out + before->length, TRIPLES + 3 * (size_t)(thousandths - 1000 * whole), 4);
+    return before->length + decimals;
 }
 
 size_t tacet__decimal_fixed(char *out, int64_t steps, unsigned decimals) {
@@ -145,4 +169,46 @@ size_t tacet__decimal_fixed(char *out, int64_t steps, unsigned decimals) {
     bytes = htole64(text >> (8 * whole));
     memcpy(out + at + whole + 1, &bytes, sizeof bytes);
     return at + whole + 1 + decimals;
+}
+
+/* Values below a thousand, in steps of a tenth, a hundredth or a thousandth; stops at the first that is not. The sign
+ * is as random as the noise, so nothing branches on it. */
+static inline size_t put_small(char **out, const double *values, size_t count, double steps, uint32_t thousandths,
+                               unsigned decimals) {
+    const double most = 1000 * steps - 1; /* rounded, what is below is at most that */
+    char *at = *out;
+    size_t i = 0;
+    for (; i < count; i++) {
+        const double size = values[i] * steps;
+        if (!(fabs(size) < most)) {
+            break;
+        }
+        const int32_t whole = (int32_t)lrint(size);     /* ties to even */
+        const uint32_t below = (uint32_t)(whole >> 31); /* all ones or all zeros */
+        const uint16_t begin = htole16(',' | '-' << 8);
+        memcpy(at, &begin, sizeof begin);
+        at += 1 + (below & 1);
+        at += put_thousandths(at, (((uint32_t)whole ^ below) - below) * thousandths, decimals);
+    }
+    *out = at;
+    return i;
+}
+
+size_t tacet__decimal_list(char *out, const double *values, size_t count, unsigned decimals) {
+    static const double STEPS[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+    const double steps = STEPS[decimals];
+    char *at = out;
+    for (size_t i = 0; i < count; i++) {
+        i += decimals == 3 ? put_small(&at, values + i, count - i, 1e3, 1, 3)
+             : decimals == 2 || decimals == 1
+                 ? put_small(&at, values + i, count - i, steps, decimals == 2 ? 10 : 100, decimals)
+                 : 0;
+        if (i < count) {
+            const double size = values[i] * steps;
+            *at++ = ',';
+            at += fabs(size) < 0x1p51 ? tacet__decimal_fixed(at, (int64_t)((size + ROUNDING) - ROUNDING), decimals)
+                                      : tacet__decimal(at, values[i], -1074); /* 17 digits */
+        }
+    }
+    return (size_t)(at - out);
 }

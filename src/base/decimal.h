@@ -17,4 +17,9 @@ size_t tacet__decimal(char *out, double value, int grid_exponent);
 enum { TACET__FIXED_BYTES = 22, TACET__FIXED_SLACK = 10, TACET__FIXED_DECIMALS = 7 };
 size_t tacet__decimal_fixed(char *out, int64_t steps, unsigned decimals);
 
+/* Writes `count` values, a comma before each, rounded to 0 <= decimals <= 7 decimals, ties to even; those of 2^51 steps
+ * or more have 17 digits. Returns how many bytes: at most TACET__DECIMAL_BYTES + 1 each. TACET__FIXED_SLACK as above.
+ */
+size_t tacet__decimal_list(char *out, const double *values, size_t count, unsigned decimals);
+
 #endif

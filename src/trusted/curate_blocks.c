@@ -2,7 +2,8 @@
  * Ring: trusted. In: a CSV of raw records. Out: lines of released numbers. Each thread takes the next block of whole
  * records; the first pass checks and counts them, the second, which so knows where each block's records begin, draws
  * and prints them. Finished text waits in a few slots for its turn, and whoever finishes the next block in order writes
- * all that are ready: no thread waits for another unless it is that far ahead. Noise: every thread has a source of its
+ * all that are ready: no thread waits for another unless it is that far ahead. Buffers stay with the thread that made
+ * them, and so with its processor's cache. Noise: every thread has a source of its
  * own from the operating system; a seeded one is opened anew for each block, by its number, so that what is drawn
  * depends on the seed and the table alone. Memory: about a megabyte a thread, and 8 bytes for each 64 KiB of the table.
  * Cost: a pass over the text; with noise, d exact draws and d numbers of text a record. */
@@ -15,6 +16,9 @@
 #include "base/memory.h"
 #include "gate/bound_internal.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <pthread.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -22,14 +26,15 @@
 #include <tacet/db/csvfile.h>
 #include <unistd.h>
 
-enum { THREADS_MOST = 8, SLOTS_A_THREAD = 4 };
+enum { THREADS_MOST = 8, SLOTS_A_THREAD = 4, LOOKS = 4000, HURRY_BYTES = 4 << 20 };
 
-/* The lines of a block that was drawn. */
-typedef struct slot {
+/* The lines of a block that was drawn. When they are written, the buffer goes back to the thread it came from. */
+typedef struct lines {
     char *text;
     size_t room, size; /* bytes */
-    bool ready;
-} slot;
+    struct lines *next;
+    struct worker *owner;
+} lines;
 
 /* What all threads share. */
 typedef struct line {
@@ -40,12 +45,13 @@ typedef struct line {
     size_t *columns;
     pthread_mutex_t reading; /* csv, taken */
     size_t taken;
-    pthread_mutex_t turns; /* all below, except the text of a slot whose block is not written yet: its thread's */
+    pthread_mutex_t turns; /* all below, and the threads' spare buffers */
     pthread_cond_t turned;
     size_t capacity; /* of job->starts */
     size_t written;  /* blocks */
     bool writing;
-    slot slots[THREADS_MOST * SLOTS_A_THREAD];
+    size_t size, hurried; /* bytes written, and those of them on their way to the disk: whoever writes */
+    lines *slots[THREADS_MOST * SLOTS_A_THREAD]; /* of block k: slots[k % slot_count]; NULL: not there yet */
     size_t slot_count;
     size_t failed; /* the first block that did; SIZE_MAX */
     tacet_status status;
@@ -63,6 +69,7 @@ typedef struct worker {
     double *records;  /* with a projection, and when checking: the records */
     double *released; /* and what becomes of them */
     size_t room;      /* records */
+    lines *spare;     /* buffers that hold nothing */
 } worker;
 
 static void drop_buffers(worker *w) {
@@ -134,22 +141,52 @@ static tacet_status keep_count(line *l, size_t k, size_t records, tacet_error *e
     return kept ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", k + 1);
 }
 
-/* The slot of block k, once the block that had it before is written. NULL: the run has failed. */
-static slot *await_slot(line *l, size_t k) {
+/* A buffer for the lines of block k, once it is not too far ahead of what is written. An empty one, or NULL with OK:
+ * the run has failed. */
+static tacet_status await_lines(lines **out, worker *w, size_t k, tacet_error *err) {
+    line *l = w->shared;
+    const size_t need = w->room * (l->job->dims + 1) * (TACET__DECIMAL_BYTES + 1);
+    *out = NULL;
     (void)pthread_mutex_lock(&l->turns);
     while (k - l->written >= l->slot_count && l->failed == SIZE_MAX) {
         (void)pthread_cond_wait(&l->turned, &l->turns);
     }
-    slot *s = l->failed == SIZE_MAX ? &l->slots[k % l->slot_count] : NULL;
+    const bool on = l->failed == SIZE_MAX;
+    lines *s = on ? w->spare : NULL;
+    if (s != NULL) {
+        w->spare = s->next;
+        s->next = NULL;
+    }
     (void)pthread_mutex_unlock(&l->turns);
-    return s;
+    if (s != NULL && s->room < need) {
+        free(s->text);
+        free(s);
+        s = NULL;
+    }
+    if (on && s == NULL) {
+        s = TACET__ZALLOC(lines, 1);
+        char *text = TACET__ALIGNED(char, need);
+        if (s == NULL || text == NULL) {
+            free(s);
+            free(text);
+            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the lines of %zu records", w->room);
+        }
+        *s = (lines){.text = text, .room = need, .owner = w};
+    }
+    *out = s;
+    return TACET_OK;
 }
 
-static tacet_status write_slot(line *l, const slot *s, size_t k, tacet_error *err) {
+static tacet_status write_lines(line *l, const lines *s, size_t k, tacet_error *err) {
     const tacet_curate_settings *settings = l->job->settings;
     tacet_table_give(l->table, s->text, s->size);
     if (fwrite(s->text, 1, s->size, l->file) != s->size) {
         return tacet__fail(err, TACET_IO, "%s: cannot be written", l->job->unfinished);
+    }
+    l->size += s->size;
+    if (l->size - l->hurried >= HURRY_BYTES) {
+        tacet__file_hurry(l->file, l->hurried, l->size);
+        l->hurried = l->size;
     }
     if (settings->progress != NULL) {
         settings->progress((double)l->job->starts[k] / (double)l->job->rows, settings->user);
@@ -157,21 +194,25 @@ static tacet_status write_slot(line *l, const slot *s, size_t k, tacet_error *er
     return TACET_OK;
 }
 
-/* The block's text is there. If its turn has come, and nobody writes, it and all that wait behind it are written. */
-static void deliver(line *l, slot *s) {
+/* The lines of block k are there. If their turn has come, and nobody writes, they and all that wait behind them are
+ * written. */
+static void deliver(line *l, lines *s, size_t k) {
     tacet_error err = {0};
     tacet_status status = TACET_OK;
     (void)pthread_mutex_lock(&l->turns);
-    s->ready = true;
+    l->slots[k % l->slot_count] = s;
     if (!l->writing) {
         l->writing = true;
-        slot *next = &l->slots[l->written % l->slot_count];
-        while (status == TACET_OK && next->ready) {
-            const size_t k = l->written;
+        lines **next = &l->slots[l->written % l->slot_count];
+        while (status == TACET_OK && *next != NULL) {
+            lines *due = *next;
+            const size_t number = l->written;
             (void)pthread_mutex_unlock(&l->turns); /* nobody else writes */
-            status = write_slot(l, next, k, &err);
+            status = write_lines(l, due, number, &err);
             (void)pthread_mutex_lock(&l->turns);
-            next->ready = false;
+            *next = NULL;
+            due->next = due->owner->spare;
+            due->owner->spare = due;
             l->written++;
             (void)pthread_cond_broadcast(&l->turned);
             next = &l->slots[l->written % l->slot_count];
@@ -185,9 +226,23 @@ static void deliver(line *l, slot *s) {
     }
 }
 
+/* A block is read in a few microseconds; to sleep, and to be woken, would take longer. A reader that was interrupted is
+ * not waited for that way. */
+static void lock_soon(pthread_mutex_t *lock) {
+    for (int i = 0; i < LOOKS; i++) {
+        if (pthread_mutex_trylock(lock) == 0) {
+            return;
+        }
+#ifdef __SSE2__
+        _mm_pause();
+#endif
+    }
+    (void)pthread_mutex_lock(lock);
+}
+
 static tacet_status take(worker *w, size_t *k, bool *found, tacet_error *err) {
     line *l = w->shared;
-    (void)pthread_mutex_lock(&l->reading);
+    lock_soon(&l->reading);
     tacet_status status = tacet__csv_block_take(w->block, l->csv, found, err);
     *k = l->taken;
     l->taken += *found || status != TACET_OK; /* a block that could not be read has its place too */
@@ -233,23 +288,14 @@ static tacet_status release(worker *w, size_t k, size_t records, tacet_error *er
     if (k >= job->blocks || records != job->starts[k + 1] - job->starts[k]) {
         return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);
     }
-    const tacet_status status = draw(w, k, records, err);
-    slot *s = status == TACET_OK ? await_slot(l, k) : NULL;
-    if (s == NULL) {
-        return status;
+    lines *s = NULL;
+    tacet_status status = draw(w, k, records, err);
+    status = status != TACET_OK ? status : await_lines(&s, w, k, err);
+    if (s != NULL) {
+        s->size = tacet__curate_lines(job, s->text, job->starts[k], w->released, records);
+        deliver(l, s, k);
     }
-    const size_t need = w->room * (job->dims + 1) * (TACET__DECIMAL_BYTES + 1);
-    if (need > s->room) {
-        free(s->text);
-        s->text = TACET__ALIGNED(char, need);
-        s->room = s->text != NULL ? need : 0;
-        if (s->text == NULL) {
-            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the lines of %zu records", records);
-        }
-    }
-    s->size = tacet__curate_lines(job, s->text, job->starts[k], w->released, records);
-    deliver(l, s);
-    return TACET_OK;
+    return status;
 }
 
 static void *work(void *user) {
@@ -286,6 +332,15 @@ static size_t thread_count(const tacet__curate *job) {
     return useful < most ? useful : most;
 }
 
+static void drop_lines(lines *s) {
+    while (s != NULL) {
+        lines *next = s->next;
+        free(s->text);
+        free(s);
+        s = next;
+    }
+}
+
 static tacet_status run(line *l, tacet_error *err) {
     worker workers[THREADS_MOST] = {{.shared = l}};
     const size_t count = thread_count(l->job);
@@ -310,10 +365,11 @@ static tacet_status run(line *l, tacet_error *err) {
         }
     }
     for (size_t i = 0; i < l->slot_count; i++) {
-        free(l->slots[i].text);
+        drop_lines(l->slots[i]);
     }
     for (size_t i = 0; i < count && workers[i].shared != NULL; i++) {
         drop_buffers(&workers[i]);
+        drop_lines(workers[i].spare);
         tacet_noise_close(workers[i].noise);
         tacet_csv_close(workers[i].block);
     }

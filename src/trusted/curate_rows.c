@@ -61,20 +61,38 @@ size_t tacet__curate_header(char *text, size_t size, size_t count) {
     return at + (size_t)snprintf(text + at, size - at, "\n");
 }
 
+/* The row's number as text, and the next one's from it: most end in another digit only. */
+typedef struct counter {
+    char digits[TACET__FIXED_BYTES + TACET__FIXED_SLACK];
+    size_t length;
+} counter;
+
+static void count_on(counter *c, size_t next) {
+    size_t i = c->length;
+    for (; i > 0 && c->digits[i - 1] == '9'; i--) {
+        c->digits[i - 1] = '0';
+    }
+    if (i > 0) {
+        c->digits[i - 1]++;
+    } else {
+        c->length = tacet__decimal_fixed(c->digits, (int64_t)next, 0);
+    }
+}
+
 size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, const double *values, size_t rows) {
-    const bool fixed = job->decimals >= 0;
-    const double steps = fixed ? pow(10, job->decimals) : 1;
-    const double shift = 0x1.8p52; /* added and taken away again, it rounds to whole steps */
     char *at = text;
-    for (size_t j = 0; j < rows; j++) {
-        at += tacet__decimal_fixed(at, (int64_t)(first + j), 0);
-        for (size_t i = 0; i < job->dims; i++) {
-            const double value = *values++;
-            const double size = value * steps;
+    counter row = {.length = 0};
+    count_on(&row, first);
+    for (size_t j = 0; j < rows; j++, values += job->dims) {
+        memcpy(at, row.digits, sizeof row.digits); /* all of it, so that it is no call */
+        at += row.length;
+        count_on(&row, first + j + 1);
+        if (job->decimals >= 0) {
+            at += tacet__decimal_list(at, values, job->dims, (unsigned)job->decimals);
+        }
+        for (size_t i = 0; i < job->dims && job->decimals < 0; i++) {
             *at++ = ',';
-            at += fixed && fabs(size) < 0x1p51
-                      ? tacet__decimal_fixed(at, (int64_t)((size + shift) - shift), (unsigned)job->decimals)
-                      : tacet__decimal(at, value, -1074); /* 17 digits */
+            at += tacet__decimal(at, values[i], -1074); /* 17 digits */
         }
         *at++ = '\n';
     }

@@ -12,6 +12,8 @@ enum { TACET__PATH = 4096 };
 tacet_status tacet__path(char out[TACET__PATH], const char *folder, const char *name, tacet_error *err);
 /* Makes the folder when it is missing (its parent must exist). DENIED, IO. */
 tacet_status tacet__folder_make(const char *folder, tacet_error *err);
+/* The bytes [from, to) may go to the disk meanwhile, so that the sync at the end has less to wait for. */
+void tacet__file_hurry(FILE *file, size_t from, size_t to);
 /* Syncs and closes the file, whatever happens. IO. */
 tacet_status tacet__file_finish(FILE *file, const char *path, tacet_error *err);
 /* Renames, then syncs the folder, so that the new name survives a crash. */

@@ -181,6 +181,58 @@ static size_t make_text(char *text, tacet_simrng *rng, size_t records, unsigned 
     return n;
 }
 
+/* A table of numbers only, as the quick ways like it: mostly one number of decimals. `hostile`: one field in so many is
+ * as unusual as a number can be, or none; 0: never. */
+static size_t make_numbers(char *text, tacet_simrng *rng, size_t records, size_t hostile) {
+    static const char *const FIELDS[] = {"1e-310",
+                                         "4.9e-324",
+                                         "-1e-400",
+                                         "+5",
+                                         "+5.25",
+                                         " 7.125",
+                                         "7.125 ",
+                                         "\t1",
+                                         "1e308",
+                                         "-2E+3",
+                                         "\"6.5\"",
+                                         "00.5000",
+                                         "-0.000",
+                                         ".5",
+                                         "5.",
+                                         "-.25",
+                                         "0.1234567890123456789",
+                                         "123456789.123",
+                                         "99999999.9",
+                                         "12345678"};
+    static const char *const WRONG[] = {"1e999", "nan", "",     "-",   "--1", "1.2.3",
+                                        "0x10",  "1 2", "-inf", "12a", "1,2", "\"1"};
+    char digits[401];
+    const int decimals = (int)tacet_simrng_below(rng, 9);
+    const char *end = hostile > 0 && tacet_simrng_below(rng, 4) == 0 ? "\r\n" : "\n";
+    const size_t wrong =
+        hostile > 0 && tacet_simrng_below(rng, 2) == 0 ? tacet_simrng_below(rng, 8 * records) : SIZE_MAX;
+    size_t n = (size_t)sprintf(text, "a,b,c,d%s", end);
+    for (size_t i = 0; i < COLUMNS * records; i++) {
+        const double x = (i % 2 ? 2000 : 20) * tacet_simrng_uniform(rng) - 10;
+        if (hostile > 0 && tacet_simrng_below(rng, hostile) == 0) {
+            const size_t which = tacet_simrng_below(rng, sizeof FIELDS / sizeof FIELDS[0] + 2);
+            const size_t length = which % 2 ? 400 : 20 + tacet_simrng_below(rng, 289); /* 1e400 is not finite */
+            memset(digits, '3', length);
+            digits[length] = '\0';
+            const bool known = which < sizeof FIELDS / sizeof FIELDS[0];
+            n += (size_t)sprintf(text + n, known || length < 400 ? "%s" : "0.%s", known ? FIELDS[which] : digits);
+        } else if (i == wrong) {
+            n += (size_t)sprintf(text + n, "%s", WRONG[tacet_simrng_below(rng, sizeof WRONG / sizeof WRONG[0])]);
+        } else {
+            n += (size_t)sprintf(text + n, "%.*f", decimals, x);
+        }
+        const bool last = i + 1 == COLUMNS * records;
+        n += (size_t)sprintf(text + n, "%s", (i + 1) % COLUMNS != 0 ? "," : last && records % 2 == 0 ? "" : end);
+    }
+    assert_true(n < TEXT);
+    return n;
+}
+
 static void same(const outcome *a, const outcome *b, size_t count, bool values) {
     assert_int_equal(a->status, b->status);
     assert_int_equal(a->records, b->records);
@@ -222,6 +274,44 @@ static void test_same(void **state) {
         same(&slow, &quick, count, false);
     }
     assert_true(failed > 50 && failed < 200);
+    free(text);
+    free(slow.values);
+    free(quick.values);
+}
+
+/* The same for tables of numbers only, which a block reads by its marks; some or all of the columns, in any order. */
+static void test_numbers_only(void **state) {
+    (void)state;
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 24, 0);
+    char *text = malloc(TEXT);
+    outcome slow = {.values = malloc(MOST_NUMBERS * sizeof(double))};
+    outcome quick = {.values = malloc(MOST_NUMBERS * sizeof(double))};
+    static const size_t WANTED[][COLUMNS] = {{0, 1, 2, 3}, {3, 1, 0, 2}, {1, 2, 0, 0}, {2, 0, 0, 0}};
+    static const size_t COUNT[] = {4, 4, 2, 1};
+    static const size_t HOSTILE[] = {0, 4, 300, 3000, 1000000};
+    size_t failed = 0;
+    for (int k = 0; k < 400; k++) {
+        tacet_csv_settings settings;
+        memory m = {.text = text};
+        const size_t hostile = HOSTILE[k % 5];
+        m.size = make_numbers(text, &rng,
+                              1 + tacet_simrng_below(&rng, hostile == 4 ? 300
+                                                           : k % 3 == 0 ? 5000
+                                                                        : 40),
+                              hostile);
+        tacet_csv_defaults(&settings);
+        const size_t which = tacet_simrng_below(&rng, 4);
+        one_at_a_time(&slow, &m, WANTED[which], COUNT[which], &settings);
+        failed += slow.status != TACET_OK;
+        in_blocks(&quick, &m, WANTED[which], COUNT[which], &settings, false);
+        same(&slow, &quick, COUNT[which], true);
+        in_blocks(&quick, &m, WANTED[which], COUNT[which], &settings, true);
+        same(&slow, &quick, COUNT[which], false);
+        many(&quick, &m, WANTED[which], COUNT[which], &settings, &rng);
+        same(&slow, &quick, COUNT[which], true);
+    }
+    assert_true(failed > 20 && failed < 300);
     free(text);
     free(slow.values);
     free(quick.values);
@@ -297,6 +387,22 @@ static void test_bits(void **state) {
             fail_msg("record %zu: %.17g, expected %.17g", j, found[j], expected[j]);
         }
     }
+    tacet_csv *again = open_text(&m, NULL);
+    tacet_csv *block = NULL;
+    assert_ok(tacet__csv_block_open(&block, again, NULL));
+    for (size_t j = 0;;) {
+        bool more = false;
+        assert_ok(tacet__csv_block_take(block, again, &more, NULL));
+        if (!more) {
+            assert_int_equal(j, RECORDS);
+            break;
+        }
+        assert_ok(tacet_csv_rows(block, found, &got, &column, 1, RECORDS - j, NULL));
+        assert_memory_equal(found, expected + j, got * sizeof *found);
+        j += got;
+    }
+    tacet_csv_close(block);
+    tacet_csv_close(again);
     const size_t none = 7;
     assert_status(tacet_csv_rows(csv, found, &got, &none, 1, 1, NULL), TACET_INVALID);
     assert_ok(tacet_csv_rows(csv, found, &got, &column, 1, 5, NULL));
@@ -334,7 +440,8 @@ static void test_no_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_long_and_odd),
-                                       cmocka_unit_test(test_bits), cmocka_unit_test(test_no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_numbers_only),
+                                       cmocka_unit_test(test_long_and_odd), cmocka_unit_test(test_bits),
+                                       cmocka_unit_test(test_no_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

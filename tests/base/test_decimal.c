@@ -73,8 +73,43 @@ static void test_fixed(void **state) {
     }
 }
 
+/* Lists against tacet__decimal_fixed, which the test before checked: both signs, ties, both sides of a thousand and of
+ * 2^51 steps, what is not finite. */
+static void test_list(void **state) {
+    enum { MOST = 12 };
+    tacet_simrng rng;
+    (void)state;
+    tacet_simrng_init(&rng, 7, 0);
+    for (int k = 0; k < 100000; k++) {
+        char text[MOST * (TACET__DECIMAL_BYTES + 1) + TACET__FIXED_SLACK], expected[sizeof text];
+        double values[MOST];
+        const size_t count = tacet_simrng_below(&rng, MOST + 1);
+        const unsigned decimals = (unsigned)tacet_simrng_below(&rng, TACET__FIXED_DECIMALS + 1);
+        const double steps = pow(10, decimals);
+        size_t n = 0;
+        for (size_t i = 0; i < count; i++) {
+            static const double EDGES[] = {0.0,     -0.0,   999.9994, 999.9995, 999.9996, 1000, 1000.5,
+                                           0.00049, 0x1p51, 0x1p60,   1e300,    INFINITY, NAN};
+            const double half = ((double)tacet_simrng_below(&rng, 4000) + 0.5) / steps;
+            const double wide = ldexp(tacet_simrng_uniform(&rng), (int)tacet_simrng_below(&rng, 70) - 10);
+            const uint64_t which = tacet_simrng_below(&rng, 20);
+            const double x = which == 0  ? EDGES[tacet_simrng_below(&rng, sizeof EDGES / sizeof EDGES[0])]
+                             : which < 5 ? half
+                             : which < 8 ? wide
+                                         : 30 * tacet_simrng_uniform(&rng);
+            values[i] = tacet_simrng_below(&rng, 2) ? -x : x;
+            expected[n++] = ',';
+            const double size = nearbyint(values[i] * steps);
+            n += fabs(values[i] * steps) < 0x1p51 ? tacet__decimal_fixed(expected + n, (int64_t)size, decimals)
+                                                  : tacet__decimal(expected + n, values[i], -1074);
+        }
+        assert_int_equal(tacet__decimal_list(text, values, count, decimals), n);
+        assert_memory_equal(text, expected, n);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_round_trip),
-                                       cmocka_unit_test(test_fixed)};
+                                       cmocka_unit_test(test_fixed), cmocka_unit_test(test_list)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

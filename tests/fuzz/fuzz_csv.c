@@ -1,5 +1,7 @@
-/* fuzz_csv.c - any bytes through the CSV reader, whole and in small pieces: no crash, and the same fields either way.
- */
+/* fuzz_csv.c - any bytes through the CSV reader, whole and in small pieces: no crash, and the same fields either way;
+ * and as records of numbers, one at a time, in blocks, and looked at: the same numbers and the same message. */
+#include "base/csv_block.h"
+
 #include <tacet/base/csv.h>
 
 #include <stdint.h>
@@ -75,9 +77,61 @@ static uint64_t run(const uint8_t *data, size_t size, size_t most) {
     return hash;
 }
 
+enum { ONE_AT_A_TIME, BLOCKS, LOOKED_AT };
+
+/* All columns as numbers. Looked at: their count and the message, no values. */
+static uint64_t numbers(const uint8_t *data, size_t size, int how, bool values) {
+    memory m = {.at = data, .left = size, .most = size + 1};
+    const tacet_csv_source source = {.name = "f", .read = read_memory, .user = &m};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t records = 0;
+    tacet_error err = {0};
+    tacet_csv *csv = NULL;
+    tacet_csv *block = NULL;
+    tacet_status status = tacet_csv_open(&csv, &source, NULL, &err);
+    const size_t d = csv != NULL ? tacet_csv_columns(csv) : 0;
+    size_t *columns = calloc(d + 1, sizeof *columns);
+    double *out = calloc(size + d + 1, sizeof *out); /* a number has a byte and an end */
+    if (columns == NULL || out == NULL) {
+        abort();
+    }
+    for (size_t j = 0; j < d; j++) {
+        columns[j] = j;
+    }
+    status = status != TACET_OK ? status : tacet__csv_block_open(&block, csv, &err);
+    bool found = status == TACET_OK;
+    while (status == TACET_OK && found) {
+        size_t got = 0;
+        if (how == ONE_AT_A_TIME) {
+            status = tacet_csv_next(csv, &found, &err);
+            status = status != TACET_OK || !found ? status : tacet_csv_numbers(csv, out, columns, d, &err);
+            got = status == TACET_OK && found;
+        } else {
+            status = tacet__csv_block_take(block, csv, &found, &err);
+            if (status == TACET_OK && found) {
+                status = how == LOOKED_AT ? tacet_csv_check(block, out, &got, columns, d, &err)
+                                          : tacet_csv_rows(block, out, &got, columns, d, SIZE_MAX, &err);
+            }
+        }
+        records += got;
+        if (values) {
+            mix(&hash, out, got * d * sizeof *out);
+        }
+    }
+    mix(&hash, &records, sizeof records);
+    mix(&hash, err.message, strlen(err.message));
+    tacet_csv_close(block);
+    tacet_csv_close(csv);
+    free(columns);
+    free(out);
+    return hash;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const size_t first = size > 0 ? data[size - 1] % 7 + 1U : 1;
-    if (run(data, size, size + 1) != run(data, size, first)) {
+    if (run(data, size, size + 1) != run(data, size, first) ||
+        numbers(data, size, ONE_AT_A_TIME, true) != numbers(data, size, BLOCKS, true) ||
+        numbers(data, size, ONE_AT_A_TIME, false) != numbers(data, size, LOOKED_AT, false)) {
         abort();
     }
     return 0;
