@@ -87,9 +87,9 @@ static tacet_status prepare(tacet__curate *job, tacet_error *err) {
     job->decimals = -1;
     tacet__curate_columns(job);
     tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
-    status = status != TACET_OK ? status : tacet__path(job->unfinished, s->folder, ".release.csv.unfinished", err);
     status = status != TACET_OK ? status : tacet__path(job->manifest, s->folder, "manifest.json", err);
-    return status != TACET_OK ? status : tacet__curate_ledger_path(job, err);
+    status = status != TACET_OK ? status : tacet__curate_ledger_path(job, err);
+    return status != TACET_OK ? status : tacet__curate_draft_path(job, err);
 }
 
 /* The public matrix of a projection, its norm, and the box its image of the scaled box lies in. */
@@ -277,6 +277,7 @@ static tacet_status rehearse(const tacet__curate *job, tacet_manifest *m, tacet_
 }
 
 static void drop(tacet__curate *job) {
+    tacet__curate_let_go(job);
     tacet_mechanism_free(job->mechanism);
     tacet_bound_free(job->bound);
     tacet_noise_close(job->noise);
@@ -286,7 +287,7 @@ static void drop(tacet__curate *job) {
 }
 
 tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {
-    tacet__curate job = {.settings = settings};
+    tacet__curate job = {.settings = settings, .held = -1};
     tacet_receipt receipt = {0};
     tacet_manifest_init(manifest);
     tacet_status status = check_settings(settings, err);

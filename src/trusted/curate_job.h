@@ -22,6 +22,7 @@ typedef struct tacet__curate {
         unit[TACET_MANIFEST_COLUMNS];
     char release[TACET__PATH], unfinished[TACET__PATH], manifest[TACET__PATH], ledger[TACET__PATH];
     char link[TACET__PATH]; /* ledger.db in the folder */
+    int held;               /* unfinished, locked; -1: not */
     tacet_bound *bound;
     tacet_mechanism *mechanism;
     tacet_noise *noise;
@@ -30,6 +31,14 @@ typedef struct tacet__curate {
 
 /* Sets ledger and link. CONFLICT: the folder's link leads to the ledger of another table. */
 tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err);
+/* Sets unfinished, the one place beside the ledger where rows of this ticket lie before they are committed. */
+tacet_status tacet__curate_draft_path(tacet__curate *job, tacet_error *err);
+/* Locks it, with whatever is in it. BUSY: another process has it. IO. */
+tacet_status tacet__curate_hold(tacet__curate *job, tacet_error *err);
+/* Empties it, to be written. NULL: it cannot be. */
+FILE *tacet__curate_draft(const tacet__curate *job);
+/* Unlocks it; an empty one is removed. */
+void tacet__curate_let_go(tacet__curate *job);
 /* Makes the folder's link to the ledger, unless the ledger lies there itself. */
 tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err);
 /* What the ledger refused, in terms of what to do about it. */

@@ -164,7 +164,11 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
                            .uncovered_fields = "number and order of records",
                            .covered_records = text.records};
     tacet_error why = {0};
-    tacet_status status = tacet_table_open(&table, &answered, job->mechanism, &ask, job->rows, &why);
+    tacet_status status = tacet__curate_hold(job, err); /* first: whether it is answered must not change meanwhile */
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = tacet_table_open(&table, &answered, job->mechanism, &ask, job->rows, &why);
     if (status != TACET_OK) {
         return tacet__curate_refused(job, status, &why, err);
     }
@@ -173,12 +177,12 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
         tacet_release_free(answered);
         return recover(job, receipt, err);
     }
-    FILE *file = fopen(job->unfinished, "wbe");
+    FILE *file = tacet__curate_draft(job);
     if (file == NULL) {
+        (void)unlink(job->unfinished);
         status = tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
         goto done;
     }
-    (void)fchmod(fileno(file), S_IRUSR | S_IWUSR);
     (void)setvbuf(file, NULL, _IONBF, 0); /* blocks are large, and go out as they are */
     status = draw_rows(job, table, file, err);
     const tacet_status finished = tacet__file_finish(file, job->unfinished, err);

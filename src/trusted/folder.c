@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,9 +53,47 @@ tacet_status tacet__file_finish(FILE *file, const char *path, tacet_error *err) 
     return TACET_OK;
 }
 
+/* Between two file systems: a copy beside its place, synced, renamed. */
+static tacet_status copy_over(const char *from, const char *to, tacet_error *err) {
+    char beside[TACET__PATH + 8];
+    char bytes[1 << 14];
+    struct stat st;
+    (void)snprintf(beside, sizeof beside, "%s.new", to);
+    FILE *in = fopen(from, "rbe");
+    const int fd = in != NULL && fstat(fileno(in), &st) == 0
+                       ? open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, st.st_mode & 0777)
+                       : -1;
+    FILE *out = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    tacet_status status = TACET_OK;
+    if (out == NULL) {
+        status = failed("cannot be put in its place", to, err);
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+    } else {
+        size_t got = 0;
+        while ((got = fread(bytes, 1, sizeof bytes, in)) > 0 && fwrite(bytes, 1, got, out) == got) {
+        }
+        const bool read_all = feof(in) && !ferror(in);
+        status = tacet__file_finish(out, beside, err);
+        if (status == TACET_OK && !(read_all && rename(beside, to) == 0)) {
+            status = failed("cannot be put in its place", to, err);
+        }
+        (void)unlink(status == TACET_OK ? from : beside);
+    }
+    if (in != NULL) {
+        (void)fclose(in);
+    }
+    return status;
+}
+
 tacet_status tacet__file_publish(const char *from, const char *to, const char *folder, tacet_error *err) {
     if (rename(from, to) != 0) {
-        return failed("cannot be put in its place", to, err);
+        const tacet_status status =
+            errno == EXDEV ? copy_over(from, to, err) : failed("cannot be put in its place", to, err);
+        if (status != TACET_OK) {
+            return status;
+        }
     }
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || fsync(fd) != 0) {

@@ -1,6 +1,7 @@
 /* test_curate.c - a table through the curator: what is released, what is refused, and what a crash leaves behind. */
 #include "support/test.h"
 
+#include <sodium.h>
 #include <sys/stat.h>
 #include <tacet/base/simrng.h>
 #include <tacet/db/csvfile.h>
@@ -56,6 +57,15 @@ static void write_table(fixture *f, size_t n, bool wild, bool clipped) {
     assert_int_equal(fclose(file), 0);
 }
 
+/* Where rows lie before they are committed: beside the ledger, one place a ticket. */
+static void unfinished_of(char out[PATH_BYTES], const char *ledger, const char *ticket) {
+    unsigned char hash[16];
+    char name[33];
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
+    (void)sodium_bin2hex(name, sizeof name, hash, sizeof hash);
+    assert_true(snprintf(out, PATH_BYTES, "%s.%s.unfinished", ledger, name) < PATH_BYTES);
+}
+
 static int setup(void **state) {
     static fixture f;
     static const tacet_manifest_column COLUMNS[D] = {{"age", 0, 100, 5}, {"bmi", 10, 60, 2}, {"dose", -4, 4, 0.5}};
@@ -65,8 +75,8 @@ static int setup(void **state) {
     (void)snprintf(f.out, sizeof f.out, "%s/out", f.folder);
     (void)snprintf(f.release, sizeof f.release, "%s/out/release.csv", f.folder);
     (void)snprintf(f.manifest, sizeof f.manifest, "%s/out/manifest.json", f.folder);
-    (void)snprintf(f.unfinished, sizeof f.unfinished, "%s/out/.release.csv.unfinished", f.folder);
     (void)snprintf(f.ledger, sizeof f.ledger, "%s/out/ledger.db", f.folder);
+    unfinished_of(f.unfinished, f.ledger, "release");
     memcpy(f.columns, COLUMNS, sizeof COLUMNS);
     tacet_curate_defaults(&f.settings);
     f.settings.data = f.data;
