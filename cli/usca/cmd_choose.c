@@ -91,7 +91,6 @@ int usca_choose(int argc, char **argv, const cli_command *self) {
     double context[TACET_USCA_DIM_MOST] = {0};
     double *actions = NULL;
     cli_option options[USCA_OPTIONS] = {0};
-    char fallback[4096];
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     tacet_usca_chooser *chooser = NULL;
@@ -118,7 +117,6 @@ int usca_choose(int argc, char **argv, const cli_command *self) {
         goto done;
     }
     const double begin = cli_seconds();
-    (void)snprintf(fallback, sizeof fallback, "%.4000s.ledger", job.data);
     actions = grid_of(&job, grid, &count);
     tacet_status status =
         actions == NULL ? tacet__fail(&err, TACET_NO_MEMORY, "out of memory") : usca_job_load(&job, self, &err);
@@ -127,7 +125,7 @@ int usca_choose(int argc, char **argv, const cli_command *self) {
                                            tau, &err);
     }
     if (status == TACET_OK) {
-        status = usca_job_open(&job, fallback, &err);
+        status = usca_job_open(&job, &err);
     }
     if (status == TACET_OK) {
         char ticket[TACET_TICKET_MOST + 1];

@@ -97,7 +97,6 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
     const char *algorithm = "staged";
     const char *mechanism = "k-norm";
     cli_option options[USCA_OPTIONS] = {0};
-    char fallback[4096];
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     tacet_usca_model *model = NULL;
@@ -134,8 +133,6 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
         goto done;
     }
     const double begin = cli_seconds();
-    /* Beside the data, as for single choices: whatever is learnt from one log is counted in one place. */
-    (void)snprintf(fallback, sizeof fallback, "%.4000s.ledger", job.data);
     if (job.seeded) {
         cli_say(self, "NOT PRIVATE: the noise is seeded");
     }
@@ -144,7 +141,7 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
         status = usca_job_load(&job, self, &err);
     }
     if (status == TACET_OK) {
-        status = usca_job_open(&job, fallback, &err);
+        status = usca_job_open(&job, &err);
     }
     if (status == TACET_OK) {
         const tacet_ask ask = {.ledger = job.open_ledger,

@@ -50,8 +50,9 @@ bool usca_job_check(usca_job *job, const cli_command *self, int *code);
 tacet_status usca_job_table(const usca_job *job, tacet_csv_table *table, tacet_error *err);
 /* Basis and learner, with all records; warns of actions that are plainly not uniform. */
 tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *err);
-/* Ledger (or none, when seeded) and noise. `fallback` is the ledger's path when --ledger is not given. */
-tacet_status usca_job_open(usca_job *job, const char *fallback, tacet_error *err);
+/* Ledger (or none, when seeded) and noise. Without --ledger it lies beside the data, whatever the data are called:
+ * whatever is learnt from one log is counted in one place. */
+tacet_status usca_job_open(usca_job *job, tacet_error *err);
 void usca_job_clear(usca_job *job);
 
 /* "lo:hi"; false: not two finite numbers, the lower below the upper. */

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "trusted/beside.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -323,20 +324,29 @@ tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *
     return status;
 }
 
-tacet_status usca_job_open(usca_job *job, const char *fallback, tacet_error *err) {
+tacet_status usca_job_open(usca_job *job, tacet_error *err) {
+    char beside[TACET__PATH];
+    tacet_ledger_settings settings;
     if (job->seeded) {
         return tacet_noise_open_seeded(&job->noise, job->seed, 0, err);
     }
-    const char *path = job->ledger != NULL ? job->ledger : fallback;
-    tacet_ledger_settings settings;
+    tacet_status status = tacet__beside(beside, job->data, ".ledger", err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const char *path = job->ledger != NULL ? job->ledger : beside;
     tacet_ledger_settings_defaults(&settings);
     settings.accounting = TACET_ACCOUNTING_BASIC;
     settings.eps = job->budget > 0 ? job->budget : job->settings.eps;
     settings.delta = job->settings.gaussian ? job->settings.delta : 0;
     settings.use_stored = access(path, F_OK) == 0;
     settings.create = !settings.use_stored;
-    const tacet_status status = tacet_ledger_open(&job->open_ledger, path, &settings, err);
-    return status == TACET_OK ? tacet_noise_open(&job->noise, err) : status;
+    status = tacet_ledger_open(&job->open_ledger, path, &settings, err);
+    if (status == TACET_OK) {
+        tacet__beside_note(beside, path);
+        status = tacet_noise_open(&job->noise, err);
+    }
+    return status;
 }
 
 void usca_job_clear(usca_job *job) {

@@ -1,12 +1,14 @@
 /* curate_ledger.c - which ledger a release is charged to.
  * Ring: trusted. Releases of one table add up, so they must share a ledger without anybody thinking of it: unless one
  * is named, it lies beside the table (DATA.ledger.db), whatever folder the release goes to, and the folder gets a
- * symbolic link to it. The link holds a path and nothing of the data; the ledger itself, which has the measured values,
- * is not in the folder that is handed out. A copy of the table elsewhere is another table: the content cannot name the
- * ledger, because a corrected cell would then begin a new one. */
+ * symbolic link to it. Where one is named, a link to it is left beside the table, for those who name none. A link holds
+ * a path and nothing of the data; the ledger itself, which has the measured values, is not in the folder that is handed
+ * out. A copy of the table elsewhere is another table: the content cannot name the ledger, because a corrected cell
+ * would then begin a new one. */
 #include "trusted/curate_job.h"
 
 #include "base/fail.h"
+#include "trusted/beside.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,13 +21,7 @@ static tacet_status copy(char out[TACET__PATH], const char *path, const char *en
     return n >= 0 && n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
 }
 
-/* Links of the path are followed, so that every name of the table leads to the same ledger. */
-static tacet_status beside(char out[TACET__PATH], const char *data, tacet_error *err) {
-    char *real = realpath(data, NULL); /* NULL: no such table, which reading it will say */
-    const tacet_status status = copy(out, real != NULL ? real : data, ".ledger.db", err);
-    free(real);
-    return status;
-}
+static const char ENDING[] = ".ledger.db";
 
 static bool same_file(const char *a, const char *b) {
     struct stat first;
@@ -41,12 +37,17 @@ tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err) {
     if (status != TACET_OK || s->ledger != NULL) {
         return status != TACET_OK ? status : copy(job->ledger, s->ledger, "", err);
     }
-    status = beside(job->ledger, s->data, err);
+    status = tacet__beside(job->ledger, s->data, ENDING, err);
     if (status != TACET_OK || lstat(job->link, &st) != 0) {
         return status;
     }
     if (S_ISREG(st.st_mode)) {
-        return copy(job->ledger, job->link, "", err); /* named by an earlier release into this folder */
+        /* named by an earlier release into this folder; but what this table has spent elsewhere is not to be left out
+         */
+        return access(job->ledger, F_OK) != 0 || same_file(job->link, job->ledger)
+                   ? copy(job->ledger, job->link, "", err)
+                   : tacet__fail(err, TACET_CONFLICT, "%s is another ledger than the table's own, %s; name one",
+                                 job->link, job->ledger);
     }
     return stat(job->link, &st) != 0 || same_file(job->link, job->ledger)
                ? TACET_OK
@@ -81,6 +82,10 @@ static tacet_status relative(char out[TACET__PATH], const char *folder, const ch
 tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err) {
     struct stat st;
     char way[TACET__PATH];
+    const bool counts = !job->settings->seeded && job->settings->mechanism != TACET_CURATE_PUBLISHED;
+    if (counts && tacet__beside(way, job->settings->data, ENDING, NULL) == TACET_OK) {
+        tacet__beside_note(way, job->ledger);
+    }
     const bool there = lstat(job->link, &st) == 0;
     if (there && (!S_ISLNK(st.st_mode) || same_file(job->link, job->ledger))) {
         return TACET_OK; /* the ledger itself, or leading to it, or one that is not ours to replace */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -24,7 +25,9 @@ tacet_status tacet__curate_draft_path(tacet__curate *job, tacet_error *err) {
     char name[2 * NAME_BYTES + 1];
     (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
     (void)sodium_bin2hex(name, sizeof name, hash, sizeof hash);
-    const int n = snprintf(job->unfinished, TACET__PATH, "%s.%s.unfinished", job->ledger, name);
+    char *real = realpath(job->ledger, NULL); /* NULL: it is to be made, under this name */
+    const int n = snprintf(job->unfinished, TACET__PATH, "%s.%s.unfinished", real != NULL ? real : job->ledger, name);
+    free(real);
     return n >= 0 && n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
 }
 

@@ -48,6 +48,16 @@ cmp -s "$tmp/model.json" "$tmp/first.json" || fail "a refused release changed th
 run 3 $learn "$@" --eps 1 --out "$tmp/other.json" --ticket other
 [ ! -e "$tmp/other.json" ] || fail "a refused release left a model"
 run 3 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --grid 9
+# Nor does the log by another name, nor one whose first release named a ledger.
+ln -s log.csv "$tmp/alias.csv"
+# shellcheck disable=SC2086
+run 3 $learn "$@" --data "$tmp/alias.csv" --eps 1 --out "$tmp/other.json" --ticket other
+cp "$tmp/log.csv" "$tmp/named.csv"
+# shellcheck disable=SC2086
+run 0 $learn "$@" --data "$tmp/named.csv" --eps 1 --out "$tmp/named.json" --ledger "$tmp/named.ledger"
+# shellcheck disable=SC2086
+run 3 $learn "$@" --data "$tmp/named.csv" --eps 1 --out "$tmp/other.json" --ticket other
+[ ! -e "$tmp/other.json" ] || fail "a refused release left a model"
 # Gaussian noise, one release, a new ledger.
 # shellcheck disable=SC2086
 run 0 $learn "$@" --eps 1 --algorithm release --mechanism gaussian --delta 1e-6 --out "$tmp/gaussian.json" --ledger "$tmp/gaussian.ledger" --json

@@ -753,12 +753,15 @@ static void test_ledger_of_the_table(void **state) {
     assert_int_equal(stat(beside, &b), 0);
     assert_int_equal(stat(f->ledger, &a), 0);
     assert_true(a.st_ino == b.st_ino);
-    /* A ledger that lies in the folder itself is the folder's. */
+    /* A ledger that lies in the folder itself is the folder's, but it does not hide what the table's own has. */
     test_rmdir(f->out);
     f->settings.ledger = f->ledger;
     assert_ok(run(f, &err));
     f->settings.ledger = NULL;
     f->settings.ticket = "third";
+    assert_status(run(f, &err), TACET_CONFLICT);
+    assert_non_null(strstr(err.message, "name one"));
+    assert_int_equal(unlink(beside), 0);
     assert_status(run(f, &err), TACET_BUDGET);
     assert_ok(tacet_curate_ledger(found, sizeof found, &f->settings, NULL));
     assert_string_equal(found, f->ledger);

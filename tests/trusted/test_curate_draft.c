@@ -166,11 +166,41 @@ static void test_other_disk(void **state) {
     assert_int_equal(files_in(f->out), 2);
 }
 
+/* A release charged to a ledger that was named, then one that names none and goes elsewhere: the same budget. */
+static void test_named_ledger(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    char elsewhere[PATH_BYTES], beside[PATH_BYTES];
+    struct stat a, b;
+    (void)snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", f->folder);
+    (void)snprintf(beside, sizeof beside, "%s/data.csv.ledger.db", f->folder);
+    assert_int_equal(run(f, &err), TACET_OK);
+    f->settings.ledger = NULL;
+    f->settings.folder = elsewhere;
+    f->settings.ticket = "second";
+    assert_int_equal(run(f, &err), TACET_BUDGET);
+    assert_int_equal(stat(f->ledger, &a), 0);
+    assert_int_equal(stat(beside, &b), 0);
+    assert_true(a.st_ino == b.st_ino);
+    /* and one draft a ticket, by whichever name */
+    f->settings.ticket = "release";
+    assert_int_equal(run(f, &err), TACET_CONFLICT);
+    assert_int_equal(files_in(f->folder), 2);
+    /* what does not count leaves no link */
+    assert_int_equal(unlink(beside), 0);
+    assert_int_equal(unlink(f->ledger), 0);
+    f->settings.ledger = f->ledger;
+    f->settings.seeded = true;
+    assert_int_equal(run(f, &err), TACET_OK);
+    assert_false(exists(beside));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_killed_drawing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_two_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_disk, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_named_ledger, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,26 @@
+/* beside.c - which ledger a file of records is charged to when none is named. Ring: trusted.
+ * Releases of the same records add up, so they must share an account without anybody thinking of it. The content cannot
+ * name the account, because a corrected cell would begin a new one; the file's place can. */
+#include "trusted/beside.h"
+
+#include "base/fail.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+tacet_status tacet__beside(char out[TACET__PATH], const char *data, const char *ending, tacet_error *err) {
+    char *real = realpath(data, NULL); /* NULL: no such file, which reading it will say */
+    const int n = snprintf(out, TACET__PATH, "%s%s", real != NULL ? real : data, ending);
+    free(real);
+    return n >= 0 && n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
+}
+
+void tacet__beside_note(const char *beside, const char *ledger) {
+    struct stat st;
+    char *real = realpath(ledger, NULL);
+    if (real != NULL && lstat(beside, &st) != 0) {
+        (void)symlink(real, beside); /* fails when something appeared there meanwhile, too */
+    }
+    free(real);
+}

@@ -1,0 +1,14 @@
+/* beside.h - the ledger of a file of records, when none is named: one, beside it. Ring: trusted. */
+#ifndef TACET_SRC_TRUSTED_BESIDE_H
+#define TACET_SRC_TRUSTED_BESIDE_H
+
+#include "trusted/folder.h"
+
+/* The path of the data with the ending added. Links are followed first, so that every name of the file leads to the
+ * same ledger. INVALID: too long. */
+tacet_status tacet__beside(char out[TACET__PATH], const char *data, const char *ending, tacet_error *err);
+/* A ledger that was named, elsewhere: leaves a link to it at `beside` unless something is there, so that whoever names
+ * none next time is charged to the same. Where the folder cannot be written there is no link, and no error. */
+void tacet__beside_note(const char *beside, const char *ledger);
+
+#endif
