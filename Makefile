@@ -78,6 +78,7 @@ format: setup-dev
 
 install: build
 	@cmake --install $(BUILD)
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
 
 clean:
 	@rm -rf build build-* build.configure.log

@@ -66,7 +66,7 @@ cat <<JSON
     $(bar "published mechanism, $known known" attack-published.json),
     $(bar "our release, $known known" attack-ours.json),
     $(bar "our release, $many known" attack-informed.json)],
-   "note": "Root mean square error of a rebuilt record, in units of $units: published $(short "$(field attack-published.json rms)"); ours $(short "$(field attack-ours.json rms)") with $known known records and $(short "$(field attack-informed.json rms)") with $many; guessing without the release $(short "$(field attack-informed.json blind)"); the noise alone $(awk -v s="$sigma" 'BEGIN { printf "%.4g", s * sqrt(3) }')."},
+   "note": "Root mean square error of a rebuilt record, in units ($(echo "$units" | sed 's/=/ /g; s/,/, /g')): published $(short "$(field attack-published.json rms)"); ours $(short "$(field attack-ours.json rms)") with $known known records, where a guess without the release has $(short "$(field attack-ours.json blind)"), and $(short "$(field attack-informed.json rms)") with $many, where a guess has $(short "$(field attack-informed.json blind)"). The noise alone is an error of $(awk -v s="$sigma" 'BEGIN { printf "%.4g", s * sqrt(3) }'): about there a patient can be located, and no record is read."},
   {"kind": "ledger", "title": "The ledger", "ledger": $(cat ledger.json)}
  ]}
 JSON

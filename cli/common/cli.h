@@ -16,6 +16,7 @@ typedef enum cli_kind {
     CLI_STRING, /* const char **   --name TEXT */
     CLI_DOUBLE, /* double *  --name NUMBER: finite */
     CLI_SIZE,   /* size_t *  --name COUNT: a whole number >= 0 */
+    CLI_COUNT,  /* size_t *  --name COUNT: a whole number >= 1, where 0 stands for "not given" */
     CLI_U64     /* uint64_t * --name NUMBER */
 } cli_kind;
 
@@ -48,7 +49,8 @@ typedef struct cli_program {
  * (roff). */
 int cli_main(const cli_program *program, int argc, char **argv);
 
-/* Parses --name value, --name=value and flags into the targets. Positional arguments are collected when `positional` is
+/* Parses --name value, --name=value and flags into the targets. An option given twice is refused: of two eps or two
+ * ledgers neither can be the one that was meant. Positional arguments are collected when `positional` is
  * not NULL (at most *positional_count of them, which is set to the number found); otherwise they are an error.
  * --json is accepted everywhere and sets cli_json_wanted(). Returns true to go on; otherwise *exit_code is what to
  * return (0 after --help or --man, 2 after a usage error, which was explained on stderr). */
@@ -63,6 +65,8 @@ json_t *cli_real(double value);
 
 /* "tacet gp-ucb: message" on stderr; returns the exit code that fits the status (3 for BUDGET, else 1). */
 int cli_fail(const cli_command *command, const tacet_error *err);
+/* The same for a failure that can only come of the options: INVALID is a usage error (2). */
+int cli_refuse(const cli_command *command, const tacet_error *err);
 /* A usage error: message and a hint at --help on stderr; returns 2. */
 int cli_usage(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A message on stderr, prefixed like the errors. */

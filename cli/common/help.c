@@ -7,28 +7,40 @@
 
 enum { WIDTH = 88, INDENT = 26 };
 
+/* Places on the line: bytes that continue a UTF-8 sequence take none. */
+static int places(const char *text, size_t length) {
+    int count = 0;
+    for (size_t i = 0; i < length; i++) {
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    }
+    return count;
+}
+
 /* Prints words of text, wrapped, every line but the first indented. */
 static void wrap(const char *text, int column, int indent) {
+    bool blank = false; /* one is due before the next word of this line */
     while (*text != '\0') {
         if (*text == '\n') {
-            printf("\n%*s", indent, "");
+            putchar('\n');
+            if (text[1] != '\n') {
+                printf("%*s", indent, "");
+            }
             column = indent;
+            blank = false;
             text++;
             continue;
         }
         const size_t length = strcspn(text, " \n");
-        if (column + (int)length > WIDTH && column > indent) {
+        if (column + blank + places(text, length) > WIDTH && column > indent) {
             printf("\n%*s", indent, "");
             column = indent;
+            blank = false;
         }
-        printf("%.*s", (int)length, text);
-        column += (int)length;
+        printf("%s%.*s", blank ? " " : "", (int)length, text);
+        column += blank + places(text, length);
         text += length;
-        if (*text == ' ') {
-            putchar(' ');
-            column++;
-            text++;
-        }
+        blank = *text == ' ';
+        text += blank;
     }
     putchar('\n');
 }
@@ -43,7 +55,9 @@ void cli__help(const cli_command *command, const cli_option *options) {
             printf("\n%s\n", o->help);
             continue;
         }
-        int column = printf("  --%s%s%s", o->name, o->meta != NULL ? " " : "", o->meta != NULL ? o->meta : "");
+        const char *meta = o->meta != NULL ? o->meta : "";
+        printf("  --%s%s%s", o->name, meta[0] != '\0' ? " " : "", meta);
+        int column = 4 + places(o->name, strlen(o->name)) + (meta[0] != '\0') + places(meta, strlen(meta));
         if (column >= INDENT) {
             putchar('\n');
             column = 0;
@@ -63,6 +77,7 @@ void cli__help(const cli_command *command, const cli_option *options) {
         }
         putchar('\n');
     }
+    printf("\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the privacy budget.\n");
 }
 
 /* Text with what roff would take for itself escaped. */

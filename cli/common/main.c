@@ -44,6 +44,45 @@ static const cli_command *find(const cli_program *program, int argc, char **argv
     return short_form;
 }
 
+/* The second word of a command of two whose first is `word`; NULL when this is none. */
+static const char *second_word(const cli_command *c, const char *word) {
+    const size_t length = strlen(word);
+    return strncmp(c->name, word, length) == 0 && c->name[length] == ' ' ? c->name + length + 1 : NULL;
+}
+
+/* `tacet ledger`, `tacet ledger --help`, `tacet ledger nonsense`: the commands that begin with the word. False when
+ * there are none. */
+static bool group(const cli_program *program, int argc, char **argv, int *code) {
+    const bool help = argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0);
+    size_t count = 0;
+    for (const cli_command *c = program->commands; c->name != NULL; c++) {
+        count += second_word(c, argv[1]) != NULL;
+    }
+    if (count == 0) {
+        return false;
+    }
+    if (help) {
+        printf("usage: tacet %s COMMAND [options]\n\nCommands:\n", argv[1]);
+    } else if (argc > 2) {
+        fprintf(stderr, "tacet %s: no command '%s':", argv[1], argv[2]);
+    } else {
+        fprintf(stderr, "tacet %s: which one?", argv[1]);
+    }
+    for (const cli_command *c = program->commands; c->name != NULL; c++) {
+        const char *second = second_word(c, argv[1]);
+        if (second != NULL && help) {
+            printf("  %-22s %s\n", c->name, c->summary);
+        } else if (second != NULL) {
+            fprintf(stderr, " %s%s", second, --count > 0 ? "," : "\n");
+        }
+    }
+    if (help) {
+        printf("\n'tacet %s COMMAND --help' explains one of them; 'tacet --help' lists all there are.\n", argv[1]);
+    }
+    *code = help ? CLI_EXIT_OK : CLI_EXIT_USAGE;
+    return true;
+}
+
 /* Output that could not be written is a failure, whatever the command says. */
 static int written(const cli_program *program, int code) {
     if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -77,10 +116,12 @@ int cli_main(const cli_program *program, int argc, char **argv) {
     }
     int used = 0;
     const cli_command *command = find(program, argc, argv, &used);
+    int code = CLI_EXIT_USAGE;
+    if (command == NULL && group(program, argc, argv, &code)) {
+        return written(program, code);
+    }
     if (command == NULL) {
-        fprintf(stderr, "%s: no command '%s%s%s'\n\n", program->name, argv[1], argc > 2 ? " " : "",
-                argc > 2 ? argv[2] : "");
-        list(program, stderr);
+        fprintf(stderr, "%s: no command '%s'; '%s --help' lists them\n", program->name, argv[1], program->name);
         return CLI_EXIT_USAGE;
     }
     return written(program, command->run(argc - used, argv + used, command));
@@ -110,6 +151,11 @@ int cli_fail(const cli_command *command, const tacet_error *err) {
     fprintf(stderr, "tacet %s: %s\n", command->name,
             err->message[0] != '\0' ? err->message : tacet_status_text(err->status));
     return err->status == TACET_BUDGET ? CLI_EXIT_BUDGET : CLI_EXIT_FAILED;
+}
+
+int cli_refuse(const cli_command *command, const tacet_error *err) {
+    return err->status == TACET_INVALID && err->message[0] != '\0' ? cli_usage(command, "%s", err->message)
+                                                                   : cli_fail(command, err);
 }
 
 int cli_usage(const cli_command *command, const char *format, ...) {

@@ -62,7 +62,8 @@ static bool store(const cli_option *option, const char *value) {
     case CLI_DOUBLE:
         return cli_number(option->target, value);
     case CLI_SIZE:
-        if (!whole(&number, value) || number > SIZE_MAX) {
+    case CLI_COUNT:
+        if (!whole(&number, value) || number > SIZE_MAX || (option->kind == CLI_COUNT && number == 0)) {
             return false;
         }
         *(size_t *)option->target = (size_t)number;
@@ -74,7 +75,9 @@ static bool store(const cli_option *option, const char *value) {
 }
 
 static const char *wanted(cli_kind kind) {
-    return kind == CLI_DOUBLE ? "a finite number" : "a whole number that is not negative";
+    return kind == CLI_DOUBLE  ? "a finite number"
+           : kind == CLI_COUNT ? "a whole number above 0 that fits 64 bits"
+                               : "a whole number from 0 on that fits 64 bits";
 }
 
 static const cli_option *find(const cli_option *options, const char *name, size_t length, size_t *at) {
@@ -112,7 +115,11 @@ static int parse_one(const cli_command *command, const cli_option *options, int 
     if (!store(option, value)) {
         return cli_usage(command, "--%s: '%s' is not %s", option->name, value, wanted(option->kind));
     }
-    *seen |= UINT64_C(1) << (at % 64);
+    const uint64_t bit = UINT64_C(1) << (at % 64);
+    if (option->kind != CLI_FLAG && (*seen & bit) != 0) {
+        return cli_usage(command, "--%s is given twice", option->name);
+    }
+    *seen |= bit;
     return CLI_EXIT_OK;
 }
 

@@ -78,6 +78,8 @@ static int columns_from(tacet_manifest_column *columns, size_t *count, const arg
     for (size_t i = 0; i < *count && code == CLI_EXIT_OK; i++) {
         if (strlen(names[i]) >= TACET_MANIFEST_NAME || strchr(names[i], '=') != NULL) {
             code = cli_usage(self, "--inputs: '%s' is too long, or has an '='", names[i]);
+        } else if (find(columns, i, names[i], strlen(names[i])) != NULL) {
+            code = cli_usage(self, "--inputs: column '%s' is named twice", names[i]);
         } else {
             memcpy(columns[i].name, names[i], strlen(names[i]) + 1);
         }

@@ -122,7 +122,7 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
         }
         print(r, &ldp, &answer);
     } else {
-        code = cli_fail(self, &err);
+        code = drawn ? cli_fail(self, &err) : cli_refuse(self, &err);
         if (drawn) {
             cli_say(self, "the report is kept; the same command sends the same bits");
         }
@@ -160,6 +160,10 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
     double reward = 0;
     if (!read_range(r.range, &lo, &hi)) {
         return cli_usage(self, "--range is LO:HI, two numbers");
+    }
+    /* Before a ledger is made for nothing. */
+    if (r.ticket[0] == '\0' || strlen(r.ticket) > TACET_DEVICE_TICKET_MOST) {
+        return cli_usage(self, "--ticket has 1 to %d bytes", (int)TACET_DEVICE_TICKET_MOST);
     }
     if (!read_reward(r.reward, &reward)) {
         return cli_usage(self, "the reward is not a number");

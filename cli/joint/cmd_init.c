@@ -128,7 +128,7 @@ int joint_init(int argc, char **argv, const cli_command *self) {
                                  cli_real(tacet_joint_map_sensitivity(study.map))));
     } else {
         err.status = status;
-        code = cli_fail(self, &err);
+        code = cli_refuse(self, &err);
     }
     joint_study_close(&study);
     return code;

@@ -137,6 +137,26 @@ tacet_status joint_study_save(joint_study *s, tacet_error *err) {
     return status;
 }
 
+/* A study that was refused before anything was charged leaves nothing, so that it can be made again with other numbers.
+ * What stood in the folder before, and a ledger with an entry, stay. */
+static void discard(joint_study *s, const tacet_error *err) {
+    static const char *const FILES[] = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "lock"};
+    tacet_ledger_totals totals;
+    char path[TACET__PATH];
+    if (err == NULL || err->status != TACET_INVALID || s->ledger == NULL ||
+        tacet_ledger_total(s->ledger, &totals, NULL) != TACET_OK || totals.entries != 0) {
+        return;
+    }
+    tacet_ledger_close(s->ledger);
+    s->ledger = NULL;
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+        if (tacet__path(path, s->folder, FILES[i], NULL) == TACET_OK) {
+            (void)unlink(path);
+        }
+    }
+    (void)rmdir(s->folder); /* stays when something else is in it */
+}
+
 tacet_status joint_study_make(joint_study *s, const char *folder, const joint_definition *def, tacet_error *err) {
     char path[TACET__PATH];
     begin(s, folder);
@@ -153,6 +173,7 @@ tacet_status joint_study_make(joint_study *s, const char *folder, const joint_de
     status = status != TACET_OK ? status : tacet_joint_create(&s->policy, s->map, &s->settings, &s->ask, err);
     status = status != TACET_OK ? status : joint_study_save(s, err);
     if (status != TACET_OK) {
+        discard(s, err);
         return status;
     }
     json_t *object = joint_definition_json(def);

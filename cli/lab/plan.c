@@ -59,6 +59,9 @@ static bool read_eps(planning *p, const char *text) {
     free(words);
     p->count = ok ? count : 0;
     qsort(p->at, p->count, sizeof *p->at, ascending);
+    for (size_t i = 1; i < p->count; i++) {
+        ok = ok && p->at[i - 1].eps < p->at[i].eps;
+    }
     return ok;
 }
 
@@ -320,11 +323,11 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
     const cli_option options[] = {
         {"model", CLI_STRING, &model, "NAME", "outsourced, joint, local, local-joint or usca.", true},
         {"", CLI_FLAG, NULL, NULL, "Problem", false},
-        {"candidates", CLI_SIZE, &q->candidates, "N",
+        {"candidates", CLI_COUNT, &q->candidates, "N",
          "Rows of the table (outsourced), arms (local), arms a round (joint, local-joint), actions (usca). Default "
          "2000, 100, 25, 101.",
          false},
-        {"dim", CLI_SIZE, &q->dim, "D",
+        {"dim", CLI_COUNT, &q->dim, "D",
          "Coordinates; usca: of the action, beside one of the context. Default 2; usca 1.", false},
         {"lengthscale", CLI_DOUBLE, &q->lengthscale, "L", "Of the objective, as a fraction of the domain. Default 0.2.",
          false},
@@ -335,15 +338,15 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         {"radius", CLI_DOUBLE, &q->radius, "R",
          "outsourced: half the diagonal of the domain, in units of the move of a record that is protected. Default 25.",
          false},
-        {"queries", CLI_SIZE, &queries, "T", "outsourced: measurements. Default 40.", false},
-        {"rounds", CLI_SIZE, &q->rounds, "T", "The others: rounds. Default 1000; local 10000; usca 10000 records.",
+        {"queries", CLI_COUNT, &queries, "T", "outsourced: measurements. Default 40.", false},
+        {"rounds", CLI_COUNT, &q->rounds, "T", "The others: rounds. Default 1000; local 10000; usca 10000 records.",
          false},
         {"", CLI_FLAG, NULL, NULL, "Privacy", false},
         {"eps", CLI_STRING, &eps, "LIST", "Values to try. Default 0.5,1,2,4,8.", false},
         {"delta", CLI_DOUBLE, &q->delta, "D", "outsourced, joint, local-joint. Default 1e-5. The others have none.",
          false},
         {"", CLI_FLAG, NULL, NULL, "Simulation", false},
-        {"trials", CLI_SIZE, &q->trials, "N", "Made-up functions. Default 20; usca 10.", false},
+        {"trials", CLI_COUNT, &q->trials, "N", "Made-up functions. Default 20; usca 10.", false},
         {"seed", CLI_U64, &q->seed, "S", "Default 1.", false},
         {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
         {"report", CLI_STRING, &report, "FILE", "One HTML page: advice, chart, table.", false},
@@ -359,7 +362,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--queries or --rounds, not both");
     }
     if (!read_eps(&p, eps)) {
-        return cli_usage(self, "--eps is a list of 1 to %d positive numbers", (int)MOST_EPS);
+        return cli_usage(self, "--eps is a list of 1 to %d different positive numbers", (int)MOST_EPS);
     }
     q->rounds = queries > 0 ? queries : q->rounds;
     plan_complete(q);

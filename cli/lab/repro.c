@@ -510,8 +510,8 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
     size_t threads = 0;
     const cli_option options[] = {
         {"quick", CLI_FLAG, &o.quick, NULL, "Fewer trials and rounds: about a minute each on two cores.", false},
-        {"trials", CLI_SIZE, &o.trials, "N", "Of every cell. Default: the entry's own.", false},
-        {"rounds", CLI_SIZE, &o.rounds, "T",
+        {"trials", CLI_COUNT, &o.trials, "N", "Of every cell. Default: the entry's own.", false},
+        {"rounds", CLI_COUNT, &o.rounds, "T",
          "Of every bandit (joint, local), instead of the paper's: for a first look; values then do not compare.",
          false},
         {"seed", CLI_U64, &o.seed, "S", "Of functions, users and noise. Default 1.", false},

@@ -373,11 +373,13 @@ static void add_curves(json_t *sections, const repro_plan *plan, const char *gro
         json_decref(all);
         return;
     }
-    (void)json_array_append_new(sections,
-                                json_pack("{ss so s{ss} s{ss} so}", "kind", "chart", "title",
-                                          json_sprintf("%s%s%s, %s", plan->entry->name, group[0] != '\0' ? ", " : "",
-                                                       group, plan->column[column].title),
-                                          "x", "label", plan->curve_label, "y", "label", "mean regret", "series", all));
+    (void)json_array_append_new(
+        sections, json_pack("{ss so s{ss} s{ss} so}", "kind", "chart", "title",
+                            json_sprintf("%s%s%s, %s", plan->entry->name, group[0] != '\0' ? ", " : "", group,
+                                         plan->column[column].title),
+                            "x", "label", plan->curve_label, "y", "label",
+                            strcmp(plan->curve_label, "round") == 0 ? "mean cumulative regret" : "mean simple regret",
+                            "series", all));
 }
 
 json_t *repro_sections(const repro_plan *plan) {

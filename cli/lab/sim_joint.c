@@ -381,5 +381,5 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
         print(&s, algorithm_name, scenario, trials, cli_seconds() - start);
     }
     clear(&s);
-    return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);
 }

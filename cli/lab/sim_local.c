@@ -345,7 +345,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
     if (status == TACET_OK) {
         report(&s, w.scenario, cli_seconds() - begin);
     } else {
-        code = cli_fail(self, &err);
+        code = cli_refuse(self, &err);
     }
     clear(&s);
     return code;

@@ -260,5 +260,5 @@ int lab_sim_local_joint(int argc, char **argv, const cli_command *self) {
     tacet_joint_map_free(s.map);
     tacet_features_free(s.features);
     free(s.regret);
-    return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);
 }

@@ -299,8 +299,12 @@ static void report(const simulation *s, const char *scenario, double seconds) {
     double se = 0;
     lab_mean_se(&mean, &se, s->regret, s->trials);
     if (!cli_json_wanted()) {
-        printf("%s, %s, eps = %g, delta = %g, noise scale %.6g: %s (here with seeded noise: not private)\n", scenario,
-               MECHANISMS[s->mechanism], s->eps, s->delta, s->scale, protection(s));
+        if (s->mechanism == NONPRIVATE || s->mechanism == RANDOM) {
+            printf("%s, %s: no protection\n", scenario, MECHANISMS[s->mechanism]);
+        } else {
+            printf("%s, %s, eps = %g, delta = %g, noise scale %.6g: %s (here with seeded noise: not private)\n",
+                   scenario, MECHANISMS[s->mechanism], s->eps, s->delta, s->scale, protection(s));
+        }
         printf("simple regret after %zu queries, %zu trials: %.5f +- %.5f, median %.5f\n", s->queries, s->trials, mean,
                se, lab_median(s->regret, s->trials));
         if (s->modeler == KNOWN) {
@@ -503,7 +507,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     if (status == TACET_OK) {
         report(&s, scenario, cli_seconds() - begin);
     } else {
-        code = cli_fail(self, &err);
+        code = cli_refuse(self, &err);
     }
     clear(&s);
     return code;

@@ -621,7 +621,7 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
     if (status == TACET_OK) {
         report(&s, cli_seconds() - begin);
     } else {
-        code = cli_fail(self, &err);
+        code = cli_refuse(self, &err);
     }
     clear(&s);
     return code;

@@ -14,12 +14,26 @@ static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_erro
     return TACET_OK;
 }
 
-/* Texts can be long; a table cannot. */
+static size_t characters(const char *text) {
+    size_t count = 0;
+    for (; *text != '\0'; text++) {
+        count += (*text & 0xc0) != 0x80; /* one per character of UTF-8 */
+    }
+    return count;
+}
+
+/* Texts can be long; a table cannot. What is cut says so: "row 17…" is not row 17. */
 static void cell(const char *text, size_t width) {
+    const bool cut = characters(text) > width;
+    const size_t room = cut ? width - 1 : width;
     size_t shown = 0;
-    for (const char *c = text; *c != '\0' && (shown < width || (*c & 0xc0) == 0x80); c++) {
+    for (const char *c = text; *c != '\0' && (shown < room || (*c & 0xc0) == 0x80); c++) {
         putchar(*c);
-        shown += (*c & 0xc0) != 0x80; /* one per character of UTF-8 */
+        shown += (*c & 0xc0) != 0x80;
+    }
+    if (cut) {
+        fputs("…", stdout);
+        shown++;
     }
     for (; shown < width; shown++) {
         putchar(' ');
@@ -51,7 +65,7 @@ static tacet_status print_row(void *user, const tacet__ledger_row *row, tacet_er
     }
     cell(text, 19);
     cell(row->record->reserve.ticket, 16);
-    cell(c->what, 24);
+    cell(c->what, 26);
     cell(c->to_whom, 14);
     cell(c->mechanism, 12);
     number(accounting == TACET_ACCOUNTING_BASIC ? c->eps : accounting == TACET_ACCOUNTING_ZCDP ? c->rho : c->mu);
@@ -71,7 +85,7 @@ static tacet_status print_table(tacet__ledger_view *view, const tacet__ledger_re
     printf("%6s  ", "seq");
     cell("time (UTC)", 19);
     cell("ticket", 16);
-    cell("what", 24);
+    cell("what", 26);
     cell("to whom", 14);
     cell("mechanism", 12);
     cell(ledger_unit(accounting), 9);

@@ -27,7 +27,11 @@ tacet_status predict_load(tacet_usca_model **out, const char *path, tacet_error 
     }
     (void)fclose(file);
     if (status == TACET_OK) {
-        status = tacet_usca_model_decode(out, text.data != NULL ? (const char *)text.data : "", text.size, err);
+        tacet_error detail = {0};
+        status = tacet_usca_model_decode(out, text.data != NULL ? (const char *)text.data : "", text.size, &detail);
+        if (status != TACET_OK) {
+            (void)tacet__fail(err, status, "%.100s: %.130s", path, detail.message);
+        }
     }
     tacet_blob_clear(&text);
     return status;

@@ -37,7 +37,7 @@ static tacet_status slurp(char **out, size_t *length, const char *path, tacet_er
         *length += fread(*out + *length, 1, capacity - *length, file);
     }
     if (status == TACET_OK && ferror(file)) {
-        status = tacet__fail(err, TACET_IO, "%.120s: reading failed", path);
+        status = tacet__fail(err, TACET_IO, "%.120s: reading failed: %s", path, strerror(errno));
     }
     if (!standard) {
         (void)fclose(file);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int cmd_store_init(int argc, char **argv, const cli_command *self) {
     tacet__studies_settings settings = {0};
@@ -110,6 +111,12 @@ int cmd_store_backup(int argc, char **argv, const cli_command *self) {
     int code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
+    }
+    /* Before a folder is made for nothing. */
+    struct stat st;
+    if (stat(store, &st) != 0 || !S_ISDIR(st.st_mode)) {
+        cli_say(self, "%s: no folder with a store", store);
+        return CLI_EXIT_FAILED;
     }
     if (tacet__studies_backup(store, to, &err) != TACET_OK) {
         return cli_fail(self, &err);

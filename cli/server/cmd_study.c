@@ -221,7 +221,7 @@ static tacet_status add_token(tacet__studies *store, const token_request *r, tac
 }
 
 int cmd_study_token(int argc, char **argv, const cli_command *self) {
-    token_request r = {.store.create = true, .label = ""};
+    token_request r = {.label = ""};
     tacet__studies *store = NULL;
     tacet_error err = {0};
     const cli_option options[] = {

@@ -149,6 +149,12 @@ static tacet_status observe(void *object, uint64_t ticket, double value, tacet_e
     return status;
 }
 
+/* The engines' variances are those of a prior of variance 1. Ridge regression with lambda is the posterior of a process
+ * of variance c/lambda under noise of variance c: so much in units of the reward. */
+static double posterior_sd(const tacet__local *p, double var) {
+    return p->c > 0 && p->s.lambda > 0 ? sqrt(p->c / p->s.lambda * var) : p->s.bound * sqrt(var);
+}
+
 static tacet_status recommend(void *object, tacet_recommendation *out, tacet_error *err) {
     (void)err; /* there is always a prior to go by */
     const local *self = object;
@@ -159,7 +165,7 @@ static tacet_status recommend(void *object, tacet_recommendation *out, tacet_err
     }
     *out = (tacet_recommendation){.index = best,
                                   .mean = mean[best] + self->p.s.mean,
-                                  .sd = sqrt(self->ops->var(self->engine)[best]),
+                                  .sd = posterior_sd(&self->p, self->ops->var(self->engine)[best]),
                                   .measured = SIZE_MAX};
     return TACET_OK;
 }

@@ -98,6 +98,21 @@ void tacet__scale_make(tacet__scale *scale, double lo, double hi, bool log, size
     }
 }
 
+bool tacet__scale_values(tacet__scale *scale, const double *values, size_t count, bool log, size_t wanted) {
+    if (count < 2 || count > wanted || count > TACET__TICKS || (log && !(values[0] > 0))) {
+        return false;
+    }
+    tacet__scale s = {.lo = values[0], .hi = values[count - 1], .log = log, .count = count, .decimals = -1};
+    for (size_t i = 0; i < count; i++) {
+        s.ticks[i] = values[i];
+        if (i > 0 && !(tacet__scale_at(&s, values[i]) - tacet__scale_at(&s, values[i - 1]) >= 0.5 / (double)wanted)) {
+            return false;
+        }
+    }
+    *scale = s;
+    return true;
+}
+
 double tacet__scale_at(const tacet__scale *s, double v) {
     const double at = s->log ? (v > 0 ? (log10(v) - log10(s->lo)) / (log10(s->hi) - log10(s->lo)) : 0)
                              : (v - s->lo) / (s->hi - s->lo);

@@ -63,6 +63,30 @@ static bool extent(const tacet__chart *c, bool vertical, bool log, double *lo, d
     return *lo <= *hi;
 }
 
+/* The different x of all series, ascending; how many there are, or `most` + 1 when they are more than that. */
+static size_t places(const tacet__chart *c, double *out, size_t most) {
+    size_t count = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const tacet__series *s = &c->series[i];
+        for (size_t j = 0; s->style != TACET__SERIES_LEVEL && j < s->count; j++) {
+            size_t at = 0;
+            while (at < count && out[at] < s->x[j]) {
+                at++;
+            }
+            if (!isfinite(s->x[j]) || (at < count && out[at] == s->x[j])) {
+                continue;
+            }
+            if (count == most) {
+                return most + 1;
+            }
+            memmove(out + at + 1, out + at, (count - at) * sizeof *out);
+            out[at] = s->x[j];
+            count++;
+        }
+    }
+    return count;
+}
+
 static void scale_for(tacet__scale *scale, const tacet__chart *c, bool vertical, size_t wanted) {
     const bool log = vertical ? c->y.log : c->x.log;
     double lo = 0;
@@ -70,6 +94,11 @@ static void scale_for(tacet__scale *scale, const tacet__chart *c, bool vertical,
     if (!extent(c, vertical, log, &lo, &hi)) {
         lo = log ? 0.1 : 0;
         hi = 1;
+    }
+    /* Few values on a log axis, as of eps, were chosen: they are what a reader looks for. */
+    double values[TACET__TICKS];
+    if (!vertical && log && tacet__scale_values(scale, values, places(c, values, TACET__TICKS), log, wanted)) {
+        return;
     }
     /* A quantity that comes close to nothing is shown down to nothing; a cloud of points is shown as it lies. */
     if (vertical && !log && lo > 0 && lo < 0.5 * hi && c->count > 0 && c->series[0].style != TACET__SERIES_POINTS) {

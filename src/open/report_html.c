@@ -28,14 +28,25 @@ static const char STYLE[] =
     ".facts b{display:block;font-size:1.4rem;line-height:1.25;overflow-wrap:anywhere}.facts span{color:var(--soft);"
     "font-size:.9rem}"
     "b.good,td.good{color:var(--good)}b.bad,td.bad{color:var(--bad)}"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.93rem}"
+    /* A table that does not fit has a shadow on the side where it goes on. */
+    ".scroll{overflow-x:auto;background:linear-gradient(90deg,var(--card) 30%,transparent),linear-gradient(270deg,"
+    "var(--card) 30%,transparent) 100% 0,radial-gradient(farthest-side at 0 50%,#0006,transparent),"
+    "radial-gradient(farthest-side at 100% 50%,#0006,transparent) 100% 0;background-repeat:no-repeat;"
+    "background-size:36px 100%,36px 100%,12px 100%,12px 100%;background-attachment:local,local,scroll,scroll}"
+    "table{border-collapse:collapse;width:100%;font-size:.93rem}"
     "th,td{text-align:left;padding:6px 12px 6px 0;border-bottom:1px solid var(--grid);vertical-align:top}"
     "th{color:var(--soft);font-weight:600}td.num,th.num{text-align:right;font-variant-numeric:tabular-nums}"
     ".chart{display:block;width:100%;height:auto}.chart text{font:13px system-ui,sans-serif;fill:var(--fore)}"
     ".chart .tick text{fill:var(--soft)}.chart path{fill:none}.grid path{stroke:var(--grid)}"
     ".axis path{stroke:var(--soft)}.line{stroke-width:2.2;stroke-linejoin:round}.band{opacity:.16}.dot{opacity:.75}"
     ".narrow{display:none}@media(max-width:600px){.wide{display:none}.narrow{display:block}section{padding:14px}"
-    "h1{font-size:1.4rem}table{font-size:.85rem}}"
+    "h1{font-size:1.4rem}table{font-size:.85rem}"
+    /* Four columns and more do not fit a telephone: there a row is a block, and each cell says its column. */
+    ".stack thead{display:none}.stack tr{display:block;padding:8px 0;border-bottom:1px solid var(--grid)}"
+    ".stack td,.stack td.num{display:flex;justify-content:space-between;gap:16px;padding:1px 0;border:0;"
+    "text-align:right;overflow-wrap:anywhere}.stack td:first-child{font-weight:600}.stack td:empty{display:none}"
+    ".stack td::before{content:attr(data-column);flex:none;max-width:50%;text-align:left;color:var(--soft);"
+    "font-weight:400}}"
     ".bar{margin:0 0 12px}.bar div{display:flex;justify-content:space-between;gap:12px;font-size:.93rem}"
     ".track{display:block;height:12px;border-radius:6px;background:var(--grid);overflow:hidden}"
     ".track i{display:block;height:100%;border-radius:6px;background:var(--s0)}.track i.bad{background:var(--s1)}"
@@ -48,11 +59,26 @@ static const char STYLE[] =
     "footer{color:var(--soft);font-size:.85rem;margin-top:24px}@media "
     "print{body{background:#fff}section{break-inside:avoid}}";
 
+/* A number and its error stay on one line. */
+static void unbroken(tacet__text *t, const char *words) {
+    static const char SIGN[] = " \xc2\xb1 "; /* plus-minus between spaces */
+    const char *at = strstr(words, SIGN);
+    char before[64];
+    if (at == NULL || (size_t)(at - words) >= sizeof before) {
+        tacet__text_escape(t, words);
+        return;
+    }
+    (void)snprintf(before, sizeof before, "%.*s", (int)(at - words), words);
+    tacet__text_escape(t, before);
+    tacet__text_add(t, "\xc2\xa0\xc2\xb1\xc2\xa0");
+    unbroken(t, at + sizeof SIGN - 1);
+}
+
 void tacet__report_value(tacet__text *t, const json_t *value) {
     const double v = json_number_value(value);
     switch (json_typeof(value)) {
     case JSON_STRING:
-        tacet__text_escape(t, json_string_value(value));
+        unbroken(t, json_string_value(value));
         break;
     case JSON_INTEGER:
         tacet__text_format(t, "%lld", (long long)json_integer_value(value));
@@ -70,6 +96,18 @@ void tacet__report_value(tacet__text *t, const json_t *value) {
         tacet__text_add(t, "–");
         break;
     }
+}
+
+/* Opens a cell; it says its column, for windows too narrow for a table. */
+static void open_cell(tacet__text *t, bool number, const char *column) {
+    tacet__text_add(t, number ? "<td class=\"num\" data-column=\"" : "<td data-column=\"");
+    tacet__text_escape(t, column);
+    tacet__text_add(t, "\">");
+}
+
+static void open_table(tacet__text *t, size_t columns) {
+    enum { FIT = 3 }; /* columns that a telephone has room for */
+    tacet__text_format(t, "<div class=\"scroll\"><table%s><thead><tr>", columns > FIT ? " class=\"stack\"" : "");
 }
 
 static void element(tacet__text *t, const char *tag, const char *words) {
@@ -118,7 +156,7 @@ static void table(tacet__text *t, const json_t *section) {
     const json_t *columns = json_object_get(section, "columns");
     const json_t *rows = json_object_get(section, "rows");
     const json_t *first = json_array_get(rows, 0);
-    tacet__text_add(t, "<div class=\"scroll\"><table><thead><tr>");
+    open_table(t, json_array_size(columns));
     for (size_t j = 0; j < json_array_size(columns); j++) {
         /* A heading stands over its numbers. */
         tacet__text_add(t, json_is_number(json_array_get(first, j)) ? "<th class=\"num\">" : "<th>");
@@ -131,7 +169,7 @@ static void table(tacet__text *t, const json_t *section) {
         tacet__text_add(t, "<tr>");
         for (size_t j = 0; j < json_array_size(row); j++) {
             const json_t *value = json_array_get(row, j);
-            tacet__text_add(t, json_is_number(value) ? "<td class=\"num\">" : "<td>");
+            open_cell(t, json_is_number(value), json_string_value(json_array_get(columns, j)));
             tacet__report_value(t, value);
             tacet__text_add(t, "</td>");
         }
@@ -191,7 +229,7 @@ static void parties(tacet__text *t, const json_t *section) {
 static void ledger_rows(tacet__text *t, const json_t *entries, size_t from, size_t to) {
     static const char *const FIELDS[] = {"seq", "ticket", "what", "to_whom", "mechanism", "eps", "delta"};
     static const char *const NAMES[] = {"entry", "ticket", "what", "to", "mechanism", "eps", "delta"};
-    tacet__text_add(t, "<div class=\"scroll\"><table><thead><tr>");
+    open_table(t, 8);
     for (size_t j = 0; j < 7; j++) {
         tacet__text_add(t, j >= 5 ? "<th class=\"num\">" : "<th>");
         tacet__text_add(t, NAMES[j]);
@@ -205,7 +243,7 @@ static void ledger_rows(tacet__text *t, const json_t *entries, size_t from, size
         tacet__text_add(t, "<tr>");
         for (size_t j = 0; j < 7; j++) {
             const json_t *value = json_object_get(entry, FIELDS[j]);
-            tacet__text_add(t, j >= 5 ? "<td class=\"num\">" : "<td>");
+            open_cell(t, j >= 5, NAMES[j]);
             if (value != NULL && !(uncovered && j >= 5)) {
                 tacet__report_value(t, value);
             } else {
@@ -213,7 +251,8 @@ static void ledger_rows(tacet__text *t, const json_t *entries, size_t from, size
             }
             tacet__text_add(t, "</td>");
         }
-        tacet__text_format(t, "<td class=\"%s\">%s</td></tr>", uncovered || seeded ? "bad" : "good",
+        tacet__text_format(t, "<td class=\"%s\" data-column=\"protection\">%s</td></tr>",
+                           uncovered || seeded ? "bad" : "good",
                            seeded      ? "NOT PRIVATE"
                            : uncovered ? "uncovered"
                                        : "covered");

@@ -157,9 +157,10 @@ static bool sim_chart(json_t *sections, const json_t *result) {
     if (chart != NULL) {
         return json_array_append_new(json_object_get(chart, "series"), series) == 0;
     }
-    return append(sections, json_pack("{ss ss ss s{ss} s{ss} s[o]}", "kind", "chart", "shared", mark, "title",
-                                      tenths ? "Cumulative regret" : "Simple regret", "x", "label",
-                                      tenths ? "round" : "query", "y", "label", "mean regret", "series", series));
+    return append(sections,
+                  json_pack("{ss ss ss s{ss} s{ss} s[o]}", "kind", "chart", "shared", mark, "title",
+                            tenths ? "Cumulative regret" : "Simple regret", "x", "label", tenths ? "round" : "query",
+                            "y", "label", tenths ? "mean cumulative regret" : "mean simple regret", "series", series));
 }
 
 /* Regret against eps, one series for each kind of simulation, in the order of eps. */

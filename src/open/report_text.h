@@ -61,6 +61,10 @@ typedef struct tacet__scale {
 /* A range with round ends that covers [lo, hi] (any finite numbers; both > 0 when log) and about `wanted` round ticks.
  */
 void tacet__scale_make(tacet__scale *scale, double lo, double hi, bool log, size_t wanted);
+/* The axis of quantities that were chosen, not measured: exactly from the least to the largest of the values
+ * (ascending, all > 0 when log), ticked at each. false, and nothing done: fewer than two, or too close together for
+ * their labels. */
+bool tacet__scale_values(tacet__scale *scale, const double *values, size_t count, bool log, size_t wanted);
 /* Position of v between 0 (lo) and 1 (hi); clamped. */
 double tacet__scale_at(const tacet__scale *scale, double v);
 

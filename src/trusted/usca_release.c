@@ -35,6 +35,10 @@ tacet_status tacet__usca_plan_for(const tacet_usca_learner *l, tacet__usca_plan 
     return status == TACET_OK ? tacet__usca_plan_make(plan, l->basis, &s, err) : status;
 }
 
+static bool too_few(const tacet_usca_learner *l, const tacet__usca_plan *plan) {
+    return !(sqrt(plan->risk) < NOTHING_LEARNT * sqrt(l->prior_var));
+}
+
 tacet_status tacet_usca_outlook_get(tacet_usca_outlook *out, const tacet_usca_learner *l, size_t rounds,
                                     tacet_error *err) {
     tacet__usca_plan plan;
@@ -42,7 +46,8 @@ tacet_status tacet_usca_outlook_get(tacet_usca_outlook *out, const tacet_usca_le
     *out = (tacet_usca_outlook){.features = plan.m,
                                 .stages = plan.count,
                                 .predicted_error = status == TACET_OK ? sqrt(plan.risk) : NAN,
-                                .prior_sd = sqrt(l->prior_var)};
+                                .prior_sd = sqrt(l->prior_var),
+                                .refused = status == TACET_OK && too_few(l, &plan)};
     return status;
 }
 
@@ -304,7 +309,7 @@ tacet_status tacet_usca_release(const tacet_usca_learner *l, tacet_usca_model **
     if (status != TACET_OK) {
         return status;
     }
-    if (!(sqrt(plan.risk) < NOTHING_LEARNT * sqrt(l->prior_var))) {
+    if (too_few(l, &plan)) {
         return tacet__fail(err, TACET_STATE,
                            "%zu records are too few at eps = %g: the noise would leave %.0f %% of what is unknown",
                            l->count, l->settings.eps, 100 * sqrt(plan.risk / l->prior_var));

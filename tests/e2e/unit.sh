@@ -19,6 +19,22 @@ for unit in tacet-server tacet-collector; do
         "${TACET_BIN:?}/$unit" "${unit#tacet-}" --help | grep -q -- "$option " || fail "$file: $unit has no $option"
     done
 done
+# What docs/deployment.md says of paths and addresses is what the units have; installed, they start the installed programs.
+guide=$TACET_SOURCE/docs/deployment.md
+for unit in tacet-server tacet-collector; do
+    file=$unit.service
+    state=$(sed -n 's/^StateDirectory=//p' "$file")
+    for word in "/var/lib/$state/studies" "$(sed -n 's/^Environment=.*TACET_LISTEN=//p' "$file")" \
+        "$(sed -n 's/^EnvironmentFile=-//p' "$file")" $(sed -n 's/^LoadCredential=[^:]*://p' "$file") "StateDirectory=$state" "User=$unit"; do
+        grep -qF "${word:-nothing to look for}" "$guide" || fail "docs/deployment.md does not say '$word'"
+        case $word in
+        StateDirectory=* | User=*) ;;
+        *) grep -qF "$word" "$file" || fail "$file does not have $word" ;;
+        esac
+    done
+    prefix=$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "${TACET_BUILD:?}/CMakeCache.txt")
+    grep -q "^ExecStart=$prefix/bin/$unit " "$TACET_BUILD/$file" || fail "the installed $file does not start $prefix/bin/$unit"
+done
 if ! command -v systemd-analyze >/dev/null; then
     echo "systemd-analyze is not installed: the units were read, not verified"
     exit 77

@@ -677,8 +677,47 @@ static void bad_settings(void **state) {
     assert_status(tacet_local_parameters_parse(&parameters, "", NULL), TACET_INVALID);
 }
 
+/* Rewards in cents instead of euros: means and standard deviations are a hundred times as large, and nothing else. */
+static void test_units(void **state) {
+    (void)state;
+    static const double x[3] = {0, 0.5, 1};
+    static const double reports[3] = {0.9, -0.4, 1.3};
+    tacet_recommendation best[2];
+    for (int k = 0; k < 2; k++) {
+        const double unit = k == 0 ? 1 : 100;
+        tacet_kernel_spec spec;
+        tacet_kernel *kernel = NULL;
+        tacet_local_settings s;
+        tacet_policy *policy = NULL;
+        tacet_kernel_spec_defaults(&spec);
+        tacet_local_settings_defaults(&s);
+        assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+        s.noise_var = 0.04 * unit * unit; /* bare rewards: a randomiser would only admit its own grid */
+        s.parameters = TACET_LOCAL_TUNED;
+        s.bound = 0.5 * unit;
+        s.mean = 0.5 * unit;
+        s.horizon = 10;
+        assert_ok(tacet_local_create(&policy, &s, &(tacet_cov_spec){.kernel = kernel}, x, 1, 3, NULL));
+        assert_ok(tacet_policy_recommend(policy, &best[k], NULL));
+        assert_close(best[k].sd, 0.5 * unit, 1e-9 * unit); /* nothing seen: the prior's */
+        for (int i = 0; i < 3; i++) {
+            tacet_suggestion next;
+            assert_ok(tacet_policy_suggest(policy, &next, &(tacet_round){0}, NULL));
+            assert_ok(tacet_policy_observe(policy, next.ticket, reports[i] * unit, NULL));
+        }
+        assert_ok(tacet_policy_recommend(policy, &best[k], NULL));
+        tacet_policy_free(policy);
+        tacet_kernel_free(kernel);
+    }
+    assert_int_equal(best[0].index, best[1].index);
+    assert_close(best[1].mean, 100 * best[0].mean, 1e-9);
+    assert_close(best[1].sd, 100 * best[0].sd, 1e-9);
+    assert_true(best[0].sd > 0.05 && best[0].sd < 0.5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_units),
         cmocka_unit_test_setup_teardown(conforms, setup, teardown),
         cmocka_unit_test_setup_teardown(ucb_is_the_dense_solve, setup, teardown),
         cmocka_unit_test_setup_teardown(tgp_is_the_dense_solve, setup, teardown),

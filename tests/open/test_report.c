@@ -109,6 +109,22 @@ static void test_scales(void **state) {
     assert_int_equal(s.count, 4); /* 0.5, 1, 2, 5 */
     assert_close(s.ticks[0], 0.5, 1e-12);
     assert_close(s.ticks[3], 5, 1e-12);
+    /* Values that were chosen are the ticks, unless their labels would touch. */
+    const double eps[] = {0.5, 1, 2, 4, 8};
+    assert_true(tacet__scale_values(&s, eps, 5, true, 9));
+    assert_close(s.lo, 0.5, 0);
+    assert_close(s.hi, 8, 0);
+    assert_int_equal(s.count, 5);
+    assert_close(s.ticks[3], 4, 0);
+    assert_close(tacet__scale_at(&s, 2), 0.5, 1e-12);
+    const tacet__scale before = s;
+    const double close[] = {1, 1.01, 100};
+    const double zero[] = {0, 1};
+    assert_false(tacet__scale_values(&s, close, 3, true, 9));
+    assert_false(tacet__scale_values(&s, zero, 2, true, 9));
+    assert_false(tacet__scale_values(&s, eps, 1, true, 9));
+    assert_false(tacet__scale_values(&s, eps, 5, true, 4));
+    assert_memory_equal(&s, &before, sizeof s);
     tacet__scale_make(&s, 6, 10, true, 5); /* too short for 1, 2, 5: whole numbers, still spaced as logarithms */
     assert_int_equal(s.count, 5);
     assert_close(s.ticks[1], 7, 1e-12);
@@ -179,15 +195,28 @@ static void test_results(void **state) {
     char *html = page(r);
     assert_non_null(strstr(html, "outsourced gaussian, eps 3</text>"));
     assert_non_null(strstr(html, "outsourced random</text>"));
-    assert_non_null(strstr(html, "<td class=\"num\">0.125</td>"));
+    assert_non_null(strstr(html, "<td class=\"num\" data-column=\"standard error\">0.125</td>"));
     assert_int_equal(occurrences(html, "class=\"band\""), 2); /* two sizes of one: the other lacks a standard error */
     assert_non_null(strstr(html, "<b class=\"\">7.5</b>"));
     assert_non_null(strstr(html, "1.5 of 3, at delta = 1e-05"));
     assert_non_null(strstr(html, "width:50.00%"));
-    assert_non_null(strstr(html, "<td class=\"bad\">uncovered</td>"));
-    assert_non_null(strstr(html, "<td>consistent</td>"));
-    assert_non_null(strstr(html, "<td>else</td>"));
+    assert_non_null(strstr(html, "<td class=\"bad\" data-column=\"protection\">uncovered</td>"));
+    assert_non_null(strstr(html, ">consistent</td>"));
+    assert_non_null(strstr(html, ">else</td>"));
     free(html);
+    /* Four columns become blocks on a telephone, two stay a table; a number and its error are not parted. */
+    const char *tables =
+        "{\"format\":\"tacet-report-1\",\"sections\":[{\"kind\":\"table\",\"columns\":[\"a<\",\"b\",\"c\",\"d\"],"
+        "\"rows\":[[\"1 \xc2\xb1 2\",1,2,3]]},{\"kind\":\"table\",\"columns\":[\"a\",\"b\"],\"rows\":[[1,2]]}]}";
+    tacet_report *two = fresh();
+    add(two, tables);
+    html = page(two);
+    assert_int_equal(occurrences(html, "<table class=\"stack\">"), 1);
+    assert_int_equal(occurrences(html, "<table>"), 1);
+    assert_non_null(strstr(html, "<td data-column=\"a&lt;\">1\xc2\xa0\xc2\xb1\xc2\xa0"
+                                 "2</td>"));
+    free(html);
+    tacet_report_free(two);
     tacet_report_free(r);
 }
 

@@ -52,6 +52,7 @@ typedef struct tacet_usca_outlook {
     size_t features, stages;
     double predicted_error; /* root mean square over the space, in the unit of rewards */
     double prior_sd;        /* what it would be without learning anything */
+    bool refused;           /* tacet_usca_release would refuse: too few records for anything to be learnt at this eps */
 } tacet_usca_outlook;
 /* For `rounds` records. INVALID: rounds = 0. NO_MEMORY. */
 TACET_API tacet_status tacet_usca_outlook_get(tacet_usca_outlook *out, const tacet_usca_learner *learner, size_t rounds,
