@@ -49,9 +49,10 @@ typedef struct cli_program {
  * (roff). */
 int cli_main(const cli_program *program, int argc, char **argv);
 
-/* Parses --name value, --name=value and flags into the targets. An option given twice is refused: of two eps or two
- * ledgers neither can be the one that was meant. Positional arguments are collected when `positional` is
- * not NULL (at most *positional_count of them, which is set to the number found); otherwise they are an error.
+/* Parses --name value, --name=value and flags into the targets. Of an option given twice the last one counts, but eps,
+ * delta, budget and ledger are refused then: which one was meant is not for a program to guess. Positional arguments
+ * are collected when `positional` is not NULL (at most *positional_count of them, which is set to the number found);
+ * otherwise they are an error.
  * --json is accepted everywhere and sets cli_json_wanted(). Returns true to go on; otherwise *exit_code is what to
  * return (0 after --help or --man, 2 after a usage error, which was explained on stderr). */
 bool cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, const char **positional,

@@ -91,6 +91,18 @@ static const cli_option *find(const cli_option *options, const char *name, size_
     return NULL;
 }
 
+/* Of options given twice the last one counts, as scripts expect, except where the privacy that is spent depends on it.
+ */
+static bool spends(const char *name) {
+    static const char *const BEGIN[] = {"eps", "delta", "budget", "ledger"};
+    for (size_t i = 0; i < sizeof BEGIN / sizeof *BEGIN; i++) {
+        if (strncmp(name, BEGIN[i], strlen(BEGIN[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int parse_one(const cli_command *command, const cli_option *options, int *i, int argc, char **argv,
                      uint64_t *seen) {
     const char *name = argv[*i] + 2;
@@ -116,7 +128,7 @@ static int parse_one(const cli_command *command, const cli_option *options, int 
         return cli_usage(command, "--%s: '%s' is not %s", option->name, value, wanted(option->kind));
     }
     const uint64_t bit = UINT64_C(1) << (at % 64);
-    if (option->kind != CLI_FLAG && (*seen & bit) != 0) {
+    if ((*seen & bit) != 0 && spends(option->name)) {
         return cli_usage(command, "--%s is given twice", option->name);
     }
     *seen |= bit;

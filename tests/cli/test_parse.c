@@ -9,8 +9,8 @@
 static struct {
     bool flag;
     const char *text;
-    double real;
-    size_t count;
+    double real, eps;
+    size_t count, most;
     uint64_t seed;
 } got;
 
@@ -19,6 +19,8 @@ static const cli_option OPTIONS[] = {{"flag", CLI_FLAG, &got.flag, NULL, "switch
                                      {"text", CLI_STRING, &got.text, "TEXT", "words", false},
                                      {"real", CLI_DOUBLE, &got.real, "X", "a number", false},
                                      {"count", CLI_SIZE, &got.count, "N", "how many", true},
+                                     {"eps", CLI_DOUBLE, &got.eps, "E", "privacy", false},
+                                     {"most", CLI_COUNT, &got.most, "N", "at the most", false},
                                      {"seed-number", CLI_U64, &got.seed, "S", "which", false},
                                      {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
 
@@ -98,18 +100,21 @@ static void test_taken(void **state) {
 static void test_refused(void **state) {
     (void)state;
     static const struct {
-        const char *words[4];
+        const char *words[8];
         const char *message;
     } cases[] = {
         {{NULL}, "tacet try out: --count N is required\n"},
         {{"--count"}, "tacet try out: --count needs a value (N)\n"},
-        {{"--count", ""}, "tacet try out: --count: '' is not a whole number that is not negative\n"},
-        {{"--count", "-1"}, "tacet try out: --count: '-1' is not a whole number that is not negative\n"},
-        {{"--count", "+1"}, "tacet try out: --count: '+1' is not a whole number that is not negative\n"},
-        {{"--count", " 1"}, "tacet try out: --count: ' 1' is not a whole number that is not negative\n"},
-        {{"--count", "1.5"}, "tacet try out: --count: '1.5' is not a whole number that is not negative\n"},
-        {{"--count", "1e99"}, "tacet try out: --count: '1e99' is not a whole number that is not negative\n"},
-        {{"--count", "3x"}, "tacet try out: --count: '3x' is not a whole number that is not negative\n"},
+        {{"--count", "1", "--eps", "1", "--eps=2"}, "tacet try out: --eps is given twice\n"},
+        {{"--count", "1", "--most", "0"},
+         "tacet try out: --most: '0' is not a whole number above 0 that fits 64 bits\n"},
+        {{"--count", ""}, "tacet try out: --count: '' is not a whole number from 0 on that fits 64 bits\n"},
+        {{"--count", "-1"}, "tacet try out: --count: '-1' is not a whole number from 0 on that fits 64 bits\n"},
+        {{"--count", "+1"}, "tacet try out: --count: '+1' is not a whole number from 0 on that fits 64 bits\n"},
+        {{"--count", " 1"}, "tacet try out: --count: ' 1' is not a whole number from 0 on that fits 64 bits\n"},
+        {{"--count", "1.5"}, "tacet try out: --count: '1.5' is not a whole number from 0 on that fits 64 bits\n"},
+        {{"--count", "1e99"}, "tacet try out: --count: '1e99' is not a whole number from 0 on that fits 64 bits\n"},
+        {{"--count", "3x"}, "tacet try out: --count: '3x' is not a whole number from 0 on that fits 64 bits\n"},
         {{"--count", "18446744073709551616"}, "tacet try out: --count: '18446744073709551616' is not a whole"},
         {{"--real", "nan"}, "tacet try out: --real: 'nan' is not a finite number\n"},
         {{"--real", "inf"}, "tacet try out: --real: 'inf' is not a finite number\n"},

@@ -46,10 +46,10 @@ done
 for bad in 10 1:x :; do
     expect 2 "$tacet" device report --range "$bad" --eps 1 --ledger "$ledger" --ticket bad --reward 3
 done
-expect 1 "$tacet" device report --range 3:3 --eps 1 --ledger "$ledger" --ticket bad --reward 3
-expect 1 "$tacet" device report --range 0:1 --eps 0 --ledger "$ledger" --ticket bad --reward 3
-expect 1 report --ticket bad --reward 3 --mechanism nothing
-expect 1 report --ticket '' --reward 3
+expect 2 "$tacet" device report --range 3:3 --eps 1 --ledger "$ledger" --ticket bad --reward 3
+expect 2 "$tacet" device report --range 0:1 --eps 0 --ledger "$ledger" --ticket bad --reward 3
+expect 2 report --ticket bad --reward 3 --mechanism nothing
+expect 2 report --ticket '' --reward 3
 expect 0 "$tacet" ledger verify --ledger "$ledger"
 expect 0 "$tacet" ledger show --ledger "$ledger"
 grep -q 'spent   eps 6 of 6' "$work/out" || { cat "$work/out"; fail "the ledger does not say what was spent"; }

@@ -78,7 +78,7 @@ wire() { # wire URL [STUDY]
     expect 1 "$tacet" device suggest $(wire "$url" nothing)
     "$tacet" server init --dir "$work/strangers" >/dev/null
     expect 1 "$tacet" device suggest --server "$url" --study light --authority "$work/strangers/ca.pem" --token-file "$work/light.token" --patience 0
-    expect 1 report --ticket x --reward 3 --server "$url"
+    expect 2 report --ticket x --reward 3 --server "$url"
 }
 "$tacet" study show light --store "$work/studies" --json >"$work/out" || fail "study show"
 grep -Eq '"observed": ?2' "$work/out" || { cat "$work/out"; fail "the study does not have two observations"; }
