@@ -96,7 +96,8 @@ static double print_noise(const char *self, double sigma) {
 }
 
 static void release(spent *best, tacet_manifest *m, const char *folder, const tacet_curate_settings *s) {
-    static const char *const FILES[] = {"out/release.csv", "out/manifest.json", "out/ledger.db", "out"};
+    static const char *const FILES[] = {"out/release.csv", "out/manifest.json", "out/ledger.db", "out",
+                                        "data.csv.ledger.db" /* a link to the ledger */};
     char path[128];
     tacet_error err = {0};
     const spent start = now();

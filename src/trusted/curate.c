@@ -88,8 +88,7 @@ static tacet_status prepare(tacet__curate *job, tacet_error *err) {
     tacet__curate_columns(job);
     tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
     status = status != TACET_OK ? status : tacet__path(job->manifest, s->folder, "manifest.json", err);
-    status = status != TACET_OK ? status : tacet__curate_ledger_path(job, err);
-    return status != TACET_OK ? status : tacet__curate_draft_path(job, err);
+    return status != TACET_OK ? status : tacet__curate_ledger_path(job, err);
 }
 
 /* The public matrix of a projection, its norm, and the box its image of the scaled box lies in. */
@@ -313,6 +312,8 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     }
     status = status != TACET_OK ? status : rehearse(&job, manifest, err);
     status = status != TACET_OK ? status : open_ledger(&job, err);
+    /* Before the ledger is asked: whether it has answered must not change meanwhile. */
+    status = status != TACET_OK ? status : tacet__curate_hold(&job, err);
     if (status == TACET_OK) {
         status = settings->mechanism == TACET_CURATE_PUBLISHED ? tacet__curate_published(&job, &receipt, err)
                                                                : tacet__curate_draw(&job, &receipt, err);

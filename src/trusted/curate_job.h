@@ -31,12 +31,13 @@ typedef struct tacet__curate {
 
 /* Sets ledger and link. CONFLICT: the folder's link leads to the ledger of another table. */
 tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err);
-/* Sets unfinished, the one place beside the ledger where rows of this ticket lie before they are committed. */
-tacet_status tacet__curate_draft_path(tacet__curate *job, tacet_error *err);
-/* Locks it, with whatever is in it. BUSY: another process has it. IO. */
+/* Sets unfinished, the one place beside the ledger, which is there already, where rows of this ticket lie before they
+ * are committed; and locks it, with whatever is in it. BUSY: another process has it. IO. */
 tacet_status tacet__curate_hold(tacet__curate *job, tacet_error *err);
 /* Empties it, to be written. NULL: it cannot be. */
 FILE *tacet__curate_draft(const tacet__curate *job);
+/* Syncs and closes it, whatever happens; its name, too, survives a crash of the machine. */
+tacet_status tacet__curate_whole(const tacet__curate *job, FILE *file, tacet_error *err);
 /* Unlocks it; an empty one is removed. */
 void tacet__curate_let_go(tacet__curate *job);
 /* Makes the folder's link to the ledger, unless the ledger lies there itself. */

@@ -12,7 +12,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 #include <tacet/db/csvfile.h>
 #include <tacet/trusted/published.h>
 
@@ -75,11 +75,10 @@ static tacet_status enter(tacet__curate *job, const double *Z, tacet_receipt *re
 }
 
 static tacet_status write_rows(const tacet__curate *job, const double *Z, tacet_error *err) {
-    FILE *file = fopen(job->unfinished, "wbe");
+    FILE *file = tacet__curate_draft(job);
     if (file == NULL) {
         return tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
     }
-    (void)fchmod(fileno(file), S_IRUSR | S_IWUSR);
     char header[TACET__CURATE_HEADER];
     char text[(TACET_MANIFEST_COLUMNS + 1) * (TACET__DECIMAL_BYTES + 1)];
     const size_t size = tacet__curate_header(header, sizeof header, job->dims);
@@ -88,7 +87,7 @@ static tacet_status write_rows(const tacet__curate *job, const double *Z, tacet_
         const size_t n = tacet__curate_lines(job, text, j, Z + j * job->dims, 1);
         ok = fwrite(text, 1, n, file) == n;
     }
-    const tacet_status status = tacet__file_finish(file, job->unfinished, err);
+    const tacet_status status = tacet__curate_whole(job, file, err);
     return status == TACET_OK && !ok ? tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished) : status;
 }
 
@@ -112,7 +111,12 @@ tacet_status tacet__curate_published(tacet__curate *job, tacet_receipt *receipt,
                                 : tacet_published_project(Z, job->dims, NULL, table.values, job->d, job->d, job->rows,
                                                           M, job->d, job->dims, s->eps, s->delta, err);
     status = status != TACET_OK ? status : enter(job, Z, receipt, err);
-    status = status != TACET_OK ? status : write_rows(job, Z, err);
+    if (status == TACET_OK) {
+        status = write_rows(job, Z, err);
+        if (status != TACET_OK) {
+            (void)unlink(job->unfinished);
+        }
+    }
 done:
     tacet_csv_table_clear(&table);
     free(M);

@@ -164,11 +164,7 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
                            .uncovered_fields = "number and order of records",
                            .covered_records = text.records};
     tacet_error why = {0};
-    tacet_status status = tacet__curate_hold(job, err); /* first: whether it is answered must not change meanwhile */
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = tacet_table_open(&table, &answered, job->mechanism, &ask, job->rows, &why);
+    tacet_status status = tacet_table_open(&table, &answered, job->mechanism, &ask, job->rows, &why);
     if (status != TACET_OK) {
         return tacet__curate_refused(job, status, &why, err);
     }
@@ -185,7 +181,7 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
     }
     (void)setvbuf(file, NULL, _IONBF, 0); /* blocks are large, and go out as they are */
     status = draw_rows(job, table, file, err);
-    const tacet_status finished = tacet__file_finish(file, job->unfinished, err);
+    const tacet_status finished = tacet__curate_whole(job, file, err);
     status = status != TACET_OK ? status : finished;
     if (status == TACET_OK) {
         status = tacet_table_close(table, &answered, err);

@@ -19,14 +19,17 @@
 
 enum { NAME_BYTES = 16, TRIES = 16 };
 
-tacet_status tacet__curate_draft_path(tacet__curate *job, tacet_error *err) {
+static tacet_status set_path(tacet__curate *job, tacet_error *err) {
     const char *ticket = job->settings->ticket;
     unsigned char hash[NAME_BYTES];
     char name[2 * NAME_BYTES + 1];
     (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
     (void)sodium_bin2hex(name, sizeof name, hash, sizeof hash);
-    char *real = realpath(job->ledger, NULL); /* NULL: it is to be made, under this name */
-    const int n = snprintf(job->unfinished, TACET__PATH, "%s.%s.unfinished", real != NULL ? real : job->ledger, name);
+    char *real = realpath(job->ledger, NULL); /* every name of the ledger, the folder's link too, leads to one place */
+    if (real == NULL) {
+        return tacet__fail(err, errno == ENOMEM ? TACET_NO_MEMORY : TACET_IO, "%s: cannot be found again", job->ledger);
+    }
+    const int n = snprintf(job->unfinished, TACET__PATH, "%s.%s.unfinished", real, name);
     free(real);
     return n >= 0 && n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
 }
@@ -40,6 +43,10 @@ static bool is_there(int fd, const char *path) {
 }
 
 tacet_status tacet__curate_hold(tacet__curate *job, tacet_error *err) {
+    const tacet_status status = set_path(job, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     for (int i = 0; i < TRIES; i++) {
         const int fd = open(job->unfinished, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
         if (fd < 0) {
@@ -59,13 +66,26 @@ tacet_status tacet__curate_hold(tacet__curate *job, tacet_error *err) {
 }
 
 FILE *tacet__curate_draft(const tacet__curate *job) {
-    const bool empty = ftruncate(job->held, 0) == 0 && fchmod(job->held, S_IRUSR | S_IWUSR) == 0;
+    struct stat st;
+    const bool new = fstat(job->held, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+    /* What an earlier run drew is gone for good before anything is drawn: no crash of the machine brings it back. */
+    const bool empty =
+        (new || (ftruncate(job->held, 0) == 0 && fsync(job->held) == 0)) && fchmod(job->held, S_IRUSR | S_IWUSR) == 0;
     const int fd = empty ? fcntl(job->held, F_DUPFD_CLOEXEC, 0) : -1; /* the lock outlives the file's closing */
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (file == NULL && fd >= 0) {
         (void)close(fd);
     }
     return file;
+}
+
+tacet_status tacet__curate_whole(const tacet__curate *job, FILE *file, tacet_error *err) {
+    char folder[TACET__PATH];
+    const char *slash = strrchr(job->unfinished, '/'); /* the path is absolute */
+    const tacet_status status = tacet__file_finish(file, job->unfinished, err);
+    (void)snprintf(folder, sizeof folder, "%.*s", slash > job->unfinished ? (int)(slash - job->unfinished) : 1,
+                   job->unfinished);
+    return status != TACET_OK ? status : tacet__folder_sync(folder, err);
 }
 
 void tacet__curate_let_go(tacet__curate *job) {

@@ -53,6 +53,15 @@ tacet_status tacet__file_finish(FILE *file, const char *path, tacet_error *err) 
     return TACET_OK;
 }
 
+tacet_status tacet__folder_sync(const char *folder, tacet_error *err) {
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const tacet_status status = fd < 0 || fsync(fd) != 0 ? failed("cannot be synced", folder, err) : TACET_OK;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return status;
+}
+
 /* Between two file systems: a copy beside its place, synced, renamed. */
 static tacet_status copy_over(const char *from, const char *to, tacet_error *err) {
     char beside[TACET__PATH + 8];
@@ -95,16 +104,7 @@ tacet_status tacet__file_publish(const char *from, const char *to, const char *f
             return status;
         }
     }
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || fsync(fd) != 0) {
-        const tacet_status status = failed("cannot be synced", folder, err);
-        if (fd >= 0) {
-            (void)close(fd);
-        }
-        return status;
-    }
-    (void)close(fd);
-    return TACET_OK;
+    return tacet__folder_sync(folder, err);
 }
 
 tacet_status tacet__file_write(const char *path, const char *folder, const char *text, mode_t mode, tacet_error *err) {

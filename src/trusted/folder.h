@@ -16,6 +16,8 @@ tacet_status tacet__folder_make(const char *folder, tacet_error *err);
 void tacet__file_hurry(FILE *file, size_t from, size_t to);
 /* Syncs and closes the file, whatever happens. IO. */
 tacet_status tacet__file_finish(FILE *file, const char *path, tacet_error *err);
+/* The names in the folder survive a crash of the machine. */
+tacet_status tacet__folder_sync(const char *folder, tacet_error *err);
 /* Renames, then syncs the folder, so that the new name survives a crash. Copies where that cannot be renamed. */
 tacet_status tacet__file_publish(const char *from, const char *to, const char *folder, tacet_error *err);
 /* Writes text beside `path` and renames it there. `mode` as in chmod. */
