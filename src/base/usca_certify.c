@@ -1,9 +1,10 @@
 /* usca_certify.c - suprema that no point exceeds: branch and bound over the unit box.
  * Ring: base. Source: docs/algorithms/usca.md, section 4. On a cell with centre c and half widths h, u(w) is its linear
- * part at c and a rest, whose norm is at most tau^-1/2 that of k(., w) - k(., c) - (w - c)'grad k(., c) in the kernel's
- * space (features are a projection, and Z >= tau I): a known function of the distance. The norm of the linear part is
+ * part at c and a rest, whose norm is at most z^-1/2 that of k(., w) - k(., c) - (w - c)'grad k(., c) in the kernel's
+ * space (features are a projection, and Z >= z I): a known function of the distance. The norm of the linear part is
  * convex, so its largest value is at a corner. A maximum over sampled points is no bound: it is 0.2 to 0.9 of the
- * supremum. Cost: a cell is d + 1 feature vectors; some hundred cells for 1 % in two coordinates. */
+ * supremum. Cost: a cell is d + 1 feature vectors; some hundred cells for 1 % in two coordinates. A search that takes
+ * more is folded by the symmetries of the leverage, if it has any (usca_symmetry.c). */
 #include "base/usca_internal.h"
 
 #include "base/fail.h"
@@ -15,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CORNERS_MOST = 1 << TACET_USCA_DIM_MOST };
+enum { BATCH = 8 };        /* cells halved at once: a matrix product reads the features once for all */
+enum { FOLD_AFTER = 500 }; /* cells: a search that takes no more would not gain by symmetry */
 
 typedef struct cell {
     double centre[TACET_USCA_DIM_MOST], half[TACET_USCA_DIM_MOST];
@@ -27,11 +29,13 @@ typedef struct search {
     const tacet__lever *lever;
     size_t m, d, n;
     const double *U;
-    double spread;  /* 1 for norms; the largest |U_i - U_j| for ranges */
+    double spread; /* 1 for norms; the largest |U_i - U_j| for ranges */
+    double root;   /* of the least eigenvalue of Z, or of tau */
+    tacet__usca_symmetry fold;
     unsigned half;  /* 0: SE; 1, 2: Matérn 3/2, 5/2 */
-    double *kernel; /* nodes x 2 (1 + d): kernel values and slopes */
-    double *u;      /* m x (1 + d): u and its derivatives at a point */
-    double *values; /* n x (1 + d) */
+    double *kernel; /* nodes x (1 + d) a cell, of 2 BATCH: kernel values and slopes */
+    double *u;      /* m x (1 + d) a cell: u and its derivatives at its centre */
+    double *values; /* n x (1 + d) a cell */
     double *corner; /* max(m, n) */
     cell *heap;
     size_t count, capacity;
@@ -98,7 +102,7 @@ static double rest(const search *s, const double *half) {
         const double h = half[i] / s->lever->lengthscale[i];
         sum += h * h;
     }
-    return tacet__usca_remainder(s->half, sqrt(sum)) / sqrt(s->lever->tau);
+    return tacet__usca_remainder(s->half, sqrt(sum)) / s->root;
 }
 
 /* Largest value of the linear part over the corners of the cell. */
@@ -118,8 +122,7 @@ static double linear_part(search *s, cell *c, const double *base, size_t length)
     return best;
 }
 
-/* u and its derivatives at the centres of n <= 2 cells, by one matrix product: features and their slopes are read once.
- */
+/* u and its derivatives at the centres of n <= 2 BATCH cells, by one matrix product. */
 static void levers_at(search *s, const cell *cells, size_t n) {
     const tacet_features *features = s->lever->features;
     const tacet__feature_block *block = &features->blocks[0];
@@ -181,26 +184,22 @@ static cell pop(search *s) {
     return top;
 }
 
-/* Halves a cell across the side that is longest in lengthscales; both halves are bounded and kept. */
-static tacet_status split(search *s, const cell *c, tacet_error *err) {
+/* Halves a cell across the side that is longest in lengthscales; returns how many halves are worth looking at. */
+static size_t halve(const search *s, cell *parts, const cell *c) {
     size_t longest = 0;
+    size_t n = 0;
     for (size_t i = 1; i < s->d; i++) {
         if (c->half[i] / s->lever->lengthscale[i] > c->half[longest] / s->lever->lengthscale[longest]) {
             longest = i;
         }
     }
-    cell parts[2] = {*c, *c};
-    for (size_t i = 0; i < 2; i++) {
-        parts[i].half[longest] *= 0.5;
-        parts[i].centre[longest] += i == 0 ? -parts[i].half[longest] : parts[i].half[longest];
+    for (int side = -1; side <= 1; side += 2) {
+        parts[n] = *c;
+        parts[n].half[longest] *= 0.5;
+        parts[n].centre[longest] += side * parts[n].half[longest];
+        n += tacet__usca_symmetry_keeps(&s->fold, parts[n].centre, parts[n].half, s->d) ? 1 : 0;
     }
-    bound_cells(s, parts, 2);
-    tacet_status status = TACET_OK;
-    for (size_t i = 0; i < 2 && status == TACET_OK; i++) {
-        parts[i].upper = fmin(parts[i].upper, c->upper);
-        status = push(s, &parts[i], err);
-    }
-    return status;
+    return n;
 }
 
 /* A look at where the popped cell's linear part was largest: raises `found`, which is what ends the search. */
@@ -227,15 +226,28 @@ static double widest(const double *U, size_t m, size_t n) {
     return sqrt(most);
 }
 
+/* The largest value at the corners of the box, where suprema usually are. */
+static void look_at_corners(search *s, cell *box) {
+    for (box->corner = 0; box->corner < 1U << s->d; box->corner++) {
+        look(s, box);
+    }
+}
+
 static tacet_status begin(search *s, tacet_error *err) {
     const tacet_kernel_spec *spec = tacet_kernel_describe(s->lever->features->kernel);
+    const size_t columns = (size_t)2 * BATCH * (1 + s->lever->d);
     s->m = s->lever->features->m;
     s->d = s->lever->d;
     s->half = spec->kind == TACET_KERNEL_SE ? 0 : spec->matern_p;
     s->spread = s->U == NULL ? 1 : widest(s->U, s->m, s->n);
-    s->u = TACET__ZALLOC(double, s->m * 2 * (1 + s->d));
-    s->values = TACET__ZALLOC(double, (s->n + 1) * 2 * (1 + s->d));
-    s->kernel = TACET__ALIGNED(double, s->lever->features->blocks[0].count * 2 * (1 + s->d));
+    s->root = INFINITY;
+    for (size_t k = 0; k < s->m && s->lever->inverse_root != NULL; k++) {
+        s->root = fmin(s->root, 1 / s->lever->inverse_root[k]);
+    }
+    s->root = isfinite(s->root) ? s->root : sqrt(s->lever->tau);
+    s->u = TACET__ZALLOC(double, s->m *columns);
+    s->values = TACET__ZALLOC(double, (s->n + 1) * columns);
+    s->kernel = TACET__ALIGNED(double, s->lever->features->blocks[0].count *columns);
     s->corner = TACET__ZALLOC(double, s->m > s->n ? s->m : s->n);
     if (s->u == NULL || s->values == NULL || s->corner == NULL || s->kernel == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a certificate");
@@ -244,30 +256,70 @@ static tacet_status begin(search *s, tacet_error *err) {
     for (size_t i = 0; i < s->d; i++) {
         whole.centre[i] = whole.half[i] = 0.5;
     }
-    for (whole.corner = 0; whole.corner < 1U << s->d; whole.corner++) {
-        look(s, &whole);
-    }
+    look_at_corners(s, &whole);
     bound_cells(s, &whole, 1);
     return push(s, &whole, err);
+}
+
+/* Looks for symmetries, and forgets the cells that have their image among the others. */
+static tacet_status fold(search *s, tacet_error *err) {
+    const tacet_status status = tacet__lever_symmetry(&s->fold, s->lever, s->found * s->found, err);
+    const size_t count = s->count;
+    s->count = 0;
+    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+        const cell c = s->heap[i]; /* the heap never grows beyond what was read */
+        if (tacet__usca_symmetry_keeps(&s->fold, c.centre, c.half, s->d)) {
+            (void)push(s, &c, err);
+        }
+    }
+    return status;
+}
+
+/* One step: the largest cells that are above `enough` are halved, and their halves bounded. */
+static tacet_status step(search *s, double enough, size_t *cells, tacet_error *err) {
+    cell parts[2 * BATCH];
+    size_t n = 0;
+    tacet_status status = TACET_OK;
+    for (size_t k = 0; k < BATCH && s->count > 0 && s->heap[0].upper > enough; k++) {
+        const cell top = pop(s);
+        if (k == 0) {
+            look(s, &top);
+        }
+        n += halve(s, parts + n, &top);
+    }
+    double before[2 * BATCH];
+    for (size_t i = 0; i < n; i++) {
+        before[i] = parts[i].upper;
+    }
+    bound_cells(s, parts, n);
+    for (size_t i = 0; i < n && status == TACET_OK; i++) {
+        parts[i].upper = fmin(parts[i].upper, before[i]);
+        status = push(s, &parts[i], err);
+    }
+    *cells += n;
+    return status;
 }
 
 tacet_status tacet__lever_certify(tacet_usca_certificate *out, const tacet__lever *lever, const double *U, size_t n,
                                   double tolerance, size_t most_cells, tacet_error *err) {
     search s = {.lever = lever, .U = U, .n = n};
     size_t cells = 1;
+    bool tried = U != NULL; /* a range has the symmetry of its actions and context, which is seldom any */
     tacet_status status = begin(&s, err);
     while (status == TACET_OK && s.heap[0].upper > (1 + tolerance) * s.found && cells < most_cells) {
-        const cell top = pop(&s);
-        look(&s, &top);
-        status = split(&s, &top, err);
-        cells += 2;
+        if (!tried && cells > FOLD_AFTER) {
+            tried = true;
+            status = fold(&s, err);
+        }
+        status = status == TACET_OK ? step(&s, (1 + tolerance) * s.found, &cells, err) : status;
     }
     if (status == TACET_OK) {
-        /* |phi| <= 1 and Z >= tau I: true without any search. Rounding: features are good to 1e-9 of their norm at
+        /* |phi| <= 1 and Z >= root^2 I: true without any search. Rounding: features are good to 1e-9 of their norm at
          * worst (docs/algorithms/usca.md, section 4). */
-        const double trivial = s.spread / sqrt(lever->tau);
-        *out = (tacet_usca_certificate){.upper = fmin(fmax(s.heap[0].upper, s.found), trivial) * (1 + 1e-12) +
-                                                 1e-8 * trivial,
+        const double folded = fmax(s.heap[0].upper, s.found);
+        const double searched = s.fold.defect > 0 ? sqrt(folded * folded + s.fold.defect) : folded;
+        *out = (tacet_usca_certificate){.upper = fmin(searched, s.spread / s.root) * (1 + 1e-12) +
+                                                 1e-8 * s.spread / sqrt(lever->tau),
                                         .found = s.found,
                                         .cells = cells};
     }

@@ -42,6 +42,19 @@ typedef struct tacet__lever {
 
 /* In place: columns phi (m x n) become u. */
 void tacet__lever_apply(const tacet__lever *lever, double *phi, size_t n);
+/* Which maps of the unit box onto itself leave |u(w)|^2 as it is. Every point has an image in the folded box: mirrored
+ * coordinates in [0, 1/2], exchanged ones in ascending order. */
+typedef struct tacet__usca_symmetry {
+    bool mirror[TACET_USCA_DIM_MOST];   /* w_c to 1 - w_c */
+    bool exchange[TACET_USCA_DIM_MOST]; /* of c and c + 1 */
+    double defect;                      /* |u|^2 at the image differs by at most this */
+} tacet__usca_symmetry;
+/* leverage: about how large |u|^2 is; a defect beyond 1e-4 of it is no symmetry. None for an operator L. NO_MEMORY. */
+tacet_status tacet__lever_symmetry(tacet__usca_symmetry *out, const tacet__lever *lever, double leverage,
+                                   tacet_error *err);
+/* Whether a cell has points of the folded box, beyond a face that its neighbour has as well. */
+bool tacet__usca_symmetry_keeps(const tacet__usca_symmetry *s, const double *centre, const double *half, size_t d);
+
 /* |k(., w) - k(., c) - (w - c)'grad k(., c)| in the kernel's space, at most, for |w - c| <= r lengthscales. half: 0 SE,
  * 1 Matérn 3/2, 2 Matérn 5/2. */
 double tacet__usca_remainder(unsigned half, double r);

@@ -196,6 +196,19 @@ static void product(double *X, double *weights, const factor *actions, const fac
     }
 }
 
+/* Cut off by number, the features may end within a group of equal eigenvalues: such a group has the symmetry of the
+ * space as a whole, or not at all, so it is left out. The first of those left out was made, to know. */
+static void end_at_gap(tacet_features *features, size_t limit) {
+    const double near = 1e-7;
+    size_t m = features->m;
+    if (m <= limit) {
+        return;
+    }
+    for (m = limit; m > 1 && !(features->eigenvalues[m] < (1 - near) * features->eigenvalues[m - 1]); m--) {
+    }
+    features->m = features->blocks[0].m = m;
+}
+
 static tacet_status make_features(tacet_usca_basis *b, const tacet_usca_space *s, size_t most, tacet_error *err) {
     const tacet_kernel_spec spec = {.kind = s->kind,
                                     .d = b->d,
@@ -203,7 +216,8 @@ static tacet_status make_features(tacet_usca_basis *b, const tacet_usca_space *s
                                     .signal_var = 1,
                                     .lengthscales = b->unit_lengthscale,
                                     .lengthscale_count = b->d};
-    const size_t limit = most == 0 || most > TACET_USCA_FEATURES_MOST ? TACET_USCA_FEATURES_MOST : most;
+    const bool asked = most > 0 && most <= TACET_USCA_FEATURES_MOST;
+    const size_t limit = asked ? most : TACET_USCA_FEATURES_MOST;
     factor actions = {0};
     factor contexts = {0};
     tacet_kernel *kernel = NULL;
@@ -220,7 +234,11 @@ static tacet_status make_features(tacet_usca_basis *b, const tacet_usca_space *s
     if (status == TACET_OK) {
         b->node_actions = actions.count;
         product(X, b->weights, &actions, &contexts);
-        status = tacet_features_create_mercer_points(&b->features, kernel, X, b->d, b->weights, count, limit, err);
+        status = tacet_features_create_mercer_points(&b->features, kernel, X, b->d, b->weights, count,
+                                                     asked ? limit : limit + 1, err);
+    }
+    if (status == TACET_OK) {
+        end_at_gap(b->features, limit);
     }
     factor_clear(&actions);
     factor_clear(&contexts);

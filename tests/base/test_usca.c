@@ -240,7 +240,7 @@ static void test_certificates(void **state) {
         const size_t d = 1 + (size_t)(trial / 3) % 3;
         static const size_t ORDER[4] = {0, 32, 10, 6};
         tacet_usca_basis *basis = basis_of(kernel == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN, kernel == 1 ? 2 : 1, 1,
-                                           d - 1, uniform(&rng, 0.4, 1.5), ORDER[d], 40);
+                                           d - 1, uniform(&rng, 0.4, 1.5), ORDER[d], trial % 4 == 0 ? 0 : 40);
         const size_t m = tacet_usca_basis_dim(basis);
         const double T = pow(10, uniform(&rng, 1, 5));
         const double tau = pow(10, uniform(&rng, 0, 2));
