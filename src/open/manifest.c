@@ -14,7 +14,7 @@
 
 static const char FORMAT[] = "tacet-release-1";
 static const size_t MOST_ROWS = SIZE_MAX / 4096;
-enum { MOST_DIMS = 4096, SENTENCE = 8192 };
+enum { MOST_DIMS = 4096, SENTENCE = 8192, DIGITS = 32 };
 
 void tacet_manifest_init(tacet_manifest *manifest) {
     memset(manifest, 0, sizeof *manifest);
@@ -35,7 +35,20 @@ void tacet_manifest_projection(const tacet_manifest *manifest, double *out) {
     }
 }
 
+/* Six digits of x > 0, rounded up or down: a claim may say a little less than holds, never more. */
+static void six_digits(char out[DIGITS], double x, bool up) {
+    (void)snprintf(out, DIGITS, "%.6g", x);
+    const double shown = strtod(out, NULL);
+    if (up ? shown < x : shown > x) {
+        const double step = pow(10, floor(log10(x)) - 5);
+        (void)snprintf(out, DIGITS, "%.6g", up ? shown + step : shown - step);
+    }
+}
+
 char *tacet_manifest_protects(const tacet_manifest *m) {
+    char eps[DIGITS];
+    char delta[DIGITS];
+    char unit[DIGITS];
     char *text = malloc(SENTENCE);
     if (text == NULL) {
         return NULL;
@@ -48,18 +61,21 @@ char *tacet_manifest_protects(const tacet_manifest *m) {
                 : "Nothing is protected: the noise was drawn from a seed, for tests only.");
         return text;
     }
+    six_digits(eps, m->eps, true);
+    six_digits(delta, m->delta, true);
     size_t at =
         (size_t)snprintf(text, SENTENCE,
                          "Any change of one record that keeps the sum of (change / unit)^2 over its columns at or "
-                         "below 1 is hidden at eps = %g, delta = %g; for one column alone that is a change of up "
-                         "to ",
-                         m->eps, m->delta);
+                         "below 1 is hidden by release.csv at eps = %s, delta = %s; for one column alone that is a "
+                         "change of up to ",
+                         eps, delta);
     for (size_t i = 0; i < m->column_count && at < SENTENCE; i++) {
-        at += (size_t)snprintf(text + at, SENTENCE - at, "%s%g in %s",
+        six_digits(unit, m->columns[i].unit, false);
+        at += (size_t)snprintf(text + at, SENTENCE - at, "%s%s in %s",
                                i == 0                    ? ""
                                : i + 1 < m->column_count ? ", "
                                                          : " or ",
-                               m->columns[i].unit, m->columns[i].name);
+                               unit, m->columns[i].name);
     }
     if (at < SENTENCE - 2) {
         text[at] = '.';
@@ -69,11 +85,21 @@ char *tacet_manifest_protects(const tacet_manifest *m) {
 }
 
 char *tacet_manifest_uncovered(const tacet_manifest *m) {
-    return strdup(m->outputs_private
-                      ? "The number of records, their order, and which rows were measured are not hidden. "
-                        "Measured values are randomised before they leave."
-                      : "The number of records, their order, which rows were measured, and the measured "
-                        "values are not hidden.");
+    char eps[DIGITS];
+    if (!m->outputs_private) {
+        return strdup("The number of records, their order, which rows were measured, and the measured values are not "
+                      "hidden. A measured value can tell about its record what the release hides.");
+    }
+    char *text = malloc(SENTENCE);
+    six_digits(eps, m->outputs.eps, true);
+    if (text != NULL) {
+        (void)snprintf(text, SENTENCE,
+                       "The number of records, their order, and which rows were measured are not hidden. Measured "
+                       "values are randomised with eps = %s each before they leave; a record that is measured pays for "
+                       "every one of its answers in addition to the release, and the ledger adds that up.",
+                       eps);
+    }
+    return text;
 }
 
 static json_t *columns_json(const tacet_manifest *m) {

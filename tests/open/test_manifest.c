@@ -174,6 +174,27 @@ static void test_sentences(void **state) {
     free(text);
     text = tacet_manifest_uncovered(&m);
     assert_non_null(strstr(text, "measured values are not hidden"));
+    assert_non_null(strstr(text, "can tell about its record what the release hides"));
+    free(text);
+    m.outputs_private = true;
+    assert_ok(tacet_ldp_init(&m.outputs, TACET_LDP_DUCHI, 0.5, 0, 1, NULL));
+    text = tacet_manifest_uncovered(&m);
+    assert_non_null(strstr(text, "eps = 0.5 each"));
+    free(text);
+    /* Six digits, rounded so that no more is claimed than holds: units down, eps and delta up. */
+    m = example();
+    columns[0].unit = 2.0 / 3;
+    m.eps = 1.2345674;
+    m.delta = 1.00000001e-5;
+    text = tacet_manifest_protects(&m);
+    assert_non_null(strstr(text, "by release.csv at eps = 1.23457, delta = 1.00001e-05;"));
+    assert_non_null(strstr(text, "0.666666 in age"));
+    free(text);
+    m.eps = 1.2345614;
+    columns[0].unit = 1;
+    text = tacet_manifest_protects(&m);
+    assert_non_null(strstr(text, "eps = 1.23457,"));
+    assert_non_null(strstr(text, "up to 1 in age"));
     free(text);
     /* As many columns as are allowed, with the longest names: cut, never overrun. */
     tacet_manifest_column *many = calloc(TACET_MANIFEST_COLUMNS, sizeof *many);
