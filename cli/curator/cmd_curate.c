@@ -150,6 +150,11 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, doubl
         printf("%s/release.csv: %zu records, %zu coordinates each\n", s->folder, m->rows, m->dims);
         printf("%s\n", protects != NULL ? protects : "");
         printf("noise: standard deviation %.6g per coordinate in scaled units, on a grid of %g\n", m->sigma, m->grid);
+        if (m->outputs_private) {
+            printf(
+                "measured values: each randomised with eps %g, once for a record, which the ledger adds to the above\n",
+                m->outputs.eps);
+        }
         printf("ledger entry %llu of %s\n", (unsigned long long)m->entry, ledger);
     }
     cli_json_print(json_pack("{ss ss sb so so so so sI sI ss? ss sI ss sf}", "folder", s->folder, "mechanism",

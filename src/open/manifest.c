@@ -115,6 +115,18 @@ static json_t *columns_json(const tacet_manifest *m) {
     return columns;
 }
 
+/* A file of text ends with one: people print it. Takes the text over; NULL when there is no memory. */
+static char *with_newline(char *text) {
+    const size_t length = text != NULL ? strlen(text) : 0;
+    char *longer = text != NULL ? realloc(text, length + 2) : NULL;
+    if (longer == NULL) {
+        free(text);
+        return NULL;
+    }
+    memcpy(longer + length, "\n", 2);
+    return longer;
+}
+
 tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_error *err) {
     *out = NULL;
     char *protects = tacet_manifest_protects(m);
@@ -141,7 +153,7 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
             json_pack("{sI sf}", "seed", (json_int_t)m->projection_seed, "largest_singular_value", m->projection_norm));
     }
     if (root != NULL && protects != NULL && uncovered != NULL) {
-        *out = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+        *out = with_newline(json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)));
     }
     const bool made_up = root == NULL && protects != NULL && uncovered != NULL;
     json_decref(root);

@@ -68,4 +68,7 @@ for program in "$build"/bin/tacet-*; do
     done
 done
 [ -s "$prefix/share/man/man1/tacet.1" ]
+for unit in tacet-server tacet-collector; do
+    [ -s "$prefix/lib/systemd/system/$unit.service" ] || { echo "no unit $unit"; exit 1; }
+done
 echo "$(wc -l <"$tmp/headers") headers, programs built and run against both installed libraries"
