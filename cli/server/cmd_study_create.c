@@ -17,7 +17,7 @@ typedef struct request {
     const char *points, *columns, *bounds, *context, *kernel, *lengthscale, *reward;
     const char *randomizer, *parameters;
     double eps, delta;
-    size_t rounds, learn;
+    size_t rounds, learn, ticket_seconds;
 } request;
 
 /* "A:B" into two numbers. */
@@ -159,6 +159,9 @@ static tacet_status from_options(char **out, const request *r, tacet_error *err)
     if (r->learn > 0) {
         (void)json_object_set_new(options, "learn", json_integer((json_int_t)r->learn));
     }
+    if (r->ticket_seconds > 0) {
+        (void)json_object_set_new(options, "ticket_seconds", json_integer((json_int_t)r->ticket_seconds));
+    }
     if (!isnan(r->delta)) {
         (void)json_object_set_new(budget, "delta", json_real(r->delta));
     }
@@ -216,6 +219,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         {"eps", CLI_DOUBLE, &r.eps, "E", "local: of each report. central: of the whole study, for one round.", false},
         {"delta", CLI_DOUBLE, &r.delta, "D", "central only; usca without it: pure eps.", false},
         {"rounds", CLI_SIZE, &r.rounds, "T", "Suggestions at the most. Default 10000.", false},
+        {"ticket-seconds", CLI_SIZE, &r.ticket_seconds, "S",
+         "How long a ticket is waited for; then it expires. Default: for ever.", false},
         {"points", CLI_STRING, &r.points, "FILE", "The actions: a CSV, one a line.", false},
         {"columns", CLI_STRING, &r.columns, "A,B", "Which of its columns are coordinates.", false},
         {"bounds", CLI_STRING, &r.bounds, "LO:HI,…", "Where decision sets lie, one pair for each coordinate.", false},

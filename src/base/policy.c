@@ -89,6 +89,12 @@ tacet_status tacet_policy_observe(tacet_policy *policy, uint64_t ticket, double 
     return policy->ops->observe(policy->self, ticket, value, err);
 }
 
+tacet_status tacet_policy_drop(tacet_policy *policy, uint64_t ticket, tacet_error *err) {
+    return policy->ops->drop != NULL
+               ? policy->ops->drop(policy->self, ticket, err)
+               : tacet__fail(err, TACET_UNSUPPORTED, "policy %s has no tickets that can be dropped", policy->ops->name);
+}
+
 tacet_status tacet_policy_recommend(tacet_policy *policy, tacet_recommendation *out, tacet_error *err) {
     return policy->ops->recommend(policy->self, out, err);
 }

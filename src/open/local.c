@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRINT_BYTES = 32, STATE_VERSION = 2 };
+enum { PRINT_BYTES = 32, STATE_VERSION = 2, DROPPED_VERSION = 3 };
 static const char NAME[] = "local";
 static const double LARGEST = 1e100; /* reports beyond this would overflow sums of squares */
 static const char *const ALGORITHMS[] = {"ucb", "tgp", "ata", "moma"};
@@ -108,16 +108,17 @@ static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_rou
     if (h->suggested == self->p.s.horizon) {
         return tacet__fail(err, TACET_STATE, "the horizon of %zu rounds is over", self->p.s.horizon);
     }
-    const size_t lane = h->suggested % self->p.s.lanes;
+    const size_t played = h->suggested - h->dropped;
+    const size_t lane = played % self->p.s.lanes;
     double score = 0;
     size_t arm = 0;
     if (lane == 0) {
-        if (self->p.s.lanes > 1 && h->reported < h->suggested) {
-            return tacet__fail(err, TACET_STATE, "%zu reports of the epoch are not in yet", h->suggested - h->reported);
+        if (self->p.s.lanes > 1 && h->reported < played) {
+            return tacet__fail(err, TACET_STATE, "%zu reports of the epoch are not in yet", played - h->reported);
         }
         arm = best_arm(self, h->suggested + 1, &score);
     } else {
-        arm = h->last; /* an epoch plays one arm */
+        arm = h->last; /* an epoch plays one arm; in place of a ticket that was dropped, once more */
         score = self->ops->mean(self->engine)[arm] + self->p.s.mean;
     }
     tacet__history_suggest(h, arm);
@@ -129,20 +130,37 @@ bool tacet__local_possible(const tacet__local *p, double value) {
     return fabs(value) <= LARGEST && (p->s.ldp == NULL || tacet_ldp_possible(&p->ldp, value));
 }
 
-static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
-    local *self = object;
-    tacet__history *h = &self->h;
+static tacet_status check_ticket(const tacet__history *h, uint64_t ticket, tacet_error *err) {
     if (ticket == 0 || ticket > h->suggested) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
-    const size_t k = (size_t)ticket - 1;
-    if (h->open[k] == 0) {
-        return tacet__fail(err, TACET_CONFLICT, "ticket %llu has been reported already", (unsigned long long)ticket);
+    return h->open[ticket - 1] != 0
+               ? TACET_OK
+               : tacet__fail(err, TACET_CONFLICT, "ticket %llu has been reported already", (unsigned long long)ticket);
+}
+
+/* A round without a report. Where an epoch waits for all its reports, its arm is asked once more. */
+static tacet_status drop(void *object, uint64_t ticket, tacet_error *err) {
+    local *self = object;
+    const tacet_status status = check_ticket(&self->h, ticket, err);
+    if (status == TACET_OK) {
+        tacet__history_drop(&self->h, (size_t)ticket - 1);
     }
+    return status;
+}
+
+static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
+    local *self = object;
+    tacet__history *h = &self->h;
+    tacet_status status = check_ticket(h, ticket, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t k = (size_t)ticket - 1;
     if (!tacet__local_possible(&self->p, value)) {
         return tacet__fail(err, TACET_INVALID, "no device that follows the rules can have sent this report");
     }
-    const tacet_status status = self->ops->observe(self->engine, h->open[k] - 1, value - self->p.s.mean, err);
+    status = self->ops->observe(self->engine, h->open[k] - 1, value - self->p.s.mean, err);
     if (status == TACET_OK) {
         tacet__history_report(h, k, value);
     }
@@ -198,26 +216,36 @@ static void guarantee(const void *object, tacet_guarantee *out) {
 static tacet_status save(const void *object, tacet_blob *out, tacet_error *err) {
     const local *self = object;
     tacet__writer w;
-    tacet__write_begin(&w, out, NAME, STATE_VERSION);
+    tacet__write_begin(&w, out, NAME, self->h.dropped > 0 ? DROPPED_VERSION : STATE_VERSION);
     tacet__write_bytes(&w, self->problem, sizeof self->problem);
+    if (self->h.dropped > 0) {
+        tacet__write_size(&w, self->h.dropped);
+    }
     tacet__history_write(&self->h, &w);
     self->ops->write(self->engine, &w);
     return tacet__write_end(&w, err);
 }
 
 /* History and engine from a reader behind the head. The engine holds anything at all when this fails. */
-static tacet_status read_state(local *self, tacet__history *h, tacet__reader *r, tacet_error *err) {
+static tacet_status read_state(local *self, tacet__history *h, tacet__reader *r, bool dropped, tacet_error *err) {
     const unsigned char *problem = NULL;
     const size_t length = tacet__read_bytes(r, &problem);
     if (length != PRINT_BYTES || memcmp(problem, self->problem, PRINT_BYTES) != 0) {
         r->failed = true;
         return tacet__fail(err, TACET_CORRUPT, "saved state is of a learner of another problem");
     }
+    h->dropped = dropped ? tacet__read_size(r, self->p.s.horizon) : 0;
     tacet__history_read(h, &self->p, r);
     if (!r->failed) {
         self->ops->read(self->engine, r, h->reported);
     }
     return tacet__read_end(r, err);
+}
+
+/* A state where tickets were dropped says how many; others are as they always were. */
+static tacet_status begin_state(tacet__reader *r, bool *dropped, const void *bytes, size_t size, tacet_error *err) {
+    *dropped = tacet__read_begin(r, bytes, size, NAME, DROPPED_VERSION, NULL) == TACET_OK;
+    return *dropped ? TACET_OK : tacet__read_begin(r, bytes, size, NAME, STATE_VERSION, err);
 }
 
 static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
@@ -227,7 +255,8 @@ static tacet_status load(void *object, const void *bytes, size_t size, tacet_err
     tacet__reader r;
     tacet_blob before;
     tacet_blob_init(&before);
-    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
+    bool dropped = false;
+    tacet_status status = begin_state(&r, &dropped, bytes, size, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -236,11 +265,11 @@ static tacet_status load(void *object, const void *bytes, size_t size, tacet_err
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
         goto done;
     }
-    status = read_state(self, &h, &r, err);
+    status = read_state(self, &h, &r, dropped, err);
     if (status != TACET_OK) {
         /* What this learner wrote a moment ago, it can read. */
-        (void)tacet__read_begin(&r, before.data, before.size, NAME, STATE_VERSION, NULL);
-        (void)read_state(self, &unused, &r, NULL);
+        (void)begin_state(&r, &dropped, before.data, before.size, NULL);
+        (void)read_state(self, &unused, &r, dropped, NULL);
         goto done;
     }
     const tacet__history old = self->h;
@@ -346,6 +375,7 @@ static const tacet_policy_ops OPS = {
     .save = save,
     .load = load,
     .free = local_free,
+    .drop = drop,
 };
 
 static tacet_status read_covariance(local *self, const tacet_cov *cov, tacet_error *err) {

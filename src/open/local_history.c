@@ -36,6 +36,14 @@ void tacet__history_report(tacet__history *h, size_t k, double value) {
     }
 }
 
+void tacet__history_drop(tacet__history *h, size_t k) {
+    h->open[k] = 0;
+    h->dropped++;
+    if (h->reports != NULL) {
+        h->reports[k] = (double)NAN;
+    }
+}
+
 bool tacet__history_repeats(const tacet__history *h, size_t k, double value) {
     return h->reports != NULL && k < h->suggested && h->open[k] == 0 &&
            memcmp(&h->reports[k], &value, sizeof value) == 0;
@@ -59,8 +67,9 @@ void tacet__history_write(const tacet__history *h, tacet__writer *w) {
 /* In ascending order, and with several lanes only in the epoch that is being played, all of one arm. */
 static void read_open(tacet__history *h, const tacet__local *p, tacet__reader *r) {
     const size_t lanes = p->s.lanes;
-    size_t least = lanes > 1 && h->suggested > 0 ? (h->suggested - 1) / lanes * lanes : 0;
-    for (size_t i = h->reported; i < h->suggested && !r->failed; i++) {
+    /* Where tickets were dropped an epoch takes more of them than there are lanes. */
+    size_t least = lanes > 1 && h->suggested > 0 && h->dropped == 0 ? (h->suggested - 1) / lanes * lanes : 0;
+    for (size_t i = h->reported + h->dropped; i < h->suggested && !r->failed; i++) {
         const size_t k = tacet__read_size(r, h->suggested - 1);
         const size_t arm = tacet__read_size(r, p->n - 1);
         if (k < least || (lanes > 1 && arm != h->last)) {
@@ -77,14 +86,21 @@ static void read_open(tacet__history *h, const tacet__local *p, tacet__reader *r
 
 void tacet__history_read(tacet__history *h, const tacet__local *p, tacet__reader *r) {
     h->suggested = tacet__read_size(r, p->s.horizon);
-    h->reported = tacet__read_size(r, h->suggested);
+    if (h->dropped > h->suggested) {
+        r->failed = true;
+        return;
+    }
+    h->reported = tacet__read_size(r, h->suggested - h->dropped);
     h->last = tacet__read_size(r, h->suggested > 0 ? p->n - 1 : 0);
     read_open(h, p, r);
+    size_t missing = 0;
     for (size_t k = 0; h->reports != NULL && k < h->suggested && !r->failed; k++) {
         h->reports[k] = tacet__read_f64(r);
         const bool empty = h->open[k] != 0;
-        if (empty ? h->reports[k] != 0 : !tacet__local_possible(p, h->reports[k])) {
+        missing += isnan(h->reports[k]) ? 1 : 0;
+        if (empty ? h->reports[k] != 0 : !isnan(h->reports[k]) && !tacet__local_possible(p, h->reports[k])) {
             r->failed = true;
         }
     }
+    r->failed = r->failed || (h->reports != NULL && missing != h->dropped);
 }

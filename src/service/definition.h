@@ -50,6 +50,7 @@ typedef struct tacet__definition {
     /* Local. */
     char randomizer[TACET__DEFINITION_WORD]; /* "hybrid", … */
     char parameters[TACET__DEFINITION_WORD]; /* "tight", … */
+    uint64_t ticket_seconds;                 /* both: how long a ticket is waited for, at least; 0: for ever */
     /* Central. */
     size_t open_most; /* tickets that may wait for their reward at a time */
     size_t set_most;  /* arms a decision set may have */

@@ -48,6 +48,7 @@ typedef struct tacet__job {
     bool repeated; /* the answer was given before */
     bool clipped;  /* OBSERVE of a central study: the reward was out of range; for its own client only */
     bool observed; /* LOOK */
+    bool expired;  /* LOOK; OBSERVE: why it was refused */
     uint64_t index;
     double action[TACET__DEFINITION_DIMS]; /* SUGGEST, and LOOK over a fixed domain */
     size_t action_size;
@@ -67,6 +68,7 @@ typedef struct tacet__engine_settings {
     tacet__metrics *metrics;
     void (*log)(void *user, const char *message); /* may be NULL; called from any thread; no values in it */
     void *log_user;
+    uint64_t (*clock)(void); /* seconds since 1970, by which tickets expire; NULL: the system's. For tests */
 } tacet__engine_settings;
 
 typedef struct tacet__engine tacet__engine;
@@ -85,7 +87,8 @@ tacet__job *tacet__job_create(tacet__job_kind kind); /* NULL: out of memory */
 void tacet__job_free(tacet__job *job);               /* wipes; NULL is allowed */
 /* Takes the job; job->done is called, perhaps before this returns. Status of the job: NOT_FOUND: no such study, ticket
  * or release. INVALID: what was asked. CONFLICT: the ticket has another value, the key another decision set or context.
- * STATE: archived, the horizon is over, nothing learnt yet. IO, BUSY: try again. CORRUPT. */
+ * STATE: archived, the horizon is over, nothing learnt yet, the ticket has expired (then job->expired, too). IO, BUSY:
+ * try again. CORRUPT. */
 void tacet__engine_submit(tacet__engine *engine, const char *study, tacet__job *job);
 
 /* Adds a study: definition checked against the kinds, first state of a central policy stored, its budget charged.

@@ -66,6 +66,10 @@ tacet_status tacet__policy_try(const tacet__policy_kind *kind, const tacet__defi
     tacet_blob_init(&bytes);
     tacet_status status = kind->create(&learner, def, NULL, NULL, 0, err);
     status = status != TACET_OK ? status : tacet_policy_save(learner.policy, &bytes, err);
+    if (status == TACET_OK && def->ticket_seconds > 0 &&
+        tacet_policy_drop(learner.policy, 0, NULL) == TACET_UNSUPPORTED) {
+        status = tacet__fail(err, TACET_INVALID, "policy '%s' takes no ticket_seconds", kind->name);
+    }
     tacet_blob_clear(&bytes);
     tacet__learner_free(kind, &learner);
     return status;

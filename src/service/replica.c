@@ -76,6 +76,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
         return status;
     }
     r->loaded = true;
+    r->settled = r->next_due = 0;
     r->applied = r->saved = seq;
     r->saved_size = snapshot_size;
     tacet__metrics_add(&r->settings->metrics->rebuilds, 1);
@@ -83,11 +84,12 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     return TACET_OK;
 }
 
-/* Long polls of a suggestion that was observed are answered at the end of the batch. */
-static void notice(tacet__replica *r, uint64_t suggestion) {
+/* Long polls of a suggestion that was observed, or has expired, are answered at the end of the batch. */
+static void notice(tacet__replica *r, uint64_t suggestion, bool expired) {
     for (tacet__job *job = r->waiting; job != NULL; job = job->next) {
         if (job->seq == suggestion) {
-            job->observed = true;
+            job->observed = !expired;
+            job->expired = expired;
         }
     }
 }
@@ -112,7 +114,10 @@ static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) 
     } else if (e->kind == TACET__EVENT_OBSERVE) {
         status =
             tacet_policy_observe(r->learner.policy, e->number, tacet__definition_towards(&r->def, e->value), &inner);
-        notice(r, e->of);
+        notice(r, e->of, false);
+    } else if (e->kind == TACET__EVENT_EXPIRE) {
+        status = tacet_policy_drop(r->learner.policy, e->number, &inner);
+        notice(r, e->of, true);
     }
     if (status == TACET_NO_MEMORY || status == TACET_IO || status == TACET_BUSY) {
         return tacet__fail(err, status, "%s", inner.message);
@@ -313,6 +318,10 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
         job->repeated = true;
         return TACET_OK;
     }
+    if (s.expired) {
+        job->expired = true;
+        return tacet__fail(&job->err, TACET_STATE, "the ticket has expired: its report is not waited for any more");
+    }
     if (r->study.state == TACET__STUDY_ARCHIVED) {
         return tacet__fail(&job->err, TACET_STATE, "the study is archived");
     }
@@ -325,9 +334,74 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
                               .index = TACET__NO_INDEX,
                               .value = job->value};
         status = append(r, b, &event);
-        notice(r, job->seq);
+        notice(r, job->seq, false);
     }
     return status;
+}
+
+/* --- tickets that are too old ------------------------------------------------------------------------------------- */
+
+/* The suggestions that wait, oldest first, up to the first that is young enough. */
+static tacet_status expire_some(tacet__replica *r, tacet__batch *b, uint64_t now, bool *more) {
+    enum { MOST = 64 };
+    tacet__suggestion s[MOST];
+    size_t count = MOST;
+    tacet_status status = tacet__studies_waiting(r->store, &r->study, s, &count, r->settled, &b->err);
+    *more = count == MOST;
+    for (size_t i = 0; status == TACET_OK && i < count; i++) {
+        if (now < s[i].event.time || now - s[i].event.time < r->def.ticket_seconds) {
+            r->settled = s[i].event.seq - 1;
+            r->next_due = s[i].event.time + r->def.ticket_seconds;
+            *more = false;
+            return TACET_OK;
+        }
+        status = tacet_policy_drop(r->learner.policy, s[i].event.number, &b->err);
+        if (status != TACET_OK && status != TACET_NO_MEMORY) {
+            status = TACET_CORRUPT; /* the log says that it waits */
+        } else if (status == TACET_OK) {
+            tacet__event event = {.kind = TACET__EVENT_EXPIRE,
+                                  .of = s[i].event.seq,
+                                  .number = s[i].event.number,
+                                  .index = TACET__NO_INDEX};
+            status = append(r, b, &event);
+            notice(r, s[i].event.seq, true);
+            r->settled = s[i].event.seq;
+        }
+    }
+    if (status == TACET_OK && !*more) {
+        r->settled = r->study.head;
+        r->next_due = now + r->def.ticket_seconds; /* whatever is suggested from now on is younger */
+    }
+    return status;
+}
+
+tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error *err) {
+    tacet__batch b = {0};
+    bool more = true;
+    if (r->loaded && (r->def.ticket_seconds == 0 || now < r->next_due)) {
+        return TACET_OK;
+    }
+    tacet_status status = tacet__replica_begin(r, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (r->def.ticket_seconds > 0 && r->study.state == TACET__STUDY_ACTIVE) {
+        while (status == TACET_OK && more) {
+            status = expire_some(r, &b, now, &more);
+        }
+        if (status == TACET_OK && b.wrote) {
+            status = tacet__studies_commit(r->store, &b.err);
+        }
+    }
+    tacet__studies_rollback(r->store);
+    if (status != TACET_OK) {
+        tacet__replica_unload(r);
+        return tacet__fail(
+            err, status == TACET_NO_MEMORY || status == TACET_BUSY || status == TACET_CORRUPT ? status : TACET_IO, "%s",
+            b.err.message);
+    }
+    r->applied = b.wrote ? r->study.head : r->applied;
+    return TACET_OK;
 }
 
 static tacet_status look(tacet__replica *r, tacet__job *job) {
@@ -336,6 +410,7 @@ static tacet_status look(tacet__replica *r, tacet__job *job) {
     if (status == TACET_OK) {
         job->index = s.event.index;
         job->observed = s.observed;
+        job->expired = s.expired;
         show_action(r, job);
     }
     return status;

@@ -16,7 +16,9 @@ typedef struct tacet__replica {
     uint64_t applied; /* seq up to which the policy in memory has the log */
     uint64_t saved;   /* seq of the newest snapshot */
     size_t saved_size;
-    tacet__job *waiting; /* long polls; those whose suggestion is observed get job->observed */
+    tacet__job *waiting; /* long polls; those whose suggestion is observed or expires get job->observed or ->expired */
+    uint64_t settled;    /* every suggestion up to this seq was observed or has expired; 0: not known */
+    uint64_t next_due;   /* seconds since 1970: before then no ticket can expire */
 } tacet__replica;
 
 /* What befell a transaction. Anything else than OK from a job is that job's own answer; `broken` is the end of all of
@@ -32,6 +34,9 @@ typedef struct tacet__batch {
 tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err);
 /* One job, inside begin and commit or rollback. */
 tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job);
+/* Expires the tickets that are too old at `now` (seconds since 1970), in a transaction of its own; nothing where none
+ * can be. OK: what there was is durable. Anything else: as a commit that failed. */
+tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error *err);
 /* Forgets the policy; the next begin makes it again from the store. */
 void tacet__replica_unload(tacet__replica *r);
 

@@ -102,8 +102,11 @@ static void answer_job(tacet__response *response, tacet__job *job) {
         fill(response, 200, body);
         return;
     case TACET__JOB_LOOK:
-        body = json_pack("{ss ss sI}", "ticket", job->ticket, "state", job->observed ? "observed" : "open", "index",
-                         (json_int_t)job->index);
+        body = json_pack("{ss ss sI}", "ticket", job->ticket, "state",
+                         job->observed  ? "observed"
+                         : job->expired ? "expired"
+                                        : "open",
+                         "index", (json_int_t)job->index);
         if (body != NULL && job->action_size > 0) {
             (void)json_object_set_new(body, "action", action_json(job));
         }
@@ -130,6 +133,8 @@ static void done(tacet__job *job) {
     tacet__response response = {.file = -1};
     if (job->status == TACET_OK) {
         answer_job(&response, job);
+    } else if (job->status == TACET_STATE && job->expired) {
+        refuse(&response, 410, "expired", job->err.message);
     } else {
         refuse_failure(&response, job->status, job->err.message);
     }

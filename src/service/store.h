@@ -54,7 +54,8 @@ typedef enum tacet__study_state { TACET__STUDY_ACTIVE = 1, TACET__STUDY_ARCHIVED
 typedef enum tacet__event_kind {
     TACET__EVENT_SUGGEST = 1,
     TACET__EVENT_OBSERVE = 2,
-    TACET__EVENT_RELEASE = 3
+    TACET__EVENT_RELEASE = 3,
+    TACET__EVENT_EXPIRE = 4 /* the suggestion is not waited for any more, and cannot be observed */
 } tacet__event_kind;
 typedef enum tacet__token_role {
     TACET__TOKEN_DEVICE = 1,
@@ -99,9 +100,9 @@ typedef struct tacet__event {
     uint64_t seq; /* set by append */
     tacet__event_kind kind;
     uint64_t time;   /* seconds since 1970; set by append */
-    uint64_t of;     /* OBSERVE: seq of the suggestion; otherwise 0 */
-    uint64_t number; /* SUGGEST and OBSERVE: the policy's own ticket number, so that a replay needs no lookup; RELEASE:
-                        1, 2, 3, …, set by append */
+    uint64_t of;     /* OBSERVE, EXPIRE: seq of the suggestion; otherwise 0 */
+    uint64_t number; /* SUGGEST, OBSERVE, EXPIRE: the policy's own ticket number, so that a replay needs no lookup;
+                        RELEASE: 1, 2, 3, …, set by append */
     uint64_t index;  /* SUGGEST: the chosen action; TACET__NO_INDEX elsewhere or when there is none */
     double value;    /* OBSERVE: kept bit for bit, -0 and NaN included; otherwise 0 */
     const void *key; /* SUGGEST: the client's key, at most TACET__EVENT_KEY_MOST bytes; NULL: none */
@@ -115,9 +116,9 @@ typedef struct tacet__event {
 /* A suggestion found again. `body` and `key` of the event are NULL. */
 typedef struct tacet__suggestion {
     tacet__event event;
-    bool observed;
-    uint64_t observed_seq; /* when observed */
-    double value;          /* when observed, and the log is in reach; otherwise 0 */
+    bool observed, expired; /* not both */
+    uint64_t observed_seq;  /* when observed or expired */
+    double value;           /* when observed, and the log is in reach; otherwise 0 */
 } tacet__suggestion;
 
 typedef struct tacet__token {
@@ -159,10 +160,10 @@ tacet_status tacet__studies_archive(tacet__studies *studies, const char *name, t
 /* Takes the study's lock in a transaction, and refreshes study->head, ->state, ->snapshot and the counts. STATE: a
  * transaction is open already. DENIED: a central study through open_only. */
 tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, tacet_error *err);
-/* Sets seq, time, hash (and number of a RELEASE), and study->head. CONFLICT: OBSERVE of what was observed already, or a
- * key used before in this study; NOT_FOUND: `of` is no suggestion; INVALID: fields; STATE: archived, or no begin.
- * These five are found by looking and leave the transaction usable: nothing was appended. With PostgreSQL the write
- * itself may be reported as failed by a later call only, at the latest by commit. */
+/* Sets seq, time, hash (and number of a RELEASE), and study->head. CONFLICT: OBSERVE or EXPIRE of what was observed or
+ * expired already, or a key used before in this study; NOT_FOUND: `of` is no suggestion; INVALID: fields; STATE:
+ * archived, or no begin. These five are found by looking and leave the transaction usable: nothing was appended. With
+ * PostgreSQL the write itself may be reported as failed by a later call only, at the latest by commit. */
 tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study, tacet__event *event, tacet_error *err);
 /* The state of the policy after study->head, in the open transaction. Older snapshots but one are dropped. */
 tacet_status tacet__studies_put_snapshot(tacet__studies *studies, tacet__study *study, const void *bytes, size_t size,
@@ -188,6 +189,10 @@ tacet_status tacet__studies_suggestion(tacet__studies *studies, const tacet__stu
 /* The same by the client's key. */
 tacet_status tacet__studies_by_key(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
                                    const void *key, size_t key_size, tacet_error *err);
+/* Suggestions after seq `after` that were neither observed nor expired, oldest first: at most *count, then how many.
+ * Cost: O(events from `after` to the last of them). DENIED as begin. */
+tacet_status tacet__studies_waiting(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
+                                    size_t *count, uint64_t after, tacet_error *err);
 /* The body of release 1, 2, 3, …; replaces what *out has. NOT_FOUND. */
 tacet_status tacet__studies_get_release(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
                                         uint64_t number, tacet_error *err);

@@ -8,26 +8,38 @@
 
 enum { CHUNK = 1024 /* events in memory at a time, where a store hands them out together */ };
 
+/* An expired suggestion has the number of the event that says so, negated, in place of its observation's. */
+static void take_outcome(tacet__suggestion *out, int64_t seq) {
+    out->observed_seq = (uint64_t)(seq < 0 ? -seq : seq); /* 0 for NULL */
+    out->observed = seq > 0;
+    out->expired = seq < 0;
+}
+
+/* The columns SUGGESTION_COLUMNS of the current row. */
+static void take_suggestion(tacet__query *query, tacet__suggestion *out) {
+    size_t size = 0;
+    memset(out, 0, sizeof *out);
+    out->event.seq = tacet__seq_of(tacet__query_int(query, 0));
+    out->event.kind = TACET__EVENT_SUGGEST;
+    out->event.time = (uint64_t)tacet__query_int(query, 2);
+    out->event.number = (uint64_t)tacet__query_int(query, 3);
+    out->event.index = (uint64_t)tacet__query_int(query, 4);
+    const unsigned char *hash = tacet__query_bytes(query, 5, &size);
+    memcpy(out->event.hash, hash, size < sizeof out->event.hash ? size : sizeof out->event.hash);
+    take_outcome(out, tacet__query_int(query, 6));
+    out->value = tacet__double_of(tacet__query_int(query, 7));
+}
+
 /* The row of TACET__Q_SUGGESTION or _KEY_FIND. NOT_FOUND without a message. */
 tacet_status tacet__find(tacet__query *query, tacet__suggestion *out, tacet_error *err) {
     bool row = false;
-    size_t size = 0;
     memset(out, 0, sizeof *out);
     tacet_status status = tacet__query_step(query, &row, err);
     if (status == TACET_OK && (!row || tacet__query_int(query, 1) != TACET__EVENT_SUGGEST)) {
         status = TACET_NOT_FOUND;
     }
     if (status == TACET_OK) {
-        out->event.seq = tacet__seq_of(tacet__query_int(query, 0));
-        out->event.kind = TACET__EVENT_SUGGEST;
-        out->event.time = (uint64_t)tacet__query_int(query, 2);
-        out->event.number = (uint64_t)tacet__query_int(query, 3);
-        out->event.index = (uint64_t)tacet__query_int(query, 4);
-        const unsigned char *hash = tacet__query_bytes(query, 5, &size);
-        memcpy(out->event.hash, hash, size < sizeof out->event.hash ? size : sizeof out->event.hash);
-        out->observed_seq = (uint64_t)tacet__query_int(query, 6); /* 0 for NULL */
-        out->observed = out->observed_seq != 0;
-        out->value = tacet__double_of(tacet__query_int(query, 7));
+        take_suggestion(query, out);
     }
     tacet__query_reset(query);
     return status;
@@ -203,8 +215,7 @@ static tacet_status find_shown(tacet__studies *studies, const tacet__study *stud
         out->event.seq = seq;
         out->event.kind = TACET__EVENT_SUGGEST;
         out->event.index = (uint64_t)tacet__query_int(query, 0);
-        out->observed_seq = (uint64_t)tacet__query_int(query, 1);
-        out->observed = out->observed_seq != 0;
+        take_outcome(out, tacet__query_int(query, 1));
     }
     tacet__query_reset(query);
     return status;
@@ -218,12 +229,34 @@ tacet_status tacet__studies_suggestion(tacet__studies *studies, const tacet__stu
         status = half == NULL ? find_shown(studies, study, out, seq, err)
                               : tacet__find_seq(half, study->number, out, seq, err);
     }
-    if (status == TACET_OK && !out->observed && studies->writing != NULL && studies->study == study &&
+    if (status == TACET_OK && !out->observed && !out->expired && studies->writing != NULL && studies->study == study &&
         studies->waiting_count < TACET__MISSED_MOST) {
         (void)tacet__forget_waiting(studies, seq); /* asked for twice, it stands there once */
         studies->waiting[studies->waiting_count++] = seq;
     }
     return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no such suggestion") : status;
+}
+
+tacet_status tacet__studies_waiting(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
+                                    size_t *count, uint64_t after, tacet_error *err) {
+    const size_t most = *count;
+    tacet__half *half = tacet__log_half(studies, study);
+    bool row = false;
+    *count = 0;
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    tacet__query *query = half->queries[TACET__Q_WAITING];
+    tacet__query_bind_int(query, 1, tacet__place(study->number, after));
+    tacet__query_bind_int(query, 2, tacet__place(study->number + 1, 0) - 1);
+    tacet__query_bind_int(query, 3, (int64_t)most);
+    tacet_status status = tacet__query_step(query, &row, err);
+    while (status == TACET_OK && row && *count < most) {
+        take_suggestion(query, &out[(*count)++]);
+        status = tacet__query_step(query, &row, err);
+    }
+    tacet__query_reset(query);
+    return status;
 }
 
 tacet_status tacet__studies_by_key(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,

@@ -196,7 +196,7 @@ bool tacet__forget_waiting(tacet__studies *studies, uint64_t seq) {
 
 static bool good_fields(const tacet__event *event) {
     const bool suggest = event->kind == TACET__EVENT_SUGGEST;
-    const bool observe = event->kind == TACET__EVENT_OBSERVE;
+    const bool observe = event->kind == TACET__EVENT_OBSERVE || event->kind == TACET__EVENT_EXPIRE;
     return (suggest || observe || event->kind == TACET__EVENT_RELEASE) && event->body_size <= TACET__EVENT_BODY_MOST &&
            (event->body != NULL || event->body_size == 0) &&
            (event->key == NULL || (suggest && event->key_size >= 1 && event->key_size <= TACET__EVENT_KEY_MOST)) &&
@@ -219,7 +219,7 @@ static tacet_status check_append(tacet__studies *studies, const tacet__study *st
     if (study->head + 1 >= (uint64_t)1 << TACET__SEQ_BITS) {
         return tacet__fail(err, TACET_OVERFLOW, "the study's log is full");
     }
-    if (event->kind == TACET__EVENT_OBSERVE) {
+    if (event->kind == TACET__EVENT_OBSERVE || event->kind == TACET__EVENT_EXPIRE) {
         if (tacet__forget_waiting(studies, event->of)) {
             return TACET_OK;
         }
@@ -227,8 +227,8 @@ static tacet_status check_append(tacet__studies *studies, const tacet__study *st
         if (status == TACET_NOT_FOUND) {
             return tacet__fail(err, status, "there is no such suggestion");
         }
-        if (status == TACET_OK && there.observed) {
-            return tacet__fail(err, TACET_CONFLICT, "the suggestion was observed already");
+        if (status == TACET_OK && (there.observed || there.expired)) {
+            return tacet__fail(err, TACET_CONFLICT, "the suggestion was observed already, or has expired");
         }
     } else if (event->key != NULL && !missed(studies, key)) {
         status = tacet__find_key(studies, studies->writing, &there, key, err);
@@ -261,9 +261,10 @@ static tacet_status insert_event(tacet__studies *studies, const tacet__event *ev
 static tacet_status insert_finders(tacet__studies *studies, const tacet__event *event,
                                    const unsigned char key[TACET__KEY_HASH_BYTES], tacet_error *err) {
     tacet__query *const *queries = studies->writing->queries;
-    if (event->kind == TACET__EVENT_OBSERVE) {
+    if (event->kind == TACET__EVENT_OBSERVE || event->kind == TACET__EVENT_EXPIRE) {
+        const int64_t seq = (int64_t)event->seq;
         tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 1, tacet__place(studies->number, event->of));
-        tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 2, (int64_t)event->seq);
+        tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 2, event->kind == TACET__EVENT_EXPIRE ? -seq : seq);
         tacet__query_bind_int(queries[TACET__Q_OBSERVED_ADD], 3, tacet__bits_of(event->value));
         return tacet__query_send(queries[TACET__Q_OBSERVED_ADD], err);
     }

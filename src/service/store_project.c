@@ -98,6 +98,11 @@ static tacet_status show(const tacet__event *event, void *user, tacet_error *err
         tacet__query_bind_int(query, 2, (int64_t)event->seq);
         w->shown->observed++;
         break;
+    case TACET__EVENT_EXPIRE:
+        query = queries[TACET__Q_SHOWN_OBSERVED];
+        tacet__query_bind_int(query, 1, tacet__place(number, event->of));
+        tacet__query_bind_int(query, 2, -(int64_t)event->seq);
+        break;
     default:
         query = queries[TACET__Q_RELEASE_ADD];
         tacet__query_bind_int(query, 1, tacet__place(number, event->number));

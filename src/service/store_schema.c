@@ -70,6 +70,8 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_KEY_ADD] = "INSERT INTO client_key(hash, place) VALUES(?1, ?2)",
     [TACET__Q_KEY_FIND] = "SELECT " SUGGESTION_COLUMNS " FROM client_key k JOIN event e ON e.place = k.place "
                           "LEFT JOIN observed o ON o.place = e.place WHERE k.hash = ?1",
+    [TACET__Q_WAITING] = "SELECT " SUGGESTION_COLUMNS " FROM event e LEFT JOIN observed o ON o.place = e.place WHERE "
+                         "e.place > ?1 AND e.place <= ?2 AND e.kind = 1 AND o.place IS NULL ORDER BY e.place LIMIT ?3",
     [TACET__Q_SUGGESTION] =
         "SELECT " SUGGESTION_COLUMNS " FROM event e LEFT JOIN observed o ON o.place = e.place WHERE e.place = ?1",
     [TACET__Q_SNAPSHOT_ADD] = "INSERT INTO snapshot(place, bytes) VALUES(?1, ?2) "

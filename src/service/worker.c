@@ -151,7 +151,7 @@ static void answer_waiting(tacet__worker *w, bool end) {
     tacet__job *job = w->r.waiting;
     while (job != NULL) {
         tacet__job *next = job->next;
-        if (job->observed || end || now >= job->deadline) {
+        if (job->observed || job->expired || end || now >= job->deadline) {
             atomic_fetch_sub_explicit(&w->r.settings->metrics->waiting, 1, memory_order_relaxed);
             job->done(job);
         } else {
@@ -183,10 +183,26 @@ static unsigned pass_of(const tacet__job *job) {
     return job->kind == TACET__JOB_OBSERVE ? 1 : job->kind == TACET__JOB_LOOK || job->kind == TACET__JOB_STATUS ? 2 : 0;
 }
 
+/* Tickets expire when the next suggestion is asked for: not before anyone could want that, and in a transaction of
+ * their own, so that a release that rests on it rests on what was committed. */
+static bool any_suggests(const tacet__job *jobs) {
+    while (jobs != NULL && jobs->kind != TACET__JOB_SUGGEST) {
+        jobs = jobs->next;
+    }
+    return jobs != NULL;
+}
+
 static void run(tacet__worker *w, tacet__job *jobs) {
     tacet__batch b = {0};
     tacet_error failure = {0};
-    tacet_status status = w->damaged ? TACET_CORRUPT : tacet__replica_begin(&w->r, &b.err);
+    tacet_status status = w->damaged ? TACET_CORRUPT : TACET_OK;
+    if (status == TACET_OK && any_suggests(jobs)) {
+        const uint64_t applied = w->r.applied;
+        status = tacet__replica_expire(
+            &w->r, w->r.settings->clock != NULL ? w->r.settings->clock() : (uint64_t)time(NULL), &b.err);
+        w->unprojected += w->r.applied > applied;
+    }
+    status = status != TACET_OK ? status : tacet__replica_begin(&w->r, &b.err);
     if (status != TACET_OK) {
         if (status != TACET_NOT_FOUND && status != TACET_STATE && !w->damaged) {
             tacet__metrics_add(&w->r.settings->metrics->failures, 1);
@@ -212,7 +228,8 @@ static void run(tacet__worker *w, tacet__job *jobs) {
     while (jobs != NULL) {
         tacet__job *job = jobs;
         jobs = job->next;
-        if (kept && job->kind == TACET__JOB_LOOK && job->status == TACET_OK && !job->observed && job->wait > 0) {
+        if (kept && job->kind == TACET__JOB_LOOK && job->status == TACET_OK && !job->observed && !job->expired &&
+            job->wait > 0) {
             job->deadline = tacet__service_now() + job->wait;
             job->next = w->r.waiting;
             w->r.waiting = job;

@@ -266,12 +266,29 @@ tacet_status tacet_joint_fixed_suggest(tacet_joint_fixed *f, size_t *choices, ui
     return TACET_OK;
 }
 
-tacet_status tacet_joint_fixed_observe(tacet_joint_fixed *f, uint64_t ticket, double value, tacet_error *err) {
+static tacet_status check_ticket(const tacet_joint_fixed *f, uint64_t ticket, tacet_error *err) {
     if (ticket == 0 || ticket > f->given) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
-    if (ticket <= f->before || f->done[ticket - f->before - 1] != 0) {
-        return tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
+    return ticket > f->before && f->done[ticket - f->before - 1] == 0
+               ? TACET_OK
+               : tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
+}
+
+tacet_status tacet_joint_fixed_drop(tacet_joint_fixed *f, uint64_t ticket, tacet_error *err) {
+    const tacet_status status = check_ticket(f, ticket, err);
+    if (status == TACET_OK) {
+        /* v = 0: the middle of the range adds nothing to the sum */
+        f->done[ticket - f->before - 1] = 1;
+        f->reported++;
+    }
+    return status;
+}
+
+tacet_status tacet_joint_fixed_observe(tacet_joint_fixed *f, uint64_t ticket, double value, tacet_error *err) {
+    const tacet_status status = check_ticket(f, ticket, err);
+    if (status != TACET_OK) {
+        return status;
     }
     if (!isfinite(value)) {
         return tacet__fail(err, TACET_INVALID, "the reward is not finite");

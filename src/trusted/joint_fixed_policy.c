@@ -49,6 +49,10 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
     return tacet_joint_fixed_observe(((fixed *)self)->study, ticket, value, err);
 }
 
+static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
+    return tacet_joint_fixed_drop(((fixed *)self)->study, ticket, err);
+}
+
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
     fixed *f = self;
     if (!tacet_joint_fixed_informed(f->study)) {
@@ -89,7 +93,8 @@ static const tacet_policy_ops OPS = {.name = "joint-fixed",
                                      .guarantee = guarantee,
                                      .save = save,
                                      .load = load,
-                                     .free = release};
+                                     .free = release,
+                                     .drop = drop};
 
 tacet_status tacet_joint_fixed_policy(tacet_policy **out, const tacet_fixed_group *groups, size_t group_count,
                                       const tacet_joint_fixed_settings *settings, const tacet_ask *ask,

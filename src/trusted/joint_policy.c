@@ -113,31 +113,54 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     return TACET_OK;
 }
 
-static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
-    joint *j = self;
+/* Where an open ticket is. */
+static tacet_status find_slot(const joint *j, size_t *slot, uint64_t ticket, tacet_error *err) {
     if (ticket == 0 || ticket > j->given) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
-    size_t slot = 0;
-    while (slot < j->run.open_most && j->open[slot] != ticket) {
-        slot++;
+    *slot = 0;
+    while (*slot < j->run.open_most && j->open[*slot] != ticket) {
+        (*slot)++;
     }
-    if (slot == j->run.open_most) {
-        return tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
+    return *slot < j->run.open_most
+               ? TACET_OK
+               : tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
+}
+
+static void free_slot(joint *j, size_t slot) {
+    sodium_memzero(j->chosen + slot * j->d, j->d * sizeof(double));
+    j->open[slot] = 0;
+}
+
+/* As if it had never been reported: there is no record of the round. */
+static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
+    joint *j = self;
+    size_t slot = 0;
+    const tacet_status status = find_slot(j, &slot, ticket, err);
+    if (status == TACET_OK) {
+        free_slot(j, slot);
+    }
+    return status;
+}
+
+static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
+    joint *j = self;
+    size_t slot = 0;
+    tacet_status status = find_slot(j, &slot, ticket, err);
+    if (status != TACET_OK) {
+        return status;
     }
     /* Outside the range is clipped, not refused: a refused record would be missing, and every later one would move by
      * one place, some of them into another epoch. */
     const double reward = fmin(fmax(value, j->parts.lo), j->parts.hi);
-    double *x = j->chosen + slot * j->d;
-    j->parts.ops->record(j->parts.self, j->record, x, reward);
-    tacet_status status = tacet__privatizer_add(j->privatizer, j->record, err);
+    j->parts.ops->record(j->parts.self, j->record, j->chosen + slot * j->d, reward);
+    status = tacet__privatizer_add(j->privatizer, j->record, err);
     sodium_memzero(j->record, j->dim * sizeof(double));
     if (status != TACET_OK) {
         return status;
     }
     j->parts.ops->played(j->parts.self);
-    sodium_memzero(x, j->d * sizeof(double));
-    j->open[slot] = 0;
+    free_slot(j, slot);
     return TACET_OK;
 }
 
@@ -299,7 +322,8 @@ static tacet_policy_ops ops_named(const char *name) {
                               .guarantee = guarantee,
                               .save = save,
                               .load = load,
-                              .free = release};
+                              .free = release,
+                              .drop = drop};
 }
 
 static tacet_status build(joint **out, const tacet__joint_parts *parts, const tacet__joint_run *run,

@@ -149,6 +149,17 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
     return TACET_OK;
 }
 
+/* Nothing waits for a report: a round that is not reported is not learnt. */
+static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
+    const usca *u = self;
+    if (ticket == 0 || ticket > u->suggested) {
+        return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
+    }
+    return !u->reported[ticket - 1]
+               ? TACET_OK
+               : tacet__fail(err, TACET_CONFLICT, "ticket %llu has been reported already", (unsigned long long)ticket);
+}
+
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
     const usca *u = self;
     size_t best = 0;
@@ -336,7 +347,8 @@ static const tacet_policy_ops OPS = {.name = NAME,
                                      .guarantee = guarantee,
                                      .save = tacet__usca_policy_save,
                                      .load = tacet__usca_policy_load,
-                                     .free = usca_free};
+                                     .free = usca_free,
+                                     .drop = drop};
 
 static tacet_status check(const tacet_usca_space *space, const double *actions, size_t count,
                           const tacet_usca_policy_settings *s, const tacet_ask *ask, tacet_error *err) {

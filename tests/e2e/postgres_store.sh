@@ -4,6 +4,6 @@ set -eu
 bin=${TACET_BIN:?}
 source=${TACET_SOURCE:?}
 if [ "${1:-}" != inside ]; then exec "$source/tests/support/pgcluster.sh" run "$0" inside; fi
-for part in store store_schema store_race; do
+for part in store store_expire store_schema store_race; do
     "$source/tools/run-test" "$bin/test_service_$part"
 done

@@ -49,6 +49,15 @@ static inline tacet_status toy_observe(void *self, uint64_t ticket, double value
     return TACET_OK;
 }
 
+static inline tacet_status toy_drop(void *self, uint64_t ticket, tacet_error *err) {
+    toy *t = self;
+    if (ticket == 0 || ticket > t->given) {
+        return tacet__fail(err, TACET_NOT_FOUND, "no such ticket");
+    }
+    t->seen++; /* a reward of 0: a trace that a replay must leave, too */
+    return TACET_OK;
+}
+
 static inline tacet_status toy_recommend(void *self, tacet_recommendation *out, tacet_error *err) {
     const toy *t = self;
     *out = (tacet_recommendation){.index = SIZE_MAX, .mean = t->sum, .measured = SIZE_MAX};
@@ -101,7 +110,8 @@ static inline tacet_status toy_create(tacet__learner *out, const tacet__definiti
                                          .guarantee = toy_guarantee,
                                          .save = toy_save,
                                          .load = toy_load,
-                                         .free = free};
+                                         .free = free,
+                                         .drop = toy_drop};
     (void)def;
     (void)ledger;
     *out = (tacet__learner){0};
@@ -202,7 +212,7 @@ typedef struct answer {
     tacet_status status;
     char ticket[TACET__TICKET_TEXT];
     uint64_t index;
-    bool repeated, clipped, observed;
+    bool repeated, clipped, observed, expired;
 } answer;
 
 static inline answer take_answer(tacet__job *job) {
@@ -210,7 +220,8 @@ static inline answer take_answer(tacet__job *job) {
                 .index = job->index,
                 .repeated = job->repeated,
                 .clipped = job->clipped,
-                .observed = job->observed};
+                .observed = job->observed,
+                .expired = job->expired};
     (void)snprintf(a.ticket, sizeof a.ticket, "%s", job->ticket);
     tacet__job_free(job);
     return a;

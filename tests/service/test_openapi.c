@@ -470,6 +470,28 @@ static void local(void) {
     assert_int_equal(ask("GET", STUDY, "/v1/studies/slides", owner, NULL, NULL), 200);
 }
 
+/* A ticket that is older than the study waits for. */
+static void expired(void) {
+    json_t *one = NULL;
+    char path[200];
+    char body[200];
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/brief/suggestions", owner, "{}", &one), 201);
+    (void)snprintf(path, sizeof path, "/v1/studies/brief/suggestions/%s",
+                   json_string_value(json_object_get(one, "ticket")));
+    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":0.5}",
+                   json_string_value(json_object_get(one, "ticket")));
+    json_decref(one);
+    (void)usleep(2100000); /* times in the log are whole seconds */
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/brief/suggestions", owner, "{}", NULL), 201);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ask("POST", STUDY "/observations", "/v1/studies/brief/observations", owner, body, NULL), 410);
+    }
+    assert_int_equal(ask("GET", STUDY "/suggestions/{ticket}", path, owner, NULL, &one), 200);
+    assert_string_equal(json_string_value(json_object_get(one, "state")), "expired");
+    json_decref(one);
+    assert_int_equal(ask("GET", STUDY, "/v1/studies/brief", owner, NULL, NULL), 200);
+}
+
 static void test_everything(void **state) {
     (void)state;
     start_server("100000");
@@ -477,6 +499,7 @@ static void test_everything(void **state) {
     central();
     each(check_roles);
     local();
+    expired();
     others();
     each(too_large);
     /* Another process holds the write lock of both stores for longer than the server waits. */
@@ -578,8 +601,8 @@ static int setup(void **state) {
                    "--lengthscale 0.3",
                    store);
     command(NULL, 0, text);
-    static const char *const LOCAL[] = {"slides", "broken"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const LOCAL[] = {"slides", "broken", "brief --ticket-seconds 1"};
+    for (size_t i = 0; i < 3; i++) {
         (void)snprintf(text, sizeof text,
                        "study create --store %s --name %s --trust local --eps 1 --points %s --columns x "
                        "--lengthscale 0.3",

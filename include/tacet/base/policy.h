@@ -69,6 +69,7 @@ typedef struct tacet_policy_ops {
     tacet_status (*save)(const void *self, tacet_blob *out, tacet_error *err);
     tacet_status (*load)(void *self, const void *bytes, size_t size, tacet_error *err);
     void (*free)(void *self);
+    tacet_status (*drop)(void *self, uint64_t ticket, tacet_error *err); /* may be NULL */
 } tacet_policy_ops;
 
 /* Takes ownership of self; on failure self is freed by ops->free. The table must live as long as self, and may be part
@@ -84,6 +85,12 @@ TACET_API tacet_status tacet_policy_suggest(tacet_policy *policy, tacet_suggesti
 /* Once per ticket. NOT_FOUND: a ticket never given. CONFLICT: a ticket already reported. INVALID: not finite, or
  * impossible for this policy. */
 TACET_API tacet_status tacet_policy_observe(tacet_policy *policy, uint64_t ticket, double value, tacet_error *err);
+/* The ticket will never be reported: the policy no longer waits for it. Which tickets are dropped must not depend on
+ * anything private (their age, say). What that means is each policy's to say: nothing was learnt in that round, or the
+ * round counts as one of a fixed public outcome, or what it asked is asked again. NOT_FOUND: a ticket never given.
+ * CONFLICT: already reported or dropped (policies that wait for no ticket need not notice). UNSUPPORTED: this policy
+ * cannot. */
+TACET_API tacet_status tacet_policy_drop(tacet_policy *policy, uint64_t ticket, tacet_error *err);
 /* STATE: nothing observed yet and the policy has no prior to go by. */
 TACET_API tacet_status tacet_policy_recommend(tacet_policy *policy, tacet_recommendation *out, tacet_error *err);
 TACET_API void tacet_policy_guarantee(const tacet_policy *policy, tacet_guarantee *out);

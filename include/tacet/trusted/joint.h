@@ -16,7 +16,8 @@
  * earlier transaction, not in the same one (a service that works in batches: the suggestions of a batch first, then
  * its observations, then the commit; with a durable log save_first may be false). Then what the ledger knows of is
  * always in the log, and a replay can always follow it. An observation that is lost after its epoch was released cannot
- * be replaced by another: privacy holds, the study is over. Proofs: docs/algorithms/joint.md. */
+ * be replaced by another: privacy holds, the study is over. Proofs: docs/algorithms/joint.md.
+ * A ticket that is dropped (tacet_policy_drop) is one that is never reported: its round has no record. */
 #ifndef TACET_TRUSTED_JOINT_H
 #define TACET_TRUSTED_JOINT_H
 

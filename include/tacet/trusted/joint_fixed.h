@@ -47,6 +47,9 @@ TACET_API tacet_status tacet_joint_fixed_suggest(tacet_joint_fixed *fixed, size_
 /* NOT_FOUND, CONFLICT, INVALID (not finite) as for every policy. Outside the range is clipped. */
 TACET_API tacet_status tacet_joint_fixed_observe(tacet_joint_fixed *fixed, uint64_t ticket, double value,
                                                  tacet_error *err);
+/* The ticket will never be reported: it counts as a reward in the middle of the range, a public value, so that the
+ * batch can end. Which tickets are dropped must not depend on rewards. NOT_FOUND, CONFLICT as above. */
+TACET_API tacet_status tacet_joint_fixed_drop(tacet_joint_fixed *fixed, uint64_t ticket, tacet_error *err);
 /* The arm of the best posterior mean, and that mean in the rewards' units. */
 TACET_API double tacet_joint_fixed_best(const tacet_joint_fixed *fixed, size_t *choices);
 TACET_API bool tacet_joint_fixed_informed(const tacet_joint_fixed *fixed); /* a batch was released */

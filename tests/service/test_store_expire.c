@@ -1,0 +1,105 @@
+/* test_store_expire.c - suggestions that wait, and those that have expired: found, refused, shown. */
+#include "store_fixture.h"
+
+static const char DEFINITION[] = "{\"a\":1}";
+
+static uint64_t add_suggestion(tacet__studies *s, tacet__study *study, uint64_t number) {
+    tacet__event event = suggest_event(NULL, NULL, number, 3);
+    assert_ok(tacet__studies_append(s, study, &event, NULL));
+    return event.seq;
+}
+
+static tacet__event expire_event(uint64_t of, uint64_t number) {
+    return (tacet__event){.kind = TACET__EVENT_EXPIRE, .of = of, .number = number, .index = TACET__NO_INDEX};
+}
+
+static tacet_status keep(const tacet__event *event, void *user, tacet_error *err) {
+    (void)err;
+    *(tacet__event *)user = *event;
+    return TACET_OK;
+}
+
+static void expires(tacet__study_model model) {
+    tacet__study study;
+    tacet__suggestion found[3];
+    tacet__event last = {0};
+    size_t count = 3;
+    tacet__studies *s = open_store();
+    tacet__study_init(&study);
+    assert_ok(tacet__studies_add(s, &study, "other", model, true, DEFINITION, strlen(DEFINITION), NULL));
+    assert_ok(tacet__studies_begin(s, &study, NULL));
+    (void)add_suggestion(s, &study, 1); /* of another study: never seen below */
+    assert_ok(tacet__studies_commit(s, NULL));
+    assert_ok(tacet__studies_add(s, &study, "x", model, true, DEFINITION, strlen(DEFINITION), NULL));
+    assert_ok(tacet__studies_begin(s, &study, NULL));
+    assert_ok(tacet__studies_waiting(s, &study, found, &count, 0, NULL));
+    assert_int_equal(count, 0);
+    for (uint64_t i = 1; i <= 5; i++) {
+        assert_int_equal(add_suggestion(s, &study, 10 + i), i);
+    }
+    tacet__event seen = observe_event(2, 0.5);
+    assert_ok(tacet__studies_append(s, &study, &seen, NULL));
+    count = 3;
+    assert_ok(tacet__studies_waiting(s, &study, found, &count, 0, NULL));
+    assert_int_equal(count, 3);
+    assert_true(found[0].event.seq == 1 && found[1].event.seq == 3 && found[2].event.seq == 4);
+    assert_true(found[1].event.number == 13 && found[1].event.index == 3 && found[1].event.time > 0);
+    assert_false(found[1].observed || found[1].expired);
+    /* Once; and not what was observed, nor the other way round; and of a suggestion only. */
+    tacet__event gone = expire_event(3, 13);
+    assert_ok(tacet__studies_append(s, &study, &gone, NULL));
+    gone = expire_event(3, 13);
+    assert_status(tacet__studies_append(s, &study, &gone, NULL), TACET_CONFLICT);
+    gone = expire_event(2, 12);
+    assert_status(tacet__studies_append(s, &study, &gone, NULL), TACET_CONFLICT);
+    gone = expire_event(6, 0);
+    assert_status(tacet__studies_append(s, &study, &gone, NULL), TACET_NOT_FOUND);
+    gone = expire_event(0, 0);
+    assert_status(tacet__studies_append(s, &study, &gone, NULL), TACET_INVALID);
+    seen = observe_event(3, 0.5);
+    assert_status(tacet__studies_append(s, &study, &seen, NULL), TACET_CONFLICT);
+    count = 3;
+    assert_ok(tacet__studies_waiting(s, &study, found, &count, 1, NULL));
+    assert_int_equal(count, 2);
+    assert_true(found[0].event.seq == 4 && found[1].event.seq == 5);
+    assert_ok(tacet__studies_commit(s, NULL));
+    assert_ok(tacet__studies_project(s, &study, NULL));
+    assert_int_equal(study.observed, 1);
+    tacet__studies_close(s);
+    /* As another process finds it, and as the open store shows it. */
+    for (int open_only = 0; open_only < 2; open_only++) {
+        s = open_with(open_only == 1, false, 2000);
+        assert_ok(tacet__studies_get(s, &study, "x", NULL));
+        assert_ok(tacet__studies_suggestion(s, &study, &found[0], 3, NULL));
+        assert_true(found[0].expired && !found[0].observed && found[0].observed_seq == 7);
+        assert_ok(tacet__studies_suggestion(s, &study, &found[0], 2, NULL));
+        assert_true(found[0].observed && !found[0].expired);
+        assert_ok(tacet__studies_suggestion(s, &study, &found[0], 4, NULL));
+        assert_true(!found[0].observed && !found[0].expired);
+        count = 3;
+        if (model == TACET__STUDY_CENTRAL && open_only == 1) {
+            assert_status(tacet__studies_waiting(s, &study, found, &count, 0, NULL), TACET_DENIED);
+        } else {
+            assert_ok(tacet__studies_read(s, &study, 7, keep, &last, NULL));
+            assert_true(last.kind == TACET__EVENT_EXPIRE && last.of == 3 && last.number == 13);
+        }
+        tacet__studies_close(s);
+    }
+    tacet__study_clear(&study);
+}
+
+static void test_central(void **state) {
+    (void)state;
+    expires(TACET__STUDY_CENTRAL);
+}
+
+static void test_local(void **state) {
+    (void)state;
+    expires(TACET__STUDY_LOCAL);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
+    const struct CMUnitTest tests[] = {TEST(test_central), TEST(test_local)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
