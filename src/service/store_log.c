@@ -202,6 +202,7 @@ static bool good_fields(const tacet__event *event) {
            (event->key == NULL || (suggest && event->key_size >= 1 && event->key_size <= TACET__EVENT_KEY_MOST)) &&
            (observe ? event->of != 0 && event->body_size == 0 : event->of == 0) &&
            (suggest || event->index == TACET__NO_INDEX) &&
+           (event->kind != TACET__EVENT_EXPIRE || tacet__bits_of(event->value) == 0) &&
            (event->index <= INT64_MAX || event->index == TACET__NO_INDEX) && event->number <= INT64_MAX;
 }
 

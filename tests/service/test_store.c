@@ -177,7 +177,7 @@ static void test_log(void **state) {
     bad.key_size = TACET__EVENT_KEY_MOST + 1;
     assert_status(tacet__studies_append(s, &study, &bad, NULL), TACET_INVALID);
     bad = observe_event(6, 2.0);
-    bad.kind = (tacet__event_kind)4;
+    bad.kind = (tacet__event_kind)5;
     assert_status(tacet__studies_append(s, &study, &bad, NULL), TACET_INVALID);
     /* Looked for and missed, then used, then used again. */
     assert_status(tacet__studies_by_key(s, &study, &found, "key three", 9, NULL), TACET_NOT_FOUND);

@@ -56,6 +56,9 @@ static void expires(tacet__study_model model) {
     assert_status(tacet__studies_append(s, &study, &gone, NULL), TACET_NOT_FOUND);
     gone = expire_event(0, 0);
     assert_status(tacet__studies_append(s, &study, &gone, NULL), TACET_INVALID);
+    gone = expire_event(4, 14);
+    gone.value = 1;
+    assert_status(tacet__studies_append(s, &study, &gone, NULL), TACET_INVALID);
     seen = observe_event(3, 0.5);
     assert_status(tacet__studies_append(s, &study, &seen, NULL), TACET_CONFLICT);
     count = 3;
