@@ -105,6 +105,8 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         {"values", CLI_STRING, &desk_settings.values, "COLUMN", "measured values are in this column", false},
         {"evaluate", CLI_STRING, &desk_settings.evaluate, "CMD", "measured values come from this shell command", false},
         {"evaluate-seconds", CLI_DOUBLE, &desk_settings.seconds, "S", "time-out of the command (default 60)", false},
+        {"patience", CLI_DOUBLE, &desk_settings.patience, "S",
+         "a question is answered 'pending' when the command takes longer (default 2)", false},
         {"person", CLI_FLAG, &person, NULL, "measured values come from a person: 'tacet curator pending', 'answer'",
          false},
         {"ready-file", CLI_STRING, &ready, "FILE", "write the address here once the service answers", false},
@@ -152,6 +154,10 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     if (status == TACET_OK) {
         announce(server, settings.listen, service.desk, ready);
         wait_for_stop(&stop);
+    }
+    tacet__server_quiesce(server);
+    if (service.desk != NULL) {
+        tacet_desk_hush(service.desk); /* no connection is suspended any more, nor will be */
     }
     tacet__server_stop(server);
     tacet_desk_close(service.desk);

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -110,6 +111,36 @@ static const char *question_from(json_t **holder, const char **ticket, size_t *r
     return NULL;
 }
 
+/* A client whose value a command is producing: its connection is suspended, and no thread waits with it. */
+typedef struct waiting {
+    const curator_service *service;
+    tacet__exchange *exchange;
+    char ticket[TACET_DESK_TICKET];
+} waiting;
+
+static void told(void *user, tacet_status status, const tacet_desk_reply *r, const tacet_error *err) {
+    waiting *w = user;
+    tacet__response response = {.file = -1};
+    reply(w->service, &response, status, r, w->ticket, err);
+    w->exchange->answer(w->exchange, &response);
+    free(w);
+}
+
+/* False: it is answered now, as pending. Suspended before anybody can tell: the desk may do so at once. */
+static bool wait_for(curator_service *s, const tacet__request *request, const tacet_desk_reply *r, const char *ticket) {
+    waiting *w = malloc(sizeof *w);
+    if (w == NULL) {
+        return false;
+    }
+    *w = (waiting){.service = s, .exchange = request->exchange};
+    (void)snprintf(w->ticket, sizeof w->ticket, "%s", ticket);
+    request->exchange->suspend(request->exchange);
+    if (tacet_desk_wait(s->desk, ticket, told, w, NULL) != TACET_OK) {
+        told(w, TACET_OK, r, NULL);
+    }
+    return true;
+}
+
 static void ask(curator_service *s, const tacet__request *request, tacet__response *response) {
     tacet_desk_reply r;
     tacet_error err = {0};
@@ -120,7 +151,10 @@ static void ask(curator_service *s, const tacet__request *request, tacet__respon
     if (broken != NULL) {
         refuse(response, 400, broken);
     } else {
-        reply(s, response, tacet_desk_ask(s->desk, &r, ticket, row, &err), &r, ticket, &err);
+        const tacet_status status = tacet_desk_ask_now(s->desk, &r, ticket, row, &err);
+        if (status != TACET_OK || !r.running || !wait_for(s, request, &r, ticket)) {
+            reply(s, response, status, &r, ticket, &err);
+        }
     }
     json_decref(body);
 }

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 
+#include <errno.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <microhttpd.h>
@@ -25,7 +26,7 @@
 
 /* TLS 1.2 and later, no weak ciphers. */
 static const char PRIORITIES[] = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
-enum { CONNECTION_MEMORY = 32 * 1024, NAME_BYTES = 256 };
+enum { CONNECTION_MEMORY = 32 * 1024, NAME_BYTES = 256, LINGER_SECONDS = 2 };
 static const size_t DROPPED_MOST = (size_t)4 << 20; /* of a body that is not kept: beyond, the connection is cut */
 
 struct tacet__server {
@@ -33,15 +34,18 @@ struct tacet__server {
     tacet__server_settings settings;
     bool client_certificates;
     atomic_size_t held;   /* bytes of bodies, over all connections */
-    pthread_mutex_t lock; /* the rate bucket */
+    pthread_mutex_t lock; /* the rate bucket, and: */
     double tokens;
     double last;
+    size_t late; /* answered after they were suspended, and not sent yet */
+    pthread_cond_t sent;
     unsigned port;
 };
 
 /* What is collected for one request between MHD's calls. */
 typedef struct upload {
     tacet__exchange exchange; /* first: the pointer handed out is that of the upload */
+    tacet__server *server;
     struct MHD_Connection *connection;
     tacet__response late; /* what was answered while suspended */
     bool suspended, answered;
@@ -226,6 +230,9 @@ static void answer_late(tacet__exchange *self, const tacet__response *response) 
     upload *up = (upload *)self;
     up->late = *response;
     up->answered = true;
+    (void)pthread_mutex_lock(&up->server->lock);
+    up->server->late++;
+    (void)pthread_mutex_unlock(&up->server->lock);
     MHD_resume_connection(up->connection);
 }
 
@@ -270,7 +277,8 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         if (up == NULL) {
             return MHD_NO;
         }
-        *up = (upload){.exchange = {suspend, answer_late}, .connection = connection, .late = {.file = -1}};
+        *up = (upload){
+            .exchange = {suspend, answer_late}, .server = server, .connection = connection, .late = {.file = -1}};
         *context = up;
         return first_look(server, connection, up);
     }
@@ -295,15 +303,22 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
 
 static void completed(void *user, struct MHD_Connection *connection, void **context,
                       enum MHD_RequestTerminationCode code) {
+    tacet__server *server = user;
     upload *up = *context;
     (void)connection;
     (void)code;
     if (up != NULL) {
+        if (up->answered) {
+            (void)pthread_mutex_lock(&server->lock);
+            server->late--;
+            (void)pthread_cond_broadcast(&server->sent);
+            (void)pthread_mutex_unlock(&server->lock);
+        }
         free(up->late.body); /* answered, but the client had gone */
         if (up->late.file >= 0) {
             (void)close(up->late.file);
         }
-        forget_body(user, up);
+        forget_body(server, up);
         free(up);
         *context = NULL;
     }
@@ -367,6 +382,11 @@ tacet_status tacet__server_start(tacet__server **out, const tacet__server_settin
     server->tokens = settings->burst;
     server->last = now();
     (void)pthread_mutex_init(&server->lock, NULL);
+    pthread_condattr_t clock;
+    (void)pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&server->sent, &clock);
+    (void)pthread_condattr_destroy(&clock);
     const unsigned connections = allow_connections(settings->most_connections);
     const struct MHD_OptionItem trust[] = {
         {settings->client_ca != NULL ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
@@ -408,11 +428,24 @@ void tacet__server_quiesce(tacet__server *server) {
     }
 }
 
+/* MHD cuts what it has not sent when it stops. A client that does not read is not waited for long. */
+static void linger(tacet__server *server) {
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += LINGER_SECONDS;
+    (void)pthread_mutex_lock(&server->lock);
+    while (server->late > 0 && pthread_cond_timedwait(&server->sent, &server->lock, &until) != ETIMEDOUT) {
+    }
+    (void)pthread_mutex_unlock(&server->lock);
+}
+
 void tacet__server_stop(tacet__server *server) {
     if (server != NULL) {
         if (server->daemon != NULL) {
+            linger(server);
             MHD_stop_daemon(server->daemon);
         }
+        (void)pthread_cond_destroy(&server->sent);
         (void)pthread_mutex_destroy(&server->lock);
         free(server);
     }

@@ -71,7 +71,8 @@ unsigned tacet__server_port(const tacet__server *server);
 /* No new connections from now on; requests in hand go on, and so do those on connections there are. Call it before what
  * answers suspended requests is stopped. NULL is allowed. */
 void tacet__server_quiesce(tacet__server *server);
-/* Waits for requests in hand; none may be suspended. NULL is allowed. */
+/* Waits for requests in hand, and until late answers are sent, which a client that does not read delays by two seconds
+ * at the most; none may be suspended. NULL is allowed. */
 void tacet__server_stop(tacet__server *server);
 
 #endif

@@ -2,8 +2,8 @@
  * Ring: trusted. In: row numbers. Out: measured values, uncovered in the ledger, or randomised
  * (tacet/gate/randomizer.h) and charged. Each ticket is one ledger entry "query:TICKET"; pending is an entry without an
  * answer. Cost: two durable ledger records a query; the table is read once when opened (values) or once a query
- * (evaluate). */
-#include <tacet/trusted/desk.h>
+ * (evaluate). desk_wait.c has those who wait for a command. */
+#include "trusted/desk_internal.h"
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -25,37 +25,6 @@
 static const char PREFIX[] = "query:";
 enum { MANIFEST_BYTES = 1 << 20, TEXT = 128, LEDGER_TICKET = TACET_DESK_TICKET + sizeof PREFIX };
 
-typedef enum query_state { WAITING, QUEUED, RUNNING, FAILED, DONE } query_state;
-
-typedef struct query {
-    char ticket[TACET_DESK_TICKET];
-    size_t row;
-    tacet_entry entry;
-    query_state state;
-    double value; /* DONE */
-    bool offered; /* a commit was tried: a retry must offer the same bytes */
-    double offer;
-    char reason[160]; /* FAILED */
-} query;
-
-struct tacet_desk {
-    tacet_manifest manifest;
-    tacet_ledger *ledger;
-    tacet_noise *noise; /* under the lock */
-    char *data, *evaluate;
-    double seconds, patience;
-    double *values; /* one per record; NULL: not from a column */
-    /* Under the lock: */
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    query **queries; /* in the order asked */
-    size_t count, capacity;
-    uint64_t others; /* ledger entries that are no queries, as of opening */
-    bool stopping;
-    bool worker_started;
-    pthread_t worker;
-};
-
 void tacet_desk_defaults(tacet_desk_settings *settings) {
     *settings = (tacet_desk_settings){.seconds = 60, .patience = 2};
 }
@@ -64,7 +33,7 @@ const tacet_manifest *tacet_desk_manifest(const tacet_desk *desk) {
     return &desk->manifest;
 }
 
-static query *find(const tacet_desk *desk, const char *ticket) {
+query *tacet__desk_find(const tacet_desk *desk, const char *ticket) {
     for (size_t i = desk->count; i > 0; i--) { /* the latest are asked for most */
         if (strcmp(desk->queries[i - 1]->ticket, ticket) == 0) {
             return desk->queries[i - 1];
@@ -352,7 +321,10 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
     status = status != TACET_OK ? status : open_ledger(desk, settings, err);
     if (status == TACET_OK && desk->evaluate != NULL) {
         desk->worker_started = pthread_create(&desk->worker, NULL, work, desk) == 0;
-        status = desk->worker_started ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "no thread for the evaluator");
+        desk->teller_started = pthread_create(&desk->teller, NULL, tacet__desk_tell, desk) == 0;
+        status = desk->worker_started && desk->teller_started
+                     ? TACET_OK
+                     : tacet__fail(err, TACET_NO_MEMORY, "no thread for the evaluator");
     }
     if (status != TACET_OK) {
         tacet_desk_close(desk);
@@ -366,12 +338,16 @@ void tacet_desk_close(tacet_desk *desk) {
     if (desk == NULL) {
         return;
     }
+    tacet_desk_hush(desk);
+    (void)pthread_mutex_lock(&desk->lock);
+    desk->stopping = true;
+    (void)pthread_cond_broadcast(&desk->changed);
+    (void)pthread_mutex_unlock(&desk->lock);
     if (desk->worker_started) {
-        (void)pthread_mutex_lock(&desk->lock);
-        desk->stopping = true;
-        (void)pthread_cond_broadcast(&desk->changed);
-        (void)pthread_mutex_unlock(&desk->lock);
         (void)pthread_join(desk->worker, NULL);
+    }
+    if (desk->teller_started) {
+        (void)pthread_join(desk->teller, NULL);
     }
     tacet_ledger_close(desk->ledger);
     tacet_noise_close(desk->noise);
@@ -379,6 +355,7 @@ void tacet_desk_close(tacet_desk *desk) {
         free(desk->queries[i]);
     }
     free(desk->queries);
+    free(desk->waiters);
     if (desk->values != NULL) {
         sodium_memzero(desk->values, desk->manifest.rows * sizeof *desk->values);
     }
@@ -393,21 +370,17 @@ void tacet_desk_close(tacet_desk *desk) {
 
 /* Under the lock: waits until the command is done with this query, or patience ends. */
 static void wait_for(tacet_desk *desk, const query *q) {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)desk->patience;
-    until.tv_nsec += (long)((desk->patience - floor(desk->patience)) * 1e9);
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000L;
-    }
-    while ((q->state == QUEUED || q->state == RUNNING) &&
+    const struct timespec until = tacet__desk_patience(desk);
+    while (tacet__desk_busy(q) && !desk->hushed &&
            pthread_cond_timedwait(&desk->changed, &desk->lock, &until) != ETIMEDOUT) {
     }
 }
 
-static tacet_status say(const query *q, tacet_desk_reply *out, tacet_error *err) {
-    *out = (tacet_desk_reply){.answered = q->state == DONE, .row = q->row, .value = q->state == DONE ? q->value : 0};
+tacet_status tacet__desk_say(const query *q, tacet_desk_reply *out, tacet_error *err) {
+    *out = (tacet_desk_reply){.answered = q->state == DONE,
+                              .row = q->row,
+                              .value = q->state == DONE ? q->value : 0,
+                              .running = tacet__desk_busy(q)};
     return q->state == FAILED ? tacet__fail(err, TACET_UNSUPPORTED, "%s", q->reason) : TACET_OK;
 }
 
@@ -453,7 +426,8 @@ static tacet_status reserve(tacet_desk *desk, query **out, const char *ticket, s
     return status;
 }
 
-tacet_status tacet_desk_ask(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row, tacet_error *err) {
+static tacet_status ask(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row, bool wait,
+                        tacet_error *err) {
     *out = (tacet_desk_reply){.row = row};
     if (!ticket_ok(ticket)) {
         return tacet__fail(err, TACET_INVALID, "a ticket has 1 to %d letters, digits, dots, dashes or underscores",
@@ -464,7 +438,7 @@ tacet_status tacet_desk_ask(tacet_desk *desk, tacet_desk_reply *out, const char 
     }
     (void)pthread_mutex_lock(&desk->lock);
     tacet_status status = TACET_OK;
-    query *q = find(desk, ticket);
+    query *q = tacet__desk_find(desk, ticket);
     if (q != NULL && q->row != row) {
         status = tacet__fail(err, TACET_CONFLICT, "this ticket was used for another row");
         goto done;
@@ -480,21 +454,32 @@ tacet_status tacet_desk_ask(tacet_desk *desk, tacet_desk_reply *out, const char 
             q->state = QUEUED;
             (void)pthread_cond_broadcast(&desk->changed);
         }
-        wait_for(desk, q);
+        if (wait) {
+            wait_for(desk, q);
+        }
     }
-    status = status != TACET_OK ? status : say(q, out, err);
+    status = status != TACET_OK ? status : tacet__desk_say(q, out, err);
 done:
     (void)pthread_mutex_unlock(&desk->lock);
     return status;
 }
 
+tacet_status tacet_desk_ask(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row, tacet_error *err) {
+    return ask(desk, out, ticket, row, true, err);
+}
+
+tacet_status tacet_desk_ask_now(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row,
+                                tacet_error *err) {
+    return ask(desk, out, ticket, row, false, err);
+}
+
 tacet_status tacet_desk_look(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, tacet_error *err) {
     *out = (tacet_desk_reply){0};
     (void)pthread_mutex_lock(&desk->lock);
-    query *q = find(desk, ticket);
+    query *q = tacet__desk_find(desk, ticket);
     tacet_status status =
         q == NULL ? tacet__fail(err, TACET_NOT_FOUND, "no query has this ticket") : refresh(desk, q, err);
-    status = status != TACET_OK ? status : say(q, out, err);
+    status = status != TACET_OK ? status : tacet__desk_say(q, out, err);
     (void)pthread_mutex_unlock(&desk->lock);
     return status;
 }
@@ -504,7 +489,7 @@ tacet_status tacet_desk_answer(tacet_desk *desk, const char *ticket, double valu
         return tacet__fail(err, TACET_INVALID, "the value is not a finite number");
     }
     (void)pthread_mutex_lock(&desk->lock);
-    query *q = find(desk, ticket);
+    query *q = tacet__desk_find(desk, ticket);
     tacet_status status =
         q == NULL ? tacet__fail(err, TACET_NOT_FOUND, "no query has the ticket '%s'", ticket) : refresh(desk, q, err);
     if (status == TACET_OK && q->state == DONE) {

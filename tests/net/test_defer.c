@@ -100,8 +100,8 @@ static int setup(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
+/* As programs stop: whoever waits is answered, then the server goes. */
+static void stop(void) {
     tacet__server_quiesce(f.server);
     (void)pthread_mutex_lock(&f.lock);
     f.stop = true;
@@ -109,6 +109,14 @@ static int teardown(void **state) {
     (void)pthread_mutex_unlock(&f.lock);
     (void)pthread_join(f.thread, NULL);
     tacet__server_stop(f.server);
+    f.server = NULL;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    if (f.server != NULL) {
+        stop();
+    }
     (void)pthread_mutex_destroy(&f.lock);
     (void)pthread_cond_destroy(&f.wake);
     test_rmdir(f.folder);
@@ -186,6 +194,29 @@ static void test_all_wait(void **state) {
     assert_int_equal(f.most, CLIENTS);
 }
 
+/* The server stops while they wait: their answers arrive all the same. */
+static void test_stop(void **state) {
+    pthread_t threads[CLIENTS];
+    (void)state;
+    (void)pthread_mutex_lock(&f.lock);
+    f.wanted = QUEUE + 1;
+    (void)pthread_mutex_unlock(&f.lock);
+    for (size_t i = 0; i < CLIENTS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, wait_one, NULL), 0);
+    }
+    (void)pthread_mutex_lock(&f.lock);
+    while (f.count < CLIENTS) {
+        (void)pthread_cond_wait(&f.wake, &f.lock);
+    }
+    (void)pthread_mutex_unlock(&f.lock);
+    stop();
+    for (size_t i = 0; i < CLIENTS; i++) {
+        void *right = NULL;
+        (void)pthread_join(threads[i], &right);
+        assert_non_null(right);
+    }
+}
+
 /* A client that went away while it waited costs nothing: the answer is thrown away, others are served. */
 static void test_gone(void **state) {
     tacet__answer answer = {0};
@@ -251,6 +282,7 @@ static void test_held(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {TEST(test_crowd), TEST(test_all_wait), TEST(test_gone), TEST(test_held)};
+    const struct CMUnitTest tests[] = {TEST(test_crowd), TEST(test_all_wait), TEST(test_stop), TEST(test_gone),
+                                       TEST(test_held)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,13 +28,14 @@ typedef struct tacet_desk_settings {
     const char *values;   /* column that holds the measured values; NULL: not from a column */
     const char *evaluate; /* shell command; NULL: none. Neither: a person answers */
     double seconds;       /* time-out of the command */
-    double patience;      /* how long an ask waits for the command before it is told "pending" */
+    double patience;      /* how long one waits for the command before it is told "pending" */
 } tacet_desk_settings;
 
 typedef struct tacet_desk_reply {
     bool answered; /* false: pending */
     size_t row;
     double value;
+    bool running; /* pending, and a command is at work on it or will be: worth waiting for */
 } tacet_desk_reply;
 
 /* 60 s for a command, 2 s of patience. */
@@ -51,6 +52,19 @@ TACET_API const tacet_manifest *tacet_desk_manifest(const tacet_desk *desk);
  * written; nothing left. */
 TACET_API tacet_status tacet_desk_ask(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row,
                                       tacet_error *err);
+/* The same without patience: pending, and running, while the command is at work. */
+TACET_API tacet_status tacet_desk_ask_now(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row,
+                                          tacet_error *err);
+/* Status, reply and error as tacet_desk_ask would have given them; they are gone after the call. It must not call the
+ * desk. */
+typedef void (*tacet_desk_told)(void *user, tacet_status status, const tacet_desk_reply *reply, const tacet_error *err);
+/* Waits for the ticket's command without holding a thread: `told` is called once, from a thread of the desk's, when the
+ * command is done, or patience ends; at once, from this thread, when there is nothing to wait for. NOT_FOUND: never
+ * asked. NO_MEMORY. On failure nobody is told. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_desk_wait(tacet_desk *desk, const char *ticket, tacet_desk_told told,
+                                                        void *user, tacet_error *err);
+/* From now on nobody waits: whoever does has been told, that the query is pending at the worst, when this returns. */
+TACET_API void tacet_desk_hush(tacet_desk *desk);
 /* NOT_FOUND: never asked. UNSUPPORTED: as above. */
 TACET_API tacet_status tacet_desk_look(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, tacet_error *err);
 /* A person's value for a pending ticket. NOT_FOUND: never asked. CONFLICT: answered already. INVALID: not finite. */
