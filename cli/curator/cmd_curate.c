@@ -2,9 +2,11 @@
  * Ring: trusted. */
 #include "commands.h"
 
+#include <tacet/gate/calibrate.h>
 #include <tacet/trusted/curate.h>
 #include <tacet/trusted/published.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,8 +141,26 @@ static int suggest(const tacet_curate_settings *s, const cli_command *self) {
     return CLI_EXIT_OK;
 }
 
+/* What is left of the protection when a record becomes any other within the bounds: the Gaussian curve at their whole
+ * distance, which is more than distance times eps. NAN: the release protects nothing. */
+static double eps_of_any_change(const tacet_manifest *m) {
+    double distance = 0;
+    double mu = 0;
+    double eps = NAN;
+    for (size_t i = 0; i < m->column_count; i++) {
+        distance = hypot(distance, (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit);
+    }
+    if (!m->is_private || tacet_gdp_mu(&mu, m->eps, m->delta, NULL) != TACET_OK) {
+        return NAN;
+    }
+    return distance <= 1                                                                  ? m->eps
+           : tacet_gdp_eps(&eps, mu * distance * (1 + 1e-12), m->delta, NULL) == TACET_OK ? eps
+                                                                                          : NAN;
+}
+
 static int report(const tacet_curate_settings *s, const tacet_manifest *m, double seconds, const cli_command *self) {
     char ledger[4096] = "";
+    const double any_change = eps_of_any_change(m);
     (void)tacet_curate_ledger(ledger, sizeof ledger, s, NULL);
     char *protects = tacet_manifest_protects(m);
     if (!m->is_private) {
@@ -149,6 +169,10 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, doubl
     if (!cli_json_wanted()) {
         printf("%s/release.csv: %zu records, %zu coordinates each\n", s->folder, m->rows, m->dims);
         printf("%s\n", protects != NULL ? protects : "");
+        if (any_change > m->eps) {
+            printf("a record that becomes any other within the bounds is hidden at eps = %.3g only\n",
+                   any_change * (1 + 5e-3));
+        }
         printf("noise: standard deviation %.6g per coordinate in scaled units, on a grid of %g\n", m->sigma, m->grid);
         if (m->outputs_private) {
             printf(
@@ -157,11 +181,12 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, doubl
         }
         printf("ledger entry %llu of %s\n", (unsigned long long)m->entry, ledger);
     }
-    cli_json_print(json_pack("{ss ss sb so so so so sI sI ss? ss sI ss sf}", "folder", s->folder, "mechanism",
+    cli_json_print(json_pack("{ss ss sb so so so so so sI sI ss? ss sI ss sf}", "folder", s->folder, "mechanism",
                              m->mechanism, "private", (int)m->is_private, "eps", cli_real(m->eps), "delta",
-                             cli_real(m->delta), "sigma", cli_real(m->sigma), "grid", cli_real(m->grid), "rows",
-                             (json_int_t)m->rows, "dims", (json_int_t)m->dims, "protects", protects, "ledger", ledger,
-                             "ledger_entry", (json_int_t)m->entry, "ledger_hash", m->entry_hash, "seconds", seconds));
+                             cli_real(m->delta), "eps_any_change", cli_real(any_change), "sigma", cli_real(m->sigma),
+                             "grid", cli_real(m->grid), "rows", (json_int_t)m->rows, "dims", (json_int_t)m->dims,
+                             "protects", protects, "ledger", ledger, "ledger_entry", (json_int_t)m->entry,
+                             "ledger_hash", m->entry_hash, "seconds", seconds));
     free(protects);
     return CLI_EXIT_OK;
 }
