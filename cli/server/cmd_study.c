@@ -180,15 +180,27 @@ int cmd_study_snapshot(int argc, char **argv, const cli_command *self) {
 static const char *const ROLES[] = {
     [TACET__TOKEN_DEVICE] = "device", [TACET__TOKEN_ANALYST] = "analyst", [TACET__TOKEN_OWNER] = "owner"};
 
+/* As date and time in UTC; 0 leaves the text as it is. */
+static void print_time(char *out, size_t size, uint64_t seconds) {
+    const time_t when = (time_t)seconds;
+    struct tm parts;
+    if (seconds != 0 && gmtime_r(&when, &parts) != NULL) {
+        (void)strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    }
+}
+
 static tacet_status list_token(const tacet__token *t, void *user, tacet_error *err) {
     (void)err;
     const char *role = t->role >= TACET__TOKEN_DEVICE && t->role <= TACET__TOKEN_OWNER ? ROLES[t->role] : "?";
     if (!cli_json_wanted()) {
-        printf("%6" PRIu64 "  %-8s %-32s %s\n", t->id, role, t->study[0] != '\0' ? t->study : "(all studies)",
-               t->label);
+        char end[32] = "no end";
+        print_time(end, sizeof end, t->expires);
+        printf("%6" PRIu64 "  %-8s %-32s %-20s %s\n", t->id, role, t->study[0] != '\0' ? t->study : "(all studies)",
+               end, t->label);
     }
-    (void)json_array_append_new(
-        user, json_pack("{sI ss ss ss}", "id", (json_int_t)t->id, "role", role, "study", t->study, "label", t->label));
+    (void)json_array_append_new(user, json_pack("{sI ss ss ss sI sI}", "id", (json_int_t)t->id, "role", role, "study",
+                                                t->study, "label", t->label, "created", (json_int_t)t->created,
+                                                "expires", (json_int_t)t->expires));
     return TACET_OK;
 }
 
@@ -196,8 +208,28 @@ typedef struct token_request {
     tacet__studies_settings store;
     const char *study, *role, *label;
     bool list;
-    uint64_t drop;
+    uint64_t drop, renew, grace;
+    double days;
 } token_request;
+
+/* When a token that is made now ends. */
+static uint64_t end_of(const token_request *r) {
+    return r->days > 0 ? (uint64_t)time(NULL) + (uint64_t)(r->days * 86400) : 0;
+}
+
+static tacet_status renew_token(tacet__studies *store, const token_request *r, tacet_error *err) {
+    char text[TACET__STUDIES_TOKEN_TEXT];
+    const uint64_t old = r->grace > 0 ? (uint64_t)time(NULL) + r->grace : 0;
+    const tacet_status status = tacet__studies_renew_token(store, text, r->renew, end_of(r), old, err);
+    if (status == TACET_OK) {
+        if (!cli_json_wanted()) {
+            printf("%s\n", text);
+        }
+        cli_json_print(json_pack("{ss sI}", "token", text, "renewed", (json_int_t)r->renew));
+    }
+    sodium_memzero(text, sizeof text);
+    return status;
+}
 
 static tacet_status add_token(tacet__studies *store, const token_request *r, tacet__token_role role, tacet_error *err) {
     char text[TACET__STUDIES_TOKEN_TEXT];
@@ -208,7 +240,8 @@ static tacet_status add_token(tacet__studies *store, const token_request *r, tac
         status = tacet__studies_get(store, &study, r->study, err);
     }
     tacet__study_clear(&study);
-    status = status != TACET_OK ? status : tacet__studies_add_token(store, text, role, r->study, r->label, err);
+    status = status != TACET_OK ? status
+                                : tacet__studies_add_token_until(store, text, role, r->study, r->label, end_of(r), err);
     if (status == TACET_OK) {
         if (!cli_json_wanted()) {
             printf("%s\n", text);
@@ -229,7 +262,13 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
         {"role", CLI_STRING, &r.role, "ROLE", "device, analyst or owner: makes a token and prints it, once.", false},
         {"study", CLI_STRING, &r.study, "NAME", "The study it is for. Default: all of them.", false},
         {"label", CLI_STRING, &r.label, "TEXT", "Says later whose it is.", false},
-        {"list", CLI_FLAG, &r.list, NULL, "List the tokens there are: number, role, study, label.", false},
+        {"days", CLI_DOUBLE, &r.days, "N",
+         "With --role or --renew: how long it is good. Default: until it is withdrawn.", false},
+        {"list", CLI_FLAG, &r.list, NULL, "List the tokens there are: number, role, study, end, label.", false},
+        {"renew", CLI_U64, &r.renew, "N",
+         "Make a token like number N in its place: the same role, study and label, another text.", false},
+        {"grace", CLI_U64, &r.grace, "S", "With --renew: how many seconds the old text is good for still. Default 0.",
+         false},
         {"drop", CLI_U64, &r.drop, "N", "Withdraw token number N; servers notice within 5 seconds.", false},
         {0},
     };
@@ -238,8 +277,11 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
         return code;
     }
     tacet__token_role role = TACET__TOKEN_DEVICE;
-    if ((r.role != NULL) + r.list + (r.drop > 0) != 1) {
-        return cli_usage(self, "exactly one of --role, --list and --drop says what to do");
+    if ((r.role != NULL) + r.list + (r.drop > 0) + (r.renew > 0) != 1) {
+        return cli_usage(self, "exactly one of --role, --list, --renew and --drop says what to do");
+    }
+    if (!(r.days >= 0 && r.days <= 36500) || r.grace > 31536000) {
+        return cli_usage(self, "--days is 0 to 36500, --grace at most a year");
     }
     while (r.role != NULL && role <= TACET__TOKEN_OWNER && strcmp(r.role, ROLES[role]) != 0) {
         role++;
@@ -251,6 +293,8 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
     tacet_status status = tacet__studies_open(&store, &r.store, &err);
     if (status == TACET_OK && r.role != NULL) {
         status = add_token(store, &r, role, &err);
+    } else if (status == TACET_OK && r.renew > 0) {
+        status = renew_token(store, &r, &err);
     } else if (status == TACET_OK && r.list) {
         status = tacet__studies_list_tokens(store, list_token, array, &err);
         if (status == TACET_OK) {

@@ -90,14 +90,18 @@ static const cli_command COMMANDS[] = {
     },
     {
         .name = "study token",
-        .summary = "make, list or withdraw the tokens of clients",
-        .usage = "--store DIR|URL (--role ROLE [--study NAME] | --list | --drop N)",
+        .summary = "make, list, renew or withdraw the tokens of clients",
+        .usage = "--store DIR|URL (--role ROLE [--study NAME] [--days N] | --list | --renew N [--grace S] | --drop N)",
         .description =
             "A token is what a client sends with every request. Its role says what it may do: a device asks for "
             "suggestions and reports outcomes; an analyst reads status, releases and ledger; an owner does all "
-            "of this, and archives. The text is printed once; the store keeps a hash of it.",
+            "of this, and archives. The text is printed once; the store keeps a hash of it. A token that leaked, or is "
+            "old, "
+            "is renewed or withdrawn by its number without touching the study; servers that run notice within 5 "
+            "seconds.",
         .examples = "tacet study token --store studies --role device --study dose\n"
-                    "tacet study token --store studies --list",
+                    "tacet study token --store studies --list\n"
+                    "tacet study token --store studies --renew 3 --grace 3600 --days 90",
         .run = cmd_study_token,
     },
     {

@@ -127,6 +127,7 @@ typedef struct tacet__token {
     char study[TACET__STUDY_NAME_MOST + 1]; /* "": all studies */
     char label[TACET__TOKEN_LABEL_MOST + 1];
     uint64_t created;
+    uint64_t expires; /* seconds since 1970: no token from then on; 0: never */
     unsigned char hash[TACET__STUDIES_TOKEN_HASH];
 } tacet__token;
 
@@ -207,10 +208,18 @@ tacet_status tacet__studies_project(tacet__studies *studies, tacet__study *study
  * bits, so nothing slower is needed). study NULL or "": all studies. */
 tacet_status tacet__studies_add_token(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
                                       tacet__token_role role, const char *study, const char *label, tacet_error *err);
-/* NOT_FOUND: no such token. Found by its hash, compared in constant time. */
+/* The same, good until `expires` (0: for ever). */
+tacet_status tacet__studies_add_token_until(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
+                                            tacet__token_role role, const char *study, const char *label,
+                                            uint64_t expires, tacet_error *err);
+/* A new token of the role, study and label of token `id`, which is good until `old_expires` at the longest (0: dropped
+ * now), both in one transaction. NOT_FOUND: there is no such token, or it has expired. */
+tacet_status tacet__studies_renew_token(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT], uint64_t id,
+                                        uint64_t expires, uint64_t old_expires, tacet_error *err);
+/* NOT_FOUND: no such token, or it has expired. Found by its hash, compared in constant time. */
 tacet_status tacet__studies_check_token(tacet__studies *studies, tacet__token *out, const char *text, tacet_error *err);
 tacet_status tacet__studies_drop_token(tacet__studies *studies, uint64_t id, tacet_error *err); /* NOT_FOUND */
-/* For a cache; also changes of others show. */
+/* All of them, also those that have expired. */
 typedef tacet_status tacet__token_fn(const tacet__token *token, void *user, tacet_error *err);
 tacet_status tacet__studies_list_tokens(tacet__studies *studies, tacet__token_fn *fn, void *user, tacet_error *err);
 void tacet__studies_token_hash(unsigned char out[TACET__STUDIES_TOKEN_HASH], const char *text, size_t size);

@@ -28,6 +28,8 @@
     " NOT NULL, study TEXT NOT NULL, created " INT " NOT NULL)" TABLE ";"
 /* 2: labels, so that one token among many can be told and dropped. */
 #define TOKEN_LABELS "ALTER TABLE token ADD COLUMN label TEXT NOT NULL DEFAULT '';"
+/* 3: tokens that end. */
+#define TOKEN_EXPIRES(INT) "ALTER TABLE token ADD COLUMN expires " INT " NOT NULL DEFAULT 0;"
 
 #define SQLITE_LOG LOG_TABLES("INTEGER", "BLOB", " STRICT", " STRICT, WITHOUT ROWID")
 #define POSTGRES_LOG LOG_TABLES("BIGINT", "BYTEA", "", "")
@@ -41,6 +43,7 @@ static const migration TRUSTED_STEPS[] = {{SQLITE_LOG, POSTGRES_LOG}};
 static const migration OPEN_STEPS[] = {
     {SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT"), POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")},
     {TOKEN_LABELS, TOKEN_LABELS},
+    {TOKEN_EXPIRES("INTEGER"), TOKEN_EXPIRES("BIGINT")},
 };
 
 #define STUDY_COLUMNS                                                                                                  \
@@ -84,10 +87,11 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_SHOWN_ADD] = "INSERT INTO shown(place, idx, observed) VALUES(?1, ?2, 0) ON CONFLICT(place) DO NOTHING",
     [TACET__Q_SHOWN_OBSERVED] = "UPDATE shown SET observed = ?2 WHERE place = ?1",
     [TACET__Q_SHOWN_GET] = "SELECT idx, observed FROM shown WHERE place = ?1",
-    [TACET__Q_TOKEN_ADD] = "INSERT INTO token(id, hash, role, study, created, label) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+    [TACET__Q_TOKEN_ADD] =
+        "INSERT INTO token(id, hash, role, study, created, label, expires) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [TACET__Q_TOKEN_NEXT] = "SELECT coalesce(max(id), 0) + 1 FROM token",
-    [TACET__Q_TOKEN_FIND] = "SELECT id, hash, role, study, created, label FROM token WHERE hash = ?1",
-    [TACET__Q_TOKEN_LIST] = "SELECT id, hash, role, study, created, label FROM token ORDER BY id",
+    [TACET__Q_TOKEN_FIND] = "SELECT id, hash, role, study, created, label, expires FROM token WHERE hash = ?1",
+    [TACET__Q_TOKEN_LIST] = "SELECT id, hash, role, study, created, label, expires FROM token ORDER BY id",
     [TACET__Q_TOKEN_DROP] = "DELETE FROM token WHERE id = ?1",
 };
 

@@ -64,6 +64,16 @@ report=$("$TACET_BIN/tacet" device report --ticket "$ticket" --reward 0.5 --rang
 ask "$url/v1/studies/slides/observations" -d "{\"ticket\":\"$ticket\",\"value\":$report}" | grep -q '"observed"' ||
     fail "the collector refused a device's report"
 ask "$url/v1/studies/dose/suggestions" -d '{"decision_set":[[0,0]]}' | grep -q '"error"' || fail "the collector serves a central study"
+# A token that leaked is renewed while the server runs: the new text is good at once, the old one within seconds no more.
+number=$("$TACET_BIN/tacet" study token --store studies --list | awk '/owner/ { n = $1 } END { print n }')
+code() { curl -sS --cacert keys/ca.pem -H "Authorization: Bearer $(cat "$1")" -o /dev/null -w '%{http_code}' "$url/v1/studies/slides"; }
+"$TACET_BIN/tacet" study token --store studies --renew "$number" --days 90 >token3
+[ "$(code token3)" = 200 ] || fail "a renewed token is not taken"
+for _ in $(seq 80); do [ "$(code token2)" != 401 ] || break; sleep 0.1; done
+[ "$(code token2)" = 401 ] || fail "the old text is still taken"
+"$TACET_BIN/tacet" study token --store studies --list | grep -Eq "^ *$number +owner .*[0-9]T[0-9:]*Z" || fail "the list has no end of the token"
+"$TACET_BIN/tacet" study show slides --store studies | grep -q '1 suggested, 1 observed' || fail "the study changed with the token"
+if "$TACET_BIN/tacet" study token --store studies --renew 999 2>/dev/null; then fail "a token that is not there was renewed"; fi
 kill "$(cat pids)"
 wait "$(cat pids)" || fail "the collector did not stop well"
 echo "the README's commands, and the collector"

@@ -1,5 +1,7 @@
-/* test_store_expire.c - suggestions that wait, and those that have expired: found, refused, shown. */
+/* test_store_expire.c - what ends by itself: suggestions that nobody reports, tokens. */
 #include "store_fixture.h"
+
+#include <time.h>
 
 static const char DEFINITION[] = "{\"a\":1}";
 
@@ -101,8 +103,69 @@ static void test_local(void **state) {
     expires(TACET__STUDY_LOCAL);
 }
 
+/* --- tokens --------------------------------------------------------------------------------------------------------
+ */
+
+static tacet_status count_tokens(const tacet__token *token, void *user, tacet_error *err) {
+    (void)token;
+    (void)err;
+    ++*(size_t *)user;
+    return TACET_OK;
+}
+
+static size_t token_count(tacet__studies *s) {
+    size_t count = 0;
+    assert_ok(tacet__studies_list_tokens(s, count_tokens, &count, NULL));
+    return count;
+}
+
+/* A token ends by itself; a renewed one has another text and all else of the old, which ends at once or a little later.
+ */
+static void test_tokens(void **state) {
+    char first[TACET__STUDIES_TOKEN_TEXT];
+    char text[TACET__STUDIES_TOKEN_TEXT];
+    tacet__token token;
+    const uint64_t now = (uint64_t)time(NULL);
+    (void)state;
+    tacet__studies *s = open_store();
+    assert_ok(tacet__studies_add_token_until(s, text, TACET__TOKEN_DEVICE, "x", "old", 1, NULL));
+    assert_status(tacet__studies_check_token(s, &token, text, NULL), TACET_NOT_FOUND);
+    assert_int_equal(token.role, 0);
+    assert_status(tacet__studies_renew_token(s, text, 1, 0, 0, NULL), TACET_NOT_FOUND); /* it has ended */
+    assert_int_equal(text[0], 0);
+    assert_int_equal(token_count(s), 1);
+    assert_ok(tacet__studies_drop_token(s, 1, NULL));
+    assert_ok(tacet__studies_add_token_until(s, first, TACET__TOKEN_ANALYST, "x", "phone", now + 1000, NULL));
+    assert_ok(tacet__studies_check_token(s, &token, first, NULL));
+    assert_int_equal(token.expires, now + 1000);
+    const uint64_t id = token.id;
+    /* At once. */
+    assert_ok(tacet__studies_renew_token(s, text, id, 0, 0, NULL));
+    assert_status(tacet__studies_check_token(s, &token, first, NULL), TACET_NOT_FOUND);
+    assert_ok(tacet__studies_check_token(s, &token, text, NULL));
+    assert_true(token.id == id && token.role == TACET__TOKEN_ANALYST && token.expires == 0);
+    assert_string_equal(token.study, "x");
+    assert_string_equal(token.label, "phone");
+    assert_int_equal(token_count(s), 1);
+    /* With some time for those who still use it; a second renewal cannot make that longer. */
+    memcpy(first, text, sizeof first);
+    assert_ok(tacet__studies_renew_token(s, text, id, now + 5000, now + 100, NULL));
+    assert_ok(tacet__studies_check_token(s, &token, first, NULL));
+    assert_true(token.id == id && token.expires == now + 100);
+    assert_ok(tacet__studies_check_token(s, &token, text, NULL));
+    assert_true(token.id != id && token.expires == now + 5000);
+    assert_ok(tacet__studies_renew_token(s, text, id, 0, now + 9000, NULL));
+    assert_ok(tacet__studies_check_token(s, &token, first, NULL));
+    assert_int_equal(token.expires, now + 100);
+    assert_int_equal(token_count(s), 3);
+    assert_status(tacet__studies_renew_token(s, text, 99, 0, 0, NULL), TACET_NOT_FOUND);
+    assert_status(tacet__studies_renew_token(s, text, 0, 0, 0, NULL), TACET_NOT_FOUND);
+    assert_int_equal(token_count(s), 3);
+    tacet__studies_close(s);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
-    const struct CMUnitTest tests[] = {TEST(test_central), TEST(test_local)};
+    const struct CMUnitTest tests[] = {TEST(test_central), TEST(test_local), TEST(test_tokens)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,11 +96,12 @@ static void test_old_version(void **state) {
     tacet__db_close(db);
 
     assert_status(try_open(&s, false, &err), TACET_STATE);
-    assert_non_null(strstr(err.message, "version 1, not 2"));
+    assert_non_null(strstr(err.message, "version 1, not 3"));
     assert_null(s);
     assert_ok(try_open(&s, true, NULL));
-    assert_int_equal(raw_number(false, "SELECT version FROM store_version"), 2);
-    assert_int_equal(raw_number(false, "SELECT count(*) FROM token WHERE label = '' AND created = 99"), 1);
+    assert_int_equal(raw_number(false, "SELECT version FROM store_version"), 3);
+    assert_int_equal(raw_number(false, "SELECT count(*) FROM token WHERE label = '' AND created = 99 AND expires = 0"),
+                     1);
     assert_status(tacet__studies_check_token(s, &token, "x", NULL), TACET_NOT_FOUND);
     tacet__study_init(&study);
     assert_ok(tacet__studies_get(s, &study, "old", NULL));
@@ -122,7 +123,7 @@ static void test_newer_and_foreign(void **state) {
     tacet_error_clear(&err);
     assert_status(try_open(&s, true, &err), TACET_UNSUPPORTED);
     assert_non_null(strstr(err.message, "newer"));
-    raw_sql(false, "UPDATE store_version SET version = 2, side = 1");
+    raw_sql(false, "UPDATE store_version SET version = 3, side = 1");
     assert_status(try_open(&s, true, NULL), TACET_CORRUPT);
     raw_sql(false, "UPDATE store_version SET side = 2; ALTER TABLE shown RENAME TO gone");
     assert_status(try_open(&s, true, NULL), TACET_CORRUPT);
@@ -140,7 +141,7 @@ static void test_half_a_migration(void **state) {
     assert_status(try_open(&s, true, NULL), TACET_STATE);
     assert_null(s);
     assert_int_equal(raw_number(false, "SELECT version FROM store_version"), 1);
-    raw_sql(false, "UPDATE store_version SET version = 2");
+    raw_sql(false, "UPDATE store_version SET version = 3");
     assert_ok(try_open(&s, false, NULL));
     tacet__studies_close(s);
 }
