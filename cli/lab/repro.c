@@ -136,18 +136,29 @@ int repro_agrees(const repro_plan *plan, size_t row) {
 }
 
 static void count_agreement(repro_plan *plan) {
+    enum { MANY = 10 }; /* trials from which on a standard error is worth its name */
     size_t agree = 0;
     size_t all = 0;
+    size_t fewest = SIZE_MAX;
     for (size_t i = 0; i < plan->rows; i++) {
         const int a = repro_agrees(plan, i);
         agree += a == 1;
         all += a >= 0;
+        double mean = 0;
+        double se = 0;
+        size_t trials = 0;
+        if (a >= 0 && repro_result(plan, i, 0, &mean, &se, &trials)) {
+            fewest = trials < fewest ? trials : fewest;
+        }
     }
     if (all > 0) {
         repro_finding(plan,
                       "%zu of the paper's %zu printed values agree with ours as published (difference at most three "
                       "standard errors).",
                       agree, all);
+    }
+    if (all > 0 && fewest < MANY) {
+        repro_finding(plan, "Some of ours are means of %zu trials only: their standard errors are rough.", fewest);
     }
 }
 

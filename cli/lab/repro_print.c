@@ -15,7 +15,9 @@ void repro_number(char *out, size_t size, double mean, double se) {
     /* two significant digits of the standard error */
     const double scale = se > 0 ? se : fmax(fabs(mean), 1e-4) / 100;
     const int places = (int)fmin(6, fmax(0, 1 - floor(log10(scale))));
-    if (se > 0) {
+    if (mean == 0 && !(se > 0)) {
+        (void)snprintf(out, size, "0");
+    } else if (se > 0) {
         (void)snprintf(out, size, "%.*f ± %.*f", places, mean, places, se);
     } else {
         (void)snprintf(out, size, "%.*f", places, mean);
@@ -252,8 +254,28 @@ void repro_markdown(FILE *file, const repro_plan *plan, const repro_entry *befor
 
 /* --- sections of a report ----------------------------------------------------------------------------------------- */
 
+static bool any_verdict(const repro_plan *plan) {
+    for (size_t i = 0; i < plan->rows; i++) {
+        if (verdict(plan, i)[0] != '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool any_note(const repro_plan *plan) {
+    for (size_t i = 0; i < plan->rows; i++) {
+        if (plan->row[i].note[0] != '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
 static json_t *table_section(const repro_plan *plan) {
     const bool printed = any_paper(plan);
+    const bool judged = any_verdict(plan);
+    const bool noted = any_note(plan);
     json_t *columns = json_pack("[s]", plan->rows > 0 && plan->row[0].group[0] != '\0' ? "panel and row" : "row");
     json_t *rows = json_array();
     if (printed) {
@@ -262,7 +284,12 @@ static json_t *table_section(const repro_plan *plan) {
     for (size_t c = 0; c < plan->columns; c++) {
         (void)json_array_append_new(columns, json_string(plan->column[c].title));
     }
-    (void)json_array_append_new(columns, json_string(printed ? "agreement" : "note"));
+    if (judged) {
+        (void)json_array_append_new(columns, json_string("agreement"));
+    }
+    if (noted) {
+        (void)json_array_append_new(columns, json_string("note"));
+    }
     for (size_t i = 0; i < plan->rows; i++) {
         const repro_row *r = &plan->row[i];
         json_t *row = json_array();
@@ -276,7 +303,12 @@ static json_t *table_section(const repro_plan *plan) {
             (void)cell_text(text, sizeof text, plan, i, c);
             (void)json_array_append_new(row, json_string(text));
         }
-        (void)json_array_append_new(row, json_string(printed ? verdict(plan, i) : r->note));
+        if (judged) {
+            (void)json_array_append_new(row, json_string(verdict(plan, i)));
+        }
+        if (noted) {
+            (void)json_array_append_new(row, json_string(r->note));
+        }
         (void)json_array_append_new(rows, row);
     }
     return json_pack("{ss so so so ss}", "kind", "table", "title",

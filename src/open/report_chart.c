@@ -15,6 +15,7 @@ static const char *const DASHES[TACET__PALETTE] = {"none", "8 4", "2 3", "9 3 2 
 
 enum { MARKED = 12 };             /* a line of so many points has them marked */
 static const double LETTER = 6.9; /* mean width of a letter at 13 pixels */
+static const double DIGIT = 8.3;  /* of a digit, in the widest of the usual fonts: tick labels are not to be cut */
 
 typedef struct frame {
     double width, height;            /* of the picture */
@@ -257,11 +258,13 @@ static void points(tacet__text *t, const tacet__series *s, const frame *f, size_
 
 /* Letters as a reader counts them: bytes that continue a UTF-8 sequence are none. */
 static double text_width(const char *words) {
-    size_t count = 0;
+    double width = 0;
     for (; *words != '\0'; words++) {
-        count += ((unsigned char)*words & 0xc0) != 0x80;
+        if (((unsigned char)*words & 0xc0) != 0x80) {
+            width += *words >= '0' && *words <= '9' ? DIGIT : LETTER;
+        }
     }
-    return (double)count * LETTER;
+    return width;
 }
 
 /* Lays the legend out in rows; draws it when t is not NULL. Returns its height. */

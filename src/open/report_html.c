@@ -59,19 +59,33 @@ static const char STYLE[] =
     "footer{color:var(--soft);font-size:.85rem;margin-top:24px}@media "
     "print{body{background:#fff}section{break-inside:avoid}}";
 
-/* A number and its error stay on one line. */
+/* A number stays on one line with its error ("3 ± 1") and its name ("eps = 3"). */
 static void unbroken(tacet__text *t, const char *words) {
-    static const char SIGN[] = " \xc2\xb1 "; /* plus-minus between spaces */
-    const char *at = strstr(words, SIGN);
-    char before[64];
-    if (at == NULL || (size_t)(at - words) >= sizeof before) {
-        tacet__text_escape(t, words);
-        return;
+    static const char *const JOINTS[] = {" \xc2\xb1 ", " = "}; /* plus-minus, equals */
+    static const char *const BOUND[] = {"\xc2\xa0\xc2\xb1\xc2\xa0", "\xc2\xa0=\xc2\xa0"};
+    enum { FULL = 100 };
+    char piece[FULL + 28];
+    size_t length = 0;
+    while (*words != '\0') {
+        size_t k = 0;
+        while (k < 2 && strncmp(words, JOINTS[k], strlen(JOINTS[k])) != 0) {
+            k++;
+        }
+        /* Pieces end between characters, whose bytes belong together. */
+        if (k == 2 && (length < FULL || ((unsigned char)*words & 0xc0) == 0x80) && length + 1 < sizeof piece) {
+            piece[length++] = *words++;
+            continue;
+        }
+        piece[length] = '\0';
+        tacet__text_escape(t, piece);
+        length = 0;
+        if (k < 2) {
+            tacet__text_add(t, BOUND[k]);
+            words += strlen(JOINTS[k]);
+        }
     }
-    (void)snprintf(before, sizeof before, "%.*s", (int)(at - words), words);
-    tacet__text_escape(t, before);
-    tacet__text_add(t, "\xc2\xa0\xc2\xb1\xc2\xa0");
-    unbroken(t, at + sizeof SIGN - 1);
+    piece[length] = '\0';
+    tacet__text_escape(t, piece);
 }
 
 void tacet__report_value(tacet__text *t, const json_t *value) {
