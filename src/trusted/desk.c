@@ -212,12 +212,18 @@ static tacet_status load_manifest(tacet_desk *desk, const char *folder, tacet_er
     return status;
 }
 
-/* Recalls one query of an earlier life of the desk. Those of another release are another desk's. */
+/* Finds the release, and recalls one query of an earlier life of the desk. Those of another release are another desk's.
+ */
 static tacet_status recall(void *user, const tacet__ledger_row *row, tacet_error *err) {
     tacet_desk *desk = user;
     size_t number = 0;
     unsigned long long release = 0;
     const tacet__record *record = row->record;
+    if (record->kind == TACET__RECORD_RESERVE && record->seq == desk->manifest.entry) {
+        char hash[2 * TACET_HASH_BYTES + 1];
+        (void)sodium_bin2hex(hash, sizeof hash, row->hash, TACET_HASH_BYTES);
+        desk->released = strcmp(hash, desk->manifest.entry_hash) == 0;
+    }
     if (record->kind != TACET__RECORD_RESERVE || strncmp(record->reserve.ticket, PREFIX, sizeof PREFIX - 1) != 0 ||
         sscanf(record->reserve.charge.parameters, "{\"row\":%zu,\"release\":%llu", &number, &release) != 2 ||
         release != desk->manifest.entry) {
@@ -274,6 +280,11 @@ static tacet_status open_ledger(tacet_desk *desk, const tacet_desk_settings *set
     status = status != TACET_OK ? status : tacet__ledger_view_open(&view, path, err);
     status = status != TACET_OK ? status : tacet__ledger_each(view, recall, desk, err);
     tacet__ledger_view_close(view);
+    if (status == TACET_OK && !desk->released) {
+        /* What the release has spent would be missing in every sum. */
+        status = tacet__fail(err, TACET_CONFLICT,
+                             "%.100s does not have this release: it is another ledger, or an older copy", path);
+    }
     status = status != TACET_OK ? status : tacet_ledger_total(desk->ledger, &totals, err);
     if (status == TACET_OK) {
         desk->others = totals.entries > desk->count ? totals.entries - desk->count : 0;

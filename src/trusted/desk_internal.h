@@ -41,6 +41,7 @@ struct tacet_desk {
     query **queries; /* in the order asked */
     size_t count, capacity;
     uint64_t others; /* ledger entries that are no queries, as of opening */
+    bool released;   /* the ledger has the entry that the manifest names */
     bool stopping;
     bool worker_started, teller_started;
     pthread_t worker; /* runs commands */

@@ -408,6 +408,46 @@ static void test_shared_ledger(void **state) {
     assert_status(refused(f->other, "a", 3), TACET_CONFLICT);
 }
 
+/* The release's own ledger, or none: an older copy, or another table's, would not know what the release has spent. */
+static void test_other_ledger(void **state) {
+    fixture *f = *state;
+    static const tacet_manifest_column COLUMN = {"x", 0, 100, 5};
+    tacet_error err = {0};
+    tacet_curate_settings s;
+    tacet_ledger_settings settings;
+    tacet_ledger *ledger = NULL;
+    tacet_manifest m;
+    char older[600], other[600], folder[600];
+    (void)snprintf(older, sizeof older, "%s/older.db", f->folder);
+    (void)snprintf(other, sizeof other, "%s/other.db", f->folder);
+    (void)snprintf(folder, sizeof folder, "%s/other", f->folder);
+    tacet_ledger_settings_defaults(&settings); /* as it was before the release */
+    settings.eps = 1;
+    settings.delta = 1e-5;
+    settings.uncovered_most = QUERIES;
+    assert_ok(tacet_ledger_open(&ledger, older, &settings, NULL));
+    tacet_ledger_close(ledger);
+    f->settings.values = "y";
+    f->settings.ledger = older;
+    assert_status(tacet_desk_open(&f->desk, &f->settings, &err), TACET_CONFLICT);
+    assert_non_null(strstr(err.message, "does not have this release"));
+    assert_null(f->desk);
+    /* Another release, of the same number in its own ledger. */
+    tacet_curate_defaults(&s);
+    s.data = f->data;
+    s.folder = folder;
+    s.columns = &COLUMN;
+    s.column_count = 1;
+    s.eps = 1;
+    s.ledger = other;
+    assert_ok(tacet_curate_run(&m, &s, NULL));
+    tacet_manifest_clear(&m);
+    f->settings.ledger = other;
+    assert_status(tacet_desk_open(&f->desk, &f->settings, &err), TACET_CONFLICT);
+    f->settings.ledger = NULL;
+    open_desk(f, &f->desk);
+}
+
 /* Outside the public range: clipped, so the answer is as for the bound, and nothing tells. */
 static void test_impossible_value(void **state) {
     fixture *f = *state;
@@ -696,6 +736,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_private_outputs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_private_query_budget, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shared_ledger, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_ledger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_impossible_value, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_settings, setup, teardown),
