@@ -73,13 +73,14 @@ static void exact(double *mass, const tacet_ldp *ldp, double value, double low, 
 
 static void one_value(tacet_noise *noise, const tacet_ldp *ldp, double value) {
     static double mass[BINS];
+    const int reports = test_slow() ? REPORTS / 50 : REPORTS;
     double seen[BINS] = {0};
     const double spread = ldp->steps > 0 ? 8 * (ldp->hi - ldp->lo) : tacet_ldp_bound(ldp) * (1 + 1e-9);
     const double low = (ldp->lo + ldp->hi) / 2 - spread;
     const double width = 2 * spread / BINS * (1 + 1e-12);
     exact(mass, ldp, value, low, width);
     double sum = 0;
-    for (int i = 0; i < REPORTS; i++) {
+    for (int i = 0; i < reports; i++) {
         double report = 0;
         assert_ok(tacet_randomize(noise, &report, ldp, value, NULL));
         assert_true(tacet_ldp_possible(ldp, report));
@@ -87,10 +88,10 @@ static void one_value(tacet_noise *noise, const tacet_ldp *ldp, double value) {
         seen[bin < 0 ? 0 : bin >= BINS ? BINS - 1 : (size_t)bin] += 1;
         sum += report;
     }
-    assert_close(sum / REPORTS, value, 5 * sqrt(tacet_ldp_variance(ldp) / REPORTS));
+    assert_close(sum / reports, value, 5 * sqrt(tacet_ldp_variance(ldp) / reports));
     double statistic = 0, freedom = -1, expected = 0, observed = 0;
     for (int i = 0; i < BINS; i++) {
-        expected += mass[i] * REPORTS;
+        expected += mass[i] * reports;
         observed += seen[i];
         if (expected >= 10) {
             statistic += (observed - expected) * (observed - expected) / expected;

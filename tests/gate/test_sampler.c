@@ -6,7 +6,7 @@
 #include "gate/noise_state.h"
 #include "gate/sampler.h"
 
-enum { DRAWS = 1000000, CELLS = 4096 };
+enum { DRAWS_MOST = 1000000, CELLS = 4096 };
 static const double ALARM = 1e-6;
 
 static tacet_noise *seeded(uint64_t seed) {
@@ -84,7 +84,11 @@ static double discrete_gaussian_mass(long k, double sigma) {
     return exp(-(double)k * (double)k / (2 * sigma * sigma)) / total;
 }
 
-static double draws[DRAWS];
+static double draws[DRAWS_MOST];
+
+static size_t draw_count(void) {
+    return test_slow() ? 20000 : DRAWS_MOST;
+}
 
 static void test_gaussian_mass(void **state) {
     (void)state;
@@ -92,9 +96,9 @@ static void test_gaussian_mass(void **state) {
     for (size_t i = 0; i < sizeof sigmas / sizeof *sigmas; i++) {
         tacet_noise *noise = seeded(1 + i);
         const int at = i % 2 == 0 ? 0 : -12; /* the grid's unit must not matter */
-        assert_ok(tacet__draw_gaussian(noise, draws, DRAWS, ldexp(sigmas[i], at), at, NULL));
+        assert_ok(tacet__draw_gaussian(noise, draws, draw_count(), ldexp(sigmas[i], at), at, NULL));
         const long low = -(long)ceil(7 * sigmas[i]);
-        fits(draws, DRAWS, ldexp(1, at), low, (size_t)(1 - 2 * low), gaussian_mass, sigmas[i]);
+        fits(draws, draw_count(), ldexp(1, at), low, (size_t)(1 - 2 * low), gaussian_mass, sigmas[i]);
         tacet_noise_close(noise);
     }
 }
@@ -104,11 +108,11 @@ static void test_gaussian_mass(void **state) {
 static void test_gaussian_fine(void **state) {
     (void)state;
     tacet_noise *noise = seeded(11);
-    assert_ok(tacet__draw_gaussian(noise, draws, DRAWS, 2.5, tacet__grid_exponent(2.5, 20), NULL));
+    assert_ok(tacet__draw_gaussian(noise, draws, draw_count(), 2.5, tacet__grid_exponent(2.5, 20), NULL));
     double seen[512] = {0};
     const double grid = ldexp(1, tacet__grid_exponent(2.5, 20));
     double sum = 0, square = 0, fourth = 0;
-    for (size_t i = 0; i < DRAWS; i++) {
+    for (size_t i = 0; i < draw_count(); i++) {
         const double k = draws[i] / grid;
         assert_true(k == rint(k));
         seen[((uint64_t)fabs(k) & 255) + (signbit(draws[i]) ? 256U : 0U)] += 1;
@@ -119,14 +123,14 @@ static void test_gaussian_fine(void **state) {
     }
     double statistic = 0;
     for (size_t i = 0; i < 512; i++) {
-        const double expected = DRAWS / 512.0;
+        const double expected = (double)draw_count() / 512.0;
         statistic += (seen[i] - expected) * (seen[i] - expected) / expected;
     }
     assert_true(test_chi2_pvalue(statistic, 511) > ALARM);
     /* Five standard errors each: 6e-7 of false alarm. */
-    assert_close(sum / DRAWS, 0, 5 / sqrt(DRAWS));
-    assert_close(square / DRAWS, 1, 5 * sqrt(2.0 / DRAWS));
-    assert_close(fourth / DRAWS, 3, 5 * sqrt(96.0 / DRAWS));
+    assert_close(sum / (double)draw_count(), 0, 5 / sqrt((double)draw_count()));
+    assert_close(square / (double)draw_count(), 1, 5 * sqrt(2.0 / (double)draw_count()));
+    assert_close(fourth / (double)draw_count(), 3, 5 * sqrt(96.0 / (double)draw_count()));
     tacet_noise_close(noise);
 }
 
@@ -136,10 +140,10 @@ static void test_laplace_mass(void **state) {
     for (size_t i = 0; i < 4; i++) {
         tacet_noise *noise = seeded(20 + i);
         const long low = -(long)ceil(25 * scales[i]);
-        assert_ok(tacet__draw_laplace(noise, draws, DRAWS / 2, ldexp(scales[i], 5), 5, NULL));
-        fits(draws, DRAWS / 2, 32, low, (size_t)(1 - 2 * low), laplace_mass, scales[i]);
-        assert_ok(tacet__draw_discrete_laplace(noise, draws, DRAWS / 2, scales[i], 0, NULL));
-        fits(draws, DRAWS / 2, 1, low, (size_t)(1 - 2 * low), discrete_laplace_mass, scales[i]);
+        assert_ok(tacet__draw_laplace(noise, draws, draw_count() / 2, ldexp(scales[i], 5), 5, NULL));
+        fits(draws, draw_count() / 2, 32, low, (size_t)(1 - 2 * low), laplace_mass, scales[i]);
+        assert_ok(tacet__draw_discrete_laplace(noise, draws, draw_count() / 2, scales[i], 0, NULL));
+        fits(draws, draw_count() / 2, 1, low, (size_t)(1 - 2 * low), discrete_laplace_mass, scales[i]);
         tacet_noise_close(noise);
     }
 }
@@ -149,7 +153,7 @@ static void test_discrete_gaussian_mass(void **state) {
     static const double sigmas[] = {0.4, 1, 2.5, 100.0 / 3, 200};
     for (size_t i = 0; i < 5; i++) {
         tacet_noise *noise = seeded(30 + i);
-        const size_t count = sigmas[i] < 3 ? 100000 : DRAWS / 2;
+        const size_t count = sigmas[i] < 3 ? draw_count() / 10 : draw_count() / 2;
         const long low = -(long)ceil(7 * sigmas[i]);
         assert_ok(tacet__draw_discrete_gaussian(noise, draws, count, ldexp(sigmas[i], -3), -3, NULL));
         fits(draws, count, 0.125, low, (size_t)(1 - 2 * low), discrete_gaussian_mass, sigmas[i]);

@@ -121,23 +121,23 @@ static void rows_case(size_t d, tacet_cloud_law law, double scale, double tolera
         double second = 0;
         brute(&f, i, &g, &first, &second);
         assert_close(got[i], g, tolerance);
-        enum { DRAWS = 20000 };
+        const size_t draws = test_slow() ? 1000 : 20000;
         double mean = 0;
         double square = 0;
-        for (size_t k = 0; k < DRAWS; k++) {
+        for (size_t k = 0; k < draws; k++) {
             double x[3];
             tacet__rows_draw(&rows, &rng, i, x);
             for (size_t a = 0; a < d; a++) {
                 assert_true(x[a] >= 0 && x[a] <= rows.axis[a].side);
             }
             assert_true(isfinite(tacet__rows_logdensity(&rows, i, x)));
-            mean += x[0] / DRAWS;
-            square += x[0] * x[0] / DRAWS;
+            mean += x[0] / (double)draws;
+            square += x[0] * x[0] / (double)draws;
         }
         const double sd = sqrt(second - first * first);
-        assert_close(mean, first, 6 * sd / sqrt(DRAWS) + tolerance);
+        assert_close(mean, first, 6 * sd / sqrt((double)draws) + tolerance);
         /* The variance of (x - m)^2 is at most eight sd^4 for these shapes. */
-        assert_close(square - mean * mean, sd * sd, 6 * sd * sd * sqrt(8.0 / DRAWS) + tolerance);
+        assert_close(square - mean * mean, sd * sd, 6 * sd * sd * sqrt(8.0 / (double)draws) + tolerance);
     }
     free(A);
     tacet__rows_clear(&rows);
@@ -184,7 +184,8 @@ static void test_refine(void **state) {
 /* Two measured rows on a line: the posterior of both positions by enumeration on a 400 x 400 grid, against a chain. */
 static void test_chain_posterior(void **state) {
     (void)state;
-    enum { M = 400, KEEP = 300000 };
+    enum { M = 400 };
+    const size_t keep = test_slow() ? 5000 : 300000;
     fixture f;
     fill(&f, 1, 2, TACET_CLOUD_GAUSSIAN, 1.2);
     f.rows[0] = 1.4;
@@ -232,21 +233,21 @@ static void test_chain_posterior(void **state) {
         assert_close(bordered[k], chains.inverse[k], 1e-9 * (1 + fabs(bordered[k])));
     }
     double got[3] = {0, 0, 0};
-    for (size_t k = 0; k < KEEP; k++) {
+    for (size_t k = 0; k < keep; k++) {
         tacet__chains_move(&chains, &rows, 0, 0);
         tacet__chains_move(&chains, &rows, 0, 1);
         const double a = chains.x[0];
         const double b = chains.x[1];
-        got[0] += a / KEEP;
-        got[1] += b / KEEP;
-        got[2] += a * b / KEEP;
+        got[0] += a / (double)keep;
+        got[1] += b / (double)keep;
+        got[2] += a * b / (double)keep;
     }
     for (size_t k = 0; k < 3; k++) {
         want[k] /= mass;
         const double sd_k = sqrt(spread[k] / mass - want[k] * want[k]);
         /* Twelve candidates: integrated autocorrelation time below 10 here, so 6 standard errors are 6 sd sqrt(10/N).
          */
-        assert_close(got[k], want[k], 6 * sd_k * sqrt(10.0 / KEEP));
+        assert_close(got[k], want[k], 6 * sd_k * sqrt(10.0 / (double)keep));
     }
     /* The inverse that the moves kept is the inverse of the covariance where the chain is now. */
     double kept[4];
@@ -367,10 +368,10 @@ static void field_case(size_t d) {
     /* Expected improvement of the unmeasured row: positions drawn, f integrated in closed form, against the grid. */
     double score[6];
     tacet__acquire_scores(&acquire, score, &rows, &chains, &field, 6);
-    enum { DRAWS = 40000 };
+    const size_t draws = test_slow() ? 2000 : 40000;
     double sum = 0;
     double square = 0;
-    for (size_t k = 0; k < DRAWS; k++) {
+    for (size_t k = 0; k < draws; k++) {
         double x[3];
         double total = 0;
         tacet__rows_draw(&rows, &rng, 5, x);
@@ -382,11 +383,11 @@ static void field_case(size_t d) {
             const double u = (mean - 1.4) / sd;
             total += (mean - 1.4) * 0.5 * erfc(-u / sqrt(2.0)) + sd * exp(-0.5 * u * u) / sqrt(2 * acos(-1.0));
         }
-        sum += total / DRAWS;
-        square += total * total / DRAWS;
+        sum += total / (double)draws;
+        square += total * total / (double)draws;
     }
     assert_true(sum > 0);
-    assert_close(score[5], sum, 6 * sqrt((square - sum * sum) / DRAWS) + 0.01 * sum);
+    assert_close(score[5], sum, 6 * sqrt((square - sum * sum) / (double)draws) + 0.01 * sum);
     tacet__acquire_clear(&acquire);
     tacet__field_clear(&field);
     tacet__chains_clear(&chains);

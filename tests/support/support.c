@@ -56,6 +56,10 @@ double test_chi2_pvalue(double statistic, double k) {
     return front * h;
 }
 
+bool test_slow(void) {
+    return getenv("TACET_VALGRIND") != NULL; /* as tools/run-test */
+}
+
 const char *test_mkdir(void) {
     static char path[256];
     const char *base = getenv("TMPDIR");
