@@ -2,7 +2,10 @@
  * Ring: trusted. */
 #include "server/commands.h"
 
+#include "net/wipe.h"
 #include "serving/serving.h"
+
+#include <stdlib.h>
 
 const tacet__policy_kind *const server_kinds[] = {
     &server_kind_joint, &server_kind_fixed, &server_kind_usca,   &tacet__policy_ucb,
@@ -23,6 +26,7 @@ int cmd_server(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
+    json_set_alloc_funcs(malloc, tacet__wipe_free); /* bodies have decision sets, contexts and rewards in them */
     settings.store.create = true;
     settings.kinds = server_kinds;
     return serving_run(self, &settings, ready);

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "net/wipe.h"
 
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -98,9 +99,9 @@ static enum MHD_Result reply(struct MHD_Connection *connection, tacet__response 
             return MHD_NO;
         }
     } else {
-        out = MHD_create_response_from_buffer(response->body_size, response->body, MHD_RESPMEM_MUST_FREE);
+        out = MHD_create_response_from_buffer_with_free_callback(response->body_size, response->body, tacet__wipe_free);
         if (out == NULL) {
-            free(response->body);
+            tacet__wipe_free(response->body);
             return MHD_NO;
         }
     }
@@ -314,7 +315,7 @@ static void completed(void *user, struct MHD_Connection *connection, void **cont
             (void)pthread_cond_broadcast(&server->sent);
             (void)pthread_mutex_unlock(&server->lock);
         }
-        free(up->late.body); /* answered, but the client had gone */
+        tacet__wipe_free(up->late.body); /* answered, but the client had gone */
         if (up->late.file >= 0) {
             (void)close(up->late.file);
         }
