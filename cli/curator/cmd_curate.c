@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct arguments {
     const char *inputs, *bounds, *units, *mechanism, *output_range, *output_mechanism;
@@ -191,6 +193,17 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, doubl
     return CLI_EXIT_OK;
 }
 
+/* A refused release leaves no folder behind that it made; what it is not alone in stays. */
+static void tidy(const char *folder) {
+    char link[4096];
+    struct stat st;
+    const int length = snprintf(link, sizeof link, "%s/ledger.db", folder);
+    if (length > 0 && (size_t)length < sizeof link && lstat(link, &st) == 0 && S_ISLNK(st.st_mode)) {
+        (void)unlink(link); /* the next release makes it again */
+    }
+    (void)rmdir(folder);
+}
+
 int cmd_curate(int argc, char **argv, const cli_command *self) {
     static tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
     static const char *const NAMES[] = {"gaussian", "projection", "published"};
@@ -261,8 +274,12 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         return suggest(&s, self);
     }
     const double start = cli_seconds();
+    const bool fresh = access(s.folder, F_OK) != 0;
     const tacet_status status = tacet_curate_run(&manifest, &s, &err);
     cli_progress_end();
+    if (status != TACET_OK && fresh) {
+        tidy(s.folder);
+    }
     if (status == TACET_INVALID) {
         return cli_usage(self, "%s", err.message);
     }

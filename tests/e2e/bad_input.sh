@@ -69,6 +69,7 @@ unit="--unit age=5,bmi=2,dose=10"
     curate 2 'eps must be above 0' people.csv $unit --eps 0 --out r
     curate 2 "'nan' is not" people.csv $unit --eps nan --out r
     curate 2 "'1e400' is not" people.csv $unit --eps 1e400 --out r
+    curate 2 'from 1e-100 to 1e100' people.csv $unit --eps 1e300 --out r
     curate 2 'delta' people.csv $unit --eps 3 --delta 1 --out r
     curate 2 '--eps is given twice' people.csv $unit --eps 3 --eps 4 --out r
     curate 2 "'99999999999999999999' is not" people.csv $unit --eps 3 --queries 99999999999999999999 --out r
@@ -81,6 +82,12 @@ unit="--unit age=5,bmi=2,dose=10"
 wrong 1 "no column is called 'weight'" curate --data people.csv --inputs weight --bounds weight=1:2 --unit weight=1 --eps 3 --out r
 wrong 2 "'age' is named twice" curate --data people.csv --inputs age,age --bounds age=18:90 --unit age=5 --eps 3 --out r
 wrong 2 'lower below the upper' curate --data people.csv --inputs age --bounds age=90:18 --unit age=5 --eps 3 --out r
+
+# shellcheck disable=SC2086
+"$tacet" curate --data people.csv --inputs age --bounds age=18:90 --unit age=5 --eps 1 --out once >/dev/null || fail "no release"
+wrong 1 'drawn already' curate --data people.csv --inputs age --bounds age=18:90 --unit age=5 --eps 1 --out again
+wrong 3 'budget' curate --data people.csv --inputs age --bounds age=18:90 --unit age=5 --eps 1 --out again --ticket again
+[ -e once/release.csv ] && [ -e once/ledger.db ] || fail "a refusal took something from an earlier release"
 
 wrong 1 'manifest.json' audit outsourced --release folder --data people.csv --known 5
 wrong 2 "no target 'foo'" audit foo

@@ -34,6 +34,7 @@ fi
 
 blocks() { sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$1" | grep -v '^```' || true; }
 commands=0
+ls -A "$work/clone" >"$work/before"
 for document in README.md docs/faq.md; do
     {
         # What a failed command leaves running ends with it.
@@ -45,6 +46,12 @@ for document in README.md docs/faq.md; do
     # One shell reads them as typed, and stops at the first that fails.
     (cd "$work/clone" && timeout "$seconds" bash -eu "$work/commands" >"$work/output" 2>&1) || fail "$document: a command failed"
     commands=$((commands + $(grep -c . "$work/commands")))
+done
+# A clone in which somebody followed README is still one that can be checked in, and tested by this very test.
+ls -A "$work/clone" >"$work/after"
+grep -vxFf "$work/before" "$work/after" | while read -r left; do
+    git -C "$TACET_SOURCE" check-ignore --quiet --no-index "$left" || git -C "$TACET_SOURCE" check-ignore --quiet --no-index "$left/" ||
+        fail ".gitignore does not have '$left', which README's commands leave"
 done
 [ -s "$work/clone/release/release.csv" ] || fail "README's commands leave no release"
 

@@ -25,6 +25,9 @@ for document in "$TACET_SOURCE"/docs/tutorials/*.md; do
     grep -q tacet "$work/$name/commands" || fail "$name has no commands: the check is blind"
     (cd "$work/$name" && timeout 100 bash -eu commands >output 2>&1) || { cat "$work/$name/output" >&2; fail "$name: a command failed"; }
     count=$((count + 1))
+    [ ! -e "$TACET_SOURCE/.git" ] || ! command -v git >/dev/null || git -C "$TACET_SOURCE" check-ignore --quiet --no-index "$name-tutorial/" ||
+        fail ".gitignore does not have '$name-tutorial'"
+    [ -d "$work/$name/$name-tutorial" ] || fail "$name leaves its files elsewhere than in $name-tutorial"
 done
 expect() { grep -q "$2" "$work/$1/output" || { cat "$work/$1/output" >&2; fail "$1: the output has no '$2'"; }; }
 if [ -e "$work/curator/output" ]; then
