@@ -211,7 +211,7 @@ static tacet_status first_state(tacet__studies *store, tacet__study *study, cons
         goto done;
     }
     tacet_blob_clear(&bytes);
-    status = kind->create(&learner, def, (const char *)ledger.data, NULL, 0, err);
+    status = tacet__policy_create(kind, &learner, def, (const char *)ledger.data, NULL, 0, err);
     status = status != TACET_OK ? status : tacet_policy_save(learner.policy, &bytes, err);
     status = status != TACET_OK ? status : tacet__studies_put_snapshot(store, study, bytes.data, bytes.size, err);
     status = status != TACET_OK ? status : tacet__studies_commit(store, err);

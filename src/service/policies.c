@@ -75,6 +75,25 @@ tacet_status tacet__policy_try(const tacet__policy_kind *kind, const tacet__defi
     return status;
 }
 
+tacet_status tacet__policy_create(const tacet__policy_kind *kind, tacet__learner *out, const tacet__definition *def,
+                                  const char *ledger, const void *snapshot, size_t size, tacet_error *err) {
+    const bool central = def->trust == TACET_TRUST_CENTRAL;
+    *out = (tacet__learner){0};
+    if (central && ledger == NULL) {
+        return tacet__fail(err, TACET_CORRUPT, "a central study without a ledger is a trial, and not served");
+    }
+    const tacet_status status = kind->create(out, def, ledger, snapshot, size, err);
+    tacet_guarantee g = {.proven = true};
+    if (status == TACET_OK && central) {
+        tacet_policy_guarantee(out->policy, &g);
+    }
+    if (!g.proven) {
+        tacet__learner_free(kind, out);
+        return tacet__fail(err, TACET_CORRUPT, "the policy does not prove what it protects, and is not served");
+    }
+    return status;
+}
+
 /* --- local -------------------------------------------------------------------------------------------------------- */
 
 tacet_status tacet__definition_kernel(tacet_kernel **out, const tacet__definition *def, size_t d, tacet_error *err) {

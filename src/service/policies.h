@@ -53,6 +53,11 @@ tacet_status tacet__policy_check(const tacet__policy_kind *const *kinds, const t
 /* Makes the policy and throws it away: whatever a study could be refused for once it has its name is refused here.
  * Costs what creating the policy costs. */
 tacet_status tacet__policy_try(const tacet__policy_kind *kind, const tacet__definition *def, tacet_error *err);
+/* The policy of a study that is served, from its beginning (snapshot NULL) or as it was saved. Of a central one no
+ * other comes out than one that proves what it protects: CORRUPT for one without a ledger, or whose noise is known, as
+ * a trial's is. */
+tacet_status tacet__policy_create(const tacet__policy_kind *kind, tacet__learner *out, const tacet__definition *def,
+                                  const char *ledger, const void *snapshot, size_t size, tacet_error *err);
 /* A kind's release where it is the policy's recommendation over a list of points: index, action, mean, sd. */
 tacet_status tacet__release_best(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                  tacet_error *err);

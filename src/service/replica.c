@@ -65,8 +65,8 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
         }
     }
     if (status == TACET_OK) {
-        status = r->kind->create(&r->learner, &r->def, central ? (const char *)ledger.data : NULL, snapshot.data,
-                                 snapshot.size, err);
+        status = tacet__policy_create(r->kind, &r->learner, &r->def, central ? (const char *)ledger.data : NULL,
+                                      snapshot.data, snapshot.size, err);
     }
     const size_t snapshot_size = snapshot.size;
     tacet_blob_clear(&snapshot);

@@ -275,6 +275,32 @@ static void test_archive(void **state) {
     tacet__engine_close(e);
 }
 
+/* A central policy whose noise is known is not served, neither at its beginning nor later. */
+static void test_known_noise(void **state) {
+    const double set[] = {0.1, 0, 0.9, 0};
+    tacet__learner learner;
+    tacet_error err = {0};
+    tacet__engine_settings settings = engine_settings();
+    char *name = NULL;
+    (void)state;
+    toy_known = true;
+    assert_int_equal(tacet__engine_add(&settings, &name, TOY_STUDY, strlen(TOY_STUDY), &err), TACET_CORRUPT);
+    toy_known = false;
+    add_study(TOY_STUDY); /* what was begun is gone on with */
+    toy_known = true;
+    tacet__engine *e = open_engine();
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_CORRUPT);
+    tacet__engine_close(e);
+    toy_known = false;
+    e = open_engine();
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
+    tacet__engine_close(e);
+    const tacet__definition def = {.trust = TACET_TRUST_CENTRAL};
+    assert_int_equal(tacet__policy_create(&TOY, &learner, &def, NULL, NULL, 0, &err), TACET_CORRUPT);
+    assert_null(learner.policy);
+    free(name);
+}
+
 /* --- long polls --------------------------------------------------------------------------------------------------- */
 
 typedef struct later {
@@ -476,17 +502,10 @@ static void test_queue_bytes(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_once),
-        TEST(test_ranges),
-        TEST(test_replicas_central),
-        TEST(test_replicas_local),
-        TEST(test_minimise),
-        TEST(test_archive),
-        TEST(test_replay_checks),
-        TEST(test_other_arithmetic),
-        TEST(test_long_poll),
-        TEST(test_failing_disk),
-        TEST(test_crowd),
+        TEST(test_once),           TEST(test_ranges),        TEST(test_replicas_central),
+        TEST(test_replicas_local), TEST(test_minimise),      TEST(test_archive),
+        TEST(test_known_noise),    TEST(test_replay_checks), TEST(test_other_arithmetic),
+        TEST(test_long_poll),      TEST(test_failing_disk),  TEST(test_crowd),
         TEST(test_queue_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
