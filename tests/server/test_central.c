@@ -6,6 +6,7 @@
 #include "server/commands.h"
 
 #include <tacet/base/simrng.h>
+#include <time.h>
 #include <unistd.h>
 
 static const tacet__policy_kind *const CENTRAL[] = {&server_kind_joint, &server_kind_fixed, &server_kind_usca, NULL};
@@ -26,6 +27,11 @@ static tacet__engine *open_central(void) {
     tacet__engine *engine = NULL;
     assert_ok(tacet__engine_open(&engine, &settings, NULL));
     return engine;
+}
+
+static tacet__engine *open_central_after(const char *definition) {
+    assert_ok(add_central(definition, NULL));
+    return open_central();
 }
 
 static answer ask_at(tacet__engine *engine, const char *study, const char *key, double context) {
@@ -184,6 +190,51 @@ static void test_usca_interrupted(void **state) {
     }
 }
 
+/* --- joint-fixed: a client that never reports ----------------------------------------------------------------------
+ */
+
+static uint64_t tomorrow(void) {
+    return (uint64_t)time(NULL) + 86400;
+}
+
+/* The batch waits for one report, gives it up when its ticket is too old, is released and charged once, and a replica
+ * that replays all of it is of the same mind. */
+static void test_fixed_expires(void **state) {
+    static const char STUDY[] =
+        "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint-fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+        "\"rounds\":50,\"domain\":{\"points\":[[0],[0.5],[1]]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]},"
+        "\"options\":{\"ticket_seconds\":3600}}";
+    enum { BATCH = 30 }; /* the first one */
+    tacet__engine_settings settings = central_settings();
+    tacet__engine *e = open_central_after(STUDY);
+    answer a[BATCH];
+    (void)state;
+    for (size_t t = 0; t < BATCH; t++) {
+        a[t] = ask_suggestion(e, "advice", NULL, NULL, 0);
+        assert_int_equal(a[t].status, TACET_OK);
+    }
+    for (size_t t = 1; t < BATCH; t++) {
+        assert_int_equal(send_observation(e, "advice", a[t].ticket, a[t].index == 1).status, TACET_OK);
+    }
+    assert_int_equal(ask_suggestion(e, "advice", NULL, NULL, 0).status, TACET_STATE);
+    assert_close(spent("advice"), 0, 0);
+    tacet__engine_close(e);
+    settings.clock = tomorrow;
+    assert_ok(tacet__engine_open(&e, &settings, NULL));
+    const answer next = ask_suggestion(e, "advice", NULL, NULL, 0);
+    assert_int_equal(next.status, TACET_OK);
+    const answer late = send_observation(e, "advice", a[0].ticket, 1);
+    assert_true(late.status == TACET_STATE && late.expired);
+    assert_close(spent("advice"), 1, 1e-6);
+    tacet__engine_close(e);
+    raw_sql(true, "DELETE FROM snapshot WHERE place > (SELECT min(place) FROM snapshot)");
+    e = open_central();
+    assert_int_equal(send_observation(e, "advice", next.ticket, 1).status, TACET_OK);
+    assert_int_equal(ask_suggestion(e, "advice", NULL, NULL, 0).status, TACET_OK);
+    assert_close(spent("advice"), 1, 1e-6);
+    tacet__engine_close(e);
+}
+
 /* --- creating a study --------------------------------------------------------------------------------------------- */
 
 static const char JOINT_STUDY[] =
@@ -297,6 +348,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_usca_interrupted),
+        TEST(test_fixed_expires),
         TEST(test_create_again),
         TEST(test_refused_free),
     };
