@@ -33,6 +33,7 @@ static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_usca_choice,
     &tacet__audit_usca_grid,
     &tacet__audit_joint,
+    &tacet__audit_joint_fixed,
     &tacet__audit_local_joint,
     &tacet__audit_joint_shared,
     &tacet__audit_joint_lemma_5,

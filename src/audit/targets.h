@@ -23,5 +23,7 @@ extern const tacet_audit_target tacet__audit_usca, tacet__audit_usca_features, t
 /* targets_joint.c */
 extern const tacet_audit_target tacet__audit_joint, tacet__audit_local_joint, tacet__audit_joint_shared,
     tacet__audit_joint_lemma_5;
+/* targets_fixed.c */
+extern const tacet_audit_target tacet__audit_joint_fixed;
 
 #endif

@@ -52,6 +52,17 @@ static void local_is_tight(void **state) {
     assert_true(measured > 0.95 * mu - wide);
 }
 
+/* 20,000 runs a world: a standard deviation of 0.01; four of them on either side. */
+static void fixed_is_tight(void **state) {
+    (void)state;
+    double mu = 0;
+    assert_ok(tacet_gdp_mu(&mu, 1, 0.1, NULL));
+    const double measured = separation("joint-fixed", 1, 0.1, 20000);
+    const double wide = test_slow() ? 0.05 * sqrt(20) : 0.05;
+    assert_true(measured < mu + wide);
+    assert_true(measured > 0.95 * mu - wide);
+}
+
 static tacet_audit_result audit(const char *name, double eps, double delta, size_t runs) {
     tacet_audit_settings settings;
     tacet_audit_defaults(&settings);
@@ -69,6 +80,7 @@ static tacet_audit_result audit(const char *name, double eps, double delta, size
 static void verdicts(void **state) {
     (void)state;
     assert_false(audit("joint", 1, 1e-5, 2000).violated);
+    assert_false(audit("joint-fixed", 1, 1e-5, 5000).violated);
     assert_true(audit("control:joint-shared-noise", 1, 1e-5, 2000).violated || test_slow());
     /* Lemma 5 at (10, 0.1): mu = 3.93, which needs delta = 0.21 */
     assert_close(separation("joint-lemma-5", 10, 0.1, 20000), 3.9334, test_slow() ? 0.12 * sqrt(20) : 0.12);
@@ -76,6 +88,6 @@ static void verdicts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(central_is_tight), cmocka_unit_test(local_is_tight),
-                                       cmocka_unit_test(verdicts)};
+                                       cmocka_unit_test(fixed_is_tight), cmocka_unit_test(verdicts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
