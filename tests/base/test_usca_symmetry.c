@@ -11,6 +11,11 @@
 static const double LOWER[4] = {0, 0, 0, 0};
 static const double UPPER[4] = {1, 1, 1, 1};
 
+/* Nodes a coordinate. */
+static size_t order(void) {
+    return test_slow() ? 4 : 6;
+}
+
 typedef struct fixture {
     tacet_usca_basis *basis;
     tacet__usca_view view;
@@ -33,7 +38,7 @@ static void begin(fixture *f, const tacet_usca_space *space, size_t m, double ro
 }
 
 static tacet_usca_space space_of(unsigned p, size_t actions, size_t contexts, const double *l, size_t count,
-                                 size_t order) {
+                                 size_t per_axis) {
     tacet_usca_space space;
     tacet_usca_space_defaults(&space);
     space.kind = p == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN;
@@ -44,7 +49,7 @@ static tacet_usca_space space_of(unsigned p, size_t actions, size_t contexts, co
     space.upper = UPPER;
     space.lengthscales = l;
     space.lengthscale_count = count;
-    space.order = order;
+    space.order = per_axis;
     return space;
 }
 
@@ -94,17 +99,17 @@ static void test_found(void **state) {
     static fixture f;
     tacet__usca_symmetry s;
     for (unsigned p = 0; p < 3; p++) {
-        tacet_usca_space space = space_of(p, 2, 1, &one, 1, 6);
-        begin(&f, &space, p == 0 ? 64 : 0, 1000, 1);
+        tacet_usca_space space = space_of(p, 2, 1, &one, 1, order());
+        begin(&f, &space, p == 0 ? 40 : 0, 1000, 1);
         assert_ok(tacet__lever_symmetry(&s, &f.lever, 0.01, NULL));
-        if (p > 0) { /* SE cut at 64 splits a group or not; whatever is claimed must hold */
+        if (p > 0) { /* SE cut at 40 splits a group or not; whatever is claimed must hold */
             assert_true(s.mirror[0] && s.mirror[1] && s.mirror[2] && s.exchange[0] && s.exchange[1] && !s.exchange[2]);
         }
         assert_true(s.defect < 1e-5);
         compare_images(&f, &s);
         tacet_usca_basis_free(f.basis);
         /* Another lengthscale, another law: fewer symmetries. */
-        space = space_of(p, 2, 1, three, 3, 6);
+        space = space_of(p, 2, 1, three, 3, order());
         space.density = tilt;
         begin(&f, &space, p == 0 ? 40 : 0, 1000, 1);
         assert_ok(tacet__lever_symmetry(&s, &f.lever, 0.01, NULL));
@@ -114,12 +119,14 @@ static void test_found(void **state) {
         tacet_usca_basis_free(f.basis);
     }
     /* Two of three equal eigenvalues: the cut has no symmetry. */
-    const tacet_usca_space space = space_of(2, 2, 1, &one, 1, 6);
+    const tacet_usca_space space = space_of(2, 2, 1, &one, 1, order());
     begin(&f, &space, 3, 1000, 1);
     const double *lam = f.basis->features->eigenvalues;
     assert_true(lam[1] - lam[3] < 1e-9 * lam[1]);
     assert_ok(tacet__lever_symmetry(&s, &f.lever, 0.01, NULL));
-    assert_true(!(s.exchange[0] && s.exchange[1]));
+    /* Which of them is lost depends on the eigenvectors: two of three functions, one of each coordinate, may be closed
+     * under all exchanges, or under all mirror images, but not under both. */
+    assert_true(!(s.exchange[0] && s.exchange[1] && s.mirror[0] && s.mirror[1] && s.mirror[2]));
     compare_images(&f, &s);
     tacet_usca_basis_free(f.basis);
     /* A public list of actions that has no mirror image. */
@@ -183,7 +190,7 @@ static void test_certificate(void **state) {
     (void)state;
     const double l = 0.5;
     static fixture f;
-    const tacet_usca_space space = space_of(1, 2, 1, &l, 1, 6);
+    const tacet_usca_space space = space_of(1, 2, 1, &l, 1, order());
     tacet_usca_certificate folded;
     tacet_usca_certificate whole;
     begin(&f, &space, 0, 300, 10);

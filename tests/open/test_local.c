@@ -102,15 +102,10 @@ static double value(void *user, size_t k, const tacet_suggestion *suggestion) {
     return report(user, k, suggestion->index);
 }
 
-/* Under valgrind, which is some fifty times slower, statistics are taken from fewer rounds. */
-static bool slow(void) {
-    return getenv("TACET_VALGRIND") != NULL;
-}
-
 static void conforms(void **state) {
     fixture *f = *state;
     /* Each creation computes the proxy of a hybrid randomiser anew, in milliseconds: one choice does that. */
-    const int hybrid = slow() ? -1 : TACET_LOCAL_TIGHT;
+    const int hybrid = test_slow() ? -1 : TACET_LOCAL_TIGHT;
     for (int algorithm = TACET_LOCAL_UCB; algorithm <= TACET_LOCAL_MOMA; algorithm++) {
         for (int parameters = TACET_LOCAL_LITERAL; parameters <= TACET_LOCAL_TUNED; parameters++) {
             for (int mode = 0; mode < (parameters == TACET_LOCAL_LITERAL ? 2 : 1); mode++) {
@@ -341,7 +336,7 @@ static void ata_follows_between_rebuilds(void **state) {
  * false alarm has probability below 1e-5 for the twelve arms together. */
 static void dictionary_has_its_law(void **state) {
     fixture *f = *state;
-    const size_t draws = slow() ? 2000 : 20000;
+    const size_t draws = test_slow() ? 2000 : 20000;
     tacet__local p = parts(f);
     p.s.lambda = 1;
     tacet__nystrom ny;
@@ -541,8 +536,8 @@ static void prior_factor_is_least(void **state) {
 static void tight_bounds_hold(void **state) {
     fixture *f = *state;
     size_t failures = 0;
-    const uint64_t runs = slow() ? 8 : 40;
-    f->s.horizon = slow() ? 200 : 2000;
+    const uint64_t runs = test_slow() ? 8 : 40;
+    f->s.horizon = test_slow() ? 200 : 2000;
     for (uint64_t run = 0; run < runs; run++) {
         tacet__local p = parts(f);
         const tacet_cov_spec spec = {.kernel = f->kernel};
