@@ -187,7 +187,8 @@ tacet_status tacet__usca_score_bound(const tacet_usca_chooser *c, double *out, c
     const double slack = 2 * reach * (c->share - limit + 1e-12 * limit) +
                          4 * ((double)c->m + 8) * 0x1p-53 * reach * (double)c->n * c->share;
     if (c->rule == TACET_USCA_PUBLISHED) {
-        *out = 2 * c->bound * c->sup * c->sup + slack; /* the paper's 2 B sup sigma^2, for any context */
+        /* The paper's 2 B sup sigma^2. A share is clipped at the supremum; an action's own leverage is not. */
+        *out = 2 * c->bound * c->sup * fmax(c->sup, reach * (1 + 1e-12)) + slack;
         return TACET_OK;
     }
     tacet__usca_view view;

@@ -192,6 +192,37 @@ static void test_score_bounds(void **state) {
     assert_true(most[TACET_USCA_PUBLISHED] > 0.9);
 }
 
+/* The published bound does not hang on the certificate: were the supremum too small, shares are clipped at it, and the
+ * asked actions' own leverages, which may be above it, are in the bound. */
+static void test_small_supremum(void **state) {
+    (void)state;
+    enum { T = 60, N = 3 };
+    const double actions[N] = {0, 0.5, 1};
+    const double context = 0;
+    double scores[2][N];
+    double bound = 0;
+    double furthest = 0;
+    double U[N * 40];
+    for (int world = 0; world < 2; world++) {
+        tacet_usca_learner *l = learner_of(T, 9, NULL);
+        tacet_usca_chooser *c = NULL;
+        l->records[0] = 0;
+        replace(l, 0, context, world == 0 ? 1e9 : -1e9);
+        assert_ok(tacet__usca_chooser_begin(&c, l, TACET_USCA_PUBLISHED, 10, 0.05, NULL));
+        assert_ok(tacet__usca_levers(c, U, &context, actions, N, NULL));
+        assert_true(tacet__norm2(U, c->m) > 2 * c->sup);
+        assert_ok(tacet__usca_score_bound(c, &bound, U, N, NULL));
+        tacet__gemv(true, c->m, N, 1, U, c->m, c->v, 0, scores[world]);
+        tacet_usca_chooser_free(c);
+        tacet_usca_learner_free(l);
+    }
+    for (size_t i = 0; i < N; i++) {
+        furthest = fmax(furthest, fabs(scores[0][i] - scores[1][i]));
+    }
+    assert_true(furthest <= bound);
+    assert_true(furthest > 0.9 * bound);
+}
+
 /* The published mechanism's choices have the law exp(eps mu / 4 B s). Chi-square, false alarm 1e-4. */
 static void test_choice_law(void **state) {
     (void)state;
@@ -468,9 +499,11 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sum),        cmocka_unit_test(test_worst_case), cmocka_unit_test(test_score_bounds),
-        cmocka_unit_test(test_choice_law), cmocka_unit_test(test_ledger),     cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_assign),     cmocka_unit_test(test_bad_input),  cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_sum),          cmocka_unit_test(test_worst_case),
+        cmocka_unit_test(test_score_bounds), cmocka_unit_test(test_small_supremum),
+        cmocka_unit_test(test_choice_law),   cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_learns),       cmocka_unit_test(test_assign),
+        cmocka_unit_test(test_bad_input),    cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_total),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
