@@ -43,6 +43,7 @@ typedef struct cli_program {
     const char *summary;
     const char *ring;            /* "gate", "open", …: what it may see; printed by --help */
     const cli_command *commands; /* ended by a NULL name */
+    const char *elsewhere;       /* a command of the same group in a program that sees less, for its help; NULL: none */
 } cli_program;
 
 /* The whole of a program's main(): finds the command, or prints help. `prog --man COMMAND` prints its manual page

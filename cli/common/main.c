@@ -77,6 +77,9 @@ static bool group(const cli_program *program, int argc, char **argv, int *code) 
         }
     }
     if (help) {
+        if (program->elsewhere != NULL) {
+            printf("  %s\n", program->elsewhere);
+        }
         printf("\n'tacet %s COMMAND --help' explains one of them; 'tacet --help' lists all there are.\n", argv[1]);
     }
     *code = help ? CLI_EXIT_OK : CLI_EXIT_USAGE;

@@ -32,7 +32,9 @@ static const cli_command COMMANDS[] = {
 };
 
 int main(int argc, char **argv) {
-    static const cli_program PROGRAM = {"tacet-device", "Randomises rewards where they are earned.", "trusted",
-                                        COMMANDS};
+    static const cli_program PROGRAM = {.name = "tacet-device",
+                                        .summary = "Randomises rewards where they are earned.",
+                                        .ring = "trusted",
+                                        .commands = COMMANDS};
     return cli_main(&PROGRAM, argc, argv);
 }

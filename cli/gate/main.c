@@ -39,6 +39,7 @@ static const cli_command COMMANDS[] = {
 };
 
 int main(int argc, char **argv) {
-    static const cli_program PROGRAM = {"tacet-gate", "Exact noise and its calibration.", "gate", COMMANDS};
+    static const cli_program PROGRAM = {
+        .name = "tacet-gate", .summary = "Exact noise and its calibration.", .ring = "gate", .commands = COMMANDS};
     return cli_main(&PROGRAM, argc, argv);
 }

@@ -38,6 +38,7 @@ static const cli_program PROGRAM = {
     .summary = "Bandits with joint differential privacy, from files.",
     .ring = "trusted (holds decision sets and rewards)",
     .commands = COMMANDS,
+    .elsewhere = "joint predict          the best arm of a decision set, from a released model (an open program)",
 };
 
 int main(int argc, char **argv) {

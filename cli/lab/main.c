@@ -89,6 +89,9 @@ static const cli_command COMMANDS[] = {
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {
-    const cli_program program = {"tacet-lab", "Experiments on made-up problems.", "none (made-up data only)", COMMANDS};
+    const cli_program program = {.name = "tacet-lab",
+                                 .summary = "Experiments on made-up problems.",
+                                 .ring = "none (made-up data only)",
+                                 .commands = COMMANDS};
     return cli_main(&program, argc, argv);
 }

@@ -27,6 +27,7 @@ static const cli_command COMMANDS[] = {
 };
 
 int main(int argc, char **argv) {
-    static const cli_program PROGRAM = {"tacet-ledger", "Reads and verifies privacy ledgers.", "open", COMMANDS};
+    static const cli_program PROGRAM = {
+        .name = "tacet-ledger", .summary = "Reads and verifies privacy ledgers.", .ring = "open", .commands = COMMANDS};
     return cli_main(&PROGRAM, argc, argv);
 }

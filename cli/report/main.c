@@ -22,6 +22,7 @@ static const cli_command COMMANDS[] = {
 };
 
 int main(int argc, char **argv) {
-    static const cli_program PROGRAM = {"tacet-report", "Draws results.", "open", COMMANDS};
+    static const cli_program PROGRAM = {
+        .name = "tacet-report", .summary = "Draws results.", .ring = "open", .commands = COMMANDS};
     return cli_main(&PROGRAM, argc, argv);
 }

@@ -57,6 +57,7 @@ static const cli_program PROGRAM = {
     .summary = "Learns which action suits which context, with pure eps.",
     .ring = "trusted (holds the private log)",
     .commands = COMMANDS,
+    .elsewhere = "usca predict           the best action in a context, from a released model (an open program)",
 };
 
 int main(int argc, char **argv) {
