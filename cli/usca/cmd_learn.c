@@ -160,16 +160,21 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
     if (status == TACET_OK) {
         status = usca_job_open(&job, &err);
     }
+    const char *ticket = job.ticket != NULL ? job.ticket : "model";
+    if (status == TACET_OK) {
+        status = usca_job_begin(&job, ticket, &err);
+    }
     if (status == TACET_OK) {
         const tacet_ask ask = {.ledger = job.open_ledger,
                                .noise = job.noise,
-                               .ticket = job.ticket != NULL ? job.ticket : "model",
+                               .ticket = ticket,
                                .what = "model of rewards over actions and contexts",
                                .to_whom = job.to_whom,
                                .covered_fields = "contexts,reward",
                                .uncovered_fields = "actions,number of rows",
                                .covered_records = "each row: its contexts and reward become any others"};
         status = tacet_usca_release(job.learner, &model, &ask, &err);
+        usca_job_end(&job, ticket, status == TACET_OK);
     }
     if (status == TACET_OK) {
         status = write_model(model, out, &err);

@@ -37,6 +37,7 @@ typedef struct usca_job {
     tacet_usca_basis *basis;
     tacet_usca_learner *learner;
     tacet_ledger *open_ledger;
+    unsigned char rows[TACET_HASH_BYTES]; /* hash of the records in their order: as private as they are */
     tacet_noise *noise;
     double uniform_p; /* least p-value of "the actions are uniform" */
 } usca_job;
@@ -53,6 +54,11 @@ tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *
 /* Ledger (or none, when seeded) and noise. Without --ledger it lies beside the data, whatever the data are called:
  * whatever is learnt from one log is counted in one place. */
 tacet_status usca_job_open(usca_job *job, tacet_error *err);
+/* Before a release of several stages: refuses to go on with one that was begun from other rows, or from these in
+ * another order. Section 7 of docs/algorithms/usca.md needs each record in one stage. CONFLICT. */
+tacet_status usca_job_begin(const usca_job *job, const char *ticket, tacet_error *err);
+/* After it, whatever came of it. */
+void usca_job_end(const usca_job *job, const char *ticket, bool finished);
 void usca_job_clear(usca_job *job);
 
 /* "lo:hi"; false: not two finite numbers, the lower below the upper. */

@@ -7,6 +7,7 @@
 #include "trusted/beside.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,8 +321,72 @@ tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *
         const double *record = table.values + i * table.d;
         status = tacet_usca_learner_add(job->learner, record, record[job->d], err);
     }
+    (void)crypto_generichash(job->rows, sizeof job->rows, (const unsigned char *)table.values,
+                             table.n * table.d * sizeof(double), NULL, 0);
     tacet_csv_table_clear(&table);
     return status;
+}
+
+/* Beside the data, which it is a function of: the hash of the rows that a release was begun with. */
+static tacet_status begun_path(char path[TACET__PATH], const usca_job *job, const char *ticket, tacet_error *err) {
+    unsigned char hash[16];
+    char name[2 * sizeof hash + 1];
+    char ending[sizeof name + 16];
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
+    (void)snprintf(ending, sizeof ending, ".%s.begun", sodium_bin2hex(name, sizeof name, hash, sizeof hash));
+    return tacet__beside(path, job->data, ending, err);
+}
+
+static bool has_begun(const usca_job *job, const char *ticket) {
+    char stage[TACET_TICKET_MOST + 1];
+    tacet_entry entry;
+    tacet_blob memo;
+    (void)snprintf(stage, sizeof stage, "%.150s/stage 1", ticket);
+    tacet_blob_init(&memo);
+    const bool begun = tacet_ledger_lookup(job->open_ledger, &entry, &memo, stage, NULL) == TACET_OK;
+    tacet_blob_clear(&memo);
+    return begun;
+}
+
+tacet_status usca_job_begin(const usca_job *job, const char *ticket, tacet_error *err) {
+    char path[TACET__PATH];
+    char folder[TACET__PATH];
+    char rows[2 * TACET_HASH_BYTES + 1];
+    char *before = NULL;
+    size_t length = 0;
+    if (job->open_ledger == NULL) {
+        return TACET_OK;
+    }
+    tacet_status status = begun_path(path, job, ticket, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    (void)sodium_bin2hex(rows, sizeof rows, job->rows, sizeof job->rows);
+    const bool begun = has_begun(job, ticket);
+    if (begun && tacet__file_read(&before, &length, path, sizeof rows, NULL) == TACET_OK && strcmp(before, rows) != 0) {
+        status = tacet__fail(err, TACET_CONFLICT,
+                             "the release was begun from other rows, or from these in another order: go on from that "
+                             "log, or name another --ticket");
+    }
+    free(before);
+    if (status == TACET_OK && !begun) {
+        /* Where it cannot be written nothing is refused: it guards against a mistake. */
+        (void)snprintf(folder, sizeof folder, "%s", path);
+        char *slash = strrchr(folder, '/');
+        if (slash != NULL) {
+            slash[slash == folder ? 1 : 0] = '\0';
+        }
+        (void)tacet__file_write(path, slash != NULL ? folder : ".", rows, S_IRUSR | S_IWUSR, NULL);
+    }
+    return status;
+}
+
+void usca_job_end(const usca_job *job, const char *ticket, bool finished) {
+    char path[TACET__PATH];
+    if (job->open_ledger != NULL && (finished || !has_begun(job, ticket)) &&
+        begun_path(path, job, ticket, NULL) == TACET_OK) {
+        (void)unlink(path);
+    }
 }
 
 tacet_status usca_job_open(usca_job *job, tacet_error *err) {

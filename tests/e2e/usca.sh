@@ -58,6 +58,17 @@ run 0 $learn "$@" --data "$tmp/named.csv" --eps 1 --out "$tmp/named.json" --ledg
 # shellcheck disable=SC2086
 run 3 $learn "$@" --data "$tmp/named.csv" --eps 1 --out "$tmp/other.json" --ticket other
 [ ! -e "$tmp/other.json" ] || fail "a refused release left a model"
+# A release that was begun is gone on with from the rows it was begun with: in another order they are dealt to other stages.
+begun=$tmp/log.csv.$(printf model | b2sum -l 128 | cut -d ' ' -f 1).begun
+[ ! -e "$begun" ] || fail "a finished release left $begun"
+printf %064d 0 >"$begun" # as an interrupted one would leave it, of other rows
+# shellcheck disable=SC2086
+run 1 $learn "$@" --eps 1 --out "$tmp/other.json"
+grep -q 'another order' "$tmp/err" || fail "a release goes on from other rows"
+[ -e "$begun" ] || fail "the note of a release that was begun is gone"
+rm "$begun"
+# shellcheck disable=SC2086
+run 0 $learn "$@" --eps 1 --out "$tmp/model.json"
 # Gaussian noise, one release, a new ledger.
 # shellcheck disable=SC2086
 run 0 $learn "$@" --eps 1 --algorithm release --mechanism gaussian --delta 1e-6 --out "$tmp/gaussian.json" --ledger "$tmp/gaussian.ledger" --json
