@@ -329,7 +329,7 @@ static void test_ledger(void **state) {
  */
 static void test_learns(void **state) {
     (void)state;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k += test_slow() ? 3 : 1) {
         tacet_usca_settings settings;
         tacet_noise *noise = NULL;
         tacet_usca_model *model = NULL;
