@@ -15,7 +15,8 @@
 #include "base/memory.h"
 
 /* eta is probed on this many spread points and widened by ETA_MARGIN of itself and ETA_SLACK, which also covers the
- * rounding errors of the features (some 1e-14). Where it is too small after all, points are dropped, privacy holds. */
+ * rounding errors of the features (up to 1e-10 seen). Where it is too small after all, points are dropped, privacy
+ * holds. */
 enum { PROBE_POINTS = 2048 };
 static const double ETA_MARGIN = 1.15;
 static const double ETA_SLACK = 1e-9;

@@ -89,6 +89,10 @@ for algorithm in range published; do
     grep -q '"private":true' "$tmp/out" || fail "the choice is not stamped private"
     run 3 "$bin/tacet" usca choose "$@" --eps 1 --context 60 --algorithm $algorithm --grid 9 --ledger "$tmp/$algorithm.ledger"
 done
+# A ticket answers one context: again the same choice, for another context none.
+run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --grid 9 --ledger "$tmp/one.ledger" --ticket visit
+run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54.0 --grid 9 --ledger "$tmp/one.ledger" --ticket visit
+run 1 "$bin/tacet" usca choose "$@" --eps 1 --context 60 --grid 9 --ledger "$tmp/one.ledger" --ticket visit
 run 1 "$bin/tacet" usca choose "$@" --context 91 --ledger "$tmp/none.ledger"
 run 2 "$bin/tacet" usca choose "$@" --ledger "$tmp/none.ledger"
 
