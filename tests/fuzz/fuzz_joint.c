@@ -29,17 +29,19 @@ static int prepare(void) {
     tacet_fixed_settings plain;
     tacet_fixed_settings_defaults(&plain);
     const double sums[6] = {1, 0.1, 0, 2, -0.1, 0.2}, u[FEATURES] = {0.3, -0.2};
-    return tacet_kernel_create(&kernel, &spec, NULL) == TACET_OK &&
-           tacet_features_create_mercer(&features, kernel, &ball, 8, 3, NULL) == TACET_OK &&
-           tacet_joint_map_create(&map, features, &ball, 0, 0, 1, NULL) == TACET_OK &&
-           tacet_joint_learner_create(&learner, map, &settings, NULL) == TACET_OK &&
-           tacet_joint_learner_update(learner, sums, 1, 5, NULL) == TACET_OK &&
-           tacet_joint_learner_save(learner, &good_learner, NULL) == TACET_OK &&
-           tacet_fixed_learner_create(&fixed, &group, 1, &plain, NULL) == TACET_OK &&
-           tacet_fixed_learner_plan(fixed, 4, NULL) == TACET_OK &&
-           tacet_fixed_learner_update(fixed, u, 0.5, NULL) == TACET_OK &&
-           tacet_fixed_learner_plan(fixed, 4, NULL) == TACET_OK &&
-           tacet_fixed_learner_save(fixed, &good_fixed, NULL) == TACET_OK;
+    const int made = tacet_kernel_create(&kernel, &spec, NULL) == TACET_OK &&
+                     tacet_features_create_mercer(&features, kernel, &ball, 8, 3, NULL) == TACET_OK &&
+                     tacet_joint_map_create(&map, features, &ball, 0, 0, 1, NULL) == TACET_OK &&
+                     tacet_joint_learner_create(&learner, map, &settings, NULL) == TACET_OK &&
+                     tacet_joint_learner_update(learner, sums, 1, 5, NULL) == TACET_OK &&
+                     tacet_joint_learner_save(learner, &good_learner, NULL) == TACET_OK &&
+                     tacet_fixed_learner_create(&fixed, &group, 1, &plain, NULL) == TACET_OK &&
+                     tacet_fixed_learner_plan(fixed, 4, NULL) == TACET_OK &&
+                     tacet_fixed_learner_update(fixed, u, 0.5, NULL) == TACET_OK &&
+                     tacet_fixed_learner_plan(fixed, 4, NULL) == TACET_OK &&
+                     tacet_fixed_learner_save(fixed, &good_fixed, NULL) == TACET_OK;
+    tacet_kernel_free(kernel); /* the features keep none of it */
+    return made;
 }
 
 /* A copy of a good state with the changes made and a good hash. */

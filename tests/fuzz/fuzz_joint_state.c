@@ -86,6 +86,7 @@ static int prepare(void) {
     for (size_t t = 0; made && t < 7; t++) {
         made = tacet_local_joint_take(server, report, 6, NULL) == TACET_OK;
     }
+    tacet_kernel_free(kernel); /* the features keep none of it */
     return made && tacet_local_joint_save(server, &good[KINDS], NULL) == TACET_OK;
 }
 
