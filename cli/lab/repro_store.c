@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* Raised whenever a simulation gives other numbers for the same settings. */
-static const char REVISION[] = TACET_VERSION "-r2";
+static const char REVISION[] = TACET_VERSION "-r3";
 
 struct repro_store {
     json_t *results; /* by key */

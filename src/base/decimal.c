@@ -183,12 +183,12 @@ static inline size_t put_small(char **out, const double *values, size_t count, d
         if (!(fabs(size) < most)) {
             break;
         }
-        const int32_t whole = (int32_t)lrint(size);     /* ties to even */
-        const uint32_t below = (uint32_t)(whole >> 31); /* all ones or all zeros */
+        const uint32_t whole = (uint32_t)(int32_t)lrint(size); /* ties to even */
+        const uint32_t below = 0U - (whole >> 31);             /* all ones or all zeros */
         const uint16_t begin = htole16(',' | '-' << 8);
         memcpy(at, &begin, sizeof begin);
         at += 1 + (below & 1);
-        at += put_thousandths(at, (((uint32_t)whole ^ below) - below) * thousandths, decimals);
+        at += put_thousandths(at, ((whole ^ below) - below) * thousandths, decimals);
     }
     *out = at;
     return i;
