@@ -71,6 +71,8 @@ int cli_fail(const cli_command *command, const tacet_error *err);
 int cli_refuse(const cli_command *command, const tacet_error *err);
 /* A usage error: message and a hint at --help on stderr; returns 2. */
 int cli_usage(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Places on a line of the terminal: bytes that continue a UTF-8 sequence take none. */
+int cli_places(const char *text, size_t length);
 /* A message on stderr, prefixed like the errors. */
 void cli_say(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -7,8 +7,7 @@
 
 enum { WIDTH = 88, INDENT = 26 };
 
-/* Places on the line: bytes that continue a UTF-8 sequence take none. */
-static int places(const char *text, size_t length) {
+int cli_places(const char *text, size_t length) {
     int count = 0;
     for (size_t i = 0; i < length; i++) {
         count += ((unsigned char)text[i] & 0xc0) != 0x80;
@@ -31,13 +30,13 @@ static void wrap(const char *text, int column, int indent) {
             continue;
         }
         const size_t length = strcspn(text, " \n");
-        if (column + blank + places(text, length) > WIDTH && column > indent) {
+        if (column + blank + cli_places(text, length) > WIDTH && column > indent) {
             printf("\n%*s", indent, "");
             column = indent;
             blank = false;
         }
         printf("%s%.*s", blank ? " " : "", (int)length, text);
-        column += blank + places(text, length);
+        column += blank + cli_places(text, length);
         text += length;
         blank = *text == ' ';
         text += blank;
@@ -57,7 +56,7 @@ void cli__help(const cli_command *command, const cli_option *options) {
         }
         const char *meta = o->meta != NULL ? o->meta : "";
         printf("  --%s%s%s", o->name, meta[0] != '\0' ? " " : "", meta);
-        int column = 4 + places(o->name, strlen(o->name)) + (meta[0] != '\0') + places(meta, strlen(meta));
+        int column = 4 + cli_places(o->name, strlen(o->name)) + (meta[0] != '\0') + cli_places(meta, strlen(meta));
         if (column >= INDENT) {
             putchar('\n');
             column = 0;

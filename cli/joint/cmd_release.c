@@ -12,17 +12,12 @@
 static tacet_status write_model(const tacet_usca_model *model, const char *path, tacet_error *err) {
     char folder[TACET__PATH];
     char *text = NULL;
-    const char *slash = strrchr(path, '/');
-    const size_t length = slash == NULL ? 0 : (size_t)(slash - path);
     if (strlen(path) >= sizeof folder) {
         return tacet__fail(err, TACET_INVALID, "the name of the output is too long");
     }
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    tacet_status status = tacet_usca_model_encode(model, &text, err);
-    if (status == TACET_OK) {
-        status = tacet__file_write(path, slash == NULL ? "." : length == 0 ? "/" : folder, text, 0644, err);
-    }
+    tacet_status status = tacet__folder_of(folder, path, err);
+    status = status != TACET_OK ? status : tacet_usca_model_encode(model, &text, err);
+    status = status != TACET_OK ? status : tacet__file_write(path, folder, text, 0644, err);
     free(text);
     return status;
 }

@@ -14,17 +14,9 @@ static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_erro
     return TACET_OK;
 }
 
-static size_t characters(const char *text) {
-    size_t count = 0;
-    for (; *text != '\0'; text++) {
-        count += (*text & 0xc0) != 0x80; /* one per character of UTF-8 */
-    }
-    return count;
-}
-
 /* Texts can be long; a table cannot. What is cut says so: "row 17…" is not row 17. */
 static void cell(const char *text, size_t width) {
-    const bool cut = characters(text) > width;
+    const bool cut = (size_t)cli_places(text, strlen(text)) > width;
     const size_t room = cut ? width - 1 : width;
     size_t shown = 0;
     for (const char *c = text; *c != '\0' && (shown < room || (*c & 0xc0) == 0x80); c++) {

@@ -1,6 +1,7 @@
 /* central.c - noise, ledger and JSON of the central policies. Ring: trusted. */
 #include "server/central.h"
 
+#include "base/entry.h"
 #include "base/fail.h"
 
 #include <tacet/gate/calibrate.h>
@@ -46,26 +47,6 @@ tacet_ask central_ask(const central *c, const char *what, const char *covered_fi
                        .covered_records = "each round, towards all other rounds"};
 }
 
-json_t *central_numbers(const double *values, size_t count) {
-    json_t *array = json_array();
-    for (size_t i = 0; i < count && array != NULL; i++) {
-        if (json_array_append_new(array, json_real(values[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    }
-    return array;
-}
-
-void central_hex(char out[2 * TACET_HASH_BYTES + 1], const unsigned char hash[TACET_HASH_BYTES]) {
-    static const char DIGITS[] = "0123456789abcdef";
-    for (size_t i = 0; i < TACET_HASH_BYTES; i++) {
-        out[2 * i] = DIGITS[hash[i] >> 4];
-        out[2 * i + 1] = DIGITS[hash[i] & 15];
-    }
-    out[2 * TACET_HASH_BYTES] = '\0';
-}
-
 tacet_status central_spent(const central *c, json_t **out, tacet_error *err) {
     tacet_ledger_totals t;
     char head[2 * TACET_HASH_BYTES + 1];
@@ -73,7 +54,7 @@ tacet_status central_spent(const central *c, json_t **out, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
-    central_hex(head, t.head);
+    tacet__hash_hex(head, t.head);
     *out = json_pack("{ss sf sf sf sf sI sI sI ss}", "kept_by", "the trusted store", "budget_eps", t.budget_eps,
                      "budget_delta", t.budget_delta, "spent_eps", t.eps, "spent_delta", t.delta, "entries",
                      (json_int_t)t.entries, "answered", (json_int_t)t.answered, "uncovered", (json_int_t)t.uncovered,

@@ -20,7 +20,5 @@ void central_close(central *c);
 /* One ticket a study; the texts are static. */
 tacet_ask central_ask(const central *c, const char *what, const char *covered_fields);
 tacet_status central_spent(const central *c, json_t **out, tacet_error *err);
-json_t *central_numbers(const double *values, size_t count);
-void central_hex(char out[2 * TACET_HASH_BYTES + 1], const unsigned char hash[TACET_HASH_BYTES]);
 
 #endif

@@ -6,6 +6,7 @@
 #include "server/commands.h"
 
 #include "base/domain.h"
+#include "base/entry.h"
 #include "base/fail.h"
 #include "base/memory.h"
 
@@ -153,10 +154,10 @@ static tacet_status joint_release(const tacet__learner *learner, const tacet__de
     tacet_blob_clear(&bytes);
     if (status == TACET_OK) {
         const tacet_receipt *r = tacet_release_receipt(release);
-        central_hex(hash, r->entry_hash);
+        tacet__hash_hex(hash, r->entry_hash);
         *out = json_pack("{ss si so so s{ss sb sf sf sf sf sf sI sI ss}}", "kind", "joint", "sign",
-                         def->minimise ? -1 : 1, "theta", central_numbers(theta, m), "sums",
-                         central_numbers(tacet_release_values(release), tacet_release_count(release)), "receipt",
+                         def->minimise ? -1 : 1, "theta", tacet__reals_json(theta, m), "sums",
+                         tacet__reals_json(tacet_release_values(release), tacet_release_count(release)), "receipt",
                          "mechanism", r->mechanism, "private", (int)r->is_private, "eps", r->eps, "delta", r->delta,
                          "sensitivity", r->sensitivity, "scale", r->scale, "error_sd", r->error_sd, "step",
                          (json_int_t)r->step, "entry", (json_int_t)r->entry, "entry_hash", hash);

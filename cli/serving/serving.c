@@ -48,7 +48,5 @@ int serving_run(const cli_command *self, tacet__host_settings *settings, const c
         (void)sigwait(&stop, &which);
     }
     tacet__host_stop(host);
-    return status == TACET_OK        ? CLI_EXIT_OK
-           : status == TACET_INVALID ? cli_usage(self, "%s", err.message)
-                                     : cli_fail(self, &err);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);
 }

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "trusted/beside.h"
+#include "trusted/usca_internal.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -329,11 +330,10 @@ tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *
 
 /* Beside the data, which it is a function of: the hash of the rows that a release was begun with. */
 static tacet_status begun_path(char path[TACET__PATH], const usca_job *job, const char *ticket, tacet_error *err) {
-    unsigned char hash[16];
-    char name[2 * sizeof hash + 1];
+    char name[TACET__TICKET_NAME + 1];
     char ending[sizeof name + 16];
-    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
-    (void)snprintf(ending, sizeof ending, ".%s.begun", sodium_bin2hex(name, sizeof name, hash, sizeof hash));
+    tacet__ticket_name(name, ticket);
+    (void)snprintf(ending, sizeof ending, ".%s.begun", name);
     return tacet__beside(path, job->data, ending, err);
 }
 
@@ -341,7 +341,7 @@ static bool has_begun(const usca_job *job, const char *ticket) {
     char stage[TACET_TICKET_MOST + 1];
     tacet_entry entry;
     tacet_blob memo;
-    (void)snprintf(stage, sizeof stage, "%.150s/stage 1", ticket);
+    tacet__usca_stage_ticket(stage, ticket, 1);
     tacet_blob_init(&memo);
     const bool begun = tacet_ledger_lookup(job->open_ledger, &entry, &memo, stage, NULL) == TACET_OK;
     tacet_blob_clear(&memo);
@@ -371,12 +371,9 @@ tacet_status usca_job_begin(const usca_job *job, const char *ticket, tacet_error
     free(before);
     if (status == TACET_OK && !begun) {
         /* Where it cannot be written nothing is refused: it guards against a mistake. */
-        (void)snprintf(folder, sizeof folder, "%s", path);
-        char *slash = strrchr(folder, '/');
-        if (slash != NULL) {
-            slash[slash == folder ? 1 : 0] = '\0';
+        if (tacet__folder_of(folder, path, NULL) == TACET_OK) {
+            (void)tacet__file_write(path, folder, rows, S_IRUSR | S_IWUSR, NULL);
         }
-        (void)tacet__file_write(path, slash != NULL ? folder : ".", rows, S_IRUSR | S_IWUSR, NULL);
     }
     return status;
 }

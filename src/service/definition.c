@@ -387,7 +387,7 @@ tacet_status tacet__definition_decode(tacet__definition *out, const char *text, 
 
 /* --- writing -------------------------------------------------------------------------------------------------------*/
 
-static json_t *reals_json(const double *values, size_t count) {
+json_t *tacet__reals_json(const double *values, size_t count) {
     json_t *array = json_array();
     for (size_t i = 0; i < count && array != NULL; i++) {
         if (json_array_append_new(array, json_real(values[i])) != 0) {
@@ -401,7 +401,7 @@ static json_t *reals_json(const double *values, size_t count) {
 static json_t *points_json(const tacet__definition *s) {
     json_t *points = json_array();
     for (size_t i = 0; i < s->count && points != NULL; i++) {
-        if (json_array_append_new(points, reals_json(s->points + i * s->d, s->d)) != 0) {
+        if (json_array_append_new(points, tacet__reals_json(s->points + i * s->d, s->d)) != 0) {
             json_decref(points);
             return NULL;
         }
@@ -410,13 +410,13 @@ static json_t *points_json(const tacet__definition *s) {
 }
 
 static json_t *domain_json(const tacet__definition *s) {
-    json_t *domain =
-        s->count > 0 ? json_pack("{so}", "points", points_json(s))
-                     : json_pack("{so so}", "lower", reals_json(s->lower, s->d), "upper", reals_json(s->upper, s->d));
+    json_t *domain = s->count > 0 ? json_pack("{so}", "points", points_json(s))
+                                  : json_pack("{so so}", "lower", tacet__reals_json(s->lower, s->d), "upper",
+                                              tacet__reals_json(s->upper, s->d));
     if (domain != NULL && s->context_dim > 0 &&
         json_object_set_new(domain, "context",
-                            json_pack("{so so}", "lower", reals_json(s->context_lower, s->context_dim), "upper",
-                                      reals_json(s->context_upper, s->context_dim))) != 0) {
+                            json_pack("{so so}", "lower", tacet__reals_json(s->context_lower, s->context_dim), "upper",
+                                      tacet__reals_json(s->context_upper, s->context_dim))) != 0) {
         json_decref(domain);
         return NULL;
     }
@@ -424,8 +424,9 @@ static json_t *domain_json(const tacet__definition *s) {
 }
 
 static json_t *prior_json(const tacet__definition *s) {
-    json_t *prior = json_pack("{ss so s[ff]}", "kernel", s->kernel, "lengthscale",
-                              reals_json(s->lengthscales, s->lengthscale_count), "reward", s->reward_lo, s->reward_hi);
+    json_t *prior =
+        json_pack("{ss so s[ff]}", "kernel", s->kernel, "lengthscale",
+                  tacet__reals_json(s->lengthscales, s->lengthscale_count), "reward", s->reward_lo, s->reward_hi);
     if (prior != NULL && s->trust == TACET_TRUST_LOCAL &&
         (json_object_set_new(prior, "mean", json_real(s->mean)) != 0 ||
          json_object_set_new(prior, "bound", json_real(s->bound)) != 0 ||

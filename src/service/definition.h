@@ -8,6 +8,7 @@
 #ifndef TACET_SRC_SERVICE_DEFINITION_H
 #define TACET_SRC_SERVICE_DEFINITION_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,6 +69,8 @@ tacet_status tacet__definition_decode(tacet__definition *out, const char *text, 
 /* The canonical text (from malloc): every field that applies, defaults written out, keys sorted, numbers with 17
  * digits. Decoding it and encoding again gives the same bytes. */
 tacet_status tacet__definition_encode(const tacet__definition *def, char **out, tacet_error *err);
+/* An array of numbers; NULL: no memory. */
+json_t *tacet__reals_json(const double *values, size_t count);
 bool tacet__definition_name_valid(const char *name);
 
 /* The range the policy sees; a value on its way to the policy; a value on its way back. */

@@ -5,7 +5,9 @@
 
 #include "base/fail.h"
 
+#include <sodium.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,12 @@ tacet_status tacet__beside(char out[TACET__PATH], const char *data, const char *
     const int n = snprintf(out, TACET__PATH, "%s%s", real != NULL ? real : data, ending);
     free(real);
     return n >= 0 && n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
+}
+
+void tacet__ticket_name(char out[TACET__TICKET_NAME + 1], const char *ticket) {
+    unsigned char hash[TACET__TICKET_NAME / 2];
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
+    (void)sodium_bin2hex(out, TACET__TICKET_NAME + 1, hash, sizeof hash);
 }
 
 void tacet__beside_note(const char *beside, const char *ledger) {

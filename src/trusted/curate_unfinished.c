@@ -7,24 +7,21 @@
 #include "trusted/curate_job.h"
 
 #include "base/fail.h"
+#include "trusted/beside.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = 16, TRIES = 16 };
+enum { TRIES = 16 };
 
 static tacet_status set_path(tacet__curate *job, tacet_error *err) {
-    const char *ticket = job->settings->ticket;
-    unsigned char hash[NAME_BYTES];
-    char name[2 * NAME_BYTES + 1];
-    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
-    (void)sodium_bin2hex(name, sizeof name, hash, sizeof hash);
+    char name[TACET__TICKET_NAME + 1];
+    tacet__ticket_name(name, job->settings->ticket);
     char *real = realpath(job->ledger, NULL); /* every name of the ledger, the folder's link too, leads to one place */
     if (real == NULL) {
         return tacet__fail(err, errno == ENOMEM ? TACET_NO_MEMORY : TACET_IO, "%s: cannot be found again", job->ledger);
@@ -81,10 +78,8 @@ FILE *tacet__curate_draft(const tacet__curate *job) {
 
 tacet_status tacet__curate_whole(const tacet__curate *job, FILE *file, tacet_error *err) {
     char folder[TACET__PATH];
-    const char *slash = strrchr(job->unfinished, '/'); /* the path is absolute */
-    const tacet_status status = tacet__file_finish(file, job->unfinished, err);
-    (void)snprintf(folder, sizeof folder, "%.*s", slash > job->unfinished ? (int)(slash - job->unfinished) : 1,
-                   job->unfinished);
+    tacet_status status = tacet__file_finish(file, job->unfinished, err);
+    status = status != TACET_OK ? status : tacet__folder_of(folder, job->unfinished, err);
     return status != TACET_OK ? status : tacet__folder_sync(folder, err);
 }
 

@@ -221,7 +221,7 @@ static tacet_status recall(void *user, const tacet__ledger_row *row, tacet_error
     const tacet__record *record = row->record;
     if (record->kind == TACET__RECORD_RESERVE && record->seq == desk->manifest.entry) {
         char hash[2 * TACET_HASH_BYTES + 1];
-        (void)sodium_bin2hex(hash, sizeof hash, row->hash, TACET_HASH_BYTES);
+        tacet__hash_hex(hash, row->hash);
         desk->released = strcmp(hash, desk->manifest.entry_hash) == 0;
     }
     if (record->kind != TACET__RECORD_RESERVE || strncmp(record->reserve.ticket, PREFIX, sizeof PREFIX - 1) != 0 ||

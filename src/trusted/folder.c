@@ -26,6 +26,17 @@ tacet_status tacet__path(char out[TACET__PATH], const char *folder, const char *
     return TACET_OK;
 }
 
+tacet_status tacet__folder_of(char out[TACET__PATH], const char *path, tacet_error *err) {
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash == NULL || slash == path ? 1 : (size_t)(slash - path);
+    if (length >= TACET__PATH) {
+        return tacet__fail(err, TACET_INVALID, "the path is too long");
+    }
+    memcpy(out, slash == NULL ? "." : path, length);
+    out[length] = '\0';
+    return TACET_OK;
+}
+
 tacet_status tacet__folder_make(const char *folder, tacet_error *err) {
     struct stat st;
     if (mkdir(folder, 0700) == 0) {

@@ -10,6 +10,8 @@ enum { TACET__PATH = 4096 };
 
 /* folder/name into out. INVALID: too long. */
 tacet_status tacet__path(char out[TACET__PATH], const char *folder, const char *name, tacet_error *err);
+/* The folder of a path: what is before the last slash, "." where there is none. INVALID: too long. */
+tacet_status tacet__folder_of(char out[TACET__PATH], const char *path, tacet_error *err);
 /* Makes the folder when it is missing (its parent must exist). DENIED, IO. */
 tacet_status tacet__folder_make(const char *folder, tacet_error *err);
 /* The bytes [from, to) may go to the disk meanwhile, so that the sync at the end has less to wait for. */

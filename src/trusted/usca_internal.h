@@ -40,6 +40,8 @@ tacet_status tacet__usca_plan_for(const tacet_usca_learner *learner, tacet__usca
 /* As tacet_usca_release, with a plan made before (for learner->count records). */
 tacet_status tacet__usca_release_planned(const tacet_usca_learner *learner, tacet_usca_model **out,
                                          const tacet_ask *ask, const tacet__usca_plan *plan, tacet_error *err);
+/* Under which ticket the ledger has a stage, 1, 2, …, of the release with this ticket. */
+void tacet__usca_stage_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t stage);
 /* Which stage each record is in: row numbers decide, in proportion all along. */
 tacet_status tacet__usca_assign(unsigned char **out, const tacet__usca_plan *plan, size_t count, tacet_error *err);
 /* weights = A theta: from features to kernel functions at the nodes. */

@@ -257,7 +257,7 @@ static tacet_status reports_of_release(const usca *u, size_t *count, bool *older
         return TACET_OK;
     }
     tacet_blob_init(&what);
-    (void)snprintf(ticket, sizeof ticket, "%s/stage 1", u->ticket);
+    tacet__usca_stage_ticket(ticket, u->ticket, 1);
     tacet_status status = tacet_ledger_what(u->ask.ledger, &what, ticket, &none);
     if (status == TACET_OK) {
         const char *text = (const char *)what.data;

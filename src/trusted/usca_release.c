@@ -119,8 +119,8 @@ typedef struct staging {
     tacet_receipt receipts[TACET__USCA_STAGES_MOST];
 } staging;
 
-static void stage_ticket(char out[TACET_TICKET_MOST + 1], const tacet_ask *ask, size_t j) {
-    (void)snprintf(out, TACET_TICKET_MOST + 1, "%.150s/stage %zu", ask->ticket, j + 1);
+void tacet__usca_stage_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t stage) {
+    (void)snprintf(out, TACET_TICKET_MOST + 1, "%.150s/stage %zu", ticket, stage);
 }
 
 /* How many records there are is part of the question: it decides which of them are in which stage, and a release that
@@ -139,7 +139,7 @@ static tacet_status name_records(staging *s, char out[TACET_CHARGE_TEXT_MOST + 1
     }
     tacet_error none = {0};
     tacet_blob_init(&begun);
-    stage_ticket(ticket, s->ask, 0);
+    tacet__usca_stage_ticket(ticket, s->ask->ticket, 1);
     tacet_status status = tacet_ledger_what(s->ask->ledger, &begun, ticket, &none);
     if (status == TACET_OK && strcmp((const char *)begun.data, what) == 0) {
         s->what = what;
@@ -183,7 +183,7 @@ static tacet_status run_stage(const staging *s, tacet_release **out, size_t j, c
         ask.group = group;
         ask.part = part;
     }
-    stage_ticket(ticket, s->ask, j);
+    tacet__usca_stage_ticket(ticket, s->ask->ticket, j + 1);
     ask.ticket = ticket;
     ask.what = s->what;
     tacet_status status = s->stored_only ? require_stored(&ask, err) : TACET_OK;
