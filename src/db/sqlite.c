@@ -198,6 +198,19 @@ static tacet_status open_reader(store *db, const char *path, const char *vfs, ta
     return TACET_OK;
 }
 
+/* A change of the log needs the file for itself, and SQLite gives up at once where two begin one together, lest each
+ * waits for the other: the first opening of a new store by several. */
+static tacet_status step_patiently(store *db, tacet__query *query, bool *row, tacet_error *err) {
+    tacet_error inner = {0};
+    tacet_status status = tacet__query_step(query, row, &inner);
+    for (int count = 0; status == TACET_BUSY && on_busy(db, count) != 0; count++) {
+        tacet__query_reset(query);
+        tacet_error_clear(&inner);
+        status = tacet__query_step(query, row, &inner);
+    }
+    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", inner.message);
+}
+
 /* Sets the log and its syncing, and looks whether they took: a store that silently was less durable would be worse than
  * none. */
 static tacet_status make_durable(store *db, const char *path, tacet_error *err) {
@@ -211,7 +224,7 @@ static tacet_status make_durable(store *db, const char *path, tacet_error *err) 
         status = tacet__db_prepare(&db->base, &query, "PRAGMA journal_mode=WAL", err);
     }
     if (status == TACET_OK) {
-        status = tacet__query_step(query, &row, err);
+        status = step_patiently(db, query, &row, err);
     }
     if (status == TACET_OK) {
         size_t size = 0;
