@@ -108,6 +108,10 @@ static void measure(const maps *s, tacet__usca_symmetry *out, double leverage) {
         out->exchange[c] = exchanged <= SLACK * leverage;
         worst = fmax(worst, fmax(out->mirror[c] ? mirrored : 0, out->exchange[c] ? exchanged : 0));
     }
+    for (size_t c = 0; c + 1 < s->d; c++) {
+        /* Where only one of two that are exchanged was mirrored within the slack, a point could need more maps. */
+        out->exchange[c] = out->exchange[c] && out->mirror[c] == out->mirror[c + 1];
+    }
     /* A point reaches the folded box by at most d mirror images and d (d - 1)/2 exchanges. */
     const size_t most = s->d + s->d * (s->d - 1) / 2;
     out->defect = worst * (double)most;

@@ -14,7 +14,6 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
-#include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,10 +175,7 @@ static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *
 }
 
 static void forget_body(tacet__server *server, upload *up) {
-    if (up->body != NULL) {
-        sodium_memzero(up->body, up->size); /* what a client sent may be private */
-    }
-    free(up->body);
+    tacet__wipe_free(up->body); /* what a client sent may be private */
     (void)atomic_fetch_sub(&server->held, up->size);
     up->body = NULL;
     up->size = up->capacity = 0;
