@@ -61,6 +61,18 @@ static void knorm(tacet_noise *noise) {
         (void)tacet__draw_knorm(noise, &out[i], 64, 2.5, GRID, NULL);
     }
 }
+static void knorm_rows(tacet_noise *noise, size_t d) {
+    (void)tacet__draw_knorm_rows(noise, out, COUNT / d, d, 2.5, GRID, NULL);
+}
+static void knorm_2(tacet_noise *noise) {
+    knorm_rows(noise, 2);
+}
+static void knorm_3(tacet_noise *noise) {
+    knorm_rows(noise, 3);
+}
+static void knorm_10(tacet_noise *noise) {
+    knorm_rows(noise, 10);
+}
 static void hybrid(tacet_noise *noise) {
     tacet_ldp ldp;
     (void)tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, 0, 1, NULL);
@@ -98,6 +110,9 @@ int main(void) {
         {"laplace, exact", laplace},
         {"discrete laplace, exact", discrete_laplace},
         {"knorm (64), exact", knorm},
+        {"knorm (2), exact", knorm_2},
+        {"knorm (3), exact", knorm_3},
+        {"knorm (10), exact", knorm_10},
         {"hybrid report, exact", hybrid},
     };
     tacet_noise *noise = NULL;

@@ -186,12 +186,23 @@ static void add_box_on_grid(double *out, const double *raw, size_t rows, const t
     }
 }
 
+/* Noise for `rows` rows, each a vector of the bound's length. */
+static tacet_status draw_noise(const tacet_mechanism *m, tacet_noise *noise, double *out, size_t rows,
+                               tacet_error *err) {
+    const size_t count = m->bound->count;
+    switch (m->kind) {
+    case TACET_MECHANISM_GAUSSIAN:
+        return tacet__draw_gaussian(noise, out, rows * count, m->scale, m->grid_exponent, err);
+    case TACET_MECHANISM_LAPLACE:
+        return tacet__draw_laplace(noise, out, rows * count, m->scale, m->grid_exponent, err);
+    default: /* K-norm: choices draw no noise */
+        return tacet__draw_knorm_rows(noise, out, rows, count, m->scale, m->grid_exponent, err);
+    }
+}
+
 tacet_status tacet__mechanism_draw_box(const tacet_mechanism *m, tacet_noise *noise, double *out, const double *raw,
                                        size_t rows, tacet_error *err) {
-    const size_t numbers = rows * m->bound->count;
-    const tacet_status s = m->kind == TACET_MECHANISM_GAUSSIAN
-                               ? tacet__draw_gaussian(noise, out, numbers, m->scale, m->grid_exponent, err)
-                               : tacet__draw_laplace(noise, out, numbers, m->scale, m->grid_exponent, err);
+    const tacet_status s = draw_noise(m, noise, out, rows, err);
     if (s == TACET_OK) {
         add_box_on_grid(out, raw, rows, m->bound, m->grid_exponent);
     }
@@ -206,13 +217,9 @@ tacet_status tacet__mechanism_draw(const tacet_mechanism *m, tacet_noise *noise,
     if (tacet__mechanism_chooses(m)) {
         return draw_choice(m, noise, out, value, err);
     }
-    const size_t count = m->bound->count;
-    const tacet_status s =
-        m->kind == TACET_MECHANISM_GAUSSIAN  ? tacet__draw_gaussian(noise, out, count, m->scale, m->grid_exponent, err)
-        : m->kind == TACET_MECHANISM_LAPLACE ? tacet__draw_laplace(noise, out, count, m->scale, m->grid_exponent, err)
-                                             : tacet__draw_knorm(noise, out, count, m->scale, m->grid_exponent, err);
+    const tacet_status s = draw_noise(m, noise, out, 1, err);
     if (s == TACET_OK) {
-        add_on_grid(out, value->values, count, m->grid_exponent);
+        add_on_grid(out, value->values, m->bound->count, m->grid_exponent);
     }
     return s;
 }

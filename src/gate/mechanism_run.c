@@ -179,9 +179,8 @@ tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bou
 tacet_status tacet_table_rows(tacet_table *table, tacet_noise *noise, double *values, const tacet_raw *raw, size_t rows,
                               tacet_error *err) {
     const tacet_mechanism *m = table->mechanism;
-    if (m->bound->kind != TACET__BOUND_BOX || m->kind == TACET_MECHANISM_KNORM) {
-        return tacet__fail(err, TACET_INVALID,
-                           "many rows at once are for boxes, and noise that coordinates do not share");
+    if (m->bound->kind != TACET__BOUND_BOX) {
+        return tacet__fail(err, TACET_INVALID, "many rows at once are for boxes");
     }
     if (!(rows <= raw->count / m->bound->raw_count)) {
         return tacet__fail(err, TACET_INVALID, "%zu rows of %zu numbers, but %zu raw numbers", rows,

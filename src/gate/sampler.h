@@ -44,6 +44,9 @@ tacet_status tacet__draw_discrete_laplace(tacet_noise *noise, double *out, size_
  * exp(-|v|_2 / theta): radius Gamma(count, theta), uniform direction. Allocates its working space: NO_MEMORY. */
 tacet_status tacet__draw_knorm(tacet_noise *noise, double *out, size_t count, double theta, int grid_exponent,
                                tacet_error *err);
+/* `rows` such vectors, one after the other in `out`: the same numbers as by so many calls. */
+tacet_status tacet__draw_knorm_rows(tacet_noise *noise, double *out, size_t rows, size_t count, double theta,
+                                    int grid_exponent, tacet_error *err);
 
 /* Chooses one of `count` candidates by whole-numbered scores whose sensitivity is `sensitivity` units, with pure eps:
  * permute-and-flip (needs `scratch`, of `count` places) and the exponential mechanism. Coins have the exponent

@@ -4,7 +4,7 @@
  * normals, v = theta |G| Z with G in R^(count+1) and Z in R^count standard normal: normals can be drawn digit by digit,
  * and which cell of the grid a coordinate lies in is then a comparison of whole numbers, squared so that the root
  * disappears. Digits are added until every comparison is decided.
- * Cost: 2 count + 1 normals and some 500 ns a coordinate; allocates (count + 1) lazy reals. */
+ * Cost: 2 count + 1 normals and some 500 ns a coordinate; allocates (count + 1) lazy reals, once for all rows. */
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -156,8 +156,8 @@ static void draw(tacet_noise *noise, knorm *k, double *out, size_t count, double
     }
 }
 
-tacet_status tacet__draw_knorm(tacet_noise *noise, double *out, size_t count, double theta, int grid_exponent,
-                               tacet_error *err) {
+tacet_status tacet__draw_knorm_rows(tacet_noise *noise, double *out, size_t rows, size_t count, double theta,
+                                    int grid_exponent, tacet_error *err) {
     lazy_scale scale;
     const tacet_status status = tacet__lazy_scale(&scale, theta, grid_exponent, 0, err);
     if (status != TACET_OK) {
@@ -177,9 +177,17 @@ tacet_status tacet__draw_knorm(tacet_noise *noise, double *out, size_t count, do
     }
     tacet__big_multiply(k.scale, &scale.m, 1, &scale.m, 1);
     noise->exhausted = false;
-    draw(noise, &k, out, count, theta / scale.grid, scale.grid);
+    for (size_t r = 0; r < rows && !noise->exhausted; r++) {
+        k.level = 0;
+        draw(noise, &k, out + r * count, count, theta / scale.grid, scale.grid);
+    }
     sodium_memzero(k.g, k.count * sizeof *k.g);
     free(k.g);
     sodium_memzero(&k, sizeof k);
-    return tacet__draw_done(noise, out, count, err);
+    return tacet__draw_done(noise, out, rows * count, err);
+}
+
+tacet_status tacet__draw_knorm(tacet_noise *noise, double *out, size_t count, double theta, int grid_exponent,
+                               tacet_error *err) {
+    return tacet__draw_knorm_rows(noise, out, 1, count, theta, grid_exponent, err);
 }

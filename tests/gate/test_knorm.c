@@ -167,6 +167,47 @@ static void test_low_guess(void **state) {
     tacet_noise_close(noise);
 }
 
+/* Many vectors are those of as many calls, whatever levels they need; the row whose digits run out wipes them all. */
+static void test_rows(void **state) {
+    (void)state;
+    enum { ROWS = 300, COUNT = 3 };
+    tacet_noise *noise = NULL, *same = NULL;
+    double rows[ROWS * COUNT], single[COUNT];
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 1, NULL));
+    assert_ok(tacet_noise_open_seeded(&same, 3, 1, NULL));
+    assert_ok(tacet__draw_knorm_rows(noise, rows, ROWS, COUNT, 1.7, -20, NULL));
+    for (size_t r = 0; r < ROWS; r++) {
+        assert_ok(tacet__draw_knorm(same, single, COUNT, 1.7, -20, NULL));
+        assert_memory_equal(single, rows + COUNT * r, sizeof single);
+    }
+    assert_ok(tacet__draw_knorm_rows(noise, rows, 0, COUNT, 1.7, -20, NULL));
+    tacet_noise_close(noise);
+    tacet_noise_close(same);
+    noise = script_open();
+    for (int second = 0; second < 2; second++) { /* which of two vectors straddles, as in test_levels */
+        uint64_t words[64];
+        size_t n = 0;
+        double x[3] = {7, 7, 7};
+        for (int v = 0; v < 2; v++) {
+            n = push(words, n, 64, 0);
+            n = push(words, n, 0, 0);
+            n = push(words, n, v == second ? 31 : 64, v == second ? LAZY_HEAD_MASK : 0);
+            for (unsigned i = 0; v == second && i < (second ? LAZY_MORE : 1); i++) {
+                words[n++] = second ? 0 : UINT64_MAX;
+                words[n++] = 0;
+                words[n++] = UINT64_MAX;
+            }
+        }
+        script(noise, words, n);
+        /* Digits that the first needed are none of the second's; those that the second has not got are missed. */
+        assert_status(tacet__draw_knorm_rows(noise, x, 2 + (size_t)second, 1, 1, 0, NULL),
+                      second ? TACET_NUMERIC : TACET_OK);
+        assert_script_used(noise);
+        assert_true(second ? x[0] == 0 && x[1] == 0 && x[2] == 0 : x[0] == 1 && x[1] == 1 && x[2] == 7);
+    }
+    tacet_noise_close(noise);
+}
+
 static void test_limits(void **state) {
     (void)state;
     tacet_noise *noise = script_open();
@@ -218,7 +259,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line),      cmocka_unit_test(test_radius_and_direction),
         cmocka_unit_test(test_levels),    cmocka_unit_test(test_guess),
-        cmocka_unit_test(test_low_guess), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_low_guess), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,10 +69,10 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_table_open(tacet_table **out, tace
 /* values[count] receives the next row. STATE: all rows were drawn, or an earlier one failed. INVALID: another bound. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row,
                                                         tacet_error *err);
-/* Many rows at once, for bounds that are boxes and noise that coordinates do not share: the first rows x count numbers
- * of `raw`, row after row, are clipped to the box of the mechanism and drawn with `noise`, which must be private if the
- * noise of the ask is and seeded if it is not. Several threads may do so at a time, each with a raw vector and a noise
- * of its own. STATE: more rows than are left, or an earlier one failed. INVALID: the rest. */
+/* Many rows at once, for bounds that are boxes: the first rows x count numbers of `raw`, row after row, are clipped to
+ * the box of the mechanism and drawn with `noise`, which must be private if the noise of the ask is and seeded if it is
+ * not. Several threads may do so at a time, each with a raw vector and a noise of its own. STATE: more rows than are
+ * left, or an earlier one failed. NO_MEMORY: K-norm only. NUMERIC as above. INVALID: the rest. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_table_rows(tacet_table *table, tacet_noise *noise, double *values,
                                                          const tacet_raw *raw, size_t rows, tacet_error *err);
 /* The next bytes of what will be let go (the rows as text, say), in their order: the receipt has the BLAKE2b-256 of all
