@@ -12,7 +12,7 @@
 /* NaN (or 0, or NULL) where an option was not given: the parser accepts finite numbers only. */
 typedef struct options {
     double eps, delta, sensitivity, sigma, scale, rho, lo, hi;
-    size_t count, rounds;
+    size_t count, rounds, dims;
     const char *factorization, *kind;
 } options;
 
@@ -76,6 +76,9 @@ static tacet_status laplace(json_t *out, options *o, tacet_error *err) {
     if (given(o->eps) + given(o->scale) != 1) {
         return usage(err, "laplace needs one of --eps and --scale");
     }
+    if (o->dims == 0) {
+        return usage(err, "--dims must be at least 1");
+    }
     /* scale = sensitivity/eps, and the other way round; both rounded up */
     const tacet_status s = given(o->eps) ? tacet_calibrate_laplace(&o->scale, o->eps, o->sensitivity, err)
                                          : tacet_calibrate_laplace(&o->eps, o->scale, o->sensitivity, err);
@@ -86,7 +89,8 @@ static tacet_status laplace(json_t *out, options *o, tacet_error *err) {
         put(out, "scale", o->scale);
         put(out, "eps", o->eps);
         put(out, "sensitivity", o->sensitivity);
-        put(out, "sd", o->scale * sqrt(2.0));
+        (void)json_object_set_new(out, "dims", json_integer((json_int_t)o->dims));
+        put(out, "sd", o->scale * sqrt((double)o->dims + 1.0)); /* of the radius Gamma(dims), shared by dims numbers */
         put(out, "mu", mu);
         put(out, "rho", rho);
     }
@@ -209,15 +213,16 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         calibrator run;
     } MECHANISMS[] = {{"gaussian", gaussian},       {"laplace", laplace}, {"zcdp", zcdp},
                       {"exponential", exponential}, {"stream", stream},   {"randomizer", randomizer}};
-    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, 1, 0, NULL, NULL};
+    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, 1, 0, 1, NULL, NULL};
     const cli_option table[] = {
         {"eps", CLI_DOUBLE, &o.eps, "E", "privacy parameter eps, > 0", false},
         {"delta", CLI_DOUBLE, &o.delta, "D", "privacy parameter delta, > 0 and < 1", false},
         {"sensitivity", CLI_DOUBLE, &o.sensitivity, "S",
-         "largest distance of the answers on neighbouring data (L2; laplace: L1); default 1", false},
+         "largest distance of the answers on neighbouring data (L2); default 1", false},
         {"sigma", CLI_DOUBLE, &o.sigma, "S", "gaussian: standard deviation of the noise", false},
         {"count", CLI_SIZE, &o.count, "K", "gaussian: releases of the same kind on the same data; default 1", false},
         {"scale", CLI_DOUBLE, &o.scale, "B", "laplace: scale of the noise", false},
+        {"dims", CLI_SIZE, &o.dims, "D", "laplace: coordinates that one Euclidean draw is shared by; default 1", false},
         {"rho", CLI_DOUBLE, &o.rho, "R", "zcdp: privacy parameter rho", false},
         {"rounds", CLI_SIZE, &o.rounds, "T", "stream: how many rounds, at least 2", false},
         {"factorization", CLI_STRING, &o.factorization, "NAME", "stream: tree, toeplitz or blt; default blt", false},

@@ -9,7 +9,11 @@ static const cli_command COMMANDS[] = {
      "gaussian: --eps and --delta give sigma (analytic calibration); --sigma with --delta gives eps, with --eps gives "
      "delta. --count K: K releases together. classic_sigma is the textbook formula, for comparison only: it is proven "
      "for eps < 1.\n\n"
-     "laplace: --eps gives scale; --scale gives eps.\n\n"
+     "laplace: --eps gives scale; --scale gives eps. sd is that of one number; with --dims D, of each of D numbers "
+     "that "
+     "get one vector of density exp(-|v|/scale), as 'tacet curate --mechanism laplace' draws it. For D numbers with "
+     "noise "
+     "of their own, the sensitivity is in L1.\n\n"
      "zcdp: --rho with --delta gives eps, with --eps gives delta; --eps and --delta give rho.\n\n"
      "exponential: --eps gives rate, the exponent per unit of score, and rho.\n\n"
      "stream: --rounds T --factorization tree, toeplitz or blt gives max_sd, the largest standard deviation of a noisy "
@@ -20,6 +24,7 @@ static const cli_command COMMANDS[] = {
      "of a report, its largest distance from the middle, and the sub-Gaussian proxy variance.",
      "tacet calibrate gaussian --eps 1 --delta 1e-5 --sensitivity 1 --json\n"
      "tacet calibrate gaussian --sigma 3.73 --delta 1e-5\n"
+     "tacet calibrate laplace --eps 1 --dims 3\n"
      "tacet calibrate stream --rounds 1000 --factorization blt --json\n"
      "tacet calibrate randomizer --kind hybrid --eps 1 --lo 0 --hi 1",
      cmd_calibrate},
