@@ -122,6 +122,29 @@ static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_
     return CLI_EXIT_OK;
 }
 
+/* The mechanism, and the delta that goes with it: `delta` is what was given, NAN if nothing was. */
+static int mechanism_from(tacet_curate_settings *s, const arguments *a, double delta, const cli_command *self) {
+    static const char *const NAMES[] = {"gaussian", "projection", "published", "laplace"}; /* as in the enumeration */
+    enum { MECHANISMS = 4 };
+    size_t kind = 0;
+    while (kind < MECHANISMS && strcmp(NAMES[kind], a->mechanism) != 0) {
+        kind++;
+    }
+    if (kind == MECHANISMS) {
+        return cli_usage(self, "--mechanism: '%s' is none of gaussian, laplace, projection, published", a->mechanism);
+    }
+    s->mechanism = (tacet_curate_mechanism)kind;
+    if (s->mechanism != TACET_CURATE_LAPLACE) {
+        s->delta = isnan(delta) ? s->delta : delta;
+        return CLI_EXIT_OK;
+    }
+    s->delta = 0;
+    if (!isnan(delta) && delta != 0) {
+        return cli_usage(self, "--delta: the laplace mechanism has pure eps, so there is none to give (it is 0)");
+    }
+    return a->suggest_r ? cli_usage(self, "--suggest-r concerns the published mechanism, not laplace") : CLI_EXIT_OK;
+}
+
 static void progress(double fraction, void *user) {
     (void)user;
     cli_progress(fraction, "drawing");
@@ -143,8 +166,8 @@ static int suggest(const tacet_curate_settings *s, const cli_command *self) {
     return CLI_EXIT_OK;
 }
 
-/* What is left of the protection when a record becomes any other within the bounds: the Gaussian curve at their whole
- * distance, which is more than distance times eps. NAN: the release protects nothing. */
+/* What is left of the protection when a record becomes any other within the bounds: distance times eps for laplace; the
+ * Gaussian curve at their whole distance, which is more than that, otherwise. NAN: the release protects nothing. */
 static double eps_of_any_change(const tacet_manifest *m) {
     double distance = 0;
     double mu = 0;
@@ -152,12 +175,54 @@ static double eps_of_any_change(const tacet_manifest *m) {
     for (size_t i = 0; i < m->column_count; i++) {
         distance = hypot(distance, (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit);
     }
+    if (m->is_private && m->scale > 0) {
+        return m->eps * fmax(distance * (1 + 1e-12), 1);
+    }
     if (!m->is_private || tacet_gdp_mu(&mu, m->eps, m->delta, NULL) != TACET_OK) {
         return NAN;
     }
     return distance <= 1                                                                  ? m->eps
            : tacet_gdp_eps(&eps, mu * distance * (1 + 1e-12), m->delta, NULL) == TACET_OK ? eps
                                                                                           : NAN;
+}
+
+/* The standard deviation that laplace would have had instead, where it is less. NAN: it would not. The two have the
+ * same sensitivity, so the ratio is that at sensitivity 1. */
+static double sd_of_laplace(const tacet_manifest *m) {
+    double gaussian = 0;
+    double laplace = 0;
+    if (strcmp(m->mechanism, "gaussian") != 0 || !m->is_private ||
+        tacet_calibrate_gaussian(&gaussian, m->eps, m->delta, 1, NULL) != TACET_OK ||
+        tacet_calibrate_laplace(&laplace, m->eps, 1, NULL) != TACET_OK) {
+        return NAN;
+    }
+    const double sd = m->sigma / gaussian * laplace * sqrt((double)m->dims + 1);
+    return sd < m->sigma ? sd : NAN;
+}
+
+/* Some fields are there for some mechanisms only. */
+static void complete(json_t *object, const tacet_manifest *m) {
+    const double sd = sd_of_laplace(m);
+    if (m->scale > 0) {
+        (void)json_object_set_new(object, "scale", cli_real(m->scale));
+    }
+    if (!isnan(sd)) {
+        (void)json_object_set_new(object, "laplace_sigma", cli_real(sd));
+    }
+}
+
+static void show(const tacet_manifest *m, const char *folder, const char *protects, double any_change) {
+    printf("%s/release.csv: %zu records, %zu coordinates each\n", folder, m->rows, m->dims);
+    printf("%s\n", protects != NULL ? protects : "");
+    if (any_change > m->eps) {
+        printf("a record that becomes any other within the bounds is hidden at eps = %.3g only\n",
+               any_change * (1 + 5e-3));
+    }
+    printf("noise: standard deviation %.6g per coordinate in scaled units, on a grid of %g\n", m->sigma, m->grid);
+    if (m->outputs_private) {
+        printf("measured values: each randomised with eps %g, once for a record, which the ledger adds to the above\n",
+               m->outputs.eps);
+    }
 }
 
 static int report(const tacet_curate_settings *s, const tacet_manifest *m, double seconds, const cli_command *self) {
@@ -169,26 +234,24 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, doubl
         cli_say(self, "%s%s", TACET_MANIFEST_STAMP, s->seeded ? ": seeded noise, for tests only" : "");
     }
     if (!cli_json_wanted()) {
-        printf("%s/release.csv: %zu records, %zu coordinates each\n", s->folder, m->rows, m->dims);
-        printf("%s\n", protects != NULL ? protects : "");
-        if (any_change > m->eps) {
-            printf("a record that becomes any other within the bounds is hidden at eps = %.3g only\n",
-                   any_change * (1 + 5e-3));
-        }
-        printf("noise: standard deviation %.6g per coordinate in scaled units, on a grid of %g\n", m->sigma, m->grid);
-        if (m->outputs_private) {
-            printf(
-                "measured values: each randomised with eps %g, once for a record, which the ledger adds to the above\n",
-                m->outputs.eps);
-        }
+        const double sd = sd_of_laplace(m);
+        show(m, s->folder, protects, any_change);
         printf("ledger entry %llu of %s\n", (unsigned long long)m->entry, ledger);
+        if (!isnan(sd)) {
+            cli_say(self,
+                    "note: --mechanism laplace would need a standard deviation of %.3g instead of %.3g per coordinate, "
+                    "and no delta",
+                    sd, m->sigma);
+        }
     }
-    cli_json_print(json_pack("{ss ss sb so so so so so sI sI ss? ss sI ss sf}", "folder", s->folder, "mechanism",
-                             m->mechanism, "private", (int)m->is_private, "eps", cli_real(m->eps), "delta",
-                             cli_real(m->delta), "eps_any_change", cli_real(any_change), "sigma", cli_real(m->sigma),
-                             "grid", cli_real(m->grid), "rows", (json_int_t)m->rows, "dims", (json_int_t)m->dims,
-                             "protects", protects, "ledger", ledger, "ledger_entry", (json_int_t)m->entry,
-                             "ledger_hash", m->entry_hash, "seconds", seconds));
+    json_t *object =
+        json_pack("{ss ss sb so so so so so sI sI ss? ss sI ss sf}", "folder", s->folder, "mechanism", m->mechanism,
+                  "private", (int)m->is_private, "eps", cli_real(m->eps), "delta", cli_real(m->delta), "eps_any_change",
+                  cli_real(any_change), "sigma", cli_real(m->sigma), "grid", cli_real(m->grid), "rows",
+                  (json_int_t)m->rows, "dims", (json_int_t)m->dims, "protects", protects, "ledger", ledger,
+                  "ledger_entry", (json_int_t)m->entry, "ledger_hash", m->entry_hash, "seconds", seconds);
+    complete(object, m);
+    cli_json_print(object);
     free(protects);
     return CLI_EXIT_OK;
 }
@@ -206,7 +269,7 @@ static void tidy(const char *folder) {
 
 int cmd_curate(int argc, char **argv, const cli_command *self) {
     static tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
-    static const char *const NAMES[] = {"gaussian", "projection", "published"};
+    double delta = NAN;
     arguments a = {.mechanism = "gaussian", .output_mechanism = "hybrid"};
     tacet_curate_settings s;
     tacet_manifest manifest;
@@ -223,7 +286,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         {"radius", CLI_DOUBLE, &a.radius, "R",
          "instead of units: scale the box of the bounds so that its corners are at distance R from its centre", false},
         {"eps", CLI_DOUBLE, &s.eps, "E", "privacy of the release", true},
-        {"delta", CLI_DOUBLE, &s.delta, "D", "(default 1e-5)", false},
+        {"delta", CLI_DOUBLE, &delta, "D", "(default 1e-5; laplace has none)", false},
         {"out", CLI_STRING, &s.folder, "DIR", "receives release.csv, manifest.json, and a link to the ledger", true},
         {"ledger", CLI_STRING, &s.ledger, "FILE",
          "the ledger (default: the --data FILE with .ledger.db added, one for all releases of the table)", false},
@@ -240,7 +303,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         {"output-mechanism", CLI_STRING, &a.output_mechanism, "NAME",
          "laplace, staircase, duchi, piecewise or hybrid (default)", false},
         {"", CLI_FLAG, NULL, NULL, "Mechanism:", false},
-        {"mechanism", CLI_STRING, &a.mechanism, "NAME", "gaussian (default), projection or published", false},
+        {"mechanism", CLI_STRING, &a.mechanism, "NAME", "gaussian (default), laplace, projection or published", false},
         {"dims", CLI_SIZE, &s.dims, "R", "coordinates released by projection and published", false},
         {"projection-seed", CLI_U64, &s.seed, "S", "of the public matrix of a projection (default 1)", false},
         {"i-know-this-is-not-private", CLI_FLAG, &s.accept_not_private, NULL, "allow the published mechanism", false},
@@ -254,18 +317,11 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    size_t kind = 0;
-    while (kind < 3 && strcmp(NAMES[kind], a.mechanism) != 0) {
-        kind++;
-    }
-    if (kind == 3) {
-        return cli_usage(self, "--mechanism: '%s' is none of gaussian, projection, published", a.mechanism);
-    }
-    s.mechanism = (tacet_curate_mechanism)kind;
     s.seeded = s.noise_seed != no_seed;
     s.columns = columns;
     s.progress = progress;
-    code = columns_from(columns, &s.column_count, &a, self);
+    code = mechanism_from(&s, &a, delta, self);
+    code = code != CLI_EXIT_OK ? code : columns_from(columns, &s.column_count, &a, self);
     code = code != CLI_EXIT_OK ? code : outputs_from(&s, &a, self);
     if (code != CLI_EXIT_OK) {
         return code;

@@ -21,13 +21,15 @@ static const cli_command COMMANDS[] = {
             "a column counts as distance 1, and a move of one record by up to distance 1 is what eps and delta "
             "protect. "
             "Values outside the bounds are clipped, silently: how many were is a fact about the records.\n\n"
-            "Mechanism 'gaussian' (default) adds exact rounded Gaussian noise to every coordinate. 'projection' first "
-            "projects to --dims coordinates with a public random matrix. 'published' is the mechanism of Kharkovskii, "
-            "Dai "
-            "and Low (2020), which is NOT differentially private (docs/algorithms/outsourced.md) and is refused unless "
+            "Mechanism 'gaussian' (default) adds exact rounded Gaussian noise to every coordinate. 'laplace' adds to "
+            "each record one exact rounded vector with density proportional to exp(-eps |v|): pure eps, without delta, "
+            "and less noise up to about twelve columns; a change k times as large then costs k times eps. 'projection' "
+            "first projects to --dims coordinates with a public random matrix. 'published' is the mechanism of "
+            "Kharkovskii, Dai and Low (2020), which is NOT differentially private (docs/algorithms/outsourced.md) and "
+            "is refused unless "
             "--i-know-this-is-not-private is given.",
         .examples = "tacet curate --data patients.csv --inputs age,bmi --bounds age=0:100,bmi=10:60 \\\n"
-                    "    --unit age=5,bmi=2 --eps 3 --out release/\n"
+                    "    --unit age=5,bmi=2 --eps 3 --mechanism laplace --out release/\n"
                     "tacet ledger show --ledger release/ledger.db",
         .run = cmd_curate,
     },

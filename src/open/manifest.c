@@ -45,6 +45,10 @@ static void six_digits(char out[DIGITS], double x, bool up) {
     }
 }
 
+static bool is_laplace(const tacet_manifest *m) {
+    return strcmp(m->mechanism, "laplace") == 0;
+}
+
 char *tacet_manifest_protects(const tacet_manifest *m) {
     char eps[DIGITS];
     char delta[DIGITS];
@@ -66,9 +70,9 @@ char *tacet_manifest_protects(const tacet_manifest *m) {
     size_t at =
         (size_t)snprintf(text, SENTENCE,
                          "Any change of one record that keeps the sum of (change / unit)^2 over its columns at or "
-                         "below 1 is hidden by release.csv at eps = %s, delta = %s; for one column alone that is a "
+                         "below 1 is hidden by release.csv at eps = %s, delta = %s%s; for one column alone that is a "
                          "change of up to ",
-                         eps, delta);
+                         eps, delta, is_laplace(m) ? " (a change k times as large at k times this eps)" : "");
     for (size_t i = 0; i < m->column_count && at < SENTENCE; i++) {
         six_digits(unit, m->columns[i].unit, false);
         at += (size_t)snprintf(text + at, SENTENCE - at, "%s%s in %s",
@@ -128,7 +132,11 @@ static char *with_newline(char *text) {
 }
 
 tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_error *err) {
+    static const char MADE_UP[] = "manifest: a name is not UTF-8, or a number is not finite";
     *out = NULL;
+    if (is_laplace(m) && !isfinite(m->scale)) {
+        return tacet__fail(err, TACET_INVALID, "%s", MADE_UP);
+    }
     char *protects = tacet_manifest_protects(m);
     char *uncovered = tacet_manifest_uncovered(m);
     json_t *outputs = m->outputs_private
@@ -143,6 +151,9 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
                   "entry", (json_int_t)m->entry, "hash", m->entry_hash);
     if (root != NULL && m->decimals >= 0) {
         (void)json_object_set_new(root, "decimals", json_integer(m->decimals));
+    }
+    if (root != NULL && is_laplace(m)) {
+        (void)json_object_set_new(root, "scale", json_real(m->scale));
     }
     if (root != NULL && !m->is_private) {
         (void)json_object_set_new(root, "stamp", json_string(TACET_MANIFEST_STAMP));
@@ -160,7 +171,7 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
     free(protects);
     free(uncovered);
     if (made_up) {
-        return tacet__fail(err, TACET_INVALID, "manifest: a name is not UTF-8, or a number is not finite");
+        return tacet__fail(err, TACET_INVALID, "%s", MADE_UP);
     }
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory writing a manifest");
 }
@@ -253,8 +264,9 @@ static void read_outputs(reading *r, tacet_manifest *m, const json_t *root) {
 static void read_mechanism(reading *r, tacet_manifest *m, const json_t *root) {
     text_of(r, root, "mechanism", m->mechanism, sizeof m->mechanism);
     const bool published = strcmp(m->mechanism, "published") == 0;
-    if (strcmp(m->mechanism, "gaussian") != 0 && strcmp(m->mechanism, "projection") != 0 && !published) {
-        complain(r, "mechanism", "is none of gaussian, projection, published");
+    if (strcmp(m->mechanism, "gaussian") != 0 && strcmp(m->mechanism, "projection") != 0 && !is_laplace(m) &&
+        !published) {
+        complain(r, "mechanism", "is none of gaussian, laplace, projection, published");
     }
     const json_t *is_private = json_object_get(root, "private");
     if (!json_is_boolean(is_private)) {
@@ -268,6 +280,21 @@ static void read_mechanism(reading *r, tacet_manifest *m, const json_t *root) {
         const json_t *projection = json_object_get(root, "projection");
         m->projection_seed = count_of(r, projection, "seed", 0, INT64_MAX);
         m->projection_norm = real_of(r, projection, "largest_singular_value", 0);
+    }
+}
+
+/* The law in one number, and the others as they follow from it. */
+static void read_laplace(reading *r, tacet_manifest *m, const json_t *root) {
+    m->scale = real_of(r, root, "scale", 0);
+    const double sigma = m->scale * sqrt((double)m->dims + 1);
+    if (!(m->scale > 0)) {
+        complain(r, "scale", "is not above 0");
+    }
+    if (!(fabs(m->sigma - sigma) <= 1e-6 * sigma)) {
+        complain(r, "sigma", "is not what scale and dims make it");
+    }
+    if (m->delta != 0) {
+        complain(r, "delta", "is not 0, as it is for laplace");
     }
 }
 
@@ -293,6 +320,9 @@ tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t
     out->decimals = json_object_get(root, "decimals") == NULL ? -1 : (int)count_of(&r, root, "decimals", 0, 17);
     out->rows = count_of(&r, root, "rows", 1, MOST_ROWS);
     out->dims = count_of(&r, root, "dims", 1, MOST_DIMS);
+    if (is_laplace(out)) {
+        read_laplace(&r, out, root);
+    }
     out->queries = count_of(&r, root, "queries", 0, SIZE_MAX / 2);
     const json_t *receipt = json_object_get(root, "receipt");
     out->entry = count_of(&r, receipt, "entry", 0, INT64_MAX);

@@ -1,6 +1,7 @@
 /* curate.c - the curator's one release: settings, budget, files.
- * Ring: trusted. Source: Kharkovskii, Dai, Low 2020, with the mechanism replaced; docs/algorithms/outsourced.md has the
- * proof and the list of what differs. Gate order: the ledger is charged before the first draw; files appear only after
+ * Ring: trusted. Source: Kharkovskii, Dai, Low 2020, with the mechanism replaced (Gaussian: Balle, Wang 2018; Laplace:
+ * Hardt, Talwar 2010 with the Euclidean ball, Andres et al. 2013); docs/algorithms/outsourced.md has the proofs and the
+ * list of what differs. Gate order: the ledger is charged before the first draw; files appear only after
  * the commit. */
 #include "trusted/curate_job.h"
 
@@ -32,6 +33,11 @@ void tacet_curate_units(tacet_manifest_column *columns, size_t count, double rad
     }
 }
 
+/* Whether it has another number of coordinates than there are columns. */
+static bool projects(const tacet_curate_settings *s) {
+    return s->mechanism == TACET_CURATE_PROJECTION || s->mechanism == TACET_CURATE_PUBLISHED;
+}
+
 static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *err) {
     if (s->data == NULL || s->folder == NULL || s->column_count == 0 || s->column_count > TACET_MANIFEST_COLUMNS) {
         return tacet__fail(err, TACET_INVALID, "a table, a folder, and 1 to %d input columns are needed",
@@ -52,13 +58,20 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
             }
         }
     }
-    if (!(s->eps > 0) || !isfinite(s->eps) || !(s->delta > 0 && s->delta < 1)) {
+    if (!((int)s->mechanism >= TACET_CURATE_GAUSSIAN && (int)s->mechanism <= TACET_CURATE_LAPLACE)) {
+        return tacet__fail(err, TACET_INVALID, "no such mechanism");
+    }
+    if (s->mechanism == TACET_CURATE_LAPLACE && s->delta != 0) {
+        return tacet__fail(err, TACET_INVALID, "the laplace mechanism has pure eps: its delta is 0, no other");
+    }
+    if (!(s->eps > 0) || !isfinite(s->eps) ||
+        (s->mechanism != TACET_CURATE_LAPLACE && !(s->delta > 0 && s->delta < 1))) {
         return tacet__fail(err, TACET_INVALID, "eps must be above 0 and delta between 0 and 1");
     }
     if (!(s->budget_eps >= 0 && s->budget_eps < INFINITY) || !(s->budget_delta >= 0 && s->budget_delta < 1)) {
         return tacet__fail(err, TACET_INVALID, "a budget needs eps above 0 and delta between 0 and 1");
     }
-    if (s->mechanism != TACET_CURATE_GAUSSIAN && (s->dims == 0 || s->dims > TACET_MANIFEST_COLUMNS)) {
+    if (projects(s) && (s->dims == 0 || s->dims > TACET_MANIFEST_COLUMNS)) {
         return tacet__fail(err, TACET_INVALID, "this mechanism needs 1 to %d dimensions", TACET_MANIFEST_COLUMNS);
     }
     if (s->mechanism == TACET_CURATE_PUBLISHED && !s->accept_not_private) {
@@ -83,7 +96,7 @@ void tacet__curate_columns(tacet__curate *job) {
 static tacet_status prepare(tacet__curate *job, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     job->d = s->column_count;
-    job->dims = s->mechanism == TACET_CURATE_GAUSSIAN ? job->d : s->dims;
+    job->dims = projects(s) ? s->dims : job->d;
     job->decimals = -1;
     tacet__curate_columns(job);
     tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
@@ -135,14 +148,26 @@ static double norm_of(const double *x, size_t count) {
 
 /* Released numbers are rounded once more, to decimals worth printing: steps of a thousandth of the noise or less, which
  * nobody can tell from none. It comes after the noise, so it reveals nothing. -1: no such number of decimals. */
-static int decimals_for(double sigma) {
+static int decimals_for(double scale) {
     double step = 1;
     int decimals = 0;
-    while (decimals <= TACET__FIXED_DECIMALS && step * 1000 > sigma) {
+    while (decimals <= TACET__FIXED_DECIMALS && step * 1000 > scale) {
         step /= 10;
         decimals++;
     }
     return decimals <= TACET__FIXED_DECIMALS ? decimals : -1;
+}
+
+/* The noise in the words of the manifest. */
+static void note_noise(tacet__curate *job, tacet_manifest *m) {
+    const double scale = tacet_mechanism_scale(job->mechanism);
+    const bool laplace = job->settings->mechanism == TACET_CURATE_LAPLACE;
+    m->scale = laplace ? scale : 0;
+    /* The radius is Gamma(d, scale): its mean square d (d + 1) scale^2 is shared by d coordinates. */
+    m->sigma = laplace ? scale * sqrt((double)job->dims + 1) : scale;
+    job->decimals = decimals_for(scale);
+    m->decimals = job->decimals;
+    m->grid = ldexp(1, tacet_mechanism_grid_exponent(job->mechanism));
 }
 
 static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
@@ -151,6 +176,8 @@ static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_
     double *lower = TACET__ZALLOC(double, room);
     double *upper = TACET__ZALLOC(double, room);
     tacet_neighbours neighbours = {.relation = TACET_RELATION_MOVE, .move = 1};
+    const tacet_mechanism_kind kind =
+        s->mechanism == TACET_CURATE_LAPLACE ? TACET_MECHANISM_KNORM : TACET_MECHANISM_GAUSSIAN;
     tacet_status status = TACET_OK;
     if (lower == NULL || upper == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
@@ -175,14 +202,11 @@ static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_
         neighbours.move += 0x1p-50 * (double)(job->d + 2) * norm_of(upper, job->dims);
     }
     status = status != TACET_OK ? status : tacet_bound_box(&job->bound, lower, upper, job->dims, err);
-    status = status != TACET_OK ? status
-                                : tacet_mechanism_create(&job->mechanism, TACET_MECHANISM_GAUSSIAN, job->bound,
-                                                         &neighbours, s->eps, s->delta, err);
+    status = status != TACET_OK
+                 ? status
+                 : tacet_mechanism_create(&job->mechanism, kind, job->bound, &neighbours, s->eps, s->delta, err);
     if (status == TACET_OK) {
-        m->sigma = tacet_mechanism_scale(job->mechanism);
-        job->decimals = decimals_for(m->sigma);
-        m->decimals = job->decimals;
-        m->grid = ldexp(1, tacet_mechanism_grid_exponent(job->mechanism));
+        note_noise(job, m);
     }
 done:
     free(lower);
@@ -194,6 +218,10 @@ done:
 static tacet_status budget(double *eps, const tacet_curate_settings *s, tacet_error *err) {
     *eps = s->budget_eps > 0 ? s->budget_eps : s->eps * (1 + ROUNDING);
     if (s->budget_eps > 0 || !s->outputs_private) {
+        return TACET_OK;
+    }
+    if (s->mechanism == TACET_CURATE_LAPLACE) {
+        *eps = (s->eps + s->outputs.eps) * (1 + ROUNDING);
         return TACET_OK;
     }
     double release = 0;
@@ -211,6 +239,10 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     tacet_ledger_settings settings;
     tacet_ledger_settings_defaults(&settings);
     settings.delta = s->budget_delta > 0 ? s->budget_delta : s->delta;
+    if (s->mechanism == TACET_CURATE_LAPLACE) {
+        /* Pure charges add up. As Gaussian curves they would cost several times their eps, and a delta. */
+        settings.accounting = TACET_ACCOUNTING_BASIC;
+    }
     /* A ledger that exists has its budget; another one is asked for on purpose only, and refused. */
     settings.use_stored = !(s->budget_eps > 0 || s->budget_delta > 0) && access(job->ledger, F_OK) == 0;
     /* The published projection is one uncovered disclosure itself. */
@@ -227,7 +259,7 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
 }
 
 static void describe(tacet_manifest *m, const tacet__curate *job) {
-    static const char *const NAMES[] = {"gaussian", "projection", "published"};
+    static const char *const NAMES[] = {"gaussian", "projection", "published", "laplace"};
     const tacet_curate_settings *s = job->settings;
     (void)snprintf(m->mechanism, sizeof m->mechanism, "%s", NAMES[s->mechanism]);
     m->eps = s->eps;

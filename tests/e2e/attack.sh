@@ -1,5 +1,5 @@
 #!/bin/sh
-# attack.sh - the rebuilding attack reads a published release and fails against ours; the published mechanism is refused
+# attack.sh - the rebuilding attack reads a published release and fails against ours, of either law; the published mechanism is refused
 # and stamped.
 set -eu
 tacet=$TACET_BIN/tacet
@@ -22,6 +22,11 @@ grep -q '"private":true' "$tmp/ours.json" || fail "our release does not say it i
 "$tacet" audit outsourced --release "$tmp/ours" --data "$tmp/p.csv" --known 100 --json >"$tmp/a.json" || fail "the attack succeeded against ours"
 grep -q '"succeeded":false,"recovered":0.0' "$tmp/a.json" || fail "a record of ours was read: $(cat "$tmp/a.json")"
 
+curate laplace --mechanism laplace --json >"$tmp/laplace.json"
+grep -q '"mechanism":"laplace","private":true,"eps":3.0,"delta":0.0,' "$tmp/laplace.json" || fail "the laplace release: $(cat "$tmp/laplace.json")"
+"$tacet" audit outsourced --release "$tmp/laplace" --data "$tmp/p.csv" --known 100 --json >"$tmp/a.json" || fail "the attack succeeded against laplace"
+grep -q '"succeeded":false,"recovered":0.0' "$tmp/a.json" || fail "a record of laplace was read: $(cat "$tmp/a.json")"
+
 code=0
 curate published --mechanism published --dims 8 2>"$tmp/err" || code=$?
 [ "$code" -eq 1 ] || fail "the published mechanism was not refused (exit $code)"
@@ -37,4 +42,4 @@ grep -q '"succeeded":true,"recovered":1.0' "$tmp/b.json" || fail "four known rec
 "$tacet" audit outsourced --release "$tmp/published" --data "$tmp/p.csv" --known 3 --json | grep -q '"succeeded":false' || fail "three known records of three columns should not do"
 r=$(curate r --suggest-r 2>/dev/null)
 [ "$r" -ge 0 ] || fail "no suggestion for r"
-echo "the published release was read from 4 records; ours was not from 100"
+echo "the published release was read from 4 records; ours were not from 100"

@@ -2,8 +2,10 @@
 # curate_kill.sh - `tacet curate` ended with kill -9 at seeded moments, and started again each time with the same command, into two
 # folders in turn. However often: one entry in the ledger, charged once, and a release that is whole; at no moment
 # is there a release.csv that is not, nor anything else in a folder that could be handed on; rows of an attempt that was cut
-# short lie beside the ledger, in one file at the most, and are gone when there is a release.
+# short lie beside the ledger, in one file at the most, and are gone when there is a release. Another mechanism than the
+# default is its argument.
 set -eu
+mechanism=${1:-gaussian}
 RANDOM=3
 rows=100000
 work=$(mktemp -d)
@@ -20,7 +22,7 @@ begin() { # begin: a table that was never released, and no folder
 }
 curate() { # curate FOLDER
     exec "$TACET_BIN/tacet-curator" curate --data "$work/data/table.csv" --inputs a,b,c --bounds a=0:97,b=0:13,c=0:7 --radius 9 \
-        --eps 2 --out "$work/$1" --json
+        --eps 2 --mechanism "$mechanism" --out "$work/$1" --json
 }
 whole() { # whole FOLDER: what lies there is a complete release
     [ "$(wc -l <"$work/$1/release.csv")" = $((rows + 1)) ] || fail "a release that is not whole"

@@ -26,6 +26,14 @@ static tacet_manifest example(void) {
     return m;
 }
 
+/* Density proportional to exp(-|v| / 1.5) in two coordinates. */
+static void make_laplace(tacet_manifest *m) {
+    memcpy(m->mechanism, "laplace", 8);
+    m->delta = 0;
+    m->scale = 1.5;
+    m->sigma = 1.5 * sqrt(3);
+}
+
 static void test_round_trip(void **state) {
     (void)state;
     tacet_manifest m = example();
@@ -73,7 +81,8 @@ static void test_round_trip(void **state) {
 /* Each: a piece of the good text, what stands there instead, and the field the message must name. */
 static const char *const BAD[][3] = {
     {"tacet-release-1", "tacet-release-2", "format"},
-    {"\"gaussian\"", "\"laplace\"", "mechanism"},
+    {"\"gaussian\"", "\"cauchy\"", "mechanism"},
+    {"\"gaussian\"", "\"laplace\"", "scale"},
     {"\"gaussian\"", "\"projection\"", "seed"},
     {"\"gaussian\"", "\"published\"", "private"},
     {"\"private\": true", "\"private\": 1", "private"},
@@ -102,23 +111,30 @@ static const char *const BAD[][3] = {
     {"\"age\"", "\"0123456789012345678901234567890123456789012345678901234567890123\"", "name"},
 };
 
-static void test_bad_fields(void **state) {
-    (void)state;
-    const tacet_manifest m = example();
+static const char *const BAD_LAPLACE[][3] = {
+    {"\"scale\": 1.5", "\"scale\": 0.0", "scale"},
+    {"\"scale\": 1.5", "\"scale\": \"1.5\"", "scale"},
+    {"\"scale\"", "\"theta\"", "scale"},
+    {"\"scale\": 1.5", "\"scale\": 1.50001", "sigma"},
+    {"\"delta\": 0.0", "\"delta\": 1e-5", "delta"},
+    {"\"dims\": 2", "\"dims\": 3", "sigma"},
+};
+
+static void bad_fields(const tacet_manifest *m, const char *const (*bad)[3], size_t count) {
     char *text = NULL;
-    assert_ok(tacet_manifest_encode(&m, &text, NULL));
-    for (size_t k = 0; k < sizeof BAD / sizeof BAD[0]; k++) {
+    assert_ok(tacet_manifest_encode(m, &text, NULL));
+    for (size_t k = 0; k < count; k++) {
         tacet_manifest out;
         tacet_error err = {0};
         char changed[8192];
         char field[64];
-        const char *at = strstr(text, BAD[k][0]);
+        const char *at = strstr(text, bad[k][0]);
         if (at == NULL) {
             print_error("case %zu is not in the text\n%s\n", k, text);
         }
         assert_non_null(at);
-        (void)snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, BAD[k][1], at + strlen(BAD[k][0]));
-        (void)snprintf(field, sizeof field, "'%s'", BAD[k][2]);
+        (void)snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, bad[k][1], at + strlen(bad[k][0]));
+        (void)snprintf(field, sizeof field, "'%s'", bad[k][2]);
         const tacet_status status = tacet_manifest_decode(&out, changed, strlen(changed), &err);
         if (status != TACET_PARSE || strstr(err.message, field) == NULL) {
             print_error("case %zu: %s\n", k, err.message);
@@ -128,6 +144,41 @@ static void test_bad_fields(void **state) {
         assert_null(out.columns);
     }
     free(text);
+}
+
+static void test_bad_fields(void **state) {
+    (void)state;
+    tacet_manifest m = example();
+    bad_fields(&m, BAD, sizeof BAD / sizeof BAD[0]);
+    make_laplace(&m);
+    bad_fields(&m, BAD_LAPLACE, sizeof BAD_LAPLACE / sizeof BAD_LAPLACE[0]);
+}
+
+/* The law of the noise is read back; what other mechanisms write does not have it. */
+static void test_laplace(void **state) {
+    (void)state;
+    tacet_manifest m = example();
+    tacet_manifest out;
+    char *text = NULL;
+    assert_ok(tacet_manifest_encode(&m, &text, NULL));
+    assert_null(strstr(text, "scale"));
+    assert_ok(tacet_manifest_decode(&out, text, strlen(text), NULL));
+    assert_true(out.scale == 0);
+    tacet_manifest_clear(&out);
+    free(text);
+    make_laplace(&m);
+    assert_ok(tacet_manifest_encode(&m, &text, NULL));
+    assert_ok(tacet_manifest_decode(&out, text, strlen(text), NULL));
+    assert_string_equal(out.mechanism, "laplace");
+    assert_true(out.scale == 1.5 && out.sigma == m.sigma && out.delta == 0 && out.is_private);
+    tacet_manifest_clear(&out);
+    free(text);
+    text = tacet_manifest_protects(&m);
+    assert_non_null(strstr(text, "at eps = 0.1, delta = 0 (a change k times as large at k times this eps);"));
+    free(text);
+    m.scale = NAN;
+    assert_status(tacet_manifest_encode(&m, &text, NULL), TACET_INVALID);
+    assert_null(text);
 }
 
 static void test_not_json(void **state) {
@@ -261,9 +312,9 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_bad_fields), cmocka_unit_test(test_not_json),
-        cmocka_unit_test(test_unwritable), cmocka_unit_test(test_sentences),  cmocka_unit_test(test_projection_matrix),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_bad_fields), cmocka_unit_test(test_laplace),
+        cmocka_unit_test(test_not_json),          cmocka_unit_test(test_unwritable), cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_projection_matrix), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

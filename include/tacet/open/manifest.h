@@ -23,11 +23,13 @@ typedef struct tacet_manifest_column {
 } tacet_manifest_column;
 
 typedef struct tacet_manifest {
-    char mechanism[TACET_MANIFEST_NAME]; /* "gaussian", "projection", "published" */
+    char mechanism[TACET_MANIFEST_NAME]; /* "gaussian", "laplace", "projection", "published" */
     bool is_private;                     /* false: stamped NOT DIFFERENTIALLY PRIVATE */
     double eps, delta;
-    double sigma; /* of the noise on each released coordinate; 0 for published */
-    double grid;  /* noise is drawn exactly, on whole multiples of it; 0 for published */
+    double sigma; /* standard deviation of the noise on each released coordinate; 0 for published */
+    double
+        scale;   /* laplace: its density is proportional to exp(-|v|_2 / scale), sigma = scale sqrt(dims + 1); else 0 */
+    double grid; /* noise is drawn exactly, on whole multiples of it; 0 for published */
     int decimals; /* then rounded to so many decimals; -1: not rounded */
     size_t rows;
     size_t dims;                    /* released coordinates */

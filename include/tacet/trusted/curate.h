@@ -19,7 +19,8 @@ extern "C" {
 typedef enum tacet_curate_mechanism {
     TACET_CURATE_GAUSSIAN,
     TACET_CURATE_PROJECTION,
-    TACET_CURATE_PUBLISHED /* not private */
+    TACET_CURATE_PUBLISHED, /* not private */
+    TACET_CURATE_LAPLACE    /* Euclidean Laplace noise: pure eps */
 } tacet_curate_mechanism;
 
 typedef struct tacet_curate_settings {
@@ -29,10 +30,10 @@ typedef struct tacet_curate_settings {
     const tacet_manifest_column *columns; /* inputs with their public bounds and units */
     size_t column_count;
     tacet_curate_mechanism mechanism;
-    size_t dims;   /* projection, published: released coordinates */
-    uint64_t seed; /* projection: of the public matrix */
-    double eps;    /* of the release */
-    double delta;
+    size_t dims;         /* projection, published: released coordinates */
+    uint64_t seed;       /* projection: of the public matrix */
+    double eps;          /* of the release */
+    double delta;        /* in (0, 1); laplace: 0 */
     double budget_eps;   /* of a new ledger; 0: what this release and its outputs need, or what the ledger has */
     double budget_delta; /* likewise; 0: delta */
     bool outputs_private;

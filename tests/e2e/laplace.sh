@@ -1,0 +1,89 @@
+#!/bin/bash
+# laplace.sh - a release by --mechanism laplace from end to end: curated with private outputs, served over TLS, searched by both
+# modelers, accounted for in pure eps. The modeler takes the law of the noise from the manifest: under another one it asks for
+# other rows.
+set -eu
+work=$(mktemp -d)
+server=
+cleanup() {
+    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap cleanup EXIT
+fail() {
+    echo "laplace.sh: $1" >&2
+    cat "$work/err" >&2 2>/dev/null || true
+    exit 1
+}
+curator=$TACET_BIN/tacet-curator
+awk 'BEGIN { print "a,b,y"; for (i = 0; i < 225; i++) { a = i % 15; b = int(i / 15)
+    printf "%d,%d,%.6f\n", a, b, exp(-((a - 10) ^ 2 + (b - 4) ^ 2) / 30) } }' >"$work/data.csv"
+curate() { # curate FOLDER OPTIONS...
+    local out=$1
+    shift
+    "$curator" curate --data "$work/data.csv" --inputs a,b --bounds a=0:14,b=0:14 --unit a=2,b=2 --eps 3 --mechanism laplace \
+        --out "$work/$out" --ledger "$work/$out/ledger.db" --json "$@" >"$work/json" 2>"$work/err" || fail "no release"
+}
+serve() { # serve FOLDER
+    rm -f "$work/ready"
+    "$curator" serve --release "$work/$1" --keys "$work/keys" --data "$work/data.csv" --values y --listen 127.0.0.1:0 \
+        --ready-file "$work/ready" >/dev/null 2>"$work/err" &
+    server=$!
+    local i
+    for ((i = 0; i < 600; i++)); do
+        [ -s "$work/ready" ] && { url=$(cat "$work/ready"); return; }
+        sleep 0.05
+    done
+    fail "the curator does not come up"
+}
+stop() {
+    kill "$server"
+    wait "$server" || fail "the curator did not end well"
+    server=
+}
+model() { # model STATE OPTIONS...
+    local state=$1
+    shift
+    "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$state" --lengthscale 2 --initial 3 --seed 5 \
+        --json "$@" >"$work/out" 2>"$work/err" || fail "the modeler failed: $*"
+}
+rows() { sed -n 's/.*"rows":\(\[[^]]*\]\).*/\1/p' "$work/out"; }
+totals() { # totals EPS: what the ledger says, and that it verifies
+    "$TACET_BIN/tacet-ledger" ledger verify --ledger "$work/release/ledger.db" --json >"$work/json" || fail "the ledger does not verify"
+    "$TACET_BIN/tacet-ledger" ledger show --ledger "$work/release/ledger.db" >"$work/json" || fail "no ledger"
+    grep -q "^that is eps $1, delta 0 of eps 3.5, delta 0$" "$work/json" || fail "the ledger says $(cat "$work/json")"
+}
+"$curator" init --dir "$work/keys" >/dev/null
+
+# Pure eps: 3 for the release, and 0.5 for the dearest record that is measured.
+curate release --queries 20 --eps-output 0.5 --output-range 0:1
+grep -q '"mechanism":"laplace","private":true,"eps":3.0,"delta":0.0,' "$work/json" || fail "the release: $(cat "$work/json")"
+grep -q '"scale": 0.33333' "$work/release/manifest.json" || fail "the manifest has no scale"
+totals 3
+serve release
+model latent --queries 8 --modeler latent
+grep -q '"mechanism":"laplace","private":true,"eps":3.0,"delta":0.0,' "$work/out" || fail "the modeler: $(cat "$work/out")"
+grep -q '"modeler":"latent"' "$work/out" || fail "not the latent modeler"
+first=$(rows)
+model latent --queries 8 --modeler latent
+[ "$(rows)" = "$first" ] || fail "a finished run says something else"
+stop
+totals 3.5
+
+# The law of the manifest: with the standard deviation of the same release called Gaussian, later rows are others.
+curate seeded --queries 60 --seed 3
+cp -r "$work/seeded" "$work/called"
+sed -i 's/"mechanism": "laplace"/"mechanism": "gaussian"/' "$work/called/manifest.json"
+serve seeded
+model law --queries 25 --modeler latent
+first=$(rows)
+model again --queries 25 --modeler latent
+[ "$(rows)" = "$first" ] || fail "the same search asks for other rows"
+model eiv --queries 8 --modeler eiv
+grep -q '"modeler":"eiv"' "$work/out" || fail "not the errors-in-variables modeler"
+stop
+serve called
+model other --queries 25 --modeler latent
+stop
+[ "$(rows)" != "$first" ] || fail "the modeler does not mind the law of the noise"
+echo "pure eps from end to end"
