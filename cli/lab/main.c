@@ -83,6 +83,7 @@ static const cli_command COMMANDS[] = {
      "tacet plan --model outsourced --candidates 2000 --dim 3 --lengthscale 0.2 --queries 40 --eps 0.5,1,2,4,8 "
      "--report "
      "plan.html\n"
+     "tacet plan --model outsourced --mechanism laplace --dim 2 --eps 0.5,1,2,4\n"
      "tacet plan --model joint --candidates 25 --dim 2 --lengthscale 0.25 --rounds 1000 --eps 1,10\n"
      "tacet plan --model local --rounds 20000 --eps 0.5,1,2 --json",
      lab_plan},

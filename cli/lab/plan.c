@@ -320,6 +320,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
     const char *model = NULL;
     size_t queries = 0;
     size_t threads = 0;
+    double delta = NAN;
     const cli_option options[] = {
         {"model", CLI_STRING, &model, "NAME", "outsourced, joint, local, local-joint or usca.", true},
         {"", CLI_FLAG, NULL, NULL, "Problem", false},
@@ -343,8 +344,10 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
          false},
         {"", CLI_FLAG, NULL, NULL, "Privacy", false},
         {"eps", CLI_STRING, &eps, "LIST", "Values to try. Default 0.5,1,2,4,8.", false},
-        {"delta", CLI_DOUBLE, &q->delta, "D", "outsourced, joint, local-joint. Default 1e-5. The others have none.",
-         false},
+        {"delta", CLI_DOUBLE, &delta, "D",
+         "outsourced, joint, local-joint. Default 1e-5. The others have none, nor has laplace.", false},
+        {"mechanism", CLI_STRING, &q->mechanism, "NAME",
+         "outsourced: gaussian (default) or laplace, the noise of 'tacet curate --mechanism'.", false},
         {"", CLI_FLAG, NULL, NULL, "Simulation", false},
         {"trials", CLI_COUNT, &q->trials, "N", "Made-up functions. Default 20; usca 10.", false},
         {"seed", CLI_U64, &q->seed, "S", "Default 1.", false},
@@ -364,6 +367,10 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
     if (!read_eps(&p, eps)) {
         return cli_usage(self, "--eps is a list of 1 to %d different positive numbers", (int)MOST_EPS);
     }
+    if (!isnan(delta) && delta != 0 && strcmp(q->mechanism, "laplace") == 0) {
+        return cli_usage(self, "--delta: the laplace mechanism has pure eps, so there is none to give (it is 0)");
+    }
+    q->delta = isnan(delta) || strcmp(q->mechanism, "laplace") == 0 ? q->delta : delta;
     q->rounds = queries > 0 ? queries : q->rounds;
     plan_complete(q);
     tacet_error err;

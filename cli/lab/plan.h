@@ -9,6 +9,7 @@ typedef struct plan_problem {
     size_t candidates, dim, rounds, trials; /* 0: the model's own */
     double lengthscale;                     /* fraction of the domain */
     double noise, radius, delta;
+    const char *mechanism; /* outsourced: gaussian or laplace */
     uint64_t seed;
 } plan_problem;
 

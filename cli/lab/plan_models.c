@@ -17,7 +17,8 @@ static const double MOST_CELLS = 2e8;
 static const double NEGLIGIBLE = 100;
 
 plan_problem plan_defaults(void) {
-    return (plan_problem){.lengthscale = 0.2, .noise = 0.1, .radius = 25, .delta = 1e-5, .seed = 1};
+    return (plan_problem){
+        .lengthscale = 0.2, .noise = 0.1, .radius = 25, .delta = 1e-5, .mechanism = "gaussian", .seed = 1};
 }
 
 void plan_complete(plan_problem *p) {
@@ -31,12 +32,19 @@ void plan_complete(plan_problem *p) {
     p->trials = p->trials > 0 ? p->trials : TRIALS[p->model];
 }
 
+static bool is_laplace(const plan_problem *p) {
+    return p->model == LAB_OUTSOURCED && strcmp(p->mechanism, "laplace") == 0;
+}
+
 tacet_status plan_check(const plan_problem *p, tacet_error *err) {
     const bool joint = p->model == LAB_JOINT || p->model == LAB_LOCAL_JOINT;
     const size_t most = joint ? JOINT_ENV_MOST_DIM : p->model == LAB_USCA ? USCA_MOST_DIM : MOST_INPUTS;
     if (p->dim > most) {
         return tacet__fail(err, TACET_INVALID, "--model %s is planned for at most %zu coordinates", NAMES[p->model],
                            most);
+    }
+    if (strcmp(p->mechanism, "gaussian") != 0 && !is_laplace(p)) {
+        return tacet__fail(err, TACET_INVALID, "--mechanism is gaussian or laplace, for --model outsourced");
     }
     if (!(p->lengthscale > 0 && p->noise >= 0 && p->radius > 0 && p->delta > 0 && p->delta < 1)) {
         return tacet__fail(
@@ -81,7 +89,7 @@ const char *plan_quantity(lab_model model) {
 }
 
 double plan_delta(const plan_problem *p) {
-    return p->model == LAB_LOCAL || p->model == LAB_USCA ? 0 : p->delta;
+    return p->model == LAB_LOCAL || p->model == LAB_USCA || is_laplace(p) ? 0 : p->delta;
 }
 
 void plan_words(char *out, size_t size, const plan_problem *p) {
@@ -89,9 +97,9 @@ void plan_words(char *out, size_t size, const plan_problem *p) {
     if (plan_delta(p) > 0) {
         (void)snprintf(delta, sizeof delta, "delta %g", p->delta);
     }
-    (void)snprintf(out, size, "%s: %zu candidates, dimension %zu, lengthscale %g of the domain, noise %g, %zu %s, %s",
+    (void)snprintf(out, size, "%s: %zu candidates, dimension %zu, lengthscale %g of the domain, noise %g, %zu %s, %s%s",
                    NAMES[p->model], p->candidates, p->dim, p->lengthscale, p->noise, p->rounds,
-                   p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta);
+                   p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta, is_laplace(p) ? " by laplace" : "");
 }
 
 static lab_outsourced_request outsourced(const plan_problem *p, plan_player player, double eps) {
@@ -102,7 +110,9 @@ static lab_outsourced_request outsourced(const plan_problem *p, plan_player play
                                     .noise_var = p->noise * p->noise,
                                     .candidates = p->candidates,
                                     .dim = p->dim,
-                                    .mechanism = player == PLAN_RANDOM ? "random" : "gaussian",
+                                    .mechanism = player == PLAN_RANDOM    ? "random"
+                                                 : player == PLAN_PRIVATE ? p->mechanism
+                                                                          : "gaussian",
                                     .modeler = "auto",
                                     .eps = player == PLAN_NONPRIVATE ? NEGLIGIBLE : eps,
                                     .delta = p->delta,

@@ -27,6 +27,13 @@ grep -q 'no better than random at 20 queries' "$work/plan.html" || fail "the pag
     --threads 1 >"$work/two" 2>/dev/null
 [ "$(sed 's/,"seconds".*//' "$work/out")" = "$(sed 's/,"seconds".*//' "$work/two")" ] ||
     fail "the number of threads or the order of --eps changes the plan"
+"$tacet" plan --model outsourced --mechanism laplace --candidates 400 --dim 2 --lengthscale 0.3 --queries 20 --eps 0.02,50 --trials 8 --json \
+    >"$work/laplace" 2>/dev/null
+grep -q '20 queries, pure eps by laplace","delta":0.0,' "$work/laplace" || fail "laplace: $(cat "$work/laplace")"
+grep -q '"eps":50[^}]*"better_than_random":true' "$work/laplace" || fail "laplace at eps = 50 is called no better than random"
+for name in random nonprivate; do # the references are the same, whatever the noise of the release
+    [ "$(number $name "$work/laplace")" = "$(number $name "$work/out")" ] || fail "laplace has another reference: $name"
+done
 "$tacet" plan --model joint --rounds 200 --lengthscale 0.3 --eps 10 --trials 4 --json >"$work/joint" 2>/dev/null
 below "$(number nonprivate "$work/joint")" "$(number random "$work/joint")" "joint, non-private against random"
 "$tacet" plan --model local-joint --rounds 100 --dim 1 --eps 10 --trials 3 --json >"$work/lj" 2>/dev/null
@@ -48,4 +55,7 @@ refused --model outsourced --candidates 10 --queries 20
 refused --model joint --dim 9
 refused --model outsourced --delta 2
 refused --model outsourced --queries 3 --rounds 3
+refused --model outsourced --mechanism published
+refused --model outsourced --mechanism laplace --delta 1e-5
+refused --model joint --mechanism laplace
 echo "ok"
