@@ -95,6 +95,34 @@ static void test_conformance_eiv(void **state) {
     test_policy_conformance(&problem);
 }
 
+/* What errors in variables makes of the Laplace law: the Gaussian one of its standard deviation, scale sqrt(d + 1). */
+static void test_eiv_law(void **state) {
+    (void)state;
+    fixture f;
+    fill(&f, TACET_MODELER_EIV, 0.8);
+    size_t asked[3][ROUNDS];
+    double sd[3];
+    for (int k = 0; k < 3; k++) {
+        tacet_policy *policy = NULL;
+        tacet_recommendation recommendation;
+        f.settings.law = k == 0 ? TACET_CLOUD_LAPLACE : TACET_CLOUD_GAUSSIAN;
+        f.settings.scale = k == 1 ? 0.8 * sqrt(3) : 0.8;
+        assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
+        for (size_t t = 0; t < ROUNDS; t++) {
+            tacet_suggestion suggestion;
+            assert_ok(tacet_policy_suggest(policy, &suggestion, NULL, NULL));
+            asked[k][t] = suggestion.index;
+            assert_ok(tacet_policy_observe(policy, suggestion.ticket, objective(&f, suggestion.index), NULL));
+        }
+        assert_ok(tacet_policy_recommend(policy, &recommendation, NULL));
+        sd[k] = recommendation.sd;
+        tacet_policy_free(policy);
+    }
+    assert_memory_equal(asked[0], asked[1], sizeof asked[0]);
+    assert_true(sd[0] == sd[1]);
+    assert_memory_not_equal(asked[0], asked[2], sizeof asked[0]);
+}
+
 static void test_choice(void **state) {
     (void)state;
     fixture f;
@@ -223,6 +251,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conformance_latent),
         cmocka_unit_test(test_conformance_eiv),
+        cmocka_unit_test(test_eiv_law),
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_bad_settings),
         cmocka_unit_test(test_finds_the_top),
