@@ -149,7 +149,7 @@ const tacet_audit_target tacet__audit_discrete_laplace = {
 };
 const tacet_audit_target tacet__audit_knorm = {
     .name = "knorm",
-    .summary = "K-norm noise on a vector of five numbers; pure",
+    .summary = "K-norm noise on a vector of five numbers, the noise of curate --mechanism laplace; pure",
     .pure = true,
     .create = create_laplace,
     .run = run_knorm,

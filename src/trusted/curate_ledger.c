@@ -112,10 +112,16 @@ tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status
                            "charges, another one",
                            job->settings->ticket);
     }
-    return status == TACET_BUDGET
-               ? tacet__fail(err, status, "the budget of this table, fixed by its first release, does not allow it: %s",
-                             why->message)
-               : tacet__fail(err, status, "%s", why->message);
+    if (status != TACET_BUDGET) {
+        return tacet__fail(err, status, "%s", why->message);
+    }
+    tacet_ledger_totals totals;
+    const bool curves = job->settings->mechanism == TACET_CURATE_LAPLACE &&
+                        tacet_ledger_total(job->book, &totals, NULL) == TACET_OK &&
+                        totals.accounting == TACET_ACCOUNTING_GAUSSIAN;
+    return tacet__fail(
+        err, status, "the budget of this table, fixed by its first release, does not allow it: %.80s%s", why->message,
+        curves ? " (its ledger adds up Gaussian curves; as one, a pure eps costs several times itself)" : "");
 }
 
 tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_curate_settings *settings, tacet_error *err) {

@@ -167,6 +167,7 @@ static void test_budget(void **state) {
         assert_status(run(f, &err), k < 3 ? TACET_OK : TACET_BUDGET);
     }
     assert_non_null(strstr(err.message, "eps 1 asked, 3 of 3 spent"));
+    assert_null(strstr(err.message, "Gaussian"));
     totals_of(&totals, f);
     assert_true(totals.eps == 3 && totals.delta == 0);
     assert_int_equal(totals.entries, 3);
@@ -201,6 +202,7 @@ static void test_budget(void **state) {
     f->settings.budget_eps = 0;
     f->settings.ticket = "pure";
     assert_status(run(f, &err), TACET_BUDGET);
+    assert_non_null(strstr(err.message, "Gaussian curves; as one, a pure eps costs several times itself)"));
     test_rmdir(f->out);
     assert_ok(tacet_gdp_mu(&mu, 1, 1e-5, NULL));
     assert_ok(tacet_gdp_from_pure(&pure, 1, NULL));
