@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,19 +90,6 @@ static bool check_words(usca_job *job, const char *algorithm, const char *mechan
     return true;
 }
 
-/* STATE when the release would be refused: too few records. */
-static tacet_status foresee(const usca_job *job, tacet_error *err) {
-    const size_t count = tacet_usca_learner_count(job->learner);
-    tacet_usca_outlook outlook;
-    const tacet_status status = tacet_usca_outlook_get(&outlook, job->learner, count, err);
-    return status != TACET_OK || !outlook.refused
-               ? status
-               : tacet__fail(err, TACET_STATE,
-                             "%zu records are too few at eps = %g: the noise would leave %.0f %% of what is unknown; "
-                             "nothing was spent",
-                             count, job->settings.eps, 100 * outlook.predicted_error / outlook.prior_sd);
-}
-
 int usca_learn(int argc, char **argv, const cli_command *self) {
     usca_job job;
     const char *out = NULL;
@@ -155,7 +141,7 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
     }
     /* Before a ledger is made: its budget is fixed by the first release, and this would be none. */
     if (status == TACET_OK) {
-        status = foresee(&job, &err);
+        status = tacet_usca_enough(job.learner, &err);
     }
     if (status == TACET_OK) {
         status = usca_job_open(&job, &err);

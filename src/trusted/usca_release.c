@@ -298,21 +298,32 @@ tacet_status tacet__usca_release_planned(const tacet_usca_learner *l, tacet_usca
     return status;
 }
 
+/* The plan for the records there are, or the refusal to learn from so few. */
+static tacet_status plan_release(const tacet_usca_learner *l, tacet__usca_plan *plan, tacet_error *err) {
+    if (l->count == 0) {
+        return tacet__fail(err, TACET_STATE, "there are no records to learn from; nothing was spent");
+    }
+    const tacet_status status = tacet__usca_plan_for(l, plan, l->count, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    return too_few(l, plan)
+               ? tacet__fail(err, TACET_STATE,
+                             "%zu records are too few at eps = %g: the noise would leave %.0f %% of what is unknown; "
+                             "nothing was spent",
+                             l->count, l->settings.eps, 100 * sqrt(plan->risk / l->prior_var))
+               : TACET_OK;
+}
+
+tacet_status tacet_usca_enough(const tacet_usca_learner *l, tacet_error *err) {
+    tacet__usca_plan plan;
+    return plan_release(l, &plan, err);
+}
+
 tacet_status tacet_usca_release(const tacet_usca_learner *l, tacet_usca_model **out, const tacet_ask *ask,
                                 tacet_error *err) {
     tacet__usca_plan plan;
     *out = NULL;
-    if (l->count == 0) {
-        return tacet__fail(err, TACET_STATE, "there are no records to learn from");
-    }
-    const tacet_status status = tacet__usca_plan_for(l, &plan, l->count, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    if (too_few(l, &plan)) {
-        return tacet__fail(err, TACET_STATE,
-                           "%zu records are too few at eps = %g: the noise would leave %.0f %% of what is unknown",
-                           l->count, l->settings.eps, 100 * sqrt(plan.risk / l->prior_var));
-    }
-    return tacet__usca_release_planned(l, out, ask, &plan, err);
+    const tacet_status status = plan_release(l, &plan, err);
+    return status == TACET_OK ? tacet__usca_release_planned(l, out, ask, &plan, err) : status;
 }

@@ -132,6 +132,7 @@ code=0
 # shellcheck disable=SC2086
 $learn "$@" --data "$tmp/short.csv" --out "$tmp/bad.json" --ledger "$tmp/short.ledger" >"$tmp/out" 2>"$tmp/err" || code=$?
 { [ "$code" -eq 1 ] && grep -q 'too few' "$tmp/err" && [ ! -e "$tmp/bad.json" ]; } || fail "ten rows are not refused"
+[ ! -e "$tmp/short.ledger" ] || fail "a ledger was made for a release that is refused"
 awk -F, 'NR == 1 { print } NR > 1 { print $1 "," $2 * $2 / 5 "," $3 "," $4 }' "$tmp/log.csv" >"$tmp/skewed.csv"
 # shellcheck disable=SC2086
 run 0 $learn "$@" --data "$tmp/skewed.csv" --seed 1 --out "$tmp/skewed.json"

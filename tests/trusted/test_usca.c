@@ -345,6 +345,7 @@ static void test_learns(void **state) {
         assert_ok(tacet_noise_open_seeded(&noise, 4, (uint64_t)k, NULL));
         const tacet_ask ask = {.noise = noise, .ticket = "m", .what = "model", .to_whom = "test"};
         assert_ok(tacet_usca_outlook_get(&outlook, l, 4000, NULL));
+        assert_ok(tacet_usca_enough(l, NULL));
         assert_ok(tacet_usca_release(l, &model, &ask, NULL));
         assert_false(tacet_usca_model_parts(model)->is_private);
         for (size_t i = 0; i < 400; i++) {
@@ -417,13 +418,21 @@ static void test_bad_input(void **state) {
     assert_int_equal(tacet_usca_learner_count(l), 0);
     assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
     const tacet_ask ask = {.noise = noise, .ticket = "m", .what = "model", .to_whom = "test"};
+    tacet_error empty = {0};
+    assert_status(tacet_usca_enough(l, &empty), TACET_STATE);
+    assert_non_null(strstr(empty.message, "no records"));
     assert_status(tacet_usca_release(l, &model, &ask, NULL), TACET_STATE);
     assert_status(tacet_usca_chooser_create(&chooser, l, TACET_USCA_RANGE, 0, NULL), TACET_STATE);
     assert_ok(tacet_usca_learner_add(l, inside, 1e9, NULL));
     assert_true(l->records[2] == 1);
     assert_status(tacet_usca_chooser_create(&chooser, l, TACET_USCA_RANGE, -1, NULL), TACET_INVALID);
-    /* One record teaches nothing at eps = 1. */
-    assert_status(tacet_usca_release(l, &model, &ask, NULL), TACET_STATE);
+    /* One record teaches nothing at eps = 1; before a release and by it this is said in the same words. */
+    tacet_error foreseen = {0};
+    tacet_error refused = {0};
+    assert_status(tacet_usca_enough(l, &foreseen), TACET_STATE);
+    assert_non_null(strstr(foreseen.message, "1 records are too few at eps = 1"));
+    assert_status(tacet_usca_release(l, &model, &ask, &refused), TACET_STATE);
+    assert_string_equal(refused.message, foreseen.message);
     assert_null(model);
     assert_null(chooser);
     tacet_noise_close(noise);

@@ -57,10 +57,13 @@ typedef struct tacet_usca_outlook {
 /* For `rounds` records. INVALID: rounds = 0. NO_MEMORY. */
 TACET_API tacet_status tacet_usca_outlook_get(tacet_usca_outlook *out, const tacet_usca_learner *learner, size_t rounds,
                                               tacet_error *err);
+/* STATE when tacet_usca_release would refuse: no records, or too few for anything to be learnt at this eps. Looks at
+ * their number alone and spends nothing, so it can be asked before there is a ledger. NO_MEMORY. */
+TACET_API tacet_status tacet_usca_enough(const tacet_usca_learner *learner, tacet_error *err);
 
 /* Releases a model: as many mechanism runs as there are stages, over disjoint records (parallel composition: ask->group
- * is set from the ticket; ask->group and ask->part must be NULL). Tickets are "TICKET/stage j". STATE: too few records
- * for anything to be learnt at this eps. Otherwise as tacet_mechanism_run. */
+ * is set from the ticket; ask->group and ask->part must be NULL). Tickets are "TICKET/stage j". STATE as
+ * tacet_usca_enough. Otherwise as tacet_mechanism_run. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_usca_release(const tacet_usca_learner *learner, tacet_usca_model **out,
                                                            const tacet_ask *ask, tacet_error *err);
 
