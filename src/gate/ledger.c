@@ -38,7 +38,7 @@ typedef struct request {
     const unsigned char *receipt;
     tacet_entry *entry; /* out; in for COMMIT and STEP */
     tacet_blob *memo;   /* out; NULL where there is none */
-    tacet_blob *what;   /* out: what the entry says it releases, instead of its answer; mostly NULL */
+    tacet_blob *asked;  /* out: the entry itself, instead of its answer; mostly NULL */
     const tacet_mark *marks;
     size_t mark_count;
     tacet_ledger_totals *totals;
@@ -224,9 +224,8 @@ static tacet_status reserve_again(tacet_ledger *ledger, request *r, uint64_t seq
     if (r->charge != NULL && !tacet__charge_equal(&record.reserve.charge, r->charge)) {
         return tacet__fail(err, TACET_CONFLICT, "the ticket was used for another question");
     }
-    if (r->what != NULL) {
-        const char *text = record.reserve.charge.what;
-        return tacet_blob_append(r->what, text, strlen(text) + 1, err);
+    if (r->asked != NULL) {
+        return tacet__record_encode(r->asked, &record, err);
     }
     r->entry->seq = seq;
     const tacet__offer *o = tacet__offer_find(ledger->offers, r->entry);
@@ -567,15 +566,21 @@ tacet_status tacet_ledger_find(tacet_ledger *ledger, tacet_entry *entry, tacet_b
     return status == TACET_OK ? finish(ledger, &r, err) : status;
 }
 
-tacet_status tacet_ledger_what(tacet_ledger *ledger, tacet_blob *what, const char *ticket, tacet_error *err) {
+tacet_status tacet_ledger_charge(tacet_ledger *ledger, tacet_charge *charge, tacet_blob *texts, const char *ticket,
+                                 tacet_error *err) {
     tacet_entry entry = {0};
-    request r = {.verb = LOOKUP, .ticket = ticket, .entry = &entry, .what = what};
-    what->size = 0;
+    request r = {.verb = LOOKUP, .ticket = ticket, .entry = &entry, .asked = texts};
+    tacet_charge_init(charge);
+    texts->size = 0;
     tacet_status status = tacet__ticket_check(ticket, err);
     if (status == TACET_OK) {
         status = finish(ledger, &r, err);
     }
-    what->size = status == TACET_OK ? what->size : 0;
+    if (status == TACET_OK) {
+        tacet__record record;
+        (void)tacet__record_decode(&record, texts->data, texts->size, NULL); /* encoded a moment ago */
+        *charge = record.reserve.charge;
+    }
     return status;
 }
 

@@ -224,8 +224,9 @@ tacet_status tacet__mechanism_draw(const tacet_mechanism *m, tacet_noise *noise,
     return s;
 }
 
-void tacet__mechanism_charge(const tacet_mechanism *m, tacet_charge *charge, char *parameters, size_t size,
-                             size_t rows) {
+void tacet__mechanism_charge(const tacet_mechanism *m, tacet_charge *charge, char *parameters, size_t size, size_t rows,
+                             size_t records) {
+    char of_records[40] = "";
     static const char *const RELATIONS[] = {"replace", "remove", "move"};
     tacet_charge_init(charge);
     charge->mechanism = tacet__mechanism_name(m->kind);
@@ -239,12 +240,15 @@ void tacet__mechanism_charge(const tacet_mechanism *m, tacet_charge *charge, cha
             charge->rho = fmin(charge->rho, rho);
         }
     }
+    if (records > 0) {
+        (void)snprintf(of_records, sizeof of_records, ",\"records\":%zu", records);
+    }
     (void)snprintf(parameters, size,
                    "{\"scale\":%.17g,\"sensitivity\":%.17g,\"grid_exponent\":%d,\"rows\":%zu,\"count\":%zu,"
-                   "\"neighbours\":\"%s\",\"move\":%.17g,\"bound_radius\":%.17g,\"bound_proof\":\"%s\"}",
+                   "\"neighbours\":\"%s\",\"move\":%.17g,\"bound_radius\":%.17g,\"bound_proof\":\"%s\"%s}",
                    m->scale, m->sensitivity, m->grid_exponent, rows, m->bound->count, RELATIONS[m->neighbours.relation],
                    m->neighbours.relation == TACET_RELATION_MOVE ? m->neighbours.move : 0.0, m->bound->radius,
-                   tacet_bound_proof(m->bound));
+                   tacet_bound_proof(m->bound), of_records);
     charge->parameters = parameters;
 }
 

@@ -22,9 +22,10 @@ struct tacet_mechanism {
 
 const char *tacet__mechanism_name(tacet_mechanism_kind kind);
 bool tacet__mechanism_chooses(const tacet_mechanism *mechanism);
-/* The charge of `rows` rows in parallel; its parameters are written to the caller's `parameters`. */
+/* The charge of `rows` rows in parallel; its parameters are written to the caller's `parameters`. `records` as in
+ * tacet_ask. */
 void tacet__mechanism_charge(const tacet_mechanism *mechanism, tacet_charge *charge, char *parameters, size_t size,
-                             size_t rows);
+                             size_t rows, size_t records);
 /* Everything but the entry. */
 void tacet__mechanism_receipt(const tacet_mechanism *mechanism, tacet_receipt *receipt, size_t rows);
 

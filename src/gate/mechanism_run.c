@@ -85,7 +85,7 @@ tacet_status tacet_mechanism_run(const tacet_mechanism *m, tacet_release **out, 
     if (values == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu numbers", count);
     }
-    tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, 1);
+    tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, 1, ask->records);
     tacet__mechanism_receipt(m, &receipt, 1);
     tacet_status s = tacet__gate_reserve(ask, &charge, &receipt, &entry, out, err);
     if (s != TACET_OK || *out != NULL) {
@@ -139,7 +139,7 @@ tacet_status tacet_table_open(tacet_table **out, tacet_release **answered, const
     table->ask = *ask;
     table->rows = rows;
     (void)crypto_generichash_init(&table->hash, NULL, 0, TACET_HASH_BYTES);
-    tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, rows);
+    tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, rows, ask->records);
     tacet__mechanism_receipt(m, &table->receipt, rows);
     const tacet_status s = tacet__gate_reserve(ask, &charge, &table->receipt, &table->entry, answered, err);
     if (s != TACET_OK || *answered != NULL) {

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <tacet/gate/calibrate.h>
 
-enum { STEP_BITS = 30, RECORDS_MOST = 1 << 22, TILE = 32 }; /* 2^22 shares of 2^30 steps: whole numbers below 2^53 */
+enum { STEP_BITS = 30, TILE = 32 }; /* TACET__USCA_RECORDS_MOST shares of 2^30 steps: whole numbers below 2^53 */
 
 void tacet_usca_settings_defaults(tacet_usca_settings *settings) {
     *settings = (tacet_usca_settings){.reward_lower = -1,
@@ -109,8 +109,8 @@ tacet_status tacet_usca_learner_add(tacet_usca_learner *l, const double *w, doub
     if (outside > 0 && outside <= l->basis->action_dim) {
         return tacet__fail(err, TACET_INVALID, "record %zu: action %zu lies outside its bounds", l->count + 1, outside);
     }
-    if (l->count == RECORDS_MOST) {
-        return tacet__fail(err, TACET_INVALID, "at most %d records", (int)RECORDS_MOST);
+    if (l->count == TACET__USCA_RECORDS_MOST) {
+        return tacet__fail(err, TACET_INVALID, "at most %d records", (int)TACET__USCA_RECORDS_MOST);
     }
     const tacet_status status = make_room(l, err);
     if (status == TACET_OK) {

@@ -6,6 +6,8 @@
 
 #include <tacet/trusted/usca.h>
 
+enum { TACET__USCA_RECORDS_MOST = 1 << 22 };
+
 struct tacet_usca_learner {
     const tacet_usca_basis *basis;
     tacet_usca_settings settings;
@@ -42,6 +44,22 @@ tacet_status tacet__usca_release_planned(const tacet_usca_learner *learner, tace
                                          const tacet_ask *ask, const tacet__usca_plan *plan, tacet_error *err);
 /* Under which ticket the ledger has a stage, 1, 2, …, of the release with this ticket. */
 void tacet__usca_stage_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t stage);
+
+/* What the ledger knows of a release with this ticket. */
+typedef enum tacet__usca_form {
+    TACET__USCA_NOT_BEGUN,
+    TACET__USCA_BEGUN,
+    TACET__USCA_BEGUN_WORDS, /* by a version that named its records in words only */
+    TACET__USCA_BEGUN_UNSAID /* by a version that did not: it said ask->what and no more */
+} tacet__usca_form;
+typedef struct tacet__usca_begun {
+    tacet__usca_form form;
+    size_t records; /* of how many; 0: that is not known */
+} tacet__usca_begun;
+/* Of ask only the ledger (NULL: nothing is begun) and `what` count. Errors as tacet_ledger_charge, NOT_FOUND excepted.
+ */
+tacet_status tacet__usca_begun_find(tacet__usca_begun *out, const tacet_ask *ask, const char *ticket, tacet_error *err);
+
 /* Which stage each record is in: row numbers decide, in proportion all along. */
 tacet_status tacet__usca_assign(unsigned char **out, const tacet__usca_plan *plan, size_t count, tacet_error *err);
 /* weights = A theta: from features to kernel functions at the nodes. */

@@ -228,49 +228,20 @@ tacet_status tacet__usca_policy_average(const usca *u, double *average, const ta
     return status;
 }
 
-/* The number at the end of "…, N records", as usca_release.c writes it; 0: there is none. */
-static size_t count_in(const char *text) {
-    static const char TAIL[] = " records";
-    const size_t length = strlen(text);
-    const size_t tail = sizeof TAIL - 1;
-    if (length < tail || strcmp(text + length - tail, TAIL) != 0) {
-        return 0;
-    }
-    size_t count = 0;
-    size_t unit = 1;
-    for (size_t i = length - tail; i-- > 0 && text[i] >= '0' && text[i] <= '9' && count <= ROUNDS_MOST;) {
-        count += (size_t)(text[i] - '0') * unit;
-        unit *= 10;
-    }
-    return count;
-}
-
 /* Of how many reports, the first ones, the release is made: of all, or of those that it was begun with. `older`: it was
  * begun by a version that did not say. */
 static tacet_status reports_of_release(const usca *u, size_t *count, bool *older, tacet_error *err) {
-    char ticket[TACET_TICKET_MOST + 1];
-    tacet_blob what;
-    tacet_error none = {0};
-    *count = u->reports;
-    *older = false;
-    if (u->ask.ledger == NULL) {
-        return TACET_OK;
+    tacet__usca_begun begun;
+    const tacet_status status = tacet__usca_begun_find(&begun, &u->ask, u->ticket, err);
+    *older = begun.form == TACET__USCA_BEGUN_UNSAID;
+    *count = *older || begun.form == TACET__USCA_NOT_BEGUN ? u->reports : begun.records;
+    if (status != TACET_OK) {
+        return status;
     }
-    tacet_blob_init(&what);
-    tacet__usca_stage_ticket(ticket, u->ticket, 1);
-    tacet_status status = tacet_ledger_what(u->ask.ledger, &what, ticket, &none);
-    if (status == TACET_OK) {
-        const char *text = (const char *)what.data;
-        *older = u->ask.what != NULL && strcmp(text, u->ask.what) == 0;
-        *count = *older ? u->reports : count_in(text);
-        if (*count == 0 || *count > u->reports) {
-            status = tacet__fail(&none, TACET_CONFLICT, "the ledger knows a release of other reports than these");
-        }
-    } else if (status == TACET_NOT_FOUND) {
-        status = TACET_OK;
+    if (begun.form != TACET__USCA_NOT_BEGUN && (*count == 0 || *count > u->reports)) {
+        return tacet__fail(err, TACET_CONFLICT, "the ledger knows a release of other reports than these");
     }
-    tacet_blob_clear(&what);
-    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", none.message);
+    return TACET_OK;
 }
 
 /* What is released, and which rounds it is of: part of the question in the ledger, so that no stage can be answered for

@@ -112,6 +112,7 @@ typedef struct staging {
     const tacet__usca_plan *plan;
     const tacet_ask *ask;
     const char *what; /* of every stage's charge */
+    size_t records;   /* likewise */
     bool stored_only; /* the release was made by a version that did not name its records: only repeated */
     tacet__usca_fusion fusion;
     unsigned char *stage_of;
@@ -124,29 +125,26 @@ void tacet__usca_stage_ticket(char out[TACET_TICKET_MOST + 1], const char *ticke
 }
 
 /* How many records there are is part of the question: it decides which of them are in which stage, and a release that
- * goes on after a failure must not put a record of a stage that was answered into another one. */
+ * goes on after a failure must not put a record of a stage that was answered into another one. What was begun by an
+ * older version is asked as that one asked. */
 static tacet_status name_records(staging *s, char out[TACET_CHARGE_TEXT_MOST + 1], tacet_error *err) {
-    char ticket[TACET_TICKET_MOST + 1];
-    tacet_blob begun;
-    const char *what = s->ask->what != NULL ? s->ask->what : "";
-    const int length = snprintf(out, TACET_CHARGE_TEXT_MOST + 1, "%s, %zu records", what, s->learner->count);
+    tacet__usca_begun begun;
+    const tacet_status status = tacet__usca_begun_find(&begun, s->ask, s->ask->ticket, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    s->what = s->ask->what;
+    s->stored_only = begun.form == TACET__USCA_BEGUN_UNSAID;
+    if (s->stored_only || s->what == NULL) {
+        return TACET_OK;
+    }
+    const int length = snprintf(out, TACET_CHARGE_TEXT_MOST + 1, "%s, %zu records", s->what, s->learner->count);
     if (length < 0 || length > TACET_CHARGE_TEXT_MOST) {
         return tacet__fail(err, TACET_INVALID, "what is released has too long a description");
     }
-    s->what = s->ask->what != NULL ? out : NULL;
-    if (s->ask->ledger == NULL) {
-        return TACET_OK;
-    }
-    tacet_error none = {0};
-    tacet_blob_init(&begun);
-    tacet__usca_stage_ticket(ticket, s->ask->ticket, 1);
-    tacet_status status = tacet_ledger_what(s->ask->ledger, &begun, ticket, &none);
-    if (status == TACET_OK && strcmp((const char *)begun.data, what) == 0) {
-        s->what = what;
-        s->stored_only = true;
-    }
-    tacet_blob_clear(&begun);
-    return status == TACET_OK || status == TACET_NOT_FOUND ? TACET_OK : tacet__fail(err, status, "%s", none.message);
+    s->what = out;
+    s->records = begun.form == TACET__USCA_BEGUN_WORDS ? 0 : s->learner->count;
+    return TACET_OK;
 }
 
 static tacet_status require_stored(const tacet_ask *ask, tacet_error *err) {
@@ -186,6 +184,7 @@ static tacet_status run_stage(const staging *s, tacet_release **out, size_t j, c
     tacet__usca_stage_ticket(ticket, s->ask->ticket, j + 1);
     ask.ticket = ticket;
     ask.what = s->what;
+    ask.records = s->records;
     tacet_status status = s->stored_only ? require_stored(&ask, err) : TACET_OK;
     if (status == TACET_OK) {
         status = tacet__usca_pass_bound(&bound, pass, err);

@@ -1,5 +1,6 @@
 /* test_ledger.c - what the ledger promises, one promise after the other, without faults (those: test_ledger_fault.c,
  * test_ledger_crash.c). In a file, and in a shared store when told where (support/ledger_place.h). */
+#include "base/entry.h"
 #include "support/ledger_place.h"
 #include "support/test.h"
 
@@ -333,29 +334,35 @@ static void test_lookup(void **state) {
     assert_memory_equal(f->memo.data, "yes", 3);
 }
 
-/* What an entry is of, answered or not. */
-static void test_what(void **state) {
+/* What an entry was asked, answered or not. */
+static void test_charge(void **state) {
     fixture *f = *state;
-    tacet_blob what;
-    tacet_blob_init(&what);
+    tacet_charge asked;
+    tacet_blob texts;
+    tacet_blob_init(&texts);
     reopen(f);
-    assert_ok(tacet_blob_append(&what, "old", 4, NULL));
-    assert_status(tacet_ledger_what(f->ledger, &what, "t", &f->err), TACET_NOT_FOUND);
-    assert_int_equal(what.size, 0);
-    assert_status(tacet_ledger_what(f->ledger, &what, "", NULL), TACET_INVALID);
+    assert_ok(tacet_blob_append(&texts, "old", 4, NULL));
+    assert_status(tacet_ledger_charge(f->ledger, &asked, &texts, "t", &f->err), TACET_NOT_FOUND);
+    assert_int_equal(texts.size, 0);
+    assert_true(asked.what == NULL && asked.claim == TACET_CLAIM_UNCOVERED);
+    assert_status(tacet_ledger_charge(f->ledger, &asked, &texts, "", NULL), TACET_INVALID);
     tacet_charge charge = pure(0.5);
     charge.what = "model of 12 rows";
+    charge.parameters = "{\"records\":12}";
+    charge.group = "g";
+    charge.part = "p";
     assert_ok(reserve(f, "t", charge));
     for (int i = 0; i < 2; i++) {
-        assert_ok(tacet_ledger_what(f->ledger, &what, "t", NULL));
-        assert_int_equal(what.size, strlen(charge.what) + 1);
-        assert_string_equal((const char *)what.data, charge.what);
+        assert_ok(tacet_ledger_charge(f->ledger, &asked, &texts, "t", NULL));
+        assert_true(tacet__charge_equal(&asked, &charge));
+        assert_string_equal(asked.what, charge.what);
+        assert_string_equal(asked.parameters, charge.parameters);
         assert_ok(tacet_ledger_lookup(f->ledger, &f->entry, &f->memo, "t", NULL));
         assert_ok(tacet_ledger_commit(f->ledger, &f->entry, "yes", 3, NULL, NULL));
         reopen(f);
     }
     assert_close(totals(f).spent, 0.5, 0);
-    tacet_blob_clear(&what);
+    tacet_blob_clear(&texts);
 }
 
 static tacet_mark mark(uint64_t step, unsigned char byte) {
@@ -567,7 +574,7 @@ int main(void) {
         T(test_groups),
         T(test_disclose),
         T(test_lookup),
-        T(test_what),
+        T(test_charge),
         T(test_find),
         T(test_steps),
         T(test_settings),

@@ -259,14 +259,14 @@ static void charges(void **state) {
     };
     for (size_t i = 0; i < 5; i++) {
         assert_ok(tacet_mechanism_create(&m, want[i].kind, narrow, &REPLACE, 0.5, 1e-5, NULL));
-        tacet__mechanism_charge(m, &c, parameters, sizeof parameters, 7);
+        tacet__mechanism_charge(m, &c, parameters, sizeof parameters, 7, 0);
         assert_string_equal(c.mechanism, want[i].name);
         assert_int_equal(c.claim, want[i].claim);
         assert_close(c.rho, i == 0 ? m->mu * m->mu / 2 : want[i].rho, 1e-12);
         assert_true(c.eps == 0.5 && c.delta == (i == 0 ? 1e-5 : 0));
         assert_non_null(strstr(parameters, "\"rows\":7"));
         assert_non_null(strstr(parameters, "\"neighbours\":\"replace\""));
-        assert_non_null(strstr(parameters, "privacy/usca.md"));
+        assert_non_null(strstr(parameters, "privacy/usca.md\"}"));
         c.what = "x";
         c.to_whom = "y";
         assert_ok(tacet_charge_check(&c, NULL));
@@ -277,8 +277,12 @@ static void charges(void **state) {
     }
     const tacet_neighbours move = {TACET_RELATION_MOVE, 0.25};
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &move, 0.5, 1e-5, NULL));
-    tacet__mechanism_charge(m, &c, parameters, sizeof parameters, 1);
+    tacet__mechanism_charge(m, &c, parameters, sizeof parameters, 1, 0);
     assert_non_null(strstr(parameters, "\"move\":0.25"));
+    assert_null(strstr(parameters, "records"));
+    tacet__mechanism_charge(m, &c, parameters, sizeof parameters, 1, 2000);
+    assert_non_null(strstr(parameters, "\"move\":0.25"));
+    assert_non_null(strstr(parameters, "\",\"records\":2000}"));
     tacet_mechanism_free(m);
     tacet_bound_free(bound);
     tacet_bound_free(narrow);

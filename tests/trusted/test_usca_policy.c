@@ -4,6 +4,7 @@
 #include "support/conformance.h"
 #include "support/test.h"
 
+#include <sys/stat.h>
 #include <tacet/base/simrng.h>
 #include <tacet/trusted/usca_policy.h>
 
@@ -417,6 +418,73 @@ static void test_begun_before(void **state) {
     test_rmdir(folder);
 }
 
+/* The charge that an older version would have entered for stage 1: the same, with the number of records in words alone.
+ * Texts point into *texts and `parameters`. */
+static tacet_charge in_words(tacet_ledger *ledger, tacet_blob *texts, char parameters[1024]) {
+    tacet_charge charge;
+    assert_ok(tacet_ledger_charge(ledger, &charge, texts, "online/stage 1", NULL));
+    const char *field = strstr(charge.parameters, ",\"records\":59}");
+    assert_non_null(field);
+    (void)snprintf(parameters, 1024, "%.*s}", (int)(field - charge.parameters), charge.parameters);
+    charge.parameters = parameters;
+    return charge;
+}
+
+/* A ledger of a version that had the number of records in words only: its release is gone on with, of the reports that
+ * it was begun with, and no stage is charged anew; but not with other words, or of more reports than there are. */
+static void test_begun_in_words(void **state) {
+    (void)state;
+    enum { T = 60 };
+    world w;
+    tacet_entry entry;
+    tacet_blob memo;
+    tacet_blob texts;
+    tacet_blob later;
+    tacet_ledger_totals totals;
+    char parameters[1024];
+    char place[320];
+    const char *folder = test_mkdir();
+    world_init(&w, T + 1, T);
+    w.eps = 60;
+    tacet_blob_init(&memo);
+    tacet_blob_init(&texts);
+    tacet_blob_init(&later);
+    open_ledger(&w, folder, 60);
+    assert_ok(tacet_noise_open(&w.noise, NULL));
+    tacet_policy *first = learnt(&w, T, 1, 1); /* 2 … T */
+    assert_ok(tacet_usca_policy_release(first, NULL));
+    const size_t stages = tacet_usca_model_parts(tacet_usca_policy_model(first))->receipt_count;
+    const tacet_charge charge = in_words(w.ledger, &texts, parameters);
+    assert_non_null(strstr(charge.what, ", 59 records"));
+    tacet_ledger_close(w.ledger);
+    for (int k = 0; k < 4; k++) {
+        tacet_charge other = charge;
+        (void)snprintf(place, sizeof place, "%s/%d", folder, k);
+        assert_int_equal(mkdir(place, 0700), 0);
+        other.what = k == 1 ? "model, 61 records" : k == 2 ? "model, 59 rows" : k == 3 ? "0 records" : charge.what;
+        open_ledger(&w, place, 60);
+        assert_ok(tacet_ledger_reserve(w.ledger, &entry, &memo, "online/stage 1", &other, NULL));
+        tacet_policy *more = learnt(&w, T, 0, 1); /* 2 … T, then 1 */
+        assert_status(tacet_usca_policy_release(more, NULL), k == 0 ? TACET_OK : TACET_CONFLICT);
+        assert_ok(tacet_ledger_total(w.ledger, &totals, NULL));
+        assert_int_equal(totals.entries, k == 0 ? stages : 1);
+        assert_close(totals.eps, 60, 1e-12);
+        if (k == 0) {
+            assert_int_equal(tacet_usca_model_parts(tacet_usca_policy_model(more))->rounds, T - 1);
+            assert_ok(tacet_ledger_charge(w.ledger, &other, &later, "online/stage 2", NULL));
+            assert_null(strstr(other.parameters, "records")); /* one form for all stages */
+        }
+        tacet_policy_free(more);
+        tacet_ledger_close(w.ledger);
+    }
+    tacet_policy_free(first);
+    tacet_blob_clear(&later);
+    tacet_blob_clear(&texts);
+    tacet_blob_clear(&memo);
+    tacet_noise_close(w.noise);
+    test_rmdir(folder);
+}
+
 /* A state of version 1, made from one of version 2 (or 2 again): the order of the reports is left out, or changed. */
 static void rewrite(tacet_blob *out, const tacet_blob *state, uint16_t version, uint64_t add) {
     tacet__reader r;
@@ -525,11 +593,17 @@ static void test_bad(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conformance),  cmocka_unit_test(test_conformance_released),
-        cmocka_unit_test(test_blind),        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_release),      cmocka_unit_test(test_recommend),
-        cmocka_unit_test(test_same_reports), cmocka_unit_test(test_begun_before),
-        cmocka_unit_test(test_states),       cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_conformance),
+        cmocka_unit_test(test_conformance_released),
+        cmocka_unit_test(test_blind),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_release),
+        cmocka_unit_test(test_recommend),
+        cmocka_unit_test(test_same_reports),
+        cmocka_unit_test(test_begun_before),
+        cmocka_unit_test(test_begun_in_words),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

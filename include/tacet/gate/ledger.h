@@ -123,11 +123,11 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_lookup(tacet_ledger *ledger
 TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_find(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo,
                                                           const char *ticket, const tacet_charge *charge,
                                                           tacet_error *err);
-/* What the entry of a ticket says it releases (tacet_charge.what), with a final 0: who goes on with a question that was
- * begun before reads there which one it was. *what is initialised by the caller, emptied first, and empty on failure.
- * NOT_FOUND, INVALID as lookup. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_what(tacet_ledger *ledger, tacet_blob *what, const char *ticket,
-                                                          tacet_error *err);
+/* The charge of a ticket's entry: who goes on with a question that was begun before reads there which one it was. Its
+ * texts, none of them NULL, point into *texts, which is initialised by the caller and emptied first. On failure
+ * *charge is that of tacet_charge_init. NOT_FOUND, INVALID as lookup. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_charge(tacet_ledger *ledger, tacet_charge *charge,
+                                                            tacet_blob *texts, const char *ticket, tacet_error *err);
 /* For what is charged once and releases over time (streams): before a release leaves it is entered, so that a step has
  * one release for ever, and all of them are of one history. marks[count - 1] is the release about to leave; the others,
  * of smaller steps, are what the caller knows of its own past. Durable when it returns OK:

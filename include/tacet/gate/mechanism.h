@@ -47,6 +47,8 @@ typedef struct tacet_ask {
     const char *what, *to_whom;
     const char *covered_fields, *uncovered_fields, *covered_records;
     const char *group, *part; /* parallel composition, or NULL */
+    size_t records;           /* of how many records, where that is part of the question: "records" among the parameters
+                                 of the charge, for a mechanism or a table; 0: not said */
 } tacet_ask;
 
 /* INVALID: the vector has another bound; a ledger missing where it is needed. NUMERIC: the sampler ran out of digits
