@@ -16,7 +16,7 @@
 typedef struct arguments {
     const char *inputs, *bounds, *units, *mechanism, *output_range, *output_mechanism;
     double radius, eps_output;
-    bool suggest_r;
+    bool suggest_r, dry_run;
 } arguments;
 
 static tacet_manifest_column *find(tacet_manifest_column *columns, size_t count, const char *name, size_t length) {
@@ -186,28 +186,28 @@ static double eps_of_any_change(const tacet_manifest *m) {
                                                                                           : NAN;
 }
 
-/* The standard deviation that laplace would have had instead, where it is less. NAN: it would not. The two have the
- * same sensitivity, so the ratio is that at sensitivity 1. */
-static double sd_of_laplace(const tacet_manifest *m) {
+/* How many times the standard deviation of gaussian noise laplace would have, the sensitivity being the same, where
+ * that is less than once. NAN: it is not. */
+static double laplace_ratio(const tacet_curate_settings *s) {
     double gaussian = 0;
     double laplace = 0;
-    if (strcmp(m->mechanism, "gaussian") != 0 || !m->is_private ||
-        tacet_calibrate_gaussian(&gaussian, m->eps, m->delta, 1, NULL) != TACET_OK ||
-        tacet_calibrate_laplace(&laplace, m->eps, 1, NULL) != TACET_OK) {
+    if (s->mechanism != TACET_CURATE_GAUSSIAN || s->seeded ||
+        tacet_calibrate_gaussian(&gaussian, s->eps, s->delta, 1, NULL) != TACET_OK ||
+        tacet_calibrate_laplace(&laplace, s->eps, 1, NULL) != TACET_OK) {
         return NAN;
     }
-    const double sd = m->sigma / gaussian * laplace * sqrt((double)m->dims + 1);
-    return sd < m->sigma ? sd : NAN;
+    const double ratio = laplace * sqrt((double)s->column_count + 1) / gaussian;
+    return ratio < 1 ? ratio : NAN;
 }
 
 /* Some fields are there for some mechanisms only. */
-static void complete(json_t *object, const tacet_manifest *m) {
-    const double sd = sd_of_laplace(m);
+static void complete(json_t *object, const tacet_manifest *m, const tacet_curate_settings *s) {
+    const double ratio = laplace_ratio(s);
     if (m->scale > 0) {
         (void)json_object_set_new(object, "scale", cli_real(m->scale));
     }
-    if (!isnan(sd)) {
-        (void)json_object_set_new(object, "laplace_sigma", cli_real(sd));
+    if (!isnan(ratio)) {
+        (void)json_object_set_new(object, "laplace_sigma", cli_real(ratio * m->sigma));
     }
 }
 
@@ -225,7 +225,20 @@ static void show(const tacet_manifest *m, const char *folder, const char *protec
     }
 }
 
-static int report(const tacet_curate_settings *s, const tacet_manifest *m, double seconds, const cli_command *self) {
+/* What stands in the answer to a release and to its rehearsal. */
+static json_t *facts(const tacet_curate_settings *s, const tacet_manifest *m, const char *ledger, const char *protects,
+                     double any_change) {
+    json_t *object =
+        json_pack("{ss ss sb so so so so so sI sI ss? ss}", "folder", s->folder, "mechanism", m->mechanism, "private",
+                  (int)m->is_private, "eps", cli_real(m->eps), "delta", cli_real(m->delta), "eps_any_change",
+                  cli_real(any_change), "sigma", cli_real(m->sigma), "grid", cli_real(m->grid), "rows",
+                  (json_int_t)m->rows, "dims", (json_int_t)m->dims, "protects", protects, "ledger", ledger);
+    complete(object, m, s);
+    return object;
+}
+
+static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool dry_run, double seconds,
+                  const cli_command *self) {
     char ledger[4096] = "";
     const double any_change = eps_of_any_change(m);
     (void)tacet_curate_ledger(ledger, sizeof ledger, s, NULL);
@@ -233,24 +246,29 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, doubl
     if (!m->is_private) {
         cli_say(self, "%s%s", TACET_MANIFEST_STAMP, s->seeded ? ": seeded noise, for tests only" : "");
     }
+    json_t *object = facts(s, m, ledger, protects, any_change);
     if (!cli_json_wanted()) {
-        const double sd = sd_of_laplace(m);
         show(m, s->folder, protects, any_change);
-        printf("ledger entry %llu of %s\n", (unsigned long long)m->entry, ledger);
-        if (!isnan(sd)) {
-            cli_say(self,
-                    "note: --mechanism laplace would need a standard deviation of %.3g instead of %.3g per coordinate, "
-                    "and no delta",
-                    sd, m->sigma);
-        }
     }
-    json_t *object =
-        json_pack("{ss ss sb so so so so so sI sI ss? ss sI ss sf}", "folder", s->folder, "mechanism", m->mechanism,
-                  "private", (int)m->is_private, "eps", cli_real(m->eps), "delta", cli_real(m->delta), "eps_any_change",
-                  cli_real(any_change), "sigma", cli_real(m->sigma), "grid", cli_real(m->grid), "rows",
-                  (json_int_t)m->rows, "dims", (json_int_t)m->dims, "protects", protects, "ledger", ledger,
-                  "ledger_entry", (json_int_t)m->entry, "ledger_hash", m->entry_hash, "seconds", seconds);
-    complete(object, m);
+    if (dry_run) {
+        if (!cli_json_wanted()) {
+            printf("a dry run: nothing was released, and nothing charged to %s\n", ledger);
+        }
+        (void)json_object_set_new(object, "dry_run", json_true());
+    } else {
+        if (!cli_json_wanted()) {
+            printf("ledger entry %llu of %s\n", (unsigned long long)m->entry, ledger);
+        }
+        (void)json_object_set_new(object, "ledger_entry", json_integer((json_int_t)m->entry));
+        (void)json_object_set_new(object, "ledger_hash", json_string(m->entry_hash));
+    }
+    if (!cli_json_wanted() && !isnan(laplace_ratio(s))) {
+        cli_say(self,
+                "note: --mechanism laplace would need a standard deviation of %.3g instead of %.3g per coordinate, "
+                "and no delta",
+                laplace_ratio(s) * m->sigma, m->sigma);
+    }
+    (void)json_object_set_new(object, "seconds", json_real(seconds));
     cli_json_print(object);
     free(protects);
     return CLI_EXIT_OK;
@@ -309,6 +327,8 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         {"i-know-this-is-not-private", CLI_FLAG, &s.accept_not_private, NULL, "allow the published mechanism", false},
         {"suggest-r", CLI_FLAG, &a.suggest_r, NULL,
          "print the published mechanism's guideline for --dims and stop; depends on the records", false},
+        {"dry-run", CLI_FLAG, &a.dry_run, NULL,
+         "check table and settings and tell the noise; nothing is released, written or charged", false},
         {"threads", CLI_SIZE, &s.threads, "N", "at most 8 (default: one a processor); the release is the same", false},
         {"seed", CLI_U64, &s.noise_seed, "S", "for tests: reproducible noise, stamped not private", false},
         {0},
@@ -331,9 +351,10 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     }
     const double start = cli_seconds();
     const bool fresh = access(s.folder, F_OK) != 0;
-    const tacet_status status = tacet_curate_run(&manifest, &s, &err);
+    const tacet_status status =
+        a.dry_run ? tacet_curate_rehearse(&manifest, &s, &err) : tacet_curate_run(&manifest, &s, &err);
     cli_progress_end();
-    if (status != TACET_OK && fresh) {
+    if (status != TACET_OK && fresh && !a.dry_run) {
         tidy(s.folder);
     }
     if (status == TACET_INVALID) {
@@ -342,7 +363,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     if (status != TACET_OK) {
         return cli_fail(self, &err);
     }
-    code = report(&s, &manifest, cli_seconds() - start, self);
+    code = report(&s, &manifest, a.dry_run, cli_seconds() - start, self);
     tacet_manifest_clear(&manifest);
     return code;
 }

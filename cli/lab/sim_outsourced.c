@@ -303,7 +303,8 @@ static void report(const simulation *s, const char *scenario, double seconds) {
             printf("%s, %s: no protection\n", scenario, MECHANISMS[s->mechanism]);
         } else {
             printf("%s, %s, eps = %g, delta = %g, noise scale %.6g: %s (here with seeded noise: not private)\n",
-                   scenario, MECHANISMS[s->mechanism], s->eps, s->delta, s->scale, protection(s));
+                   scenario, MECHANISMS[s->mechanism], s->eps, s->mechanism == LAPLACE ? 0 : s->delta, s->scale,
+                   protection(s));
         }
         printf("simple regret after %zu queries, %zu trials: %.5f +- %.5f, median %.5f\n", s->queries, s->trials, mean,
                se, lab_median(s->regret, s->trials));

@@ -289,7 +289,7 @@ static tacet_status publish(tacet__curate *job, tacet_manifest *m, const tacet_r
 
 /* Before anything is spent: the manifest must be one that can be written and read again (names that are no UTF-8,
  * numbers JSON cannot hold). */
-static tacet_status rehearse(const tacet__curate *job, tacet_manifest *m, tacet_error *err) {
+static tacet_status try_manifest(const tacet__curate *job, tacet_manifest *m, tacet_error *err) {
     char *text = NULL;
     tacet_manifest again;
     tacet_error why = {0};
@@ -317,6 +317,42 @@ static void drop(tacet__curate *job) {
     free(job->starts);
 }
 
+/* Everything that can be found wrong, or told, before a file is written or anything is spent. */
+static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    tacet_status status = prepare(job, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    describe(m, job);
+    m->columns = TACET__ZALLOC(tacet_manifest_column, job->d);
+    if (m->columns == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+    }
+    memcpy(m->columns, s->columns, job->d * sizeof *m->columns);
+    m->column_count = job->d;
+    status = tacet__curate_check(job, err);
+    if (status == TACET_OK && s->mechanism != TACET_CURATE_PUBLISHED) {
+        status = make_mechanism(job, m, err);
+    }
+    return status != TACET_OK ? status : try_manifest(job, m, err);
+}
+
+tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {
+    tacet__curate job = {.settings = settings, .held = -1};
+    tacet_manifest_init(manifest);
+    tacet_status status = check_settings(settings, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = rehearse(&job, manifest, err);
+    drop(&job);
+    if (status != TACET_OK) {
+        tacet_manifest_clear(manifest);
+    }
+    return status;
+}
+
 tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {
     tacet__curate job = {.settings = settings, .held = -1};
     tacet_receipt receipt = {0};
@@ -325,24 +361,8 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     if (status != TACET_OK) {
         return status;
     }
-    status = prepare(&job, err);
-    if (status != TACET_OK) {
-        goto done;
-    }
-    describe(manifest, &job);
-    manifest->columns = TACET__ZALLOC(tacet_manifest_column, job.d);
-    if (manifest->columns == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job.d);
-        goto done;
-    }
-    memcpy(manifest->columns, settings->columns, job.d * sizeof *manifest->columns);
-    manifest->column_count = job.d;
-    status = tacet__curate_check(&job, err);
+    status = rehearse(&job, manifest, err);
     status = status != TACET_OK ? status : tacet__folder_make(settings->folder, err);
-    if (status == TACET_OK && settings->mechanism != TACET_CURATE_PUBLISHED) {
-        status = make_mechanism(&job, manifest, err);
-    }
-    status = status != TACET_OK ? status : rehearse(&job, manifest, err);
     status = status != TACET_OK ? status : open_ledger(&job, err);
     /* Before the ledger is asked: whether it has answered must not change meanwhile. */
     status = status != TACET_OK ? status : tacet__curate_hold(&job, err);
@@ -351,7 +371,6 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
                                                                : tacet__curate_draw(&job, &receipt, err);
     }
     status = status != TACET_OK ? status : publish(&job, manifest, &receipt, err);
-done:
     drop(&job);
     if (status != TACET_OK) {
         tacet_manifest_clear(manifest);

@@ -22,6 +22,11 @@ grep -q '^tacet curate: note: --mechanism laplace would need a standard deviatio
 [ ! -s "$tmp/err" ] || fail "laplace notes $(cat "$tmp/err")"
 awk -v said="$(number laplace_sigma "$tmp/json")" -v is="$(number sigma "$tmp/laplace")" 'BEGIN { exit !(said / is > 0.99999 && said / is < 1.00001) }' ||
     fail "it foretells $(number laplace_sigma "$tmp/json"), and there is $(number sigma "$tmp/laplace")"
+# A dry run tells the same, and neither writes nor charges.
+"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism laplace --out "$tmp/dry" --ledger "$tmp/dry.ledger" --dry-run --json >"$tmp/dry.json"
+[ "$(number sigma "$tmp/dry.json")" = "$(number sigma "$tmp/laplace")" ] || fail "a dry run tells $(number sigma "$tmp/dry.json")"
+grep -q '"dry_run":true' "$tmp/dry.json" || fail "a dry run does not say that it is one"
+[ ! -e "$tmp/dry" ] && [ ! -e "$tmp/dry.ledger" ] || fail "a dry run left something behind"
 # Twenty units cost twenty times eps there, no more.
 awk -v said="$(number eps_any_change "$tmp/laplace")" 'BEGIN { exit !(said >= 60 && said < 60.001) }' || fail "laplace says of any change $(number eps_any_change "$tmp/laplace")"
 [ "$(number delta "$tmp/laplace")" = 0.0 ] || fail "laplace has a delta"

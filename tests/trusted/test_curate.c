@@ -44,6 +44,39 @@ static void test_gaussian(void **state) {
     tacet_manifest_clear(&m);
 }
 
+/* A rehearsal tells what the release will have, finds the same faults, and leaves nothing behind. */
+static void test_rehearsal(void **state) {
+    fixture *f = *state;
+    tacet_manifest told;
+    tacet_manifest made;
+    tacet_error err = {0};
+    for (int kind = TACET_CURATE_GAUSSIAN; kind <= TACET_CURATE_LAPLACE; kind++) {
+        f->settings.mechanism = (tacet_curate_mechanism)kind;
+        f->settings.accept_not_private = true;
+        f->settings.dims = 2;
+        f->settings.delta = kind == TACET_CURATE_LAPLACE ? 0 : 1e-5;
+        assert_ok(tacet_curate_rehearse(&told, &f->settings, &err));
+        assert_false(exists(f->out));
+        assert_false(exists(f->ledger));
+        run_ok(f, &made);
+        assert_true(told.sigma == made.sigma && told.scale == made.scale && told.grid == made.grid);
+        assert_true(told.rows == made.rows && told.dims == made.dims && told.decimals == made.decimals);
+        assert_string_equal(told.mechanism, made.mechanism);
+        tacet_manifest_clear(&told);
+        tacet_manifest_clear(&made);
+        test_rmdir(f->out);
+    }
+    f->settings.eps = -1;
+    assert_int_equal(tacet_curate_rehearse(&told, &f->settings, &err), TACET_INVALID);
+    f->settings.eps = 2;
+    err = (tacet_error){0};
+    write_text(f->data, "age,bmi,dose\n30,20,1\n30,x,1\n");
+    assert_int_equal(tacet_curate_rehearse(&told, &f->settings, &err), TACET_PARSE);
+    assert_non_null(strstr(err.message, "line 3"));
+    assert_null(told.columns);
+    assert_false(exists(f->out));
+}
+
 static void test_manifest_and_ledger(void **state) {
     fixture *f = *state;
     tacet_manifest m;
@@ -312,6 +345,7 @@ static void test_units_for_a_radius(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_gaussian, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rehearsal, setup, teardown),
         cmocka_unit_test_setup_teardown(test_manifest_and_ledger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_clipped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_projection, setup, teardown),

@@ -58,6 +58,10 @@ TACET_API void tacet_curate_units(tacet_manifest_column *columns, size_t count, 
  */
 TACET_API tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings,
                                         tacet_error *err);
+/* The same up to the point where something would be written or spent: *manifest (the caller clears it) tells the noise,
+ * and what is wrong with settings or table comes as it would from tacet_curate_run. No ledger is opened. */
+TACET_API tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *settings,
+                                             tacet_error *err);
 /* The ledger that these settings charge: the one they name, else DATA.ledger.db beside the table (links followed), so
  * that releases of one table add up wherever they go. INVALID: too long. CONFLICT: the folder is that of another table.
  */
