@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct arguments {
     const char *inputs, *bounds, *units, *mechanism, *output_range, *output_mechanism;
@@ -274,17 +272,6 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
     return CLI_EXIT_OK;
 }
 
-/* A refused release leaves no folder behind that it made; what it is not alone in stays. */
-static void tidy(const char *folder) {
-    char link[4096];
-    struct stat st;
-    const int length = snprintf(link, sizeof link, "%s/ledger.db", folder);
-    if (length > 0 && (size_t)length < sizeof link && lstat(link, &st) == 0 && S_ISLNK(st.st_mode)) {
-        (void)unlink(link); /* the next release makes it again */
-    }
-    (void)rmdir(folder);
-}
-
 int cmd_curate(int argc, char **argv, const cli_command *self) {
     static tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
     double delta = NAN;
@@ -350,13 +337,9 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         return suggest(&s, self);
     }
     const double start = cli_seconds();
-    const bool fresh = access(s.folder, F_OK) != 0;
     const tacet_status status =
         a.dry_run ? tacet_curate_rehearse(&manifest, &s, &err) : tacet_curate_run(&manifest, &s, &err);
     cli_progress_end();
-    if (status != TACET_OK && fresh && !a.dry_run) {
-        tidy(s.folder);
-    }
     if (status == TACET_INVALID) {
         return cli_usage(self, "%s", err.message);
     }

@@ -35,9 +35,9 @@ static tacet_status make(const char *folder, const char *name, const char *const
         status != TACET_OK ? status : tacet__pki_issue(&client, &authority, "modeler", false, NULL, 0, (int)days, err);
     tacet__token_make(token);
     tacet__token_hash(hash, token);
-    status = status != TACET_OK ? status : tacet__folder_make(folder, err);
+    status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
     status = status != TACET_OK ? status : tacet__path(modeler, folder, "modeler", err);
-    status = status != TACET_OK ? status : tacet__folder_make(modeler, err);
+    status = status != TACET_OK ? status : tacet__folder_make(NULL, modeler, err);
     status = status != TACET_OK ? status : put(folder, "ca.pem", authority.certificate, PUBLIC, err);
     status = status != TACET_OK ? status : put(folder, "ca.key", authority.key, SECRET, err);
     status = status != TACET_OK ? status : put(folder, "server.pem", server.certificate, PUBLIC, err);

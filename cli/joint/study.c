@@ -162,7 +162,7 @@ tacet_status joint_study_make(joint_study *s, const char *folder, const joint_de
     begin(s, folder);
     s->def = *def;
     tacet_status status = make_map(s, err); /* refuses what is wrong before anything is made */
-    status = status != TACET_OK ? status : tacet__folder_make(folder, err);
+    status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
     status = status != TACET_OK ? status : take_lock(s, err);
     status = status != TACET_OK ? status : tacet__path(path, folder, "study.json", err);
     if (status == TACET_OK && access(path, F_OK) == 0) {

@@ -26,7 +26,7 @@ static tacet_status make(const char *folder, const char *const *hosts, size_t co
     tacet_status status = tacet__pki_authority(&authority, "tacet server", (unsigned)days, err);
     status = status != TACET_OK ? status
                                 : tacet__pki_issue(&server, &authority, "server", true, hosts, count, (int)days, err);
-    status = status != TACET_OK ? status : tacet__folder_make(folder, err);
+    status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
     status = status != TACET_OK ? status : put(folder, "ca.key", authority.key, SECRET, err);
     status = status != TACET_OK ? status : put(folder, "ca.pem", authority.certificate, PUBLIC, err);
     status = status != TACET_OK ? status : put(folder, "server.pem", server.certificate, PUBLIC, err);

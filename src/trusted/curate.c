@@ -362,7 +362,7 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
         return status;
     }
     status = rehearse(&job, manifest, err);
-    status = status != TACET_OK ? status : tacet__folder_make(settings->folder, err);
+    status = status != TACET_OK ? status : tacet__folder_make(&job.made, settings->folder, err);
     status = status != TACET_OK ? status : open_ledger(&job, err);
     /* Before the ledger is asked: whether it has answered must not change meanwhile. */
     status = status != TACET_OK ? status : tacet__curate_hold(&job, err);
@@ -373,6 +373,7 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     status = status != TACET_OK ? status : publish(&job, manifest, &receipt, err);
     drop(&job);
     if (status != TACET_OK) {
+        tacet__curate_leave(&job);
         tacet_manifest_clear(manifest);
     }
     return status;

@@ -22,6 +22,7 @@ typedef struct tacet__curate {
         unit[TACET_MANIFEST_COLUMNS];
     char release[TACET__PATH], unfinished[TACET__PATH], manifest[TACET__PATH], ledger[TACET__PATH];
     char link[TACET__PATH]; /* ledger.db in the folder */
+    bool made;              /* the folder, by this run */
     int held;               /* unfinished, locked; -1: not */
     tacet_bound *bound;
     tacet_mechanism *mechanism;
@@ -42,6 +43,8 @@ tacet_status tacet__curate_whole(const tacet__curate *job, FILE *file, tacet_err
 void tacet__curate_let_go(tacet__curate *job);
 /* Makes the folder's link to the ledger, unless the ledger lies there itself. */
 tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err);
+/* After a failure: takes away the folder that this run made, with that link, unless there is more in it. */
+void tacet__curate_leave(const tacet__curate *job);
 /* What the ledger refused, in terms of what to do about it. */
 tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status, const tacet_error *why,
                                    tacet_error *err);

@@ -104,6 +104,17 @@ tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *er
     return status;
 }
 
+void tacet__curate_leave(const tacet__curate *job) {
+    struct stat st;
+    if (!job->made) {
+        return;
+    }
+    if (lstat(job->link, &st) == 0 && S_ISLNK(st.st_mode)) {
+        (void)unlink(job->link); /* the next release makes it again */
+    }
+    (void)rmdir(job->settings->folder);
+}
+
 tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status, const tacet_error *why,
                                    tacet_error *err) {
     if (status == TACET_CONFLICT) {

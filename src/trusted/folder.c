@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,12 +36,13 @@ tacet_status tacet__folder_of(char out[TACET__PATH], const char *path, tacet_err
     return TACET_OK;
 }
 
-tacet_status tacet__folder_make(const char *folder, tacet_error *err) {
+tacet_status tacet__folder_make(bool *made, const char *folder, tacet_error *err) {
     struct stat st;
-    if (mkdir(folder, 0700) == 0) {
-        return TACET_OK;
+    const bool fresh = mkdir(folder, 0700) == 0;
+    if (made != NULL) {
+        *made = fresh;
     }
-    if (errno == EEXIST && stat(folder, &st) == 0 && S_ISDIR(st.st_mode)) {
+    if (fresh || (errno == EEXIST && stat(folder, &st) == 0 && S_ISDIR(st.st_mode))) {
         return TACET_OK;
     }
     return failed("cannot make the folder", folder, err);

@@ -2,6 +2,7 @@
 #ifndef TACET_SRC_TRUSTED_FOLDER_H
 #define TACET_SRC_TRUSTED_FOLDER_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 #include <tacet/base/status.h>
@@ -12,8 +13,9 @@ enum { TACET__PATH = 4096 };
 tacet_status tacet__path(char out[TACET__PATH], const char *folder, const char *name, tacet_error *err);
 /* The folder of a path: what is before the last slash, "." where there is none. INVALID: too long. */
 tacet_status tacet__folder_of(char out[TACET__PATH], const char *path, tacet_error *err);
-/* Makes the folder when it is missing (its parent must exist). DENIED, IO. */
-tacet_status tacet__folder_make(const char *folder, tacet_error *err);
+/* Makes the folder when it is missing (its parent must exist); *made (NULL: not asked) says whether it was. DENIED, IO.
+ */
+tacet_status tacet__folder_make(bool *made, const char *folder, tacet_error *err);
 /* The bytes [from, to) may go to the disk meanwhile, so that the sync at the end has less to wait for. */
 void tacet__file_hurry(FILE *file, size_t from, size_t to);
 /* Syncs and closes the file, whatever happens. IO. */

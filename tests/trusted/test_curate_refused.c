@@ -114,6 +114,38 @@ static void test_name_not_utf8(void **state) {
     assert_false(exists(f->ledger));
 }
 
+/* A folder that was made for a release goes when there is none; one that was there, or holds the ledger, stays. */
+static void test_no_folder_left(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    char first[PATH_BYTES], link[PATH_BYTES];
+    path_in(first, f, "first");
+    path_in(link, f, "first/ledger.db");
+    f->settings.ledger = NULL; /* beside the table */
+    f->settings.columns = NULL;
+    f->settings.column_count = 0;
+    assert_status(run(f, &err), TACET_INVALID);
+    assert_false(exists(f->out));
+    f->settings.columns = f->columns;
+    f->settings.column_count = D;
+    f->settings.folder = first;
+    assert_ok(run(f, &err));
+    f->settings.folder = f->out;
+    f->settings.ticket = "second";
+    assert_status(run(f, &err), TACET_BUDGET); /* after the folder and its link were made */
+    assert_false(exists(f->out));
+    assert_true(exists(link));
+    assert_int_equal(mkdir(f->out, 0700), 0);
+    assert_status(run(f, &err), TACET_BUDGET);
+    assert_true(exists(f->out));
+    assert_int_equal(unlink(f->ledger), 0); /* nothing but the link */
+    assert_int_equal(rmdir(f->out), 0);
+    f->settings.ledger = f->ledger; /* in the folder itself: made, with too small a budget for this release */
+    f->settings.budget_eps = 0.5;
+    assert_status(run(f, &err), TACET_BUDGET);
+    assert_true(exists(f->ledger));
+}
+
 /* A full disk, a folder that is a file, a name that is taken: nothing appears, and the next attempt succeeds. */
 static void test_disk(void **state) {
     fixture *f = *state;
@@ -173,6 +205,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_bad_cells, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_settings, setup, teardown),
         cmocka_unit_test_setup_teardown(test_name_not_utf8, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_folder_left, setup, teardown),
         cmocka_unit_test_setup_teardown(test_disk, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
     };

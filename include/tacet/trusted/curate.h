@@ -54,8 +54,8 @@ TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
 TACET_API void tacet_curate_units(tacet_manifest_column *columns, size_t count, double radius);
 /* Fills *manifest (the caller clears it). INVALID: settings. PARSE, NOT_FOUND, IO: the table, named by line and column.
  * BUDGET: the ledger refuses; nothing was drawn. CONFLICT: this ticket was released already, or stands for something
- * else. DENIED: published without accept_not_private. On failure no release.csv or manifest.json is written or changed.
- */
+ * else. DENIED: published without accept_not_private. On failure no release.csv or manifest.json is written or changed,
+ * and a folder that was made for them is taken away again, unless the ledger lies in it. */
 TACET_API tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings,
                                         tacet_error *err);
 /* The same up to the point where something would be written or spent: *manifest (the caller clears it) tells the noise,
