@@ -33,16 +33,18 @@ cat <<JSON
    "note": "One run each, but for chance: mean of 500 searches, and the range of the middle eight of ten. The private search differs from run to run, because its noise is real. The patients were made up so that a search can succeed under this noise: this shows the job, and is no benchmark.",
    "series": [
     {"name": "ours, eps $eps", "style": "step", "y": [$regret_ours]},
+    {"name": "ours, Laplace noise", "style": "step", "y": [$regret_laplace]},
     {"name": "published, not private", "style": "step", "y": [$regret_published]},
     {"name": "without protection", "style": "step", "y": [$regret_nonprivate]},
     {"name": "by chance", "y": [$regret_random], "lower": [$(list random.json lower)], "upper": [$(list random.json upper)]}]},
-  {"kind": "table", "title": "The four searches", "columns": ["search", "regret", "what the consultant sees", "guarantee"],
+  {"kind": "table", "title": "The five searches", "columns": ["search", "regret", "what the consultant sees", "guarantee"],
    "rows": [
     ["without protection", $(last "$regret_nonprivate"), "every record as it is", "none"],
     ["ours", $(last "$regret_ours"), "every record with noise", "(eps, delta) = ($eps, $delta)"],
+    ["ours, Laplace noise", $(last "$regret_laplace"), "every record with noise", "(eps, delta) = ($eps, 0)"],
     ["published mechanism", $(last "$regret_published"), "a linear image of all records", "NOT DIFFERENTIALLY PRIVATE"],
     ["by chance", $(last "$regret_random"), "nothing", "nothing is released"]],
-   "note": "All but chance also see the $queries measured values. The published mechanism's modeler fits its lengthscale, since released distances have no unit there; the others are told one ($lengthscale units). Without protection the search is GP-UCB with its beta at a fifth of the theory's, as is usual in practice."},
+   "note": "Gaussian noise is the default; Laplace noise has a standard deviation of $(short "$(field log/release-laplace.json sigma)") units here instead of $(short "$sigma"), and no delta. A hospital decides for one of them beforehand; everything else on this page is about the first. All but chance also see the $queries measured values. The published mechanism's modeler fits its lengthscale, since released distances have no unit there; the others are told one ($lengthscale units). Without protection the search is GP-UCB with its beta at a fifth of the theory's, as is usual in practice."},
   {"kind": "text", "title": "What is protected", "tone": "good", "text": $protects},
   {"kind": "text", "title": "What is not", "tone": "bad", "text": "$(echo "$uncovered" | tr -d '"')\n\n$(awk -v s="$sigma" 'BEGIN { printf "The release does say roughly where a patient lies: its noise has a standard deviation of %.1f years, %.1f BMI points and %.0f mg. Moves well beyond the units are hidden less and less.", 5 * s, 2 * s, 10 * s }')"},
   {"kind": "parties", "title": "What each party saw", "parties": [
@@ -65,6 +67,7 @@ cat <<JSON
   {"kind": "bars", "title": "The attack: computing all records from a few known ones", "items": [
     $(bar "published mechanism, $known known" attack-published.json),
     $(bar "our release, $known known" attack-ours.json),
+    $(bar "our release, Laplace noise, $known known" attack-laplace.json),
     $(bar "our release, $many known" attack-informed.json)],
    "note": "Root mean square error of a rebuilt record, in units ($(echo "$units" | sed 's/=/ /g; s/,/, /g')): published $(short "$(field attack-published.json rms)"); ours $(short "$(field attack-ours.json rms)") with $known known records, where a guess without the release has $(short "$(field attack-ours.json blind)"), and $(short "$(field attack-informed.json rms)") with $many, where a guess has $(short "$(field attack-informed.json blind)"). The noise alone is an error of $(awk -v s="$sigma" 'BEGIN { printf "%.4g", s * sqrt(3) }'): about there a patient can be located, and no record is read."},
   {"kind": "ledger", "title": "The ledger", "ledger": $(cat ledger.json)}

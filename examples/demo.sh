@@ -89,7 +89,7 @@ run_modeler() { # run_modeler NAME OPTIONS...: messages stay on a terminal, wher
 curate() { # curate FOLDER OPTIONS...
     folder=$1
     shift
-    "$tacet" curate --data patients.csv --inputs $inputs --bounds $bounds --unit $units --eps $eps --delta $delta \
+    "$tacet" curate --data patients.csv --inputs $inputs --bounds $bounds --unit $units --eps $eps \
         --queries $queries --out "$folder" --json "$@" >"log/$folder.json" 2>>log/curate.log || { cat log/curate.log >&2; exit 1; }
 }
 
@@ -98,7 +98,7 @@ awk -v n=$records -f "$root/examples/patients.awk" >patients.csv
 best=$(awk -F, 'NR > 1 && (NR == 2 || $4 > best) { best = $4; row = NR - 2 } END { print row, best }' patients.csv)
 best_row=${best% *}
 best_value=${best#* }
-curate release
+curate release --delta $delta
 sigma=$(field log/release.json sigma)
 awk -v s="$sigma" 'BEGIN { printf "Noise of every released number: %.1f years, %.1f BMI points, %.0f mg (standard deviation).\n", 5 * s, 2 * s, 10 * s }'
 protects=$(sed -n 's/^  "protects": \(".*"\),$/\1/p' release/manifest.json)
@@ -121,12 +121,18 @@ step "3. What was spent"
 "$tacet" ledger show --ledger release/ledger.db --json >ledger.json
 echo "eps $(short "$(field ledger.json eps)") of $(short "$(field ledger.json budget_eps)"); answers without protection, as agreed: $(field ledger.json uncovered)."
 
-step "4. The same search without protection, by chance, and over the published mechanism"
+step "4. The same search over Laplace noise, without protection, by chance, and over the published mechanism"
 # shellcheck disable=SC2086
 "$tacet" gp-ucb --data patients.csv --inputs $inputs --target response --queries $queries --lengthscale $lengthscales $prior \
     --beta-scale 0.2 --allow-duplicates --json >nonprivate.json 2>log/nonprivate.log || { cat log/nonprivate.log >&2; exit 1; }
-# For comparison only, so it is not charged to the table: the budget is spent, and no eps would cover it.
-curate release-published --mechanism published --dims 10 --i-know-this-is-not-private --ledger release-published/ledger.db
+# For comparison only, so these are not charged to the table: its budget is spent. A hospital decides for one of the two
+# private releases, beforehand (tacet curate --dry-run).
+curate release-laplace --mechanism laplace --ledger release-laplace/ledger.db
+serve release-laplace
+# shellcheck disable=SC2086
+run_modeler laplace $prior --lengthscale $lengthscale
+stop
+curate release-published --delta $delta --mechanism published --dims 10 --i-know-this-is-not-private --ledger release-published/ledger.db
 serve release-published
 # Its released distances mean nothing in years or mg, so the lengthscale must be fitted.
 run_modeler published --fit --standardize
@@ -163,6 +169,7 @@ regret() { # regret NAME: of the best measured value after each query
         NR == 1 || top - $1 < r { r = top - $1 } { printf "%s%.4g", (NR > 1 ? "," : ""), (r < 0 ? 0 : r) }'
 }
 regret_ours=$(regret ours)
+regret_laplace=$(regret laplace)
 regret_nonprivate=$(regret nonprivate)
 regret_published=$(regret published)
 regret_random=$(list random.json mean)
@@ -170,6 +177,7 @@ last() { echo "${1##*,}"; }
 printf 'Regret after %s questions (points of response; the best patient has %s):\n' "$queries" "$best_value"
 printf '  %-34s %8s   %s\n' "without protection" "$(last "$regret_nonprivate")" "the consultant sees every record" \
     "ours, eps $eps" "$(last "$regret_ours")" "differentially private" \
+    "ours, eps $eps, Laplace noise" "$(last "$regret_laplace")" "differentially private, delta 0" \
     "published mechanism" "$(last "$regret_published")" "NOT DIFFERENTIALLY PRIVATE" \
     "by chance, mean of 500" "$(last "$regret_random")" "needs no records"
 
@@ -184,6 +192,7 @@ attack() { # attack NAME RELEASE KNOWN: a release that claims privacy and was re
 }
 attack published release-published $known
 attack ours release $known
+attack laplace release-laplace $known
 attack informed release $many
 awk -v s="$sigma" 'BEGIN { printf "  For comparison, the noise alone is an error of %.3g units: about there a patient can be located, and no record is read.\n", s * sqrt(3) }'
 

@@ -25,7 +25,7 @@ out=$work/out
 grep -q '</html>' "$out/report.html" || fail "no report"
 ! grep -q '<script\|https\?://' "$out/report.html" || fail "the report would load or run something"
 [ "$(find "$out/figures" -name '*.svg' | wc -l)" = 2 ] || fail "not two figures"
-for words in 'ours, eps 3' 'published, not private' 'without protection' 'by chance' 'What each party saw' 'The ledger'; do
+for words in 'ours, eps 3' 'ours, Laplace noise' 'published, not private' 'without protection' 'by chance' 'What each party saw' 'The ledger'; do
     grep -q "$words" "$out/report.html" || fail "the report does not speak of: $words"
 done
 
@@ -36,6 +36,8 @@ grep -q '"private": true' "$out/release/manifest.json" || fail "our release does
 grep -q 'NOT DIFFERENTIALLY PRIVATE' "$out/release-published/manifest.json" || fail "the published release is not stamped"
 
 grep -q '"succeeded":false' "$out/attack-ours.json" || fail "the attack on our release succeeded"
+grep -q '"succeeded":false' "$out/attack-laplace.json" || fail "the attack on our Laplace release succeeded"
+grep -q '"delta": 0.0,' "$out/release-laplace/manifest.json" || fail "the Laplace release has a delta"
 grep -q '"succeeded":false' "$out/attack-informed.json" || fail "the better informed attack on our release succeeded"
 grep -q '"succeeded":true' "$out/attack-published.json" || fail "the attack on the published mechanism failed"
 awk -v r="$(number "$out/attack-published.json" recovered)" 'BEGIN { exit !(r == 1) }' || fail "the published release was not read whole"
