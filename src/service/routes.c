@@ -4,6 +4,7 @@
  * Cost: O(bytes) a request; answers that need the study come from its worker. */
 #include "service/routes.h"
 
+#include "base/json_numbers.h"
 #include "base/memory.h"
 #include "service/engine_internal.h"
 
@@ -31,6 +32,9 @@ static void fill(tacet__response *response, unsigned status, json_t *body) {
     response->status = status;
     response->file = -1;
     response->body = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    if (response->body != NULL) {
+        tacet__json_shorten(response->body);
+    }
     response->body_size = response->body != NULL ? strlen(response->body) : 0;
     json_decref(body);
 }

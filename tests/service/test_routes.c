@@ -59,6 +59,7 @@ static void counts(json_int_t suggested, json_int_t observed) {
     char *text = NULL;
     assert_int_equal(say("GET", "/v1/studies/toys", owner, "", &text), 200);
     json_t *json = json_loads(text, 0, NULL);
+    assert_non_null(strstr(text, "\"delta\":1e-6")); /* as it was given, not as 17 digits have it */
     assert_int_equal(json_integer_value(json_object_get(json, "suggested")), suggested);
     assert_int_equal(json_integer_value(json_object_get(json, "observed")), observed);
     json_decref(json);
