@@ -6,6 +6,7 @@
 #include "joint/commands.h"
 
 #include "base/fail.h"
+#include "open/json_text.h"
 #include "trusted/folder.h"
 
 #include <errno.h>
@@ -177,7 +178,7 @@ tacet_status joint_study_make(joint_study *s, const char *folder, const joint_de
         return status;
     }
     json_t *object = joint_definition_json(def);
-    char *text = object != NULL ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = tacet__json_text(object, 1);
     json_decref(object);
     status = text != NULL ? tacet__file_write(path, folder, text, 0644, err)
                           : tacet__fail(err, TACET_NO_MEMORY, "out of memory writing study.json");

@@ -20,8 +20,7 @@ static tacet_status write_model(const tacet_usca_model *model, const char *path,
     }
     (void)snprintf(temporary, sizeof temporary, "%s.part", path);
     FILE *file = fopen(temporary, "w");
-    bool good = file != NULL && fputs(text, file) >= 0 && fputc('\n', file) != EOF && fflush(file) == 0 &&
-                fsync(fileno(file)) == 0;
+    bool good = file != NULL && fputs(text, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
     if (file != NULL) {
         good = fclose(file) == 0 && good;
     }

@@ -4,8 +4,8 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "open/json_text.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,18 +119,6 @@ static json_t *columns_json(const tacet_manifest *m) {
     return columns;
 }
 
-/* A file of text ends with one: people print it. Takes the text over; NULL when there is no memory. */
-static char *with_newline(char *text) {
-    const size_t length = text != NULL ? strlen(text) : 0;
-    char *longer = text != NULL ? realloc(text, length + 2) : NULL;
-    if (longer == NULL) {
-        free(text);
-        return NULL;
-    }
-    memcpy(longer + length, "\n", 2);
-    return longer;
-}
-
 tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_error *err) {
     static const char MADE_UP[] = "manifest: a name is not UTF-8, or a number is not finite";
     *out = NULL;
@@ -164,7 +152,7 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
             json_pack("{sI sf}", "seed", (json_int_t)m->projection_seed, "largest_singular_value", m->projection_norm));
     }
     if (root != NULL && protects != NULL && uncovered != NULL) {
-        *out = with_newline(json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)));
+        *out = tacet__json_text(root, 2);
     }
     const bool made_up = root == NULL && protects != NULL && uncovered != NULL;
     json_decref(root);

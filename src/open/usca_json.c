@@ -5,8 +5,8 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "open/json_text.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ tacet_status tacet_usca_model_encode(const tacet_usca_model *model, char **text,
                   "nodes", numbers(p->nodes, d * p->count), "weights", numbers(p->weights, p->count), "offset",
                   p->offset, "private", (int)p->is_private, "eps", p->eps, "delta", p->delta, "rounds",
                   (json_int_t)p->rounds, "predicted_error", p->predicted_error, "receipts", receipts(p));
-    *text = object == NULL ? NULL : json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    *text = tacet__json_text(object, 1);
     json_decref(object);
     return *text != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory writing a model");
 }

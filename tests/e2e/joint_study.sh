@@ -74,6 +74,9 @@ grep -q '"private":true' "$tmp/out" || fail "the model is not stamped private"
 [ "$(number rounds)" -ge 10 ] || fail "the model is of $(number rounds) rounds"
 run 0 "$bin/tacet" release-model --study "$study" --out "$tmp/again.json"
 cmp -s "$tmp/model.json" "$tmp/again.json" || fail "the same model came out differently"
+for file in "$study/study.json" "$tmp/model.json"; do
+    [ "$(tail -c 1 "$file" | wc -l)" -eq 1 ] || fail "${file##*/} does not end with a newline"
+done
 run 0 "$bin/tacet" ledger verify --ledger "$study/ledger.db" --json
 run 0 "$bin/tacet" ledger show --ledger "$study/ledger.db" --json
 [ "$(number entries)" = 1 ] || fail "the model was charged again"

@@ -110,6 +110,7 @@ static void test_file(void **state) {
     make(&m, TACET_KERNEL_MATERN, 1);
     assert_ok(tacet_usca_model_create(&model, &m.parts, NULL));
     assert_ok(tacet_usca_model_encode(model, &text, NULL));
+    assert_string_equal(strrchr(text, '}'), "}\n");
     assert_ok(tacet_usca_model_decode(&copy, text, strlen(text), NULL));
     const tacet_usca_parts *p = tacet_usca_model_parts(copy);
     assert_int_equal(p->count, NODES);
@@ -121,7 +122,7 @@ static void test_file(void **state) {
     assert_ok(tacet_usca_model_encode(copy, &again, NULL));
     assert_string_equal(text, again);
     tacet_usca_model_free(copy);
-    /* Every proper prefix is refused, and nothing is leaked. */
+    /* Every proper prefix, but for the closing newline, is refused, and nothing is leaked. */
     for (size_t length = 0; length < strlen(text) - 1; length += 1 + strlen(text) / 61) {
         assert_status(tacet_usca_model_decode(&copy, text, length, NULL), TACET_PARSE);
         assert_null(copy);

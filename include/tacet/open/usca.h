@@ -63,7 +63,7 @@ TACET_API tacet_status tacet_usca_predict(const tacet_usca_model *model, size_t 
 /* A grid of per_axis^action_dim equispaced actions, end points included: actions has room for them, by columns. */
 TACET_API void tacet_usca_action_grid(const tacet_usca_model *model, double *actions, size_t per_axis);
 
-/* As JSON text, freed by the caller with free(). NO_MEMORY. */
+/* As JSON text that ends with a newline, freed by the caller with free(). NO_MEMORY. */
 TACET_API tacet_status tacet_usca_model_encode(const tacet_usca_model *model, char **text, tacet_error *err);
 /* PARSE: not JSON, a field missing, of the wrong kind, unknown or out of range; names it. NO_MEMORY. */
 TACET_API tacet_status tacet_usca_model_decode(tacet_usca_model **out, const char *text, size_t length,
