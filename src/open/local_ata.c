@@ -18,10 +18,7 @@
 static const double GROWTH = 0.40546510810816438; /* ln 1.5 */
 
 typedef struct engine {
-    const tacet__local *p;
-    tacet__nystrom ny;
-    uint64_t *plays; /* n */
-    double *mean, *var;
+    tacet__embedded base;
     size_t observed;
     uint64_t rebuilds;
     double growth; /* ln det V since the last rebuild */
@@ -78,7 +75,7 @@ static size_t merge_arm(engine *e, size_t arm, size_t at) {
 }
 
 static void sum_runs(engine *e) {
-    for (size_t arm = 0; arm < e->p->n; arm++) {
+    for (size_t arm = 0; arm < e->base.p->n; arm++) {
         double sum = 0;
         for (size_t k = e->start[arm]; k < e->start[arm + 1]; k++) {
             sum += e->run[k];
@@ -88,7 +85,7 @@ static void sum_runs(engine *e) {
 }
 
 static void merge_runs(engine *e) {
-    const size_t n = e->p->n;
+    const size_t n = e->base.p->n;
     for (size_t i = 0; i < n; i++) {
         e->fresh_first[i] = SIZE_MAX;
     }
@@ -134,8 +131,8 @@ static double truncated_sum(const engine *e, size_t arm, double most) {
 
 /* out (m x n, ld n) = Q diag(w^power) Q' Phi. */
 static void apply_power(engine *e, double *out, double power) {
-    const size_t n = e->p->n;
-    const size_t m = e->ny.m;
+    const size_t n = e->base.p->n;
+    const size_t m = e->base.ny.m;
     for (size_t i = 0; i < m; i++) {
         const double factor = pow(e->w[i], power);
         for (size_t k = 0; k < m; k++) {
@@ -145,19 +142,19 @@ static void apply_power(engine *e, double *out, double power) {
     /* root is free here: it is formed last. */
     tacet__gemm(false, true, m, m, m, 1, e->scaled, m, e->Q, m, 0, e->root, m);
     if (out != NULL) {
-        tacet__gemm(false, false, m, n, m, 1, e->root, m, e->ny.features, n, 0, out, n);
+        tacet__gemm(false, false, m, n, m, 1, e->root, m, e->base.ny.features, n, 0, out, n);
     }
 }
 
 static tacet_status factor(engine *e, tacet_error *err) {
-    const size_t n = e->p->n;
-    const size_t m = e->ny.m;
+    const size_t n = e->base.p->n;
+    const size_t m = e->base.ny.m;
     size_t played = 0;
     for (size_t j = 0; j < n; j++) {
-        if (e->plays[j] > 0) {
-            const double root = sqrt((double)e->plays[j]);
+        if (e->base.plays[j] > 0) {
+            const double root = sqrt((double)e->base.plays[j]);
             for (size_t i = 0; i < m; i++) {
-                e->scaled[played * m + i] = root * e->ny.features[j * n + i];
+                e->scaled[played * m + i] = root * e->base.ny.features[j * n + i];
             }
             played++;
         }
@@ -166,31 +163,31 @@ static tacet_status factor(engine *e, tacet_error *err) {
         e->Q[i] = 0;
     }
     for (size_t i = 0; i < m; i++) {
-        e->Q[i * m + i] = e->p->s.lambda;
+        e->Q[i * m + i] = e->base.p->s.lambda;
     }
     tacet__syrk(false, m, played, 1, e->scaled, m, 1, e->Q, m);
-    const tacet_status status = tacet__eigh_in(e->Q, m, m, e->w, e->ny.scratch, err);
+    const tacet_status status = tacet__eigh_in(e->Q, m, m, e->w, e->base.ny.scratch, err);
     for (size_t i = 0; i < m && status == TACET_OK; i++) {
-        e->w[i] = fmax(e->w[i], e->p->s.lambda); /* V >= lambda I, whatever rounding says */
+        e->w[i] = fmax(e->w[i], e->base.p->s.lambda); /* V >= lambda I, whatever rounding says */
     }
     return status;
 }
 
 static tacet_status rebuild(engine *e, tacet_error *err) {
-    const size_t n = e->p->n;
+    const size_t n = e->base.p->n;
     bool changed = false;
-    tacet_status status = tacet__nystrom_update(&e->ny, &changed, e->plays, e->var, e->rebuilds, err);
-    if (status == TACET_OK && e->ny.m > 0) {
+    tacet_status status = tacet__nystrom_update(&e->base.ny, &changed, e->base.plays, e->base.var, e->rebuilds, err);
+    if (status == TACET_OK && e->base.ny.m > 0) {
         status = factor(e, err);
     }
     if (status != TACET_OK) {
         return status;
     }
-    const size_t m = e->ny.m;
+    const size_t m = e->base.ny.m;
     merge_runs(e);
     e->rebuilds++;
     e->growth = 0;
-    e->level = tacet__local_level_ata(e->p, m);
+    e->level = tacet__local_level_ata(e->base.p, m);
     if (m > 0) {
         apply_power(e, e->U, -0.5);
         apply_power(e, e->W, -1);
@@ -200,7 +197,7 @@ static tacet_status rebuild(engine *e, tacet_error *err) {
         double r = 0;
         for (size_t j = 0; j < n; j++) {
             const double u = e->U[j * n + i];
-            if (e->plays[j] > 0 && u != 0) {
+            if (e->base.plays[j] > 0 && u != 0) {
                 r += u * truncated_sum(e, j, e->level / fabs(u));
             }
         }
@@ -208,26 +205,26 @@ static tacet_status rebuild(engine *e, tacet_error *err) {
     }
     for (size_t j = 0; j < n; j++) {
         const double *u = e->U + j * n;
-        e->mean[j] = m > 0 ? tacet__dot(u, e->d, m) : 0;
-        e->var[j] = e->ny.residual[j] + (m > 0 ? e->p->s.lambda * tacet__dot(u, u, m) : 0);
+        e->base.mean[j] = m > 0 ? tacet__dot(u, e->d, m) : 0;
+        e->base.var[j] = e->base.ny.residual[j] + (m > 0 ? e->base.p->s.lambda * tacet__dot(u, u, m) : 0);
     }
     return TACET_OK;
 }
 
 /* V += phi phi', and the report truncated as the last rebuild would have. */
 static void follow(engine *e, size_t arm, double y) {
-    const size_t n = e->p->n;
-    const size_t m = e->ny.m;
-    const double *phi = e->ny.features + arm * n;
+    const size_t n = e->base.p->n;
+    const size_t m = e->base.ny.m;
+    const double *phi = e->base.ny.features + arm * n;
     double *wa = e->u;
     memcpy(wa, e->W + arm * n, m * sizeof *wa);
-    tacet__gemv(true, m, n, 1, e->ny.features, n, wa, 0, e->g);
+    tacet__gemv(true, m, n, 1, e->base.ny.features, n, wa, 0, e->g);
     const double inflate = 1 + e->g[arm];
-    const double old = e->mean[arm];
+    const double old = e->base.mean[arm];
     for (size_t j = 0; j < n; j++) {
         const double share = e->g[j] / inflate;
-        e->mean[j] -= share * old;
-        e->var[j] = fmax(e->var[j] - e->p->s.lambda * share * e->g[j], 0);
+        e->base.mean[j] -= share * old;
+        e->base.var[j] = fmax(e->base.var[j] - e->base.p->s.lambda * share * e->g[j], 0);
         tacet__axpy(e->W + j * n, -share, wa, m);
     }
     e->growth += log(inflate);
@@ -247,13 +244,13 @@ static void follow(engine *e, size_t arm, double y) {
             e->d[i] = phi[i] * y;
         }
     }
-    tacet__gemv(true, m, n, 1, e->W, n, e->d, 1, e->mean);
+    tacet__gemv(true, m, n, 1, e->W, n, e->d, 1, e->base.mean);
 }
 
 static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) {
     engine *e = self;
-    const bool first = e->plays[arm] == 0;
-    e->plays[arm]++;
+    const bool first = e->base.plays[arm] == 0;
+    e->base.plays[arm]++;
     e->fresh[e->fresh_count] = y;
     e->fresh_arm[e->fresh_count++] = arm;
     tacet_status status = TACET_OK;
@@ -263,7 +260,7 @@ static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) 
         follow(e, arm, y);
     }
     if (status != TACET_OK) {
-        e->plays[arm]--;
+        e->base.plays[arm]--;
         e->fresh_count--;
         return status;
     }
@@ -275,38 +272,20 @@ static double width(const void *self, size_t t) {
     const engine *e = self;
     (void)t;
     /* beta_1: nothing is embedded yet, |f| <= B sigma_0. */
-    return e->observed == 0 ? e->p->s.width_scale * e->p->s.bound : tacet__local_beta_ata(e->p, e->ny.m);
+    return e->observed == 0 ? e->base.p->s.width_scale * e->base.p->s.bound
+                            : tacet__local_beta_ata(e->base.p, e->base.ny.m);
 }
 
 static void bounds(void *self, double *out, size_t t) {
     const engine *e = self;
-    const double beta_t = width(e, t);
-    for (size_t j = 0; j < e->p->n; j++) {
-        out[j] = e->mean[j] + beta_t * sqrt(e->var[j]);
-    }
-}
-
-static const double *mean(const void *self) {
-    const engine *e = self;
-    return e->mean;
-}
-
-static const double *var(const void *self) {
-    const engine *e = self;
-    return e->var;
+    tacet__embedded_bounds(&e->base, out, width(e, t));
 }
 
 static void reset(void *self) {
     engine *e = self;
-    const size_t n = e->p->n;
-    tacet__nystrom_reset(&e->ny);
-    for (size_t j = 0; j < n; j++) {
-        e->plays[j] = 0;
-        e->mean[j] = 0;
-        e->var[j] = e->p->K[j * n + j];
-        e->start[j] = 0;
-    }
-    e->start[n] = 0;
+    const size_t n = e->base.p->n;
+    tacet__embedded_reset(&e->base);
+    memset(e->start, 0, (n + 1) * sizeof *e->start);
     e->observed = e->fresh_count = 0;
     e->rebuilds = 0;
     e->growth = 0;
@@ -316,13 +295,10 @@ static void reset(void *self) {
  * and the level follow from these; the rest is scratch. */
 static void write_state(const void *self, tacet__writer *w) {
     const engine *e = self;
-    const size_t n = e->p->n;
-    const size_t m = e->ny.m;
+    const size_t n = e->base.p->n;
+    const size_t m = e->base.ny.m;
     const size_t sorted = e->start[n];
-    tacet__nystrom_write(&e->ny, w);
-    tacet__write_u64s(w, e->plays, n);
-    tacet__write_matrix(w, e->mean, n, n, 1);
-    tacet__write_matrix(w, e->var, n, n, 1);
+    tacet__embedded_write(&e->base, w);
     tacet__write_u64(w, e->rebuilds);
     tacet__write_f64(w, e->growth);
     tacet__write_matrix(w, e->U, n, m, n);
@@ -340,10 +316,10 @@ static void write_state(const void *self, tacet__writer *w) {
 
 /* Runs sorted by size, then the reports since; each arm has as many as it was played. */
 static void read_reports(engine *e, tacet__reader *r, size_t observed) {
-    const size_t n = e->p->n;
+    const size_t n = e->base.p->n;
     for (size_t j = 0; j < n && !r->failed; j++) {
         e->start[j + 1] = tacet__read_size(r, observed);
-        r->failed = r->failed || e->start[j + 1] < e->start[j] || e->plays[j] > observed;
+        r->failed = r->failed || e->start[j + 1] < e->start[j] || e->base.plays[j] > observed;
         e->fresh_first[j] = e->start[j + 1] - e->start[j]; /* counts here; chains only while runs are merged */
     }
     if (r->failed) {
@@ -357,7 +333,7 @@ static void read_reports(engine *e, tacet__reader *r, size_t observed) {
         e->fresh_first[e->fresh_arm[k]]++;
     }
     for (size_t j = 0; j < n && !r->failed; j++) {
-        r->failed = e->fresh_first[j] != e->plays[j];
+        r->failed = e->fresh_first[j] != e->base.plays[j];
         for (size_t k = e->start[j] + 1; k < e->start[j + 1]; k++) {
             r->failed = r->failed || fabs(e->run[k]) < fabs(e->run[k - 1]);
         }
@@ -366,24 +342,18 @@ static void read_reports(engine *e, tacet__reader *r, size_t observed) {
 
 static void read_state(void *self, tacet__reader *r, size_t observed) {
     engine *e = self;
-    const size_t n = e->p->n;
-    tacet__nystrom_read(&e->ny, r);
-    const size_t m = e->ny.m;
-    tacet__read_u64s(r, e->plays, n);
-    tacet__read_matrix(r, e->mean, n, n, 1);
-    tacet__read_matrix(r, e->var, n, n, 1);
+    const size_t n = e->base.p->n;
+    tacet__embedded_read(&e->base, r);
+    const size_t m = e->base.ny.m;
     e->rebuilds = tacet__read_u64(r);
     tacet__read_matrix(r, &e->growth, 1, 1, 1);
     tacet__read_matrix(r, e->U, n, m, n);
     tacet__read_matrix(r, e->W, n, m, n);
     tacet__read_matrix(r, e->root, m, m, m);
     read_reports(e, r, observed);
-    for (size_t j = 0; j < n && !r->failed; j++) {
-        r->failed = !(e->var[j] >= 0);
-    }
     e->observed = observed;
     if (!r->failed) {
-        e->level = tacet__local_level_ata(e->p, m);
+        e->level = tacet__local_level_ata(e->base.p, m);
         sum_runs(e);
     }
 }
@@ -391,13 +361,12 @@ static void read_state(void *self, tacet__reader *r, size_t observed) {
 static void destroy(void *self) {
     engine *e = self;
     if (e != NULL) {
-        tacet__nystrom_clear(&e->ny);
-        double *const arrays[] = {e->mean, e->var,    e->run, e->other, e->prefix, e->fresh, e->Q, e->root,
-                                  e->U,    e->scaled, e->W,   e->w,     e->g,      e->d,     e->u};
+        tacet__embedded_clear(&e->base);
+        double *const arrays[] = {e->run, e->other,  e->prefix, e->fresh, e->Q, e->root, e->U,
+                                  e->W,   e->scaled, e->w,      e->g,     e->d, e->u};
         for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
             free(arrays[i]);
         }
-        free(e->plays);
         free(e->start);
         free(e->fresh_arm);
         free(e->fresh_next);
@@ -407,10 +376,10 @@ static void destroy(void *self) {
 }
 
 static bool allocate(engine *e) {
-    const size_t n = e->p->n;
-    const size_t T = e->p->s.horizon;
+    const size_t n = e->base.p->n;
+    const size_t T = e->base.p->s.horizon;
     double **const squares[] = {&e->Q, &e->root, &e->scaled, &e->U, &e->W};
-    double **const vectors[] = {&e->mean, &e->var, &e->w, &e->g, &e->d, &e->u};
+    double **const vectors[] = {&e->w, &e->g, &e->d, &e->u};
     double **const rounds[] = {&e->run, &e->other, &e->prefix, &e->fresh};
     bool ok = true;
     for (size_t i = 0; i < sizeof squares / sizeof squares[0]; i++) {
@@ -425,29 +394,26 @@ static bool allocate(engine *e) {
         *rounds[i] = TACET__ALIGNED(double, T);
         ok = ok && *rounds[i] != NULL;
     }
-    e->plays = TACET__ZALLOC(uint64_t, n);
     e->start = TACET__ZALLOC(size_t, n + 1);
     e->fresh_arm = TACET__ZALLOC(size_t, T);
     e->fresh_next = TACET__ZALLOC(size_t, T);
     e->fresh_first = TACET__ZALLOC(size_t, n);
-    return ok && e->plays != NULL && e->start != NULL && e->fresh_arm != NULL && e->fresh_next != NULL &&
-           e->fresh_first != NULL;
+    return ok && e->start != NULL && e->fresh_arm != NULL && e->fresh_next != NULL && e->fresh_first != NULL;
 }
 
-static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy, write_state, read_state};
+static const tacet__local_engine ENGINE = {
+    observe, bounds, width, tacet__embedded_mean, tacet__embedded_var, reset, destroy, write_state, read_state};
 
 tacet_status tacet__local_ata(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
     *out = NULL;
     *ops = &ENGINE;
     engine *e = TACET__ZALLOC(engine, 1);
-    if (e != NULL) {
-        e->p = p;
+    if (e == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
     }
-    tacet_status status = TACET_OK;
-    if (e == NULL || !allocate(e)) {
+    tacet_status status = tacet__embedded_init(&e->base, p, err);
+    if (status == TACET_OK && !allocate(e)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
-    } else {
-        status = tacet__nystrom_init(&e->ny, p, err);
     }
     if (status != TACET_OK) {
         destroy(e);

@@ -84,4 +84,24 @@ void tacet__read_matrix(tacet__reader *r, double *a, size_t ld, size_t rows, siz
 tacet_status tacet__nystrom_update(tacet__nystrom *ny, bool *changed, const uint64_t *plays, const double *var,
                                    uint64_t step, tacet_error *err);
 
+/* --- local_embedded.c: what engines over an embedding have in common ---------------------------------------------- */
+
+/* An engine begins with it, so that its self is one. */
+typedef struct tacet__embedded {
+    const tacet__local *p;
+    tacet__nystrom ny;
+    uint64_t *plays;    /* n: of each arm */
+    double *mean, *var; /* n: the estimates */
+} tacet__embedded;
+
+/* NO_MEMORY; cleared by the caller then, too. */
+tacet_status tacet__embedded_init(tacet__embedded *e, const tacet__local *p, tacet_error *err);
+void tacet__embedded_clear(tacet__embedded *e);
+void tacet__embedded_reset(tacet__embedded *e); /* nothing was played: the prior */
+void tacet__embedded_bounds(const tacet__embedded *e, double *out, double beta_t);
+const double *tacet__embedded_mean(const void *self);
+const double *tacet__embedded_var(const void *self);
+void tacet__embedded_write(const tacet__embedded *e, tacet__writer *w);
+void tacet__embedded_read(tacet__embedded *e, tacet__reader *r); /* fails where a variance is none */
+
 #endif

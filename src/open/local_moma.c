@@ -14,11 +14,8 @@
 #include <string.h>
 
 typedef struct engine {
-    const tacet__local *p;
-    tacet__nystrom ny;
+    tacet__embedded base; /* its plays are epochs */
     size_t k;
-    uint64_t *plays; /* n: epochs that played the arm */
-    double *mean, *var;
     double *lanes;   /* k x n: sums of reports by lane and arm */
     double *epoch;   /* k: the reports of the epoch so far */
     size_t reported; /* of them */
@@ -87,31 +84,31 @@ static size_t central_lane(engine *e, size_t m) {
 }
 
 static tacet_status factor(engine *e, tacet_error *err) {
-    const size_t n = e->p->n;
-    const size_t m = e->ny.m;
+    const size_t n = e->base.p->n;
+    const size_t m = e->base.ny.m;
     size_t played = 0;
     for (size_t j = 0; j < n; j++) {
-        if (e->plays[j] > 0) {
-            const double root = sqrt((double)e->plays[j]);
+        if (e->base.plays[j] > 0) {
+            const double root = sqrt((double)e->base.plays[j]);
             for (size_t i = 0; i < m; i++) {
-                e->scaled[played * m + i] = root * e->ny.features[j * n + i];
+                e->scaled[played * m + i] = root * e->base.ny.features[j * n + i];
             }
             played++;
         }
     }
     memset(e->V, 0, m * m * sizeof *e->V);
     for (size_t i = 0; i < m; i++) {
-        e->V[i * m + i] = e->p->s.lambda;
+        e->V[i * m + i] = e->base.p->s.lambda;
     }
     tacet__syrk(false, m, played, 1, e->scaled, m, 1, e->V, m);
     return tacet__cholesky(e->V, m, m, e->white, NULL, err);
 }
 
 static tacet_status update(engine *e, tacet_error *err) {
-    const size_t n = e->p->n;
+    const size_t n = e->base.p->n;
     bool changed = false;
-    tacet_status status = tacet__nystrom_update(&e->ny, &changed, e->plays, e->var, e->epochs, err);
-    const size_t m = e->ny.m;
+    tacet_status status = tacet__nystrom_update(&e->base.ny, &changed, e->base.plays, e->base.var, e->epochs, err);
+    const size_t m = e->base.ny.m;
     if (status == TACET_OK && m > 0) {
         status = factor(e, err);
     }
@@ -119,20 +116,20 @@ static tacet_status update(engine *e, tacet_error *err) {
         return status;
     }
     if (m == 0) {
-        memset(e->mean, 0, n * sizeof *e->mean);
-        memcpy(e->var, e->ny.residual, n * sizeof *e->var);
+        memset(e->base.mean, 0, n * sizeof *e->base.mean);
+        memcpy(e->base.var, e->base.ny.residual, n * sizeof *e->base.var);
         return TACET_OK;
     }
     for (size_t j = 0; j < n; j++) {
-        memcpy(e->white + j * m, e->ny.features + j * n, m * sizeof *e->white);
+        memcpy(e->white + j * m, e->base.ny.features + j * n, m * sizeof *e->white);
     }
     tacet__trsm(false, m, n, e->V, m, e->white, m);
     tacet__gemm(false, true, m, e->k, n, 1, e->white, m, e->lanes, e->k, 0, e->estimates, m);
     const double *centre = e->estimates + central_lane(e, m) * m;
     for (size_t j = 0; j < n; j++) {
         const double *white = e->white + j * m;
-        e->mean[j] = tacet__dot(white, centre, m);
-        e->var[j] = e->ny.residual[j] + e->p->s.lambda * tacet__dot(white, white, m);
+        e->base.mean[j] = tacet__dot(white, centre, m);
+        e->base.var[j] = e->base.ny.residual[j] + e->base.p->s.lambda * tacet__dot(white, white, m);
     }
     return TACET_OK;
 }
@@ -147,13 +144,13 @@ static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) 
     for (size_t j = 0; j < e->k; j++) {
         lanes[j] += e->epoch[j];
     }
-    e->plays[arm]++;
+    e->base.plays[arm]++;
     const tacet_status status = update(e, err);
     if (status != TACET_OK) {
         for (size_t j = 0; j < e->k; j++) {
             lanes[j] -= e->epoch[j];
         }
-        e->plays[arm]--;
+        e->base.plays[arm]--;
         e->reported--;
         return status;
     }
@@ -165,67 +162,44 @@ static tacet_status observe(void *self, size_t arm, double y, tacet_error *err) 
 static double width(const void *self, size_t t) {
     const engine *e = self;
     (void)t;
-    return e->epochs == 0 ? e->p->s.width_scale * e->p->s.bound : tacet__local_beta_moma(e->p, e->ny.m);
+    return e->epochs == 0 ? e->base.p->s.width_scale * e->base.p->s.bound
+                          : tacet__local_beta_moma(e->base.p, e->base.ny.m);
 }
 
 static void bounds(void *self, double *out, size_t t) {
     const engine *e = self;
-    const double beta_t = width(e, t);
-    for (size_t j = 0; j < e->p->n; j++) {
-        out[j] = e->mean[j] + beta_t * sqrt(e->var[j]);
-    }
-}
-
-static const double *mean(const void *self) {
-    const engine *e = self;
-    return e->mean;
-}
-
-static const double *var(const void *self) {
-    const engine *e = self;
-    return e->var;
+    tacet__embedded_bounds(&e->base, out, width(e, t));
 }
 
 static void reset(void *self) {
     engine *e = self;
-    const size_t n = e->p->n;
-    tacet__nystrom_reset(&e->ny);
+    const size_t n = e->base.p->n;
+    tacet__embedded_reset(&e->base);
     memset(e->lanes, 0, n * e->k * sizeof *e->lanes);
-    for (size_t j = 0; j < n; j++) {
-        e->plays[j] = 0;
-        e->mean[j] = 0;
-        e->var[j] = e->p->K[j * n + j];
-    }
     e->epochs = 0;
     e->reported = 0;
 }
 
 static void write_state(const void *self, tacet__writer *w) {
     const engine *e = self;
-    const size_t n = e->p->n;
-    tacet__nystrom_write(&e->ny, w);
-    tacet__write_u64s(w, e->plays, n);
-    tacet__write_matrix(w, e->mean, n, n, 1);
-    tacet__write_matrix(w, e->var, n, n, 1);
+    const size_t n = e->base.p->n;
+    tacet__embedded_write(&e->base, w);
     tacet__write_matrix(w, e->lanes, e->k, e->k, n);
     tacet__write_matrix(w, e->epoch, e->k, e->reported, 1);
 }
 
 static void read_state(void *self, tacet__reader *r, size_t observed) {
     engine *e = self;
-    const size_t n = e->p->n;
+    const size_t n = e->base.p->n;
     e->reported = observed % e->k;
     e->epochs = observed / e->k;
-    tacet__nystrom_read(&e->ny, r);
-    tacet__read_u64s(r, e->plays, n);
-    tacet__read_matrix(r, e->mean, n, n, 1);
-    tacet__read_matrix(r, e->var, n, n, 1);
+    tacet__embedded_read(&e->base, r);
     tacet__read_matrix(r, e->lanes, e->k, e->k, n);
     tacet__read_matrix(r, e->epoch, e->k, e->reported, 1);
     uint64_t left = e->epochs;
     for (size_t j = 0; j < n && !r->failed; j++) {
-        r->failed = e->plays[j] > left || !(e->var[j] >= 0);
-        left -= e->plays[j];
+        r->failed = e->base.plays[j] > left;
+        left -= e->base.plays[j];
     }
     r->failed = r->failed || left != 0;
 }
@@ -233,10 +207,7 @@ static void read_state(void *self, tacet__reader *r, size_t observed) {
 static void destroy(void *self) {
     engine *e = self;
     if (e != NULL) {
-        tacet__nystrom_clear(&e->ny);
-        free(e->plays);
-        free(e->mean);
-        free(e->var);
+        tacet__embedded_clear(&e->base);
         free(e->lanes);
         free(e->epoch);
         free(e->V);
@@ -250,16 +221,13 @@ static void destroy(void *self) {
 }
 
 static bool allocate(engine *e) {
-    const size_t n = e->p->n;
+    const size_t n = e->base.p->n;
     size_t lanes = 0;
     size_t gram = 0;
-    e->k = e->p->s.lanes;
+    e->k = e->base.p->s.lanes;
     if (!tacet__size_mul(&lanes, n, e->k) || !tacet__size_mul(&gram, e->k, e->k)) {
         return false;
     }
-    e->plays = TACET__ZALLOC(uint64_t, n);
-    e->mean = TACET__ALIGNED(double, n);
-    e->var = TACET__ALIGNED(double, n);
     e->lanes = TACET__ALIGNED(double, lanes);
     e->epoch = TACET__ALIGNED(double, e->k);
     e->V = TACET__ALIGNED(double, n *n);
@@ -268,25 +236,23 @@ static bool allocate(engine *e) {
     e->estimates = TACET__ALIGNED(double, lanes);
     e->gram = TACET__ALIGNED(double, gram);
     e->distances = TACET__ALIGNED(double, e->k);
-    return e->plays != NULL && e->mean != NULL && e->var != NULL && e->lanes != NULL && e->epoch != NULL &&
-           e->V != NULL && e->white != NULL && e->scaled != NULL && e->estimates != NULL && e->gram != NULL &&
-           e->distances != NULL;
+    return e->lanes != NULL && e->epoch != NULL && e->V != NULL && e->white != NULL && e->scaled != NULL &&
+           e->estimates != NULL && e->gram != NULL && e->distances != NULL;
 }
 
-static const tacet__local_engine ENGINE = {observe, bounds, width, mean, var, reset, destroy, write_state, read_state};
+static const tacet__local_engine ENGINE = {
+    observe, bounds, width, tacet__embedded_mean, tacet__embedded_var, reset, destroy, write_state, read_state};
 
 tacet_status tacet__local_moma(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
     *out = NULL;
     *ops = &ENGINE;
     engine *e = TACET__ZALLOC(engine, 1);
-    if (e != NULL) {
-        e->p = p;
+    if (e == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
     }
-    tacet_status status = TACET_OK;
-    if (e == NULL || !allocate(e)) {
+    tacet_status status = tacet__embedded_init(&e->base, p, err);
+    if (status == TACET_OK && !allocate(e)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
-    } else {
-        status = tacet__nystrom_init(&e->ny, p, err);
     }
     if (status != TACET_OK) {
         destroy(e);
