@@ -1,78 +1,13 @@
 /* test_ledger_fault.c - the n-th allocation, write, sync, read fails; the disk is full; the store is locked, changed or
  * replaced under an open handle. After each: a stated error, nothing half-done, and going on works. */
-#include "support/fault_vfs.h"
-#include "support/test.h"
+#include "gate/ledger_fault_fixture.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
-#include <tacet/gate/ledger.h>
 #include <unistd.h>
 
 #include "base/entry.h"
-
-static char folder[256];
-static char path[300];
-static tacet_error err;
-
-static int setup(void **state) {
-    (void)state;
-    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-    (void)snprintf(path, sizeof path, "%s/ledger", folder);
-    tacet_error_clear(&err);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    fault_vfs_arm(0, 0, FAULT_ERROR);
-    test_rmdir(folder);
-    return 0;
-}
-
-static tacet_ledger_settings settings(void) {
-    tacet_ledger_settings s;
-    tacet_ledger_settings_defaults(&s);
-    s.accounting = TACET_ACCOUNTING_BASIC;
-    s.eps = 10;
-    s.vfs = "fault";
-    s.busy_ms = 50;
-    return s;
-}
-
-static tacet_ledger *open_ledger(void) {
-    const tacet_ledger_settings s = settings();
-    tacet_ledger *ledger = NULL;
-    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
-    return ledger;
-}
-
-static tacet_charge charge(void) {
-    tacet_charge c;
-    tacet_charge_init(&c);
-    c.what = "a mean";
-    c.to_whom = "the modeler";
-    c.mechanism = "laplace";
-    c.group = "rows";
-    c.part = "1";
-    tacet_charge_pure(&c, 0.001);
-    return c;
-}
-
-static tacet_status reserve(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo, const char *ticket) {
-    const tacet_charge c = charge();
-    tacet_error_clear(&err);
-    return tacet_ledger_reserve(ledger, entry, memo, ticket, &c, &err);
-}
-
-static int sql(const char *statements) {
-    sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    const int code = sqlite3_exec(db, statements, NULL, NULL, NULL);
-    (void)sqlite3_close(db);
-    return code;
-}
 
 /* Only the ledger and its log are in the folder. */
 static void assert_tidy(void) {
@@ -365,8 +300,8 @@ static void test_changed_under_handle(void **state) {
         tacet_blob_init(&memo);
         assert_ok(reserve(ledger, &entry, &memo, "t"));
         const tacet_entry first = entry;
-        assert_int_equal(sql(NO_TRIGGERS), SQLITE_OK);
-        assert_int_equal(sql(CHANGES[i]), SQLITE_OK);
+        sql(NO_TRIGGERS);
+        sql(CHANGES[i]);
         assert_status(reserve(ledger, &entry, &memo, "t"), TACET_CORRUPT);
         assert_status(tacet_ledger_commit(ledger, &first, "x", 1, NULL, NULL), TACET_CORRUPT);
         tacet_ledger_close(ledger);
@@ -388,10 +323,10 @@ static void test_step_record_changed(void **state) {
     assert_status(tacet_ledger_step(ledger, &entry, marks, 2, NULL), TACET_IO);
     fault_vfs_arm(0, 0, FAULT_ERROR);
     assert_ok(tacet_ledger_step(ledger, &entry, marks, 2, NULL)); /* the same marks again */
-    assert_int_equal(sql(NO_TRIGGERS), SQLITE_OK);
-    assert_int_equal(sql("UPDATE record SET body = x'00' WHERE seq = 3"), SQLITE_OK);
+    sql(NO_TRIGGERS);
+    sql("UPDATE record SET body = x'00' WHERE seq = 3");
     assert_status(tacet_ledger_step(ledger, &entry, marks, 1, NULL), TACET_CORRUPT);
-    assert_int_equal(sql("UPDATE record SET body = x'00' WHERE seq = 4"), SQLITE_OK);
+    sql("UPDATE record SET body = x'00' WHERE seq = 4");
     assert_status(reserve(ledger, &entry, &memo, "t"), TACET_CORRUPT);
     tacet_blob_clear(&memo);
     tacet_ledger_close(ledger);
@@ -405,8 +340,8 @@ static void test_answer_record_changed(void **state) {
     tacet_blob_init(&memo);
     assert_ok(reserve(ledger, &entry, &memo, "t"));
     assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
-    assert_int_equal(sql(NO_TRIGGERS), SQLITE_OK);
-    assert_int_equal(sql("UPDATE record SET body = x'00' WHERE seq = 2"), SQLITE_OK);
+    sql(NO_TRIGGERS);
+    sql("UPDATE record SET body = x'00' WHERE seq = 2");
     assert_status(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL), TACET_CORRUPT);
     assert_status(reserve(ledger, &entry, &memo, "t"), TACET_CORRUPT);
     tacet_ledger_close(ledger);
@@ -419,11 +354,10 @@ static void test_rolled_back_under_handle(void **state) {
     (void)state;
     tacet_blob_init(&memo);
     assert_ok(reserve(ledger, &entry, &memo, "a"));
-    assert_int_equal(sql("CREATE TABLE keep AS SELECT * FROM head"), SQLITE_OK);
+    sql("CREATE TABLE keep AS SELECT * FROM head");
     assert_ok(reserve(ledger, &entry, &memo, "b"));
-    assert_int_equal(sql(NO_TRIGGERS), SQLITE_OK);
-    assert_int_equal(sql("DELETE FROM record WHERE seq = 2; DELETE FROM head; INSERT INTO head SELECT * FROM keep"),
-                     SQLITE_OK);
+    sql(NO_TRIGGERS);
+    sql("DELETE FROM record WHERE seq = 2; DELETE FROM head; INSERT INTO head SELECT * FROM keep");
     assert_status(reserve(ledger, &entry, &memo, "c"), TACET_CORRUPT);
     /* The same after the handle had to forget what it knew: the next transaction fails after appending, and reading
      * again finds less than there was. */
@@ -431,14 +365,13 @@ static void test_rolled_back_under_handle(void **state) {
     assert_int_equal(unlink(path), 0);
     ledger = open_ledger();
     assert_ok(reserve(ledger, &entry, &memo, "a"));
-    assert_int_equal(sql("CREATE TABLE keep AS SELECT * FROM head"), SQLITE_OK);
+    sql("CREATE TABLE keep AS SELECT * FROM head");
     assert_ok(reserve(ledger, &entry, &memo, "b"));
     fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
     assert_status(reserve(ledger, &entry, &memo, "c"), TACET_IO);
     fault_vfs_arm(0, 0, FAULT_ERROR);
-    assert_int_equal(sql(NO_TRIGGERS), SQLITE_OK);
-    assert_int_equal(sql("DELETE FROM record WHERE seq = 2; DELETE FROM head; INSERT INTO head SELECT * FROM keep"),
-                     SQLITE_OK);
+    sql(NO_TRIGGERS);
+    sql("DELETE FROM record WHERE seq = 2; DELETE FROM head; INSERT INTO head SELECT * FROM keep");
     assert_status(reserve(ledger, &entry, &memo, "c"), TACET_CORRUPT);
     assert_non_null(strstr(err.message, "while in use"));
     tacet_ledger_close(ledger);
@@ -464,12 +397,12 @@ static void test_replaced_under_handle(void **state) {
     assert_status(reserve(ledger, &entry, &memo, "c"), TACET_IO);
     fault_vfs_arm(0, 0, FAULT_ERROR);
     char statement[1024];
-    assert_int_equal(sql(NO_TRIGGERS), SQLITE_OK);
+    sql(NO_TRIGGERS);
     (void)snprintf(statement, sizeof statement,
                    "ATTACH '%s' AS o; DELETE FROM record; DELETE FROM head; INSERT INTO record SELECT * FROM o.record;"
                    "INSERT INTO head SELECT * FROM o.head",
                    other);
-    assert_int_equal(sql(statement), SQLITE_OK);
+    sql(statement);
     assert_status(reserve(ledger, &entry, &memo, "c"), TACET_CORRUPT);
     assert_non_null(strstr(err.message, "replaced"));
     tacet_ledger_close(ledger);
@@ -556,9 +489,8 @@ static void test_forged_records(void **state) {
     entry.reserve.ticket = "t";
     entry.reserve.charge = charge();
     forge(&entry, totals.head, false);
-    assert_int_equal(sql("DROP TRIGGER record_update; UPDATE record SET seq = 1 WHERE seq = 5;"
-                         "CREATE TRIGGER record_update BEFORE UPDATE ON record BEGIN SELECT 1; END"),
-                     SQLITE_OK);
+    sql("DROP TRIGGER record_update; UPDATE record SET seq = 1 WHERE seq = 5;"
+        "CREATE TRIGGER record_update BEFORE UPDATE ON record BEGIN SELECT 1; END");
     tacet_error_clear(&err);
     assert_status(tacet_ledger_open(&ledger, path, &s, &err), TACET_CORRUPT);
     assert_non_null(strstr(err.message, "another number"));

@@ -1,19 +1,16 @@
 /* test_ledger_rare.c - failures that need help to happen: calls of the C library and libsodium that fail on demand
  * (this program defines them, so the library under test calls these), rules added to the tables of an open ledger,
  * pages that are no longer cached, more callers than fit one transaction. */
-#include "support/fault_vfs.h"
-#include "support/test.h"
+#include "gate/ledger_fault_fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sodium.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <tacet/gate/ledger.h>
 #include <unistd.h>
 
 static int sodium_fails;
@@ -59,69 +56,13 @@ int link(const char *from, const char *to) {
     return (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
-static char folder[256];
-static char path[300];
-static tacet_error err;
-
-static int setup(void **state) {
-    (void)state;
-    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
-    (void)snprintf(path, sizeof path, "%s/ledger", folder);
-    tacet_error_clear(&err);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    fault_vfs_arm(0, 0, FAULT_ERROR);
+static int put_right(void **state) {
     sodium_fails = 0;
     fsync_fails = 0;
     folder_fails = 0;
     link_errno = 0;
     link_first = NULL;
-    (void)chmod(folder, 0700);
-    test_rmdir(folder);
-    return 0;
-}
-
-static tacet_ledger_settings settings(void) {
-    tacet_ledger_settings s;
-    tacet_ledger_settings_defaults(&s);
-    s.accounting = TACET_ACCOUNTING_BASIC;
-    s.eps = 10;
-    s.vfs = "fault";
-    s.busy_ms = 500;
-    return s;
-}
-
-static tacet_ledger *open_ledger(void) {
-    const tacet_ledger_settings s = settings();
-    tacet_ledger *ledger = NULL;
-    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
-    return ledger;
-}
-
-static tacet_charge charge(void) {
-    tacet_charge c;
-    tacet_charge_init(&c);
-    c.what = "a mean";
-    c.to_whom = "the modeler";
-    c.mechanism = "laplace";
-    tacet_charge_pure(&c, 0.001);
-    return c;
-}
-
-static tacet_status reserve(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo, const char *ticket) {
-    const tacet_charge c = charge();
-    tacet_error_clear(&err);
-    return tacet_ledger_reserve(ledger, entry, memo, ticket, &c, &err);
-}
-
-static void sql(const char *statements) {
-    sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, statements, NULL, NULL, NULL), SQLITE_OK);
-    (void)sqlite3_close(db);
+    return teardown(state);
 }
 
 static void test_no_entropy(void **state) {
@@ -446,7 +387,7 @@ static void test_large_answer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, put_right)
         T(test_no_entropy),   T(test_creating),       T(test_rules_added),  T(test_total_fails),
         T(test_forged_offer), T(test_uncached_reads), T(test_anchor_forms), T(test_answer_swapped),
         T(test_crowd),        T(test_large_answer),   T(test_after_fork),
@@ -455,6 +396,7 @@ int main(void) {
         (void)setenv("TMPDIR", "/dev/shm", 0); /* the faults are made here; a disk adds latency only */
     }
     (void)randombytes_random(); /* sets libsodium up */
+    busy_ms = 500;              /* a crowd of threads is among these tests */
     fault_vfs_register();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
