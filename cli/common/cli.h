@@ -87,5 +87,9 @@ double cli_seconds(void); /* monotonic */
 bool cli_split(char ***out, size_t *count, const char *text);
 /* A number from all of text; false when it is not one or not finite. */
 bool cli_number(double *out, const char *text);
+/* "A:B", two numbers; nothing is set when it is not that. */
+bool cli_pair(double *a, double *b, const char *text);
+/* "LO:HI", a pair with LO below HI. */
+bool cli_interval(double *lower, double *upper, const char *text);
 
 #endif

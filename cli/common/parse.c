@@ -27,6 +27,34 @@ bool cli_number(double *out, const char *text) {
     return true;
 }
 
+bool cli_pair(double *a, double *b, const char *text) {
+    char first[128];
+    double left = 0;
+    const char *colon = strchr(text, ':');
+    const size_t length = colon == NULL ? sizeof first : (size_t)(colon - text);
+    if (length >= sizeof first) {
+        return false;
+    }
+    memcpy(first, text, length);
+    first[length] = '\0';
+    if (!cli_number(&left, first) || !cli_number(b, colon + 1)) {
+        return false;
+    }
+    *a = left;
+    return true;
+}
+
+bool cli_interval(double *lower, double *upper, const char *text) {
+    double lo = 0;
+    double hi = 0;
+    if (!cli_pair(&lo, &hi, text) || !(lo < hi)) {
+        return false;
+    }
+    *lower = lo;
+    *upper = hi;
+    return true;
+}
+
 static bool whole(uint64_t *out, const char *text) {
     char *end = NULL;
     if (text[0] < '0' || text[0] > '9') {

@@ -26,18 +26,6 @@ static tacet_manifest_column *find(tacet_manifest_column *columns, size_t count,
     return NULL;
 }
 
-/* "LO:HI" */
-static bool range(double *lo, double *hi, const char *text) {
-    char left[64];
-    const char *colon = strchr(text, ':');
-    if (colon == NULL || (size_t)(colon - text) >= sizeof left) {
-        return false;
-    }
-    memcpy(left, text, (size_t)(colon - text));
-    left[colon - text] = '\0';
-    return cli_number(lo, left) && cli_number(hi, colon + 1) && *hi > *lo;
-}
-
 /* "age=0:100,bmi=10:60" or "age=5,bmi=2" into the columns; every column must be named once. */
 static int assign(tacet_manifest_column *columns, size_t count, const char *text, bool bounds, const char *option,
                   const cli_command *self) {
@@ -53,7 +41,8 @@ static int assign(tacet_manifest_column *columns, size_t count, const char *text
         tacet_manifest_column *c = equals != NULL ? find(columns, count, items[i], (size_t)(equals - items[i])) : NULL;
         if (c == NULL) {
             code = cli_usage(self, "--%s: '%s' does not name one of the --inputs", option, items[i]);
-        } else if (bounds ? !range(&c->lo, &c->hi, equals + 1) : !cli_number(&c->unit, equals + 1) || !(c->unit > 0)) {
+        } else if (bounds ? !cli_interval(&c->lo, &c->hi, equals + 1)
+                          : !cli_number(&c->unit, equals + 1) || !(c->unit > 0)) {
             code =
                 cli_usage(self, "--%s: '%s' is not %s", option, items[i],
                           bounds ? "NAME=LOWER:UPPER with the lower below the upper" : "NAME=UNIT with a unit above 0");
@@ -109,7 +98,7 @@ static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_
     if (a->eps_output == 0) {
         return CLI_EXIT_OK;
     }
-    if (a->output_range == NULL || !range(&lo, &hi, a->output_range)) {
+    if (a->output_range == NULL || !cli_interval(&lo, &hi, a->output_range)) {
         return cli_usage(self, "--eps-output needs --output-range LOWER:UPPER, the public range of measured values");
     }
     if (tacet_ldp_parse(&kind, a->output_mechanism, &err) != TACET_OK ||

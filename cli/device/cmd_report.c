@@ -18,22 +18,6 @@ typedef struct request {
     service_address address; /* server NULL: nothing is sent */
 } request;
 
-/* "LO:HI". */
-static bool read_range(const char *text, double *lo, double *hi) {
-    char copy[128];
-    const size_t length = strlen(text);
-    if (length >= sizeof copy) {
-        return false;
-    }
-    memcpy(copy, text, length + 1);
-    char *colon = strchr(copy, ':');
-    if (colon == NULL) {
-        return false;
-    }
-    *colon = '\0';
-    return cli_number(lo, copy) && cli_number(hi, colon + 1);
-}
-
 static bool read_reward(const char *text, double *out) {
     char line[128];
     if (strcmp(text, "-") != 0) {
@@ -158,7 +142,7 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
     double lo = 0;
     double hi = 0;
     double reward = 0;
-    if (!read_range(r.range, &lo, &hi)) {
+    if (!cli_pair(&lo, &hi, r.range)) {
         return cli_usage(self, "--range is LO:HI, two numbers");
     }
     /* Before a ledger is made for nothing. */

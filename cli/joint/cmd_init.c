@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool interval(double *lower, double *upper, const char *text) {
-    char first[64];
-    const char *colon = strchr(text, ':');
-    const size_t length = colon == NULL ? sizeof first : (size_t)(colon - text);
-    if (length >= sizeof first) {
-        return false;
-    }
-    memcpy(first, text, length);
-    first[length] = '\0';
-    return cli_number(lower, first) && cli_number(upper, colon + 1) && *lower < *upper;
-}
-
 static bool read_columns(joint_definition *def, const char *text) {
     char **names = NULL;
     bool good = cli_split(&names, &def->d, text) && def->d <= JOINT_DIM_MOST;
@@ -39,7 +27,7 @@ static bool read_bounds(joint_definition *def, const char *text) {
     size_t n = 0;
     bool good = cli_split(&items, &n, text) && n == def->d;
     for (size_t i = 0; i < n && good; i++) {
-        good = interval(&def->lower[i], &def->upper[i], items[i]);
+        good = cli_interval(&def->lower[i], &def->upper[i], items[i]);
     }
     free(items);
     return good;
@@ -63,7 +51,7 @@ static bool check(joint_definition *def, const char *columns, const char *bounds
         (void)cli_usage(self, "--arms is 1 to %d different column names", (int)JOINT_DIM_MOST);
     } else if (!read_bounds(def, bounds)) {
         (void)cli_usage(self, "--bounds is LO:HI for each of the %zu columns, in their order", def->d);
-    } else if (!interval(&def->reward_lo, &def->reward_hi, range)) {
+    } else if (!cli_interval(&def->reward_lo, &def->reward_hi, range)) {
         (void)cli_usage(self, "--range is LO:HI, the lower below the upper");
     } else if (strcmp(kernel, "se") != 0 && strcmp(kernel, "matern32") != 0 && strcmp(kernel, "matern52") != 0) {
         (void)cli_usage(self, "--kernel is se, matern32 or matern52");

@@ -44,17 +44,8 @@ static tacet_status reward_range(const simulation *s, const local_function *f, d
     } else if (strcmp(s->range, "true") == 0) {
         *lo = s->problem.table != NULL ? 0 : f->least - f->noise_bound;
         *hi = s->problem.table != NULL ? M : f->top + f->noise_bound;
-    } else {
-        char text[64];
-        (void)snprintf(text, sizeof text, "%s", s->range);
-        char *colon = strchr(text, ':');
-        if (colon == NULL) {
-            return tacet__fail(err, TACET_INVALID, "--range is paper, true or LO:HI");
-        }
-        *colon = '\0';
-        if (!cli_number(lo, text) || !cli_number(hi, colon + 1)) {
-            return tacet__fail(err, TACET_INVALID, "--range is paper, true or LO:HI");
-        }
+    } else if (!cli_pair(lo, hi, s->range)) {
+        return tacet__fail(err, TACET_INVALID, "--range is paper, true or LO:HI");
     }
     return TACET_OK;
 }

@@ -20,21 +20,6 @@ typedef struct request {
     size_t rounds, learn, ticket_seconds;
 } request;
 
-/* "A:B" into two numbers. */
-static bool read_pair(const char *text, double *a, double *b) {
-    char copy[128];
-    if (strlen(text) >= sizeof copy) {
-        return false;
-    }
-    memcpy(copy, text, strlen(text) + 1);
-    char *colon = strchr(copy, ':');
-    if (colon == NULL) {
-        return false;
-    }
-    *colon = '\0';
-    return cli_number(a, copy) && cli_number(b, colon + 1);
-}
-
 /* "0:1,10:60" into lower and upper bounds. */
 static json_t *bounds_json(const char *text) {
     char **list = NULL;
@@ -48,7 +33,7 @@ static json_t *bounds_json(const char *text) {
     for (size_t i = 0; i < count && good; i++) {
         double lo = 0;
         double hi = 0;
-        good = read_pair(list[i], &lo, &hi) && json_array_append_new(lower, json_real(lo)) == 0 &&
+        good = cli_pair(&lo, &hi, list[i]) && json_array_append_new(lower, json_real(lo)) == 0 &&
                json_array_append_new(upper, json_real(hi)) == 0;
     }
     free(list);
@@ -122,7 +107,7 @@ static tacet_status from_options(char **out, const request *r, tacet_error *err)
     double hi = 1;
     json_t *domain = NULL;
     tacet_status status = TACET_OK;
-    if (r->reward != NULL && !read_pair(r->reward, &lo, &hi)) {
+    if (r->reward != NULL && !cli_pair(&lo, &hi, r->reward)) {
         return tacet__fail(err, TACET_INVALID, "--reward is LO:HI, two numbers");
     }
     if ((r->points != NULL) == (r->bounds != NULL)) {

@@ -61,8 +61,6 @@ tacet_status usca_job_begin(const usca_job *job, const char *ticket, tacet_error
 void usca_job_end(const usca_job *job, const char *ticket, bool finished);
 void usca_job_clear(usca_job *job);
 
-/* "lo:hi"; false: not two finite numbers, the lower below the upper. */
-bool usca_interval(double *lower, double *upper, const char *text);
 /* "lo:hi,…" or "name=lo:hi,…" for `count` names; false: something missing, unknown, twice or malformed. */
 bool usca_intervals(double *lower, double *upper, const char *text, char *const *names, size_t count);
 /* Kolmogorov's test of uniformity on [lower, upper]; sorts values. */

@@ -56,18 +56,6 @@ size_t usca_job_options(usca_job *job, cli_option *options) {
     return sizeof shared / sizeof *shared;
 }
 
-bool usca_interval(double *lower, double *upper, const char *text) {
-    char first[64];
-    const char *colon = strchr(text, ':');
-    const size_t length = colon == NULL ? sizeof first : (size_t)(colon - text);
-    if (length >= sizeof first) {
-        return false;
-    }
-    memcpy(first, text, length);
-    first[length] = '\0';
-    return cli_number(lower, first) && cli_number(upper, colon + 1) && *lower < *upper;
-}
-
 bool usca_intervals(double *lower, double *upper, const char *text, char *const *names, size_t count) {
     char **items = NULL;
     size_t n = 0;
@@ -83,8 +71,7 @@ bool usca_intervals(double *lower, double *upper, const char *text, char *const 
                 at++;
             }
         }
-        good =
-            at < count && !given[at] && usca_interval(&lower[at], &upper[at], equals != NULL ? equals + 1 : items[i]);
+        good = at < count && !given[at] && cli_interval(&lower[at], &upper[at], equals != NULL ? equals + 1 : items[i]);
         if (good) {
             given[at] = true;
         }
@@ -139,7 +126,7 @@ bool usca_job_check(usca_job *job, const cli_command *self, int *code) {
         (void)cli_usage(self, "--eps must be above 0");
     } else if (!(job->budget >= 0)) {
         (void)cli_usage(self, "--budget must be above 0");
-    } else if (!usca_interval(&job->settings.reward_lower, &job->settings.reward_upper, job->range)) {
+    } else if (!cli_interval(&job->settings.reward_lower, &job->settings.reward_upper, job->range)) {
         (void)cli_usage(self, "--range is LO:HI, the lower below the upper");
     } else if (!usca_intervals(job->lower, job->upper, job->bounds, names, job->d)) {
         (void)cli_usage(self, "--bounds is LO:HI for each of the %zu columns, in their order, or NAME=LO:HI", job->d);

@@ -202,9 +202,32 @@ static void test_split_and_number(void **state) {
     assert_true(x == 1e-3);
 }
 
+static void test_pairs(void **state) {
+    (void)state;
+    static const char *const bad[] = {"", ":", "1", "1:", ":2", "1:2:3", "1:2x", "a:2", "1:inf", "nan:2"};
+    char text[300];
+    double a = 7;
+    double b = 8;
+    memset(text, '0', sizeof text);
+    memcpy(text + sizeof text - 3, ":1", 3);
+    for (size_t i = 0; i <= sizeof bad / sizeof bad[0]; i++) {
+        const char *words = i < sizeof bad / sizeof bad[0] ? bad[i] : text; /* the last: longer than any number */
+        assert_false(cli_pair(&a, &b, words));
+        assert_false(cli_interval(&a, &b, words));
+    }
+    assert_false(cli_interval(&a, &b, "2:2"));
+    assert_false(cli_interval(&a, &b, "3:2"));
+    assert_true(a == 7 && b == 8);
+    assert_true(cli_interval(&a, &b, "-1.5:2e3"));
+    assert_true(a == -1.5 && b == 2000);
+    assert_true(cli_pair(&a, &b, "3:-2"));
+    assert_true(a == 3 && b == -2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_taken),      cmocka_unit_test(test_refused),
                                        cmocka_unit_test(test_positional), cmocka_unit_test(test_help_and_man),
-                                       cmocka_unit_test(test_json_flag),  cmocka_unit_test(test_split_and_number)};
+                                       cmocka_unit_test(test_json_flag),  cmocka_unit_test(test_split_and_number),
+                                       cmocka_unit_test(test_pairs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
