@@ -109,8 +109,8 @@ static void test_every_target(void **state) {
     size_t controls = 0;
     for (size_t i = 0; tacet_audit_target_at(i) != NULL; i++) {
         const tacet_audit_target *target = tacet_audit_target_at(i);
-        if (test_slow() && (strncmp(target->name, "stream:", 7) == 0 || strstr(target->name, "joint") != NULL ||
-                            strstr(target->name, "usca") != NULL)) {
+        if (test_valgrind() && (strncmp(target->name, "stream:", 7) == 0 || strstr(target->name, "joint") != NULL ||
+                                strstr(target->name, "usca") != NULL)) {
             continue; /* "stream" is run; the others have tests of their own */
         }
         /* A run of a stream is six steps, each saved. */
@@ -124,7 +124,7 @@ static void test_every_target(void **state) {
         controls += target->control;
         assert_ptr_equal(tacet_audit_find(target->name), target);
     }
-    assert_true(controls >= (test_slow() ? 3 : 5));
+    assert_true(controls >= (test_valgrind() ? 3 : 5));
     assert_null(tacet_audit_find("no such target"));
 }
 

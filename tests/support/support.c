@@ -56,8 +56,16 @@ double test_chi2_pvalue(double statistic, double k) {
     return front * h;
 }
 
-bool test_slow(void) {
+bool test_valgrind(void) {
     return getenv("TACET_VALGRIND") != NULL; /* as tools/run-test */
+}
+
+bool test_slow(void) {
+#ifdef __SANITIZE_THREAD__
+    return true;
+#else
+    return test_valgrind();
+#endif
 }
 
 const char *test_mkdir(void) {

@@ -26,9 +26,11 @@ void test_assert_close(double actual, double expected, double tolerance, const c
 #define assert_status(expression, expected) test_assert_status((expression), (expected), NULL, __FILE__, __LINE__)
 void test_assert_status(tacet_status actual, tacet_status expected, const tacet_error *err, const char *file, int line);
 
-/* Under valgrind, where an instruction costs fifty or a hundred: such a run looks for wrong memory, so sizes may be
- * small and statistical limits wide. */
+/* Under valgrind, where an instruction costs fifty or a hundred, and ThreadSanitizer, which makes a draw of noise as
+ * dear: such a run looks for wrong memory, or races, so sizes may be small and statistical limits wide. */
 bool test_slow(void);
+/* Under valgrind itself: long double is double there, and whole cases may be left out that no thread is in. */
+bool test_valgrind(void);
 
 /* The n-th allocation from now (1 = the next) fails; 0 switches that off. fail_alloc_hit() tells whether it came to
  * that. Typical: for (n = 1;; n++) { fail_alloc_after(n); s = create(&x…); hit = fail_alloc_hit(); fail_alloc_after(0);
