@@ -24,7 +24,7 @@ tacet_status tacet__file_finish(FILE *file, const char *path, tacet_error *err);
 tacet_status tacet__folder_sync(const char *folder, tacet_error *err);
 /* Renames, then syncs the folder, so that the new name survives a crash. Copies where that cannot be renamed. */
 tacet_status tacet__file_publish(const char *from, const char *to, const char *folder, tacet_error *err);
-/* Writes text beside `path` and renames it there. `mode` as in chmod. */
+/* Writes text beside `path` and renames it there; what cannot be is not left beside it. `mode` as in chmod. */
 tacet_status tacet__file_write(const char *path, const char *folder, const char *text, mode_t mode, tacet_error *err);
 /* The whole file as NUL-terminated text, from malloc. NOT_FOUND, IO; PARSE above `most` bytes. */
 tacet_status tacet__file_read(char **out, size_t *length, const char *path, size_t most, tacet_error *err);

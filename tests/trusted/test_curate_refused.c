@@ -162,6 +162,12 @@ static void test_disk(void **state) {
         assert_false(exists(f->release));
         assert_false(exists(f->manifest));
     }
+    char beside[PATH_BYTES + 8];
+    (void)snprintf(beside, sizeof beside, "%s.new", f->manifest);
+    assert_int_equal(mkdir(f->manifest, 0700), 0);
+    assert_status(run(f, &err), TACET_IO);
+    assert_false(exists(beside));
+    assert_int_equal(rmdir(f->manifest), 0);
     assert_int_equal(mkdir(f->release, 0700), 0);
     assert_true(run(f, &err) != TACET_OK);
     assert_int_equal(rmdir(f->release), 0);
