@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const double RADIUS = 2, GOOD = 0.8, LOW = 0.6, GOOD_SHARE = 0.005;
-enum { PAPER_DIM = 2, PAPER_BUMPS = 4, PROBES = 4000, PAPER_FEATURES = 25, MOST_FEATURES = 100 };
+enum { PAPER_DIM = 2, PAPER_BUMPS = 4, PROBES = 4000, PAPER_FEATURES = 25, MOST_FEATURES = 100, QFF_ORDER = 10 };
 static const double ZERO[JOINT_ENV_MOST_DIM] = {0, 0, 0};
 static const double ONE[JOINT_ENV_MOST_DIM] = {1, 1, 1};
 
@@ -36,8 +36,28 @@ size_t joint_world_features(const joint_world *world) {
     return (size_t)fmin(MOST_FEATURES, fmax(5, ceil(cells)));
 }
 
-size_t joint_world_order(const joint_world *world) {
+static size_t order(const joint_world *world) {
     return world->dim == 0 || world->dim == 2 ? 14 : world->dim == 1 ? 40 : 8;
+}
+
+tacet_status joint_world_features_create(tacet_features **out, const joint_world *world, bool published, size_t count,
+                                         tacet_error *err) {
+    const tacet_domain domain = joint_world_domain(world);
+    const double lengthscale = joint_world_lengthscale(world);
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    *out = NULL;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = domain.d;
+    spec.lengthscales = &lengthscale;
+    spec.lengthscale_count = 1;
+    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    if (status == TACET_OK) {
+        status = published ? tacet_features_create_qff(out, kernel, QFF_ORDER, err)
+                           : tacet_features_create_mercer(out, kernel, &domain, order(world), count, err);
+    }
+    tacet_kernel_free(kernel);
+    return status;
 }
 
 static void uniform_in_ball(tacet_simrng *rng, double *x) {

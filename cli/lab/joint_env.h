@@ -13,6 +13,7 @@
 #ifndef TACET_CLI_LAB_JOINT_ENV_H
 #define TACET_CLI_LAB_JOINT_ENV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/base/features.h>
@@ -44,9 +45,11 @@ typedef struct joint_env {
 size_t joint_world_dim(const joint_world *world);
 tacet_domain joint_world_domain(const joint_world *world);
 double joint_world_lengthscale(const joint_world *world);
-/* Mercer features that a model of it takes, and quadrature nodes a coordinate: 25 and 14 for the paper's. */
+/* Mercer features that a model of it takes: 25 for the paper's. */
 size_t joint_world_features(const joint_world *world);
-size_t joint_world_order(const joint_world *world);
+/* Features of its domain: `count` Mercer features, or (published) quadrature Fourier features as in the paper. */
+tacet_status joint_world_features_create(tacet_features **out, const joint_world *world, bool published, size_t count,
+                                         tacet_error *err);
 
 /* The `trial`-th function of a seed. INVALID: a dimension above JOINT_ENV_MOST_DIM, a lengthscale that is not positive,
  * negative noise. NO_MEMORY. */

@@ -14,7 +14,7 @@
 #include <tacet/open/noisy_ucb.h>
 #include <tacet/trusted/joint_device.h>
 
-enum { FEATURES = 25, RELEASED = 15, QFF_ORDER = 10 };
+enum { FEATURES = 25, RELEASED = 15 };
 static const double ZETA = 0.1;
 
 typedef struct simulation {
@@ -141,22 +141,9 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
 }
 
 static tacet_status prepare(simulation *s, tacet_error *err) {
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
     const tacet_domain domain = joint_world_domain(&s->world);
-    const double lengthscale = joint_world_lengthscale(&s->world);
     const size_t features = joint_world_features(&s->world);
-    spec.d = domain.d;
-    spec.lengthscales = &lengthscale;
-    spec.lengthscale_count = 1;
-    tacet_kernel *kernel = NULL;
-    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
-    if (status == TACET_OK) {
-        status = s->published ? tacet_features_create_qff(&s->features, kernel, QFF_ORDER, err)
-                              : tacet_features_create_mercer(&s->features, kernel, &domain,
-                                                             joint_world_order(&s->world), features, err);
-    }
-    tacet_kernel_free(kernel);
+    tacet_status status = joint_world_features_create(&s->features, &s->world, s->published, features, err);
     if (status == TACET_OK && !s->published) {
         status = tacet_joint_map_create(&s->map, s->features, &domain, (features * RELEASED + FEATURES - 1) / FEATURES,
                                         0, 1, err);
