@@ -55,7 +55,7 @@ printf '{"key": "torn' >>"$work/k/results.jsonl"
 grep -q 'cells were there already' "$work/err" || fail "the resumed run began anew"
 [ "$(rows <"$work/whole")" = "$(rows <"$work/resumed")" ] || fail "the resumed run ends with other numbers"
 "$tacet" repro outsourced-table-11 --trials 6 --json --out "$work/k" 2>"$work/err" >"$work/again"
-grep -q '8 of 8 cells\|9 of 9 cells' "$work/err" || fail "a finished run ran again"
+grep -q '\([0-9][0-9]*\) of \1 cells' "$work/err" || fail "a finished run ran again"
 "$tacet" repro outsourced-table-11 --trials 5 --out "$work/k" 2>"$work/err" >/dev/null
 ! grep -q 'there already' "$work/err" || fail "results of other settings were taken"
 
