@@ -117,7 +117,8 @@ bool usca_job_check(usca_job *job, const cli_command *self, int *code) {
     if (!split_names(job, self, code)) {
         return false;
     }
-    for (size_t i = 0; i < job->d; i++) {
+    const size_t d = job->d; /* one name each, which a reader of job->d after other calls cannot know */
+    for (size_t i = 0; i < d; i++) {
         names[i] = i < job->action_count ? job->action_names[i] : job->context_names[i - job->action_count];
     }
     *code = CLI_EXIT_USAGE;
@@ -128,7 +129,7 @@ bool usca_job_check(usca_job *job, const cli_command *self, int *code) {
         (void)cli_usage(self, "--budget must be above 0");
     } else if (!cli_interval(&job->settings.reward_lower, &job->settings.reward_upper, job->range)) {
         (void)cli_usage(self, "--range is LO:HI, the lower below the upper");
-    } else if (!usca_intervals(job->lower, job->upper, job->bounds, names, job->d)) {
+    } else if (!usca_intervals(job->lower, job->upper, job->bounds, names, d)) {
         (void)cli_usage(self, "--bounds is LO:HI for each of the %zu columns, in their order, or NAME=LO:HI", job->d);
     } else if (!read_lengthscales(job)) {
         (void)cli_usage(
