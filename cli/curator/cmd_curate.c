@@ -2,6 +2,8 @@
  * Ring: trusted. */
 #include "commands.h"
 
+#include "base/laplace.h"
+
 #include <tacet/gate/calibrate.h>
 #include <tacet/trusted/curate.h>
 #include <tacet/trusted/published.h>
@@ -111,16 +113,15 @@ static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_
 
 /* The mechanism, and the delta that goes with it: `delta` is what was given, NAN if nothing was. */
 static int mechanism_from(tacet_curate_settings *s, const arguments *a, double delta, const cli_command *self) {
-    static const char *const NAMES[] = {"gaussian", "projection", "published", "laplace"}; /* as in the enumeration */
-    enum { MECHANISMS = 4 };
-    size_t kind = 0;
-    while (kind < MECHANISMS && strcmp(NAMES[kind], a->mechanism) != 0) {
+    const char *name = NULL;
+    int kind = 0;
+    while ((name = tacet_curate_name((tacet_curate_mechanism)kind)) != NULL && strcmp(name, a->mechanism) != 0) {
         kind++;
     }
-    if (kind == MECHANISMS) {
+    s->mechanism = (tacet_curate_mechanism)kind;
+    if (name == NULL) {
         return cli_usage(self, "--mechanism: '%s' is none of gaussian, laplace, projection, published", a->mechanism);
     }
-    s->mechanism = (tacet_curate_mechanism)kind;
     if (s->mechanism != TACET_CURATE_LAPLACE) {
         s->delta = isnan(delta) ? s->delta : delta;
         return CLI_EXIT_OK;
@@ -173,9 +174,9 @@ static double eps_of_any_change(const tacet_manifest *m) {
                                                                                           : NAN;
 }
 
-/* How many times the standard deviation of gaussian noise laplace would have, the sensitivity being the same, where
- * that is less than once. NAN: it is not. */
-static double laplace_ratio(const tacet_curate_settings *s) {
+/* The standard deviation that laplace would have instead of gaussian noise, the sensitivity being the same, where that
+ * is less. NAN: it is not. */
+static double sigma_of_laplace(const tacet_curate_settings *s, const tacet_manifest *m) {
     double gaussian = 0;
     double laplace = 0;
     if (s->mechanism != TACET_CURATE_GAUSSIAN || s->seeded ||
@@ -183,19 +184,8 @@ static double laplace_ratio(const tacet_curate_settings *s) {
         tacet_calibrate_laplace(&laplace, s->eps, 1, NULL) != TACET_OK) {
         return NAN;
     }
-    const double ratio = laplace * sqrt((double)s->column_count + 1) / gaussian;
-    return ratio < 1 ? ratio : NAN;
-}
-
-/* Some fields are there for some mechanisms only. */
-static void complete(json_t *object, const tacet_manifest *m, const tacet_curate_settings *s) {
-    const double ratio = laplace_ratio(s);
-    if (m->scale > 0) {
-        (void)json_object_set_new(object, "scale", cli_real(m->scale));
-    }
-    if (!isnan(ratio)) {
-        (void)json_object_set_new(object, "laplace_sigma", cli_real(ratio * m->sigma));
-    }
+    const double ratio = tacet__laplace_sd(laplace, m->dims) / gaussian;
+    return ratio < 1 ? ratio * m->sigma : NAN;
 }
 
 static void show(const tacet_manifest *m, const char *folder, const char *protects, double any_change) {
@@ -212,48 +202,50 @@ static void show(const tacet_manifest *m, const char *folder, const char *protec
     }
 }
 
-/* What stands in the answer to a release and to its rehearsal. */
 static json_t *facts(const tacet_curate_settings *s, const tacet_manifest *m, const char *ledger, const char *protects,
                      double any_change) {
-    json_t *object =
-        json_pack("{ss ss sb so so so so so sI sI ss? ss}", "folder", s->folder, "mechanism", m->mechanism, "private",
-                  (int)m->is_private, "eps", cli_real(m->eps), "delta", cli_real(m->delta), "eps_any_change",
-                  cli_real(any_change), "sigma", cli_real(m->sigma), "grid", cli_real(m->grid), "rows",
-                  (json_int_t)m->rows, "dims", (json_int_t)m->dims, "protects", protects, "ledger", ledger);
-    complete(object, m, s);
-    return object;
+    return json_pack("{ss ss sb so so so so so sI sI ss? ss}", "folder", s->folder, "mechanism", m->mechanism,
+                     "private", (int)m->is_private, "eps", cli_real(m->eps), "delta", cli_real(m->delta),
+                     "eps_any_change", cli_real(any_change), "sigma", cli_real(m->sigma), "grid", cli_real(m->grid),
+                     "rows", (json_int_t)m->rows, "dims", (json_int_t)m->dims, "protects", protects, "ledger", ledger);
 }
 
 static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool dry_run, double seconds,
                   const cli_command *self) {
     char ledger[4096] = "";
     const double any_change = eps_of_any_change(m);
+    const double laplace = sigma_of_laplace(s, m);
     (void)tacet_curate_ledger(ledger, sizeof ledger, s, NULL);
     char *protects = tacet_manifest_protects(m);
     if (!m->is_private) {
         cli_say(self, "%s%s", TACET_MANIFEST_STAMP, s->seeded ? ": seeded noise, for tests only" : "");
     }
-    json_t *object = facts(s, m, ledger, protects, any_change);
     if (!cli_json_wanted()) {
         show(m, s->folder, protects, any_change);
-    }
-    if (dry_run) {
-        if (!cli_json_wanted()) {
+        if (dry_run) {
             printf("a dry run: nothing was released, and nothing charged to %s\n", ledger);
-        }
-        (void)json_object_set_new(object, "dry_run", json_true());
-    } else {
-        if (!cli_json_wanted()) {
+        } else {
             printf("ledger entry %llu of %s\n", (unsigned long long)m->entry, ledger);
         }
+        if (!isnan(laplace)) {
+            cli_say(self,
+                    "note: --mechanism laplace would need a standard deviation of %.3g instead of %.3g per coordinate, "
+                    "and no delta",
+                    laplace, m->sigma);
+        }
+    }
+    json_t *object = facts(s, m, ledger, protects, any_change);
+    if (m->scale > 0) {
+        (void)json_object_set_new(object, "scale", cli_real(m->scale));
+    }
+    if (!isnan(laplace)) {
+        (void)json_object_set_new(object, "laplace_sigma", cli_real(laplace));
+    }
+    if (dry_run) {
+        (void)json_object_set_new(object, "dry_run", json_true());
+    } else {
         (void)json_object_set_new(object, "ledger_entry", json_integer((json_int_t)m->entry));
         (void)json_object_set_new(object, "ledger_hash", json_string(m->entry_hash));
-    }
-    if (!cli_json_wanted() && !isnan(laplace_ratio(s))) {
-        cli_say(self,
-                "note: --mechanism laplace would need a standard deviation of %.3g instead of %.3g per coordinate, "
-                "and no delta",
-                laplace_ratio(s) * m->sigma, m->sigma);
     }
     (void)json_object_set_new(object, "seconds", json_real(seconds));
     cli_json_print(object);

@@ -2,6 +2,8 @@
  * Ring: programs (gate). The mathematics is in src/gate/calibrate.c, src/gate/stream_factor.c and src/base/ldp.c. */
 #include "gate/commands.h"
 
+#include "base/laplace.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,7 +92,7 @@ static tacet_status laplace(json_t *out, options *o, tacet_error *err) {
         put(out, "eps", o->eps);
         put(out, "sensitivity", o->sensitivity);
         (void)json_object_set_new(out, "dims", json_integer((json_int_t)o->dims));
-        put(out, "sd", o->scale * sqrt((double)o->dims + 1.0)); /* of the radius Gamma(dims), shared by dims numbers */
+        put(out, "sd", tacet__laplace_sd(o->scale, o->dims));
         put(out, "mu", mu);
         put(out, "rho", rho);
     }

@@ -2,6 +2,7 @@
  * proof. Ring: programs (trusted: it holds raw records). Cost: one pass over the file. */
 #include "usca/commands.h"
 
+#include "base/entry.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "trusted/beside.h"
@@ -349,7 +350,7 @@ tacet_status usca_job_begin(const usca_job *job, const char *ticket, tacet_error
     if (status != TACET_OK) {
         return status;
     }
-    (void)sodium_bin2hex(rows, sizeof rows, job->rows, sizeof job->rows);
+    tacet__hash_hex(rows, job->rows);
     const bool begun = has_begun(job, ticket);
     if (begun && tacet__file_read(&before, &length, path, sizeof rows, NULL) == TACET_OK && strcmp(before, rows) != 0) {
         status = tacet__fail(err, TACET_CONFLICT,

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/linalg.h"
 #include "base/memory.h"
+#include "open/modeler_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +17,7 @@ double tacet__acquire_blur(const tacet_modeler_settings *s) {
     double ratio = 0;
     for (size_t a = 0; a < s->d; a++) {
         const double l = s->kernel->lengthscales[s->kernel->lengthscale_count == 1 ? 0 : a];
-        const double sd = s->scale * (s->law == TACET_CLOUD_LAPLACE ? sqrt((double)s->d + 1) : 1);
-        ratio = fmax(ratio, sd / l);
+        ratio = fmax(ratio, tacet__modeler_sd(s) / l);
     }
     return ratio;
 }

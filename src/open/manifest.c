@@ -3,6 +3,7 @@
 #include <tacet/open/manifest.h>
 
 #include "base/fail.h"
+#include "base/laplace.h"
 #include "base/memory.h"
 #include "open/json_text.h"
 
@@ -274,7 +275,7 @@ static void read_mechanism(reading *r, tacet_manifest *m, const json_t *root) {
 /* The law in one number, and the others as they follow from it. */
 static void read_laplace(reading *r, tacet_manifest *m, const json_t *root) {
     m->scale = real_of(r, root, "scale", 0);
-    const double sigma = m->scale * sqrt((double)m->dims + 1);
+    const double sigma = tacet__laplace_sd(m->scale, m->dims);
     if (!(m->scale > 0)) {
         complain(r, "scale", "is not above 0");
     }

@@ -2,6 +2,7 @@
 #include <tacet/open/modeler.h>
 
 #include "base/fail.h"
+#include "base/laplace.h"
 #include "open/modeler_internal.h"
 
 #include <math.h>
@@ -29,8 +30,7 @@ void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
 }
 
 double tacet__modeler_sd(const tacet_modeler_settings *s) {
-    /* The radius of the Laplace law is Gamma(d, scale): d(d+1) scale^2 in all, over d coordinates. */
-    return s->law == TACET_CLOUD_LAPLACE ? s->scale * sqrt((double)s->d + 1) : s->scale;
+    return s->law == TACET_CLOUD_LAPLACE ? tacet__laplace_sd(s->scale, s->d) : s->scale;
 }
 
 void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings *s) {

@@ -6,12 +6,13 @@
 #include "trusted/curate_job.h"
 
 #include "base/decimal.h"
+#include "base/entry.h"
 #include "base/fail.h"
+#include "base/laplace.h"
 #include "base/linalg.h"
 #include "base/memory.h"
 
 #include <math.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,12 @@
 
 /* The charge of a release and the cap of a budget of the same eps are rounded in opposite directions. */
 static const double ROUNDING = 1e-9;
+
+const char *tacet_curate_name(tacet_curate_mechanism mechanism) {
+    static const char *const NAMES[] = {"gaussian", "projection", "published", "laplace"};
+    const int kind = (int)mechanism;
+    return kind >= 0 && kind <= TACET_CURATE_LAPLACE ? NAMES[kind] : NULL;
+}
 
 void tacet_curate_defaults(tacet_curate_settings *settings) {
     *settings =
@@ -58,7 +65,7 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
             }
         }
     }
-    if (!((int)s->mechanism >= TACET_CURATE_GAUSSIAN && (int)s->mechanism <= TACET_CURATE_LAPLACE)) {
+    if (tacet_curate_name(s->mechanism) == NULL) {
         return tacet__fail(err, TACET_INVALID, "no such mechanism");
     }
     if (s->mechanism == TACET_CURATE_LAPLACE && s->delta != 0) {
@@ -163,8 +170,7 @@ static void note_noise(tacet__curate *job, tacet_manifest *m) {
     const double scale = tacet_mechanism_scale(job->mechanism);
     const bool laplace = job->settings->mechanism == TACET_CURATE_LAPLACE;
     m->scale = laplace ? scale : 0;
-    /* The radius is Gamma(d, scale): its mean square d (d + 1) scale^2 is shared by d coordinates. */
-    m->sigma = laplace ? scale * sqrt((double)job->dims + 1) : scale;
+    m->sigma = laplace ? tacet__laplace_sd(scale, job->dims) : scale;
     job->decimals = decimals_for(scale);
     m->decimals = job->decimals;
     m->grid = ldexp(1, tacet_mechanism_grid_exponent(job->mechanism));
@@ -259,9 +265,8 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
 }
 
 static void describe(tacet_manifest *m, const tacet__curate *job) {
-    static const char *const NAMES[] = {"gaussian", "projection", "published", "laplace"};
     const tacet_curate_settings *s = job->settings;
-    (void)snprintf(m->mechanism, sizeof m->mechanism, "%s", NAMES[s->mechanism]);
+    (void)snprintf(m->mechanism, sizeof m->mechanism, "%s", tacet_curate_name(s->mechanism));
     m->eps = s->eps;
     m->delta = s->delta;
     m->dims = job->dims;
@@ -277,7 +282,7 @@ static tacet_status publish(tacet__curate *job, tacet_manifest *m, const tacet_r
     char *text = NULL;
     m->entry = receipt->entry;
     m->rows = job->rows;
-    (void)sodium_bin2hex(m->entry_hash, sizeof m->entry_hash, receipt->entry_hash, sizeof receipt->entry_hash);
+    tacet__hash_hex(m->entry_hash, receipt->entry_hash);
     tacet_status status = tacet_manifest_encode(m, &text, err);
     status = status != TACET_OK ? status
                                 : tacet__file_write(job->manifest, job->settings->folder, text, S_IRUSR | S_IWUSR, err);
@@ -320,7 +325,9 @@ static void drop(tacet__curate *job) {
 /* Everything that can be found wrong, or told, before a file is written or anything is spent. */
 static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
-    tacet_status status = prepare(job, err);
+    tacet_manifest_init(m);
+    tacet_status status = check_settings(s, err);
+    status = status != TACET_OK ? status : prepare(job, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -340,12 +347,7 @@ static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error 
 
 tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {
     tacet__curate job = {.settings = settings, .held = -1};
-    tacet_manifest_init(manifest);
-    tacet_status status = check_settings(settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = rehearse(&job, manifest, err);
+    const tacet_status status = rehearse(&job, manifest, err);
     drop(&job);
     if (status != TACET_OK) {
         tacet_manifest_clear(manifest);
@@ -356,12 +358,7 @@ tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_
 tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {
     tacet__curate job = {.settings = settings, .held = -1};
     tacet_receipt receipt = {0};
-    tacet_manifest_init(manifest);
-    tacet_status status = check_settings(settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    status = rehearse(&job, manifest, err);
+    tacet_status status = rehearse(&job, manifest, err);
     status = status != TACET_OK ? status : tacet__folder_make(&job.made, settings->folder, err);
     status = status != TACET_OK ? status : open_ledger(&job, err);
     /* Before the ledger is asked: whether it has answered must not change meanwhile. */

@@ -15,6 +15,8 @@ fail() {
     cat "$work/err" >&2 2>/dev/null || true
     exit 1
 }
+# shellcheck source=/dev/null
+. "$TACET_SOURCE/tests/support/curator.sh"
 curator=$TACET_BIN/tacet-curator
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 225; i++) { a = i % 15; b = int(i / 15)
     printf "%d,%d,%.6f\n", a, b, exp(-((a - 10) ^ 2 + (b - 4) ^ 2) / 30) } }' >"$work/data.csv"
@@ -29,12 +31,7 @@ serve() { # serve FOLDER
     "$curator" serve --release "$work/$1" --keys "$work/keys" --data "$work/data.csv" --values y --listen 127.0.0.1:0 \
         --ready-file "$work/ready" >/dev/null 2>"$work/err" &
     server=$!
-    local i
-    for ((i = 0; i < 600; i++)); do
-        [ -s "$work/ready" ] && { url=$(cat "$work/ready"); return; }
-        sleep 0.05
-    done
-    fail "the curator does not come up"
+    await
 }
 stop() {
     kill "$server"

@@ -14,6 +14,8 @@ fail() {
     cat "$work/err" >&2 2>/dev/null || true
     exit 1
 }
+# shellcheck source=/dev/null
+. "$TACET_SOURCE/tests/support/curator.sh"
 awk 'BEGIN { print "a,y"; for (i = 0; i < 60; i++) printf "%d,%.4f\n", i, 2 - (i - 41) ^ 2 / 400 }' >"$work/data.csv"
 "$TACET_BIN/tacet-curator" curate --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 20 --out "$work/release" >/dev/null
 "$TACET_BIN/tacet-curator" init --dir "$work/keys" >/dev/null
@@ -21,11 +23,7 @@ awk 'BEGIN { print "a,y"; for (i = 0; i < 60; i++) printf "%d,%.4f\n", i, 2 - (i
 "$TACET_BIN/tacet-curator" serve --release "$work/release" --keys "$work/keys" --data "$work/data.csv" --values y --listen 127.0.0.1:0 \
     --ready-file "$work/ready" >/dev/null 2>&1 &
 server=$!
-for ((i = 0; i < 600; i++)); do
-    [ -s "$work/ready" ] && break
-    sleep 0.05
-done
-url=$(cat "$work/ready")
+await
 run() { # run CODE STATE OPTIONS...
     local want=$1 state=$2 code=0
     shift 2

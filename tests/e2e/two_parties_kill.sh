@@ -21,6 +21,8 @@ fail() {
     tail -n 5 "$work"/*.err >&2 || true
     exit 1
 }
+# shellcheck source=/dev/null
+. "$TACET_SOURCE/tests/support/curator.sh"
 
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 225; i++) { a = i % 15; b = int(i / 15)
     printf "%d,%d,%.6f\n", a, b, exp(-((a - 10) ^ 2 + (b - 4) ^ 2) / 30) } }' >"$work/data.csv"
@@ -37,14 +39,6 @@ serve() { # serve NAME LISTEN OPTIONS...
     "$TACET_BIN/tacet-curator" serve --release "$work/$name" --keys "$work/keys" --data "$work/data.csv" --listen "$listen" \
         --ready-file "$work/ready" "$@" >/dev/null 2>>"$work/curator.err" &
     server=$!
-}
-await() { # the address, once the service answers
-    local i
-    for ((i = 0; i < 600; i++)); do
-        [ -s "$work/ready" ] && { url=$(cat "$work/ready"); return; }
-        sleep 0.05
-    done
-    fail "the curator does not come up"
 }
 model() { # model NAME
     "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$1.state" --queries $queries \

@@ -17,6 +17,8 @@ fail() {
     [ ! -s "$work/body" ] || { head -c 300 "$work/body" >&2; echo >&2; }
     exit 1
 }
+# shellcheck source=/dev/null
+. "$TACET_SOURCE/tests/support/curator.sh"
 curator=$TACET_BIN/tacet-curator
 keys=$work/keys
 modeler=$keys/modeler
@@ -52,12 +54,7 @@ serve() { # serve OPTIONS...: sets url
     rm -f "$work/ready"
     "$curator" serve --keys "$keys" --listen 127.0.0.1:0 --ready-file "$work/ready" "$@" >/dev/null 2>>"$work/curator.err" &
     server=$!
-    local i
-    for ((i = 0; i < 600; i++)); do
-        [ -s "$work/ready" ] && { url=$(cat "$work/ready"); return; }
-        sleep 0.05
-    done
-    fail "the curator does not come up"
+    await
 }
 stop() {
     kill "$server"

@@ -15,8 +15,11 @@ cleanup() {
 trap cleanup EXIT
 fail() {
     echo "wire_waiting.sh: $1" >&2
+    cat "$work/err" >&2 2>/dev/null || true
     exit 1
 }
+# shellcheck source=/dev/null
+. "$TACET_SOURCE/tests/support/curator.sh"
 asks=16 # threads: 4
 all=$((2 * asks))
 curator=$TACET_BIN/tacet-curator
@@ -38,17 +41,13 @@ END
 chmod +x "$work/measure"
 
 serve() { # serve LISTEN OPTIONS...: sets url
-    local listen=$1 i
+    local listen=$1
     shift
     rm -f "$work/ready"
     "$curator" serve --release "$work/release" --data "$work/data.csv" --keys "$work/keys" --listen "$listen" \
         --ready-file "$work/ready" --evaluate "$work/measure" "$@" >/dev/null 2>>"$work/err" &
     server=$!
-    for ((i = 0; i < 600; i++)); do
-        [ -s "$work/ready" ] && { url=$(cat "$work/ready"); return; }
-        sleep 0.05
-    done
-    fail "the curator does not come up: $(cat "$work/err")"
+    await
 }
 request() { # request FILE CURL-OPTIONS...: the body goes to FILE, the status to FILE.status, once it is there
     local file=$1
