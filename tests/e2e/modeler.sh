@@ -4,6 +4,7 @@
 set -eu
 work=$(mktemp -d)
 server=
+url=
 cleanup() {
     [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
     rm -rf "$work"

@@ -9,6 +9,7 @@ kills=50
 RANDOM=7
 work=$(mktemp -d)
 server=
+url=
 modeler=
 cleanup() {
     [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true

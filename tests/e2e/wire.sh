@@ -7,6 +7,7 @@ command -v curl >/dev/null || { echo "skipped: no curl"; exit 77; }
 command -v openssl >/dev/null || { echo "skipped: no openssl"; exit 77; }
 work=$(mktemp -d)
 server=
+url=
 cleanup() {
     [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
     rm -rf "$work"

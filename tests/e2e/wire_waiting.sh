@@ -6,6 +6,7 @@ set -eu
 command -v curl >/dev/null || { echo "skipped: no curl"; exit 77; }
 work=$(mktemp -d)
 server=
+url=
 cleanup() {
     : >"$work/gate"
     [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
