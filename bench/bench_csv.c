@@ -1,8 +1,8 @@
 /* bench_csv.c - how fast tables are read: selected numeric columns of a CSV in memory, beside one pass of memchr over
  * the same bytes (finding the line ends and nothing else) and beside strtod on every field. Processor time, so that
  * other work on the machine does not count. */
-#include <tacet/base/csv.h>
-#include <tacet/base/simrng.h>
+#include <tacet/io/csv.h>
+#include <tacet/core/simrng.h>
 
 #include <stdio.h>
 #include <stdlib.h>

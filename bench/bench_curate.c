@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tacet/base/simrng.h>
-#include <tacet/trusted/curate.h>
+#include <tacet/core/simrng.h>
+#include <tacet/outsourced/trusted/curate.h>
 
-#include "gate/sampler.h"
+#include "dp/noise/sampler.h"
 
 enum { D = 10, RECORDS = 1000000, BLOCK = 4096, RUNS = 3 };
 

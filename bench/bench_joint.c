@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <tacet/base/simrng.h>
-#include <tacet/open/noisy_ucb.h>
-#include <tacet/trusted/joint.h>
+#include <tacet/core/simrng.h>
+#include <tacet/central/open/noisy_ucb.h>
+#include <tacet/central/trusted/policy.h>
 
 enum { ARMS = 25 };
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
@@ -45,13 +45,13 @@ static double run(size_t m, uint64_t rounds, tacet_factorization factorization, 
     tacet_error err;
     tacet_error_clear(&err);
     tacet_features *features = mercer(m);
-    tacet_joint_map *map = NULL;
+    tacet_central_map *map = NULL;
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
-    must(tacet_joint_map_create(&map, features, &BALL, 15, 0, 1, &err), &err);
+    must(tacet_central_map_create(&map, features, &BALL, 15, 0, 1, &err), &err);
     must(tacet_noise_open_seeded(&noise, 1, 0, &err), &err);
-    tacet_joint_settings settings;
-    tacet_joint_settings_defaults(&settings);
+    tacet_central_settings settings;
+    tacet_central_settings_defaults(&settings);
     settings.eps = 1;
     settings.delta = 1e-5;
     settings.rounds = rounds;
@@ -59,7 +59,7 @@ static double run(size_t m, uint64_t rounds, tacet_factorization factorization, 
     settings.save_first = false;
     const tacet_ask ask = {.noise = noise, .ticket = "bench", .what = "bench", .to_whom = "nobody"};
     const double start = seconds();
-    must(tacet_joint_create(&policy, map, &settings, &ask, &err), &err);
+    must(tacet_central_create(&policy, map, &settings, &ask, &err), &err);
     const tacet_round round = {.points = arms, .ld = 2, .d = 2, .count = ARMS};
     double spent = 0;
     for (uint64_t t = 0; t < rounds; t++) {
@@ -78,7 +78,7 @@ static double run(size_t m, uint64_t rounds, tacet_factorization factorization, 
     tacet_blob_clear(&blob);
     tacet_policy_free(policy);
     tacet_noise_close(noise);
-    tacet_joint_map_free(map);
+    tacet_central_map_free(map);
     tacet_features_free(features);
     return total;
 }

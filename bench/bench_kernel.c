@@ -1,14 +1,14 @@
 /* bench_kernel.c - kernel rows and feature maps, as ratios to work that cannot be avoided, within one run.
  * The row: n = 100,000 points of d = 5. Its floors: copying the points, and libm's exp over as many numbers. */
-#include "base/kernel_internal.h"
-#include "base/linalg.h"
+#include "gp/kernel_internal.h"
+#include "gp/linalg.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/base/features.h>
-#include <tacet/base/simrng.h>
+#include <tacet/gp/features.h>
+#include <tacet/core/simrng.h>
 #include <time.h>
 
 enum { N = 100000, D = 5, REPEATS = 30, POINTS = 2000 };

@@ -2,7 +2,7 @@
  * process and from 8 processes, and their ratios. Usage: bench_ledger [--seconds S] [--folder DIR] | bench_ledger
  * --ledger FILE --entries N --charge E (writes a ledger with a budget of eps 1 and keeps it; exit code 3 when the
  * budget refuses). */
-#include <tacet/gate/ledger.h>
+#include <tacet/dp/ledger.h>
 
 #include <pthread.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * and up to 10^6 rounds of one run, and the growth from the first to the last; then the saved states at these rounds,
  * reports not remembered: bytes, and milliseconds to save and to load. 100 arms, Matérn 5/2, reports through the
  * randomiser included. Usage: bench_local [--rounds T] */
-#include <tacet/gate/randomizer.h>
-#include <tacet/open/local.h>
+#include <tacet/dp/randomizer.h>
+#include <tacet/local/open/local.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <tacet/base/simrng.h>
-#include <tacet/open/modeler.h>
+#include <tacet/core/simrng.h>
+#include <tacet/outsourced/open/modeler.h>
 
 enum { N = 36000, T = 100, MOST_D = 5, REPEATS = 3 };
 

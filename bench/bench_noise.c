@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <tacet/gate/noise.h>
-#include <tacet/gate/randomizer.h>
+#include <tacet/dp/noise.h>
+#include <tacet/dp/randomizer.h>
 
-#include "gate/noise_state.h"
-#include "gate/sampler.h"
+#include "dp/noise/noise_state.h"
+#include "dp/noise/sampler.h"
 
 enum { COUNT = 1 << 16, ROUNDS = 5 };
 static double out[COUNT];

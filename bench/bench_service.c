@@ -6,9 +6,9 @@
  *                                 drives a server that runs elsewhere; --set K: decision sets of K arms in [0, 1]^D
  * Prints one JSON object. Rewards of a local study are reported as one of the two ends of Duchi's bit: any report that
  * the randomiser can give does. Exit code 1 when a request failed. */
-#include "net/client.h"
-#include "net/pki.h"
-#include "service/host.h"
+#include "io/http/client.h"
+#include "io/http/pki.h"
+#include "service/open/host.h"
 
 #include <curl/curl.h>
 #include <ftw.h>
@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/base/ldp.h>
-#include <tacet/base/simrng.h>
+#include <tacet/local/shared/ldp.h>
+#include <tacet/core/simrng.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -2,10 +2,10 @@
  * syncs a second of the same disk; and what a start costs: reading and checking all events of a log, against stepping
  * through the same rows, and opening at a snapshot. Usage: bench_store [--pairs N] [--store FOLDER|URL]; N is half the
  * number of events that are read (default 500000: a million events). */
-#include <tacet/base/status.h>
+#include <tacet/core/status.h>
 
-#include "db/db.h"
-#include "service/store.h"
+#include "io/db/db.h"
+#include "service/open/store.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* bench_usca.c - contextual models: learning from 100,000 records, certificates, predictions; beside the features of
  * the same records alone (kernel values at the nodes and one matrix product), which every form of the algorithm must
  * compute. */
-#include "base/quadrature.h"
-#include "base/usca_internal.h"
-#include "open/usca_internal.h"
+#include "gp/quadrature.h"
+#include "contextual/shared/internal.h"
+#include "contextual/open/internal.h"
 
-#include <tacet/base/simrng.h>
-#include <tacet/trusted/usca.h>
+#include <tacet/core/simrng.h>
+#include <tacet/contextual/trusted/learn.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -29,12 +29,12 @@ static void stop(const tacet_error *err) {
 }
 
 /* The features of all records and nothing else. */
-static double features_alone(const tacet_usca_basis *basis, const double *W, size_t m) {
-    tacet__usca_view view;
+static double features_alone(const tacet_contextual_basis *basis, const double *W, size_t m) {
+    tacet__contextual_view view;
     double *phi = malloc(m * TILE * sizeof *phi);
     double sum = 0;
     const double start = now();
-    tacet__usca_view_init(&view, basis, m);
+    tacet__contextual_view_init(&view, basis, m);
     for (size_t i = 0; i + TILE <= ROUNDS && phi != NULL; i += TILE) {
         tacet_features_eval(&view.features, phi, W + i * basis->d, basis->d, TILE);
         sum += phi[0];
@@ -44,11 +44,11 @@ static double features_alone(const tacet_usca_basis *basis, const double *W, siz
 }
 
 /* The shortest of many predictions over ACTIONS actions in one context. */
-static double predict(const tacet_usca_model *model) {
-    double actions[ACTIONS * TACET_USCA_DIM_MOST];
+static double predict(const tacet_contextual_model *model) {
+    double actions[ACTIONS * TACET_CONTEXTUAL_DIM_MOST];
     double means[ACTIONS];
-    const double context[TACET_USCA_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
-    const size_t a = tacet_usca_model_parts(model)->action_dim;
+    const double context[TACET_CONTEXTUAL_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
+    const size_t a = tacet_contextual_model_parts(model)->action_dim;
     enum { REPEATS = 200 };
     for (size_t i = 0; i < ACTIONS * a; i++) {
         actions[i] = (double)(i % ACTIONS) / (ACTIONS - 1);
@@ -57,37 +57,37 @@ static double predict(const tacet_usca_model *model) {
     for (int k = 0; k < REPEATS; k++) {
         size_t chosen = 0;
         const double start = now();
-        (void)tacet_usca_predict(model, &chosen, means, actions, ACTIONS, context, NULL);
+        (void)tacet_contextual_predict(model, &chosen, means, actions, ACTIONS, context, NULL);
         best = fmin(best, now() - start);
     }
     return best;
 }
 
 /* The same by kernel values, one after the other; *error: the largest difference, in sums of |weights|. */
-static double predict_directly(const tacet_usca_model *model, double *error) {
-    const tacet_usca_parts *p = tacet_usca_model_parts(model);
-    double actions[ACTIONS * TACET_USCA_DIM_MOST];
+static double predict_directly(const tacet_contextual_model *model, double *error) {
+    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
+    double actions[ACTIONS * TACET_CONTEXTUAL_DIM_MOST];
     double means[ACTIONS];
     double direct[ACTIONS];
     double best = INFINITY;
     double scale = 0;
     size_t chosen = 0;
-    const double context[TACET_USCA_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
+    const double context[TACET_CONTEXTUAL_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
     for (size_t i = 0; i < ACTIONS * p->action_dim; i++) {
         actions[i] = (double)(i % ACTIONS) / (ACTIONS - 1);
     }
     for (int k = 0; k < 20; k++) {
         const double start = now();
         for (size_t i = 0; i < ACTIONS; i++) {
-            double unit[TACET_USCA_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
+            double unit[TACET_CONTEXTUAL_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
             for (size_t c = 0; c < p->action_dim; c++) {
                 unit[c] = actions[i * p->action_dim + c];
             }
-            direct[i] = tacet__usca_mean(model, unit);
+            direct[i] = tacet__contextual_mean(model, unit);
         }
         best = fmin(best, now() - start);
     }
-    (void)tacet_usca_predict(model, &chosen, means, actions, ACTIONS, context, NULL);
+    (void)tacet_contextual_predict(model, &chosen, means, actions, ACTIONS, context, NULL);
     *error = 0;
     for (size_t j = 0; j < p->count; j++) {
         scale += fabs(p->weights[j]);
@@ -101,13 +101,13 @@ static double predict_directly(const tacet_usca_model *model, double *error) {
 /* Of a model on the nodes that learning uses; weights do not matter for the time. */
 static void predictions(tacet_kernel_kind kind, unsigned p, size_t action_dim, size_t context_dim) {
     static const char *const NAMES[] = {"SE", "Matern 3/2", "Matern 5/2"};
-    const double zero[TACET_USCA_DIM_MOST] = {0};
-    const double one[TACET_USCA_DIM_MOST] = {1, 1, 1, 1};
-    const double lengthscales[TACET_USCA_DIM_MOST] = {0.5, 0.5, 0.5, 0.5};
+    const double zero[TACET_CONTEXTUAL_DIM_MOST] = {0};
+    const double one[TACET_CONTEXTUAL_DIM_MOST] = {1, 1, 1, 1};
+    const double lengthscales[TACET_CONTEXTUAL_DIM_MOST] = {0.5, 0.5, 0.5, 0.5};
     const size_t d = action_dim + context_dim;
-    const size_t order = tacet__usca_order(d);
+    const size_t order = tacet__contextual_order(d);
     tacet_error err = {0};
-    tacet_usca_model *model = NULL;
+    tacet_contextual_model *model = NULL;
     tacet_simrng rng;
     size_t count = 1;
     for (size_t c = 0; c < d; c++) {
@@ -123,18 +123,18 @@ static void predictions(tacet_kernel_kind kind, unsigned p, size_t action_dim, s
     for (size_t j = 0; j < count; j++) {
         weights[j] = tacet_simrng_normal(&rng);
     }
-    const tacet_usca_parts parts = {.action_dim = action_dim,
-                                    .context_dim = context_dim,
-                                    .lower = zero,
-                                    .upper = one,
-                                    .kind = kind,
-                                    .matern_p = p,
-                                    .lengthscales = lengthscales,
-                                    .nodes = nodes,
-                                    .weights = weights,
-                                    .count = count,
-                                    .eps = 1};
-    if (tacet_usca_model_create(&model, &parts, &err) != TACET_OK) {
+    const tacet_contextual_parts parts = {.action_dim = action_dim,
+                                          .context_dim = context_dim,
+                                          .lower = zero,
+                                          .upper = one,
+                                          .kind = kind,
+                                          .matern_p = p,
+                                          .lengthscales = lengthscales,
+                                          .nodes = nodes,
+                                          .weights = weights,
+                                          .count = count,
+                                          .eps = 1};
+    if (tacet_contextual_model_create(&model, &parts, &err) != TACET_OK) {
         stop(&err);
     }
     double error = 0;
@@ -142,7 +142,7 @@ static void predictions(tacet_kernel_kind kind, unsigned p, size_t action_dim, s
     const double direct = predict_directly(model, &error);
     printf("  %-10s %zu + %zu: %5.1f us; by kernel values %5.1f us, difference %.0e of the weights\n", NAMES[p],
            action_dim, context_dim, 1e6 * took, 1e6 * direct, error);
-    tacet_usca_model_free(model);
+    tacet_contextual_model_free(model);
     free(nodes);
     free(weights);
 }
@@ -157,12 +157,12 @@ static void all_predictions(void) {
     }
 }
 
-static void table(tacet_usca_model *model) {
+static void table(tacet_contextual_model *model) {
     tacet_error err = {0};
     double error = 0;
     const double direct = predict(model);
     const double start = now();
-    if (tacet_usca_model_tabulate(model, &error, 1e-4, &err) != TACET_OK) {
+    if (tacet_contextual_model_tabulate(model, &error, 1e-4, &err) != TACET_OK) {
         stop(&err);
     }
     const double made = now() - start;
@@ -171,23 +171,23 @@ static void table(tacet_usca_model *model) {
 }
 
 /* Norm at tau = 100, and range over a public set of actions at two contexts, all within 1 %. */
-static void certificates(const tacet_usca_basis *basis) {
+static void certificates(const tacet_contextual_basis *basis) {
     tacet_error err = {0};
-    tacet_usca_certificate certificate;
-    tacet__usca_view view;
-    double inverse_root[TACET_USCA_FEATURES_MOST];
+    tacet_contextual_certificate certificate;
+    tacet__contextual_view view;
+    double inverse_root[TACET_CONTEXTUAL_FEATURES_MOST];
     const size_t a = basis->action_dim;
     const size_t m = basis->features->m;
     const size_t per_axis = a == 1 ? ACTIONS : 17;
     const size_t n = a == 1 ? per_axis : per_axis * per_axis;
     double *U = malloc(n * m * sizeof *U);
     double start = now();
-    if (U == NULL || tacet_usca_certify(&certificate, basis, ROUNDS, 100, 0, 0.01, &err) != TACET_OK) {
+    if (U == NULL || tacet_contextual_certify(&certificate, basis, ROUNDS, 100, 0, 0.01, &err) != TACET_OK) {
         stop(&err);
     }
     printf("  certificate at tau = 100: %zu cells, upper/found = %.4f, %.2f s\n", certificate.cells,
            certificate.upper / certificate.found, now() - start);
-    tacet__usca_view_init(&view, basis, m);
+    tacet__contextual_view_init(&view, basis, m);
     for (size_t j = 0; j < m; j++) {
         inverse_root[j] = 1 / sqrt(ROUNDS * basis->features->eigenvalues[j] + 100);
     }
@@ -198,7 +198,7 @@ static void certificates(const tacet_usca_basis *basis) {
                                 .lengthscale = basis->unit_lengthscale};
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < n; i++) {
-            double w[TACET_USCA_DIM_MOST] = {(double)(i % per_axis) / (double)(per_axis - 1)};
+            double w[TACET_CONTEXTUAL_DIM_MOST] = {(double)(i % per_axis) / (double)(per_axis - 1)};
             if (a > 1) {
                 const size_t line = i / per_axis;
                 w[1] = (double)line / (double)(per_axis - 1);
@@ -224,27 +224,27 @@ static void published(tacet_kernel_kind kind, unsigned p, size_t action_dim) {
     const double one[4] = {1, 1, 1, 1};
     const double lengthscale = action_dim == 1 ? 0.3 : 0.5;
     tacet_error err = {0};
-    tacet_usca_certificate certificate;
-    tacet_usca_basis *basis = NULL;
-    tacet_usca_space space;
-    tacet_usca_space_defaults(&space);
+    tacet_contextual_certificate certificate;
+    tacet_contextual_basis *basis = NULL;
+    tacet_contextual_space space;
+    tacet_contextual_space_defaults(&space);
     space.kind = kind;
     space.matern_p = p;
     space.action_dim = action_dim;
     space.lower = zero;
     space.upper = one;
     space.lengthscales = &lengthscale;
-    if (tacet_usca_basis_create(&basis, &space, 0, &err) != TACET_OK) {
+    if (tacet_contextual_basis_create(&basis, &space, 0, &err) != TACET_OK) {
         stop(&err);
     }
     const double start = now();
-    if (tacet_usca_certify(&certificate, basis, ROUNDS, 1, 0, 0.01, &err) != TACET_OK) {
+    if (tacet_contextual_certify(&certificate, basis, ROUNDS, 1, 0, 0.01, &err) != TACET_OK) {
         stop(&err);
     }
     printf("  %-10s %zu + 1, lengthscale %.1f: %zu features, %5zu cells, upper/found = %.4f, %.2f s\n", NAMES[p],
-           action_dim, lengthscale, tacet_usca_basis_dim(basis), certificate.cells,
+           action_dim, lengthscale, tacet_contextual_basis_dim(basis), certificate.cells,
            certificate.upper / certificate.found, now() - start);
-    tacet_usca_basis_free(basis);
+    tacet_contextual_basis_free(basis);
 }
 
 static void all_published(void) {
@@ -258,23 +258,23 @@ static void all_published(void) {
 
 static void run(const char *title, tacet_kernel_kind kind, size_t action_dim, double lengthscale) {
     tacet_error err = {0};
-    tacet_usca_space space;
-    tacet_usca_settings settings;
-    tacet_usca_basis *basis = NULL;
-    tacet_usca_learner *learner = NULL;
-    tacet_usca_model *model = NULL;
+    tacet_contextual_space space;
+    tacet_contextual_settings settings;
+    tacet_contextual_basis *basis = NULL;
+    tacet_contextual_learner *learner = NULL;
+    tacet_contextual_model *model = NULL;
     tacet_noise *noise = NULL;
     tacet_simrng rng;
     const double zero[4] = {0, 0, 0, 0};
     const double one[4] = {1, 1, 1, 1};
     const size_t d = action_dim + 1;
-    tacet_usca_space_defaults(&space);
+    tacet_contextual_space_defaults(&space);
     space.kind = kind;
     space.action_dim = action_dim;
     space.lower = zero;
     space.upper = one;
     space.lengthscales = &lengthscale;
-    tacet_usca_settings_defaults(&settings);
+    tacet_contextual_settings_defaults(&settings);
     tacet_simrng_init(&rng, 1, 1);
     double *W = malloc(ROUNDS * d * sizeof *W);
     if (W == NULL) {
@@ -284,23 +284,23 @@ static void run(const char *title, tacet_kernel_kind kind, size_t action_dim, do
         W[i] = tacet_simrng_uniform(&rng);
     }
     const double start = now();
-    if (tacet_usca_basis_create(&basis, &space, 0, &err) != TACET_OK ||
-        tacet_usca_learner_create(&learner, basis, &settings, &err) != TACET_OK ||
+    if (tacet_contextual_basis_create(&basis, &space, 0, &err) != TACET_OK ||
+        tacet_contextual_learner_create(&learner, basis, &settings, &err) != TACET_OK ||
         tacet_noise_open_seeded(&noise, 1, 1, &err) != TACET_OK) {
         stop(&err);
     }
     const double made = now();
     for (size_t i = 0; i < ROUNDS; i++) {
-        if (tacet_usca_learner_add(learner, W + i * d, sin(5 * W[i * d]) * W[i * d + d - 1], &err) != TACET_OK) {
+        if (tacet_contextual_learner_add(learner, W + i * d, sin(5 * W[i * d]) * W[i * d + d - 1], &err) != TACET_OK) {
             stop(&err);
         }
     }
     const tacet_ask ask = {.noise = noise, .ticket = "bench", .what = "model", .to_whom = "bench"};
-    if (tacet_usca_release(learner, &model, &ask, &err) != TACET_OK) {
+    if (tacet_contextual_release(learner, &model, &ask, &err) != TACET_OK) {
         stop(&err);
     }
     const double learnt = now();
-    const size_t m = (size_t)tacet_usca_model_parts(model)->receipts[0].count;
+    const size_t m = (size_t)tacet_contextual_model_parts(model)->receipts[0].count;
     const double limit = features_alone(basis, W, m);
     struct rusage usage;
     (void)getrusage(RUSAGE_SELF, &usage);
@@ -311,9 +311,9 @@ static void run(const char *title, tacet_kernel_kind kind, size_t action_dim, do
            (double)usage.ru_maxrss / 1024);
     certificates(basis);
     table(model);
-    tacet_usca_model_free(model);
-    tacet_usca_learner_free(learner);
-    tacet_usca_basis_free(basis);
+    tacet_contextual_model_free(model);
+    tacet_contextual_learner_free(learner);
+    tacet_contextual_basis_free(basis);
     tacet_noise_close(noise);
     free(W);
 }

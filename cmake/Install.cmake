@@ -1,6 +1,6 @@
 # Install.cmake - one shared and one static library of all rings, headers, programs, manual pages, pkg-config file.
 set(rings "")
-foreach(ring base db gate open trusted audit)
+foreach(ring core io shared gate open trusted audit)
   get_target_property(type tacet_${ring} TYPE)
   if(type STREQUAL "STATIC_LIBRARY")
     list(APPEND rings tacet_${ring})

@@ -2,14 +2,14 @@
  * Ring: audit. Run by the curator, who has the truth to compare with; prints distances, never records. */
 #include "commands.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "trusted/folder.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "io/file/folder.h"
 
 #include <tacet/audit/rebuild.h>
-#include <tacet/base/simrng.h>
-#include <tacet/db/csvfile.h>
-#include <tacet/open/manifest.h>
+#include <tacet/core/simrng.h>
+#include <tacet/io/csvfile.h>
+#include <tacet/outsourced/shared/manifest.h>
 
 #include <stdio.h>
 #include <stdlib.h>

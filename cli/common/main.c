@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/linalg.h"
+#include "gp/linalg.h"
 
 static void list(const cli_program *program, FILE *out) {
     fprintf(out, "usage: %s COMMAND [options]\n\n%s\nRing: %s.\n\nCommands:\n", program->name, program->summary,

@@ -2,11 +2,11 @@
  * Ring: trusted. */
 #include "commands.h"
 
-#include "base/laplace.h"
+#include "dp/open/laplace.h"
 
-#include <tacet/gate/calibrate.h>
-#include <tacet/trusted/curate.h>
-#include <tacet/trusted/published.h>
+#include <tacet/dp/calibrate.h>
+#include <tacet/outsourced/trusted/curate.h>
+#include <tacet/outsourced/trusted/published.h>
 
 #include <math.h>
 #include <stdio.h>

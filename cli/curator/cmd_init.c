@@ -3,7 +3,7 @@
 #include "commands.h"
 
 #include "keys/keys.h"
-#include "trusted/folder.h"
+#include "io/file/folder.h"
 
 #include <sodium.h>
 #include <stdio.h>

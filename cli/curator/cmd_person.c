@@ -2,7 +2,7 @@
  * Ring: trusted. */
 #include "commands.h"
 
-#include <tacet/trusted/desk.h>
+#include <tacet/outsourced/trusted/desk.h>
 
 #include <stdio.h>
 

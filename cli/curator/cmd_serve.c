@@ -3,8 +3,8 @@
 #include "commands.h"
 #include "routes.h"
 
-#include "base/fail.h"
-#include "trusted/folder.h"
+#include "core/fail.h"
+#include "io/file/folder.h"
 
 #include <signal.h>
 #include <sodium.h>

@@ -25,7 +25,7 @@ static const cli_command COMMANDS[] = {
             "each record one exact rounded vector with density proportional to exp(-eps |v|): pure eps, without delta, "
             "and less noise up to about twelve columns; a change k times as large then costs k times eps. 'projection' "
             "first projects to --dims coordinates with a public random matrix. 'published' is the mechanism of "
-            "Kharkovskii, Dai and Low (2020), which is NOT differentially private (docs/algorithms/outsourced.md) and "
+            "Kharkovskii, Dai and Low (2020), which is NOT differentially private (src/outsourced/README.md) and "
             "is refused unless "
             "--i-know-this-is-not-private is given.",
         .examples = "tacet curate --data patients.csv --inputs age,bmi --bounds age=0:100,bmi=10:60 \\\n"

@@ -3,7 +3,7 @@
  * Ring: trusted. */
 #include "routes.h"
 
-#include "net/pki.h"
+#include "io/http/pki.h"
 
 #include <fcntl.h>
 #include <jansson.h>

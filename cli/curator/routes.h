@@ -2,9 +2,9 @@
 #ifndef TACET_CLI_CURATOR_ROUTES_H
 #define TACET_CLI_CURATOR_ROUTES_H
 
-#include "net/server.h"
+#include "io/http/server.h"
 
-#include <tacet/trusted/desk.h>
+#include <tacet/outsourced/trusted/desk.h>
 
 typedef struct curator_service {
     tacet_desk *desk;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/trusted/device_ledger.h>
+#include <tacet/local/trusted/device_ledger.h>
 #include <unistd.h>
 
 typedef struct request {

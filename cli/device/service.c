@@ -4,9 +4,9 @@
  */
 #include "device/service.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "net/client.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "io/http/client.h"
 
 #include <math.h>
 #include <sodium.h>

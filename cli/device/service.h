@@ -4,7 +4,7 @@
 
 #include "common/cli.h"
 
-#include <tacet/base/ldp.h>
+#include <tacet/local/shared/ldp.h>
 
 /* Where it is and who asks: the options that every command over the wire has. */
 typedef struct service_address {

@@ -1,15 +1,16 @@
 /* cmd_calibrate.c - `tacet calibrate`: noise for a budget, or the budget a noise spends. No data, no noise is drawn.
- * Ring: programs (gate). The mathematics is in src/gate/calibrate.c, src/gate/stream_factor.c and src/base/ldp.c. */
+ * Ring: programs (gate). The mathematics is in src/dp/calibrate.c, src/dp/streams/factor.c and src/local/shared/ldp.c.
+ */
 #include "gate/commands.h"
 
-#include "base/laplace.h"
+#include "dp/open/laplace.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <tacet/base/ldp.h>
-#include <tacet/gate/calibrate.h>
-#include <tacet/gate/stream.h>
+#include <tacet/local/shared/ldp.h>
+#include <tacet/dp/calibrate.h>
+#include <tacet/dp/stream.h>
 
 /* NaN (or 0, or NULL) where an option was not given: the parser accepts finite numbers only. */
 typedef struct options {

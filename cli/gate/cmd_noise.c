@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gate/sampler.h"
+#include "dp/noise/sampler.h"
 
 enum { BATCH = 8192, JSON_MOST = 1000000, KNORM_MOST = 1 << 20 };
 

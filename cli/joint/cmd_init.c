@@ -113,7 +113,7 @@ int joint_init(int argc, char **argv, const cli_command *self) {
         }
         cli_json_print(json_pack("{ss so so sI so}", "study", folder, "eps", cli_real(def.eps), "delta",
                                  cli_real(def.delta), "rounds", (json_int_t)def.rounds, "sensitivity",
-                                 cli_real(tacet_joint_map_sensitivity(study.map))));
+                                 cli_real(tacet_central_map_sensitivity(study.map))));
     } else {
         err.status = status;
         code = cli_refuse(self, &err);

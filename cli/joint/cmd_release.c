@@ -2,28 +2,28 @@
  * Ring: programs (trusted: it reads the state; what it writes is post-processing of what was released and charged). */
 #include "joint/commands.h"
 
-#include "base/fail.h"
-#include "trusted/folder.h"
+#include "core/fail.h"
+#include "io/file/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static tacet_status write_model(const tacet_usca_model *model, const char *path, tacet_error *err) {
+static tacet_status write_model(const tacet_contextual_model *model, const char *path, tacet_error *err) {
     char folder[TACET__PATH];
     char *text = NULL;
     if (strlen(path) >= sizeof folder) {
         return tacet__fail(err, TACET_INVALID, "the name of the output is too long");
     }
     tacet_status status = tacet__folder_of(folder, path, err);
-    status = status != TACET_OK ? status : tacet_usca_model_encode(model, &text, err);
+    status = status != TACET_OK ? status : tacet_contextual_model_encode(model, &text, err);
     status = status != TACET_OK ? status : tacet__file_write(path, folder, text, 0644, err);
     free(text);
     return status;
 }
 
-static void report(const tacet_usca_model *model, const char *out) {
-    const tacet_usca_parts *p = tacet_usca_model_parts(model);
+static void report(const tacet_contextual_model *model, const char *out) {
+    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
     if (!cli_json_wanted()) {
         printf("%s: learnt from %llu rounds, eps = %g, delta = %g, ledger entry %llu\n", out,
                (unsigned long long)p->rounds, p->eps, p->delta, (unsigned long long)p->receipts[0].entry);
@@ -45,14 +45,14 @@ int joint_release(int argc, char **argv, const cli_command *self) {
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     joint_study study;
-    tacet_usca_model *model = NULL;
+    tacet_contextual_model *model = NULL;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
     tacet_status status = joint_study_open(&study, folder, &err);
     status = status != TACET_OK ? status
-                                : tacet_joint_model(&model, study.map, &study.settings, &study.ask, study.state.data,
-                                                    study.state.size, &err);
+                                : tacet_central_model(&model, study.map, &study.settings, &study.ask, study.state.data,
+                                                      study.state.size, &err);
     status = status != TACET_OK ? status : write_model(model, out, &err);
     if (status == TACET_OK) {
         report(model, out);
@@ -60,7 +60,7 @@ int joint_release(int argc, char **argv, const cli_command *self) {
         err.status = status;
         code = cli_fail(self, &err);
     }
-    tacet_usca_model_free(model);
+    tacet_contextual_model_free(model);
     joint_study_close(&study);
     return code;
 }

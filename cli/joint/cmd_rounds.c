@@ -1,11 +1,11 @@
 /* cmd_rounds.c - tacet joint suggest, observe, status: the rounds of a study. Ring: programs (trusted). */
 #include "joint/commands.h"
 
-#include "base/fail.h"
+#include "core/fail.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <tacet/db/csvfile.h>
+#include <tacet/io/csvfile.h>
 
 static int finish(const cli_command *self, joint_study *study, tacet_status status, tacet_error *err) {
     joint_study_close(study);

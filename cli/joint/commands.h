@@ -5,9 +5,9 @@
 
 #include "common/cli.h"
 
-#include <tacet/base/csv.h>
-#include <tacet/gate/ledger.h>
-#include <tacet/trusted/joint.h>
+#include <tacet/io/csv.h>
+#include <tacet/dp/ledger.h>
+#include <tacet/central/trusted/policy.h>
 
 int joint_init(int argc, char **argv, const cli_command *self);
 int joint_suggest(int argc, char **argv, const cli_command *self);
@@ -15,7 +15,7 @@ int joint_observe(int argc, char **argv, const cli_command *self);
 int joint_status(int argc, char **argv, const cli_command *self);
 int joint_release(int argc, char **argv, const cli_command *self);
 
-enum { JOINT_DIM_MOST = TACET_USCA_DIM_MOST, JOINT_NAME_MOST = 200 };
+enum { JOINT_DIM_MOST = TACET_CONTEXTUAL_DIM_MOST, JOINT_NAME_MOST = 200 };
 
 /* What a study is; public, fixed when it is made. */
 typedef struct joint_definition {
@@ -42,8 +42,8 @@ typedef struct joint_study {
     int lock;
     tacet_domain domain;
     tacet_features *features;
-    tacet_joint_map *map;
-    tacet_joint_settings settings;
+    tacet_central_map *map;
+    tacet_central_settings settings;
     tacet_ledger *ledger;
     tacet_noise *noise;
     tacet_ask ask;

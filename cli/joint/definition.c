@@ -3,7 +3,7 @@
  * refused. */
 #include "joint/commands.h"
 
-#include "base/fail.h"
+#include "core/fail.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,12 +2,12 @@
  * Ring: programs (trusted: the state holds raw sums and open rounds). A command reads the state, does one thing, writes
  * the state beside itself and renames it, and only then answers: what was answered is stored. A release is made from
  * a state that was read, so what it rests on is stored too, and the ledger knows it before it is used
- * (docs/privacy/streams.md, section 5). Cost: features of the box and the whole ledger, once a command. */
+ * (src/dp/streams/README.md, section 5). Cost: features of the box and the whole ledger, once a command. */
 #include "joint/commands.h"
 
-#include "base/fail.h"
-#include "open/json_text.h"
-#include "trusted/folder.h"
+#include "core/fail.h"
+#include "core/json_text.h"
+#include "io/file/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,14 +55,14 @@ static tacet_status make_map(joint_study *s, tacet_error *err) {
     tacet_kernel_free(kernel);
     if (status == TACET_OK) {
         const size_t m = tacet_features_dim(s->features);
-        status = tacet_joint_map_create(&s->map, s->features, &s->domain, def->released < m ? def->released : m,
-                                        def->reward_lo, def->reward_hi, err);
+        status = tacet_central_map_create(&s->map, s->features, &s->domain, def->released < m ? def->released : m,
+                                          def->reward_lo, def->reward_hi, err);
     }
     return status;
 }
 
 static void fill_settings(joint_study *s) {
-    tacet_joint_settings_defaults(&s->settings);
+    tacet_central_settings_defaults(&s->settings);
     s->settings.eps = s->def.eps;
     s->settings.delta = s->def.delta;
     s->settings.rounds = s->def.rounds;
@@ -101,7 +101,7 @@ static void begin(joint_study *s, const char *folder) {
 
 void joint_study_close(joint_study *s) {
     tacet_policy_free(s->policy);
-    tacet_joint_map_free(s->map);
+    tacet_central_map_free(s->map);
     tacet_features_free(s->features);
     tacet_noise_close(s->noise);
     tacet_ledger_close(s->ledger);
@@ -171,7 +171,7 @@ tacet_status joint_study_make(joint_study *s, const char *folder, const joint_de
     }
     status = status != TACET_OK ? status : open_ledger(s, true, err);
     fill_settings(s);
-    status = status != TACET_OK ? status : tacet_joint_create(&s->policy, s->map, &s->settings, &s->ask, err);
+    status = status != TACET_OK ? status : tacet_central_create(&s->policy, s->map, &s->settings, &s->ask, err);
     status = status != TACET_OK ? status : joint_study_save(s, err);
     if (status != TACET_OK) {
         discard(s, err);
@@ -221,5 +221,5 @@ tacet_status joint_study_open(joint_study *s, const char *folder, tacet_error *e
     fill_settings(s);
     return status != TACET_OK
                ? status
-               : tacet_joint_restore(&s->policy, s->map, &s->settings, &s->ask, s->state.data, s->state.size, err);
+               : tacet_central_restore(&s->policy, s->map, &s->settings, &s->ask, s->state.data, s->state.size, err);
 }

@@ -3,8 +3,8 @@
  * attempt has left is written anew. */
 #include "keys/keys.h"
 
-#include "base/fail.h"
-#include "trusted/folder.h"
+#include "core/fail.h"
+#include "io/file/folder.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

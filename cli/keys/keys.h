@@ -1,10 +1,10 @@
 /* keys.h - what `tacet curator init` and `tacet server init` share: the keys of a server, signed by an authority of its
  * own. */
-#ifndef TACET_CLI_KEYS_H
-#define TACET_CLI_KEYS_H
+#ifndef TACET_CLI_KEYS_KEYS_H
+#define TACET_CLI_KEYS_KEYS_H
 
 #include "common/cli.h"
-#include "net/pki.h"
+#include "io/http/pki.h"
 
 #define KEYS_HOSTS "localhost,127.0.0.1,::1"
 enum { KEYS_DAYS = 365 };

@@ -3,7 +3,7 @@
 #define TACET_CLI_LEDGER_COMMANDS_H
 
 #include "common/cli.h"
-#include "open/ledger_view.h"
+#include "dp/open/ledger_view.h"
 
 int cmd_show(int argc, char **argv, const cli_command *self);
 int cmd_verify(int argc, char **argv, const cli_command *self);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/db/csvfile.h>
+#include <tacet/io/csvfile.h>
 
 static void progress(size_t done, size_t total, size_t best_row, double best_value, void *user) {
     (void)user;

@@ -2,8 +2,8 @@
  * Ring: open. */
 #include "journal.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "core/fail.h"
+#include "core/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <tacet/base/status.h>
+#include <tacet/core/status.h>
 
 enum { JOURNAL_TICKET = 64 };
 

@@ -2,15 +2,15 @@
  * once. Ring: open. */
 #include "remote.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "core/fail.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tacet/db/csvfile.h>
+#include <tacet/io/csvfile.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -2,10 +2,10 @@
 #ifndef TACET_CLI_MODELER_REMOTE_H
 #define TACET_CLI_MODELER_REMOTE_H
 
-#include "net/client.h"
+#include "io/http/client.h"
 
 #include <jansson.h>
-#include <tacet/open/manifest.h>
+#include <tacet/outsourced/shared/manifest.h>
 
 typedef struct remote {
     tacet__client *client;

@@ -1,18 +1,18 @@
 /* session.c - the modeler's loop: first rows, then (when asked to) a fit, then the policy's choices, each through the
  * journal. Ring: open. Source: Kharkovskii, Dai, Low 2020, Algorithm 2, with the modelers of
- * docs/algorithms/outsourced-modeler.md. The choices are a function of release, settings and values alone, so replaying
+ * src/outsourced/open/README.md. The choices are a function of release, settings and values alone, so replaying
  * the journal gives the same rows. */
 #include "session.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "core/fail.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/base/fit.h>
-#include <tacet/base/simrng.h>
+#include <tacet/gp/fit.h>
+#include <tacet/core/simrng.h>
 
 typedef struct run {
     const session_settings *s;
@@ -250,7 +250,7 @@ static tacet_status make_policy(run *r, tacet_policy **out, tacet_error *err) {
         .protects = "a move of one record by up to distance 1 in the release's units",
         .statement = r->m->is_private ? "post-processing of the curator's release, which has this guarantee"
                                       : "the release is not differentially private, so neither is this",
-        .proof = "algorithms/outsourced.md",
+        .proof = "src/outsourced/README.md",
     };
     *out = NULL;
     tacet_status status = method_of(&settings.method, r->s->method, err);

@@ -6,8 +6,8 @@
 #include "remote.h"
 
 #include <stdint.h>
-#include <tacet/base/policy.h>
-#include <tacet/open/modeler.h>
+#include <tacet/core/policy.h>
+#include <tacet/outsourced/open/modeler.h>
 
 typedef struct session_settings {
     const char *state;

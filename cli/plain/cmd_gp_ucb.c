@@ -1,5 +1,5 @@
 /* cmd_gp_ucb.c - `tacet gp-ucb`: plain GP-UCB over a CSV, unprotected.
- * Ring: programs (trusted: raw records). The algorithm is src/open/gp_ucb.c; here are options, checks and the output.
+ * Ring: programs (trusted: raw records). The algorithm is src/gp/gp_ucb.c; here are options, checks and the output.
  */
 #include "plain/commands.h"
 #include "plain/table.h"
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/base/fit.h>
-#include <tacet/base/gp.h>
-#include <tacet/open/gp_ucb.h>
+#include <tacet/gp/fit.h>
+#include <tacet/gp/gp.h>
+#include <tacet/gp/gp_ucb.h>
 
 typedef struct options {
     const char *data;

@@ -3,12 +3,12 @@
  * duplicate. */
 #include "plain/table.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "core/fail.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/db/csvfile.h>
+#include <tacet/io/csvfile.h>
 
 /* Total order of rows by their numbers, then by position, so that of equal rows the first comes first. */
 static int compare(const void *a, const void *b, void *user) {

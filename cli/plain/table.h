@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <tacet/base/csv.h>
-#include <tacet/base/status.h>
+#include <tacet/io/csv.h>
+#include <tacet/core/status.h>
 
 /* Values: the inputs, then the target, of one row per column (leading dimension inputs + 1). Refused with PARSE, naming
  * file, line or column and the rule: fewer than two rows, a constant column, a cell that is not a finite number, and,

@@ -1,15 +1,15 @@
 /* cmd_joint.c - tacet joint predict: the arms of a decision set, by a released model. Ring: programs (open). */
 #include "predict/commands.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "core/fail.h"
+#include "core/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <tacet/db/csvfile.h>
+#include <tacet/io/csvfile.h>
 
-static void report(const tacet_usca_model *model, const tacet_csv_table *arms, const double *means, size_t best) {
-    const tacet_usca_parts *p = tacet_usca_model_parts(model);
+static void report(const tacet_contextual_model *model, const tacet_csv_table *arms, const double *means, size_t best) {
+    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
     const char *protection = p->is_private ? "post-processing of a private release: costs nothing"
                                            : "none: the model was made with seeded noise";
     json_t *list = json_array();
@@ -39,7 +39,7 @@ int predict_joint(int argc, char **argv, const cli_command *self) {
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
-    tacet_usca_model *model = NULL;
+    tacet_contextual_model *model = NULL;
     tacet_csv_table table = {0};
     char **names = NULL;
     double *means = NULL;
@@ -51,7 +51,7 @@ int predict_joint(int argc, char **argv, const cli_command *self) {
     if (status != TACET_OK) {
         return cli_fail(self, &err);
     }
-    const tacet_usca_parts *p = tacet_usca_model_parts(model);
+    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
     if (p->context_dim != 0 || !cli_split(&names, &d, columns) || d != p->action_dim) {
         code = cli_usage(self, "--arms is %zu column names, for a model without contexts", p->action_dim);
         goto done;
@@ -60,7 +60,7 @@ int predict_joint(int argc, char **argv, const cli_command *self) {
     status = tacet_csv_load_file(&table, set, &wanted, &err);
     if (status == TACET_OK) {
         means = TACET__ZALLOC(double, table.n);
-        status = means != NULL ? tacet_usca_predict(model, &best, means, table.values, table.n, NULL, &err)
+        status = means != NULL ? tacet_contextual_predict(model, &best, means, table.values, table.n, NULL, &err)
                                : tacet__fail(&err, TACET_NO_MEMORY, "out of memory for %zu arms", table.n);
     }
     if (status == TACET_OK) {
@@ -72,6 +72,6 @@ done:
     free(names);
     free(means);
     tacet_csv_table_clear(&table);
-    tacet_usca_model_free(model);
+    tacet_contextual_model_free(model);
     return code;
 }

@@ -1,8 +1,8 @@
 /* cmd_usca.c - tacet usca predict. Ring: programs (open). */
 #include "predict/commands.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "core/fail.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,9 +32,9 @@ static json_t *point(const double *x, size_t n) {
     return list;
 }
 
-static void report(const tacet_usca_model *model, const double *actions, const double *means, size_t count, size_t best,
-                   bool all, double seconds) {
-    const tacet_usca_parts *p = tacet_usca_model_parts(model);
+static void report(const tacet_contextual_model *model, const double *actions, const double *means, size_t count,
+                   size_t best, bool all, double seconds) {
+    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
     const size_t a = p->action_dim;
     const char *protection = p->is_private ? "post-processing of a private release: costs nothing"
                                            : "none: the model was made with seeded noise";
@@ -81,8 +81,8 @@ int predict_usca(int argc, char **argv, const cli_command *self) {
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
-    tacet_usca_model *model = NULL;
-    double context[TACET_USCA_DIM_MOST] = {0};
+    tacet_contextual_model *model = NULL;
+    double context[TACET_CONTEXTUAL_DIM_MOST] = {0};
     double *actions = NULL;
     double *means = NULL;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
@@ -92,7 +92,7 @@ int predict_usca(int argc, char **argv, const cli_command *self) {
     if (status != TACET_OK) {
         return cli_fail(self, &err);
     }
-    const tacet_usca_parts *p = tacet_usca_model_parts(model);
+    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
     grid = grid != 0 ? grid : p->action_dim == 1 ? 101 : 33;
     if (!read_context(context, context_text, p->context_dim)) {
         code = cli_usage(self, "--context is %zu numbers, as the model has context coordinates", p->context_dim);
@@ -111,8 +111,8 @@ int predict_usca(int argc, char **argv, const cli_command *self) {
     }
     const double begin = cli_seconds();
     if (status == TACET_OK) {
-        tacet_usca_action_grid(model, actions, grid);
-        status = tacet_usca_predict(model, &best, means, actions, count, context, &err);
+        tacet_contextual_action_grid(model, actions, grid);
+        status = tacet_contextual_predict(model, &best, means, actions, count, context, &err);
     }
     if (status == TACET_OK) {
         report(model, actions, means, count, best, all, cli_seconds() - begin);
@@ -122,6 +122,6 @@ int predict_usca(int argc, char **argv, const cli_command *self) {
 done:
     free(actions);
     free(means);
-    tacet_usca_model_free(model);
+    tacet_contextual_model_free(model);
     return code;
 }

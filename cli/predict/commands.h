@@ -4,12 +4,12 @@
 
 #include "common/cli.h"
 
-#include <tacet/open/usca.h>
+#include <tacet/contextual/open/model.h>
 
 int predict_usca(int argc, char **argv, const cli_command *self);
 int predict_joint(int argc, char **argv, const cli_command *self);
 
 /* IO, PARSE, NO_MEMORY. */
-tacet_status predict_load(tacet_usca_model **out, const char *path, tacet_error *err);
+tacet_status predict_load(tacet_contextual_model **out, const char *path, tacet_error *err);
 
 #endif

@@ -1,13 +1,13 @@
 /* model.c - reads a released model from a file. Ring: programs (open). */
 #include "predict/commands.h"
 
-#include "base/fail.h"
+#include "core/fail.h"
 
 #include <stdio.h>
 
 static const size_t MODEL_MOST = 16 << 20; /* bytes */
 
-tacet_status predict_load(tacet_usca_model **out, const char *path, tacet_error *err) {
+tacet_status predict_load(tacet_contextual_model **out, const char *path, tacet_error *err) {
     tacet_blob text;
     char buffer[65536];
     size_t n = 0;
@@ -28,7 +28,8 @@ tacet_status predict_load(tacet_usca_model **out, const char *path, tacet_error 
     (void)fclose(file);
     if (status == TACET_OK) {
         tacet_error detail = {0};
-        status = tacet_usca_model_decode(out, text.data != NULL ? (const char *)text.data : "", text.size, &detail);
+        status =
+            tacet_contextual_model_decode(out, text.data != NULL ? (const char *)text.data : "", text.size, &detail);
         if (status != TACET_OK) {
             (void)tacet__fail(err, status, "%.100s: %.130s", path, detail.message);
         }

@@ -2,14 +2,14 @@
  * Ring: open. */
 #include "report/commands.h"
 
-#include "base/fail.h"
+#include "core/fail.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tacet/open/report.h>
+#include <tacet/report/report.h>
 
 enum { MOST_BYTES = 64 << 20 };
 

@@ -2,14 +2,10 @@
  * Ring: trusted. */
 #include "server/commands.h"
 
-#include "net/wipe.h"
+#include "io/http/wipe.h"
 #include "serving/serving.h"
 
 #include <stdlib.h>
-
-const tacet__policy_kind *const server_kinds[] = {
-    &server_kind_joint, &server_kind_fixed, &server_kind_usca,   &tacet__policy_ucb,
-    &tacet__policy_tgp, &tacet__policy_ata, &tacet__policy_moma, NULL};
 
 int cmd_server(int argc, char **argv, const cli_command *self) {
     tacet__host_settings settings;
@@ -28,6 +24,6 @@ int cmd_server(int argc, char **argv, const cli_command *self) {
     }
     json_set_alloc_funcs(malloc, tacet__wipe_free); /* bodies have decision sets, contexts and rewards in them */
     settings.store.create = true;
-    settings.kinds = server_kinds;
+    settings.kinds = tacet__service_kinds;
     return serving_run(self, &settings, ready);
 }

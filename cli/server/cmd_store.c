@@ -2,8 +2,8 @@
  * Ring: trusted. */
 #include "server/commands.h"
 
-#include "base/memory.h"
-#include "service/store_care.h"
+#include "core/memory.h"
+#include "service/open/store_care.h"
 
 #include <inttypes.h>
 #include <stdio.h>

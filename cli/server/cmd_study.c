@@ -2,7 +2,7 @@
  * one. Ring: trusted. Shows definitions and counts; never a decision set, a reward or a state. */
 #include "server/commands.h"
 
-#include "base/fail.h"
+#include "core/fail.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -143,7 +143,7 @@ static tacet_status save_one(const tacet__engine_settings *settings, const char 
 
 int cmd_study_snapshot(int argc, char **argv, const cli_command *self) {
     tacet__metrics metrics = {0};
-    tacet__engine_settings settings = {.kinds = server_kinds, .metrics = &metrics};
+    tacet__engine_settings settings = {.kinds = tacet__service_kinds, .metrics = &metrics};
     tacet__studies *store = NULL;
     tacet_error err = {0};
     const char *name = NULL;

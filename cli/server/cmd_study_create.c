@@ -2,15 +2,15 @@
  * Ring: trusted. */
 #include "server/commands.h"
 
-#include "base/fail.h"
-#include "trusted/folder.h"
+#include "core/fail.h"
+#include "io/file/folder.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/base/csv.h>
-#include <tacet/db/csvfile.h>
+#include <tacet/io/csv.h>
+#include <tacet/io/csvfile.h>
 
 typedef struct request {
     const char *definition, *name, *description, *trust, *policy, *direction;
@@ -188,7 +188,7 @@ static int create(const cli_command *self, const request *r, const tacet__engine
 int cmd_study_create(int argc, char **argv, const cli_command *self) {
     request r = {.eps = (double)NAN, .delta = (double)NAN, .rounds = 10000};
     tacet__metrics metrics = {0};
-    tacet__engine_settings settings = {.kinds = server_kinds, .metrics = &metrics, .store.create = true};
+    tacet__engine_settings settings = {.kinds = tacet__service_kinds, .metrics = &metrics, .store.create = true};
     const cli_option options[] = {
         STORE_OPTIONS(settings.store),
         {"definition", CLI_STRING, &r.definition, "FILE", "The study as JSON (docs/API.md); instead of all below.",

@@ -3,7 +3,8 @@
 #define TACET_CLI_SERVER_COMMANDS_H
 
 #include "common/cli.h"
-#include "service/engine.h"
+#include "service/open/engine.h"
+#include "service/trusted/kinds.h"
 
 int cmd_init(int argc, char **argv, const cli_command *self);
 int cmd_server(int argc, char **argv, const cli_command *self);
@@ -16,10 +17,6 @@ int cmd_study_token(int argc, char **argv, const cli_command *self);
 int cmd_store_init(int argc, char **argv, const cli_command *self);
 int cmd_store_check(int argc, char **argv, const cli_command *self);
 int cmd_store_backup(int argc, char **argv, const cli_command *self);
-
-/* The local policies and those of the central model. */
-extern const tacet__policy_kind *const server_kinds[];
-extern const tacet__policy_kind server_kind_joint, server_kind_fixed, server_kind_usca;
 
 /* The three options that say where studies are; for the tables of the commands. */
 #define STORE_OPTIONS(settings)                                                                                        \

@@ -1,10 +1,10 @@
 /* serving.h - what `tacet server` and `tacet collector` share: the options of the wire, and a service that runs until
  * it is told to stop. */
-#ifndef TACET_CLI_SERVING_H
-#define TACET_CLI_SERVING_H
+#ifndef TACET_CLI_SERVING_SERVING_H
+#define TACET_CLI_SERVING_SERVING_H
 
 #include "common/cli.h"
-#include "service/host.h"
+#include "service/open/host.h"
 
 /* Entries of a cli_option table. */
 #define SERVING_OPTIONS(settings, ready)                                                                               \

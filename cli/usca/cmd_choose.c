@@ -3,8 +3,8 @@
  * model. */
 #include "usca/commands.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "core/fail.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static bool read_context(const usca_job *job, double *context, const char *text)
     return good;
 }
 
-static void report(const usca_job *job, const tacet_usca_chooser *chooser, const tacet_release *chosen,
+static void report(const usca_job *job, const tacet_contextual_chooser *chooser, const tacet_release *chosen,
                    const double *actions, double seconds) {
     const size_t at = (size_t)tacet_release_values(chosen)[0];
     const tacet_receipt *r = tacet_release_receipt(chosen);
@@ -63,7 +63,7 @@ static void report(const usca_job *job, const tacet_usca_chooser *chooser, const
                r->is_private ? "eps-DP for one record's context and reward; this choice alone" : "none: seeded noise");
     }
     cli_json_print(json_pack("{so ss so so sb sI so}", "action", list, "mechanism", r->mechanism, "eps",
-                             cli_real(r->eps), "tau", cli_real(tacet_usca_chooser_tau(chooser)), "private",
+                             cli_real(r->eps), "tau", cli_real(tacet_contextual_chooser_tau(chooser)), "private",
                              (int)r->is_private, "ledger_entry", (json_int_t)r->entry, "seconds", cli_real(seconds)));
 }
 
@@ -88,12 +88,12 @@ int usca_choose(int argc, char **argv, const cli_command *self) {
     size_t grid = 33;
     size_t count = 0;
     double tau = 0;
-    double context[TACET_USCA_DIM_MOST] = {0};
+    double context[TACET_CONTEXTUAL_DIM_MOST] = {0};
     double *actions = NULL;
     cli_option options[USCA_OPTIONS] = {0};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
-    tacet_usca_chooser *chooser = NULL;
+    tacet_contextual_chooser *chooser = NULL;
     tacet_release *chosen = NULL;
     usca_job_init(&job);
     size_t n = usca_job_options(&job, options);
@@ -121,8 +121,8 @@ int usca_choose(int argc, char **argv, const cli_command *self) {
     tacet_status status =
         actions == NULL ? tacet__fail(&err, TACET_NO_MEMORY, "out of memory") : usca_job_load(&job, self, &err);
     if (status == TACET_OK) {
-        status = tacet_usca_chooser_create(&chooser, job.learner, published ? TACET_USCA_PUBLISHED : TACET_USCA_RANGE,
-                                           tau, &err);
+        status = tacet_contextual_chooser_create(
+            &chooser, job.learner, published ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, tau, &err);
     }
     if (status == TACET_OK) {
         status = usca_job_open(&job, &err);
@@ -138,7 +138,7 @@ int usca_choose(int argc, char **argv, const cli_command *self) {
                                .covered_fields = "contexts,reward",
                                .uncovered_fields = "actions,number of rows,the context asked for",
                                .covered_records = "each row: its contexts and reward become any others"};
-        status = tacet_usca_choose(chooser, &chosen, &ask, context, actions, count, &err);
+        status = tacet_contextual_choose(chooser, &chosen, &ask, context, actions, count, &err);
     }
     if (status == TACET_OK) {
         report(&job, chooser, chosen, actions, cli_seconds() - begin);
@@ -148,7 +148,7 @@ int usca_choose(int argc, char **argv, const cli_command *self) {
     }
 done:
     tacet_release_free(chosen);
-    tacet_usca_chooser_free(chooser);
+    tacet_contextual_chooser_free(chooser);
     free(actions);
     usca_job_clear(&job);
     return code;

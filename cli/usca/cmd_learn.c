@@ -4,17 +4,17 @@
  * costs nothing. */
 #include "usca/commands.h"
 
-#include "base/fail.h"
+#include "core/fail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static tacet_status write_model(const tacet_usca_model *model, const char *path, tacet_error *err) {
+static tacet_status write_model(const tacet_contextual_model *model, const char *path, tacet_error *err) {
     char *text = NULL;
     char temporary[4096];
-    tacet_status status = tacet_usca_model_encode(model, &text, err);
+    tacet_status status = tacet_contextual_model_encode(model, &text, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -50,8 +50,8 @@ static tacet_status try_path(const char *path, tacet_error *err) {
     return TACET_OK;
 }
 
-static void report(const usca_job *job, const tacet_usca_model *model, const char *out, double seconds) {
-    const tacet_usca_parts *p = tacet_usca_model_parts(model);
+static void report(const usca_job *job, const tacet_contextual_model *model, const char *out, double seconds) {
+    const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
     const char *protection = !p->is_private ? "none: seeded noise"
                              : p->delta > 0
                                  ? "(eps, delta)-DP for one record's context and reward; any number of predictions"
@@ -72,7 +72,7 @@ static void report(const usca_job *job, const tacet_usca_model *model, const cha
 
 static bool check_words(usca_job *job, const char *algorithm, const char *mechanism, const cli_command *self,
                         int *code) {
-    tacet_usca_settings *s = &job->settings;
+    tacet_contextual_settings *s = &job->settings;
     s->gaussian = strcmp(mechanism, "gaussian") == 0;
     if ((!s->gaussian && strcmp(mechanism, "k-norm") != 0) ||
         (strcmp(algorithm, "staged") != 0 && strcmp(algorithm, "release") != 0)) {
@@ -97,7 +97,7 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
     cli_option options[USCA_OPTIONS] = {0};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
-    tacet_usca_model *model = NULL;
+    tacet_contextual_model *model = NULL;
     usca_job_init(&job);
     size_t n = usca_job_options(&job, options);
     options[n++] = (cli_option){"out", CLI_STRING, &out, "FILE", "Receives the model.", true};
@@ -140,7 +140,7 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
     }
     /* Before a ledger is made: its budget is fixed by the first release, and this would be none. */
     if (status == TACET_OK) {
-        status = tacet_usca_enough(job.learner, &err);
+        status = tacet_contextual_enough(job.learner, &err);
     }
     if (status == TACET_OK) {
         status = usca_job_open(&job, &err);
@@ -158,7 +158,7 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
                                .covered_fields = "contexts,reward",
                                .uncovered_fields = "actions,number of rows",
                                .covered_records = "each row: its contexts and reward become any others"};
-        status = tacet_usca_release(job.learner, &model, &ask, &err);
+        status = tacet_contextual_release(job.learner, &model, &ask, &err);
         usca_job_end(&job, ticket, status == TACET_OK);
     }
     if (status == TACET_OK) {
@@ -171,7 +171,7 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
         code = cli_fail(self, &err);
     }
 done:
-    tacet_usca_model_free(model);
+    tacet_contextual_model_free(model);
     usca_job_clear(&job);
     return code;
 }

@@ -4,7 +4,7 @@
  */
 #include "usca/commands.h"
 
-#include "base/sobol.h"
+#include "gp/sobol.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -27,16 +27,17 @@ int usca_suggest(int argc, char **argv, const cli_command *self) {
     int code = CLI_EXIT_OK;
     char **items = NULL;
     size_t d = 0;
-    double lower[TACET_USCA_DIM_MOST];
-    double upper[TACET_USCA_DIM_MOST];
-    uint32_t shift[TACET_USCA_DIM_MOST] = {0};
+    double lower[TACET_CONTEXTUAL_DIM_MOST];
+    double upper[TACET_CONTEXTUAL_DIM_MOST];
+    uint32_t shift[TACET_CONTEXTUAL_DIM_MOST] = {0};
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
     const bool low_discrepancy = strcmp(design, "sobol") == 0;
-    if (!cli_split(&items, &d, bounds) || d > TACET_USCA_DIM_MOST || !usca_intervals(lower, upper, bounds, items, d)) {
+    if (!cli_split(&items, &d, bounds) || d > TACET_CONTEXTUAL_DIM_MOST ||
+        !usca_intervals(lower, upper, bounds, items, d)) {
         free(items);
-        return cli_usage(self, "--bounds is LO:HI for each of at most %d coordinates", (int)TACET_USCA_DIM_MOST);
+        return cli_usage(self, "--bounds is LO:HI for each of at most %d coordinates", (int)TACET_CONTEXTUAL_DIM_MOST);
     }
     free(items);
     if ((!low_discrepancy && strcmp(design, "uniform") != 0) || (low_discrepancy && seed == UINT64_MAX) || count == 0) {

@@ -4,8 +4,8 @@
 
 #include "common/cli.h"
 
-#include <tacet/base/csv.h>
-#include <tacet/trusted/usca.h>
+#include <tacet/io/csv.h>
+#include <tacet/contextual/trusted/learn.h>
 
 int usca_learn(int argc, char **argv, const cli_command *self);
 int usca_choose(int argc, char **argv, const cli_command *self);
@@ -25,17 +25,17 @@ typedef struct usca_job {
     double budget;
     bool seeded;
     uint64_t seed;
-    tacet_usca_settings settings;
+    tacet_contextual_settings settings;
 
     char **action_names, **context_names;
     size_t action_count, context_count, d;
-    double lower[TACET_USCA_DIM_MOST], upper[TACET_USCA_DIM_MOST], lengthscales[TACET_USCA_DIM_MOST];
+    double lower[TACET_CONTEXTUAL_DIM_MOST], upper[TACET_CONTEXTUAL_DIM_MOST], lengthscales[TACET_CONTEXTUAL_DIM_MOST];
     size_t lengthscale_count;
     double *sample; /* of public contexts */
     size_t sample_count;
-    tacet_usca_density *density; /* of contexts, from a public table */
-    tacet_usca_basis *basis;
-    tacet_usca_learner *learner;
+    tacet_contextual_density *density; /* of contexts, from a public table */
+    tacet_contextual_basis *basis;
+    tacet_contextual_learner *learner;
     tacet_ledger *open_ledger;
     unsigned char rows[TACET_HASH_BYTES]; /* hash of the records in their order: as private as they are */
     tacet_noise *noise;
@@ -55,7 +55,7 @@ tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *
  * whatever is learnt from one log is counted in one place. */
 tacet_status usca_job_open(usca_job *job, tacet_error *err);
 /* Before a release of several stages: refuses to go on with one that was begun from other rows, or from these in
- * another order. Section 7 of docs/algorithms/usca.md needs each record in one stage. CONFLICT. */
+ * another order. Section 7 of src/contextual/README.md needs each record in one stage. CONFLICT. */
 tacet_status usca_job_begin(const usca_job *job, const char *ticket, tacet_error *err);
 /* After it, whatever came of it. */
 void usca_job_end(const usca_job *job, const char *ticket, bool finished);

@@ -2,11 +2,11 @@
  * proof. Ring: programs (trusted: it holds raw records). Cost: one pass over the file. */
 #include "usca/commands.h"
 
-#include "base/entry.h"
-#include "base/fail.h"
-#include "base/memory.h"
-#include "trusted/beside.h"
-#include "trusted/usca_internal.h"
+#include "dp/open/entry.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "dp/ledger/beside.h"
+#include "contextual/trusted/internal.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tacet/db/csvfile.h>
+#include <tacet/io/csvfile.h>
 #include <unistd.h>
 
 static const double NOT_UNIFORM = 1e-6; /* p-value below which actions were plainly not drawn uniformly */
 
 void usca_job_init(usca_job *job) {
     memset(job, 0, sizeof *job);
-    tacet_usca_settings_defaults(&job->settings);
+    tacet_contextual_settings_defaults(&job->settings);
     job->kernel = "se";
     job->to_whom = "anyone";
     job->uniform_p = 1;
@@ -60,8 +60,8 @@ size_t usca_job_options(usca_job *job, cli_option *options) {
 bool usca_intervals(double *lower, double *upper, const char *text, char *const *names, size_t count) {
     char **items = NULL;
     size_t n = 0;
-    bool given[TACET_USCA_DIM_MOST] = {false};
-    bool good = count <= TACET_USCA_DIM_MOST && cli_split(&items, &n, text) && n == count;
+    bool given[TACET_CONTEXTUAL_DIM_MOST] = {false};
+    bool good = count <= TACET_CONTEXTUAL_DIM_MOST && cli_split(&items, &n, text) && n == count;
     for (size_t i = 0; i < n && good; i++) {
         const char *equals = strchr(items[i], '=');
         size_t at = i;
@@ -88,8 +88,8 @@ static bool split_names(usca_job *job, const cli_command *self, int *code) {
         return false;
     }
     job->d = job->action_count + job->context_count;
-    if (job->d > TACET_USCA_DIM_MOST) {
-        *code = cli_usage(self, "at most %d action and context columns together", (int)TACET_USCA_DIM_MOST);
+    if (job->d > TACET_CONTEXTUAL_DIM_MOST) {
+        *code = cli_usage(self, "at most %d action and context columns together", (int)TACET_CONTEXTUAL_DIM_MOST);
         return false;
     }
     return true;
@@ -114,7 +114,7 @@ static bool same_file(const char *a, const char *b) {
 }
 
 bool usca_job_check(usca_job *job, const cli_command *self, int *code) {
-    char *names[TACET_USCA_DIM_MOST];
+    char *names[TACET_CONTEXTUAL_DIM_MOST];
     if (!split_names(job, self, code)) {
         return false;
     }
@@ -230,7 +230,7 @@ static tacet_status load_sample(usca_job *job, tacet_error *err) {
 
 /* A table of densities on a grid. */
 static tacet_status load_density(usca_job *job, tacet_error *err) {
-    const char *columns[TACET_USCA_DIM_MOST + 1];
+    const char *columns[TACET_CONTEXTUAL_DIM_MOST + 1];
     tacet_csv_table table;
     for (size_t c = 0; c < job->context_count; c++) {
         columns[c] = job->context_names[c];
@@ -251,7 +251,7 @@ static tacet_status load_density(usca_job *job, tacet_error *err) {
             memcpy(points + i * dim, table.values + i * table.d, dim * sizeof *points);
             values[i] = table.values[i * table.d + dim];
         }
-        status = tacet_usca_density_create(&job->density, points, values, dim, table.n, err);
+        status = tacet_contextual_density_create(&job->density, points, values, dim, table.n, err);
     }
     free(points);
     free(values);
@@ -269,24 +269,24 @@ static tacet_status make_basis(usca_job *job, tacet_error *err) {
     if (status == TACET_OK && job->context_density != NULL) {
         status = load_density(job, err);
     }
-    const tacet_usca_space space = {.action_dim = job->action_count,
-                                    .context_dim = job->context_count,
-                                    .lower = job->lower,
-                                    .upper = job->upper,
-                                    .kind = spec.kind,
-                                    .matern_p = spec.matern_p,
-                                    .lengthscales = job->lengthscales,
-                                    .lengthscale_count = job->lengthscale_count,
-                                    .density = job->density != NULL ? tacet_usca_density_at : NULL,
-                                    .user = job->density,
-                                    .contexts = job->sample,
-                                    .context_count = job->sample_count,
-                                    .order = job->sample != NULL ? (job->action_count == 1 ? 24 : 8) : 0};
-    return status == TACET_OK ? tacet_usca_basis_create(&job->basis, &space, 0, err) : status;
+    const tacet_contextual_space space = {.action_dim = job->action_count,
+                                          .context_dim = job->context_count,
+                                          .lower = job->lower,
+                                          .upper = job->upper,
+                                          .kind = spec.kind,
+                                          .matern_p = spec.matern_p,
+                                          .lengthscales = job->lengthscales,
+                                          .lengthscale_count = job->lengthscale_count,
+                                          .density = job->density != NULL ? tacet_contextual_density_at : NULL,
+                                          .user = job->density,
+                                          .contexts = job->sample,
+                                          .context_count = job->sample_count,
+                                          .order = job->sample != NULL ? (job->action_count == 1 ? 24 : 8) : 0};
+    return status == TACET_OK ? tacet_contextual_basis_create(&job->basis, &space, 0, err) : status;
 }
 
 tacet_status usca_job_table(const usca_job *job, tacet_csv_table *table, tacet_error *err) {
-    const char *columns[TACET_USCA_DIM_MOST + 1];
+    const char *columns[TACET_CONTEXTUAL_DIM_MOST + 1];
     for (size_t i = 0; i < job->d; i++) {
         columns[i] = i < job->action_count ? job->action_names[i] : job->context_names[i - job->action_count];
     }
@@ -305,11 +305,11 @@ tacet_status usca_job_load(usca_job *job, const cli_command *self, tacet_error *
         status = make_basis(job, err);
     }
     if (status == TACET_OK) {
-        status = tacet_usca_learner_create(&job->learner, job->basis, &job->settings, err);
+        status = tacet_contextual_learner_create(&job->learner, job->basis, &job->settings, err);
     }
     for (size_t i = 0; i < table.n && status == TACET_OK; i++) {
         const double *record = table.values + i * table.d;
-        status = tacet_usca_learner_add(job->learner, record, record[job->d], err);
+        status = tacet_contextual_learner_add(job->learner, record, record[job->d], err);
     }
     (void)crypto_generichash(job->rows, sizeof job->rows, (const unsigned char *)table.values,
                              table.n * table.d * sizeof(double), NULL, 0);
@@ -330,7 +330,7 @@ static bool has_begun(const usca_job *job, const char *ticket) {
     char stage[TACET_TICKET_MOST + 1];
     tacet_entry entry;
     tacet_blob memo;
-    tacet__usca_stage_ticket(stage, ticket, 1);
+    tacet__contextual_stage_ticket(stage, ticket, 1);
     tacet_blob_init(&memo);
     const bool begun = tacet_ledger_lookup(job->open_ledger, &entry, &memo, stage, NULL) == TACET_OK;
     tacet_blob_clear(&memo);
@@ -401,9 +401,9 @@ tacet_status usca_job_open(usca_job *job, tacet_error *err) {
 }
 
 void usca_job_clear(usca_job *job) {
-    tacet_usca_learner_free(job->learner);
-    tacet_usca_basis_free(job->basis);
-    tacet_usca_density_free(job->density);
+    tacet_contextual_learner_free(job->learner);
+    tacet_contextual_basis_free(job->basis);
+    tacet_contextual_density_free(job->density);
     tacet_noise_close(job->noise);
     tacet_ledger_close(job->open_ledger);
     free(job->action_names);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/trusted/device.h>
+#include <tacet/local/trusted/device.h>
 #include <unistd.h>
 
 /* One line per ticket: "TICKET REPORT" once it is answered. */

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/trusted/device.h>
+#include <tacet/local/trusted/device.h>
 #include <unistd.h>
 
 enum { WORKERS = 8, ROUNDS = 3, TICKET = 64, TRIES = 40, BODY = 4096 };

@@ -1,13 +1,13 @@
 /* engine.c - runs a target in both worlds, chooses an event, measures it, bounds epsilon from below.
  * Ring: audit. Source: the hypothesis-testing view of differential privacy (Wasserman, Zhou 2010; Jagielski et al.
  * 2020), with guesses in both directions and abstention, which doubles the evidence of a one-sided event. Proof:
- * docs/privacy/audit.md. Cost: 6 runs x the target's cost, over all processors; memory for the part the event is chosen
+ * src/audit/README.md. Cost: 6 runs x the target's cost, over all processors; memory for the part the event is chosen
  * on only. With a seed the result does not depend on the number of threads. */
 #include <tacet/audit/audit.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "gate/sampler.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "dp/noise/sampler.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,12 +1,12 @@
 /* rebuild.c - reads records out of a release by an affine least-squares fit.
- * Ring: audit. Why it works against the published projection: docs/algorithms/outsourced.md. Differs from plain
+ * Ring: audit. Why it works against the published projection: src/outsourced/README.md. Differs from plain
  * regression: the least-norm solution is taken, so fewer known rows than released coordinates suffice. Cost: O(k r
  * min(k, r) + n r d). */
 #include <tacet/audit/rebuild.h>
 
-#include "base/fail.h"
-#include "base/linalg.h"
-#include "base/memory.h"
+#include "core/fail.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -18,12 +18,12 @@ extern const tacet_audit_target tacet__audit_half_noise, tacet__audit_float_lapl
 extern const tacet_audit_target tacet__audit_duchi, tacet__audit_piecewise, tacet__audit_hybrid, tacet__audit_staircase,
     tacet__audit_device_laplace, tacet__audit_device_retry, tacet__audit_retry_redraws;
 /* targets_usca.c */
-extern const tacet_audit_target tacet__audit_usca, tacet__audit_usca_features, tacet__audit_usca_choice,
-    tacet__audit_usca_grid;
+extern const tacet_audit_target tacet__audit_contextual, tacet__audit_contextual_features,
+    tacet__audit_contextual_choice, tacet__audit_contextual_grid;
 /* targets_joint.c */
-extern const tacet_audit_target tacet__audit_joint, tacet__audit_local_joint, tacet__audit_joint_shared,
-    tacet__audit_joint_lemma_5;
+extern const tacet_audit_target tacet__audit_central, tacet__audit_local_statistics, tacet__audit_central_shared,
+    tacet__audit_central_lemma_5;
 /* targets_fixed.c */
-extern const tacet_audit_target tacet__audit_joint_fixed;
+extern const tacet_audit_target tacet__audit_central_fixed;
 
 #endif

@@ -4,12 +4,12 @@
  * sensitivity, as the mechanisms do it. */
 #include "audit/targets.h"
 
-#include "base/fail.h"
-#include "base/linalg.h"
-#include "base/memory.h"
-#include "gate/sampler.h"
+#include "core/fail.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+#include "dp/noise/sampler.h"
 
-#include <tacet/gate/calibrate.h>
+#include <tacet/dp/calibrate.h>
 
 #include <math.h>
 #include <stdlib.h>

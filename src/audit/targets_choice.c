@@ -3,9 +3,9 @@
  * the others move down by it, and the probability of that one candidate is observed among many. */
 #include "audit/targets.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "gate/sampler.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "dp/noise/sampler.h"
 
 #include <stdlib.h>
 

@@ -2,13 +2,13 @@
  * Ring: audit. None of this code is used by anything that releases data. */
 #include "audit/targets.h"
 
-#include "base/fail.h"
-#include "base/linalg.h"
-#include "base/memory.h"
-#include "gate/sampler.h"
+#include "core/fail.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+#include "dp/noise/sampler.h"
 
-#include <tacet/gate/calibrate.h>
-#include <tacet/trusted/published.h>
+#include <tacet/dp/calibrate.h>
+#include <tacet/outsourced/trusted/published.h>
 
 #include <math.h>
 #include <stdlib.h>

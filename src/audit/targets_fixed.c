@@ -5,18 +5,18 @@
  */
 #include "audit/targets.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "gate/sampler.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "dp/noise/sampler.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/trusted/joint_fixed.h>
+#include <tacet/central/trusted/fixed.h>
 
 enum { BATCH = 2, KEY_WORDS = 4 };
 
 typedef struct fixed_state {
-    tacet_joint_fixed *study;
+    tacet_central_fixed *study;
     tacet_noise *key; /* seeded, as there is no ledger; every run brings a key of its own */
     tacet_blob start;
 } fixed_state;
@@ -24,7 +24,7 @@ typedef struct fixed_state {
 static void drop(void *state) {
     fixed_state *s = state;
     if (s != NULL) {
-        tacet_joint_fixed_free(s->study);
+        tacet_central_fixed_free(s->study);
         tacet_noise_close(s->key);
         tacet_blob_clear(&s->start);
         free(s);
@@ -34,22 +34,22 @@ static void drop(void *state) {
 static tacet_status create(void **state, const tacet_audit_claim *claim, tacet_error *err) {
     static const double PHI[] = {1};
     const tacet_fixed_group arm = {.Phi = PHI, .features = 1, .choices = 1};
-    tacet_joint_fixed_settings settings;
+    tacet_central_fixed_settings settings;
     *state = NULL;
     fixed_state *s = TACET__ZALLOC(fixed_state, 1);
     if (s == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
     }
     tacet_blob_init(&s->start);
-    tacet_joint_fixed_settings_defaults(&settings);
+    tacet_central_fixed_settings_defaults(&settings);
     settings.eps = claim->eps;
     settings.delta = claim->delta;
     settings.rounds = BATCH + 1;
     settings.first_batch = BATCH;
     tacet_status status = tacet_noise_open_seeded(&s->key, 0, 0, err);
     const tacet_ask ask = {.noise = s->key, .ticket = "audit", .what = "audit", .to_whom = "auditor"};
-    status = status != TACET_OK ? status : tacet_joint_fixed_create(&s->study, &arm, 1, &settings, &ask, err);
-    status = status != TACET_OK ? status : tacet_joint_fixed_save(s->study, &s->start, err);
+    status = status != TACET_OK ? status : tacet_central_fixed_create(&s->study, &arm, 1, &settings, &ask, err);
+    status = status != TACET_OK ? status : tacet_central_fixed_save(s->study, &s->start, err);
     if (status != TACET_OK) {
         drop(s);
         return status;
@@ -68,22 +68,22 @@ static tacet_status run(void *state, tacet_noise *noise, int world, double *stat
         words[i] = tacet__noise_u64(noise);
     }
     tacet__noise_rekey(s->key, (const unsigned char *)words);
-    tacet_status status = tacet_joint_fixed_load(s->study, s->start.data, s->start.size, err);
+    tacet_status status = tacet_central_fixed_load(s->study, s->start.data, s->start.size, err);
     for (size_t t = 0; t < BATCH && status == TACET_OK; t++) {
-        status = tacet_joint_fixed_suggest(s->study, &choice, &ticket, err);
+        status = tacet_central_fixed_suggest(s->study, &choice, &ticket, err);
         if (status == TACET_OK) {
             /* far out of range: it is clipped */
-            status = tacet_joint_fixed_observe(s->study, ticket, t > 0 ? 0.5 : world == 1 ? 1e9 : -1e9, err);
+            status = tacet_central_fixed_observe(s->study, ticket, t > 0 ? 0.5 : world == 1 ? 1e9 : -1e9, err);
         }
     }
-    status = status != TACET_OK ? status : tacet_joint_fixed_suggest(s->study, &choice, &ticket, err); /* releases */
+    status = status != TACET_OK ? status : tacet_central_fixed_suggest(s->study, &choice, &ticket, err); /* releases */
     if (status == TACET_OK) {
-        tacet_joint_fixed_posterior(s->study, statistic, &sd, &choice);
+        tacet_central_fixed_posterior(s->study, statistic, &sd, &choice);
     }
     return status;
 }
 
-const tacet_audit_target tacet__audit_joint_fixed = {
+const tacet_audit_target tacet__audit_central_fixed = {
     .name = "joint-fixed",
     .summary = "a batch of a bandit over a fixed public domain; one round's reward replaced",
     .create = create,

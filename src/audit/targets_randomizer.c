@@ -4,12 +4,12 @@
  * of all answers to one ticket. */
 #include "audit/targets.h"
 
-#include "base/fail.h"
-#include "base/memory.h"
-#include "trusted/device_internal.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "local/trusted/device_internal.h"
 
 #include <stdlib.h>
-#include <tacet/gate/randomizer.h>
+#include <tacet/dp/randomizer.h>
 
 enum { RETRIES = 4 };
 

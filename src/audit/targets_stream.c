@@ -5,12 +5,12 @@
  * same code serves every factorisation. Every step is saved before it is released, as the interface demands. */
 #include "audit/targets.h"
 
-#include "base/fail.h"
-#include "base/linalg.h"
-#include "base/memory.h"
-#include "gate/stream_again.h"
+#include "core/fail.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+#include "dp/streams/again.h"
 
-#include <tacet/gate/stream.h>
+#include <tacet/dp/stream.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_audit.c - the auditor has power, keeps its confidence, and finds every mechanism that is broken on purpose. */
 #include <tacet/audit/audit.h>
 
-#include "gate/sampler.h"
+#include "dp/noise/sampler.h"
 #include "support/test.h"
 
 /* P(Bin(n, p) >= k) by summing the mass function: an independent road to the same bound. */

@@ -1,7 +1,7 @@
 /* test_rebuild.c - the attack reads every record of the published mechanism and none of a noisy release. */
 #include <tacet/audit/rebuild.h>
-#include <tacet/base/simrng.h>
-#include <tacet/trusted/published.h>
+#include <tacet/core/simrng.h>
+#include <tacet/outsourced/trusted/published.h>
 
 #include "support/test.h"
 

@@ -8,14 +8,14 @@ root=${TACET_SOURCE:-$(dirname "$0")/../..}
 intruders() {
     (
         cd "$1"
-        grep -rlE '#[[:space:]]*include[[:space:]]*"(gate/mint|base/release_mint)\.h"' src cli include 2>/dev/null |
-            grep -vE '^src/(gate|audit)/|^src/base/release(\.c|_mint\.h)$' || true
+        grep -rlE '#[[:space:]]*include[[:space:]]*"(dp/mint|dp/open/release_mint)\.h"' src cli lab include 2>/dev/null |
+            grep -vE '^src/audit/|^src/dp/([a-z_]*\.[ch]|(noise|mechanisms|streams|ledger)/.*)$|^src/dp/open/release(\.c|_mint\.h)$' || true
     )
 }
 # openings ROOT: public functions that would take numbers out of tacet_raw or tacet_bounded.
 openings() {
     # shellcheck disable=SC2016
-    tr '\n' ' ' <"$1/include/tacet/gate/bound.h" |
+    tr '\n' ' ' <"$1/include/tacet/dp/bound.h" |
         grep -oE '(const )?double \*+ *tacet_(raw|bounded)_[a-z_]*\(' || true
 }
 
@@ -27,9 +27,10 @@ found=$(openings "$root")
 # The checks can fail.
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-mkdir -p "$tmp/src/open" "$tmp/include/tacet/gate" "$tmp/cli"
-echo '#include "gate/mint.h"' >"$tmp/src/open/bad.c"
-echo 'TACET_API const double *tacet_raw_values(const tacet_raw *raw);' >"$tmp/include/tacet/gate/bound.h"
-[ "$(intruders "$tmp")" = src/open/bad.c ] || { echo "mint: an intruder is not seen"; exit 1; }
+mkdir -p "$tmp/src/local/open" "$tmp/src/dp/open" "$tmp/include/tacet/dp" "$tmp/cli"
+echo '#include "dp/mint.h"' >"$tmp/src/local/open/bad.c"
+echo '#include "dp/mint.h"' >"$tmp/src/dp/open/bad.c"
+echo 'TACET_API const double *tacet_raw_values(const tacet_raw *raw);' >"$tmp/include/tacet/dp/bound.h"
+[ "$(intruders "$tmp" | wc -l)" -eq 2 ] || { echo "mint: an intruder is not seen"; exit 1; }
 [ -n "$(openings "$tmp")" ] || { echo "mint: an opening is not seen"; exit 1; }
 echo "mint: releases are minted by the gate alone"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# rings.sh - the include edges of every file obey the rings: an open file that includes the gate does not pass.
-# What a program may include is what cli/CMakeLists.txt links it to, which symbols.sh checks on the result.
+# rings.sh - the include edges of every file obey the rings, which are read from the path: an open file that includes the
+# gate does not pass. What a program may include is what cli/CMakeLists.txt links it to; symbols.sh checks the result.
 set -eu
 root=${TACET_SOURCE:-$(dirname "$0")/../..}
 
@@ -8,57 +8,86 @@ root=${TACET_SOURCE:-$(dirname "$0")/../..}
 violations() {
     (
         cd "$1"
-        find src include cli -name '*.[ch]' | sort | while read -r file; do
+        find src include cli lab -name '*.[ch]' 2>/dev/null | sort | while read -r file; do
             sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*\([<"][^>"]*\)[>"].*/\1/p' "$file" |
                 while read -r included; do echo "$file $included"; done
         done
         [ ! -f cli/CMakeLists.txt ] || sed -n 's/^tacet_program(\([^)]*\)).*/PROGRAM \1/p' cli/CMakeLists.txt
     ) | awk '
+        # ring PATH: the ring of a path below src/ or include/tacet/; empty for none.
+        function ring(path,    p, n) {
+            n = split(path, p, "/")
+            if (p[1] == "core" || p[1] == "gp" || p[1] == "space") return "core"
+            if (p[1] == "io") return p[2] == "http" ? "http" : "io"
+            if (p[1] == "dp") return p[2] == "open" ? "shared" : "gate"
+            if (p[1] == "report") return "open"
+            if (p[1] == "audit") return "audit"
+            if (p[1] == "service") return p[2] == "open" ? "service" : p[2] == "trusted" ? "served" : ""
+            if (index(methods, " " p[1] " ")) return p[2] == "shared" || p[2] == "open" || p[2] == "trusted" ? p[2] : ""
+            return ""
+        }
         BEGIN {
-            rings = " base db gate open net service trusted audit "
-            may["base"] = " base "
-            may["db"] = " base db "
-            may["gate"] = " base db gate "
-            may["open"] = " base db open "
-            may["net"] = " base net "
-            may["service"] = " base db open net service "
-            may["trusted"] = " base db gate open trusted "
-            may["audit"] = rings
-            may["common"] = " base "
-            may["serving"] = may["service"] " serving " # what the programs that serve studies share
-            may["keys"] = may["trusted"] " net keys " # and those that make keys
+            methods = " outsourced central contextual local "
+            gather["open.h"] = "open"; gather["trusted.h"] = "trusted"; gather["device.h"] = "trusted"
+            may["core"] = " core "
+            may["io"] = " core io "
+            may["http"] = " core http "
+            may["shared"] = " core io shared "
+            may["gate"] = " core io shared gate "
+            may["open"] = " core io http shared open "
+            may["service"] = " core io http shared open service "
+            may["trusted"] = " core io http shared gate open trusted "
+            may["served"] = " core io http shared gate open trusted service served "
+            may["audit"] = " core io http shared gate open trusted service served audit "
+            may["cli"] = " core "
+            may["serving"] = may["service"] # what the programs that serve studies share
+            may["keys"] = may["trusted"]    # and those that make keys
             split("unistd.h fcntl.h sqlite3.h libpq-fe.h microhttpd.h sys/socket.h curl/curl.h gnutls/gnutls.h", io, " ")
         }
         $1 == "PROGRAM" {
-            allowed = " base "
-            for (i = 3; i <= NF; i++) { ring = $i; sub(/^tacet_/, "", ring); allowed = allowed may[ring] }
+            allowed = " core "
+            for (i = 3; i <= NF; i++) {
+                word = $i
+                sub(/^tacet_/, "", word)
+                allowed = allowed may[word]
+                if (word == "serving" || word == "keys") allowed = allowed " cli:" word " "
+            }
             may["cli " $2] = allowed
             next
         }
         { file[++n] = $1; what[n] = $2 }
         END {
             for (k = 1; k <= n; k++) {
-                split(file[k], part, "/")
-                ring = part[2]
-                if (part[1] == "include") ring = part[3]
-                if (part[1] == "cli" && ring != "common" && ring != "serving" && ring != "keys") ring = "cli " ring
+                count = split(file[k], part, "/")
+                if (part[1] == "lab") continue # runs everything, is installed with nothing
+                path = file[k]
+                cli = part[1] == "cli"
+                if (part[1] == "src") { sub(/^src\//, "", path); own = ring(path) }
+                else if (part[1] == "include") {
+                    sub(/^include\/tacet\//, "", path)
+                    own = path in gather ? gather[path] : ring(path)
+                } else if (part[2] == "common") own = "cli"
+                else if (part[2] == "serving" || part[2] == "keys") own = part[2]
+                else own = "cli " part[2]
                 target = substr(what[k], 2)
                 system_header = substr(what[k], 1, 1) == "<"
                 if (system_header && target ~ /^tacet\//) { sub(/^tacet\//, "", target); system_header = 0 }
+                if (!(own in may)) { print file[k] ": not in any ring"; continue }
                 if (system_header) {
-                    for (i in io) if (part[1] != "cli" && ring == "base" && target == io[i])
-                        print file[k] ": ring base does no input or output, but includes " target
+                    for (i in io) if (own == "core" && target == io[i])
+                        print file[k] ": ring core does no input or output, but includes " target
                     continue
                 }
                 if (target !~ /\//) continue
-                to = target
-                sub(/\/.*/, "", to)
-                if (!(ring in may)) { print file[k] ": not in any ring"; continue }
-                if (index(rings, " " to " ")) {
-                    if (!index(may[ring], " " to " ")) print file[k] ": ring " ring " may not include " to " (" target ")"
-                } else if (part[1] != "cli" || (to != "common" && to != part[2] && !((to == "serving" || to == "keys") && index(may[ring], " " to " ")))) {
-                    print file[k] ": includes " target ", which is in no ring it may see"
+                to = ring(target)
+                if (cli && substr(what[k], 1, 1) == "\"") {
+                    first = target
+                    sub(/\/.*/, "", first)
+                    if (first == "common" || first == part[2]) continue
+                    if ((first == "serving" || first == "keys") && index(may[own], " cli:" first " ")) continue
                 }
+                if (to == "") print file[k] ": includes " target ", which is in no ring it may see"
+                else if (!index(may[own], " " to " ")) print file[k] ": ring " own " may not include " to " (" target ")"
             }
         }'
 }
@@ -67,38 +96,47 @@ violations() {
 self_test() {
     tmp=$(mktemp -d)
     trap 'rm -rf "$tmp"' EXIT
-    mkdir -p "$tmp/src" "$tmp/include/tacet/base" "$tmp/cli/modeler" "$tmp/cli/common"
-    for ring in base db gate open net service trusted audit; do mkdir -p "$tmp/src/$ring"; done
-    printf 'tacet_program(modeler tacet_open tacet_net)   # open\n' >"$tmp/cli/CMakeLists.txt"
+    mkdir -p "$tmp/include/tacet/gp" "$tmp/include/tacet/local/open" "$tmp/cli/modeler" "$tmp/cli/common" "$tmp/lab"
+    printf 'tacet_program(modeler tacet_open tacet_http)   # open\n' >"$tmp/cli/CMakeLists.txt"
     expect() { # COUNT FILE LINE
+        mkdir -p "$(dirname "$tmp/$2")"
         printf '%s\n' "$3" >"$tmp/$2"
         found=$(violations "$tmp" | wc -l)
         [ "$found" -eq "$1" ] || { echo "self-test: '$3' in $2 gave $found violations, expected $1"; exit 1; }
         rm "$tmp/$2"
     }
-    for pair in base:db base:gate base:open base:trusted db:gate db:open gate:open gate:trusted open:gate open:trusted \
-        open:audit open:net open:service net:open net:gate net:service gate:service service:gate service:trusted service:audit \
-        trusted:net trusted:audit trusted:service; do
+    for pair in core:io/db gp:dp gp:local/shared core:local/open io/db:dp io/csv:dp/open io/http:io/db io/http:dp \
+        dp:local/open dp/noise:central/trusted dp/open:dp dp/open:dp/noise dp/open:local/open local/shared:dp local/shared:local/open \
+        local/open:dp local/open:local/trusted local/open:dp/ledger report:dp local/open:audit local/open:service/open \
+        io/http:service/open dp:service/open service/open:dp service/open:local/trusted service/open:service/trusted \
+        service/open:audit local/trusted:audit local/trusted:service/open; do
         expect 1 "src/${pair%:*}/x.c" "#include \"${pair#*:}/y.h\""
         expect 1 "src/${pair%:*}/x.h" "  # include  <tacet/${pair#*:}/y.h> /* why */"
     done
-    for pair in base:base db:base gate:db open:db open:base net:base trusted:gate trusted:open audit:trusted \
-        service:base service:db service:open service:net; do
+    for pair in core:gp gp:core io/db:core io/csv:io/db dp:dp/open dp/ledger:io/db dp/streams:dp/noise local/open:local/shared \
+        local/open:dp/open local/open:gp outsourced/open:io/http io/http:core local/trusted:dp local/trusted:local/open \
+        audit:local/trusted service/open:io/db service/open:local/open service/trusted:dp service/trusted:service/open; do
         expect 0 "src/${pair%:*}/x.c" "#include \"${pair#*:}/y.h\""
     done
-    expect 1 include/tacet/base/x.h '#include <tacet/gate/noise.h>'
-    expect 0 include/tacet/base/x.h '#include <tacet/base/status.h>'
-    expect 1 src/base/x.c '#include <sqlite3.h>'
-    expect 0 src/db/x.c '#include <sqlite3.h>'
-    expect 1 cli/modeler/x.c '#include <tacet/gate/noise.h>'
-    expect 1 cli/modeler/x.c '#include "trusted/vault.h"'
+    expect 1 src/orphan/x.c '#include "core/y.h"'
+    expect 1 src/local/x.c '#include "core/y.h"'
+    expect 1 include/tacet/gp/x.h '#include <tacet/dp/noise.h>'
+    expect 0 include/tacet/gp/x.h '#include <tacet/core/status.h>'
+    expect 1 include/tacet/local/open/x.h '#include <tacet/dp/noise.h>'
+    expect 1 include/tacet/open.h '#include <tacet/local/trusted/device.h>'
+    expect 0 include/tacet/trusted.h '#include <tacet/local/trusted/device.h>'
+    expect 1 src/gp/x.c '#include <sqlite3.h>'
+    expect 0 src/io/db/x.c '#include <sqlite3.h>'
+    expect 1 cli/modeler/x.c '#include <tacet/dp/noise.h>'
+    expect 1 cli/modeler/x.c '#include "local/trusted/vault.h"'
     expect 1 cli/modeler/x.c '#include "curator/commands.h"'
     expect 0 cli/modeler/x.c '#include "modeler/commands.h"'
-    expect 0 cli/modeler/x.c '#include "open/modeler.h"'
+    expect 0 cli/modeler/x.c '#include <tacet/outsourced/open/modeler.h>'
     expect 1 cli/modeler/x.c '#include "serving/serving.h"'
     expect 1 cli/modeler/x.c '#include "keys/keys.h"'
-    expect 1 cli/common/x.c '#include "gate/sampler.h"'
-    expect 1 src/open/x.c '#include "../gate/sampler.h"'
+    expect 1 cli/common/x.c '#include "dp/noise/sampler.h"'
+    expect 1 src/local/open/x.c '#include "../../dp/noise/sampler.h"'
+    expect 0 lab/x.c '#include "dp/noise/sampler.h"'
 }
 
 self_test

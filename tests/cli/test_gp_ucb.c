@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <tacet/base/simrng.h>
+#include <tacet/core/simrng.h>
 
 enum { N = 150, D = 2, T = 40 };
 

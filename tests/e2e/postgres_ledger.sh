@@ -5,8 +5,8 @@ set -eu
 bin=${TACET_BIN:?}
 source=${TACET_SOURCE:?}
 if [ "${1:-}" != inside ]; then exec "$source/tests/support/pgcluster.sh" run "$0" inside; fi
-"$source/tools/run-test" "$bin/test_gate_ledger"
-"$source/tools/run-test" "$bin/test_gate_ledger_crash"
+"$source/tools/run-test" "$bin/test_dp_ledger"
+"$source/tools/run-test" "$bin/test_dp_ledger_crash"
 # What the last race left: whole, and all of it spent.
 url="$TACET_TEST_POSTGRES#tacet_ledger_test"
 "$bin/tacet" ledger verify --ledger "$url" >"$TACET_TEST_CLUSTER/out"

@@ -1,6 +1,6 @@
 /* driver.c - runs a fuzz target without libFuzzer: every seed file, then seeded mutations of them for a bounded time.
  * Usage: fuzz_X [--seconds S] SEED_FOLDER. A crash, a sanitizer report or a time-out is the failure. */
-#include <tacet/base/simrng.h>
+#include <tacet/core/simrng.h>
 
 #include <dirent.h>
 #include <stdint.h>

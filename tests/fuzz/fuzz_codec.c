@@ -1,5 +1,5 @@
 /* fuzz_codec.c - any bytes as a saved state, with the hash put right so that the fields behind it are reached. */
-#include "base/codec.h"
+#include "core/codec.h"
 
 #include <sodium.h>
 #include <stdint.h>

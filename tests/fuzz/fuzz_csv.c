@@ -1,8 +1,8 @@
 /* fuzz_csv.c - any bytes through the CSV reader, whole and in small pieces: no crash, and the same fields either way;
  * and as records of numbers, one at a time, in blocks, and looked at: the same numbers and the same message. */
-#include "base/csv_block.h"
+#include "io/csv/block.h"
 
-#include <tacet/base/csv.h>
+#include <tacet/io/csv.h>
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/entry.h"
+#include "dp/open/entry.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/open/manifest.h>
+#include <tacet/outsourced/shared/manifest.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/base/release.h>
+#include <tacet/dp/open/release.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* fuzz_report.c - any bytes as a report: refused, or drawn into a page without a script and with all of its end. */
-#include <tacet/open/report.h>
+#include <tacet/report/report.h>
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/gate/stream.h>
+#include <tacet/dp/stream.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

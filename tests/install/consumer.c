@@ -1,9 +1,9 @@
 /* consumer.c - a program of somebody else's: it has the installed headers and library, and nothing of the source. */
 #include <stdio.h>
 #include <string.h>
-#include <tacet/base/csv.h>
-#include <tacet/base/simrng.h>
-#include <tacet/base/status.h>
+#include <tacet/io/csv.h>
+#include <tacet/core/simrng.h>
+#include <tacet/core/status.h>
 
 typedef struct text {
     const char *at;

@@ -7,9 +7,9 @@
 
 #include "store_fixture.h"
 
-#include "base/codec.h"
-#include "base/fail.h"
-#include "service/engine.h"
+#include "core/codec.h"
+#include "core/fail.h"
+#include "service/open/engine.h"
 
 #include <pthread.h>
 

@@ -5,8 +5,8 @@
 
 #include "support/test.h"
 
-#include "db/db.h"
-#include "service/store.h"
+#include "io/db/db.h"
+#include "service/open/store.h"
 
 static char store_folder[256]; /* "" with PostgreSQL */
 static char store_place[1024];

@@ -1,7 +1,7 @@
 /* test_definition.c - definitions of studies: what is refused, the canonical form, directions. */
 #include "support/test.h"
 
-#include "service/policies.h"
+#include "service/open/policies.h"
 
 static const char LOCAL[] =
     "{\"name\":\"slides\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0,1],[0.5,1],[1,0]]},"

@@ -3,8 +3,8 @@
 
 #include "support/fault_vfs.h"
 
-#include <tacet/base/ldp.h>
-#include <tacet/base/simrng.h>
+#include <tacet/local/shared/ldp.h>
+#include <tacet/core/simrng.h>
 #include <unistd.h>
 
 enum { ROUNDS = 24, ARMS = 4 };

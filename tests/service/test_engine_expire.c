@@ -2,8 +2,8 @@
  * and whoever replays the log comes to the same. The clock is the test's. */
 #include "engine_fixture.h"
 
-#include <tacet/base/ldp.h>
-#include <tacet/base/simrng.h>
+#include <tacet/local/shared/ldp.h>
+#include <tacet/core/simrng.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -5,8 +5,8 @@
  * that is not in the file, and the server's table of routes is the file's. */
 #include "store_fixture.h"
 
-#include "net/client.h"
-#include "service/routes.h"
+#include "io/http/client.h"
+#include "service/open/routes.h"
 
 #include <jansson.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <tacet/base/simrng.h>
+#include <tacet/core/simrng.h>
 #include <unistd.h>
 
 enum { RACERS = 4, KILLS = 10, BATCH = 3, MOST = 40000 };

@@ -2,7 +2,7 @@
  * word that is nowhere else; without the wiping free, it is found. */
 #include "support/test.h"
 
-#include "net/wipe.h"
+#include "io/http/wipe.h"
 
 #include <jansson.h>
 

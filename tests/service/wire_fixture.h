@@ -4,7 +4,7 @@
 
 #include "engine_fixture.h"
 
-#include "service/routes.h"
+#include "service/open/routes.h"
 
 typedef struct fake_exchange {
     tacet__exchange exchange;

@@ -3,14 +3,14 @@
  * was acknowledged is written into the client's journal. */
 #include "soak.h"
 
-#include "net/client.h"
+#include "io/http/client.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/base/ldp.h>
-#include <tacet/base/simrng.h>
+#include <tacet/local/shared/ldp.h>
+#include <tacet/core/simrng.h>
 
 enum { SET_SIZE = 8, REPEAT_ONE_IN = 40 };
 static const double PAUSE = 0.01;

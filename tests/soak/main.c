@@ -9,14 +9,14 @@
  * stores are read. The random moments are seeded. Exit code 1 when anything was lost, doubled or wrong. */
 #include "soak.h"
 
-#include "base/linalg.h"
+#include "gp/linalg.h"
 
 #include <curl/curl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/base/simrng.h>
+#include <tacet/core/simrng.h>
 #include <unistd.h>
 
 static const double CALM_SHARE = 0.2; /* for each study */

@@ -3,13 +3,13 @@
  */
 #include "soak.h"
 
-#include "net/client.h"
+#include "io/http/client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/base/ldp.h>
-#include <tacet/base/simrng.h>
+#include <tacet/local/shared/ldp.h>
+#include <tacet/core/simrng.h>
 
 enum { PER_TRANSACTION = 20000 };
 

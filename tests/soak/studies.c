@@ -1,7 +1,7 @@
 /* studies.c - the two studies the clients play, one of the local model and one of the central one. */
 #include "soak.h"
 
-#include "server/commands.h"
+#include "service/trusted/kinds.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 const char *const soak_study_names[SOAK_STUDIES] = {"soak-local", "soak-central"};
 extern const tacet__policy_kind tacet__policy_ucb;
-const tacet__policy_kind *const soak_kinds[] = {&tacet__policy_ucb, &server_kind_joint, NULL};
+const tacet__policy_kind *const soak_kinds[] = {&tacet__policy_ucb, &tacet__kind_central, NULL};
 
 void soak_die(const char *format, ...) {
     va_list args;

@@ -5,12 +5,12 @@
  */
 #include "soak.h"
 
-#include "service/round.h"
+#include "service/open/round.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/gate/ledger.h>
+#include <tacet/dp/ledger.h>
 
 typedef struct entry {
     bool suggestion, observed;

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <tacet/base/policy.h>
+#include <tacet/core/policy.h>
 
 typedef struct conformance_problem {
     /* A fresh policy, always of the same problem. Must report NO_MEMORY and free all when an allocation fails. */

@@ -2,7 +2,7 @@
 #include "support/conformance_internal.h"
 #include "support/test.h"
 
-#include "base/codec.h"
+#include "core/codec.h"
 
 #include <sodium.h>
 

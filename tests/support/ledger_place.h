@@ -5,7 +5,7 @@
 
 #include "support/test.h"
 
-#include "db/db.h"
+#include "io/db/db.h"
 
 static inline bool ledger_is_shared(void) {
     return getenv("TACET_TEST_POSTGRES") != NULL;

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include <tacet/base/status.h>
+#include <tacet/core/status.h>
 
 /* |actual - expected| <= tolerance; NaN fails; prints both values. */
 #define assert_close(actual, expected, tolerance)                                                                      \

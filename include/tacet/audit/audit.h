@@ -5,15 +5,15 @@
  * event on one part of the runs ("guess 1 when the number is at least hi, guess 0 when it is at most lo, else
  * abstain"), measures it on the rest, and turns the two frequencies into a lower bound on epsilon by Clopper–Pearson
  * intervals. The bound holds for any target and any event; the event's quality decides only how close it comes.
- * docs/privacy/audit.md has the proof. */
+ * src/audit/README.md has the proof. */
 #ifndef TACET_AUDIT_AUDIT_H
 #define TACET_AUDIT_AUDIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tacet/base/status.h>
-#include <tacet/gate/noise.h>
+#include <tacet/core/status.h>
+#include <tacet/dp/noise.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <tacet/base/status.h>
+#include <tacet/core/status.h>
 
 #ifdef __cplusplus
 extern "C" {

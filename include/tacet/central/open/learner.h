@@ -1,0 +1,75 @@
+/* joint.h (open) - the learner of joint and local joint DP: sees released sums only, scores arms.
+ *
+ * It is told, at the end of an epoch, a noisy prefix sum of (v phi(x), (1 - v) phi(x)) over `count` rounds, with the
+ * variance of its noise (tacet/central/shared/map.h). From that it decodes where the rounds were played and what they
+ * returned, and forms a Gaussian posterior that knows the noise. Everything here is post-processing: no choice of the
+ * settings below can harm privacy, only accuracy. Proofs and derivation: src/central/README.md. Not thread-safe. A call
+ * that fails leaves the learner as it was. */
+#ifndef TACET_CENTRAL_OPEN_LEARNER_H
+#define TACET_CENTRAL_OPEN_LEARNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/blob.h>
+#include <tacet/central/shared/map.h>
+#include <tacet/core/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_central_learner_settings {
+    size_t grid;           /* points of the public grid the decoded measure lives on; default 160 */
+    size_t set_size;       /* arms a round typically offers; default 25 */
+    double typical_reward; /* what an unseen arm is taken to return, in (0, 1) after mapping to it; default 0.15 */
+    double guess_weight;   /* tau: how much the guessed law of play counts; less under much noise; default 0.6 */
+    double anywhere;       /* share of the guessed law that is spread evenly, in (0, 1]; default 0.3 */
+    double width;          /* arms are scored mean + width sd; less under much noise; default 0.55 */
+    double prior_var;      /* prior variance of each coefficient; default 0.5 */
+    double noise_factor;   /* the noise's variance is taken that many times; default 1 */
+    double drift;          /* error of a decoded sum per round; default 0.035 */
+    double reward_var;     /* of a single reward around its mean, mapped to [0, 1]; default 0.25 */
+} tacet_central_learner_settings;
+
+typedef struct tacet_central_learner tacet_central_learner;
+
+TACET_API void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings);
+/* The map is borrowed and must outlive the learner. INVALID names the setting. NO_MEMORY. */
+TACET_API tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
+                                                    const tacet_central_learner_settings *settings, tacet_error *err);
+TACET_API void tacet_central_learner_free(tacet_central_learner *learner); /* NULL is allowed */
+
+/* Notes that a round was played by the current scores (or, before the first update, at random). */
+TACET_API void tacet_central_learner_played(tacet_central_learner *learner);
+/* A release: 2r sums over the first `count` rounds, each with noise of variance `noise_var`. Replaces what earlier
+ * releases told. INVALID: a number that is not finite, noise_var not > 0, count = 0. NUMERIC. Allocates nothing. */
+TACET_API tacet_status tacet_central_learner_update(tacet_central_learner *learner, const double *sums,
+                                                    double noise_var, uint64_t count, tacet_error *err);
+TACET_API bool tacet_central_learner_informed(const tacet_central_learner *learner); /* an update was made */
+
+/* Posterior of the mean reward, in the rewards' own units, at n points (columns of X, clipped to the domain). sd may
+ * be NULL. */
+TACET_API void tacet_central_learner_predict(tacet_central_learner *learner, double *mean, double *sd, const double *X,
+                                             size_t ldx, size_t n);
+/* The arm of the highest score and that score (in the rewards' units); any n > 0. */
+TACET_API size_t tacet_central_learner_choose(tacet_central_learner *learner, double *score, const double *X,
+                                              size_t ldx, size_t n);
+/* The best posterior mean over the learner's grid: its point (d numbers, may be NULL), mean and sd. */
+TACET_API void tacet_central_learner_best(tacet_central_learner *learner, double *x, double *mean, double *sd);
+/* m posterior means of the coefficients of the features: f(x) = lo + (hi - lo) <theta, phi(x)>. */
+TACET_API const double *tacet_central_learner_theta(const tacet_central_learner *learner);
+/* The decoded plays and rewards on the grid, for display: *points (d x grid), *plays and *rewards (grid each). */
+TACET_API size_t tacet_central_learner_measure(const tacet_central_learner *learner, const double **points,
+                                               const double **plays, const double **rewards);
+
+/* State as bytes, and back. CORRUPT: damaged, or of another map or other settings. */
+TACET_API tacet_status tacet_central_learner_save(const tacet_central_learner *learner, tacet_blob *out,
+                                                  tacet_error *err);
+TACET_API tacet_status tacet_central_learner_load(tacet_central_learner *learner, const void *bytes, size_t size,
+                                                  tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,61 @@
+/* noisy_ucb.h - GP-UCB in a feature space from noisy normal equations: the server of Dubey (AISTATS 2021), Algorithm 1.
+ *
+ * It is told a noisy version of N = sum z z', z = [phi(x); y], as its lower triangle by columns with the off-diagonals
+ * times sqrt 2 (an isometry), and scores arms by <theta, phi> + width beta_t rho |phi|_(V^-1) with
+ *     V = Sigma + 2 shift I + lambda I, theta = V^-1 u,
+ *     beta_t = B sqrt(3 shift/rho^2 + 1) + kappa/rho + sqrt(ln det(V / (lambda + shift)) + 2 ln(2/zeta))  (Theorem 1).
+ * The shift (Lemma 3's Lambda) makes the noise positive definite with high probability; the eigenvalues of the shifted
+ * noise lie between shift and 3 shift. With exact sums, shift = kappa = 0: plain GP-UCB. Not thread-safe. */
+#ifndef TACET_CENTRAL_OPEN_NOISY_UCB_H
+#define TACET_CENTRAL_OPEN_NOISY_UCB_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/blob.h>
+#include <tacet/gp/features.h>
+#include <tacet/core/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_noisy_ucb_settings {
+    double norm_bound; /* B of the function; default 1 */
+    double rho;        /* sub-Gaussian constant of a reward; default 0.5 (rewards in [0, 1]) */
+    double lambda;     /* > 0; default 1 */
+    double zeta;       /* failure probability of the width; default 0.1 */
+    double shift;      /* >= 0; default 0 */
+    double kappa;      /* >= 0; default 0 */
+    double width;      /* factor of the proven width; default 1 */
+} tacet_noisy_ucb_settings;
+
+typedef struct tacet_noisy_ucb tacet_noisy_ucb;
+
+TACET_API void tacet_noisy_ucb_settings_defaults(tacet_noisy_ucb_settings *settings);
+/* Lemma 3: shift and kappa when each number of a release has noise of standard deviation sd (the paper's
+ * sigma sqrt(2 n)), m features, with probability 1 - zeta over all rounds. */
+TACET_API void tacet_noisy_ucb_spectrum(double *shift, double *kappa, double sd, size_t m, double rounds, double zeta);
+/* The features are borrowed. INVALID names the setting. NO_MEMORY. */
+TACET_API tacet_status tacet_noisy_ucb_create(tacet_noisy_ucb **out, const tacet_features *features,
+                                              const tacet_noisy_ucb_settings *settings, tacet_error *err);
+TACET_API void tacet_noisy_ucb_free(tacet_noisy_ucb *ucb);        /* NULL is allowed */
+TACET_API size_t tacet_noisy_ucb_dim(const tacet_noisy_ucb *ucb); /* (m+1)(m+2)/2 numbers of a sum */
+/* Where V is not positive definite all the same, the identity is added in doubling steps until it is; returns the
+ * number of such updates so far through tacet_noisy_ucb_repairs. INVALID: a number that is not finite; the state is
+ * then as it was. O(m^3). Allocates nothing. */
+TACET_API tacet_status tacet_noisy_ucb_update(tacet_noisy_ucb *ucb, const double *sums, tacet_error *err);
+/* Another spectrum from the next update on. INVALID: not finite or negative. */
+TACET_API tacet_status tacet_noisy_ucb_respectrum(tacet_noisy_ucb *ucb, double shift, double kappa, tacet_error *err);
+TACET_API uint64_t tacet_noisy_ucb_updates(const tacet_noisy_ucb *ucb); /* made so far */
+TACET_API uint64_t tacet_noisy_ucb_repairs(const tacet_noisy_ucb *ucb);
+TACET_API double tacet_noisy_ucb_beta(const tacet_noisy_ucb *ucb); /* before `width` */
+TACET_API size_t tacet_noisy_ucb_choose(tacet_noisy_ucb *ucb, double *score, const double *X, size_t ldx, size_t n);
+TACET_API void tacet_noisy_ucb_predict(tacet_noisy_ucb *ucb, double *mean, double *sd, const double *x);
+/* State: the last sums. CORRUPT. */
+TACET_API tacet_status tacet_noisy_ucb_save(const tacet_noisy_ucb *ucb, tacet_blob *out, tacet_error *err);
+TACET_API tacet_status tacet_noisy_ucb_load(tacet_noisy_ucb *ucb, const void *bytes, size_t size, tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

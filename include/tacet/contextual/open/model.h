@@ -1,0 +1,79 @@
+/* usca.h (open) - a released model of rewards over actions and contexts: read it, ask it. It never saw the data.
+ *
+ * mean(w) = offset + sum_j weights_j k(node_j, w), w an action followed by a context, nodes in the unit box. Everything
+ * is post-processing of releases, so any number of predictions costs nothing. Immutable; any number of threads. */
+#ifndef TACET_CONTEXTUAL_OPEN_MODEL_H
+#define TACET_CONTEXTUAL_OPEN_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/dp/open/release.h>
+#include <tacet/contextual/shared/basis.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_contextual_model tacet_contextual_model;
+
+enum { TACET_CONTEXTUAL_RECEIPTS_MOST = 16, TACET_CONTEXTUAL_NODES_MOST = 4096 };
+
+/* What a model is made of. As input everything is copied; from tacet_contextual_model_parts it points into the model.
+ */
+typedef struct tacet_contextual_parts {
+    size_t action_dim, context_dim;
+    const double *lower, *upper; /* action_dim + context_dim of them */
+    tacet_kernel_kind kind;
+    unsigned matern_p;
+    const double *lengthscales; /* action_dim + context_dim of them, in the units of the bounds */
+    const double *nodes;        /* (action_dim + context_dim) x count */
+    const double *weights;      /* count */
+    size_t count;               /* at most TACET_CONTEXTUAL_NODES_MOST */
+    double offset;
+    /* What is claimed of it. */
+    bool is_private;               /* false: seeded noise; for tests and simulations */
+    double eps, delta;             /* of the whole model */
+    uint64_t rounds;               /* records learnt from */
+    double predicted_error;        /* root mean square, predicted before any data was seen */
+    const tacet_receipt *receipts; /* of the releases it was made from, in their order */
+    size_t receipt_count;          /* at most TACET_CONTEXTUAL_RECEIPTS_MOST */
+} tacet_contextual_parts;
+
+/* INVALID names the rule: dimensions, bounds, numbers that are not finite. NO_MEMORY. */
+TACET_API tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const tacet_contextual_parts *parts,
+                                                     tacet_error *err);
+TACET_API void tacet_contextual_model_free(tacet_contextual_model *model); /* NULL is allowed */
+TACET_API const tacet_contextual_parts *tacet_contextual_model_parts(const tacet_contextual_model *model);
+
+/* Makes predictions a matter of a few microseconds, whatever the kernel: the mean is tabulated, and interpolated from
+ * then on. The grid is refined until table and kernel values differ by at most `tolerance` (in the unit of rewards) at
+ * 512 points, half of them beside nodes, where the mean is least smooth; *error (may be NULL) is the largest difference
+ * seen. Post-processing of the release, as predictions are. Takes about as long as 50 (two coordinates) to some
+ * hundred (three) predictions over 101 actions without it. Not while another thread uses the model. INVALID: a
+ * tolerance not > 0. UNSUPPORTED: no table of 2^20 numbers is so fine; the model stays as it was, and good. NO_MEMORY.
+ */
+TACET_API tacet_status tacet_contextual_model_tabulate(tacet_contextual_model *model, double *error, double tolerance,
+                                                       tacet_error *err);
+
+/* means[i] (n of them) of the actions (action_dim x n, by columns) in this context, and which is the largest (the first
+ * of equals). Nothing is allocated. Without a table a mean is within 4e-12 * sum |weights| of the sum above, rounding
+ * apart, and does not depend on what other actions are asked about. INVALID: n = 0; a context or action outside the
+ * bounds, NaN included. */
+TACET_API tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_t *best, double *means,
+                                                const double *actions, size_t n, const double *context,
+                                                tacet_error *err);
+/* A grid of per_axis^action_dim equispaced actions, end points included: actions has room for them, by columns. */
+TACET_API void tacet_contextual_action_grid(const tacet_contextual_model *model, double *actions, size_t per_axis);
+
+/* As JSON text that ends with a newline, freed by the caller with free(). NO_MEMORY. */
+TACET_API tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, char **text,
+                                                     tacet_error *err);
+/* PARSE: not JSON, a field missing, of the wrong kind, unknown or out of range; names it. NO_MEMORY. */
+TACET_API tacet_status tacet_contextual_model_decode(tacet_contextual_model **out, const char *text, size_t length,
+                                                     tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

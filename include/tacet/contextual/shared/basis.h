@@ -1,0 +1,83 @@
+/* usca.h - the public half of contextual choices: the space of actions and contexts, its features, certified suprema.
+ *
+ * Everything here is a function of public things: bounds, kernel, lengthscales, the law of contexts, sizes. None of
+ * them may have been fitted on the data that is to be protected; src/contextual/README.md says why. A point w is an
+ * action followed by a context, in the units of the bounds. Immutable once created: any number of threads may read. */
+#ifndef TACET_CONTEXTUAL_SHARED_BASIS_H
+#define TACET_CONTEXTUAL_SHARED_BASIS_H
+
+#include <stddef.h>
+#include <tacet/gp/kernel.h>
+#include <tacet/core/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TACET_CONTEXTUAL_DIM_MOST = 4, TACET_CONTEXTUAL_FEATURES_MOST = 400 };
+
+typedef struct tacet_contextual_space {
+    size_t action_dim;          /* >= 1 */
+    size_t context_dim;         /* together at most TACET_CONTEXTUAL_DIM_MOST */
+    const double *lower;        /* action_dim + context_dim of them, actions first */
+    const double *upper;        /* each above its lower */
+    tacet_kernel_kind kind;     /* SE or MATERN */
+    unsigned matern_p;          /* 1 or 2: Matérn 3/2, 5/2 */
+    const double *lengthscales; /* in the units of the bounds */
+    size_t lengthscale_count;   /* 1 or action_dim + context_dim */
+    /* Actions are drawn uniformly from their box, or (not NULL) from this public list: action_dim x action_count. */
+    const double *actions;
+    size_t action_count;
+    /* The law of contexts; uniform on their box when both are NULL. Wrong laws cost utility, never privacy. */
+    double (*density)(const double *context, void *user); /* >= 0, need not be normalised */
+    void *user;
+    const double *contexts; /* a PUBLIC sample instead: context_dim x context_count */
+    size_t context_count;
+    size_t order; /* quadrature nodes a coordinate; 0: by the dimension */
+} tacet_contextual_space;
+
+/* SE, one action and one context in [0, 1], lengthscale 0.3 (static storage), uniform contexts. */
+TACET_API void tacet_contextual_space_defaults(tacet_contextual_space *space);
+
+/* A law of contexts from a PUBLIC table: densities at the points of a grid, linear in each coordinate between them, the
+ * nearest point's beyond; they need not be normalised. points: dim x count, in any order, every combination of the
+ * coordinates' values once. INVALID names the row: not a full grid, a density that is negative or not finite, all zero.
+ * NO_MEMORY. tacet_contextual_density_at is for tacet_contextual_space.density, with the table as its user. */
+typedef struct tacet_contextual_density tacet_contextual_density;
+TACET_API tacet_status tacet_contextual_density_create(tacet_contextual_density **out, const double *points,
+                                                       const double *values, size_t dim, size_t count,
+                                                       tacet_error *err);
+TACET_API void tacet_contextual_density_free(tacet_contextual_density *density); /* NULL is allowed */
+TACET_API double tacet_contextual_density_at(const double *context, void *density);
+
+typedef struct tacet_contextual_basis tacet_contextual_basis;
+
+/* Mercer features of the space under uniform actions and the law of contexts; at most `most` (0: the most there can
+ * be). INVALID names the rule: dimensions, bounds, lengthscales, a density that is negative, not finite or zero
+ * everywhere, a list or sample outside the bounds. UNSUPPORTED: another kernel. NO_MEMORY. NUMERIC. */
+TACET_API tacet_status tacet_contextual_basis_create(tacet_contextual_basis **out, const tacet_contextual_space *space,
+                                                     size_t most, tacet_error *err);
+TACET_API void tacet_contextual_basis_free(tacet_contextual_basis *basis);                       /* NULL is allowed */
+TACET_API size_t tacet_contextual_basis_dim(const tacet_contextual_basis *basis);                /* features */
+TACET_API const double *tacet_contextual_basis_eigenvalues(const tacet_contextual_basis *basis); /* E phi phi' = diag */
+/* 0 when the point lies within the bounds; otherwise 1 + the first coordinate that does not, NaN included. */
+TACET_API size_t tacet_contextual_basis_outside(const tacet_contextual_basis *basis, const double *w);
+
+/* What a certificate is worth. */
+typedef struct tacet_contextual_certificate {
+    double upper; /* no point of the space exceeds it */
+    double found; /* the largest value seen: upper/found - 1 is what is given away */
+    size_t cells; /* looked at */
+} tacet_contextual_certificate;
+
+/* sup of sigma^2(w) = phi(w)' (T Lam + tau I)^-1 phi(w) over the space, eq. (5), with the leading m features (0: all),
+ * by branch and bound until upper <= (1 + tolerance) found, or 200,000 cells: then it is looser, and still true.
+ * INVALID: rounds, tau or tolerance not > 0, m too large. NO_MEMORY. */
+TACET_API tacet_status tacet_contextual_certify(tacet_contextual_certificate *out, const tacet_contextual_basis *basis,
+                                                double rounds, double tau, size_t m, double tolerance,
+                                                tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,98 @@
+/* usca.h (trusted) - learns which action suits which context, with pure eps (or (eps, delta) by Gaussian noise).
+ *
+ * The learner holds the raw records (action, context, reward) and wipes them when freed. Two ways out, both by the
+ * gate: tacet_contextual_release   a model, from which any number of predictions is free
+ * (tacet/contextual/open/model.h); tacet_contextual_choose    one action for one context, each choice charged (the
+ * published algorithm, and its tightening). Neighbours: one record's context and reward become any others; its action,
+ * drawn uniformly by the caller without looking at either, stays. The number of records and which stage a row is in are
+ * public. Space, lengthscales, beliefs and tau must not be fitted on the records. Proofs: src/contextual/README.md. One
+ * thread at a time per object. */
+#ifndef TACET_CONTEXTUAL_TRUSTED_LEARN_H
+#define TACET_CONTEXTUAL_TRUSTED_LEARN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <tacet/contextual/shared/basis.h>
+#include <tacet/dp/mechanism.h>
+#include <tacet/contextual/open/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_contextual_learner tacet_contextual_learner;
+
+typedef struct tacet_contextual_settings {
+    double reward_lower, reward_upper; /* public; rewards outside are clipped */
+    double noise_sd;    /* belief: standard deviation of a reward's noise; 0: a tenth of half the range */
+    double prior_sd;    /* belief: root mean square of the function about the middle; 0: 0.2236 of half */
+    double prior_decay; /* belief: coefficients' squares fall as eigenvalue^decay; 0: as rough as draws of the Gaussian
+                           process, whose norm is infinite; 0.5 (default): of finite norm, as the theory assumes */
+    double eps;         /* of everything released */
+    double delta;       /* Gaussian noise only */
+    bool gaussian;      /* false: K-norm noise, pure eps */
+    size_t stages_most; /* 1: one release; default 6 */
+    size_t features_most; /* 0: as the plan wants */
+} tacet_contextual_settings;
+
+/* Rewards in [-1, 1], eps = 1, K-norm noise, staged. */
+TACET_API void tacet_contextual_settings_defaults(tacet_contextual_settings *settings);
+/* The basis is borrowed and must outlive the learner. INVALID names the rule: a range, eps or delta. NO_MEMORY. */
+TACET_API tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out,
+                                                       const tacet_contextual_basis *basis,
+                                                       const tacet_contextual_settings *settings, tacet_error *err);
+TACET_API void tacet_contextual_learner_free(tacet_contextual_learner *learner); /* wipes; NULL is allowed */
+/* One record: w is the action, then the context. Total in what is private, so that no outcome tells of it: a context
+ * outside the bounds becomes the nearest point within, a NaN the middle; so do rewards. INVALID: an action (public)
+ * outside its bounds, NaN included; 2^22 records are there already. NO_MEMORY. */
+TACET_API tacet_status tacet_contextual_learner_add(tacet_contextual_learner *learner, const double *w, double reward,
+                                                    tacet_error *err);
+TACET_API size_t tacet_contextual_learner_count(const tacet_contextual_learner *learner);
+
+/* What would be released, and how good it is expected to be: no data is looked at. */
+typedef struct tacet_contextual_outlook {
+    size_t features, stages;
+    double predicted_error; /* root mean square over the space, in the unit of rewards */
+    double prior_sd;        /* what it would be without learning anything */
+    bool refused; /* tacet_contextual_release would refuse: too few records for anything to be learnt at this eps */
+} tacet_contextual_outlook;
+/* For `rounds` records. INVALID: rounds = 0. NO_MEMORY. */
+TACET_API tacet_status tacet_contextual_outlook_get(tacet_contextual_outlook *out,
+                                                    const tacet_contextual_learner *learner, size_t rounds,
+                                                    tacet_error *err);
+/* STATE when tacet_contextual_release would refuse: no records, or too few for anything to be learnt at this eps. Looks
+ * at their number alone and spends nothing, so it can be asked before there is a ledger. NO_MEMORY. */
+TACET_API tacet_status tacet_contextual_enough(const tacet_contextual_learner *learner, tacet_error *err);
+
+/* Releases a model: as many mechanism runs as there are stages, over disjoint records (parallel composition: ask->group
+ * is set from the ticket; ask->group and ask->part must be NULL). Tickets are "TICKET/stage j". STATE as
+ * tacet_contextual_enough. Otherwise as tacet_mechanism_run. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_release(const tacet_contextual_learner *learner,
+                                                                 tacet_contextual_model **out, const tacet_ask *ask,
+                                                                 tacet_error *err);
+
+typedef enum tacet_contextual_rule {
+    TACET_CONTEXTUAL_PUBLISHED, /* exponent eps mu / (2 * 2 B sup sigma^2), the supremum certified */
+    TACET_CONTEXTUAL_RANGE      /* exponent eps mu / R(c): two to six times as sharp, the same guarantee */
+} tacet_contextual_rule;
+typedef struct tacet_contextual_chooser tacet_contextual_chooser;
+
+/* Sums the records once. tau = 0: 1 for PUBLISHED, else chosen from sizes alone. Keeps secret statistics: wiped on
+ * free; the basis must outlive it, the learner need not. eps is that of ONE choice. INVALID, STATE (no records),
+ * NO_MEMORY. */
+TACET_API tacet_status tacet_contextual_chooser_create(tacet_contextual_chooser **out,
+                                                       const tacet_contextual_learner *learner,
+                                                       tacet_contextual_rule rule, double tau, tacet_error *err);
+TACET_API void tacet_contextual_chooser_free(tacet_contextual_chooser *chooser); /* NULL is allowed */
+TACET_API double tacet_contextual_chooser_tau(const tacet_contextual_chooser *chooser);
+/* The release holds one number: which of the n public actions (action_dim x n). By permute-and-flip, for RANGE; by the
+ * exponential mechanism for PUBLISHED. INVALID: n < 2, or a context or action outside the bounds. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_choose(const tacet_contextual_chooser *chooser,
+                                                                tacet_release **out, const tacet_ask *ask,
+                                                                const double *context, const double *actions, size_t n,
+                                                                tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,91 @@
+/* mechanism.h - bounded numbers in, a release out; the order is fixed: budget, reservation, draw, commit.
+ *
+ * A tacet_mechanism is a calibrated recipe, made from public things only: a bound, who counts as neighbours, and a
+ * budget. It is immutable, so any number of threads may run it. Running it
+ *   1. reserves its charge durably in the ledger under a ticket (BUDGET when that would be too much: nothing is drawn);
+ *   2. draws, unless the ticket was answered before: then the stored answer is handed out again;
+ *   3. commits the answer durably, and only then returns it.
+ * Without a ledger only a seeded noise source is accepted, and the release says it is not private. */
+#ifndef TACET_DP_MECHANISM_H
+#define TACET_DP_MECHANISM_H
+
+#include <tacet/dp/open/release.h>
+#include <tacet/dp/bound.h>
+#include <tacet/dp/ledger.h>
+#include <tacet/dp/noise.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacet_mechanism_kind {
+    TACET_MECHANISM_GAUSSIAN,         /* (eps, delta): rounded Gaussian noise on each number */
+    TACET_MECHANISM_LAPLACE,          /* eps: rounded Laplace noise on each number, L1 sensitivity */
+    TACET_MECHANISM_KNORM,            /* eps: one vector with density exp(-|v|_2/theta), L2 sensitivity */
+    TACET_MECHANISM_PERMUTE_AND_FLIP, /* eps: the number of a candidate with a high score */
+    TACET_MECHANISM_EXPONENTIAL       /* eps: likewise, by the exponential mechanism */
+} tacet_mechanism_kind;
+
+typedef struct tacet_mechanism tacet_mechanism;
+
+/* delta is used by GAUSSIAN only. The bound must outlive the mechanism. Choices take scores: their neighbours are
+ * REPLACE, their sensitivity the largest change of one coordinate. INVALID: eps, delta, neighbours; a bound so wide
+ * against its sensitivity that grid numbers do not fit a double. NO_MEMORY. */
+TACET_API tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mechanism_kind kind,
+                                              const tacet_bound *bound, const tacet_neighbours *neighbours, double eps,
+                                              double delta, tacet_error *err);
+TACET_API void tacet_mechanism_free(tacet_mechanism *mechanism);                /* NULL is allowed */
+TACET_API double tacet_mechanism_scale(const tacet_mechanism *mechanism);       /* sigma, b, theta; 0 for choices */
+TACET_API double tacet_mechanism_sensitivity(const tacet_mechanism *mechanism); /* rounding included */
+TACET_API int tacet_mechanism_grid_exponent(const tacet_mechanism *mechanism);
+
+/* Who asks for what. Texts as in tacet_charge. */
+typedef struct tacet_ask {
+    tacet_ledger *ledger; /* NULL: only with a seeded noise source */
+    tacet_noise *noise;
+    const char *ticket; /* names the question; the same ticket gets the same answer */
+    const char *what, *to_whom;
+    const char *covered_fields, *uncovered_fields, *covered_records;
+    const char *group, *part; /* parallel composition, or NULL */
+    size_t records;           /* of how many records, where that is part of the question: "records" among the parameters
+                                 of the charge, for a mechanism or a table; 0: not said */
+} tacet_ask;
+
+/* INVALID: the vector has another bound; a ledger missing where it is needed. NUMERIC: the sampler ran out of digits
+ * (probability below 2^-400): reserved, nothing drawn, ask again. Errors of the ledger as in ledger.h. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_mechanism_run(const tacet_mechanism *mechanism, tacet_release **out,
+                                                            const tacet_ask *ask, const tacet_bounded *value,
+                                                            tacet_error *err);
+
+/* A table, each row a mechanism of its own over another record: charged once (parallel composition over the rows, whose
+ * places are public). Rows stream through: the caller keeps what is drawn to itself until tacet_table_close has
+ * returned OK, then lets it go, as the bytes it named to tacet_table_give. A crash before that leaves a spent entry and
+ * nothing released. */
+typedef struct tacet_table tacet_table;
+
+/* When the ticket was answered before, *out is NULL and *answered its receipt: the rows exist already, and are not
+ * drawn again. Otherwise *answered is NULL. Choices are no tables: INVALID. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_table_open(tacet_table **out, tacet_release **answered,
+                                                         const tacet_mechanism *mechanism, const tacet_ask *ask,
+                                                         size_t rows, tacet_error *err);
+/* values[count] receives the next row. STATE: all rows were drawn, or an earlier one failed. INVALID: another bound. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row,
+                                                        tacet_error *err);
+/* Many rows at once, for bounds that are boxes: the first rows x count numbers of `raw`, row after row, are clipped to
+ * the box of the mechanism and drawn with `noise`, which must be private if the noise of the ask is and seeded if it is
+ * not. Several threads may do so at a time, each with a raw vector and a noise of its own. STATE: more rows than are
+ * left, or an earlier one failed. NO_MEMORY: K-norm only. NUMERIC as above. INVALID: the rest. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_table_rows(tacet_table *table, tacet_noise *noise, double *values,
+                                                         const tacet_raw *raw, size_t rows, tacet_error *err);
+/* The next bytes of what will be let go (the rows as text, say), in their order: the receipt has the BLAKE2b-256 of all
+ * of them. One thread at a time. */
+TACET_API void tacet_table_give(tacet_table *table, const void *bytes, size_t size);
+/* Commits the receipt, with the hash of all bytes given, durably. STATE: rows are missing. Frees nothing on failure of
+ * the ledger, so that it can be tried again. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_table_close(tacet_table *table, tacet_release **out, tacet_error *err);
+TACET_API void tacet_table_free(tacet_table *table); /* also without close; NULL is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* cov.h - the prior covariance of a finite domain of n candidates, numbered 0 … n-1: from a kernel and the candidates'
+ * points, from a kernel and points known up to Gaussian noise, or from the caller's own functions.
+ *
+ * Immutable once created, so any number of threads may read it (the caller's functions permitting). */
+#ifndef TACET_GP_COV_H
+#define TACET_GP_COV_H
+
+#include <stddef.h>
+#include <tacet/gp/kernel.h>
+#include <tacet/core/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* out[k] = covariance of candidate i with candidate first + k, k < count. */
+typedef void (*tacet_cov_row_fn)(void *user, double *out, size_t first, size_t count, size_t i);
+/* out[k] = prior variance of candidate first + k. */
+typedef void (*tacet_cov_diag_fn)(void *user, double *out, size_t first, size_t count);
+
+/* Either a kernel, or row and diag. All zero: nothing. */
+typedef struct tacet_cov_spec {
+    const tacet_kernel *kernel; /* borrowed: must outlive the covariance */
+    /* Errors in variables: the points are z = x + N(0, diag(input_sd^2)) and the kernel is that of x. The covariance
+     * of two different candidates is E k(z + u, z' + u'), u and u' independent noises; of a candidate with itself
+     * k(x, x). NULL: points are exact. 1 or d of them, each >= 0. SE and Matérn, with ARD and groups; others are
+     * UNSUPPORTED. */
+    const double *input_sd;
+    size_t input_sd_count;
+    tacet_cov_row_fn row; /* kernel NULL: symmetric, positive semidefinite (not checked) */
+    tacet_cov_diag_fn diag;
+    void *user;
+} tacet_cov_spec;
+
+typedef struct tacet_cov tacet_cov;
+
+/* X: one point per column, leading dimension ldx, copied; ignored (may be NULL) without a kernel. INVALID: no
+ * candidate, a coordinate that is not finite (names candidate and coordinate), an input_sd that is not finite and
+ * >= 0. NUMERIC: a prior variance that is negative or not finite. UNSUPPORTED: input noise for a kernel that has none.
+ * NO_MEMORY. */
+TACET_API tacet_status tacet_cov_create(tacet_cov **out, const tacet_cov_spec *spec, const double *X, size_t ldx,
+                                        size_t n, tacet_error *err);
+TACET_API void tacet_cov_free(tacet_cov *cov); /* NULL is allowed */
+TACET_API size_t tacet_cov_size(const tacet_cov *cov);
+/* out[k] = covariance of candidate i with candidate first + k. Every entry is computed by the same operations wherever
+ * it stands in the row: equal points give equal bits. */
+TACET_API void tacet_cov_row(const tacet_cov *cov, double *out, size_t first, size_t count, size_t i);
+TACET_API void tacet_cov_diag(const tacet_cov *cov, double *out, size_t first, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+/* local.h - learners of the local model: arms are public, the reward of a round arrives randomised by the device that
+ * earned it (tacet/local/trusted/device.h), and the learner must find the best arm all the same.
+ *
+ * Finite domains of n arms, f = mean + g with |g|_H <= bound in the space of the prior's kernel, reports y = f(x) +
+ * noise. Privacy is the device's doing and holds whatever the learner does; what the parameters decide is which regret
+ * bound holds. src/local/README.md maps the paper's steps to functions and says which guarantee holds when.
+ * Time per round does not grow with the rounds; memory is O(n^2) and 12 bytes a round, 4 with `forget`, 60 more for
+ * ATA. A saved state is loaded in the time of reading it: O(n^2) (MoMA also k n) bytes, 16 an open ticket, and 8 a
+ * round unless `forget`; ATA 8 a round more. */
+#ifndef TACET_LOCAL_OPEN_LOCAL_H
+#define TACET_LOCAL_OPEN_LOCAL_H
+
+#include <tacet/gp/cov.h>
+#include <tacet/local/shared/ldp.h>
+#include <tacet/core/policy.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacet_local_algorithm {
+    TACET_LOCAL_UCB, /* GP-UCB with a sub-Gaussian width: the default, for bounded randomisers */
+    TACET_LOCAL_TGP, /* truncates raw reports */
+    TACET_LOCAL_ATA, /* truncates in feature space, all of the past at the current level */
+    TACET_LOCAL_MOMA /* median of means over k lanes */
+} tacet_local_algorithm;
+
+typedef enum tacet_local_parameters {
+    TACET_LOCAL_LITERAL,   /* as the theorems state them */
+    TACET_LOCAL_TIGHT,     /* the smallest constants for which the proofs hold: the default */
+    TACET_LOCAL_ORDERWISE, /* constants dropped, as published experiments do: no regret bound */
+    TACET_LOCAL_TUNED      /* widths chosen on other functions: no regret bound, least regret measured */
+} tacet_local_parameters;
+
+typedef struct tacet_local_settings {
+    tacet_local_algorithm algorithm;   /* default UCB */
+    tacet_local_parameters parameters; /* default TIGHT */
+    const tacet_ldp *ldp; /* the devices' randomiser, copied; NULL: reports are bare rewards, nothing is private */
+    double bound;         /* B > 0: of |f - mean|_H; no default */
+    double noise_bound;   /* R >= 0: |y - f| <= R before randomising; default 0 */
+    double noise_var;     /* variance of y - f before randomising; default NaN: noise_bound^2. Without ldp: the second
+                             moment of heavy tails */
+    double mean;          /* prior mean; default 0 */
+    double delta;         /* the widths hold with probability 1 - delta; default 0.1 */
+    double lambda;        /* regularisation; default 0: the parameters' own choice */
+    double width_scale;   /* factor on all widths; default 1. Below 1 no regret bound holds */
+    size_t lanes;         /* MoMA: k; default 0: the parameters' own choice */
+    double accuracy;      /* Nyström: epsilon in (0, 1); default 0.1 */
+    uint64_t seed;        /* Nyström: public coins of the dictionary; default 0 */
+    size_t horizon;       /* T: rounds at the most; no default */
+    bool forget;          /* reports are not remembered: tacet_local_receive calls every repeat a CONFLICT. For callers
+                             that keep them, as the suggestion service does; default false */
+} tacet_local_settings;
+
+TACET_API void tacet_local_settings_defaults(tacet_local_settings *settings);
+/* "ucb", "tgp", "ata", "moma"; "literal", "tight", "orderwise", "tuned". INVALID names the choices. */
+TACET_API tacet_status tacet_local_algorithm_parse(tacet_local_algorithm *out, const char *name, tacet_error *err);
+TACET_API tacet_status tacet_local_parameters_parse(tacet_local_parameters *out, const char *name, tacet_error *err);
+TACET_API const char *tacet_local_algorithm_name(tacet_local_algorithm algorithm);
+TACET_API const char *tacet_local_parameters_name(tacet_local_parameters parameters);
+
+/* Several tickets may be open at a time; MoMA begins an epoch (a new arm, played k times) only when the one before is
+ * reported in full (STATE). A report that the randomiser cannot give is INVALID. The covariance is read once. INVALID:
+ * settings out of range; UCB with literal or tight parameters and a randomiser without a sub-Gaussian proxy (Laplace,
+ * staircase). NUMERIC, NO_MEMORY, OVERFLOW as tacet_arms_create. */
+TACET_API tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *settings,
+                                          const tacet_cov_spec *cov, const double *X, size_t ldx, size_t n,
+                                          tacet_error *err);
+/* tacet_policy_observe for reports that may arrive twice, as over a network: the same bits again are OK, with *repeated
+ * set, and change nothing; other bits for the same ticket are a CONFLICT, and so is everything for a ticket whose
+ * report was not remembered (`forget`). INVALID: not one of these policies. */
+TACET_API tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated, uint64_t ticket, double report,
+                                           tacet_error *err);
+/* beta_t of the next round (of its epoch, for MoMA); NaN for another policy. For tests and displays. */
+TACET_API double tacet_local_width(const tacet_policy *policy);
+
+/* R for unbounded reward noise with P(|noise| > x) <= a exp(-b x^(1/theta)): beyond it none of `rounds` rewards falls,
+ * with probability 1 - delta. The device clips to f's range widened by R, so eps stays pure and only the learner's
+ * guarantee loses delta. NaN when an argument is not finite and > 0 or delta >= 1. */
+TACET_API double tacet_local_noise_range(double a, double b, double theta, size_t rounds, double delta);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

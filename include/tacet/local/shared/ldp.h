@@ -1,0 +1,72 @@
+/* ldp.h - what is public about a bounded scalar randomiser: the device's half is tacet/dp/randomizer.h, the server's
+ * half needs only this.
+ *
+ * A value in [lo, hi] (clipped) is reported with pure eps: for every output and any two values the likelihoods differ
+ * by a factor of at most e^eps, exactly. Every report is unbiased for the clipped value up to the rounding of doubles.
+ * Proofs: src/dp/mechanisms/randomizers.md. A tacet_ldp is plain data: copy it, share it, nothing to free. */
+#ifndef TACET_LOCAL_SHARED_LDP_H
+#define TACET_LOCAL_SHARED_LDP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tacet/core/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacet_ldp_kind {
+    TACET_LDP_LAPLACE,   /* discrete Laplace on a grid; unbounded reports */
+    TACET_LDP_STAIRCASE, /* Geng and Viswanath 2014, on a grid; unbounded reports */
+    TACET_LDP_DUCHI,     /* one bit (Duchi, Jordan, Wainwright 2018) */
+    TACET_LDP_PIECEWISE, /* Wang et al. 2019, Algorithm 2, on a grid */
+    TACET_LDP_HYBRID     /* Wang et al. 2019: piecewise or Duchi by a public coin; the least variance up to eps = 4 */
+} tacet_ldp_kind;
+
+typedef struct tacet_ldp {
+    tacet_ldp_kind kind;
+    double eps; /* as claimed; 2^-10 … 32 */
+    double lo, hi;
+
+    /* The design, made by tacet_ldp_init; all probabilities are ratios of these whole numbers. */
+    uint64_t ratio_num, ratio_den; /* likelihood ratio num/den <= e^eps, proven by directed rounding */
+    uint32_t cells;                /* piecewise: outputs 0 … cells-1 */
+    uint32_t window;               /* piecewise: how many of them the value makes likely */
+    uint32_t steps;                /* Laplace, staircase: the range in grid steps */
+    uint32_t inner;                /* staircase: |noise| < inner is the top of the stair */
+    uint32_t piecewise_share;      /* hybrid: piecewise with probability share / 2^32 */
+    double laplace_scale;          /* Laplace: noise scale in grid steps, at least steps / eps */
+    double duchi;                  /* reports are mid ± duchi */
+    double step;                   /* distance of neighbouring outputs, in the units of the value */
+} tacet_ldp;
+
+/* "laplace", "staircase", "duchi", "piecewise", "hybrid". INVALID names the choices. */
+TACET_API tacet_status tacet_ldp_parse(tacet_ldp_kind *out, const char *name, tacet_error *err);
+TACET_API const char *tacet_ldp_name(tacet_ldp_kind kind);
+/* INVALID: eps outside [2^-10, 32]; hi <= lo, or one of them not within 2^500 of zero; hi - lo below 2^-30 of the
+ * larger of |lo|, |hi|. */
+TACET_API tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, double eps, double lo, double hi,
+                                      tacet_error *err);
+
+/* C = (e^eps + 1)/(e^eps - 1), by expm1: what Duchi's bit is scaled with. */
+TACET_API double tacet_ldp_duchi_constant(double eps);
+/* The largest |report - (lo + hi)/2|; infinite for Laplace and staircase. */
+TACET_API double tacet_ldp_bound(const tacet_ldp *ldp);
+/* The largest variance of a report over all values, with the rounding to the grid in it. */
+TACET_API double tacet_ldp_variance(const tacet_ldp *ldp);
+/* s such that E exp(u (report - value)) <= exp(u^2 s / 2) for every u and every value in [lo, hi]: the sub-Gaussian
+ * proxy variance given the clipped value. For Duchi it also holds for a random value in [lo, hi] about its mean, noise
+ * included. Infinite for Laplace and staircase. */
+TACET_API double tacet_ldp_proxy(const tacet_ldp *ldp);
+/* Whether a device that follows the rules can have sent this. */
+TACET_API bool tacet_ldp_possible(const tacet_ldp *ldp, double report);
+
+/* The report of piecewise cell k, of grid place n (Laplace, staircase), of Duchi's bit. Same doubles everywhere. */
+TACET_API double tacet_ldp_cell(const tacet_ldp *ldp, uint32_t k);
+TACET_API double tacet_ldp_place(const tacet_ldp *ldp, int64_t n);
+TACET_API double tacet_ldp_bit(const tacet_ldp *ldp, bool up);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* device_ledger.h - a device's memory in a privacy ledger (tacet/dp/ledger.h): every ticket is charged its eps before
+ * it is drawn, and answered from the file when asked again. For devices with a file system and SQLite; others bring
+ * their own two functions (tacet/local/trusted/device.h). Not part of libtacet-device. */
+#ifndef TACET_LOCAL_TRUSTED_DEVICE_LEDGER_H
+#define TACET_LOCAL_TRUSTED_DEVICE_LEDGER_H
+
+#include <tacet/dp/ledger.h>
+#include <tacet/local/trusted/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The caller's memory; must outlive the store made from it. */
+typedef struct tacet_device_ledger {
+    tacet_ledger *ledger;
+    const char *to_whom;
+    tacet_entry entry; /* of the ticket between reserve and commit */
+} tacet_device_ledger;
+
+/* Both are borrowed. `to_whom`: who receives the reports. */
+TACET_API void tacet_device_ledger_init(tacet_device_ledger *self, tacet_device_store *store, tacet_ledger *ledger,
+                                        const char *to_whom);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

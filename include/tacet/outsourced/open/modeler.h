@@ -1,0 +1,76 @@
+/* modeler.h - the modeler of the outsourced model: optimise over released rows z_i = x_i + noise, whose noise is known.
+ *
+ * Two methods behind one door. Both are policies with a fixed domain, the released rows, each suggested at most once,
+ * and both see released numbers and measured values only: what they compute is post-processing of the release.
+ *   latent  f is modelled where it lives, in the space of the true inputs; the positions of the measured rows are
+ *           unknowns of the model. Best where measurements are nearly free of noise.
+ *   eiv     GP-UCB under the covariance that the noise leaves (errors in variables). Best where they are noisy; any
+ *           dimension, SE and Matérn.
+ * src/outsourced/open/README.md. */
+#ifndef TACET_OUTSOURCED_OPEN_MODELER_H
+#define TACET_OUTSOURCED_OPEN_MODELER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/gp/kernel.h>
+#include <tacet/core/policy.h>
+#include <tacet/core/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacet_modeler_method { TACET_MODELER_AUTO, TACET_MODELER_LATENT, TACET_MODELER_EIV } tacet_modeler_method;
+
+/* The public law of the noise on a row, isotropic in the d coordinates of the release. */
+typedef enum tacet_cloud_law {
+    TACET_CLOUD_GAUSSIAN, /* scale = standard deviation per coordinate */
+    TACET_CLOUD_LAPLACE   /* density prop. exp(-|z - x|_2 / scale): the Euclidean K-norm mechanism, pure eps */
+} tacet_cloud_law;
+
+typedef struct tacet_modeler_settings {
+    tacet_modeler_method method;
+    /* The release. */
+    const double *rows; /* d x n, one row per column; copied */
+    size_t ld;
+    size_t d;
+    size_t n;
+    const double *low, *high; /* public box of the true inputs, d each, low < high; copied; latent only */
+    tacet_cloud_law law;
+    double scale; /* >= 0 */
+    /* The model: f ~ GP(mean, kernel), y = f(x) + N(0, noise_var). Copied. */
+    const tacet_kernel_spec *kernel;
+    double noise_var; /* >= 0 */
+    double mean;
+    /* The search. */
+    size_t horizon;        /* measurements in all, > 0: when to stop exploring follows from it */
+    const size_t *initial; /* rows to suggest first, in this order, all different; may be NULL; copied */
+    size_t initial_count;
+    const tacet_guarantee *guarantee; /* of the release; copied; NULL: none stated */
+    /* Of the latent method. */
+    size_t chains;     /* Markov chains over positions, at most; fewer, down to 4, where horizon and grid are large */
+    size_t candidates; /* positions tried per move */
+    size_t moves;      /* positions moved per measurement and chain, at most; fewer, down to 6, as for chains */
+    double explore;    /* share of the horizon spent on the upper confidence bound, in [0, 1] */
+    double kappa;      /* width of that bound, >= 0 */
+    uint64_t seed;     /* of the chains; nothing private depends on it */
+    /* Of the errors-in-variables method. */
+    double delta_ucb;  /* in (0, 1) */
+    double beta_scale; /* factor on the theory's beta_t, > 0 */
+} tacet_modeler_settings;
+
+/* Everything but the release, its box and scale, and the kernel. */
+TACET_API void tacet_modeler_settings_defaults(tacet_modeler_settings *settings);
+/* What AUTO stands for: latent for SE in at most three dimensions with a public box and a noise variance of at most
+ * one tenth of the signal's, eiv otherwise. Another method stands for itself. */
+TACET_API tacet_modeler_method tacet_modeler_choose(const tacet_modeler_settings *settings);
+/* The policy's name says which method it is: "latent" or "eiv". INVALID: a setting outside its range, a row that is
+ * not finite. UNSUPPORTED: latent with another kernel than SE without groups, or in more than three dimensions.
+ * NO_MEMORY, OVERFLOW. */
+TACET_API tacet_status tacet_modeler_create(tacet_policy **out, const tacet_modeler_settings *settings,
+                                            tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

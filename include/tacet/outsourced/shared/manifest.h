@@ -1,0 +1,67 @@
+/* manifest.h - what a release says of itself: mechanism, guarantee, noise, scaling, and what is protected, in words.
+ *
+ * Public on both sides: the curator writes it, the modeler reads it. docs/PROTOCOL.md lists the fields. */
+#ifndef TACET_OUTSOURCED_SHARED_MANIFEST_H
+#define TACET_OUTSOURCED_SHARED_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/local/shared/ldp.h>
+#include <tacet/core/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TACET_MANIFEST_NAME = 64, TACET_MANIFEST_COLUMNS = 256, TACET_MANIFEST_HASH = 65 };
+
+typedef struct tacet_manifest_column {
+    char name[TACET_MANIFEST_NAME];
+    double lo, hi; /* public bounds; values outside are clipped */
+    double unit;   /* this much counts as distance 1 */
+} tacet_manifest_column;
+
+typedef struct tacet_manifest {
+    char mechanism[TACET_MANIFEST_NAME]; /* "gaussian", "laplace", "projection", "published" */
+    bool is_private;                     /* false: stamped NOT DIFFERENTIALLY PRIVATE */
+    double eps, delta;
+    double sigma; /* standard deviation of the noise on each released coordinate; 0 for published */
+    double
+        scale;   /* laplace: its density is proportional to exp(-|v|_2 / scale), sigma = scale sqrt(dims + 1); else 0 */
+    double grid; /* noise is drawn exactly, on whole multiples of it; 0 for published */
+    int decimals; /* then rounded to so many decimals; -1: not rounded */
+    size_t rows;
+    size_t dims;                    /* released coordinates */
+    tacet_manifest_column *columns; /* the inputs; owned */
+    size_t column_count;
+    uint64_t projection_seed;             /* projection: the public matrix is a function of it */
+    double projection_norm;               /* projection: its largest singular value */
+    bool outputs_private;                 /* measured values pass a randomiser */
+    tacet_ldp outputs;                    /* then: which, with its eps and range */
+    size_t queries;                       /* how many the curator answers */
+    uint64_t entry;                       /* of the ledger */
+    char entry_hash[TACET_MANIFEST_HASH]; /* hex */
+} tacet_manifest;
+
+/* Everything zero; nothing owned. */
+TACET_API void tacet_manifest_init(tacet_manifest *manifest);
+TACET_API void tacet_manifest_clear(tacet_manifest *manifest); /* NULL is allowed */
+/* JSON text, from malloc. INVALID: a name that is not UTF-8, a number that is not finite. NO_MEMORY. */
+TACET_API tacet_status tacet_manifest_encode(const tacet_manifest *manifest, char **out, tacet_error *err);
+/* PARSE names the field that is missing, of the wrong type or impossible. *out is cleared on failure. */
+TACET_API tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t length, tacet_error *err);
+
+/* What is protected, and what is not, in a sentence each; from malloc, NULL when out of memory. */
+TACET_API char *tacet_manifest_protects(const tacet_manifest *manifest);
+TACET_API char *tacet_manifest_uncovered(const tacet_manifest *manifest);
+#define TACET_MANIFEST_STAMP "NOT DIFFERENTIALLY PRIVATE"
+
+/* The public matrix of a projection: dims x columns, column-major, standard normal / sqrt(dims), from the seed alone.
+ */
+TACET_API void tacet_manifest_projection(const tacet_manifest *manifest, double *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,78 @@
+/* curate.h - from a table of records to a private release: release.csv and manifest.json, charged before drawn.
+ *
+ * Two passes over the CSV in constant memory (the published mechanism alone holds the table): the first reads and
+ * checks everything, so that a bad cell is found before anything is spent; the second draws.
+ * src/outsourced/README.md. */
+#ifndef TACET_OUTSOURCED_TRUSTED_CURATE_H
+#define TACET_OUTSOURCED_TRUSTED_CURATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/status.h>
+#include <tacet/outsourced/shared/manifest.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tacet_curate_mechanism {
+    TACET_CURATE_GAUSSIAN,
+    TACET_CURATE_PROJECTION,
+    TACET_CURATE_PUBLISHED, /* not private */
+    TACET_CURATE_LAPLACE    /* Euclidean Laplace noise: pure eps */
+} tacet_curate_mechanism;
+
+typedef struct tacet_curate_settings {
+    const char *data;                     /* CSV file */
+    const char *folder;                   /* receives release.csv and manifest.json; made when missing */
+    const char *ledger;                   /* file; NULL: beside the table, and linked from the folder */
+    const tacet_manifest_column *columns; /* inputs with their public bounds and units */
+    size_t column_count;
+    tacet_curate_mechanism mechanism;
+    size_t dims;         /* projection, published: released coordinates */
+    uint64_t seed;       /* projection: of the public matrix */
+    double eps;          /* of the release */
+    double delta;        /* in (0, 1); laplace: 0 */
+    double budget_eps;   /* of a new ledger; 0: what this release and its outputs need, or what the ledger has */
+    double budget_delta; /* likewise; 0: delta */
+    bool outputs_private;
+    tacet_ldp outputs;       /* when outputs_private */
+    size_t queries;          /* how many may be answered */
+    const char *to_whom;     /* who receives the release */
+    const char *ticket;      /* names this release in the ledger */
+    bool accept_not_private; /* published only: the caller knows */
+    bool seeded;             /* for tests: reproducible noise, stamped not private */
+    uint64_t noise_seed;
+    size_t threads; /* 0: as many as there are processors. What is released does not depend on it. */
+    void (*progress)(double fraction, void *user); /* may be NULL; from any thread, one at a time */
+    void *user;
+} tacet_curate_settings;
+
+/* "gaussian", …, in the order of the enumeration; NULL beyond its end. */
+TACET_API const char *tacet_curate_name(tacet_curate_mechanism mechanism);
+TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
+/* Units for a radius: the box of the columns is scaled so that its corners have norm `radius`. Sets every unit. */
+TACET_API void tacet_curate_units(tacet_manifest_column *columns, size_t count, double radius);
+/* Fills *manifest (the caller clears it). INVALID: settings. PARSE, NOT_FOUND, IO: the table, named by line and column.
+ * BUDGET: the ledger refuses; nothing was drawn. CONFLICT: this ticket was released already, or stands for something
+ * else. DENIED: published without accept_not_private. On failure no release.csv or manifest.json is written or changed,
+ * and a folder that was made for them is taken away again, unless the ledger lies in it. */
+TACET_API tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings,
+                                        tacet_error *err);
+/* The same up to the point where something would be written or spent: *manifest (the caller clears it) tells the noise,
+ * and what is wrong with settings or table comes as it would from tacet_curate_run. No ledger is opened. */
+TACET_API tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *settings,
+                                             tacet_error *err);
+/* The ledger that these settings charge: the one they name, else DATA.ledger.db beside the table (links followed), so
+ * that releases of one table add up wherever they go. INVALID: too long. CONFLICT: the folder is that of another table.
+ */
+TACET_API tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_curate_settings *settings,
+                                           tacet_error *err);
+/* Published: smallest singular value of the centred and scaled records, for the guideline on r. Depends on the data. */
+TACET_API tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *settings, tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,82 @@
+/* desk.h - where the curator answers: "measure row i" in, one value out, once per ticket, entered before it leaves.
+ *
+ * The value comes from a column of the table, from a command run on the record, or from a person. The ledger is the
+ * only memory: what was asked, what is pending and what was answered is what it holds, so a desk that was killed goes
+ * on where it was. Several threads may use one desk; a person's program may open another on the same folder. */
+#ifndef TACET_OUTSOURCED_TRUSTED_DESK_H
+#define TACET_OUTSOURCED_TRUSTED_DESK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/status.h>
+#include <tacet/dp/ledger.h>
+#include <tacet/outsourced/shared/manifest.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TACET_DESK_TICKET = 101 }; /* with the closing NUL */
+
+typedef struct tacet_desk tacet_desk;
+
+typedef struct tacet_desk_settings {
+    const char *folder;   /* of the release: manifest.json, and ledger.db unless: */
+    const char *ledger;   /* NULL: in the folder */
+    const char *data;     /* the table; needed for values and evaluate */
+    const char *values;   /* column that holds the measured values; NULL: not from a column */
+    const char *evaluate; /* shell command; NULL: none. Neither: a person answers */
+    double seconds;       /* time-out of the command */
+    double patience;      /* how long one waits for the command before it is told "pending" */
+} tacet_desk_settings;
+
+typedef struct tacet_desk_reply {
+    bool answered; /* false: pending */
+    size_t row;
+    double value;
+    bool running; /* pending, and a command is at work on it or will be: worth waiting for */
+} tacet_desk_reply;
+
+/* 60 s for a command, 2 s of patience. */
+TACET_API void tacet_desk_defaults(tacet_desk_settings *settings);
+/* NOT_FOUND, PARSE: manifest or table, named. CORRUPT, DENIED, BUSY: the ledger. PARSE also when the table does not
+ * have as many records as the release. */
+TACET_API tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settings, tacet_error *err);
+TACET_API void tacet_desk_close(tacet_desk *desk); /* waits for a running command; NULL is allowed */
+
+TACET_API const tacet_manifest *tacet_desk_manifest(const tacet_desk *desk);
+/* Measures a row, or says what was measured for this ticket before. INVALID: ticket or row. CONFLICT: the ticket
+ * belongs to another row. BUDGET: no query is left, or the privacy budget refuses. UNSUPPORTED: the command failed
+ * (hung, died, printed no number); the ticket stays reserved and asking again tries again. Others: the ledger cannot be
+ * written; nothing left. */
+TACET_API tacet_status tacet_desk_ask(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row,
+                                      tacet_error *err);
+/* The same without patience: pending, and running, while the command is at work. */
+TACET_API tacet_status tacet_desk_ask_now(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row,
+                                          tacet_error *err);
+/* Status, reply and error as tacet_desk_ask would have given them; they are gone after the call. It must not call the
+ * desk. */
+typedef void (*tacet_desk_told)(void *user, tacet_status status, const tacet_desk_reply *reply, const tacet_error *err);
+/* Waits for the ticket's command without holding a thread: `told` is called once, from a thread of the desk's, when the
+ * command is done, or patience ends; at once, from this thread, when there is nothing to wait for. NOT_FOUND: never
+ * asked. NO_MEMORY. On failure nobody is told. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_desk_wait(tacet_desk *desk, const char *ticket, tacet_desk_told told,
+                                                        void *user, tacet_error *err);
+/* From now on nobody waits: whoever does has been told, that the query is pending at the worst, when this returns. */
+TACET_API void tacet_desk_hush(tacet_desk *desk);
+/* NOT_FOUND: never asked. UNSUPPORTED: as above. */
+TACET_API tacet_status tacet_desk_look(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, tacet_error *err);
+/* A person's value for a pending ticket. NOT_FOUND: never asked. CONFLICT: answered already. INVALID: not finite. */
+TACET_API tacet_status tacet_desk_answer(tacet_desk *desk, const char *ticket, double value, tacet_error *err);
+/* The k-th pending query in the order asked; NOT_FOUND past the last. */
+TACET_API tacet_status tacet_desk_pending(tacet_desk *desk, size_t k, char ticket[TACET_DESK_TICKET], size_t *row,
+                                          tacet_error *err);
+/* Queries made so far. */
+TACET_API size_t tacet_desk_made(tacet_desk *desk);
+TACET_API tacet_status tacet_desk_total(tacet_desk *desk, tacet_ledger_totals *out, tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

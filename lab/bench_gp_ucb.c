@@ -1,0 +1,195 @@
+/* bench_gp_ucb.c - `tacet bench gp-ucb`: the incremental GP against the bandwidth of memory.
+ * Ring: programs; made-up data. Round t must read the t - 1 columns of V there are, 8 n (t - 1) bytes; the yardstick is
+ * one dgemv over as many columns, T times. */
+#include "commands.h"
+
+#include "gp/linalg.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <tacet/core/simrng.h>
+#include <tacet/gp/gp_ucb.h>
+
+typedef struct problem {
+    size_t n;
+    size_t d;
+    size_t queries;
+    size_t repeats;
+    uint64_t seed;
+    const char *kernel;
+    double *X; /* d x n */
+    double *y; /* n */
+} problem;
+
+static double peak_bytes(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024 * (double)usage.ru_maxrss : NAN;
+}
+
+static bool make(problem *p) {
+    size_t cells = 0;
+    if (!tacet__size_mul(&cells, p->n, p->d)) {
+        return false;
+    }
+    p->X = TACET__ALIGNED(double, cells);
+    p->y = TACET__ALIGNED(double, p->n);
+    if (p->X == NULL || p->y == NULL) {
+        return false;
+    }
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, p->seed, 0);
+    for (size_t j = 0; j < p->n; j++) {
+        p->y[j] = 0;
+        for (size_t c = 0; c < p->d; c++) {
+            const double x = tacet_simrng_uniform(&rng);
+            p->X[j * p->d + c] = x;
+            p->y[j] += sin(6 * x + (double)c);
+        }
+    }
+    return true;
+}
+
+/* Everything a user waits for once the table is read. */
+static tacet_status optimise(const problem *p, double *seconds, tacet_error *err) {
+    const double lengthscale = 0.3;
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = p->d;
+    spec.signal_var = (double)p->d;
+    spec.lengthscales = &lengthscale;
+    tacet_gp_ucb_settings settings;
+    tacet_gp_ucb_settings_defaults(&settings);
+    settings.noise_var = 1e-4;
+    settings.horizon = p->queries;
+    tacet_kernel *kernel = NULL;
+    tacet_policy *policy = NULL;
+    const double start = cli_seconds();
+    tacet_status status = tacet_kernel_parse(&spec, p->kernel, err);
+    if (status == TACET_OK) {
+        status = tacet_kernel_create(&kernel, &spec, err);
+    }
+    if (status == TACET_OK) {
+        const tacet_cov_spec cov = {.kernel = kernel};
+        status = tacet_gp_ucb_create(&policy, &settings, &cov, p->X, p->d, p->n, err);
+    }
+    for (size_t t = 0; t < p->queries && status == TACET_OK; t++) {
+        tacet_suggestion s;
+        status = tacet_policy_suggest(policy, &s, NULL, err);
+        if (status == TACET_OK) {
+            status = tacet_policy_observe(policy, s.ticket, p->y[s.index], err);
+        }
+    }
+    *seconds = cli_seconds() - start;
+    tacet_policy_free(policy);
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+/* The same bytes, by dgemv. The matrix is filled before the clock starts. */
+static bool stream(const problem *p, double *seconds) {
+    size_t cells = 0;
+    double *V = NULL;
+    double *c = TACET__ALIGNED(double, p->queries);
+    double *w = TACET__ALIGNED(double, p->n);
+    if (tacet__size_mul(&cells, p->n, p->queries)) {
+        V = TACET__ALIGNED(double, cells);
+    }
+    const bool ok = V != NULL && c != NULL && w != NULL;
+    if (ok) {
+        for (size_t i = 0; i < cells; i++) {
+            V[i] = 1e-3 * (double)(i % 1000);
+        }
+        for (size_t t = 0; t < p->queries; t++) {
+            c[t] = 1e-3 * (double)t;
+        }
+        for (size_t j = 0; j < p->n; j++) {
+            w[j] = 0;
+        }
+        const double start = cli_seconds();
+        for (size_t t = 0; t < p->queries; t++) {
+            tacet__gemv(false, p->n, t, -1, V, p->n, c, 1, w);
+        }
+        *seconds = cli_seconds() - start;
+    }
+    free(V);
+    free(c);
+    free(w);
+    return ok;
+}
+
+static void print(const problem *p, double seconds, double streaming, double peak) {
+    const double cells = (double)p->n * (double)p->queries;
+    const double allowed = 1.2 * 8 * cells + 8 * (double)p->n * (double)(p->d + 1);
+    const double read = 8 * (double)p->n * (double)p->queries * (double)(p->queries - 1) / 2;
+    if (!cli_json_wanted()) {
+        printf("n %zu, d %zu, %zu queries: %.3f s, streaming alone %.3f s (%.1f GB/s), ratio %.2f\n", p->n, p->d,
+               p->queries, seconds, streaming, 1e-9 * read / streaming, seconds / streaming);
+        printf("peak %.1f MB, allowed %.1f MB\n", 1e-6 * peak, 1e-6 * allowed);
+        return;
+    }
+    json_t *object = json_object();
+    json_object_set_new(object, "n", json_integer((json_int_t)p->n));
+    json_object_set_new(object, "d", json_integer((json_int_t)p->d));
+    json_object_set_new(object, "queries", json_integer((json_int_t)p->queries));
+    json_object_set_new(object, "repeats", json_integer((json_int_t)p->repeats));
+    json_object_set_new(object, "seconds", cli_real(seconds));
+    json_object_set_new(object, "stream_seconds", cli_real(streaming));
+    json_object_set_new(object, "ratio", cli_real(seconds / streaming));
+    json_object_set_new(object, "streamed_bytes", cli_real(read));
+    json_object_set_new(object, "peak_bytes", cli_real(peak));
+    json_object_set_new(object, "allowed_bytes", cli_real(allowed));
+    cli_json_print(object);
+}
+
+int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self) {
+    problem p = {.n = 100000, .d = 5, .queries = 200, .repeats = 3, .seed = 1, .kernel = "se"};
+    const cli_option options[] = {
+        {"n", CLI_SIZE, &p.n, "N", "candidates; default 100000", false},
+        {"d", CLI_SIZE, &p.d, "D", "coordinates; default 5", false},
+        {"queries", CLI_SIZE, &p.queries, "T", "rounds; default 200", false},
+        {"kernel", CLI_STRING, &p.kernel, "NAME", "se, matern12, matern32, matern52, …; default se", false},
+        {"repeats", CLI_SIZE, &p.repeats, "K", "times each is measured, in turn; default 3", false},
+        {"seed", CLI_U64, &p.seed, "S", "of the made-up problem; default 1", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+    };
+    int code = CLI_EXIT_OK;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    if (p.n == 0 || p.d == 0 || p.queries < 2 || p.queries > p.n || p.repeats == 0) {
+        return cli_usage(self, "--n, --d and --repeats must be at least 1, --queries at least 2 and at most --n");
+    }
+    tacet_error err;
+    tacet_error_clear(&err);
+    double best = (double)INFINITY;
+    double best_stream = (double)INFINITY;
+    double peak = 0;
+    bool room = make(&p);
+    tacet_status status = TACET_OK;
+    for (size_t k = 0; k < p.repeats && room && status == TACET_OK; k++) {
+        double seconds = 0;
+        cli_progress((double)k / (double)p.repeats, "measuring");
+        status = optimise(&p, &seconds, &err);
+        best = fmin(best, seconds);
+        peak = k == 0 ? peak_bytes() : peak; /* before the yardstick's own matrix */
+        room = status != TACET_OK || stream(&p, &seconds);
+        best_stream = fmin(best_stream, seconds);
+    }
+    cli_progress_end();
+    if (status != TACET_OK || !room) {
+        code = CLI_EXIT_FAILED;
+        if (room) {
+            code = cli_fail(self, &err);
+        } else {
+            cli_say(self, "out of memory for %zu candidates and %zu queries", p.n, p.queries);
+        }
+    } else {
+        print(&p, best, best_stream, peak);
+    }
+    free(p.X);
+    free(p.y);
+    return code;
+}

@@ -1,0 +1,398 @@
+/* joint_domain.c - fixed-domain problems of section 6.2, and their simulation. Ring: programs; made-up data. */
+#include "central_domain.h"
+
+#include "core/fail.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/gp/features.h>
+#include <tacet/core/simrng.h>
+
+enum { CAMEL_SIDE = 31, LEVELS = 41 };
+static const double REWARD_SD = 0.1;
+/* The non-private reference updates more often, since a release costs it nothing. */
+static const double PLAIN_GROWTH = 1.05;
+enum { PLAIN_FIRST = 8, PLAIN_DISTINCT = 8 };
+
+typedef struct scenario {
+    const char *name;
+    size_t groups, choices, dim; /* dim: coordinates of one group's points */
+    double lower, upper;         /* of a coordinate, where there is one a group */
+    double lengthscale;          /* of the kernel of one group: part of the public model */
+    size_t features;             /* of one group */
+    size_t order;                /* of the published algorithm's quadrature, of one group; 0: see few_landmarks */
+} scenario;
+
+static const scenario SCENARIOS[] = {{"camelback", 1, (size_t)CAMEL_SIDE *CAMEL_SIDE, 2, 0, 0, 1.2, 20, 0},
+                                     {"styblinski20", 20, LEVELS, 1, -4, 4, 2.5, 6, 8},
+                                     {"michalewicz10", 10, LEVELS, 1, 0, 1, 0.5, 6, 6}};
+
+struct joint_domain {
+    const scenario *scenario;
+    tacet_fixed_group *groups; /* Phi owned */
+    double *value;             /* choices x groups, scaled: the groups' values add up to the function */
+    tacet_features *features;  /* of the published algorithm */
+    double *X;                 /* dim x choices: the points of the last group */
+};
+
+/* The point of a choice (the second camel coordinate doubled, so that one lengthscale fits both), and its raw value. */
+static double point(const scenario *s, size_t group, size_t choice, double *x) {
+    if (s->dim == 2) {
+        const size_t row = choice / CAMEL_SIDE, column = choice % CAMEL_SIDE;
+        const double a = -2 + 4 * (double)column / (CAMEL_SIDE - 1);
+        const double b = -1 + 2 * (double)row / (CAMEL_SIDE - 1);
+        x[0] = a;
+        x[1] = 2 * b;
+        return -((4 - 2.1 * a * a + a * a * a * a / 3) * a * a + a * b + (-4 + 4 * b * b) * b * b);
+    }
+    const double v = s->lower + (s->upper - s->lower) * (double)choice / (double)(s->choices - 1);
+    x[0] = v;
+    if (s->groups == 20) {
+        return -0.5 * (v * v * v * v - 16 * v * v + 5 * v);
+    }
+    const double wave = sin((double)group * v * v / acos(-1));
+    return sin(v) * wave * wave;
+}
+
+static tacet_status fill_group(joint_domain *d, size_t g, const tacet_kernel *kernel, tacet_error *err) {
+    const scenario *s = d->scenario;
+    double *X = d->X;
+    for (size_t c = 0; c < s->choices; c++) {
+        d->value[c + g * s->choices] = point(s, g, c, X + c * s->dim);
+    }
+    tacet_features *features = NULL;
+    tacet_status status =
+        tacet_features_create_mercer_points(&features, kernel, X, s->dim, NULL, s->choices, s->features, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t m = tacet_features_dim(features);
+    double *Phi = malloc(m * s->choices * sizeof(double));
+    if (Phi != NULL) {
+        tacet_features_eval(features, Phi, X, s->dim, s->choices);
+        for (size_t i = 0; i < m * s->choices; i++) {
+            Phi[i] /= sqrt((double)s->groups);
+        }
+        d->groups[g] = (tacet_fixed_group){Phi, m, s->choices};
+    }
+    tacet_features_free(features);
+    return Phi == NULL ? TACET_NO_MEMORY : TACET_OK;
+}
+
+/* Features for the published algorithm, which evaluates them at all arms every round: from a coarse grid of landmarks,
+ * so that this costs 49 kernel values an arm instead of 961. */
+static tacet_status few_landmarks(joint_domain *d, const tacet_kernel *kernel, tacet_error *err) {
+    enum { EVERY = 5, SIDE = CAMEL_SIDE / EVERY + 1 };
+    double Z[2 * SIDE * SIDE];
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+        const size_t row = i / SIDE * EVERY, column = i % SIDE * EVERY;
+        memcpy(Z + 2 * i, d->X + 2 * (row * CAMEL_SIDE + column), 2 * sizeof *Z);
+    }
+    return tacet_features_create_nystrom(&d->features, kernel, Z, 2, (size_t)SIDE * SIDE, d->scenario->features, err);
+}
+
+/* Additive quadrature Fourier features, as in the paper: one coordinate a group. */
+static tacet_status additive(joint_domain *d, tacet_error *err) {
+    enum { GROUPS_MOST = 20 };
+    const scenario *s = d->scenario;
+    size_t groups[GROUPS_MOST];
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    for (size_t g = 0; g < s->groups; g++) {
+        groups[g] = g;
+    }
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = s->groups;
+    spec.lengthscales = &s->lengthscale;
+    spec.groups = groups;
+    spec.group_count = s->groups;
+    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    if (status == TACET_OK) {
+        status = tacet_features_create_qff(&d->features, kernel, s->order, err);
+    }
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+static void scale(joint_domain *d) {
+    const scenario *s = d->scenario;
+    double range = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t g = 0; g < s->groups; g++) {
+            double *v = d->value + g * s->choices, low = INFINITY, high = -INFINITY;
+            for (size_t c = 0; c < s->choices; c++) {
+                low = fmin(low, v[c]);
+                high = fmax(high, v[c]);
+            }
+            for (size_t c = 0; pass == 1 && c < s->choices; c++) {
+                v[c] = (v[c] - low) / range;
+            }
+            range += pass == 0 ? high - low : 0;
+        }
+    }
+}
+
+tacet_status joint_domain_create(joint_domain **out, const char *name, tacet_error *err) {
+    *out = NULL;
+    const scenario *s = NULL;
+    for (size_t i = 0; i < sizeof SCENARIOS / sizeof SCENARIOS[0]; i++) {
+        s = strcmp(name, SCENARIOS[i].name) == 0 ? &SCENARIOS[i] : s;
+    }
+    if (s == NULL) {
+        err->status = TACET_INVALID;
+        (void)snprintf(err->message, sizeof err->message,
+                       "--scenario is contextual, camelback, styblinski20 or michalewicz10");
+        return TACET_INVALID;
+    }
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = s->dim;
+    spec.lengthscales = &s->lengthscale;
+    tacet_kernel *kernel = NULL;
+    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    joint_domain *d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        status = TACET_NO_MEMORY;
+    } else {
+        d->scenario = s;
+        d->X = malloc(s->choices * s->dim * sizeof(double));
+        d->groups = calloc(s->groups, sizeof *d->groups);
+        d->value = calloc(s->groups * s->choices, sizeof(double));
+        status = d->groups == NULL || d->value == NULL || d->X == NULL ? TACET_NO_MEMORY : status;
+    }
+    for (size_t g = 0; status == TACET_OK && g < s->groups; g++) {
+        status = fill_group(d, g, kernel, err);
+    }
+    if (status == TACET_OK) {
+        status = s->groups == 1 ? few_landmarks(d, kernel, err) : additive(d, err);
+    }
+    tacet_kernel_free(kernel);
+    if (status != TACET_OK) {
+        joint_domain_free(d);
+        return status;
+    }
+    scale(d);
+    *out = d;
+    return TACET_OK;
+}
+
+void joint_domain_free(joint_domain *d) {
+    if (d != NULL) {
+        for (size_t g = 0; d->groups != NULL && g < d->scenario->groups; g++) {
+            free((double *)(uintptr_t)d->groups[g].Phi);
+        }
+        tacet_features_free(d->features);
+        free(d->X);
+        free(d->groups);
+        free(d->value);
+        free(d);
+    }
+}
+
+static double mean_of(const joint_domain *d, const size_t *arm) {
+    double sum = 0;
+    for (size_t g = 0; g < d->scenario->groups; g++) {
+        sum += d->value[arm[g] + g * d->scenario->choices];
+    }
+    return sum;
+}
+
+/* What a run has cost so far, and after each tenth of its rounds. */
+typedef struct track {
+    double regret, *curve; /* curve: 10 */
+    uint64_t t, rounds;
+} track;
+
+static void lose(track *k, double loss) {
+    k->regret += loss;
+    k->t++;
+    for (uint64_t c = 0; c < 10; c++) {
+        if (k->t == (k->rounds * (c + 1) + 9) / 10) {
+            k->curve[c] = k->regret;
+        }
+    }
+}
+
+static double reward(double mean, tacet_simrng *rng) {
+    return fmin(fmax(mean + REWARD_SD * tacet_simrng_normal(rng), 0), 1);
+}
+
+static tacet_status run_shipped(const joint_domain *d, track *out, const tacet_central_fixed_settings *settings,
+                                uint64_t seed, uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
+    tacet_noise *noise = NULL;
+    tacet_central_fixed *study = NULL;
+    tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
+    if (status == TACET_OK) {
+        tacet_central_fixed_settings own = *settings;
+        own.learner.coin_seed = seed + 1000003 * trial;
+        const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a bandit", .to_whom = "all"};
+        status = tacet_central_fixed_create(&study, d->groups, d->scenario->groups, &own, &ask, err);
+    }
+    for (uint64_t t = 0; status == TACET_OK && t < settings->rounds; t++) {
+        uint64_t ticket = 0;
+        status = tacet_central_fixed_suggest(study, arm, &ticket, err);
+        if (status == TACET_OK) {
+            const double mean = mean_of(d, arm);
+            lose(out, 1 - mean);
+            status = tacet_central_fixed_observe(study, ticket, reward(mean, rng), err);
+        }
+    }
+    tacet_central_fixed_free(study);
+    tacet_noise_close(noise);
+    return status;
+}
+
+/* The arms that the published algorithm scores in a round. One group: all of them. Many: they cannot be enumerated, so
+ * its maximisation is a search that goes on over the rounds: the arm played last, it with one coordinate changed (every
+ * value of a few coordinates), and arms at random. All of it is public: coins, and what was suggested. */
+enum { RANDOM_ARMS = 64, MOVED_GROUPS = 5, OFFERED_MOST = 1 + RANDOM_ARMS + MOVED_GROUPS * LEVELS };
+
+typedef struct offer {
+    size_t *choices; /* groups x OFFERED_MOST; NULL: one group */
+    double *points;  /* the same as coordinates */
+    size_t count;
+    size_t *last; /* groups */
+} offer;
+
+static void add_arm(const scenario *s, offer *o, const size_t *arm) {
+    memcpy(o->choices + o->count * s->groups, arm, s->groups * sizeof *arm);
+    for (size_t g = 0; g < s->groups; g++) {
+        (void)point(s, g, arm[g], o->points + o->count * s->groups + g);
+    }
+    o->count++;
+}
+
+static void make_offer(const scenario *s, offer *o, size_t *arm, tacet_simrng *coin) {
+    o->count = 0;
+    add_arm(s, o, o->last);
+    for (size_t i = 0; i < MOVED_GROUPS; i++) {
+        const size_t g = tacet_simrng_below(coin, s->groups);
+        memcpy(arm, o->last, s->groups * sizeof *arm);
+        for (size_t c = 0; c < s->choices; c++) {
+            arm[g] = c;
+            add_arm(s, o, arm);
+        }
+    }
+    for (size_t i = 0; i < RANDOM_ARMS; i++) {
+        for (size_t g = 0; g < s->groups; g++) {
+            arm[g] = tacet_simrng_below(coin, s->choices);
+        }
+        add_arm(s, o, arm);
+    }
+}
+
+static tacet_status run_published(const joint_domain *d, track *out, const tacet_central_published_settings *settings,
+                                  uint64_t seed, uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
+    const scenario *s = d->scenario;
+    tacet_noise *noise = NULL;
+    tacet_policy *policy = NULL;
+    tacet_simrng coin;
+    offer o = {0};
+    tacet_simrng_init(&coin, seed, (uint64_t)1 << 33 | trial);
+    tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
+    if (status == TACET_OK) {
+        const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a bandit", .to_whom = "all"};
+        status = tacet_central_published_create(&policy, d->features, settings, &ask, err);
+    }
+    if (status == TACET_OK && s->groups > 1) {
+        o.choices = calloc(s->groups * OFFERED_MOST, sizeof *o.choices);
+        o.points = calloc(s->groups * OFFERED_MOST, sizeof *o.points);
+        o.last = calloc(s->groups, sizeof *o.last);
+        status = o.choices == NULL || o.points == NULL || o.last == NULL
+                     ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a decision set")
+                     : TACET_OK;
+    }
+    for (uint64_t t = 0; status == TACET_OK && t < settings->rounds; t++) {
+        tacet_round round = {.points = d->X, .ld = s->dim, .d = s->dim, .count = s->choices};
+        tacet_suggestion suggestion;
+        if (o.choices != NULL) {
+            make_offer(s, &o, arm, &coin);
+            round = (tacet_round){.points = o.points, .ld = s->groups, .d = s->groups, .count = o.count};
+        }
+        status = tacet_policy_suggest(policy, &suggestion, &round, err);
+        if (status == TACET_OK) {
+            if (o.choices != NULL) {
+                memcpy(o.last, o.choices + suggestion.index * s->groups, s->groups * sizeof *o.last);
+            }
+            const double mean = o.choices != NULL ? mean_of(d, o.last) : d->value[suggestion.index];
+            lose(out, 1 - mean);
+            status = tacet_policy_observe(policy, suggestion.ticket, reward(mean, rng), err);
+        }
+    }
+    free(o.choices);
+    free(o.points);
+    free(o.last);
+    tacet_policy_free(policy);
+    tacet_noise_close(noise);
+    return status;
+}
+
+/* The same learner on exact sums. */
+static tacet_status run_plain(const joint_domain *d, track *out, const tacet_central_fixed_settings *settings,
+                              uint64_t seed, uint64_t trial, tacet_simrng *rng, tacet_error *err) {
+    tacet_fixed_settings own = settings->learner;
+    own.coin_seed = seed + 1000003 * trial;
+    own.distinct = PLAIN_DISTINCT;
+    tacet_fixed_learner *learner = NULL;
+    tacet_status status = tacet_fixed_learner_create(&learner, d->groups, d->scenario->groups, &own, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t m = tacet_fixed_learner_dim(learner);
+    double *u = calloc(2 * m, sizeof(double)), length = PLAIN_FIRST;
+    status = u == NULL ? TACET_NO_MEMORY : status;
+    for (uint64_t t = 0; status == TACET_OK && t < settings->rounds;) {
+        const size_t n = (size_t)fmin(ceil(length), (double)(settings->rounds - t));
+        length *= PLAIN_GROWTH;
+        status = tacet_fixed_learner_plan(learner, n, err);
+        memset(u, 0, m * sizeof(double));
+        for (size_t i = 0; status == TACET_OK && i < n; i++, t++) {
+            const double mean = mean_of(d, tacet_fixed_learner_arm(learner, i));
+            lose(out, 1 - mean);
+            const double v = reward(mean, rng) - 0.5;
+            tacet_fixed_learner_vector(learner, u + m, i);
+            for (size_t k = 0; k < m; k++) {
+                u[k] += v * u[m + k];
+            }
+        }
+        if (status == TACET_OK) {
+            status = tacet_fixed_learner_update(learner, u, 0, err);
+        }
+    }
+    free(u);
+    tacet_fixed_learner_free(learner);
+    return status;
+}
+
+tacet_status joint_domain_run(const joint_domain *d, double *regret, double *curve, joint_domain_player player,
+                              const tacet_central_fixed_settings *settings,
+                              const tacet_central_published_settings *published, uint64_t seed, uint64_t trial,
+                              tacet_error *err) {
+    tacet_simrng rng;
+    track out = {.curve = curve, .rounds = settings->rounds};
+    tacet_simrng_init(&rng, seed, trial);
+    size_t *arm = calloc(d->scenario->groups, sizeof *arm);
+    if (arm == NULL) {
+        return TACET_NO_MEMORY;
+    }
+    tacet_status status = TACET_OK;
+    if (player == JOINT_DOMAIN_NONPRIVATE) {
+        status = run_plain(d, &out, settings, seed, trial, &rng, err);
+    } else if (player == JOINT_DOMAIN_PUBLISHED) {
+        status = run_published(d, &out, published, seed, trial, arm, &rng, err);
+    } else if (player == JOINT_DOMAIN_SHIPPED) {
+        status = run_shipped(d, &out, settings, seed, trial, arm, &rng, err);
+    } else {
+        for (uint64_t t = 0; t < settings->rounds; t++) {
+            for (size_t g = 0; g < d->scenario->groups; g++) {
+                arm[g] = tacet_simrng_below(&rng, d->scenario->choices);
+            }
+            lose(&out, 1 - mean_of(d, arm));
+        }
+    }
+    *regret = out.regret;
+    free(arm);
+    return status;
+}

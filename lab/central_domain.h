@@ -1,0 +1,33 @@
+/* joint_domain.h - fixed-domain problems of section 6.2 of Dubey (AISTATS 2021), and their simulation.
+ *
+ * The paper leaves noise, scaling and kernels open; here every function is scaled to [0, 1] over its domain, a reward
+ * is the function plus N(0, 0.1^2), clipped to [0, 1]. camelback      six-hump camel on [-2, 2] x [-1, 1], a grid of 31
+ * x 31 points styblinski20   Styblinski–Tang, 20 coordinates in [-4, 4], 41 values each michalewicz10  sum of sin(x_i)
+ * sin(i x_i^2 / pi)^2, i = 0 … 9, x_i in [0, 1], 41 values each Ring: programs; made-up data. */
+#ifndef TACET_LAB_CENTRAL_DOMAIN_H
+#define TACET_LAB_CENTRAL_DOMAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/central/trusted/policy.h>
+#include <tacet/central/trusted/fixed.h>
+
+typedef struct joint_domain joint_domain;
+typedef enum joint_domain_player {
+    JOINT_DOMAIN_PUBLISHED, /* one group: all arms are scored; many: additive QFF, arms found by a search */
+    JOINT_DOMAIN_SHIPPED,
+    JOINT_DOMAIN_NONPRIVATE,
+    JOINT_DOMAIN_RANDOM
+} joint_domain_player;
+
+/* INVALID names the scenarios. NO_MEMORY. */
+tacet_status joint_domain_create(joint_domain **out, const char *scenario, tacet_error *err);
+void joint_domain_free(joint_domain *domain);
+/* One run; *regret is cumulative, curve[0 … 9] that after each tenth of the rounds. eps and delta are used by the
+ * private players only; `published` by PUBLISHED only. */
+tacet_status joint_domain_run(const joint_domain *domain, double *regret, double *curve, joint_domain_player player,
+                              const tacet_central_fixed_settings *settings,
+                              const tacet_central_published_settings *published, uint64_t seed, uint64_t trial,
+                              tacet_error *err);
+
+#endif

@@ -1,0 +1,207 @@
+/* joint_env.c - contextual problems: that of section 6.1, and made-up ones. Ring: programs; made-up data. */
+#include "central_env.h"
+
+#include "core/fail.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double RADIUS = 2, GOOD = 0.8, LOW = 0.6, GOOD_SHARE = 0.005;
+enum { PAPER_DIM = 2, PAPER_BUMPS = 4, PROBES = 4000, PAPER_FEATURES = 25, MOST_FEATURES = 100, QFF_ORDER = 10 };
+static const double ZERO[JOINT_ENV_MOST_DIM] = {0, 0, 0};
+static const double ONE[JOINT_ENV_MOST_DIM] = {1, 1, 1};
+
+size_t joint_world_dim(const joint_world *world) {
+    return world->dim == 0 ? PAPER_DIM : world->dim;
+}
+
+tacet_domain joint_world_domain(const joint_world *world) {
+    if (world->dim == 0) {
+        return (tacet_domain){.kind = TACET_DOMAIN_BALL, .d = PAPER_DIM, .radius = RADIUS};
+    }
+    return (tacet_domain){.kind = TACET_DOMAIN_BOX, .d = world->dim, .lower = ZERO, .upper = ONE};
+}
+
+double joint_world_lengthscale(const joint_world *world) {
+    return world->dim == 0 ? 1 : world->lengthscale;
+}
+
+/* As many as there are cells of a lengthscale, with a border: 25 at a quarter of the side of a square. */
+size_t joint_world_features(const joint_world *world) {
+    if (world->dim == 0) {
+        return PAPER_FEATURES;
+    }
+    const double cells = pow(1 + 1 / world->lengthscale, (double)world->dim);
+    return (size_t)fmin(MOST_FEATURES, fmax(5, ceil(cells)));
+}
+
+static size_t order(const joint_world *world) {
+    return world->dim == 0 || world->dim == 2 ? 14 : world->dim == 1 ? 40 : 8;
+}
+
+tacet_status joint_world_features_create(tacet_features **out, const joint_world *world, bool published, size_t count,
+                                         tacet_error *err) {
+    const tacet_domain domain = joint_world_domain(world);
+    const double lengthscale = joint_world_lengthscale(world);
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    *out = NULL;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = domain.d;
+    spec.lengthscales = &lengthscale;
+    spec.lengthscale_count = 1;
+    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    if (status == TACET_OK) {
+        status = published ? tacet_features_create_qff(out, kernel, QFF_ORDER, err)
+                           : tacet_features_create_mercer(out, kernel, &domain, order(world), count, err);
+    }
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+static void uniform_in_ball(tacet_simrng *rng, double *x) {
+    const double angle = 2 * acos(-1) * tacet_simrng_uniform(rng);
+    const double radius = RADIUS * sqrt(tacet_simrng_uniform(rng));
+    x[0] = radius * cos(angle);
+    x[1] = radius * sin(angle);
+}
+
+static double value(const joint_env *env, const double *x) {
+    double sum = 0;
+    for (size_t i = 0; i < env->bumps; i++) {
+        double square = 0;
+        for (size_t c = 0; c < env->dim; c++) {
+            const double e = (x[c] - env->centre[env->dim * i + c]) / env->lengthscale;
+            square += e * e;
+        }
+        sum += env->coefficient[i] * exp(-0.5 * square);
+    }
+    return sum;
+}
+
+/* Uniform in the unit L1 ball: exponential magnitudes on the simplex, scaled by u^(1/n), random signs. Returns the sum
+ * of the positive ones, an upper bound of the function. */
+static double draw_function(joint_env *env) {
+    double sum = 0, positive = 0;
+    for (size_t i = 0; i < PAPER_BUMPS; i++) {
+        uniform_in_ball(&env->rng, env->centre + 2 * i);
+        env->coefficient[i] = tacet_simrng_exponential(&env->rng);
+        sum += env->coefficient[i];
+    }
+    const double scale = pow(tacet_simrng_uniform(&env->rng), 1.0 / PAPER_BUMPS) / sum;
+    for (size_t i = 0; i < PAPER_BUMPS; i++) {
+        env->coefficient[i] *= tacet_simrng_uniform(&env->rng) < 0.5 ? -scale : scale;
+        positive += fmax(0, env->coefficient[i]);
+    }
+    return positive;
+}
+
+/* The paper's function, and its pool of arms. */
+static void draw_paper(joint_env *env) {
+    do {
+        env->low = env->good = 0;
+        if (draw_function(env) < GOOD) {
+            continue;
+        }
+        for (size_t i = 0; i < JOINT_ENV_POOL; i++) {
+            double x[PAPER_DIM];
+            uniform_in_ball(&env->rng, x);
+            const double f = value(env, x);
+            if (f <= LOW) {
+                memcpy(env->pool + PAPER_DIM * env->low++, x, sizeof x);
+            } else if (f >= GOOD) {
+                memcpy(env->pool + PAPER_DIM * (JOINT_ENV_POOL - ++env->good), x, sizeof x);
+            }
+        }
+    } while ((double)env->good < GOOD_SHARE * JOINT_ENV_POOL || env->low == 0);
+}
+
+static void uniform_in_box(joint_env *env, double *x) {
+    for (size_t c = 0; c < env->dim; c++) {
+        x[c] = tacet_simrng_uniform(&env->rng);
+    }
+}
+
+static void draw_made_up(joint_env *env) {
+    for (size_t i = 0; i < env->bumps; i++) {
+        uniform_in_box(env, env->centre + env->dim * i);
+        env->coefficient[i] = tacet_simrng_normal(&env->rng);
+    }
+    double largest = -INFINITY;
+    env->least = INFINITY;
+    for (size_t i = 0; i < PROBES; i++) {
+        double x[JOINT_ENV_MOST_DIM];
+        uniform_in_box(env, x);
+        const double f = value(env, x);
+        env->least = fmin(env->least, f);
+        largest = fmax(largest, f);
+    }
+    env->range = largest - env->least;
+}
+
+tacet_status joint_env_create(joint_env **out, const joint_world *world, uint64_t seed, uint64_t trial,
+                              tacet_error *err) {
+    *out = NULL;
+    if (world->dim > JOINT_ENV_MOST_DIM || (world->dim > 0 && !(world->lengthscale > 0 && world->noise >= 0))) {
+        return tacet__fail(err, TACET_INVALID, "at most %d coordinates, a positive lengthscale, no negative noise",
+                           JOINT_ENV_MOST_DIM);
+    }
+    joint_env *env = calloc(1, sizeof *env);
+    double *pool = world->dim == 0 ? malloc(sizeof(double) * PAPER_DIM * JOINT_ENV_POOL) : NULL;
+    if (env == NULL || (world->dim == 0 && pool == NULL)) {
+        free(env);
+        free(pool);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a problem");
+    }
+    *env = (joint_env){.world = *world,
+                       .dim = joint_world_dim(world),
+                       .bumps = world->dim == 0 ? PAPER_BUMPS : JOINT_ENV_MOST_BUMPS,
+                       .lengthscale = joint_world_lengthscale(world),
+                       .pool = pool};
+    tacet_simrng_init(&env->rng, seed, trial);
+    if (pool != NULL) {
+        draw_paper(env);
+    } else {
+        draw_made_up(env);
+    }
+    *out = env;
+    return TACET_OK;
+}
+
+void joint_env_free(joint_env *env) {
+    if (env != NULL) {
+        free(env->pool);
+        free(env);
+    }
+}
+
+double joint_env_mean(const joint_env *env, const double *x) {
+    const double f = value(env, x);
+    return fmin(fmax(env->pool != NULL ? f : (f - env->least) / env->range, 0), 1);
+}
+
+double joint_env_round(joint_env *env, double *arms, size_t count) {
+    const size_t place = tacet_simrng_below(&env->rng, count);
+    double best = 0;
+    for (size_t a = 0; a < count; a++) {
+        double *x = arms + env->dim * a;
+        if (env->pool == NULL) {
+            uniform_in_box(env, x);
+        } else {
+            const size_t k = a == place ? JOINT_ENV_POOL - 1 - tacet_simrng_below(&env->rng, env->good)
+                                        : tacet_simrng_below(&env->rng, env->low);
+            memcpy(x, env->pool + PAPER_DIM * k, PAPER_DIM * sizeof(double));
+        }
+        best = fmax(best, joint_env_mean(env, x));
+    }
+    return best;
+}
+
+double joint_env_reward(joint_env *env, const double *x) {
+    const double mean = joint_env_mean(env, x);
+    if (env->pool != NULL) {
+        return tacet_simrng_uniform(&env->rng) < mean ? 1 : 0;
+    }
+    return fmin(fmax(mean + env->world.noise * tacet_simrng_normal(&env->rng), 0), 1);
+}

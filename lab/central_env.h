@@ -1,0 +1,65 @@
+/* joint_env.h - contextual problems for bandits: that of section 6.1 of Dubey (AISTATS 2021), as far as the paper
+ * defines it, and made-up ones of any dimension.
+ *
+ * The paper's: the domain is the ball of radius 2 in R^2. The function is a sum of four squared-exponential bumps of
+ * lengthscale 1 with uniform centres and a coefficient vector uniform in the unit L1 ball, drawn again until at least
+ * 0.5 % of the ball has f >= 0.8. Every round offers `arms` arms: one, in a random place, uniform among points with f
+ * >= 0.8, the others uniform among points with f <= 0.6 (from a pool of 40,000 points). Rewards are Bernoulli with mean
+ * f clipped to [0, 1].
+ *
+ * Made-up: the unit box, 32 bumps of the given lengthscale with uniform centres and normal coefficients, brought to [0,
+ * 1] by its least and largest value on 4,000 points; arms are uniform in the box; a reward is f plus normal noise,
+ * clipped to [0, 1]. Ring: programs; made-up data. */
+#ifndef TACET_LAB_CENTRAL_ENV_H
+#define TACET_LAB_CENTRAL_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/gp/features.h>
+#include <tacet/core/simrng.h>
+#include <tacet/core/status.h>
+
+enum { JOINT_ENV_POOL = 40000, JOINT_ENV_MOST_BUMPS = 32, JOINT_ENV_MOST_DIM = 3 };
+
+/* dim = 0: the paper's. */
+typedef struct joint_world {
+    size_t dim;
+    double lengthscale; /* as a fraction of the box's side */
+    double noise;       /* standard deviation of a reward */
+} joint_world;
+
+typedef struct joint_env {
+    joint_world world;
+    size_t dim, bumps;
+    double lengthscale;
+    double coefficient[JOINT_ENV_MOST_BUMPS];
+    double centre[JOINT_ENV_MOST_DIM * JOINT_ENV_MOST_BUMPS];
+    double *pool; /* paper: low points from the front, good points from the back; NULL: made-up */
+    size_t low, good;
+    double least, range; /* made-up: of the sum of bumps */
+    tacet_simrng rng;
+} joint_env;
+
+/* What is public of a world: its dimension, domain and lengthscale in the domain's units. */
+size_t joint_world_dim(const joint_world *world);
+tacet_domain joint_world_domain(const joint_world *world);
+double joint_world_lengthscale(const joint_world *world);
+/* Mercer features that a model of it takes: 25 for the paper's. */
+size_t joint_world_features(const joint_world *world);
+/* Features of its domain: `count` Mercer features, or (published) quadrature Fourier features as in the paper. */
+tacet_status joint_world_features_create(tacet_features **out, const joint_world *world, bool published, size_t count,
+                                         tacet_error *err);
+
+/* The `trial`-th function of a seed. INVALID: a dimension above JOINT_ENV_MOST_DIM, a lengthscale that is not positive,
+ * negative noise. NO_MEMORY. */
+tacet_status joint_env_create(joint_env **out, const joint_world *world, uint64_t seed, uint64_t trial,
+                              tacet_error *err);
+void joint_env_free(joint_env *env);
+/* Mean reward at x. */
+double joint_env_mean(const joint_env *env, const double *x);
+/* Fills a decision set (dim x arms); returns the best mean in it. */
+double joint_env_round(joint_env *env, double *arms, size_t count);
+double joint_env_reward(joint_env *env, const double *x); /* in [0, 1] */
+
+#endif

@@ -1,0 +1,308 @@
+/* usca_trial.c - a trial of `tacet simulate usca`, from the draw of its function to its error.
+ * Ring: programs. Source: Pavlovic, Salgia, Zhao 2025 (USCA), eq. (1) for the error; `faithful` draws their random
+ * approximating set anew in each trial. Differs: what does not depend on data (features, plan, certificates) is taken
+ * from the simulation, not made again. */
+#include "contextual_trial.h"
+
+#include "core/fail.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+
+enum { CENTRES = 20, STREAMS = 4 };
+
+typedef struct problem {
+    double centre[CENTRES * TACET_CONTEXTUAL_DIM_MOST];
+    double weight[CENTRES];
+} problem;
+
+static uint64_t stream(size_t trial, unsigned purpose) {
+    return (uint64_t)trial * STREAMS + purpose;
+}
+
+static const tacet_kernel *kernel_of(const usca_simulation *s) {
+    return tacet_features_kernel(s->basis->features);
+}
+
+static void draw_problem(const usca_simulation *s, problem *p, size_t trial) {
+    tacet_simrng rng;
+    double norm2 = 0;
+    tacet_simrng_init(&rng, s->seed, stream(trial, 0));
+    for (size_t j = 0; j < CENTRES; j++) {
+        for (size_t c = 0; c < s->d; c++) {
+            p->centre[j * s->d + c] = tacet_simrng_uniform(&rng);
+        }
+        p->weight[j] = tacet_simrng_normal(&rng);
+    }
+    for (size_t i = 0; i < CENTRES; i++) {
+        for (size_t j = 0; j < CENTRES; j++) {
+            norm2 += p->weight[i] * p->weight[j] *
+                     tacet_kernel_eval(kernel_of(s), p->centre + i * s->d, p->centre + j * s->d);
+        }
+    }
+    for (size_t j = 0; j < CENTRES; j++) {
+        p->weight[j] /= sqrt(norm2);
+    }
+}
+
+static double f_at(const usca_simulation *s, const problem *p, const double *w) {
+    double row[CENTRES];
+    tacet_kernel_row(kernel_of(s), row, p->centre, s->d, CENTRES, w);
+    return tacet__dot(row, p->weight, CENTRES);
+}
+
+static tacet_status log_rounds(const usca_simulation *s, tacet_contextual_learner *l, const problem *p, size_t trial,
+                               tacet_error *err) {
+    tacet_simrng rng;
+    tacet_status status = TACET_OK;
+    tacet_simrng_init(&rng, s->seed, stream(trial, 1));
+    for (size_t t = 0; t < s->rounds && status == TACET_OK; t++) {
+        double w[TACET_CONTEXTUAL_DIM_MOST];
+        for (size_t c = 0; c < s->d; c++) {
+            w[c] = tacet_simrng_uniform(&rng);
+        }
+        const double y = f_at(s, p, w) + s->noise * tacet_simrng_normal(&rng);
+        status = tacet_contextual_learner_add(l, w, y, err);
+    }
+    return status;
+}
+
+/* f of all actions in one context, and the largest. */
+static double values_in(const usca_simulation *s, const problem *p, double *f, size_t context) {
+    double top = -INFINITY;
+    double w[TACET_CONTEXTUAL_DIM_MOST];
+    memcpy(w + s->dim_action, s->context + context * s->dim_context, s->dim_context * sizeof *w);
+    for (size_t i = 0; i < s->actions; i++) {
+        memcpy(w, s->action + i * s->dim_action, s->dim_action * sizeof *w);
+        f[i] = f_at(s, p, w);
+        top = fmax(top, f[i]);
+    }
+    return top;
+}
+
+/* The non-private reference: ridge regression with the feature space's own Gram matrix, eq. (2). */
+static tacet_status ridge(const usca_simulation *s, const tacet_contextual_learner *l, tacet_contextual_model **out,
+                          tacet_error *err) {
+    enum { TILE = 256 };
+    const size_t m = tacet_contextual_basis_dim(s->basis);
+    double *G = TACET__ZALLOC(double, m *m);
+    double *b = TACET__ZALLOC(double, m);
+    double *phi = TACET__ALIGNED(double, m *TILE);
+    tacet_status status =
+        G == NULL || b == NULL || phi == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for ridge") : TACET_OK;
+    for (size_t at = 0; at < l->count && status == TACET_OK; at += TILE) {
+        const size_t n = l->count - at < TILE ? l->count - at : TILE;
+        const double *first = l->records + at * (s->d + 1);
+        tacet_features_eval(s->basis->features, phi, first, s->d + 1, n);
+        tacet__syrk(false, m, n, 1, phi, m, 1, G, m);
+        for (size_t j = 0; j < n; j++) {
+            tacet__axpy(b, first[j * (s->d + 1) + s->d], phi + j * m, m);
+        }
+    }
+    for (size_t j = 0; j < m && status == TACET_OK; j++) {
+        G[j * m + j] += fmax(s->noise * s->noise, 1e-6) / l->prior_var; /* the Bayesian tau */
+    }
+    if (status == TACET_OK) {
+        status = tacet__cholesky(G, m, m, NULL, NULL, err);
+    }
+    if (status == TACET_OK) {
+        const tacet_contextual_parts claims = {.eps = 1e308};
+        tacet__chol_solve(m, G, m, b);
+        status = tacet__contextual_model_from(out, l, b, m, &claims, err);
+    }
+    free(G);
+    free(b);
+    free(phi);
+    return status;
+}
+
+/* Mean loss of a model's best actions. */
+static tacet_status model_error(const usca_simulation *s, const problem *p, const tacet_contextual_model *model,
+                                double *loss, double *f, double *means, tacet_error *err) {
+    for (size_t k = 0; k < s->contexts; k++) {
+        size_t best = 0;
+        const double top = values_in(s, p, f, k);
+        const tacet_status status =
+            tacet_contextual_predict(model, &best, means, s->action, s->actions, s->context + k * s->dim_context, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        *loss += (top - f[best]) / (double)s->contexts;
+    }
+    return TACET_OK;
+}
+
+static tacet_status choice_error(const usca_simulation *s, const problem *p, const tacet_contextual_learner *l,
+                                 const tacet_ask *ask, double *loss, double *f, tacet_error *err) {
+    tacet_contextual_chooser *chooser = NULL;
+    tacet_status status = tacet__contextual_chooser_begin(
+        &chooser, l, s->algorithm == USCA_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, s->used_tau,
+        s->sup, err);
+    for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
+        const double top = values_in(s, p, f, k);
+        for (size_t draw = 0; draw < s->draws && status == TACET_OK; draw++) {
+            tacet_release *chosen = NULL;
+            status = tacet__contextual_choose_with(chooser, &chosen, ask, s->U + k * s->m * s->actions, s->actions,
+                                                   s->bounds[k], err);
+            if (status == TACET_OK) {
+                *loss += (top - f[(size_t)tacet_release_values(chosen)[0]]) / (double)(s->contexts * s->draws);
+            }
+            tacet_release_free(chosen);
+        }
+    }
+    tacet_contextual_chooser_free(chooser);
+    return status;
+}
+
+/* u of n points (unit box, stride `stride`) into out (m x n). */
+static void levers(const tacet__lever *lever, double *out, const double *X, size_t stride, size_t n) {
+    tacet_features_eval(lever->features, out, X, stride, n);
+    tacet__lever_apply(lever, out, n);
+}
+
+/* Z~ = 1/K sum over T K random points of phi phi' + tau I, as its Cholesky factor. Eqs (4) and (5) on this set are u'v
+ * and |u|^2 with u = L^-1 phi (test_base_usca has the comparison). */
+static tacet_status random_operator(const usca_simulation *s, double *L, double tau, size_t trial, tacet_error *err) {
+    enum { TILE = 128 };
+    const size_t m = s->basis->features->m;
+    double points[TILE * TACET_CONTEXTUAL_DIM_MOST];
+    tacet_simrng rng;
+    double *phi = TACET__ALIGNED(double, m *TILE);
+    if (phi == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the approximating set");
+    }
+    tacet_simrng_init(&rng, s->seed, stream(trial, 3));
+    for (size_t left = s->points; left > 0;) {
+        const size_t n = left < TILE ? left : TILE;
+        for (size_t i = 0; i < n * s->d; i++) {
+            points[i] = tacet_simrng_uniform(&rng);
+        }
+        tacet_features_eval(s->basis->features, phi, points, s->d, n);
+        tacet__syrk(false, m, n, (double)s->rounds / (double)s->points, phi, m, 1, L, m);
+        left -= n;
+    }
+    free(phi);
+    for (size_t j = 0; j < m; j++) {
+        L[j * m + j] += tau;
+    }
+    return tacet__cholesky(L, m, m, NULL, NULL, err);
+}
+
+/* The paper's algorithm with its random approximating set: a certificate for each trial's own operator. */
+static tacet_status faithful_error(const usca_simulation *s, const problem *p, const tacet_contextual_learner *l,
+                                   const tacet_ask *ask, double *loss, double *f, size_t trial, tacet_error *err) {
+    const size_t m = s->basis->features->m;
+    const double tau = s->tau > 0 ? s->tau : 1;
+    double *L = TACET__ZALLOC(double, m *m);
+    double *U = TACET__ALIGNED(double, m * s->actions);
+    double *v = TACET__ZALLOC(double, m);
+    double *points = TACET__ZALLOC(double, s->actions * s->d);
+    const tacet__lever lever = {
+        .features = s->basis->features, .L = L, .tau = tau, .d = s->d, .lengthscale = s->basis->unit_lengthscale};
+    tacet_contextual_certificate sup = {0};
+    tacet_status status = L == NULL || U == NULL || v == NULL || points == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial")
+                              : random_operator(s, L, tau, trial, err);
+    if (status == TACET_OK) {
+        status = tacet__lever_certify(&sup, &lever, NULL, 0, 0.005, 200000, err);
+    }
+    for (size_t i = 0; i < l->count && status == TACET_OK; i++) {
+        levers(&lever, U, l->records + i * (s->d + 1), s->d + 1, 1);
+        tacet__axpy(v, l->records[i * (s->d + 1) + s->d], U, m);
+    }
+    const tacet_contextual_chooser chooser = {.basis = s->basis,
+                                              .rule = TACET_CONTEXTUAL_PUBLISHED,
+                                              .m = m,
+                                              .n = l->count,
+                                              .tau = tau,
+                                              .eps = s->settings.eps,
+                                              .bound = 1,
+                                              .sup = sup.upper,
+                                              .share = sup.upper,
+                                              .v = v};
+    for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
+        const double top = values_in(s, p, f, k);
+        for (size_t i = 0; i < s->actions; i++) {
+            memcpy(points + i * s->d, s->action + i * s->dim_action, s->dim_action * sizeof *points);
+            memcpy(points + i * s->d + s->dim_action, s->context + k * s->dim_context, s->dim_context * sizeof *points);
+        }
+        levers(&lever, U, points, s->d, s->actions);
+        for (size_t draw = 0; draw < s->draws && status == TACET_OK; draw++) {
+            tacet_release *chosen = NULL;
+            status =
+                tacet__contextual_choose_with(&chooser, &chosen, ask, U, s->actions, 2 * sup.upper * sup.upper, err);
+            if (status == TACET_OK) {
+                *loss += (top - f[(size_t)tacet_release_values(chosen)[0]]) / (double)(s->contexts * s->draws);
+            }
+            tacet_release_free(chosen);
+        }
+    }
+    free(L);
+    free(U);
+    free(v);
+    free(points);
+    return status;
+}
+
+static tacet_status uniform_error(const usca_simulation *s, const problem *p, double *loss, double *f) {
+    for (size_t k = 0; k < s->contexts; k++) {
+        const double top = values_in(s, p, f, k);
+        for (size_t i = 0; i < s->actions; i++) {
+            *loss += (top - f[i]) / (double)(s->actions * s->contexts);
+        }
+    }
+    return TACET_OK;
+}
+
+tacet_status usca_trial(void *user, size_t trial, tacet_error *err) {
+    usca_simulation *s = user;
+    problem p;
+    tacet_contextual_learner *l = NULL;
+    tacet_contextual_model *model = NULL;
+    tacet_noise *noise = NULL;
+    double loss = 0;
+    double *f = TACET__ZALLOC(double, 2 * s->actions);
+    tacet_status status = f == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial") : TACET_OK;
+    draw_problem(s, &p, trial);
+    if (status == TACET_OK && s->algorithm == USCA_UNIFORM) {
+        status = uniform_error(s, &p, &loss, f);
+        goto done;
+    }
+    if (status == TACET_OK) {
+        status = tacet_contextual_learner_create(&l, s->basis, &s->settings, err);
+    }
+    if (status == TACET_OK) {
+        status = log_rounds(s, l, &p, trial, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_noise_open_seeded(&noise, s->seed, stream(trial, 2), err);
+    }
+    if (status != TACET_OK) {
+        goto done;
+    }
+    const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "model", .to_whom = "simulation"};
+    if (s->algorithm == USCA_PUBLISHED || s->algorithm == USCA_RANGE) {
+        status = choice_error(s, &p, l, &ask, &loss, f, err);
+        goto done;
+    }
+    if (s->algorithm == USCA_FAITHFUL) {
+        status = faithful_error(s, &p, l, &ask, &loss, f, trial, err);
+        goto done;
+    }
+    status = s->algorithm == USCA_NONPRIVATE ? ridge(s, l, &model, err)
+                                             : tacet__contextual_release_planned(l, &model, &ask, &s->plan, err);
+    if (status == TACET_OK) {
+        status = model_error(s, &p, model, &loss, f, f + s->actions, err);
+    }
+done:
+    s->error[trial] = loss;
+    tacet_contextual_learner_free(l);
+    tacet_contextual_model_free(model);
+    tacet_noise_close(noise);
+    free(f);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* local_problem.h - what `tacet simulate local` plays on: functions of an RKHS on a grid, or a table of measured arms.
+ */
+#ifndef TACET_LAB_LOCAL_PROBLEM_H
+#define TACET_LAB_LOCAL_PROBLEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/gp/kernel.h>
+#include <tacet/core/simrng.h>
+#include <tacet/core/status.h>
+
+typedef enum local_noise { LOCAL_UNIFORM, LOCAL_NORMAL, LOCAL_STUDENT3 } local_noise;
+
+/* Shared by all trials. */
+typedef struct local_problem {
+    tacet_kernel *kernel;
+    double *X; /* d x n; arm numbers for a table */
+    size_t d, n;
+    local_noise noise; /* of synthetic rewards */
+    double noise_scale;
+    bool unit;     /* functions are brought to standard deviation 1 over the arms */
+    double *table; /* n x rows: measured rewards of a table, one of them per play; NULL: synthetic */
+    size_t rows;
+} local_problem;
+
+/* One function: f at the arms, B = max |f|, R and second moment of the reward's noise. */
+typedef struct local_function {
+    double *f;
+    double bound, noise_bound, noise_var;
+    double least, top, mean; /* of f over the arms */
+} local_function;
+
+/* `arms` points spread evenly over [0, 1]. */
+tacet_status local_problem_synthetic(local_problem *p, const char *kernel, double lengthscale, size_t arms,
+                                     local_noise noise, tacet_error *err);
+/* `arms` points uniform in a box of `dim` coordinates; functions of standard deviation 1, uniform noise in
+ * ±noise_scale. */
+tacet_status local_problem_made_up(local_problem *p, const char *kernel, double lengthscale, size_t arms, size_t dim,
+                                   double noise_scale, uint64_t seed, tacet_error *err);
+/* "light": light_train.csv gives the covariance, light_test.csv the rewards; "stocks": stocks.csv gives both. */
+tacet_status local_problem_table(local_problem *p, const char *scenario, const char *folder, tacet_error *err);
+void local_problem_clear(local_problem *p);
+
+/* Synthetic: sum of `support` kernels at random arms with weights uniform in [-1, 1]. f is allocated. */
+tacet_status local_function_make(local_function *out, const local_problem *p, size_t support, uint64_t seed,
+                                 uint64_t stream, tacet_error *err);
+void local_function_clear(local_function *f);
+/* The reward of one play. */
+double local_reward(const local_problem *p, const local_function *f, size_t arm, tacet_simrng *rng);
+
+#endif

@@ -1,0 +1,397 @@
+/* plan.c - `tacet plan`: before any budget is spent, the expected regret against eps for a stated problem.
+ * Ring: programs; made-up functions, seeded noise: nothing here is private. Every eps, random choice and the
+ * non-private reference play the same functions, so that their differences are taken in pairs.
+ *
+ * The rule of the advice: an eps is *better than random* when the mean paired gain over random is more than two of its
+ * standard errors above 0 (one-sided false alarm about 2.5 % for each eps), and *close to non-private* when at least 90
+ * % of the gain of the non-private reference over random is kept. */
+#include "commands.h"
+#include "plan.h"
+#include "repro.h"
+#include "trials.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/report/report.h>
+#include <unistd.h>
+
+enum { MOST_EPS = 24 };
+static const double SIGNIFICANT = 2;   /* standard errors of the paired gain */
+static const double CLOSE_SHARE = 0.9; /* of the non-private gain */
+
+typedef struct point {
+    double eps;
+    lab_outcome outcome;
+    double mean, se;
+    double gain, gain_se; /* random less this, in pairs */
+    bool better, close;
+} point;
+
+typedef struct planning {
+    const cli_command *self;
+    plan_problem problem;
+    point at[MOST_EPS];
+    size_t count;
+    point random, plain;
+    char advice[480];
+    double seconds;
+} planning;
+
+static int ascending(const void *a, const void *b) {
+    const double x = ((const point *)a)->eps;
+    const double y = ((const point *)b)->eps;
+    return (x > y) - (x < y);
+}
+
+static bool read_eps(planning *p, const char *text) {
+    char **words = NULL;
+    size_t count = 0;
+    bool ok = cli_split(&words, &count, text) && count > 0 && count <= MOST_EPS;
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = cli_number(&p->at[i].eps, words[i]) && p->at[i].eps > 0;
+    }
+    free(words);
+    p->count = ok ? count : 0;
+    qsort(p->at, p->count, sizeof *p->at, ascending);
+    for (size_t i = 1; i < p->count; i++) {
+        ok = ok && p->at[i - 1].eps < p->at[i].eps;
+    }
+    return ok;
+}
+
+/* --- running ------------------------------------------------------------------------------------------------------ */
+
+static tacet_status run_point(planning *p, point *at, plan_player player, size_t number, tacet_error *err) {
+    char what[64];
+    const double all = (double)p->count + 2;
+    (void)snprintf(what, sizeof what,
+                   player == PLAN_PRIVATE  ? "eps %g"
+                   : player == PLAN_RANDOM ? "random"
+                                           : "non-private",
+                   at->eps);
+    lab_progress_within((double)number / all, (double)(number + 1) / all, what);
+    lab_request request;
+    tacet_status status = plan_request(&request, &p->problem, player, at->eps, err);
+    if (status == TACET_OK) {
+        status = lab_run(&at->outcome, &request, err);
+    }
+    const bool cumulative = p->problem.model != LAB_OUTSOURCED && p->problem.model != LAB_USCA;
+    for (size_t i = 0; status == TACET_OK && cumulative && i < at->outcome.trials; i++) {
+        at->outcome.value[i] /= (double)p->problem.rounds;
+    }
+    if (status == TACET_OK) {
+        lab_mean_se(&at->mean, &at->se, at->outcome.value, at->outcome.trials);
+    }
+    return status;
+}
+
+static tacet_status paired(double *mean, double *se, const lab_outcome *a, const lab_outcome *b, tacet_error *err) {
+    const size_t count = a->trials < b->trials ? a->trials : b->trials;
+    double *v = TACET__ZALLOC(double, count);
+    if (v == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        v[i] = a->value[i] - b->value[i];
+    }
+    lab_mean_se(mean, se, v, count);
+    free(v);
+    return TACET_OK;
+}
+
+static void advise(planning *p) {
+    const char *unit = p->problem.model == LAB_OUTSOURCED ? "queries" : "rounds";
+    const double possible = p->random.mean - p->plain.mean;
+    size_t first = p->count; /* from here on every eps is better than random */
+    size_t close = p->count;
+    for (size_t i = p->count; i-- > 0 && p->at[i].better;) {
+        first = i;
+    }
+    for (size_t i = p->count; i-- > 0 && p->at[i].close && i >= first;) {
+        close = i;
+    }
+    int at = 0;
+    if (!(p->plain.better)) {
+        (void)snprintf(p->advice, sizeof p->advice,
+                       "Even without privacy this is no better than random at %zu %s: the problem is too hard for so "
+                       "few, whatever eps is.",
+                       p->problem.rounds, unit);
+        return;
+    }
+    if (first == p->count) {
+        at = snprintf(p->advice, sizeof p->advice, "At every eps up to %g this is no better than random at %zu %s.",
+                      p->at[p->count - 1].eps, p->problem.rounds, unit);
+    } else if (first > 0) {
+        at = snprintf(p->advice, sizeof p->advice, "Below eps = %g this is no better than random at %zu %s.",
+                      p->at[first].eps, p->problem.rounds, unit);
+    } else {
+        at = snprintf(p->advice, sizeof p->advice, "Already at eps = %g this is better than random at %zu %s.",
+                      p->at[0].eps, p->problem.rounds, unit);
+    }
+    const size_t used = at > 0 ? (size_t)at : 0;
+    if (close < p->count) {
+        (void)snprintf(p->advice + used, sizeof p->advice - used,
+                       " From eps = %g on it keeps at least 90 %% of what can be gained without privacy.",
+                       p->at[close].eps);
+    } else if (first < p->count) {
+        const point *last = &p->at[p->count - 1];
+        (void)snprintf(p->advice + used, sizeof p->advice - used,
+                       " At eps = %g it keeps %.0f %% of what can be gained without privacy.", last->eps,
+                       100 * last->gain / possible);
+    }
+}
+
+static tacet_status run(planning *p, tacet_error *err) {
+    const double begin = cli_seconds();
+    tacet_status status = run_point(p, &p->random, PLAN_RANDOM, 0, err);
+    if (status == TACET_OK) {
+        status = run_point(p, &p->plain, PLAN_NONPRIVATE, 1, err);
+    }
+    for (size_t i = 0; i < p->count && status == TACET_OK; i++) {
+        status = run_point(p, &p->at[i], PLAN_PRIVATE, i + 2, err);
+    }
+    lab_progress_within(0, 1, NULL);
+    cli_progress_end();
+    p->seconds = cli_seconds() - begin;
+    for (size_t i = 0; i <= p->count && status == TACET_OK; i++) {
+        point *at = i < p->count ? &p->at[i] : &p->plain;
+        status = paired(&at->gain, &at->gain_se, &p->random.outcome, &at->outcome, err);
+        at->better = at->gain > SIGNIFICANT * at->gain_se && at->gain > 0;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        p->at[i].close = p->at[i].gain >= CLOSE_SHARE * p->plain.gain;
+    }
+    if (status == TACET_OK) {
+        advise(p);
+    }
+    return status;
+}
+
+/* --- printing ----------------------------------------------------------------------------------------------------- */
+
+static const char *verdict(const planning *p, const point *at) {
+    if (at == &p->random || at == &p->plain) {
+        return "";
+    }
+    return !at->better ? "no better than random" : at->close ? "close to non-private" : "better than random";
+}
+
+/* printf counts bytes, and ± has two. */
+static void print_row(const char *name, const char *mean, const char *gain, const char *verdict_words) {
+    const int wide = 25;
+    printf("%-12s  %-*s  %-*s  %s\n", name, strstr(mean, "±") != NULL ? wide + 1 : wide, mean,
+           strstr(gain, "±") != NULL ? wide + 1 : wide, gain, verdict_words);
+}
+
+static void print(const planning *p) {
+    char words[200];
+    plan_words(words, sizeof words, &p->problem);
+    printf("%s\n\n", words);
+    print_row("eps", plan_quantity(p->problem.model), "gain over random", "");
+    for (size_t i = 0; i < p->count + 2; i++) {
+        const point *at = i == 0 ? &p->random : i <= p->count ? &p->at[i - 1] : &p->plain;
+        char eps[32], mean[48], gain[48] = "";
+        (void)snprintf(eps, sizeof eps, i == 0 ? "random" : i <= p->count ? "%g" : "non-private", at->eps);
+        repro_number(mean, sizeof mean, at->mean, at->se);
+        if (i > 0) {
+            repro_number(gain, sizeof gain, at->gain, at->gain_se);
+        }
+        print_row(eps, mean, gain, verdict(p, at));
+    }
+    printf("\n%s\n\n", p->advice);
+    printf(
+        "± is one standard error over %zu made-up functions. Better than random: the paired gain exceeds two of its "
+        "standard errors (one-sided, about 2.5 %% each); close: it keeps 90 %% of the non-private gain. Seeded noise: "
+        "not private.\n",
+        p->problem.trials);
+}
+
+static json_t *point_json(const point *at) {
+    return json_pack("{so so so so so sb sb}", "eps",
+                     isfinite(at->eps) && at->eps > 0 ? cli_real(at->eps) : json_null(), "mean", cli_real(at->mean),
+                     "se", cli_real(at->se), "gain", cli_real(at->gain), "gain_se", cli_real(at->gain_se),
+                     "better_than_random", at->better, "close_to_nonprivate", at->close);
+}
+
+static json_t *result_json(const planning *p) {
+    char words[200];
+    plan_words(words, sizeof words, &p->problem);
+    json_t *points = json_array();
+    for (size_t i = 0; i < p->count; i++) {
+        (void)json_array_append_new(points, point_json(&p->at[i]));
+    }
+    return json_pack("{ss ss so so so ss so sI sI so sb}", "plan", plan_model_name(p->problem.model), "problem", words,
+                     "delta", cli_real(plan_delta(&p->problem)), "points", points, "random", point_json(&p->random),
+                     "advice", p->advice, "nonprivate", point_json(&p->plain), "trials", (json_int_t)p->problem.trials,
+                     "seed", (json_int_t)p->problem.seed, "seconds", cli_real(p->seconds), "private", 0);
+}
+
+static json_t *level(const char *name, const point *at) {
+    return json_pack("{ss ss s[f] s[f] s[f]}", "name", name, "style", "level", "y", at->mean, "lower",
+                     fmax(0, at->mean - 2 * at->se), "upper", at->mean + 2 * at->se);
+}
+
+static json_t *chart(const planning *p) {
+    json_t *x = json_array();
+    json_t *y = json_array();
+    json_t *lower = json_array();
+    json_t *upper = json_array();
+    for (size_t i = 0; i < p->count; i++) {
+        const point *at = &p->at[i];
+        (void)json_array_append_new(x, json_real(at->eps));
+        (void)json_array_append_new(y, json_real(at->mean));
+        (void)json_array_append_new(lower, json_real(fmax(0, at->mean - 2 * at->se)));
+        (void)json_array_append_new(upper, json_real(at->mean + 2 * at->se));
+    }
+    json_t *series = json_pack("[{ss so so so so} o o]", "name", "private", "x", x, "y", y, "lower", lower, "upper",
+                               upper, level("random", &p->random), level("non-private", &p->plain));
+    return json_pack("{ss ss s{ss ss} s{ss} so ss}", "kind", "chart", "title", "Regret against eps", "x", "label",
+                     "eps", "scale", "log", "y", "label", plan_quantity(p->problem.model), "series", series, "note",
+                     "Means over made-up functions; bands are two standard errors either way.");
+}
+
+static json_t *table(const planning *p) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < p->count + 2; i++) {
+        const point *at = i == 0 ? &p->random : i <= p->count ? &p->at[i - 1] : &p->plain;
+        char eps[32], mean[48], gain[48];
+        (void)snprintf(eps, sizeof eps, i == 0 ? "random" : i <= p->count ? "%g" : "non-private", at->eps);
+        repro_number(mean, sizeof mean, at->mean, at->se);
+        repro_number(gain, sizeof gain, at->gain, at->gain_se);
+        (void)json_array_append_new(rows, json_pack("[s s s s]", eps, mean, i == 0 ? "" : gain, verdict(p, at)));
+    }
+    return json_pack("{ss ss s[s s s s] so ss}", "kind", "table", "title", "The numbers", "columns", "eps",
+                     plan_quantity(p->problem.model), "gain over random", "verdict", "rows", rows, "note",
+                     "Better than random: the paired gain exceeds two of its standard errors. Close to non-private: at "
+                     "least 90 % of the non-private gain is kept. Simulated with seeded noise: not private.");
+}
+
+static tacet_status write_report(const planning *p, const char *path, tacet_error *err) {
+    char words[200];
+    plan_words(words, sizeof words, &p->problem);
+    json_t *document =
+        json_pack("{ss ss ss s[{ss ss ss ss} o o]}", "format", "tacet-report-1", "title", "Plan", "subtitle", words,
+                  "sections", "kind", "text", "title", "Advice", "text", p->advice, "tone", "note", chart(p), table(p));
+    char *json = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
+    tacet_report *report = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    tacet_status status = json == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the report")
+                                       : tacet_report_create(&report, err);
+    if (status == TACET_OK) {
+        status = tacet_report_add(report, "plan", json, strlen(json), err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_report_html(report, &text, &length, err);
+    }
+    if (status == TACET_OK) {
+        FILE *file = fopen(path, "wbe");
+        const bool ok = file != NULL && fwrite(text, 1, length, file) == length;
+        if (file == NULL || fclose(file) != 0 || !ok) {
+            status = tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
+        }
+    }
+    json_decref(document);
+    tacet_report_free(report);
+    free(json);
+    free(text);
+    return status;
+}
+
+static void clear(planning *p) {
+    for (size_t i = 0; i < p->count; i++) {
+        lab_outcome_clear(&p->at[i].outcome);
+    }
+    lab_outcome_clear(&p->random.outcome);
+    lab_outcome_clear(&p->plain.outcome);
+}
+
+int lab_plan(int argc, char **argv, const cli_command *self) {
+    planning p = {.self = self, .problem = plan_defaults()};
+    plan_problem *q = &p.problem;
+    const char *eps = "0.5,1,2,4,8";
+    const char *report = NULL;
+    const char *model = NULL;
+    size_t queries = 0;
+    size_t threads = 0;
+    double delta = NAN;
+    const cli_option options[] = {
+        {"model", CLI_STRING, &model, "NAME", "outsourced, joint, local, local-joint or usca.", true},
+        {"", CLI_FLAG, NULL, NULL, "Problem", false},
+        {"candidates", CLI_COUNT, &q->candidates, "N",
+         "Rows of the table (outsourced), arms (local), arms a round (joint, local-joint), actions (usca). Default "
+         "2000, 100, 25, 101.",
+         false},
+        {"dim", CLI_COUNT, &q->dim, "D",
+         "Coordinates; usca: of the action, beside one of the context. Default 2; usca 1.", false},
+        {"lengthscale", CLI_DOUBLE, &q->lengthscale, "L", "Of the objective, as a fraction of the domain. Default 0.2.",
+         false},
+        {"noise", CLI_DOUBLE, &q->noise, "S",
+         "Standard deviation of a measurement (local: largest deviation), where the objective has about 1 (joint, "
+         "local-joint: lies in [0, 1]). Default 0.1.",
+         false},
+        {"radius", CLI_DOUBLE, &q->radius, "R",
+         "outsourced: half the diagonal of the domain, in units of the move of a record that is protected. Default 25.",
+         false},
+        {"queries", CLI_COUNT, &queries, "T", "outsourced: measurements. Default 40.", false},
+        {"rounds", CLI_COUNT, &q->rounds, "T", "The others: rounds. Default 1000; local 10000; usca 10000 records.",
+         false},
+        {"", CLI_FLAG, NULL, NULL, "Privacy", false},
+        {"eps", CLI_STRING, &eps, "LIST", "Values to try. Default 0.5,1,2,4,8.", false},
+        {"delta", CLI_DOUBLE, &delta, "D",
+         "outsourced, joint, local-joint. Default 1e-5. The others have none, nor has laplace.", false},
+        {"mechanism", CLI_STRING, &q->mechanism, "NAME",
+         "outsourced: gaussian (default) or laplace, the noise of 'tacet curate --mechanism'.", false},
+        {"", CLI_FLAG, NULL, NULL, "Simulation", false},
+        {"trials", CLI_COUNT, &q->trials, "N", "Made-up functions. Default 20; usca 10.", false},
+        {"seed", CLI_U64, &q->seed, "S", "Default 1.", false},
+        {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
+        {"report", CLI_STRING, &report, "FILE", "One HTML page: advice, chart, table.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+    int code = CLI_EXIT_OK;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    if (!plan_model_parse(&q->model, model)) {
+        return cli_usage(self, "--model is outsourced, joint, local, local-joint or usca");
+    }
+    if (queries > 0 && q->rounds > 0) {
+        return cli_usage(self, "--queries or --rounds, not both");
+    }
+    if (!read_eps(&p, eps)) {
+        return cli_usage(self, "--eps is a list of 1 to %d different positive numbers", (int)MOST_EPS);
+    }
+    if (!isnan(delta) && delta != 0 && strcmp(q->mechanism, "laplace") == 0) {
+        return cli_usage(self, "--delta: the laplace mechanism has pure eps, so there is none to give (it is 0)");
+    }
+    q->delta = isnan(delta) || strcmp(q->mechanism, "laplace") == 0 ? q->delta : delta;
+    q->rounds = queries > 0 ? queries : q->rounds;
+    plan_complete(q);
+    tacet_error err;
+    tacet_error_clear(&err);
+    lab_threads(threads);
+    tacet_status status = plan_check(q, &err);
+    if (status != TACET_OK) {
+        return cli_usage(self, "%s", err.message);
+    }
+    status = run(&p, &err);
+    if (status == TACET_OK && report != NULL) {
+        status = write_report(&p, report, &err);
+    }
+    if (status == TACET_OK) {
+        if (!cli_json_wanted()) {
+            print(&p);
+        }
+        cli_json_print(result_json(&p));
+    } else {
+        code = cli_fail(self, &err);
+    }
+    clear(&p);
+    return code;
+}

@@ -1,0 +1,193 @@
+/* plan_models.c - a stated problem as requests to the simulations. Ring: programs; made-up functions. */
+#include "plan.h"
+
+#include "core/fail.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const NAMES[] = {"outsourced", "joint", "local-joint", "local", "usca"};
+enum { MODELS = 5, USCA_MOST_DIM = 2, LOCAL_MOST_ARMS = 2000, MOST_INPUTS = LAB_MOST_INPUTS, DRAWS = 4 };
+/* Work that keeps a plan bounded: candidates x queries of the outsourced model. */
+static const double MOST_CELLS = 2e8;
+
+/* The reference of the outsourced model is its own modeler on rows with hardly any noise: plain GP-UCB with its proven
+ * width explores more than so few queries are worth. */
+static const double NEGLIGIBLE = 100;
+
+plan_problem plan_defaults(void) {
+    return (plan_problem){
+        .lengthscale = 0.2, .noise = 0.1, .radius = 25, .delta = 1e-5, .mechanism = "gaussian", .seed = 1};
+}
+
+void plan_complete(plan_problem *p) {
+    /* in the order of lab_model */
+    static const size_t CANDIDATES[MODELS] = {2000, 25, 25, 100, 101};
+    static const size_t ROUNDS[MODELS] = {40, 1000, 1000, 10000, 10000};
+    static const size_t TRIALS[MODELS] = {20, 20, 20, 20, 10};
+    p->candidates = p->candidates > 0 ? p->candidates : CANDIDATES[p->model];
+    p->dim = p->dim > 0 ? p->dim : p->model == LAB_USCA ? 1 : 2;
+    p->rounds = p->rounds > 0 ? p->rounds : ROUNDS[p->model];
+    p->trials = p->trials > 0 ? p->trials : TRIALS[p->model];
+}
+
+static bool is_laplace(const plan_problem *p) {
+    return p->model == LAB_OUTSOURCED && strcmp(p->mechanism, "laplace") == 0;
+}
+
+tacet_status plan_check(const plan_problem *p, tacet_error *err) {
+    const bool joint = p->model == LAB_JOINT || p->model == LAB_LOCAL_JOINT;
+    const size_t most = joint ? JOINT_ENV_MOST_DIM : p->model == LAB_USCA ? USCA_MOST_DIM : MOST_INPUTS;
+    if (p->dim > most) {
+        return tacet__fail(err, TACET_INVALID, "--model %s is planned for at most %zu coordinates", NAMES[p->model],
+                           most);
+    }
+    if (strcmp(p->mechanism, "gaussian") != 0 && !is_laplace(p)) {
+        return tacet__fail(err, TACET_INVALID, "--mechanism is gaussian or laplace, for --model outsourced");
+    }
+    if (!(p->lengthscale > 0 && p->noise >= 0 && p->radius > 0 && p->delta > 0 && p->delta < 1)) {
+        return tacet__fail(
+            err, TACET_INVALID,
+            "--lengthscale and --radius must be positive, --noise not negative, --delta between 0 and 1");
+    }
+    if (p->candidates < 2 || p->trials < 2) {
+        return tacet__fail(err, TACET_INVALID, "at least two --candidates and two --trials are needed");
+    }
+    if (p->model == LAB_OUTSOURCED &&
+        (p->rounds > p->candidates || (double)p->candidates * (double)p->rounds > MOST_CELLS)) {
+        return tacet__fail(err, TACET_INVALID, "--queries at most --candidates, and their product at most %g",
+                           MOST_CELLS);
+    }
+    if (p->model == LAB_LOCAL && p->candidates > LOCAL_MOST_ARMS) {
+        return tacet__fail(err, TACET_INVALID, "--model local is planned for at most %d candidates", LOCAL_MOST_ARMS);
+    }
+    if (p->rounds > 1000000 || p->trials > 1000000 || p->candidates > 10000000) {
+        return tacet__fail(err, TACET_INVALID, "at most a million rounds or trials, ten million candidates");
+    }
+    return TACET_OK;
+}
+
+bool plan_model_parse(lab_model *out, const char *name) {
+    for (size_t i = 0; i < MODELS; i++) {
+        if (strcmp(NAMES[i], name) == 0) {
+            *out = (lab_model)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *plan_model_name(lab_model model) {
+    return NAMES[model];
+}
+
+const char *plan_quantity(lab_model model) {
+    static const char *const QUANTITIES[MODELS] = {"simple regret", "regret a round", "regret a round",
+                                                   "regret a round", "expected error of a choice"};
+    return QUANTITIES[model];
+}
+
+double plan_delta(const plan_problem *p) {
+    return p->model == LAB_LOCAL || p->model == LAB_USCA || is_laplace(p) ? 0 : p->delta;
+}
+
+void plan_words(char *out, size_t size, const plan_problem *p) {
+    char delta[48] = "pure eps";
+    if (plan_delta(p) > 0) {
+        (void)snprintf(delta, sizeof delta, "delta %g", p->delta);
+    }
+    (void)snprintf(out, size, "%s: %zu candidates, dimension %zu, lengthscale %g of the domain, noise %g, %zu %s, %s%s",
+                   NAMES[p->model], p->candidates, p->dim, p->lengthscale, p->noise, p->rounds,
+                   p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta, is_laplace(p) ? " by laplace" : "");
+}
+
+static lab_outsourced_request outsourced(const plan_problem *p, plan_player player, double eps) {
+    return (lab_outsourced_request){.scenario = "made-up",
+                                    .radius = p->radius,
+                                    .lengthscale = p->lengthscale,
+                                    .signal_var = 1,
+                                    .noise_var = p->noise * p->noise,
+                                    .candidates = p->candidates,
+                                    .dim = p->dim,
+                                    .mechanism = player == PLAN_RANDOM    ? "random"
+                                                 : player == PLAN_PRIVATE ? p->mechanism
+                                                                          : "gaussian",
+                                    .modeler = "auto",
+                                    .eps = player == PLAN_NONPRIVATE ? NEGLIGIBLE : eps,
+                                    .delta = p->delta,
+                                    .dims = 1,
+                                    .queries = p->rounds};
+}
+
+static lab_joint_request joint(const plan_problem *p, plan_player player, double eps) {
+    return (lab_joint_request){.algorithm = player == PLAN_PRIVATE  ? "shipped"
+                                            : player == PLAN_RANDOM ? "random"
+                                                                    : "nonprivate",
+                               .scenario = "contextual",
+                               .world = {p->dim, p->lengthscale, p->noise},
+                               .eps = eps,
+                               .delta = p->delta,
+                               .rounds = p->rounds,
+                               .arms = p->candidates};
+}
+
+static lab_local_request local(const plan_problem *p, plan_player player, double eps) {
+    return (lab_local_request){.scenario = "made-up",
+                               .kernel = "matern52",
+                               .noise = "uniform",
+                               .mechanism = player == PLAN_PRIVATE ? "hybrid" : "none",
+                               .algorithm = player == PLAN_RANDOM ? "random" : "ucb",
+                               .parameters = "tight",
+                               .range = "true",
+                               .lengthscale = p->lengthscale,
+                               .noise_scale = p->noise,
+                               .arms = p->candidates,
+                               .dim = p->dim,
+                               .support = 50,
+                               .rounds = p->rounds,
+                               .eps = eps};
+}
+
+static lab_usca_request usca(const plan_problem *p, plan_player player, double eps) {
+    return (lab_usca_request){.algorithm = player == PLAN_PRIVATE  ? "staged"
+                                           : player == PLAN_RANDOM ? "uniform"
+                                                                   : "nonprivate",
+                              .kernel = "se",
+                              .lengthscale = p->lengthscale,
+                              .noise = p->noise,
+                              .eps = eps,
+                              .dim_action = p->dim,
+                              .dim_context = 1,
+                              .actions = p->candidates,
+                              .rounds = p->rounds,
+                              .draws = DRAWS};
+}
+
+tacet_status plan_request(lab_request *out, const plan_problem *p, plan_player player, double eps, tacet_error *err) {
+    *out = (lab_request){.model = p->model, .trials = p->trials, .seed = p->seed};
+    eps = player == PLAN_PRIVATE ? eps : 1;
+    if (!(eps > 0)) {
+        return tacet__fail(err, TACET_INVALID, "eps must be positive");
+    }
+    switch (p->model) {
+    case LAB_OUTSOURCED:
+        out->of.outsourced = outsourced(p, player, eps);
+        break;
+    case LAB_LOCAL_JOINT:
+        /* What is random or non-private has no side that is trusted: they are the same as in the central model. */
+        out->model = player == PLAN_PRIVATE ? LAB_LOCAL_JOINT : LAB_JOINT;
+        out->of.joint = joint(p, player, eps);
+        break;
+    case LAB_JOINT:
+        out->of.joint = joint(p, player, eps);
+        break;
+    case LAB_LOCAL:
+        out->of.local = local(p, player, eps);
+        break;
+    case LAB_USCA:
+        out->of.usca = usca(p, player, eps);
+        break;
+    }
+    return TACET_OK;
+}

@@ -1,0 +1,570 @@
+/* repro.c - `tacet repro`: the papers' tables and figures beside ours.
+ * Ring: programs. One engine for all: it makes the plan of an entry, runs the cells that no earlier run has left, each
+ * over all processors, keeps their results, and prints. The results depend on settings and seed alone. */
+#include "commands.h"
+#include "repro.h"
+#include "trials.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/report/report.h>
+#include <unistd.h>
+
+enum { PAPER_COUNT = 4 };
+static const repro_paper *const PAPERS[PAPER_COUNT] = {&REPRO_OUTSOURCED, &REPRO_JOINT, &REPRO_LOCAL, &REPRO_USCA};
+
+/* --- what the papers' files build with ---------------------------------------------------------------------------- */
+
+size_t repro_trials(const repro_options *o, size_t full, size_t quick) {
+    return o->trials > 0 ? o->trials : o->quick ? quick : full;
+}
+
+size_t repro_rounds(const repro_options *o, size_t full, size_t quick) {
+    return o->rounds > 0 ? o->rounds : o->quick ? quick : full;
+}
+
+tacet_status repro_cell_add(size_t *out, repro_plan *plan, const lab_request *request, double cost, tacet_error *err) {
+    char key[REPRO_KEY];
+    const tacet_status status = lab_request_key(key, sizeof key, request, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < plan->cells; i++) {
+        if (strcmp(plan->cell[i].key, key) == 0) {
+            *out = i;
+            return TACET_OK;
+        }
+    }
+    if (plan->cells == REPRO_CELLS) {
+        return tacet__fail(err, TACET_OVERFLOW, "%s has too many cells", plan->entry->name);
+    }
+    repro_cell *cell = &plan->cell[plan->cells];
+    cell->request = *request;
+    cell->cost = cost;
+    memcpy(cell->key, key, sizeof key);
+    *out = plan->cells++;
+    return TACET_OK;
+}
+
+repro_row *repro_row_add(repro_plan *plan, const char *group, const char *label) {
+    if (plan->rows == REPRO_ROWS) {
+        return NULL;
+    }
+    repro_row *row = &plan->row[plan->rows++];
+    *row = (repro_row){.value = NAN, .x = NAN, .less = REPRO_NONE, .unit = 1};
+    for (size_t c = 0; c < REPRO_COLUMNS; c++) {
+        row->cell[c] = REPRO_NONE;
+    }
+    (void)snprintf(row->group, sizeof row->group, "%s", group);
+    (void)snprintf(row->label, sizeof row->label, "%s", label);
+    return row;
+}
+
+void repro_row_paper(repro_row *row, const char *printed) {
+    double value = NAN;
+    (void)snprintf(row->paper, sizeof row->paper, "%s", printed);
+    row->comparable = cli_number(&value, printed);
+    row->value = row->comparable ? value : NAN;
+}
+
+void repro_finding(repro_plan *plan, const char *format, ...) {
+    if (plan->findings < REPRO_FINDINGS) {
+        va_list list;
+        va_start(list, format);
+        (void)vsnprintf(plan->finding[plan->findings++], sizeof plan->finding[0], format, list);
+        va_end(list);
+    }
+}
+
+const char *repro_path(repro_plan *plan, const char *folder, const char *file) {
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%.3900s/%s", folder, file);
+    if (plan->paths == REPRO_CELLS) {
+        return NULL;
+    }
+    plan->path[plan->paths] = strdup(path);
+    return plan->path[plan->paths] != NULL ? plan->path[plan->paths++] : NULL;
+}
+
+/* --- results ------------------------------------------------------------------------------------------------------ */
+
+bool repro_result(const repro_plan *plan, size_t row, size_t column, double *mean, double *se, size_t *trials) {
+    const repro_row *r = &plan->row[row];
+    if (column >= plan->columns || r->cell[column] == REPRO_NONE || !plan->cell[r->cell[column]].done) {
+        return false;
+    }
+    const lab_outcome *a = &plan->cell[r->cell[column]].outcome;
+    const lab_outcome *b = r->less != REPRO_NONE ? &plan->cell[r->less].outcome : NULL;
+    /* Same seed, same trial, same function: the difference is taken in pairs. */
+    const size_t count = b != NULL && b->trials < a->trials ? b->trials : a->trials;
+    double *v = TACET__ZALLOC(double, count);
+    if (v == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        v[i] = (a->value[i] - (b != NULL ? b->value[i] : 0)) / r->unit;
+    }
+    lab_mean_se(mean, se, v, count);
+    *trials = count;
+    free(v);
+    return true;
+}
+
+/* Half of the last digit of a printed number. */
+static double half_digit(const char *printed) {
+    const char *point = strchr(printed, '.');
+    return point == NULL ? 0.5 : 0.5 * pow(10, -(double)strlen(point + 1));
+}
+
+int repro_agrees(const repro_plan *plan, size_t row) {
+    const repro_row *r = &plan->row[row];
+    double mean = 0;
+    double se = 0;
+    size_t trials = 0;
+    if (!r->comparable || !repro_result(plan, row, 0, &mean, &se, &trials) || trials < 2) {
+        return -1;
+    }
+    const double both = se * sqrt(1 + (double)trials / (double)plan->paper_trials);
+    return fabs(mean - r->value) <= 3 * both + half_digit(r->paper);
+}
+
+static void count_agreement(repro_plan *plan) {
+    enum { MANY = 10 }; /* trials from which on a standard error is worth its name */
+    size_t agree = 0;
+    size_t all = 0;
+    size_t fewest = SIZE_MAX;
+    for (size_t i = 0; i < plan->rows; i++) {
+        const int a = repro_agrees(plan, i);
+        agree += a == 1;
+        all += a >= 0;
+        double mean = 0;
+        double se = 0;
+        size_t trials = 0;
+        if (a >= 0 && repro_result(plan, i, 0, &mean, &se, &trials)) {
+            fewest = trials < fewest ? trials : fewest;
+        }
+    }
+    if (all > 0) {
+        repro_finding(plan,
+                      "%zu of the paper's %zu printed values agree with ours as published (difference at most three "
+                      "standard errors).",
+                      agree, all);
+    }
+    if (all > 0 && fewest < MANY) {
+        repro_finding(plan, "Some of ours are means of %zu trials only: their standard errors are rough.", fewest);
+    }
+}
+
+/* Which row of a panel is lowest, by the paper and by the first column. */
+static void lowest_rows(repro_plan *plan, const char *group) {
+    size_t ours = REPRO_NONE;
+    size_t paper = REPRO_NONE;
+    size_t rows = 0;
+    double least = INFINITY;
+    double printed = INFINITY;
+    for (size_t i = 0; i < plan->rows; i++) {
+        double mean = 0;
+        double se = 0;
+        size_t trials = 0;
+        const repro_row *r = &plan->row[i];
+        if (strcmp(r->group, group) != 0 || r->reference || !repro_result(plan, i, 0, &mean, &se, &trials)) {
+            continue;
+        }
+        rows++;
+        if (mean < least) {
+            least = mean;
+            ours = i;
+        }
+        if (r->value < printed) {
+            printed = r->value;
+            paper = i;
+        }
+    }
+    if (rows < 2) {
+        return;
+    }
+    const char *mark = group[0] != '\0' ? ": " : "";
+    if (paper != REPRO_NONE) {
+        repro_finding(plan, "%s%slowest in the paper at %s; lowest as published here at %s.", group, mark,
+                      plan->row[paper].label, plan->row[ours].label);
+    } else {
+        repro_finding(plan, "%s%slowest as published here: %s.", group, mark, plan->row[ours].label);
+    }
+}
+
+static void conclude(repro_plan *plan) {
+    count_agreement(plan);
+    for (size_t i = 0; plan->rank && i < plan->rows; i++) {
+        bool first = true;
+        for (size_t j = 0; j < i; j++) {
+            first = first && strcmp(plan->row[j].group, plan->row[i].group) != 0;
+        }
+        if (first) {
+            lowest_rows(plan, plan->row[i].group);
+        }
+    }
+    if (plan->entry->conclude != NULL) {
+        plan->entry->conclude(plan);
+    }
+}
+
+/* --- running ------------------------------------------------------------------------------------------------------ */
+
+typedef struct work {
+    const cli_command *self;
+    repro_store *store;
+    double done, all; /* of the cost of all cells still to run when the work began */
+    double began, spent;
+} work;
+
+static double cost_of(const repro_cell *cell) {
+    return cell->cost * (double)cell->request.trials;
+}
+
+static tacet_status run_cell(work *w, repro_plan *plan, size_t i, tacet_error *err) {
+    repro_cell *cell = &plan->cell[i];
+    if (cell->done || repro_store_find(w->store, cell)) {
+        return TACET_OK;
+    }
+    char what[120];
+    const double from = w->all > 0 ? fmin(1, w->done / w->all) : 0;
+    const double to = w->all > 0 ? fmin(1, (w->done + cost_of(cell)) / w->all) : 1;
+    (void)snprintf(what, sizeof what, "%.60s, cell %zu of %zu", plan->entry->name, i + 1, plan->cells);
+    lab_progress_within(from, to, what);
+    const double begin = cli_seconds();
+    tacet_status status = lab_run(&cell->outcome, &cell->request, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    cell->seconds = cli_seconds() - begin;
+    lab_mean_se(&cell->mean, &cell->se, cell->outcome.value, cell->outcome.trials);
+    cell->done = true;
+    status = repro_store_keep(w->store, cell, err);
+    w->done += cost_of(cell);
+    if (!isatty(STDERR_FILENO)) {
+        const double passed = cli_seconds() - w->began;
+        cli_say(w->self, "%s: %.1f s, about %.0f s left", what, cell->seconds,
+                w->done > 0 ? passed * fmax(0, w->all - w->done) / w->done : 0);
+    }
+    return status;
+}
+
+static tacet_status run_plan(work *w, repro_plan *plan, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    const double begin = cli_seconds();
+    for (size_t i = 0; i < plan->cells && status == TACET_OK; i++) {
+        status = run_cell(w, plan, i, err);
+    }
+    plan->seconds = cli_seconds() - begin;
+    if (status == TACET_OK) {
+        conclude(plan);
+    }
+    return status;
+}
+
+static void free_plan(repro_plan *plan) {
+    if (plan != NULL) {
+        for (size_t i = 0; i < plan->cells; i++) {
+            lab_outcome_clear(&plan->cell[i].outcome);
+        }
+        for (size_t i = 0; i < plan->paths; i++) {
+            free(plan->path[i]);
+        }
+        free(plan);
+    }
+}
+
+static tacet_status make_plan(repro_plan **out, const repro_entry *entry, const repro_options *o, tacet_error *err) {
+    *out = TACET__ZALLOC(repro_plan, 1);
+    if (*out == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %s", entry->name);
+    }
+    (*out)->entry = entry;
+    const tacet_status status = entry->build(*out, o, err);
+    if (status != TACET_OK) {
+        free_plan(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* --- the command -------------------------------------------------------------------------------------------------- */
+
+static int list(void) {
+    json_t *all = json_array();
+    for (size_t p = 0; p < PAPER_COUNT; p++) {
+        if (!cli_json_wanted()) {
+            printf("%s%s\n", p > 0 ? "\n" : "", PAPERS[p]->title);
+        }
+        for (size_t i = 0; i < PAPERS[p]->count; i++) {
+            const repro_entry *e = &PAPERS[p]->entries[i];
+            if (!cli_json_wanted()) {
+                printf("  %-22s %s%s\n", e->name, e->title, e->needs_data ? " (needs --data)" : "");
+            }
+            (void)json_array_append_new(all, json_pack("{ss ss ss sb}", "name", e->name, "title", e->title, "paper",
+                                                       PAPERS[p]->title, "needs_data", e->needs_data));
+        }
+    }
+    cli_json_print(json_pack("{so}", "list", all));
+    return CLI_EXIT_OK;
+}
+
+static size_t wanted(const repro_entry **out, const char *name, const repro_options *o, const cli_command *self) {
+    size_t count = 0;
+    for (size_t p = 0; p < PAPER_COUNT; p++) {
+        for (size_t i = 0; i < PAPERS[p]->count; i++) {
+            const repro_entry *e = &PAPERS[p]->entries[i];
+            if (strcmp(name, "all") != 0 && strcmp(name, e->name) != 0) {
+                continue;
+            }
+            if (strcmp(name, "all") == 0 && e->needs_data && o->data == NULL) {
+                cli_say(self, "%s is left out: it needs --data", e->name);
+                continue;
+            }
+            out[count++] = e;
+        }
+    }
+    return count;
+}
+
+static tacet_status write_report(const char *path, repro_plan *const *plans, size_t count, tacet_error *err) {
+    tacet_report *report = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    json_t *sections = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *own = repro_sections(plans[i]);
+        (void)json_array_extend(sections, own);
+        json_decref(own);
+    }
+    json_t *document = json_pack("{ss ss ss so}", "format", "tacet-report-1", "title", "Reproduction", "subtitle",
+                                 "The papers' values beside ours, as published and as shipped", "sections", sections);
+    char *json = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
+    json_decref(document);
+    tacet_status status = json == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the report")
+                                       : tacet_report_create(&report, err);
+    if (status == TACET_OK) {
+        status = tacet_report_add(report, "reproduction", json, strlen(json), err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_report_html(report, &text, &length, err);
+    }
+    if (status == TACET_OK) {
+        FILE *file = fopen(path, "wbe");
+        const bool ok = file != NULL && fwrite(text, 1, length, file) == length;
+        if (file == NULL || (fclose(file) != 0) || !ok) {
+            status = tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
+        }
+    }
+    tacet_report_free(report);
+    free(text);
+    free(json);
+    return status;
+}
+
+static void markdown_head(FILE *file, const repro_options *o, const char *command) {
+    fprintf(file,
+            "# The papers' tables and figures, and ours\n\n"
+            "Made by `%s`, version %s; seed %llu. Do not edit: run it again.\n\n"
+            "*As published* runs the paper's algorithm; *as shipped* is what this project does instead, with the "
+            "guarantee named under each table, which is the one that really holds. All runs use seeded noise, so "
+            "that they can be repeated: none of them is itself private. ± is one standard error. A value of the paper "
+            "*agrees* when it differs from ours as published by at most three standard errors of the difference of "
+            "two means, one over as many runs as the paper's, one over ours, assuming the same spread; half of the "
+            "last printed digit is allowed on top. Were means normal, a row would disagree by chance once in 370; "
+            "regrets are skewed, so it is somewhat more often.\n\n",
+            command, repro_version(), (unsigned long long)o->seed);
+}
+
+/* What agrees, at a glance. */
+static void markdown_summary(FILE *file, repro_plan *const *plans, size_t count) {
+    fprintf(file, "| | what | printed values that agree |\n| --- | --- | --- |\n");
+    for (size_t i = 0; i < count; i++) {
+        size_t agree = 0;
+        size_t all = 0;
+        for (size_t r = 0; r < plans[i]->rows; r++) {
+            const int a = repro_agrees(plans[i], r);
+            agree += a == 1;
+            all += a >= 0;
+        }
+        const repro_entry *e = plans[i]->entry;
+        fprintf(file, "| [%s](#%s) | %s | ", e->name, e->name, e->title);
+        if (all > 0) {
+            fprintf(file, "%zu of %zu |\n", agree, all);
+        } else {
+            fprintf(file, "none printed |\n");
+        }
+    }
+    fputc('\n', file);
+}
+
+static tacet_status write_markdown(const char *path, repro_plan *const *plans, size_t count, const repro_options *o,
+                                   const char *command, tacet_error *err) {
+    FILE *file = fopen(path, "we");
+    if (file == NULL) {
+        return tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
+    }
+    markdown_head(file, o, command);
+    markdown_summary(file, plans, count);
+    for (size_t p = 0; p < PAPER_COUNT; p++) {
+        bool first = true;
+        for (size_t i = 0; i < count; i++) {
+            const repro_entry *e = plans[i]->entry;
+            if (e >= PAPERS[p]->entries && e < PAPERS[p]->entries + PAPERS[p]->count) {
+                if (first) {
+                    fprintf(file, "## %s\n\n", PAPERS[p]->title);
+                }
+                first = false;
+                repro_markdown(file, plans[i], i > 0 ? plans[i - 1]->entry : NULL);
+            }
+        }
+    }
+    return fclose(file) == 0 ? TACET_OK : tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
+}
+
+static void tell_kept(const cli_command *self, repro_plan *const *plans, size_t count) {
+    size_t kept = 0;
+    size_t other = 0;
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t c = 0; c < plans[i]->cells; c++) {
+            all++;
+            kept += plans[i]->cell[c].kept;
+            other += plans[i]->cell[c].kept && plans[i]->cell[c].other_build;
+        }
+    }
+    if (kept > 0) {
+        cli_say(self, "%zu of %zu cells were there already", kept, all);
+    }
+    if (other > 0) {
+        cli_say(self, "%zu of them by another build of the program; --fresh runs everything again", other);
+    }
+}
+
+typedef struct outputs {
+    const char *report, *markdown, *folder;
+    char command[512];
+} outputs;
+
+/* The command as it was typed, for the document: without paths of outputs. */
+static void remember(outputs *out, int argc, char **argv) {
+    size_t at = (size_t)snprintf(out->command, sizeof out->command, "tacet repro");
+    for (int i = 1; i < argc && at < sizeof out->command; i++) {
+        at += (size_t)snprintf(out->command + at, sizeof out->command - at, " %s", argv[i]);
+    }
+}
+
+static tacet_status finish(repro_plan *const *plans, size_t count, const repro_options *o, const outputs *out,
+                           tacet_error *err) {
+    json_t *results = json_array();
+    for (size_t i = 0; i < count; i++) {
+        if (!cli_json_wanted()) {
+            repro_print(plans[i]);
+        }
+        (void)json_array_append_new(results, repro_json(plans[i], o));
+    }
+    if (count == 1) {
+        cli_json_print(json_incref(json_array_get(results, 0)));
+        json_decref(results);
+    } else {
+        cli_json_print(json_pack("{so}", "results", results));
+    }
+    tacet_status status = out->report != NULL ? write_report(out->report, plans, count, err) : TACET_OK;
+    if (status == TACET_OK && out->markdown != NULL) {
+        status = write_markdown(out->markdown, plans, count, o, out->command, err);
+    }
+    return status;
+}
+
+static int run_all(const cli_command *self, const repro_entry **entries, size_t count, const repro_options *o,
+                   const outputs *out) {
+    tacet_error err;
+    tacet_error_clear(&err);
+    work w = {.self = self, .began = cli_seconds()};
+    repro_plan **plans = TACET__ZALLOC(repro_plan *, count);
+    tacet_status status = plans == NULL ? tacet__fail(&err, TACET_NO_MEMORY, "out of memory")
+                                        : repro_store_open(&w.store, out->folder, o->fresh, &err);
+    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+        status = make_plan(&plans[i], entries[i], o, &err);
+        for (size_t c = 0; status == TACET_OK && c < plans[i]->cells; c++) {
+            repro_cell *cell = &plans[i]->cell[c];
+            w.all += repro_store_find(w.store, cell) ? 0 : cost_of(cell);
+        }
+    }
+    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+        status = run_plan(&w, plans[i], &err);
+    }
+    lab_progress_within(0, 1, NULL);
+    cli_progress_end();
+    if (status == TACET_OK) {
+        tell_kept(self, plans, count);
+        status = finish(plans, count, o, out, &err);
+    }
+    for (size_t i = 0; plans != NULL && i < count; i++) {
+        free_plan(plans[i]);
+    }
+    free(plans);
+    repro_store_close(w.store);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
+}
+
+int lab_repro(int argc, char **argv, const cli_command *self) {
+    repro_options o = {.seed = 1};
+    outputs out = {0};
+    size_t threads = 0;
+    const cli_option options[] = {
+        {"quick", CLI_FLAG, &o.quick, NULL, "Fewer trials and rounds: about a minute each on two cores.", false},
+        {"trials", CLI_COUNT, &o.trials, "N", "Of every cell. Default: the entry's own.", false},
+        {"rounds", CLI_COUNT, &o.rounds, "T",
+         "Of every bandit (joint, local), instead of the paper's: for a first look; values then do not compare.",
+         false},
+        {"seed", CLI_U64, &o.seed, "S", "Of functions, users and noise. Default 1.", false},
+        {"data", CLI_STRING, &o.data, "DIR",
+         "Folder with loan.csv, loan_extra.csv, property_locations.csv, light_train.csv, light_test.csv, stocks.csv.",
+         false},
+        {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
+        {"", CLI_FLAG, NULL, NULL, "Output", false},
+        {"out", CLI_STRING, &out.folder, "DIR",
+         "Keeps the results of finished cells in DIR/results.jsonl; a run that was interrupted goes on from them.",
+         false},
+        {"fresh", CLI_FLAG, &o.fresh, NULL, "Does not use what is kept in --out, and replaces it.", false},
+        {"report", CLI_STRING, &out.report, "FILE", "One HTML page with tables and charts.", false},
+        {"markdown", CLI_STRING, &out.markdown, "FILE", "A document with all of it.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+    const char *name = NULL;
+    size_t names = 1;
+    int code = CLI_EXIT_OK;
+    remember(&out, argc, argv);
+    if (!cli_parse(self, options, argc, argv, &name, &names, &code)) {
+        return code;
+    }
+    if (names == 0) {
+        return cli_usage(self, "which one? 'tacet repro list' names them");
+    }
+    if (strcmp(name, "list") == 0) {
+        return list();
+    }
+    size_t most = 0;
+    for (size_t p = 0; p < PAPER_COUNT; p++) {
+        most += PAPERS[p]->count;
+    }
+    const repro_entry **entries = TACET__ZALLOC(const repro_entry *, most);
+    const size_t count = entries != NULL ? wanted(entries, name, &o, self) : 0;
+    if (count == 0) {
+        code = cli_usage(self, "no table or figure '%s'; 'tacet repro list' names them", name);
+    } else if (count == 1 && entries[0]->needs_data && o.data == NULL) {
+        code = cli_usage(self, "%s needs --data DIR", name);
+    } else {
+        lab_threads(threads);
+        code = run_all(self, entries, count, &o, &out);
+    }
+    free(entries);
+    return code;
+}

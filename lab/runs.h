@@ -1,0 +1,93 @@
+/* runs.h - the simulations as functions: a request with every setting in it, an outcome with one number per trial.
+ * `tacet repro` and `tacet plan` are made of them. Ring: programs; made-up data or public tables, seeded noise. */
+#ifndef TACET_LAB_RUNS_H
+#define TACET_LAB_RUNS_H
+
+#include "central_env.h"
+#include "outsourced_problem.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/status.h>
+
+typedef enum lab_model { LAB_OUTSOURCED, LAB_JOINT, LAB_LOCAL_JOINT, LAB_LOCAL, LAB_USCA } lab_model;
+
+/* value: outsourced, simple regret; joint, local-joint, local, cumulative regret (local relative to random play when
+ * asked); usca, expected error. */
+typedef struct lab_outcome {
+    size_t trials;
+    double *value;            /* by trial */
+    json_t *curve, *curve_se; /* mean regret along the run, at equally spaced moments; NULL: none */
+} lab_outcome;
+
+void lab_outcome_clear(lab_outcome *outcome);
+/* Copies the values; takes over curve and curve_se, which may be NULL. NO_MEMORY. */
+tacet_status lab_outcome_set(lab_outcome *outcome, const double *value, size_t trials, json_t *curve, json_t *curve_se,
+                             tacet_error *err);
+
+typedef struct lab_outsourced_request {
+    const char *scenario; /* grid, branin, csv, made-up */
+    lab_table_options table;
+    double radius, lengthscale, signal_var, noise_var, mean; /* NaN: the scenario's; lengthscale: share of the radius */
+    size_t candidates, dim;                                  /* made-up */
+    const char *mechanism, *modeler;
+    double eps, delta;
+    size_t dims, queries, initial;
+} lab_outsourced_request;
+
+typedef struct lab_joint_request {
+    const char *algorithm; /* shipped, published, nonprivate, random */
+    const char *scenario;  /* contextual, or a fixed domain */
+    bool published_noise;  /* of the published algorithm: its own instead of the proven one */
+    joint_world world;     /* contextual: dim 0 is the paper's problem */
+    double eps, delta;
+    size_t rounds, arms;
+} lab_joint_request;
+
+typedef struct lab_local_request {
+    const char *scenario; /* synthetic, light, stocks */
+    const char *folder;   /* of the tables */
+    const char *kernel, *noise, *mechanism, *algorithm, *parameters, *range;
+    double lengthscale, noise_scale;
+    size_t arms, dim, support, rounds;
+    double eps;
+    bool relative; /* values over those of uniform random play */
+} lab_local_request;
+
+typedef struct lab_usca_request {
+    const char *algorithm, *kernel;
+    double lengthscale, noise, eps;
+    size_t dim_action, dim_context, actions, rounds, draws; /* actions 0: by the dimension */
+} lab_usca_request;
+
+typedef struct lab_request {
+    lab_model model;
+    size_t trials;
+    uint64_t seed;
+    union {
+        lab_outsourced_request outsourced;
+        lab_joint_request joint; /* and local-joint */
+        lab_local_request local;
+        lab_usca_request usca;
+    } of;
+} lab_request;
+
+/* Runs on all processors; the outcome does not depend on their number. Errors as of the simulation. */
+tacet_status lab_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+/* Every setting in words: equal texts are equal requests. A table enters by name and content. */
+tacet_status lab_request_key(char *out, size_t size, const lab_request *request, tacet_error *err);
+
+/* One for each model, beside its `tacet simulate` command. */
+tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+tacet_status lab_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+tacet_status lab_local_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+tacet_status lab_usca_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+/* gamma_T of the kernel on the unit box at tau = 1, from which the published rate is made. */
+tacet_status lab_usca_gain(double *gain, const lab_usca_request *request, tacet_error *err);
+/* What the published noise of joint DP really guarantees: its eps at the same delta. */
+tacet_status lab_joint_published_eps(double *eps, double claimed_eps, double delta, size_t rounds, tacet_error *err);
+
+#endif

@@ -1,0 +1,374 @@
+/* sim_joint.c - `tacet simulate joint`: regret of joint-DP bandits on made-up users.
+ * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
+#include "commands.h"
+#include "central_domain.h"
+#include "central_env.h"
+#include "runs.h"
+#include "trials.h"
+
+#include "core/fail.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/dp/calibrate.h>
+#include <tacet/central/open/noisy_ucb.h>
+#include <tacet/central/trusted/policy.h>
+
+enum { FEATURES = 25, RELEASED = 15 };
+/* The non-private reference scores arms with this share of the proven width: tuned on other seeds, as everything is. */
+static const double PLAIN_WIDTH = 0.2;
+
+typedef enum algorithm { SHIPPED, PUBLISHED, NONPRIVATE, RANDOM } algorithm;
+
+typedef struct simulation {
+    algorithm algorithm;
+    joint_world world;
+    size_t rounds, arms;
+    uint64_t seed;
+    tacet_features *features; /* of the algorithm; NULL for random */
+    tacet_central_map *map;
+    joint_domain *domain; /* fixed-domain scenarios; NULL: contextual */
+    tacet_central_fixed_settings fixed;
+    tacet_central_settings joint;
+    tacet_central_published_settings published;
+    double *regret; /* by trial */
+    double *curve;  /* trials x 10: regret after each tenth of the rounds */
+} simulation;
+
+static void note(simulation *s, size_t k, size_t t, double regret) {
+    for (size_t c = 0; c < 10; c++) {
+        if (t + 1 == (s->rounds * (c + 1) + 9) / 10) {
+            s->curve[10 * k + c] = regret;
+        }
+    }
+}
+
+static tacet_status run_policy(simulation *s, size_t k, joint_env *env, tacet_policy *policy, double *arms,
+                               tacet_error *err) {
+    double regret = 0;
+    for (size_t t = 0; t < s->rounds; t++) {
+        const double best = joint_env_round(env, arms, s->arms);
+        const tacet_round round = {.points = arms, .ld = env->dim, .d = env->dim, .count = s->arms};
+        tacet_suggestion suggestion;
+        tacet_status status = tacet_policy_suggest(policy, &suggestion, &round, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        const double *x = arms + env->dim * suggestion.index;
+        regret += best - joint_env_mean(env, x);
+        status = tacet_policy_observe(policy, suggestion.ticket, joint_env_reward(env, x), err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        note(s, k, t, regret);
+    }
+    s->regret[k] = regret;
+    return TACET_OK;
+}
+
+static tacet_status run_private(simulation *s, size_t k, joint_env *env, double *arms, tacet_error *err) {
+    tacet_noise *noise = NULL;
+    tacet_policy *policy = NULL;
+    tacet_status status = tacet_noise_open_seeded(&noise, s->seed, k, err);
+    if (status == TACET_OK) {
+        const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a simulated bandit", .to_whom = "all"};
+        status = s->algorithm == SHIPPED
+                     ? tacet_central_create(&policy, s->map, &s->joint, &ask, err)
+                     : tacet_central_published_create(&policy, s->features, &s->published, &ask, err);
+    }
+    if (status == TACET_OK) {
+        status = run_policy(s, k, env, policy, arms, err);
+    }
+    tacet_policy_free(policy);
+    tacet_noise_close(noise);
+    return status;
+}
+
+/* Plain GP-UCB on the exact sums, and play at random. */
+static tacet_status run_plain(simulation *s, size_t k, joint_env *env, double *arms, tacet_error *err) {
+    tacet_simrng coin;
+    tacet_simrng_init(&coin, s->seed, (uint64_t)1 << 32 | k);
+    tacet_noisy_ucb *ucb = NULL;
+    double *sums = NULL, *z = NULL;
+    size_t m = 0;
+    tacet_status status = TACET_OK;
+    if (s->algorithm == NONPRIVATE) {
+        tacet_noisy_ucb_settings set;
+        tacet_noisy_ucb_settings_defaults(&set);
+        set.width = PLAIN_WIDTH;
+        m = tacet_features_dim(s->features);
+        status = tacet_noisy_ucb_create(&ucb, s->features, &set, err);
+        sums = calloc((m + 1) * (m + 2) / 2, sizeof(double));
+        z = calloc(m + 1, sizeof(double));
+    }
+    double regret = 0;
+    for (size_t t = 0; status == TACET_OK && t < s->rounds; t++) {
+        const double best = joint_env_round(env, arms, s->arms);
+        const size_t a = ucb == NULL ? tacet_simrng_below(&coin, s->arms)
+                                     : tacet_noisy_ucb_choose(ucb, NULL, arms, env->dim, s->arms);
+        const double *x = arms + env->dim * a;
+        regret += best - joint_env_mean(env, x);
+        const double y = joint_env_reward(env, x);
+        note(s, k, t, regret);
+        if (ucb != NULL) {
+            tacet_features_eval(s->features, z, x, env->dim, 1);
+            z[m] = y;
+            double *at = sums;
+            for (size_t j = 0; j <= m; j++) {
+                *at++ += z[j] * z[j];
+                for (size_t i = j + 1; i <= m; i++) {
+                    *at++ += sqrt(2) * z[i] * z[j];
+                }
+            }
+            status = tacet_noisy_ucb_update(ucb, sums, err);
+        }
+    }
+    s->regret[k] = regret;
+    tacet_noisy_ucb_free(ucb);
+    free(sums);
+    free(z);
+    return status;
+}
+
+static tacet_status trial(void *user, size_t k, tacet_error *err) {
+    simulation *s = user;
+    if (s->domain != NULL) {
+        const joint_domain_player player = s->algorithm == PUBLISHED    ? JOINT_DOMAIN_PUBLISHED
+                                           : s->algorithm == SHIPPED    ? JOINT_DOMAIN_SHIPPED
+                                           : s->algorithm == NONPRIVATE ? JOINT_DOMAIN_NONPRIVATE
+                                                                        : JOINT_DOMAIN_RANDOM;
+        return joint_domain_run(s->domain, &s->regret[k], s->curve + 10 * k, player, &s->fixed, &s->published, s->seed,
+                                k, err);
+    }
+    joint_env *env = NULL;
+    tacet_status status = joint_env_create(&env, &s->world, s->seed, k, err);
+    double *arms = malloc(sizeof(double) * joint_world_dim(&s->world) * s->arms);
+    if (arms == NULL) {
+        status = TACET_NO_MEMORY;
+    }
+    if (status == TACET_OK) {
+        status = s->algorithm == SHIPPED || s->algorithm == PUBLISHED ? run_private(s, k, env, arms, err)
+                                                                      : run_plain(s, k, env, arms, err);
+    }
+    free(arms);
+    joint_env_free(env);
+    return status;
+}
+
+static tacet_status prepare(simulation *s, size_t features, size_t released, tacet_error *err) {
+    if (s->algorithm == RANDOM) {
+        return TACET_OK;
+    }
+    const tacet_domain domain = joint_world_domain(&s->world);
+    tacet_status status =
+        joint_world_features_create(&s->features, &s->world, s->algorithm == PUBLISHED, features, err);
+    if (status == TACET_OK && s->algorithm == SHIPPED) {
+        status = tacet_central_map_create(&s->map, s->features, &domain, released, 0, 1, err);
+    }
+    return status;
+}
+
+/* What is said of the guarantee of the noise, had it come from the operating system. */
+static json_t *guarantee(const simulation *s, tacet_error *err) {
+    if (s->algorithm == SHIPPED && s->domain != NULL) {
+        return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->fixed.eps), "delta", cli_real(s->fixed.delta),
+                         "sensitivity", cli_real(1));
+    }
+    if (s->algorithm == SHIPPED) {
+        return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->joint.eps), "delta", cli_real(s->joint.delta),
+                         "sensitivity", cli_real(tacet_central_map_sensitivity(s->map)));
+    }
+    if (s->algorithm == PUBLISHED) {
+        double sigma = 0, eps = 0, delta = 0;
+        if (tacet_central_published_noise(&sigma, &eps, &delta, &s->published, err) == TACET_OK) {
+            return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(eps), "delta", cli_real(delta), "sigma",
+                             cli_real(sigma));
+        }
+    }
+    return json_pack("{sb so so}", "proven", 0, "eps", json_null(), "delta", json_null());
+}
+
+static void print(const simulation *s, const char *name, const char *scenario, size_t trials, double seconds) {
+    double mean = 0, se = 0;
+    lab_mean_se(&mean, &se, s->regret, trials);
+    json_t *curve = NULL;
+    json_t *curve_se = NULL;
+    lab_curve(&curve, &curve_se, s->curve, 10, trials);
+    if (!cli_json_wanted()) {
+        printf("%s: cumulative regret %.2f +- %.2f over %zu rounds (%zu trials, median %.2f)\n", name, mean, se,
+               s->rounds, trials, lab_median(s->regret, trials));
+        json_decref(curve);
+        json_decref(curve_se);
+        return;
+    }
+    tacet_error err;
+    tacet_error_clear(&err);
+    cli_json_print(json_pack("{ss ss ss so so s{so so so} so so sI sI sI sI so sb so}", "simulation", "joint",
+                             "scenario", scenario, "algorithm", name, "eps", cli_real(s->joint.eps), "delta",
+                             cli_real(s->joint.delta), "regret", "mean", cli_real(mean), "se", cli_real(se), "median",
+                             cli_real(lab_median(s->regret, trials)), "regret_by_tenth", curve, "regret_by_tenth_se",
+                             curve_se, "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials",
+                             (json_int_t)trials, "seed", (json_int_t)s->seed, "guarantee_of_the_noise",
+                             guarantee(s, &err), "private", 0, "seconds", cli_real(seconds)));
+}
+
+static bool choose(int *out, const char *name, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *out = (int)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *const NAMES[] = {"shipped", "published", "nonprivate", "random"};
+
+static void budget(simulation *s, double eps, double delta) {
+    s->joint.eps = s->published.eps = s->fixed.eps = eps;
+    s->joint.delta = s->published.delta = s->fixed.delta = delta;
+    s->joint.rounds = s->published.rounds = s->fixed.rounds = s->rounds;
+    s->joint.save_first = s->published.save_first = false; /* nothing here is kept */
+    s->joint.learner.set_size = s->arms;
+}
+
+static void defaults(simulation *s) {
+    *s = (simulation){.rounds = 1024, .arms = 25, .seed = 1};
+    tacet_central_settings_defaults(&s->joint);
+    tacet_central_published_settings_defaults(&s->published);
+    tacet_central_fixed_settings_defaults(&s->fixed);
+}
+
+static tacet_status simulate(simulation *s, const char *scenario, size_t features, size_t released, size_t trials,
+                             size_t threads, tacet_error *err) {
+    s->regret = calloc(trials, sizeof(double));
+    s->curve = calloc(10 * trials, sizeof(double));
+    if (s->regret == NULL || s->curve == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", trials);
+    }
+    const tacet_status status = strcmp(scenario, "contextual") == 0 ? prepare(s, features, released, err)
+                                                                    : joint_domain_create(&s->domain, scenario, err);
+    return status == TACET_OK ? lab_trials_run(trials, threads, trial, s, err) : status;
+}
+
+static void clear(simulation *s) {
+    joint_domain_free(s->domain);
+    tacet_central_map_free(s->map);
+    tacet_features_free(s->features);
+    free(s->regret);
+    free(s->curve);
+}
+
+tacet_status lab_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_joint_request *r = &request->of.joint;
+    simulation s;
+    int which = 0;
+    defaults(&s);
+    if (!choose(&which, r->algorithm, NAMES, 4) || r->rounds == 0 || r->arms == 0 || request->trials == 0) {
+        return tacet__fail(err, TACET_INVALID, "no algorithm '%s', or no rounds, arms or trials", r->algorithm);
+    }
+    s.algorithm = (algorithm)which;
+    s.world = r->world;
+    s.rounds = r->rounds;
+    s.arms = r->arms;
+    s.seed = request->seed;
+    s.published.calibration = r->published_noise ? TACET_CENTRAL_PUBLISHED : TACET_CENTRAL_PROVEN;
+    budget(&s, r->eps, r->delta);
+    const size_t features = joint_world_features(&s.world);
+    tacet_status status =
+        simulate(&s, r->scenario, features, (features * RELEASED + FEATURES - 1) / FEATURES, request->trials, 0, err);
+    if (status == TACET_OK) {
+        json_t *curve = NULL;
+        json_t *curve_se = NULL;
+        lab_curve(&curve, &curve_se, s.curve, 10, request->trials);
+        status = lab_outcome_set(out, s.regret, request->trials, curve, curve_se, err);
+    }
+    clear(&s);
+    return status;
+}
+
+tacet_status lab_joint_published_eps(double *eps, double claimed, double delta, size_t rounds, tacet_error *err) {
+    tacet_central_published_settings set;
+    double sigma = 0;
+    double same = 0;
+    tacet_central_published_settings_defaults(&set);
+    set.calibration = TACET_CENTRAL_PUBLISHED;
+    set.eps = claimed;
+    set.delta = delta;
+    set.rounds = rounds;
+    return tacet_central_published_noise(&sigma, eps, &same, &set, err);
+}
+
+int lab_sim_joint(int argc, char **argv, const cli_command *self) {
+    simulation s;
+    defaults(&s);
+    tacet_central_learner_settings *l = &s.joint.learner;
+    const char *algorithm_name = "shipped", *calibration = "proven", *factorization = "toeplitz",
+               *scenario = "contextual";
+    size_t trials = 40, threads = 0, features = FEATURES, released = RELEASED;
+    double eps = 1, delta = 1e-5;
+    const cli_option options[] = {
+        {"algorithm", CLI_STRING, &algorithm_name, "NAME", "shipped (default), published, nonprivate or random.",
+         false},
+        {"scenario", CLI_STRING, &scenario, "NAME",
+         "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed domains.",
+         false},
+        {"eps", CLI_DOUBLE, &eps, "E", "Budget of the whole run for each round's record; default 1.", false},
+        {"delta", CLI_DOUBLE, &delta, "D", "Default 1e-5.", false},
+        {"rounds", CLI_SIZE, &s.rounds, "T", "Rounds; default 1024.", false},
+        {"arms", CLI_SIZE, &s.arms, "N", "Arms a round; default 25.", false},
+        {"trials", CLI_SIZE, &trials, "N", "Functions; default 40.", false},
+        {"seed", CLI_U64, &s.seed, "S", "Of functions, users and noise; default 1.", false},
+        {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
+        {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
+        {"features", CLI_SIZE, &features, "M", "Mercer features of the model; default 25.", false},
+        {"released", CLI_SIZE, &released, "R", "Of these, how many are summed and released; default 15.", false},
+        {"factorization", CLI_STRING, &factorization, "NAME", "Of the stream: toeplitz (default), tree or blt.", false},
+        {"first-epoch", CLI_DOUBLE, &s.joint.first_epoch, "N", "Rounds before the first release at mu = 1.", false},
+        {"growth", CLI_DOUBLE, &s.joint.growth, "G", "Of the epochs.", false},
+        {"width", CLI_DOUBLE, &l->width, "W", "Arms are scored mean + W sd.", false},
+        {"guess-weight", CLI_DOUBLE, &l->guess_weight, "TAU", "Weight of the guessed law of play.", false},
+        {"typical-reward", CLI_DOUBLE, &l->typical_reward, "Y", "What an unseen arm is taken to return.", false},
+        {"anywhere", CLI_DOUBLE, &l->anywhere, "P", "Share of the guessed law that is spread evenly.", false},
+        {"prior-var", CLI_DOUBLE, &l->prior_var, "V", "Of each coefficient.", false},
+        {"drift", CLI_DOUBLE, &l->drift, "D", "Error of a decoded sum per round.", false},
+        {"noise-factor", CLI_DOUBLE, &l->noise_factor, "F", "The noise's variance is taken that many times.", false},
+        {"", CLI_FLAG, NULL, NULL, "The shipped algorithm on a fixed domain", false},
+        {"first-batch", CLI_SIZE, &s.fixed.first_batch, "N", "Rounds of the first batch; default 30.", false},
+        {"batch-growth", CLI_DOUBLE, &s.fixed.growth, "G", "Of the batches; default 1.35.", false},
+        {"sampling", CLI_DOUBLE, &s.fixed.learner.sampling, "A", "Spread of posterior samples; default 0.5.", false},
+        {"distinct", CLI_SIZE, &s.fixed.learner.distinct, "N", "Different arms a batch; default 48.", false},
+        {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
+        {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+    int exit_code = 0, which = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {
+        return exit_code;
+    }
+    if (!choose(&which, algorithm_name, NAMES, 4)) {
+        return cli_usage(self, "--algorithm is shipped, published, nonprivate or random");
+    }
+    s.algorithm = (algorithm)which;
+    static const char *const CALIBRATIONS[] = {"proven", "published"};
+    if (!choose(&which, calibration, CALIBRATIONS, 2)) {
+        return cli_usage(self, "--calibration is proven or published");
+    }
+    s.published.calibration = which == 0 ? TACET_CENTRAL_PROVEN : TACET_CENTRAL_PUBLISHED;
+    if (s.rounds == 0 || s.arms == 0 || trials == 0 || trials > 1000000 || s.arms > 1000000) {
+        return cli_usage(self, "--rounds, --arms and --trials must be between 1 and a million");
+    }
+    tacet_error err;
+    tacet_error_clear(&err);
+    if (tacet_factorization_parse(&s.joint.factorization, factorization, &err) != TACET_OK) {
+        return cli_usage(self, "%s", err.message);
+    }
+    budget(&s, eps, delta);
+    const double start = cli_seconds();
+    const tacet_status status = simulate(&s, scenario, features, released, trials, threads, &err);
+    if (status == TACET_OK) {
+        print(&s, algorithm_name, scenario, trials, cli_seconds() - start);
+    }
+    clear(&s);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);
+}

@@ -1,0 +1,316 @@
+/* sim_usca.c - `tacet simulate usca`: contextual choices learnt from made-up logs, many times.
+ * Ring: programs. What does not depend on data (features, plan, certificates) is made once, here; usca_trial.c has the
+ * trials. Noise is exact but seeded: reproducible, hence not private. */
+#include "commands.h"
+#include "runs.h"
+#include "trials.h"
+#include "contextual_trial.h"
+
+#include "core/fail.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+#include "common/cli.h"
+#include "contextual/trusted/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+
+static const char *const ALGORITHMS[] = {"published", "range",      "release", "staged",
+                                         "faithful",  "nonprivate", "uniform"};
+enum { POINTS_MOST = 20000000 };
+
+/* Certificates and levers of the choosers: functions of sizes and space. */
+static tacet_status prepare_choices(usca_simulation *s, tacet_error *err) {
+    tacet_contextual_learner *l = NULL;
+    tacet_contextual_chooser *chooser = NULL;
+    const double middle[TACET_CONTEXTUAL_DIM_MOST] = {0.5, 0.5, 0.5, 0.5};
+    tacet_status status = tacet_contextual_learner_create(&l, s->basis, &s->settings, err);
+    for (size_t t = 0; t < s->rounds && status == TACET_OK; t++) {
+        status = tacet_contextual_learner_add(l, middle, 0, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__contextual_chooser_begin(
+            &chooser, l, s->algorithm == USCA_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, s->tau,
+            0, err);
+    }
+    if (status == TACET_OK) {
+        s->m = chooser->m;
+        s->sup = chooser->sup;
+        s->used_tau = chooser->tau;
+        s->U = TACET__ALIGNED(double, s->m * s->actions * s->contexts);
+        s->bounds = TACET__ZALLOC(double, s->contexts);
+        status = s->U == NULL || s->bounds == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for levers")
+                                                   : TACET_OK;
+    }
+    for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
+        double *U = s->U + k * s->m * s->actions;
+        status = tacet__contextual_levers(chooser, U, s->context + k * s->dim_context, s->action, s->actions, err);
+        if (status == TACET_OK) {
+            lab_progress(0, "certifying the sensitivity of each context");
+            status = tacet__contextual_score_bound(chooser, &s->bounds[k], U, s->actions, err);
+        }
+    }
+    lab_progress_end();
+    tacet_contextual_chooser_free(chooser);
+    tacet_contextual_learner_free(l);
+    return status;
+}
+
+static tacet_status prepare_plan(usca_simulation *s, tacet_error *err) {
+    tacet_contextual_learner *l = NULL;
+    s->settings.stages_most = s->algorithm == USCA_RELEASE ? 1 : s->settings.stages_most;
+    tacet_status status = tacet_contextual_learner_create(&l, s->basis, &s->settings, err);
+    if (status == TACET_OK) {
+        status = tacet__contextual_plan_for(l, &s->plan, s->rounds, err);
+    }
+    tacet_contextual_learner_free(l);
+    return status;
+}
+
+/* Equispaced actions with their end points; contexts at the middles of equal cells, or uniform ones in more dimensions.
+ */
+static tacet_status make_grids(usca_simulation *s, tacet_error *err) {
+    const size_t usual = s->dim_action == 1 ? 101 : s->dim_action == 2 ? 17 : 9;
+    const size_t per_axis = s->per_axis > 1 ? s->per_axis : usual;
+    s->contexts = s->dim_context == 0 ? 1 : s->d <= 2 ? 16 : 8;
+    s->actions = 1;
+    for (size_t i = 0; i < s->dim_action; i++) {
+        s->actions *= per_axis;
+    }
+    s->action = TACET__ZALLOC(double, s->actions * s->dim_action);
+    s->context = TACET__ZALLOC(double, s->contexts *(s->dim_context + 1));
+    s->error = TACET__ZALLOC(double, s->trials);
+    if (s->action == NULL || s->context == NULL || s->error == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
+    }
+    for (size_t j = 0; j < s->actions; j++) {
+        size_t rest = j;
+        for (size_t c = 0; c < s->dim_action; c++, rest /= per_axis) {
+            s->action[j * s->dim_action + c] = (double)(rest % per_axis) / (double)(per_axis - 1);
+        }
+    }
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, s->seed, UINT64_MAX);
+    for (size_t k = 0; k < s->contexts * s->dim_context; k++) {
+        s->context[k] = s->dim_context == 1 ? ((double)k + 0.5) / (double)s->contexts : tacet_simrng_uniform(&rng);
+    }
+    return TACET_OK;
+}
+
+static tacet_status make_basis(usca_simulation *s, tacet_error *err) {
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    tacet_contextual_space space;
+    tacet_contextual_space_defaults(&space);
+    tacet_status status = tacet_kernel_parse(&spec, s->kernel_name, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const double zero[TACET_CONTEXTUAL_DIM_MOST] = {0};
+    const double one[TACET_CONTEXTUAL_DIM_MOST] = {1, 1, 1, 1};
+    space.kind = spec.kind;
+    space.matern_p = spec.matern_p;
+    space.action_dim = s->dim_action;
+    space.context_dim = s->dim_context;
+    space.lower = zero;
+    space.upper = one;
+    space.lengthscales = &s->lengthscale;
+    return tacet_contextual_basis_create(&s->basis, &space, 0, err);
+}
+
+static tacet_status simulate(usca_simulation *s, tacet_error *err) {
+    tacet_status status = make_basis(s, err);
+    if (status == TACET_OK) {
+        s->d = s->dim_action + s->dim_context;
+        status = make_grids(s, err);
+    }
+    if (status == TACET_OK && (s->algorithm == USCA_PUBLISHED || s->algorithm == USCA_RANGE)) {
+        status = prepare_choices(s, err);
+    }
+    if (status == TACET_OK && (s->algorithm == USCA_RELEASE || s->algorithm == USCA_STAGED)) {
+        status = prepare_plan(s, err);
+    }
+    if (status == TACET_OK && s->algorithm == USCA_FAITHFUL) {
+        const double T = (double)s->rounds;
+        const double points = T * ceil(T / tacet__contextual_gain(s->basis, T, s->tau > 0 ? s->tau : 1));
+        if (!(points <= POINTS_MOST)) {
+            return tacet__fail(err, TACET_INVALID, "the approximating set would have %.0f points: fewer --rounds",
+                               points);
+        }
+        s->points = (size_t)points;
+    }
+    return status == TACET_OK ? lab_trials_run(s->trials, 0, usca_trial, s, err) : status;
+}
+
+static const char *protection(const usca_simulation *s) {
+    switch (s->algorithm) {
+    case USCA_PUBLISHED:
+    case USCA_FAITHFUL:
+    case USCA_RANGE:
+        return "eps-DP for one record's context and reward, each choice";
+    case USCA_RELEASE:
+    case USCA_STAGED:
+        return s->settings.gaussian ? "(eps, delta)-DP for one record's context and reward, any number of predictions"
+                                    : "eps-DP for one record's context and reward, any number of predictions";
+    case USCA_NONPRIVATE:
+    case USCA_UNIFORM:
+        break;
+    }
+    return "none";
+}
+
+static void report(const usca_simulation *s, double seconds) {
+    double mean = 0;
+    double se = 0;
+    lab_mean_se(&mean, &se, s->error, s->trials);
+    if (!cli_json_wanted()) {
+        printf("%s, %s, lengthscale %g, T = %zu, eps = %g: expected error %.5f +- %.5f (%zu trials, %.1f s)\n",
+               ALGORITHMS[s->algorithm], s->kernel_name, s->lengthscale, s->rounds, s->settings.eps, mean, se,
+               s->trials, seconds);
+        printf("protection: %s (here with seeded noise: not private)\n", protection(s));
+    }
+    json_t *object =
+        json_pack("{ss ss ss sf sI sI sI sf sf sI sI s{so so} ss sb sf}", "model", "usca", "algorithm",
+                  ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale, "dim_action",
+                  (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context, "rounds", (json_int_t)s->rounds,
+                  "eps", s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials",
+                  (json_int_t)s->trials, "seed", (json_int_t)s->seed, "error", "mean", cli_real(mean), "se",
+                  cli_real(se), "mechanism_protects", protection(s), "private", 0, "seconds", seconds);
+    if (object != NULL && s->algorithm <= USCA_RANGE) {
+        (void)json_object_set_new(object, "tau", cli_real(s->used_tau));
+        (void)json_object_set_new(object, "sup_variance", cli_real(s->sup * s->sup));
+    }
+    if (object != NULL && (s->algorithm == USCA_RELEASE || s->algorithm == USCA_STAGED)) {
+        (void)json_object_set_new(object, "features", json_integer((json_int_t)s->plan.m));
+        (void)json_object_set_new(object, "stages", json_integer((json_int_t)s->plan.count));
+        (void)json_object_set_new(object, "predicted_rmse", cli_real(sqrt(s->plan.risk)));
+    }
+    if (object != NULL && s->algorithm == USCA_FAITHFUL) {
+        (void)json_object_set_new(object, "approximating_points", json_integer((json_int_t)s->points));
+    }
+    cli_json_print(object);
+}
+
+static void clear(usca_simulation *s) {
+    tacet_contextual_basis_free(s->basis);
+    free(s->action);
+    free(s->context);
+    free(s->U);
+    free(s->bounds);
+    free(s->error);
+}
+
+static bool choose(usca_simulation *s, const char *name) {
+    size_t chosen = 0;
+    while (chosen < USCA_ALGORITHM_COUNT && strcmp(ALGORITHMS[chosen], name) != 0) {
+        chosen++;
+    }
+    s->algorithm = chosen < USCA_ALGORITHM_COUNT ? (usca_algorithm)chosen : USCA_UNIFORM;
+    return chosen < USCA_ALGORITHM_COUNT;
+}
+
+tacet_status lab_usca_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_usca_request *r = &request->of.usca;
+    usca_simulation s = {.kernel_name = r->kernel,
+                         .dim_action = r->dim_action,
+                         .dim_context = r->dim_context,
+                         .rounds = r->rounds,
+                         .trials = request->trials,
+                         .draws = r->draws,
+                         .lengthscale = r->lengthscale,
+                         .noise = r->noise,
+                         .seed = request->seed};
+    tacet_contextual_settings_defaults(&s.settings);
+    s.settings.eps = r->eps;
+    if (r->actions > 0 && r->dim_action > 0) {
+        s.per_axis = (size_t)fmax(2, floor(pow((double)r->actions, 1 / (double)r->dim_action) + 0.5));
+    }
+    if (!choose(&s, r->algorithm) || r->rounds == 0 || request->trials == 0 || !(r->eps > 0)) {
+        return tacet__fail(err, TACET_INVALID, "no algorithm '%s', or no rounds, trials or eps", r->algorithm);
+    }
+    tacet_status status = simulate(&s, err);
+    if (status == TACET_OK) {
+        status = lab_outcome_set(out, s.error, s.trials, NULL, NULL, err);
+    }
+    clear(&s);
+    return status;
+}
+
+tacet_status lab_usca_gain(double *gain, const lab_usca_request *r, tacet_error *err) {
+    usca_simulation s = {.kernel_name = r->kernel,
+                         .dim_action = r->dim_action,
+                         .dim_context = r->dim_context,
+                         .lengthscale = r->lengthscale};
+    const tacet_status status = make_basis(&s, err);
+    *gain = status == TACET_OK ? tacet__contextual_gain(s.basis, (double)r->rounds, 1) : NAN;
+    clear(&s);
+    return status;
+}
+
+int lab_sim_usca(int argc, char **argv, const cli_command *self) {
+    usca_simulation s = {.kernel_name = "se",
+                         .dim_action = 1,
+                         .dim_context = 1,
+                         .rounds = 10000,
+                         .trials = 20,
+                         .draws = 8,
+                         .lengthscale = 0.3,
+                         .noise = 0.1,
+                         .seed = 1};
+    const char *name = "staged";
+    const char *mechanism = "k-norm";
+    tacet_contextual_settings_defaults(&s.settings);
+    const cli_option options[] = {
+        {"algorithm", CLI_STRING, &name, "NAME",
+         "published (exponential mechanism, tau = 1), faithful (the same on the paper's random approximating set), "
+         "range (range calibration), release (one release), staged, "
+         "nonprivate "
+         "(ridge), or uniform (random actions). Default staged.",
+         false},
+        {"kernel", CLI_STRING, &s.kernel_name, "NAME", "se, matern32 or matern52. Default se.", false},
+        {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3.", false},
+        {"dim-action", CLI_SIZE, &s.dim_action, "N", "Action coordinates. Default 1.", false},
+        {"dim-context", CLI_SIZE, &s.dim_context, "N", "Context coordinates. Default 1.", false},
+        {"rounds", CLI_SIZE, &s.rounds, "T", "Records learnt from. Default 10000.", false},
+        {"eps", CLI_DOUBLE, &s.settings.eps, "E", "Default 1.", false},
+        {"mechanism", CLI_STRING, &mechanism, "NAME", "release, staged: k-norm (pure) or gaussian. Default k-norm.",
+         false},
+        {"delta", CLI_DOUBLE, &s.settings.delta, "D", "gaussian: default 1e-6.", false},
+        {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful, range: the regulariser. Default 1, and by the sizes.",
+         false},
+        {"prior-decay", CLI_DOUBLE, &s.settings.prior_decay, "P",
+         "release, staged: believed smoothness, 0 (draws of the process) to 2. Default 0.5.", false},
+        {"noise", CLI_DOUBLE, &s.noise, "R", "Standard deviation of a reward. Default 0.1.", false},
+        {"draws", CLI_SIZE, &s.draws, "N", "published, range: choices drawn per context. Default 8.", false},
+        {"trials", CLI_SIZE, &s.trials, "N", "Default 20.", false},
+        {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+    int code = CLI_EXIT_OK;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    s.settings.gaussian = strcmp(mechanism, "gaussian") == 0;
+    if (!choose(&s, name)) {
+        return cli_usage(self, "--algorithm is published, faithful, range, release, staged, nonprivate or uniform");
+    }
+    if (!s.settings.gaussian && strcmp(mechanism, "k-norm") != 0) {
+        return cli_usage(self, "--mechanism is k-norm or gaussian");
+    }
+    if (s.rounds == 0 || s.trials == 0 || s.draws == 0 || !(s.noise >= 0) || !(s.settings.eps > 0) || !(s.tau >= 0)) {
+        return cli_usage(self,
+                         "--rounds, --trials, --draws and --eps must be positive, --noise and --tau not negative");
+    }
+    tacet_error err;
+    tacet_error_clear(&err);
+    const double begin = cli_seconds();
+    const tacet_status status = simulate(&s, &err);
+    if (status == TACET_OK) {
+        report(&s, cli_seconds() - begin);
+    } else {
+        code = cli_refuse(self, &err);
+    }
+    clear(&s);
+    return code;
+}

@@ -1,0 +1,343 @@
+/* sim_local.c - `tacet simulate local`: devices and learner of the local model in one process, many times.
+ * Ring: programs. Each trial makes a function, lets the learner choose an arm a round, and reports the reward through
+ * the gate's randomiser (exact, from a seeded source: reproducible, hence not private). */
+#include "commands.h"
+#include "local_problem.h"
+#include "runs.h"
+#include "trials.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "common/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/dp/randomizer.h>
+#include <tacet/local/open/local.h>
+
+enum { STREAMS = 2 };
+
+typedef struct simulation {
+    local_problem problem;
+    tacet_local_settings local;
+    bool private;
+    bool random;
+    tacet_ldp_kind mechanism;
+    double eps;
+    const char *range; /* "paper", "true" or LO:HI */
+    double unbounded;  /* R for noise without a bound; 0: 1 */
+    size_t support, trials, first;
+    uint64_t seed;
+    double *regret;   /* trials: cumulative */
+    double *relative; /* trials: over that of uniform random play */
+    double *clipped;  /* trials: share of rewards outside the range */
+    double *found;    /* trials: gap of the recommended arm over the mean gap */
+} simulation;
+
+static tacet_status reward_range(const simulation *s, const local_function *f, double *lo, double *hi,
+                                 tacet_error *err) {
+    const double M = f->bound + f->noise_bound;
+    if (strcmp(s->range, "paper") == 0) {
+        *lo = -M;
+        *hi = M;
+    } else if (strcmp(s->range, "true") == 0) {
+        *lo = s->problem.table != NULL ? 0 : f->least - f->noise_bound;
+        *hi = s->problem.table != NULL ? M : f->top + f->noise_bound;
+    } else if (!cli_pair(lo, hi, s->range)) {
+        return tacet__fail(err, TACET_INVALID, "--range is paper, true or LO:HI");
+    }
+    return TACET_OK;
+}
+
+typedef struct sums {
+    double regret;
+    size_t clipped;
+} sums;
+
+static tacet_status play(const simulation *s, sums *out, tacet_policy *policy, const local_function *f,
+                         const tacet_ldp *ldp, size_t trial, tacet_error *err) {
+    tacet_simrng rng;
+    tacet_noise *noise = NULL;
+    tacet_simrng_init(&rng, s->seed, (s->first + trial) * STREAMS + 1);
+    tacet_status status = tacet_noise_open_seeded(&noise, s->seed, s->first + trial, err);
+    for (size_t t = 0; status == TACET_OK && t < s->local.horizon; t++) {
+        tacet_suggestion suggestion;
+        status = tacet_policy_suggest(policy, &suggestion, NULL, err);
+        if (status != TACET_OK) {
+            break;
+        }
+        const double reward = local_reward(&s->problem, f, suggestion.index, &rng);
+        double report = reward;
+        out->regret += f->top - f->f[suggestion.index];
+        if (s->private) {
+            out->clipped += reward < ldp->lo || reward > ldp->hi;
+            status = tacet_randomize(noise, &report, ldp, reward, err);
+        }
+        if (status == TACET_OK) {
+            status = tacet_policy_observe(policy, suggestion.ticket, report, err);
+        }
+    }
+    tacet_noise_close(noise);
+    return status;
+}
+
+static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
+    simulation *s = user;
+    local_function f = {0};
+    tacet_policy *policy = NULL;
+    tacet_ldp ldp = {0};
+    sums total = {0};
+    tacet_status status = local_function_make(&f, &s->problem, s->support, s->seed, (s->first + trial) * STREAMS, err);
+    if (status == TACET_OK && s->problem.table == NULL && s->problem.noise != LOCAL_UNIFORM && s->private) {
+        f.noise_bound = s->unbounded;
+    }
+    if (status == TACET_OK && s->private) {
+        double lo = 0;
+        double hi = 0;
+        status = reward_range(s, &f, &lo, &hi, err);
+        if (status == TACET_OK) {
+            status = tacet_ldp_init(&ldp, s->mechanism, s->eps, lo, hi, err);
+        }
+    }
+    const double gap = f.top - f.mean;
+    tacet_recommendation best = {0};
+    if (status == TACET_OK) {
+        tacet_local_settings local = s->local;
+        local.ldp = s->private ? &ldp : NULL;
+        local.bound = f.bound;
+        local.noise_bound = f.noise_bound;
+        local.noise_var = f.noise_var;
+        const tacet_cov_spec cov = {.kernel = s->problem.kernel};
+        status = tacet_local_create(&policy, &local, &cov, s->problem.X, s->problem.d, s->problem.n, err);
+    }
+    if (status == TACET_OK) {
+        status = play(s, &total, policy, &f, &ldp, trial, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_policy_recommend(policy, &best, err);
+    }
+    if (status == TACET_OK) {
+        s->regret[trial] = total.regret;
+        s->relative[trial] = total.regret / ((double)s->local.horizon * gap);
+        s->clipped[trial] = (double)total.clipped / (double)s->local.horizon;
+        s->found[trial] = (f.top - f.f[best.index]) / gap;
+    }
+    tacet_policy_free(policy);
+    local_function_clear(&f);
+    return status;
+}
+
+static json_t *mean_se(const double *values, size_t count) {
+    double mean = 0;
+    double se = 0;
+    lab_mean_se(&mean, &se, values, count);
+    return json_pack("{so so so}", "mean", cli_real(mean), "se", cli_real(se), "median",
+                     cli_real(lab_median(values, count)));
+}
+
+static void report(const simulation *s, const char *scenario, double seconds) {
+    const char *mechanism = s->private ? tacet_ldp_name(s->mechanism) : "none";
+    const char *algorithm = tacet_local_algorithm_name(s->local.algorithm);
+    const char *parameters = tacet_local_parameters_name(s->local.parameters);
+    double mean = 0;
+    double se = 0;
+    double clipped = 0;
+    double unused = 0;
+    lab_mean_se(&clipped, &unused, s->clipped, s->trials);
+    lab_mean_se(&mean, &se, s->relative, s->trials);
+    if (!cli_json_wanted()) {
+        printf("%s: %s, %s, %s parameters, eps = %g, %zu arms, %zu rounds, %zu trials\n", scenario, algorithm,
+               mechanism, parameters, s->eps, s->problem.n, s->local.horizon, s->trials);
+        printf("relative regret (random play = 1): %.4f +- %.4f, median %.4f\n", mean, se,
+               lab_median(s->relative, s->trials));
+        lab_mean_se(&mean, &se, s->regret, s->trials);
+        printf("cumulative regret: %.1f +- %.1f; %.3g %% of rewards clipped; seeded noise: not private\n", mean, se,
+               100 * clipped);
+    }
+    cli_json_print(json_pack(
+        "{ss ss ss ss ss ss so sI sI sI sI so so so so so sb}", "model", "local", "scenario", scenario, "algorithm",
+        algorithm, "mechanism", mechanism, "parameters", parameters, "range", s->range, "eps",
+        s->private ? cli_real(s->eps) : json_null(), "arms", (json_int_t)s->problem.n, "rounds",
+        (json_int_t)s->local.horizon, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "relative_regret",
+        mean_se(s->relative, s->trials), "regret", mean_se(s->regret, s->trials), "recommended_gap",
+        mean_se(s->found, s->trials), "clipped", cli_real(clipped), "seconds", cli_real(seconds), "private", 0));
+}
+
+static tacet_status simulate(simulation *s, tacet_error *err) {
+    if (s->trials == 0 || s->support == 0) {
+        return tacet__fail(err, TACET_INVALID, "need at least one trial and one kernel in a function");
+    }
+    s->regret = TACET__ZALLOC(double, s->trials);
+    s->relative = TACET__ZALLOC(double, s->trials);
+    s->clipped = TACET__ZALLOC(double, s->trials);
+    s->found = TACET__ZALLOC(double, s->trials);
+    if (s->regret == NULL || s->relative == NULL || s->clipped == NULL || s->found == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
+    }
+    return lab_trials_run(s->trials, 0, one_trial, s, err);
+}
+
+typedef struct words {
+    const char *algorithm, *parameters, *mechanism, *kernel, *noise, *scenario, *data;
+    double lengthscale;
+    size_t arms;
+} words;
+
+static tacet_status understand(simulation *s, const words *w, tacet_error *err) {
+    static const char *const NOISES[] = {"uniform", "normal", "student3"};
+    tacet_status status = tacet_local_algorithm_parse(&s->local.algorithm, w->algorithm, err);
+    if (status == TACET_OK) {
+        status = tacet_local_parameters_parse(&s->local.parameters, w->parameters, err);
+    }
+    s->private = strcmp(w->mechanism, "none") != 0;
+    if (status == TACET_OK && s->private) {
+        status = tacet_ldp_parse(&s->mechanism, w->mechanism, err);
+    }
+    size_t noise = 0;
+    while (noise < 3 && strcmp(NOISES[noise], w->noise) != 0) {
+        noise++;
+    }
+    if (status == TACET_OK && noise == 3) {
+        status = tacet__fail(err, TACET_INVALID, "--noise is uniform, normal or student3");
+    }
+    const bool table = strcmp(w->scenario, "light") == 0 || strcmp(w->scenario, "stocks") == 0;
+    if (status == TACET_OK && !table && strcmp(w->scenario, "synthetic") != 0) {
+        status = tacet__fail(err, TACET_INVALID, "--scenario is synthetic, light or stocks");
+    }
+    if (status == TACET_OK && table != (strcmp(w->kernel, "precomputed") == 0)) {
+        status = tacet__fail(err, TACET_INVALID, "--kernel precomputed goes with --scenario light or stocks");
+    }
+    if (status == TACET_OK && table && w->data == NULL) {
+        status = tacet__fail(err, TACET_INVALID, "--scenario %s needs --data DIR", w->scenario);
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    return table ? local_problem_table(&s->problem, w->scenario, w->data, err)
+                 : local_problem_synthetic(&s->problem, w->kernel, w->lengthscale, w->arms, (local_noise)noise, err);
+}
+
+static void clear(simulation *s) {
+    local_problem_clear(&s->problem);
+    free(s->regret);
+    free(s->relative);
+    free(s->clipped);
+    free(s->found);
+}
+
+/* The regret that uniform play has in expectation, function by function. */
+static tacet_status random_play(simulation *s, tacet_error *err) {
+    s->regret = TACET__ZALLOC(double, s->trials);
+    s->relative = TACET__ZALLOC(double, s->trials);
+    if (s->regret == NULL || s->relative == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
+    }
+    for (size_t k = 0; k < s->trials; k++) {
+        local_function f = {0};
+        const tacet_status status =
+            local_function_make(&f, &s->problem, s->support, s->seed, (s->first + k) * STREAMS, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        s->regret[k] = (double)s->local.horizon * (f.top - f.mean);
+        s->relative[k] = 1;
+        local_function_clear(&f);
+    }
+    return TACET_OK;
+}
+
+tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_local_request *r = &request->of.local;
+    simulation s = {.eps = r->eps,
+                    .range = r->range,
+                    .unbounded = 1,
+                    .support = r->support,
+                    .trials = request->trials,
+                    .seed = request->seed};
+    const bool made_up = strcmp(r->scenario, "made-up") == 0;
+    words w = {r->algorithm, r->parameters,  r->mechanism, r->kernel, r->noise, made_up ? "synthetic" : r->scenario,
+               r->folder,    r->lengthscale, r->arms};
+    const bool at_random = strcmp(r->algorithm, "random") == 0;
+    if (at_random) {
+        w.algorithm = "ucb"; /* not played */
+    }
+    tacet_local_settings_defaults(&s.local);
+    s.local.horizon = r->rounds;
+    tacet_status status = understand(&s, &w, err);
+    if (status == TACET_OK && made_up) {
+        local_problem_clear(&s.problem);
+        status = local_problem_made_up(&s.problem, r->kernel, r->lengthscale, r->arms, r->dim, r->noise_scale,
+                                       request->seed, err);
+    }
+    if (status == TACET_OK) {
+        status = at_random ? random_play(&s, err) : simulate(&s, err);
+    }
+    if (status == TACET_OK) {
+        status = lab_outcome_set(out, r->relative ? s.relative : s.regret, s.trials, NULL, NULL, err);
+    }
+    clear(&s);
+    return status;
+}
+
+int lab_sim_local(int argc, char **argv, const cli_command *self) {
+    simulation s = {.eps = 1, .range = "paper", .unbounded = 1, .support = 100, .trials = 10, .seed = 1};
+    words w = {"ucb", "tight", "hybrid", "matern52", "uniform", "synthetic", NULL, 0.2, 100};
+    tacet_local_settings_defaults(&s.local);
+    s.local.horizon = 40000;
+    const cli_option options[] = {
+        {"", CLI_FLAG, NULL, NULL, "Problem", false},
+        {"scenario", CLI_STRING, &w.scenario, "NAME",
+         "synthetic (functions of the kernel's space on [0, 1]), light or stocks (tables). Default synthetic.", false},
+        {"data", CLI_STRING, &w.data, "DIR", "light: has light_train.csv, light_test.csv; stocks: has stocks.csv.",
+         false},
+        {"kernel", CLI_STRING, &w.kernel, "NAME",
+         "se, matern12, matern32, matern52 …, or precomputed for a table. "
+         "Default matern52.",
+         false},
+        {"lengthscale", CLI_DOUBLE, &w.lengthscale, "L", "Default 0.2.", false},
+        {"arms", CLI_SIZE, &w.arms, "N", "Default 100.", false},
+        {"support", CLI_SIZE, &s.support, "P", "Kernels in a function. Default 100.", false},
+        {"noise", CLI_STRING, &w.noise, "NAME", "Of a reward: uniform in ±1, normal, student3. Default uniform.",
+         false},
+        {"noise-range", CLI_DOUBLE, &s.unbounded, "R",
+         "normal, student3: rewards are clipped to f's range widened by this. Default 1.", false},
+        {"", CLI_FLAG, NULL, NULL, "Device", false},
+        {"mechanism", CLI_STRING, &w.mechanism, "NAME",
+         "laplace, staircase, duchi, piecewise, hybrid, or none. Default hybrid.", false},
+        {"eps", CLI_DOUBLE, &s.eps, "E", "Default 1.", false},
+        {"range", CLI_STRING, &s.range, "NAME",
+         "Of a reward: paper, ±(B + R); true, of f widened by R (tables: from 0); or LO:HI. Default paper.", false},
+        {"", CLI_FLAG, NULL, NULL, "Learner", false},
+        {"algorithm", CLI_STRING, &w.algorithm, "NAME", "ucb, tgp, ata, moma. Default ucb.", false},
+        {"parameters", CLI_STRING, &w.parameters, "NAME", "literal, tight, orderwise, tuned. Default tight.", false},
+        {"rounds", CLI_SIZE, &s.local.horizon, "T", "Default 40000.", false},
+        {"delta", CLI_DOUBLE, &s.local.delta, "D", "Widths hold with probability 1 - D. Default 0.1.", false},
+        {"lambda", CLI_DOUBLE, &s.local.lambda, "L", "Regularisation. Default: by the parameters.", false},
+        {"lanes", CLI_SIZE, &s.local.lanes, "K", "moma: lanes. Default: by the parameters.", false},
+        {"width-scale", CLI_DOUBLE, &s.local.width_scale, "F", "Factor on the widths. Default 1.", false},
+        {"accuracy", CLI_DOUBLE, &s.local.accuracy, "E", "ata, moma: of the Nyström embedding. Default 0.1.", false},
+        {"", CLI_FLAG, NULL, NULL, "Experiment", false},
+        {"trials", CLI_SIZE, &s.trials, "N", "Default 10.", false},
+        {"first", CLI_SIZE, &s.first, "K", "Number of the first trial: other functions, same seed. Default 0.", false},
+        {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+    int code = CLI_EXIT_OK;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    tacet_error err;
+    tacet_error_clear(&err);
+    const double begin = cli_seconds();
+    tacet_status status = understand(&s, &w, &err);
+    if (status == TACET_OK) {
+        status = simulate(&s, &err);
+    }
+    if (status == TACET_OK) {
+        report(&s, w.scenario, cli_seconds() - begin);
+    } else {
+        code = cli_refuse(self, &err);
+    }
+    clear(&s);
+    return code;
+}

@@ -1,0 +1,253 @@
+/* sim_local_joint.c - `tacet simulate local-joint`: regret when every device adds its own noise.
+ * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
+#include "commands.h"
+#include "central_env.h"
+#include "runs.h"
+#include "trials.h"
+
+#include "core/fail.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/local/open/statistics.h>
+#include <tacet/central/open/noisy_ucb.h>
+#include <tacet/local/trusted/statistics_device.h>
+
+enum { FEATURES = 25, RELEASED = 15 };
+static const double ZETA = 0.1;
+
+typedef struct simulation {
+    bool published;
+    joint_world world;
+    size_t rounds, arms, first;
+    double growth, eps, delta;
+    uint64_t seed;
+    tacet_features *features;
+    tacet_central_map *map;
+    tacet_central_learner_settings learner;
+    double *regret;
+} simulation;
+
+/* One trial's two sides: the server's model, and what stands for the devices. */
+typedef struct sides {
+    tacet_statistics_device *device;
+    tacet_local_statistics *server; /* shipped */
+    tacet_noisy_ucb *ucb;           /* published */
+    double *sums;                   /* published: in the layout of noisy_ucb */
+    size_t m;
+} sides;
+
+static void free_sides(sides *b) {
+    tacet_statistics_device_free(b->device);
+    tacet_local_statistics_free(b->server);
+    tacet_noisy_ucb_free(b->ucb);
+    free(b->sums);
+}
+
+static tacet_status make_sides(sides *b, const simulation *s, tacet_error *err) {
+    *b = (sides){.m = tacet_features_dim(s->features)};
+    if (!s->published) {
+        tacet_status status = tacet_statistics_device_create(&b->device, s->map, s->eps, s->delta, err);
+        return status == TACET_OK ? tacet_local_statistics_create(&b->server, s->map, &s->learner,
+                                                                  tacet_statistics_device_noise_var(b->device),
+                                                                  s->first, s->growth, err)
+                                  : status;
+    }
+    tacet_status status = tacet_statistics_device_create_outer(&b->device, s->features, 1, s->eps, s->delta, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet_noisy_ucb_settings set;
+    tacet_noisy_ucb_settings_defaults(&set);
+    set.zeta = ZETA;
+    /* Lemma 6: noise of the sum of T reports */
+    tacet_noisy_ucb_spectrum(&set.shift, &set.kappa,
+                             sqrt(tacet_statistics_device_noise_var(b->device) * (double)s->rounds), b->m,
+                             (double)s->rounds, ZETA);
+    status = tacet_noisy_ucb_create(&b->ucb, s->features, &set, err);
+    b->sums = calloc((b->m + 1) * (b->m + 2) / 2, sizeof(double));
+    return b->sums == NULL ? TACET_NO_MEMORY : status;
+}
+
+/* The matrix by columns, then the vector, into the columns of the bordered matrix. */
+static tacet_status take_outer(sides *b, const double *report, tacet_error *err) {
+    const double *vector = report + b->m * (b->m + 1) / 2;
+    double *at = b->sums;
+    for (size_t j = 0; j < b->m; j++) {
+        for (size_t i = j; i < b->m; i++) {
+            *at++ += *report++;
+        }
+        *at++ += sqrt(2) * vector[j];
+    }
+    return tacet_noisy_ucb_update(b->ucb, b->sums, err);
+}
+
+static size_t choose(sides *b, tacet_simrng *coin, const double *arms, size_t dim, size_t count) {
+    if (b->ucb != NULL) {
+        return tacet_noisy_ucb_choose(b->ucb, NULL, arms, dim, count);
+    }
+    tacet_central_learner *model = tacet_local_statistics_model(b->server);
+    return tacet_central_learner_informed(model) ? tacet_central_learner_choose(model, NULL, arms, dim, count)
+                                                 : tacet_simrng_below(coin, count);
+}
+
+static tacet_status play(simulation *s, size_t k, sides *b, joint_env *env, tacet_noise *noise, double *arms,
+                         tacet_error *err) {
+    tacet_simrng coin;
+    tacet_simrng_init(&coin, s->seed, (uint64_t)1 << 32 | k);
+    double regret = 0;
+    for (size_t t = 0; t < s->rounds; t++) {
+        const double best = joint_env_round(env, arms, s->arms);
+        const double *x = arms + env->dim * choose(b, &coin, arms, env->dim, s->arms);
+        regret += best - joint_env_mean(env, x);
+        const tacet_ask ask = {.noise = noise, .ticket = "user", .what = "a simulated report", .to_whom = "the server"};
+        tacet_release *report = NULL;
+        tacet_status status =
+            tacet_statistics_device_report(b->device, &report, &ask, x, joint_env_reward(env, x), err);
+        if (status == TACET_OK) {
+            const double *values = tacet_release_values(report);
+            status = b->ucb != NULL ? take_outer(b, values, err)
+                                    : tacet_local_statistics_take(b->server, values, tacet_release_count(report), err);
+        }
+        tacet_release_free(report);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
+    s->regret[k] = regret;
+    return TACET_OK;
+}
+
+static tacet_status trial(void *user, size_t k, tacet_error *err) {
+    simulation *s = user;
+    joint_env *env = NULL;
+    tacet_noise *noise = NULL;
+    sides b = {0};
+    double *arms = malloc(sizeof(double) * joint_world_dim(&s->world) * s->arms);
+    tacet_status status = arms == NULL ? TACET_NO_MEMORY : joint_env_create(&env, &s->world, s->seed, k, err);
+    if (status == TACET_OK) {
+        status = tacet_noise_open_seeded(&noise, s->seed, k, err);
+    }
+    if (status == TACET_OK) {
+        status = make_sides(&b, s, err);
+    }
+    if (status == TACET_OK) {
+        status = play(s, k, &b, env, noise, arms, err);
+    }
+    free_sides(&b);
+    tacet_noise_close(noise);
+    joint_env_free(env);
+    free(arms);
+    return status;
+}
+
+static tacet_status prepare(simulation *s, tacet_error *err) {
+    const tacet_domain domain = joint_world_domain(&s->world);
+    const size_t features = joint_world_features(&s->world);
+    tacet_status status = joint_world_features_create(&s->features, &s->world, s->published, features, err);
+    if (status == TACET_OK && !s->published) {
+        status = tacet_central_map_create(&s->map, s->features, &domain,
+                                          (features * RELEASED + FEATURES - 1) / FEATURES, 0, 1, err);
+    }
+    return status;
+}
+
+static void print(const simulation *s, const char *name, size_t trials, double seconds) {
+    double mean = 0, se = 0;
+    lab_mean_se(&mean, &se, s->regret, trials);
+    if (!cli_json_wanted()) {
+        printf("%s: cumulative regret %.2f +- %.2f over %zu rounds (%zu trials, median %.2f)\n", name, mean, se,
+               s->rounds, trials, lab_median(s->regret, trials));
+        return;
+    }
+    cli_json_print(json_pack("{ss ss so so s{so so so} sI sI sI sI sb so}", "simulation", "local-joint", "algorithm",
+                             name, "eps", cli_real(s->eps), "delta", cli_real(s->delta), "regret", "mean",
+                             cli_real(mean), "se", cli_real(se), "median", cli_real(lab_median(s->regret, trials)),
+                             "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials,
+                             "seed", (json_int_t)s->seed, "private", 0, "seconds", cli_real(seconds)));
+}
+
+tacet_status lab_local_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_joint_request *r = &request->of.joint;
+    simulation s = {.published = strcmp(r->algorithm, "published") == 0,
+                    .world = r->world,
+                    .rounds = r->rounds,
+                    .arms = r->arms,
+                    .seed = request->seed,
+                    .eps = r->eps,
+                    .delta = r->delta,
+                    .first = 20,
+                    .growth = 1.05};
+    tacet_central_learner_settings_defaults(&s.learner);
+    s.learner.set_size = s.arms;
+    if (r->rounds == 0 || r->arms == 0 || request->trials == 0) {
+        return tacet__fail(err, TACET_INVALID, "no rounds, arms or trials");
+    }
+    s.regret = calloc(request->trials, sizeof(double));
+    tacet_status status = s.regret == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory") : prepare(&s, err);
+    if (status == TACET_OK) {
+        status = lab_trials_run(request->trials, 0, trial, &s, err);
+    }
+    if (status == TACET_OK) {
+        status = lab_outcome_set(out, s.regret, request->trials, NULL, NULL, err);
+    }
+    tacet_central_map_free(s.map);
+    tacet_features_free(s.features);
+    free(s.regret);
+    return status;
+}
+
+int lab_sim_local_joint(int argc, char **argv, const cli_command *self) {
+    simulation s = {.rounds = 1024, .arms = 25, .seed = 1, .eps = 1, .delta = 0.1, .first = 20, .growth = 1.05};
+    tacet_central_learner_settings_defaults(&s.learner);
+    const char *algorithm = "shipped";
+    size_t trials = 40, threads = 0;
+    const cli_option options[] = {
+        {"algorithm", CLI_STRING, &algorithm, "NAME", "shipped (default) or published (with the noise it needs).",
+         false},
+        {"eps", CLI_DOUBLE, &s.eps, "E", "Of each user's report; default 1.", false},
+        {"delta", CLI_DOUBLE, &s.delta, "D", "Default 0.1, as in the paper.", false},
+        {"rounds", CLI_SIZE, &s.rounds, "T", "Users; default 1024.", false},
+        {"arms", CLI_SIZE, &s.arms, "N", "Arms a round; default 25.", false},
+        {"trials", CLI_SIZE, &trials, "N", "Functions; default 40.", false},
+        {"seed", CLI_U64, &s.seed, "S", "Of functions, users and noise; default 1.", false},
+        {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
+        {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
+        {"first", CLI_SIZE, &s.first, "N", "Reports before the first model; default 20.", false},
+        {"growth", CLI_DOUBLE, &s.growth, "G", "The model is refreshed when reports grew by so much; 1.05.", false},
+        {"width", CLI_DOUBLE, &s.learner.width, "W", "Arms are scored mean + W sd.", false},
+        {"guess-weight", CLI_DOUBLE, &s.learner.guess_weight, "TAU", "Weight of the guessed law of play.", false},
+        {"typical-reward", CLI_DOUBLE, &s.learner.typical_reward, "Y", "What an unseen arm is taken to return.", false},
+        {"anywhere", CLI_DOUBLE, &s.learner.anywhere, "P", "Share of the guessed law that is spread evenly.", false},
+        {"prior-var", CLI_DOUBLE, &s.learner.prior_var, "V", "Of each coefficient.", false},
+        {"drift", CLI_DOUBLE, &s.learner.drift, "D", "Error of a decoded sum per round.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+    int exit_code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {
+        return exit_code;
+    }
+    s.published = strcmp(algorithm, "published") == 0;
+    if (!s.published && strcmp(algorithm, "shipped") != 0) {
+        return cli_usage(self, "--algorithm is shipped or published");
+    }
+    if (s.rounds == 0 || s.arms == 0 || trials == 0 || trials > 1000000 || s.arms > 1000000) {
+        return cli_usage(self, "--rounds, --arms and --trials must be between 1 and a million");
+    }
+    s.learner.set_size = s.arms;
+    tacet_error err;
+    tacet_error_clear(&err);
+    s.regret = calloc(trials, sizeof(double));
+    const double start = cli_seconds();
+    tacet_status status = s.regret == NULL ? TACET_NO_MEMORY : prepare(&s, &err);
+    if (status == TACET_OK) {
+        status = lab_trials_run(trials, threads, trial, &s, &err);
+    }
+    if (status == TACET_OK) {
+        print(&s, algorithm, trials, cli_seconds() - start);
+    }
+    tacet_central_map_free(s.map);
+    tacet_features_free(s.features);
+    free(s.regret);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);
+}

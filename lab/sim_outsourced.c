@@ -1,0 +1,515 @@
+/* sim_outsourced.c - `tacet simulate outsourced`: the two parties of the outsourced model in one process, many times.
+ * Ring: programs. Each trial makes a problem, releases its records by the mechanism (exact noise from a seeded source:
+ * reproducible, hence not private), and lets a modeler that sees only the release find the best record. */
+#include "commands.h"
+#include "outsourced_floor.h"
+#include "outsourced_problem.h"
+#include "runs.h"
+#include "trials.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "common/cli.h"
+#include "dp/noise/sampler.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+#include <tacet/dp/calibrate.h>
+#include <tacet/gp/gp_ucb.h>
+#include <tacet/outsourced/open/modeler.h>
+#include <tacet/outsourced/trusted/published.h>
+
+typedef enum mechanism { GAUSSIAN, LAPLACE, PUBLISHED, NONPRIVATE, RANDOM } mechanism;
+static const char *const MECHANISMS[] = {"gaussian", "laplace", "published", "nonprivate", "random"};
+static const char *const MODELERS[] = {"auto", "latent", "eiv", "plain", "known"};
+enum { PLAIN = 3, KNOWN = 4, STREAMS = 4 };
+
+typedef struct simulation {
+    lab_problem problem;
+    double lengthscale; /* what the modeler believes */
+    double noise_var;
+    mechanism mechanism;
+    size_t modeler;
+    double eps, delta;
+    double scale; /* of the released noise */
+    size_t dims, queries, initial, trials;
+    uint64_t seed;
+    tacet_modeler_settings modeler_settings;
+    double *regret;      /* trials: of the best measured row */
+    double *recommended; /* trials: of the row of the best posterior mean */
+    double *curve;       /* queries x trials */
+    double *floor;       /* trials: modeler known only */
+} simulation;
+
+static uint64_t stream(size_t trial, unsigned purpose) {
+    return (uint64_t)trial * STREAMS + purpose;
+}
+
+/* z = x rounded to the grid of the noise, plus exact noise. Rounding moves a record by at most g sqrt(d)/2, so two
+ * neighbours are at most 1 + g sqrt(d) apart: that is the sensitivity the scale was calibrated for. */
+static tacet_status release_rows(const simulation *s, double *Z, size_t trial, tacet_error *err) {
+    const lab_problem *p = &s->problem;
+    const int exponent = tacet__grid_exponent(s->scale, DRAW_GRID_BITS);
+    tacet_noise *noise = NULL;
+    tacet_status status = tacet_noise_open_seeded(&noise, s->seed, trial, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (s->mechanism == GAUSSIAN) {
+        status = tacet__draw_gaussian(noise, Z, p->d * p->n, s->scale, exponent, err);
+    }
+    for (size_t i = 0; status == TACET_OK && s->mechanism == LAPLACE && i < p->n; i++) {
+        status = tacet__draw_knorm(noise, Z + i * p->d, p->d, s->scale, exponent, err);
+    }
+    tacet_noise_close(noise);
+    for (size_t i = 0; i < p->d * p->n; i++) {
+        Z[i] += ldexp(nearbyint(ldexp(p->X[i], -exponent)), exponent);
+    }
+    return status;
+}
+
+static tacet_status project_rows(const simulation *s, double *Z, size_t trial, tacet_error *err) {
+    const lab_problem *p = &s->problem;
+    double *M = TACET__ZALLOC(double, p->d * s->dims);
+    if (M == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a projection");
+    }
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, s->seed, stream(trial, 3));
+    for (size_t i = 0; i < p->d * s->dims; i++) {
+        M[i] = tacet_simrng_normal(&rng);
+    }
+    const tacet_status status =
+        tacet_published_project(Z, s->dims, NULL, p->X, p->d, p->d, p->n, M, p->d, s->dims, s->eps, s->delta, err);
+    free(M);
+    return status;
+}
+
+/* Plain GP-UCB over the points as they are: the non-private reference, and what the paper runs on its projection. */
+static tacet_status plain_policy(const simulation *s, tacet_policy **out, tacet_kernel **kernel, const double *Z,
+                                 size_t d, const size_t *initial, tacet_error *err) {
+    const double l = s->lengthscale;
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = d;
+    spec.lengthscales = &l;
+    spec.lengthscale_count = 1;
+    spec.signal_var = s->problem.signal_var;
+    tacet_status status = tacet_kernel_create(kernel, &spec, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet_gp_ucb_settings ucb;
+    tacet_gp_ucb_settings_defaults(&ucb);
+    ucb.mean = s->problem.mean;
+    ucb.noise_var = s->noise_var;
+    ucb.horizon = s->queries;
+    ucb.initial = initial;
+    ucb.initial_count = s->initial;
+    ucb.delta_ucb = s->modeler_settings.delta_ucb;
+    ucb.beta_scale = s->modeler_settings.beta_scale;
+    const tacet_cov_spec cov = {.kernel = *kernel};
+    return tacet_gp_ucb_create(out, &ucb, &cov, Z, d, s->problem.n, err);
+}
+
+static tacet_status noisy_policy(const simulation *s, tacet_policy **out, const double *Z, const size_t *initial,
+                                 size_t trial, tacet_error *err) {
+    const double l = s->lengthscale;
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = s->problem.d;
+    spec.lengthscales = &l;
+    spec.lengthscale_count = 1;
+    spec.signal_var = s->problem.signal_var;
+    tacet_modeler_settings m = s->modeler_settings;
+    m.method = s->modeler == 1 ? TACET_MODELER_LATENT : s->modeler == 2 ? TACET_MODELER_EIV : TACET_MODELER_AUTO;
+    m.rows = Z;
+    m.ld = m.d = s->problem.d;
+    m.n = s->problem.n;
+    m.low = s->problem.low;
+    m.high = s->problem.high;
+    m.law = s->mechanism == LAPLACE ? TACET_CLOUD_LAPLACE : TACET_CLOUD_GAUSSIAN;
+    m.scale = s->scale;
+    m.kernel = &spec;
+    m.noise_var = s->noise_var;
+    m.mean = s->problem.mean;
+    m.horizon = s->queries;
+    m.initial = initial;
+    m.initial_count = s->initial;
+    m.seed = s->seed * 1000003 + trial;
+    return tacet_modeler_create(out, &m, err);
+}
+
+/* The first `count` of `order` become a random choice without repeats. */
+static void shuffle(size_t *order, size_t n, size_t count, tacet_simrng *rng) {
+    for (size_t i = 0; i < n; i++) {
+        order[i] = i;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t j = i + tacet_simrng_below(rng, n - i);
+        const size_t kept = order[i];
+        order[i] = order[j];
+        order[j] = kept;
+    }
+}
+
+typedef struct run {
+    const double *f;
+    double top;
+    double best; /* noise-free value of the best row so far */
+    double *curve;
+} run;
+
+static void note(run *r, size_t t, size_t row) {
+    r->best = fmax(r->best, r->f[row]);
+    r->curve[t] = r->top - r->best;
+}
+
+static tacet_status play(const simulation *s, run *r, tacet_policy *policy, size_t trial, tacet_error *err) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, s->seed, stream(trial, 1));
+    tacet_status status = TACET_OK;
+    for (size_t t = 0; status == TACET_OK && t < s->queries; t++) {
+        tacet_suggestion suggestion;
+        status = tacet_policy_suggest(policy, &suggestion, NULL, err);
+        if (status == TACET_OK) {
+            /* A table's values are what would be measured; a made-up objective is measured with noise. */
+            const double noise = s->problem.fixed != NULL && s->problem.side == 0
+                                     ? 0
+                                     : sqrt(s->problem.noise_var) * tacet_simrng_normal(&rng);
+            note(r, t, suggestion.index);
+            status = tacet_policy_observe(policy, suggestion.ticket, r->f[suggestion.index] + noise, err);
+        }
+    }
+    tacet_recommendation recommendation;
+    if (status == TACET_OK) {
+        status = tacet_policy_recommend(policy, &recommendation, err);
+    }
+    if (status == TACET_OK) {
+        s->recommended[trial] = r->top - r->f[recommendation.index];
+    }
+    return status;
+}
+
+/* The modeler that knows f: its rows, and what no modeler can do better than. */
+static tacet_status play_known(const simulation *s, run *r, const double *Z, size_t *order, size_t trial,
+                               tacet_error *err) {
+    lab_floor found = {.rows = order};
+    const tacet_status status =
+        lab_floor_find(&found, &s->problem, r->f, Z, s->mechanism == LAPLACE, s->scale, s->queries, err);
+    for (size_t t = 0; status == TACET_OK && t < s->queries; t++) {
+        note(r, t, order[t]);
+    }
+    s->floor[trial] = found.bound;
+    s->recommended[trial] = r->curve[s->queries - 1];
+    return status;
+}
+
+static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
+    simulation *s = user;
+    const lab_problem *p = &s->problem;
+    const size_t width = s->mechanism == PUBLISHED ? s->dims : p->d;
+    tacet_policy *policy = NULL;
+    tacet_kernel *kernel = NULL;
+    double *f = TACET__ZALLOC(double, p->n);
+    double *Z = TACET__ZALLOC(double, p->n *width);
+    size_t *order = TACET__ZALLOC(size_t, p->n);
+    tacet_status status = TACET_OK;
+    if (f == NULL || Z == NULL || order == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial");
+        goto done;
+    }
+    status = lab_problem_function(p, f, s->seed, stream(trial, 0), err);
+    if (status != TACET_OK) {
+        goto done;
+    }
+    run r = {.f = f, .top = -INFINITY, .best = -INFINITY, .curve = s->curve + trial * s->queries};
+    for (size_t i = 0; i < p->n; i++) {
+        r.top = fmax(r.top, f[i]);
+    }
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, s->seed, stream(trial, 2));
+    shuffle(order, p->n, s->mechanism == RANDOM ? s->queries : s->initial, &rng);
+    if (s->mechanism == RANDOM) {
+        for (size_t t = 0; t < s->queries; t++) {
+            note(&r, t, order[t]);
+        }
+        s->recommended[trial] = r.curve[s->queries - 1];
+    } else {
+        if (s->mechanism == NONPRIVATE) {
+            memcpy(Z, p->X, p->n * p->d * sizeof *Z);
+        } else {
+            status = s->mechanism == PUBLISHED ? project_rows(s, Z, trial, err) : release_rows(s, Z, trial, err);
+        }
+        const bool plain = s->mechanism == NONPRIVATE || s->mechanism == PUBLISHED || s->modeler == PLAIN;
+        if (status == TACET_OK && s->modeler == KNOWN) {
+            status = play_known(s, &r, Z, order, trial, err);
+        } else if (status == TACET_OK) {
+            status = plain ? plain_policy(s, &policy, &kernel, Z, width, order, err)
+                           : noisy_policy(s, &policy, Z, order, trial, err);
+        }
+        if (status == TACET_OK && policy != NULL) {
+            status = play(s, &r, policy, trial, err);
+        }
+    }
+    s->regret[trial] = r.curve[s->queries - 1];
+done:
+    tacet_policy_free(policy);
+    tacet_kernel_free(kernel);
+    free(f);
+    free(Z);
+    free(order);
+    return status;
+}
+
+static json_t *summary(const double *values, size_t count) {
+    double mean = 0;
+    double se = 0;
+    size_t large = 0;
+    lab_mean_se(&mean, &se, values, count);
+    for (size_t i = 0; i < count; i++) {
+        large += values[i] > 0.1 ? 1 : 0;
+    }
+    return json_pack("{so so so sI}", "mean", cli_real(mean), "se", cli_real(se), "median",
+                     cli_real(lab_median(values, count)), "above_0.1", (json_int_t)large);
+}
+
+static const char *protection(const simulation *s) {
+    switch (s->mechanism) {
+    case GAUSSIAN:
+        return "(eps, delta)-DP for a move of one record by 1 in the scaled space";
+    case LAPLACE:
+        return "eps-DP (delta = 0) for a move of one record by 1 in the scaled space";
+    case PUBLISHED:
+        return "NOT differentially private";
+    case NONPRIVATE:
+    case RANDOM:
+        break;
+    }
+    return "none";
+}
+
+static void report(const simulation *s, const char *scenario, double seconds) {
+    json_t *curve = NULL;
+    json_t *curve_se = NULL;
+    lab_curve(&curve, &curve_se, s->curve, s->queries, s->trials);
+    double mean = 0;
+    double se = 0;
+    lab_mean_se(&mean, &se, s->regret, s->trials);
+    if (!cli_json_wanted()) {
+        if (s->mechanism == NONPRIVATE || s->mechanism == RANDOM) {
+            printf("%s, %s: no protection\n", scenario, MECHANISMS[s->mechanism]);
+        } else {
+            printf("%s, %s, eps = %g, delta = %g, noise scale %.6g: %s (here with seeded noise: not private)\n",
+                   scenario, MECHANISMS[s->mechanism], s->eps, s->mechanism == LAPLACE ? 0 : s->delta, s->scale,
+                   protection(s));
+        }
+        printf("simple regret after %zu queries, %zu trials: %.5f +- %.5f, median %.5f\n", s->queries, s->trials, mean,
+               se, lab_median(s->regret, s->trials));
+        if (s->modeler == KNOWN) {
+            lab_mean_se(&mean, &se, s->floor, s->trials);
+            printf("no modeler can have a smaller one on average than %.5f +- %.5f\n", mean, se);
+        }
+    }
+    json_t *result =
+        json_pack("{ss ss ss ss so so so sI sI sI so so so so so ss sb}", "model", "outsourced", "scenario", scenario,
+                  "mechanism", MECHANISMS[s->mechanism], "modeler",
+                  s->mechanism == GAUSSIAN || s->mechanism == LAPLACE ? MODELERS[s->modeler] : "plain", "eps",
+                  cli_real(s->eps), "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta), "scale",
+                  cli_real(s->scale), "queries", (json_int_t)s->queries, "trials", (json_int_t)s->trials, "seed",
+                  (json_int_t)s->seed, "simple_regret", summary(s->regret, s->trials), "recommended_regret",
+                  summary(s->recommended, s->trials), "regret_by_query", curve, "regret_by_query_se", curve_se,
+                  "seconds", cli_real(seconds), "mechanism_protects", protection(s), "private", 0);
+    if (s->modeler == KNOWN && result != NULL) {
+        (void)json_object_set_new(result, "floor", summary(s->floor, s->trials));
+    }
+    cli_json_print(result);
+}
+
+static bool choose(size_t *out, const char *const *names, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The scale is calibrated for neighbours at distance 1 and the rounding of both. */
+static tacet_status calibrate(simulation *s, tacet_error *err) {
+    if (s->mechanism != GAUSSIAN && s->mechanism != LAPLACE) {
+        return TACET_OK;
+    }
+    tacet_status status = TACET_OK;
+    double sensitivity = 1;
+    for (int pass = 0; status == TACET_OK && pass < 2; pass++) {
+        status = s->mechanism == GAUSSIAN ? tacet_calibrate_gaussian(&s->scale, s->eps, s->delta, sensitivity, err)
+                                          : tacet_calibrate_laplace(&s->scale, s->eps, sensitivity, err);
+        /* The second pass moves the scale by a millionth: the grid stays, or becomes coarser by one step, for which a
+         * factor of two is kept. */
+        sensitivity = 1 + 2 * sqrt((double)s->problem.d) * ldexp(1, tacet__grid_exponent(s->scale, DRAW_GRID_BITS));
+    }
+    return status;
+}
+
+static tacet_status simulate(simulation *s, tacet_error *err) {
+    if (s->trials == 0 || s->queries == 0 || s->queries > s->problem.n || s->initial > s->queries || s->dims == 0) {
+        return tacet__fail(err, TACET_INVALID,
+                           "need at least one trial and query, no more queries than rows or initial rows than queries");
+    }
+    const tacet_status status = calibrate(s, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    s->regret = TACET__ZALLOC(double, s->trials);
+    s->recommended = TACET__ZALLOC(double, s->trials);
+    s->curve = TACET__ZALLOC(double, s->trials * s->queries);
+    s->floor = TACET__ZALLOC(double, s->trials);
+    if (s->regret == NULL || s->recommended == NULL || s->curve == NULL || s->floor == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
+    }
+    return lab_trials_run(s->trials, 0, one_trial, s, err);
+}
+
+static void clear(simulation *s) {
+    lab_problem_clear(&s->problem);
+    free(s->regret);
+    free(s->recommended);
+    free(s->curve);
+    free(s->floor);
+}
+
+tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_outsourced_request *r = &request->of.outsourced;
+    simulation s = {.eps = r->eps,
+                    .delta = r->delta,
+                    .dims = r->dims,
+                    .queries = r->queries,
+                    .initial = r->initial,
+                    .trials = request->trials,
+                    .seed = request->seed};
+    size_t number = 0;
+    if (!choose(&number, MECHANISMS, sizeof MECHANISMS / sizeof *MECHANISMS, r->mechanism) ||
+        !choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, r->modeler)) {
+        return tacet__fail(err, TACET_INVALID, "no mechanism '%s' or modeler '%s'", r->mechanism, r->modeler);
+    }
+    s.mechanism = (mechanism)number;
+    tacet_modeler_settings_defaults(&s.modeler_settings);
+    tacet_status status = strcmp(r->scenario, "made-up") == 0
+                              ? lab_problem_init_made_up(&s.problem, r->candidates, r->dim, r->radius, r->lengthscale,
+                                                         sqrt(r->noise_var), request->seed, err)
+                              : lab_problem_init(&s.problem, r->scenario, &r->table, r->radius, r->lengthscale,
+                                                 r->signal_var, r->noise_var, r->mean, err);
+    if (status == TACET_OK) {
+        s.lengthscale = s.problem.lengthscale;
+        s.noise_var = s.problem.noise_var;
+        status = simulate(&s, err);
+    }
+    if (status == TACET_OK) {
+        json_t *curve = NULL;
+        json_t *curve_se = NULL;
+        lab_curve(&curve, &curve_se, s.curve, s.queries, s.trials);
+        status = lab_outcome_set(out, s.regret, s.trials, curve, curve_se, err);
+    }
+    clear(&s);
+    return status;
+}
+
+int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
+    simulation s = {.eps = 3.004166, .delta = 1e-5, .dims = 10, .queries = 50, .trials = 100, .seed = 1};
+    lab_table_options table = {0};
+    const char *scenario = "grid";
+    const char *mechanism_name = "gaussian";
+    const char *modeler = "auto";
+    double radius = 25;
+    double lengthscale = (double)NAN;
+    double signal_var = (double)NAN;
+    double noise_var = (double)NAN;
+    double mean = (double)NAN;
+    double believed = 1;
+    tacet_modeler_settings_defaults(&s.modeler_settings);
+    tacet_modeler_settings *m = &s.modeler_settings;
+    const cli_option options[] = {
+        {"", CLI_FLAG, NULL, NULL, "Problem", false},
+        {"scenario", CLI_STRING, &scenario, "NAME",
+         "grid (100 x 100, functions from the prior), branin (31 x 31), or csv. Default grid.", false},
+        {"data", CLI_STRING, &table.data, "FILE", "csv: the table.", false},
+        {"inputs", CLI_STRING, &table.inputs, "A,B", "csv: the input columns.", false},
+        {"target", CLI_STRING, &table.target, "C", "csv: the column to maximise.", false},
+        {"scales", CLI_STRING, &table.scales, "S,T", "csv: divide each input by this first. Default: half its range.",
+         false},
+        {"log", CLI_FLAG, &table.log_target, NULL, "csv: take the logarithm of the target.", false},
+        {"minimise", CLI_FLAG, &table.minimise, NULL, "csv: look for the smallest target.", false},
+        {"standardise", CLI_FLAG, &table.standardise, NULL, "csv: bring the target to mean 0, variance 1.", false},
+        {"radius", CLI_DOUBLE, &radius, "R", "Largest norm of a record after scaling. Default 25.", false},
+        {"lengthscale", CLI_DOUBLE, &lengthscale, "L",
+         "Lengthscale as a share of the radius. Default: the authors' for the scenario (0.25 for grid and csv).",
+         false},
+        {"signal-var", CLI_DOUBLE, &signal_var, "V", "Variance of the objective. Default: the authors'.", false},
+        {"noise-var", CLI_DOUBLE, &noise_var, "V", "Variance of a measurement's noise. Default: the authors'.", false},
+        {"mean", CLI_DOUBLE, &mean, "M", "Prior mean. Default: the authors'.", false},
+        {"believed", CLI_DOUBLE, &believed, "F",
+         "The modeler's lengthscale is F times the true one: a wrong model. Default 1.", false},
+        {"", CLI_FLAG, NULL, NULL, "Release", false},
+        {"mechanism", CLI_STRING, &mechanism_name, "NAME",
+         "gaussian, laplace (Euclidean, pure eps), published (not private), nonprivate, or random. Default gaussian.",
+         false},
+        {"eps", CLI_DOUBLE, &s.eps, "E", "Default 3.004166.", false},
+        {"delta", CLI_DOUBLE, &s.delta, "D", "Default 1e-5; laplace needs none.", false},
+        {"dims", CLI_SIZE, &s.dims, "R", "published: dimensions of the projection. Default 10.", false},
+        {"", CLI_FLAG, NULL, NULL, "Modeler", false},
+        {"modeler", CLI_STRING, &modeler, "NAME",
+         "latent, eiv, auto (by the measurement noise), plain (ignores the release's noise), or known (knows the "
+         "objective but not which row is which record: the floor). Default auto.",
+         false},
+        {"queries", CLI_SIZE, &s.queries, "T", "Measurements. Default 50.", false},
+        {"initial", CLI_SIZE, &s.initial, "N", "Of these, random ones at the start. Default 0.", false},
+        {"chains", CLI_SIZE, &m->chains, "P", "latent: Markov chains.", false},
+        {"candidates", CLI_SIZE, &m->candidates, "Q", "latent: positions tried per move.", false},
+        {"moves", CLI_SIZE, &m->moves, "M", "latent: moves per measurement and chain.", false},
+        {"explore", CLI_DOUBLE, &m->explore, "F", "latent: share of the queries spent exploring.", false},
+        {"kappa", CLI_DOUBLE, &m->kappa, "K", "latent: width of the upper confidence bound.", false},
+        {"beta-scale", CLI_DOUBLE, &m->beta_scale, "F", "eiv, plain: factor on beta_t. Default 1.", false},
+        {"", CLI_FLAG, NULL, NULL, "Experiment", false},
+        {"trials", CLI_SIZE, &s.trials, "N", "Default 100.", false},
+        {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+    int code = CLI_EXIT_OK;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    size_t mechanism_number = 0;
+    if (!choose(&mechanism_number, MECHANISMS, sizeof MECHANISMS / sizeof *MECHANISMS, mechanism_name)) {
+        return cli_usage(self, "--mechanism is gaussian, laplace, published, nonprivate or random");
+    }
+    if (!choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, modeler)) {
+        return cli_usage(self, "--modeler is latent, eiv, auto, plain or known");
+    }
+    if (!(believed > 0)) {
+        return cli_usage(self, "--believed must be positive");
+    }
+    s.mechanism = (mechanism)mechanism_number;
+    if (s.modeler == KNOWN && s.mechanism != GAUSSIAN && s.mechanism != LAPLACE) {
+        return cli_usage(self, "--modeler known needs --mechanism gaussian or laplace");
+    }
+    tacet_error err;
+    tacet_error_clear(&err);
+    const double begin = cli_seconds();
+    tacet_status status =
+        lab_problem_init(&s.problem, scenario, &table, radius, lengthscale, signal_var, noise_var, mean, &err);
+    if (status == TACET_OK) {
+        s.lengthscale = s.problem.lengthscale * believed;
+        s.noise_var = s.problem.noise_var;
+        status = simulate(&s, &err);
+    }
+    if (status == TACET_OK) {
+        report(&s, scenario, cli_seconds() - begin);
+    } else {
+        code = cli_refuse(self, &err);
+    }
+    clear(&s);
+    return code;
+}

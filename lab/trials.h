@@ -1,0 +1,32 @@
+/* trials.h - many independent trials over a few threads, and what is said of their results. */
+#ifndef TACET_LAB_TRIALS_H
+#define TACET_LAB_TRIALS_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <tacet/core/status.h>
+
+/* Trial number k, from 0; must depend on k and user alone, and write only what belongs to k. */
+typedef tacet_status (*lab_trial_fn)(void *user, size_t k, tacet_error *err);
+
+/* What `threads` = 0 means from now on: that many; 0 again: one per processor. */
+void lab_threads(size_t threads);
+/* Runs all trials on `threads` threads (0: one per processor). The results do not depend on the number. The first
+ * failure, by trial number among those that ran, is returned and no new trial is begun after one. Progress is shown. */
+tacet_status lab_trials_run(size_t trials, size_t threads, lab_trial_fn fn, void *user, tacet_error *err);
+
+/* Where the next runs lie in a larger piece of work, for its one bar: from share `from` to share `to` of it, doing
+ * `what`. NULL: runs stand for themselves again. Not for several threads. */
+void lab_progress_within(double from, double to, const char *what);
+/* As cli_progress of the current piece of work. */
+void lab_progress(double fraction, const char *what);
+void lab_progress_end(void);
+
+/* Mean and its standard error (0 for fewer than two values). */
+void lab_mean_se(double *mean, double *se, const double *values, size_t count);
+/* Middle value (of an even number: the mean of the two). NaN when count = 0 or out of memory. */
+double lab_median(const double *values, size_t count);
+/* Lists of the mean and its standard error at each point of a curve; values: points x trials. The caller owns both. */
+void lab_curve(json_t **mean, json_t **se, const double *values, size_t points, size_t trials);
+
+#endif

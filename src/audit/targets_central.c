@@ -1,0 +1,308 @@
+/* targets_joint.c - joint and local joint DP: one round's decision set and reward are replaced.
+ * Ring: audit. Worst case: the first round, which every release contains, becomes the record farthest from it among
+ * many tried. The statistic is the likelihood ratio of the Gaussian releases: each is projected on the direction of the
+ * difference, and the projections are weighed by S^-1 1, S the covariance of Toeplitz prefix noise. The real privatizer
+ * and the real device run, and every epoch is saved before it is released. */
+#include "audit/targets.h"
+
+#include "gp/domain.h"
+#include "core/fail.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+#include "dp/noise/sampler.h"
+#include "central/trusted/privatizer.h"
+
+#include <tacet/central/shared/map.h>
+#include <tacet/central/trusted/policy.h>
+#include <tacet/local/trusted/statistics_device.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROUNDS = 12,
+    EPOCHS_MOST = 8,
+    TRIED = 300,
+    FEATURES = 20,
+    RELEASED = 15,
+    NUMBERS = 2 * RELEASED,
+    LEMMA_NUMBERS = 5
+};
+static const double FIRST_LENGTH = 2, GROWTH = 1.5;
+static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
+
+typedef struct joint_state {
+    tacet_features *features;
+    tacet_central_map *map;
+    tacet__privatizer *privatizer;   /* central */
+    tacet_statistics_device *device; /* local */
+    tacet_blob saved;
+    double record[2][NUMBERS]; /* of the round that differs, by world */
+    double point[2][2], reward[2];
+    double direction[NUMBERS]; /* of the difference, unit length */
+    double weights[EPOCHS_MOST];
+    size_t epochs;
+} joint_state;
+
+static void drop(void *state) {
+    joint_state *s = state;
+    if (s != NULL) {
+        tacet__privatizer_free(s->privatizer);
+        tacet_statistics_device_free(s->device);
+        tacet_central_map_free(s->map);
+        tacet_features_free(s->features);
+        tacet_blob_clear(&s->saved);
+        free(s);
+    }
+}
+
+static tacet_status make_map(joint_state *s, tacet_error *err) {
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = 2;
+    tacet_kernel *kernel = NULL;
+    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    status = status != TACET_OK ? status : tacet_features_create_mercer(&s->features, kernel, &BALL, 12, FEATURES, err);
+    status = status != TACET_OK ? status : tacet_central_map_create(&s->map, s->features, &BALL, RELEASED, 0, 1, err);
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+/* The two records that are farthest apart among all pairs of spread points and rewards 0 and 1. */
+static tacet_status worst_pair(joint_state *s, tacet_error *err) {
+    double *X = TACET__ZALLOC(double, 2 * TRIED);
+    double *all = TACET__ZALLOC(double, (size_t)2 * TRIED * NUMBERS);
+    if (X == NULL || all == NULL) {
+        free(X);
+        free(all);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
+    }
+    tacet__domain_spread(&BALL, X, TRIED);
+    double work[FEATURES + 2], farthest = 0;
+    for (size_t k = 0; k < 2 * TRIED; k++) {
+        tacet_central_map_record(s->map, all + k * NUMBERS, work, X + 2 * (k / 2), (double)(k % 2));
+        for (size_t j = 0; j < k; j++) {
+            double d2 = 0;
+            for (size_t i = 0; i < NUMBERS; i++) {
+                const double d = all[k * NUMBERS + i] - all[j * NUMBERS + i];
+                d2 += d * d;
+            }
+            if (d2 > farthest) {
+                farthest = d2;
+                const size_t which[2] = {j, k};
+                for (size_t w = 0; w < 2; w++) {
+                    memcpy(s->record[w], all + which[w] * NUMBERS, sizeof s->record[w]);
+                    memcpy(s->point[w], X + 2 * (which[w] / 2), sizeof s->point[w]);
+                    s->reward[w] = (double)(which[w] % 2);
+                }
+            }
+        }
+    }
+    for (size_t i = 0; i < NUMBERS; i++) {
+        s->direction[i] = (s->record[1][i] - s->record[0][i]) / sqrt(fmax(farthest, 1e-300));
+    }
+    free(X);
+    free(all);
+    return TACET_OK;
+}
+
+/* S_ij = sum over l of f_(i-l) f_(j-l), f the Toeplitz square root. */
+static tacet_status weigh(joint_state *s, tacet_error *err) {
+    const size_t n = s->epochs;
+    double f[EPOCHS_MOST] = {1}, S[EPOCHS_MOST * EPOCHS_MOST] = {0};
+    for (size_t k = 1; k < n; k++) {
+        f[k] = f[k - 1] * (1 - 0.5 / (double)k);
+    }
+    for (size_t i = 0; i < n; i++) {
+        s->weights[i] = 1;
+        for (size_t j = 0; j < n; j++) {
+            for (size_t l = 0; l <= (i < j ? i : j); l++) {
+                S[i + j * n] += f[i - l] * f[j - l];
+            }
+        }
+    }
+    tacet_status status = tacet__cholesky(S, n, n, NULL, NULL, err);
+    if (status == TACET_OK) {
+        tacet__chol_solve(n, S, n, s->weights);
+    }
+    return status;
+}
+
+static tacet_status open_central(joint_state *s, const tacet_audit_claim *claim, tacet_error *err) {
+    const tacet__privatizer_plan plan = {.dim = NUMBERS,
+                                         .sensitivity = tacet_central_map_sensitivity(s->map),
+                                         .radius = 1,
+                                         .proof = "src/central/README.md",
+                                         .rounds = ROUNDS,
+                                         .first_length = FIRST_LENGTH,
+                                         .growth = GROWTH,
+                                         .eps = claim->eps,
+                                         .delta = claim->delta,
+                                         .factorization = TACET_FACTORIZATION_TOEPLITZ};
+    s->epochs = tacet_central_epochs(NULL, 0, ROUNDS, FIRST_LENGTH, GROWTH);
+    /* without a ledger a stream wants a seeded source; every run brings a key of its own */
+    tacet_noise *key = NULL;
+    tacet_status status = tacet_noise_open_seeded(&key, 0, 0, err);
+    const tacet_ask ask = {.noise = key, .ticket = "audit", .what = "audit", .to_whom = "auditor"};
+    status = status != TACET_OK ? status : tacet__privatizer_create(&s->privatizer, &plan, &ask, true, err);
+    tacet_noise_close(key);
+    return status != TACET_OK ? status : weigh(s, err);
+}
+
+static tacet_status create(void **state, const tacet_audit_claim *claim, bool local, tacet_error *err) {
+    *state = NULL;
+    joint_state *s = TACET__ZALLOC(joint_state, 1);
+    if (s == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
+    }
+    tacet_blob_init(&s->saved);
+    tacet_status status = make_map(s, err);
+    status = status != TACET_OK ? status : worst_pair(s, err);
+    if (status == TACET_OK) {
+        status = local ? tacet_statistics_device_create(&s->device, s->map, claim->eps, claim->delta, err)
+                       : open_central(s, claim, err);
+    }
+    if (status != TACET_OK) {
+        drop(s);
+        return status;
+    }
+    *state = s;
+    return TACET_OK;
+}
+
+static tacet_status create_central(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    return create(state, claim, false, err);
+}
+
+static tacet_status create_local(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    return create(state, claim, true, err);
+}
+
+/* All rounds; the projections of the releases on the difference. */
+static tacet_status releases(joint_state *s, tacet_noise *noise, int world, double *out, tacet_error *err) {
+    tacet_status status = tacet__privatizer_again(s->privatizer, noise, err);
+    size_t k = 0;
+    for (size_t t = 0; t < ROUNDS && status == TACET_OK; t++) {
+        status = tacet__privatizer_add(s->privatizer, s->record[t == 0 && world == 1 ? 1 : 0], err);
+        if (status == TACET_OK && tacet__privatizer_due(s->privatizer)) {
+            double sums[NUMBERS], var = 0;
+            uint64_t count = 0;
+            s->saved.size = 0; /* its room is used again */
+            status = tacet__privatizer_save(s->privatizer, &s->saved, err);
+            status = status != TACET_OK ? status : tacet__privatizer_release(s->privatizer, sums, &var, &count, err);
+            out[k++] = status == TACET_OK ? tacet__dot(sums, s->direction, NUMBERS) : 0;
+        }
+    }
+    return status;
+}
+
+static tacet_status run_central(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    joint_state *s = state;
+    double out[EPOCHS_MOST] = {0};
+    const tacet_status status = releases(s, noise, world, out, err);
+    *statistic = tacet__dot(out, s->weights, s->epochs);
+    return status;
+}
+
+/* What the only public code of the paper does: one draw of noise for all releases, so that differences are exact. Here
+ * the noise of the first release is taken for the second as well; their difference is the second epoch's exact sum, in
+ * which the round that differs is put. */
+static tacet_status run_shared(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    joint_state *s = state;
+    double out[EPOCHS_MOST] = {0};
+    const tacet_status status = releases(s, noise, 0, out, err);
+    const double shared = out[0] - FIRST_LENGTH * tacet__dot(s->record[0], s->direction, NUMBERS);
+    const double first = FIRST_LENGTH * tacet__dot(s->record[0], s->direction, NUMBERS) + shared;
+    const double second = first + tacet__dot(s->record[world], s->direction, NUMBERS);
+    *statistic = second - first;
+    return status;
+}
+
+/* Without a ledger only a seeded source is accepted, so each report is seeded by the auditor's own noise. */
+static tacet_status run_local(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    joint_state *s = state;
+    tacet_noise *seeded = NULL;
+    tacet_release *release = NULL;
+    const uint64_t a = tacet__noise_u64(noise), b = tacet__noise_u64(noise);
+    tacet_status status = tacet_noise_open_seeded(&seeded, a, b, err);
+    const tacet_ask ask = {.noise = seeded, .ticket = "audit", .what = "audit", .to_whom = "auditor"};
+    status = status != TACET_OK
+                 ? status
+                 : tacet_statistics_device_report(s->device, &release, &ask, s->point[world], s->reward[world], err);
+    *statistic = status == TACET_OK ? tacet__dot(tacet_release_values(release), s->direction, NUMBERS) : 0;
+    tacet_release_free(release);
+    tacet_noise_close(seeded);
+    return status;
+}
+
+/* Lemma 5 of the paper, rewards in [-1, 1]: noise for the sensitivity of each element. Two arms whose features are
+ * (-a, b) and (-b, a) in two coordinates, rewards 1 and -1; the matrix has noise in its lower triangle only. At eps =
+ * 10 and delta = 0.1 this pair needs delta = 0.2107. */
+typedef struct lemma_state {
+    double mean[2][LEMMA_NUMBERS], sigma[LEMMA_NUMBERS], shift[LEMMA_NUMBERS];
+} lemma_state;
+
+static tacet_status create_lemma(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    lemma_state *s = TACET__ZALLOC(lemma_state, 1);
+    *state = s;
+    if (s == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
+    }
+    const double x_sigma = sqrt(8 * log(2.5 / claim->delta)) / claim->eps;
+    const double u_sigma = sqrt(8 * log(5 / claim->delta)) / claim->eps;
+    const double a = 0.20791169081775931, b = sqrt(1 - a * a);
+    /* the elements that differ: matrix (1,1), (2,1), (2,2), then the vector */
+    const double zero[LEMMA_NUMBERS] = {a * a, -a * b, b * b, -a, b},
+                 one[LEMMA_NUMBERS] = {b * b, -a * b, a * a, b, -a};
+    for (size_t i = 0; i < LEMMA_NUMBERS; i++) {
+        s->sigma[i] = i < 3 ? x_sigma : u_sigma;
+        s->mean[0][i] = zero[i];
+        s->mean[1][i] = one[i];
+        s->shift[i] = (one[i] - zero[i]) / (s->sigma[i] * s->sigma[i]);
+    }
+    return TACET_OK;
+}
+
+static tacet_status run_lemma(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    const lemma_state *s = state;
+    *statistic = 0;
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; i < LEMMA_NUMBERS && status == TACET_OK; i++) {
+        double z = 0;
+        status =
+            tacet__draw_gaussian(noise, &z, 1, s->sigma[i], tacet__grid_exponent(s->sigma[i], DRAW_GRID_BITS), err);
+        *statistic += s->shift[i] * (s->mean[world][i] + z);
+    }
+    return status;
+}
+
+const tacet_audit_target tacet__audit_central = {
+    .name = "joint",
+    .summary = "all releases of a joint-DP bandit; one round's decision set and reward replaced",
+    .create = create_central,
+    .run = run_central,
+    .free = drop,
+};
+const tacet_audit_target tacet__audit_local_statistics = {
+    .name = "local-joint",
+    .summary = "one report of a user of the local model; decision set and reward replaced",
+    .create = create_local,
+    .run = run_local,
+    .free = drop,
+};
+const tacet_audit_target tacet__audit_central_shared = {
+    .name = "control:joint-shared-noise",
+    .summary = "BROKEN: releases of a joint-DP bandit that share one draw of noise",
+    .control = true,
+    .create = create_central,
+    .run = run_shared,
+    .free = drop,
+};
+const tacet_audit_target tacet__audit_central_lemma_5 = {
+    .name = "joint-lemma-5",
+    .summary = "a local report with the published noise, calibrated element by element: too little for large eps",
+    .create = create_lemma,
+    .run = run_lemma,
+    .free = free,
+};

@@ -1,0 +1,425 @@
+/* joint_policy.c - a joint-DP bandit as a policy: a learner chooses, the privatizer counts.
+ * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithm 1, for any statistic of a round and any learner that sees its
+ * noisy sums (joint_parts.h); src/central/README.md maps the paper's steps to functions and proves the guarantee.
+ * A release is made inside the first suggestion after an epoch's end, when everything it rests on can have been saved.
+ * Cost: that of the learner, and O(numbers of a record) a report. */
+#include "central/trusted/parts.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+
+#include "core/codec.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "central/trusted/privatizer.h"
+
+enum { STATE_VERSION = 1 };
+
+typedef struct joint {
+    tacet__central_parts parts; /* owned */
+    tacet__central_run run;
+    tacet_policy_ops ops;
+    tacet__privatizer *privatizer;
+    size_t d, dim;
+    uint64_t *open;   /* open_most tickets, 0: free */
+    double *chosen;   /* d x open_most: private */
+    double *record;   /* dim: private */
+    double *sums;     /* dim: a release */
+    uint64_t given;   /* suggestions so far; the next ticket is given + 1 */
+    tacet_blob spare; /* what the privatizer is saved into where the caller need not save */
+} joint;
+
+static tacet_status check_round(const joint *j, const tacet_round *round, tacet_error *err) {
+    if (round == NULL || round->points == NULL || round->count == 0) {
+        return tacet__fail(err, TACET_INVALID, "an empty decision set: a round needs at least one arm");
+    }
+    if (round->d != j->d || round->ld < round->d) {
+        return tacet__fail(err, TACET_INVALID, "the decision set has %zu dimensions, the study has %zu", round->d,
+                           j->d);
+    }
+    if (round->context != NULL || round->context_dim != 0) {
+        return tacet__fail(err, TACET_INVALID, "this policy takes no context: put it into the arms' coordinates");
+    }
+    for (size_t a = 0; a < round->count; a++) {
+        for (size_t c = 0; c < j->d; c++) {
+            if (!isfinite(round->points[a * round->ld + c])) {
+                return tacet__fail(err, TACET_INVALID, "coordinate %zu of arm %zu is not finite", c, a);
+            }
+        }
+    }
+    return TACET_OK;
+}
+
+/* Hands a due release to the learner. NUMERIC is no failure: the learner then goes on with what it knew. */
+static tacet_status refresh(joint *j, tacet_error *err) {
+    if (!tacet__privatizer_due(j->privatizer)) {
+        return TACET_OK;
+    }
+    if (!j->run.save_first) {
+        tacet_status status = tacet__privatizer_save(j->privatizer, &j->spare, err);
+        tacet_blob_clear(&j->spare);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
+    double var = 0;
+    uint64_t count = 0;
+    tacet_status status = tacet__privatizer_release(j->privatizer, j->sums, &var, &count, err);
+    if (status == TACET_STATE) {
+        tacet_error_clear(err);
+        return tacet__fail(err, TACET_STATE, "an epoch has ended: save the policy before the next suggestion");
+    }
+    if (status == TACET_OK) {
+        (void)j->parts.ops->update(j->parts.self, j->sums, var, count, NULL);
+    }
+    return status;
+}
+
+static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
+    joint *j = self;
+    tacet_status status = check_round(j, round, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (j->run.rounds > 0 && j->given >= j->run.rounds) {
+        return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over", (unsigned long long)j->run.rounds);
+    }
+    size_t slot = 0;
+    while (slot < j->run.open_most && j->open[slot] != 0) {
+        slot++;
+    }
+    if (slot == j->run.open_most) {
+        return tacet__fail(err, TACET_STATE, "%zu tickets are open: report one first", j->run.open_most);
+    }
+    status = refresh(j, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet_suggestion s = {.ticket = j->given + 1};
+    if (j->parts.ops->informed(j->parts.self)) {
+        s.index = j->parts.ops->choose(j->parts.self, &s.score, round->points, round->ld, round->count);
+    } else {
+        tacet_simrng coin;
+        tacet_simrng_init(&coin, j->run.coin_seed, s.ticket);
+        s.index = tacet_simrng_below(&coin, round->count);
+    }
+    j->open[slot] = s.ticket;
+    memcpy(j->chosen + slot * j->d, round->points + s.index * round->ld, j->d * sizeof(double));
+    j->given++;
+    *out = s;
+    return TACET_OK;
+}
+
+/* Where an open ticket is. */
+static tacet_status find_slot(const joint *j, size_t *slot, uint64_t ticket, tacet_error *err) {
+    if (ticket == 0 || ticket > j->given) {
+        return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
+    }
+    *slot = 0;
+    while (*slot < j->run.open_most && j->open[*slot] != ticket) {
+        (*slot)++;
+    }
+    return *slot < j->run.open_most
+               ? TACET_OK
+               : tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
+}
+
+static void free_slot(joint *j, size_t slot) {
+    sodium_memzero(j->chosen + slot * j->d, j->d * sizeof(double));
+    j->open[slot] = 0;
+}
+
+/* As if it had never been reported: there is no record of the round. */
+static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
+    joint *j = self;
+    size_t slot = 0;
+    const tacet_status status = find_slot(j, &slot, ticket, err);
+    if (status == TACET_OK) {
+        free_slot(j, slot);
+    }
+    return status;
+}
+
+static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
+    joint *j = self;
+    size_t slot = 0;
+    tacet_status status = find_slot(j, &slot, ticket, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    /* Outside the range is clipped, not refused: a refused record would be missing, and every later one would move by
+     * one place, some of them into another epoch. */
+    const double reward = fmin(fmax(value, j->parts.lo), j->parts.hi);
+    j->parts.ops->record(j->parts.self, j->record, j->chosen + slot * j->d, reward);
+    status = tacet__privatizer_add(j->privatizer, j->record, err);
+    sodium_memzero(j->record, j->dim * sizeof(double));
+    if (status != TACET_OK) {
+        return status;
+    }
+    j->parts.ops->played(j->parts.self);
+    free_slot(j, slot);
+    return TACET_OK;
+}
+
+static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
+    joint *j = self;
+    if (!j->parts.ops->informed(j->parts.self)) {
+        return tacet__fail(err, TACET_STATE, "nothing was released yet: the first epoch is still running");
+    }
+    tacet_recommendation best = {.index = SIZE_MAX, .measured = SIZE_MAX};
+    j->parts.ops->best(j->parts.self, &best.mean, &best.sd);
+    *out = best;
+    return TACET_OK;
+}
+
+static void guarantee(const void *self, tacet_guarantee *out) {
+    const joint *j = self;
+    *out = (tacet_guarantee){.trust = TACET_TRUST_CENTRAL,
+                             .protects = "the decision set and the reward of one round, towards all other rounds",
+                             .proof = j->parts.proof};
+    if (tacet__privatizer_is_private(j->privatizer)) {
+        out->proven = true;
+        out->eps = j->run.eps;
+        out->delta = j->run.delta;
+        out->statement = "What all others see hardly changes when one round's decision set and reward are replaced.";
+    } else {
+        out->eps = INFINITY;
+        out->delta = 1;
+        out->statement = "Not private: the noise comes from a seeded source, for tests and simulations.";
+    }
+}
+
+static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
+    const joint *j = self;
+    tacet_blob privatizer, learner;
+    tacet_blob_init(&privatizer);
+    tacet_blob_init(&learner);
+    tacet_status status = j->parts.ops->save(j->parts.self, &learner, err);
+    if (status == TACET_OK) {
+        status = tacet__privatizer_save(j->privatizer, &privatizer, err);
+    }
+    if (status == TACET_OK) {
+        tacet__writer w;
+        tacet__write_begin(&w, out, j->parts.ops->name, STATE_VERSION);
+        tacet__write_u64(&w, j->parts.print);
+        tacet__write_u64(&w, j->run.coin_seed);
+        tacet__write_size(&w, j->run.open_most);
+        tacet__write_u64(&w, j->given);
+        tacet__write_u64s(&w, j->open, j->run.open_most);
+        tacet__write_f64s(&w, j->chosen, j->d * j->run.open_most);
+        tacet__write_bytes(&w, learner.data, learner.size);
+        tacet__write_bytes(&w, privatizer.data, privatizer.size);
+        status = tacet__write_end(&w, err);
+    }
+    tacet_blob_clear(&privatizer);
+    tacet_blob_clear(&learner);
+    return status;
+}
+
+/* Tickets in a state: each given, none twice. */
+static bool tickets_possible(const uint64_t *open, size_t count, uint64_t given) {
+    for (size_t i = 0; i < count; i++) {
+        if (open[i] > given) {
+            return false;
+        }
+        for (size_t k = 0; open[i] != 0 && k < i; k++) {
+            if (open[k] == open[i]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
+    joint *j = self;
+    const size_t slots = j->run.open_most;
+    tacet__reader r;
+    tacet_status status = tacet__read_begin(&r, bytes, size, j->parts.ops->name, STATE_VERSION, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (tacet__read_u64(&r) != j->parts.print || tacet__read_u64(&r) != j->run.coin_seed ||
+        tacet__read_u64(&r) != slots) {
+        return tacet__fail(err, TACET_CORRUPT, "the state is of another study");
+    }
+    uint64_t *open = TACET__ZALLOC(uint64_t, slots);
+    double *chosen = TACET__ZALLOC(double, j->d *slots);
+    tacet_blob undo;
+    tacet_blob_init(&undo);
+    if (open == NULL || chosen == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "no memory to load a state");
+        goto done;
+    }
+    const uint64_t given = tacet__read_u64(&r);
+    tacet__read_u64s(&r, open, slots);
+    tacet__read_f64s(&r, chosen, j->d * slots);
+    const unsigned char *learner = NULL, *privatizer = NULL;
+    const size_t learner_size = tacet__read_bytes(&r, &learner), privatizer_size = tacet__read_bytes(&r, &privatizer);
+    status = tacet__read_end(&r, err);
+    if (status != TACET_OK) {
+        goto done;
+    }
+    bool good = tickets_possible(open, slots, given);
+    for (size_t i = 0; i < j->d * slots; i++) {
+        good = good && isfinite(chosen[i]);
+    }
+    if (!good) {
+        status = tacet__fail(err, TACET_CORRUPT, "the state holds impossible tickets or points");
+        goto done;
+    }
+    /* two objects must change together: the learner's old state is kept until the privatizer has taken the new one */
+    status = j->parts.ops->save(j->parts.self, &undo, err);
+    if (status == TACET_OK) {
+        status = j->parts.ops->load(j->parts.self, learner, learner_size, err);
+    }
+    if (status != TACET_OK) {
+        goto done;
+    }
+    status = tacet__privatizer_load(j->privatizer, privatizer, privatizer_size, err);
+    if (status != TACET_OK) {
+        (void)j->parts.ops->load(j->parts.self, undo.data, undo.size, NULL);
+        goto done;
+    }
+    memcpy(j->open, open, slots * sizeof(uint64_t));
+    memcpy(j->chosen, chosen, j->d * slots * sizeof(double));
+    j->given = given;
+done:
+    if (chosen != NULL) {
+        sodium_memzero(chosen, j->d * slots * sizeof(double));
+    }
+    tacet_blob_clear(&undo);
+    free(open);
+    free(chosen);
+    return status;
+}
+
+static void release(void *self) {
+    joint *j = self;
+    if (j->parts.ops != NULL) {
+        j->parts.ops->free(j->parts.self);
+    }
+    tacet__privatizer_free(j->privatizer);
+    if (j->chosen != NULL) {
+        sodium_memzero(j->chosen, j->d * j->run.open_most * sizeof(double));
+    }
+    free(j->open);
+    free(j->chosen);
+    free(j->record);
+    free(j->sums);
+    free(j);
+}
+
+/* One table per kind, because the name is in it. */
+static tacet_policy_ops ops_named(const char *name) {
+    return (tacet_policy_ops){.name = name,
+                              .suggest = suggest,
+                              .observe = observe,
+                              .recommend = recommend,
+                              .guarantee = guarantee,
+                              .save = save,
+                              .load = load,
+                              .free = release,
+                              .drop = drop};
+}
+
+static tacet_status build(joint **out, const tacet__central_parts *parts, const tacet__central_run *run,
+                          const tacet_ask *ask, bool open, tacet_error *err) {
+    *out = NULL;
+    if (ask == NULL) {
+        parts->ops->free(parts->self);
+        return tacet__fail(err, TACET_INVALID, "a joint policy needs a noise source and, unless seeded, a ledger");
+    }
+    joint *j = TACET__ZALLOC(joint, 1);
+    if (j == NULL) {
+        parts->ops->free(parts->self);
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy");
+    }
+    j->parts = *parts;
+    j->run = *run;
+    j->d = parts->d;
+    j->dim = parts->dim;
+    j->ops = ops_named(parts->ops->name);
+    tacet_blob_init(&j->spare);
+    tacet_status status = TACET_OK;
+    if (!(run->open_most >= 1 && run->open_most <= 1000000)) {
+        status = tacet__fail(err, TACET_INVALID, "open_most must be between 1 and a million");
+        goto done;
+    }
+    j->open = TACET__ZALLOC(uint64_t, run->open_most);
+    j->chosen = TACET__ZALLOC(double, j->d * run->open_most);
+    j->record = TACET__ZALLOC(double, j->dim);
+    j->sums = TACET__ZALLOC(double, j->dim);
+    if (j->open == NULL || j->chosen == NULL || j->record == NULL || j->sums == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy");
+        goto done;
+    }
+    const tacet__privatizer_plan plan = {.dim = j->dim,
+                                         .sensitivity = parts->sensitivity,
+                                         .radius = parts->radius,
+                                         .proof = parts->proof,
+                                         .rounds = run->rounds,
+                                         .first_length = run->first_length,
+                                         .growth = run->growth,
+                                         .eps = run->eps,
+                                         .delta = run->delta,
+                                         .factorization = run->factorization,
+                                         .replay = run->replay};
+    status = tacet__privatizer_create(&j->privatizer, &plan, ask, open, err); /* last: it charges the ledger */
+done:
+    if (status != TACET_OK) {
+        release(j);
+        return status;
+    }
+    *out = j;
+    return TACET_OK;
+}
+
+tacet_status tacet__central_policy_create(tacet_policy **out, const tacet__central_parts *parts,
+                                          const tacet__central_run *run, const tacet_ask *ask, tacet_error *err) {
+    joint *j = NULL;
+    tacet_status status = build(&j, parts, run, ask, true, err);
+    return status == TACET_OK ? tacet_policy_wrap(out, &j->ops, j, err) : status;
+}
+
+tacet_status tacet__central_policy_restore(tacet_policy **out, const tacet__central_parts *parts,
+                                           const tacet__central_run *run, const tacet_ask *ask, const void *bytes,
+                                           size_t size, tacet_error *err) {
+    joint *j = NULL;
+    tacet_status status = build(&j, parts, run, ask, false, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = load(j, bytes, size, err);
+    if (status != TACET_OK) {
+        release(j);
+        return status;
+    }
+    return tacet_policy_wrap(out, &j->ops, j, err);
+}
+
+tacet_status tacet__central_policy_model(tacet_release **out, const tacet__central_parts *parts,
+                                         const tacet__central_run *run, const tacet_ask *ask, const void *bytes,
+                                         size_t size, void (*look)(void *self, uint64_t rounds, void *user), void *user,
+                                         tacet_error *err) {
+    joint *j = NULL;
+    tacet_status status = build(&j, parts, run, ask, false, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = load(j, bytes, size, err);
+    if (status == TACET_OK) {
+        status = refresh(j, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_stream_release(tacet__privatizer_stream(j->privatizer), out, err);
+    }
+    if (status == TACET_OK) {
+        look(j->parts.self, tacet__privatizer_ended(j->privatizer), user);
+    }
+    release(j);
+    return status;
+}

@@ -1,0 +1,207 @@
+/* joint_split.c - the shipped joint-DP bandit: two vectors released over growing epochs, decoded into a measure.
+ * Ring: trusted. Source and differences: src/central/README.md. The statistic is tacet_central_map_record, the learner
+ * tacet_central_learner; this file joins them to the policy of joint_policy.c and calibrates the epochs.
+ * Cost: a suggestion O(arms m^2), a report O(m^2) for the features, a release O(grid r^2) some ten times. */
+#include <tacet/central/trusted/policy.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/dp/calibrate.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "central/trusted/parts.h"
+
+static const char PROOF[] = "src/central/README.md";
+
+typedef struct split {
+    const tacet_central_map *map; /* borrowed */
+    tacet_central_learner *learner;
+    double *work;
+} split;
+
+void tacet_central_settings_defaults(tacet_central_settings *settings) {
+    *settings = (tacet_central_settings){.factorization = TACET_FACTORIZATION_TOEPLITZ,
+                                         .first_epoch = 5,
+                                         .growth = 1.1,
+                                         .open_most = 64,
+                                         .coin_seed = 1,
+                                         .save_first = true};
+    tacet_central_learner_settings_defaults(&settings->learner);
+}
+
+double tacet_central_first_length(double first_epoch, double mu) {
+    /* the time until a sum stands out of the noise grows as 1/mu; much of it is spent better than at random */
+    return fmax(1, ceil(first_epoch * pow(mu, -0.6)));
+}
+
+static void record(void *self, double *out, const double *x, double y) {
+    split *s = self;
+    tacet_central_map_record(s->map, out, s->work, x, y);
+}
+
+static void played(void *self) {
+    tacet_central_learner_played(((split *)self)->learner);
+}
+
+static tacet_status update(void *self, const double *sums, double var, uint64_t count, tacet_error *err) {
+    return tacet_central_learner_update(((split *)self)->learner, sums, var, count, err);
+}
+
+static bool informed(const void *self) {
+    return tacet_central_learner_informed(((const split *)self)->learner);
+}
+
+static size_t choose(void *self, double *score, const double *X, size_t ldx, size_t n) {
+    return tacet_central_learner_choose(((split *)self)->learner, score, X, ldx, n);
+}
+
+static void best(void *self, double *mean, double *sd) {
+    tacet_central_learner_best(((split *)self)->learner, NULL, mean, sd);
+}
+
+static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
+    return tacet_central_learner_save(((const split *)self)->learner, out, err);
+}
+
+static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
+    return tacet_central_learner_load(((split *)self)->learner, bytes, size, err);
+}
+
+static void release(void *self) {
+    split *s = self;
+    tacet_central_learner_free(s->learner);
+    free(s->work);
+    free(s);
+}
+
+static const tacet__central_ops OPS = {.name = "joint",
+                                       .record = record,
+                                       .played = played,
+                                       .update = update,
+                                       .informed = informed,
+                                       .choose = choose,
+                                       .best = best,
+                                       .save = save,
+                                       .load = load,
+                                       .free = release};
+
+static tacet_status build(tacet__central_parts *parts, tacet__central_run *run, const tacet_central_map *map,
+                          const tacet_central_settings *settings, tacet_error *err) {
+    if (map == NULL || settings == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a joint policy needs a map and settings");
+    }
+    double mu = 0;
+    tacet_status status = tacet_gdp_mu(&mu, settings->eps, settings->delta, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (!(settings->first_epoch > 0 && settings->first_epoch <= 1e6)) {
+        return tacet__fail(err, TACET_INVALID, "first_epoch must be above 0 and at most a million");
+    }
+    split *s = TACET__ZALLOC(split, 1);
+    if (s == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy");
+    }
+    s->map = map;
+    const size_t d = tacet_central_map_domain(map)->d;
+    s->work = TACET__ZALLOC(double, tacet_features_dim(tacet_central_map_features(map)) + d);
+    status = s->work == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy")
+                             : tacet_central_learner_create(&s->learner, map, &settings->learner, err);
+    if (status != TACET_OK) {
+        release(s);
+        return status;
+    }
+    *parts = (tacet__central_parts){.ops = &OPS,
+                                    .self = s,
+                                    .d = d,
+                                    .dim = tacet_central_map_dim(map),
+                                    .lo = tacet_central_map_lo(map),
+                                    .hi = tacet_central_map_hi(map),
+                                    .sensitivity = tacet_central_map_sensitivity(map),
+                                    .radius = 1,
+                                    .proof = PROOF,
+                                    .print = tacet_central_map_print(map)};
+    *run = (tacet__central_run){.eps = settings->eps,
+                                .delta = settings->delta,
+                                .rounds = settings->rounds,
+                                .factorization = settings->factorization,
+                                .first_length = tacet_central_first_length(settings->first_epoch, mu),
+                                .growth = settings->growth,
+                                .open_most = settings->open_most,
+                                .coin_seed = settings->coin_seed,
+                                .save_first = settings->save_first,
+                                .replay = settings->replay};
+    return TACET_OK;
+}
+
+tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *map,
+                                  const tacet_central_settings *settings, const tacet_ask *ask, tacet_error *err) {
+    if (out == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no place for the policy");
+    }
+    *out = NULL;
+    tacet__central_parts parts;
+    tacet__central_run run;
+    tacet_status status = build(&parts, &run, map, settings, err);
+    return status == TACET_OK ? tacet__central_policy_create(out, &parts, &run, ask, err) : status;
+}
+
+tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *map,
+                                   const tacet_central_settings *settings, const tacet_ask *ask, const void *bytes,
+                                   size_t size, tacet_error *err) {
+    if (out == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no place for the policy");
+    }
+    *out = NULL;
+    tacet__central_parts parts;
+    tacet__central_run run;
+    tacet_status status = build(&parts, &run, map, settings, err);
+    return status == TACET_OK ? tacet__central_policy_restore(out, &parts, &run, ask, bytes, size, err) : status;
+}
+
+static void look(void *self, uint64_t rounds, void *user) {
+    tacet_central_learner *learner = ((split *)self)->learner;
+    const tacet_central_map *map = ((split *)self)->map;
+    tacet__central_learnt *out = user;
+    const double *points = NULL, *plays = NULL, *rewards = NULL;
+    memcpy(out->theta, tacet_central_learner_theta(learner),
+           tacet_features_dim(tacet_central_map_features(map)) * sizeof(double));
+    const size_t n = tacet_central_learner_measure(learner, &points, &plays, &rewards);
+    const size_t d = tacet_central_map_domain(map)->d;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double mean = 0, sd = 0;
+        tacet_central_learner_predict(learner, &mean, &sd, points + i * d, d, 1);
+        sum += sd * sd;
+    }
+    out->error = sqrt(sum / (double)n);
+    out->rounds = rounds;
+}
+
+tacet_status tacet__central_learnt_of(tacet__central_learnt *out, const tacet_central_map *map,
+                                      const tacet_central_settings *settings, const tacet_ask *ask, const void *bytes,
+                                      size_t size, tacet_error *err) {
+    tacet__central_parts parts;
+    tacet__central_run run;
+    out->release = NULL;
+    tacet_status status = build(&parts, &run, map, settings, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    run.save_first = true; /* what was loaded is stored: nothing needs to be saved again */
+    return tacet__central_policy_model(&out->release, &parts, &run, ask, bytes, size, look, out, err);
+}
+
+tacet_status tacet_central_release_model(tacet_release **out, double *theta, const tacet_central_map *map,
+                                         const tacet_central_settings *settings, const tacet_ask *ask,
+                                         const void *bytes, size_t size, tacet_error *err) {
+    if (out == NULL || theta == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no place for the model");
+    }
+    tacet__central_learnt learnt = {.theta = theta};
+    const tacet_status status = tacet__central_learnt_of(&learnt, map, settings, ask, bytes, size, err);
+    *out = learnt.release;
+    return status;
+}

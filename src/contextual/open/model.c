@@ -1,0 +1,239 @@
+/* usca_model.c - a released model: a sum of kernel functions, and where it came from.
+ * Ring: open. Source: src/contextual/README.md, section 8. Kernel functions at the quadrature nodes, not features:
+ * features of equal eigenvalues are defined up to a rotation that differs between machines, their sum is not. Cost:
+ * count kernel values an action where the nodes have no structure; usca_product.c where they are a grid, which takes a
+ * fifth of that and less; a table (usca_table.c) takes none. */
+#include "contextual/open/internal.h"
+
+#include "core/fail.h"
+#include "gp/kernel_internal.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool finite_all(const double *x, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
+    if (p->action_dim == 0 || p->action_dim > TACET_CONTEXTUAL_DIM_MOST ||
+        p->context_dim > TACET_CONTEXTUAL_DIM_MOST - p->action_dim) {
+        return tacet__fail(err, TACET_INVALID, "a model has 1 to %d coordinates, one of them an action",
+                           (int)TACET_CONTEXTUAL_DIM_MOST);
+    }
+    const size_t d = p->action_dim + p->context_dim;
+    for (size_t i = 0; i < d; i++) {
+        if (!(isfinite(p->lower[i]) && isfinite(p->upper[i]) && p->lower[i] < p->upper[i] &&
+              isfinite(p->upper[i] - p->lower[i]) && p->lengthscales[i] > 0 && isfinite(p->lengthscales[i]))) {
+            return tacet__fail(err, TACET_INVALID,
+                               "coordinate %zu: bounds must be finite and ordered, the lengthscale > 0", i + 1);
+        }
+    }
+    if (p->kind != TACET_KERNEL_SE && p->kind != TACET_KERNEL_MATERN) {
+        return tacet__fail(err, TACET_INVALID, "the kernel of a model is se or a matern");
+    }
+    if (p->count == 0 || p->count > TACET_CONTEXTUAL_NODES_MOST || !finite_all(p->nodes, d * p->count) ||
+        !finite_all(p->weights, p->count) || !isfinite(p->offset)) {
+        return tacet__fail(err, TACET_INVALID, "a model has 1 to %d nodes, nodes and weights finite",
+                           (int)TACET_CONTEXTUAL_NODES_MOST);
+    }
+    if (!(p->eps > 0 && isfinite(p->eps) && p->delta >= 0 && p->delta < 1 && p->predicted_error >= 0 &&
+          isfinite(p->predicted_error)) ||
+        p->receipt_count > TACET_CONTEXTUAL_RECEIPTS_MOST) {
+        return tacet__fail(err, TACET_INVALID, "the claims of a model: eps > 0, delta in [0, 1), at most %d receipts",
+                           (int)TACET_CONTEXTUAL_RECEIPTS_MOST);
+    }
+    return TACET_OK;
+}
+
+static void adopt(tacet_contextual_model *m, const tacet_contextual_parts *p) {
+    const size_t d = m->d;
+    memcpy(m->bounds[0], p->lower, d * sizeof(double));
+    memcpy(m->bounds[1], p->upper, d * sizeof(double));
+    memcpy(m->bounds[2], p->lengthscales, d * sizeof(double));
+    memcpy(m->nodes, p->nodes, d * p->count * sizeof(double));
+    memcpy(m->weights, p->weights, p->count * sizeof(double));
+    if (p->receipt_count > 0) {
+        memcpy(m->receipts, p->receipts, p->receipt_count * sizeof *p->receipts);
+    }
+    for (size_t j = 0; j < p->count; j++) {
+        for (size_t c = 0; c < d; c++) {
+            m->by_coordinate[c * p->count + j] = p->nodes[j * d + c];
+        }
+    }
+    m->parts = *p;
+    m->parts.lower = m->bounds[0];
+    m->parts.upper = m->bounds[1];
+    m->parts.lengthscales = m->bounds[2];
+    m->parts.nodes = m->nodes;
+    m->parts.weights = m->weights;
+    m->parts.receipts = m->receipts;
+}
+
+tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const tacet_contextual_parts *parts,
+                                           tacet_error *err) {
+    *out = NULL;
+    tacet_status status = check(parts, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet_contextual_model *m = TACET__ZALLOC(tacet_contextual_model, 1);
+    if (m == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model");
+    }
+    m->d = parts->action_dim + parts->context_dim;
+    m->nodes = TACET__ZALLOC(double, m->d * parts->count);
+    m->weights = TACET__ALIGNED(double, parts->count);
+    m->by_coordinate = TACET__ALIGNED(double, m->d * parts->count);
+    if (m->nodes == NULL || m->weights == NULL || m->by_coordinate == NULL) {
+        tacet_contextual_model_free(m);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model of %zu nodes", parts->count);
+    }
+    adopt(m, parts);
+    double unit[TACET_CONTEXTUAL_DIM_MOST];
+    for (size_t i = 0; i < m->d; i++) {
+        unit[i] = m->bounds[2][i] / (m->bounds[1][i] - m->bounds[0][i]);
+    }
+    const tacet_kernel_spec spec = {.kind = parts->kind,
+                                    .d = m->d,
+                                    .matern_p = parts->matern_p,
+                                    .signal_var = 1,
+                                    .lengthscales = unit,
+                                    .lengthscale_count = m->d};
+    status = tacet_kernel_create(&m->kernel, &spec, err);
+    if (status != TACET_OK) {
+        tacet_contextual_model_free(m);
+        return status;
+    }
+    tacet__contextual_product_init(&m->product, m);
+    *out = m;
+    return TACET_OK;
+}
+
+void tacet_contextual_model_free(tacet_contextual_model *model) {
+    if (model != NULL) {
+        free(model->nodes);
+        free(model->weights);
+        free(model->by_coordinate);
+        tacet_kernel_free(model->kernel);
+        free(model->table.values);
+        free(model);
+    }
+}
+
+const tacet_contextual_parts *tacet_contextual_model_parts(const tacet_contextual_model *model) {
+    return &model->parts;
+}
+
+double tacet__contextual_mean(const tacet_contextual_model *m, const double *unit) {
+    double row[TACET__KERNEL_BLOCK];
+    const size_t count = m->parts.count;
+    double mean = m->parts.offset;
+    for (size_t at = 0; at < count; at += TACET__KERNEL_BLOCK) {
+        const size_t n = count - at < TACET__KERNEL_BLOCK ? count - at : TACET__KERNEL_BLOCK;
+        tacet__kernel_row_soa(m->kernel, row, m->by_coordinate + at, count, n, unit);
+        mean += tacet__dot(row, m->weights + at, n);
+    }
+    return mean;
+}
+
+static bool scaled(const tacet_contextual_model *m, double *out, const double *x, size_t first, size_t n) {
+    bool inside = true;
+    for (size_t i = 0; i < n; i++) {
+        const double low = m->bounds[0][first + i];
+        const double high = m->bounds[1][first + i];
+        inside = inside && x[i] >= low && x[i] <= high;
+        out[first + i] = (x[i] - low) / (high - low);
+    }
+    return inside;
+}
+
+/* How the means of actions are found in one context. */
+typedef struct asked {
+    const tacet_contextual_model *model;
+    double unit[TACET_CONTEXTUAL_DIM_MOST]; /* the context, after room for an action */
+    double *room;                           /* tensors of the terms, or the table in this context */
+    const double *values;
+    size_t terms;
+} asked;
+
+static void begin(asked *q) {
+    if (q->model->table.values != NULL) {
+        q->values = tacet__contextual_table_at(q->model, q->room, q->unit);
+    } else if (q->model->product.terms > 0) {
+        q->terms = tacet__contextual_product_at(q->model, q->room, q->unit);
+    }
+}
+
+static void answer(asked *q, double *means, const double *units, size_t n) {
+    if (q->terms > 0) {
+        tacet__contextual_product_means(q->model, means, q->room, q->terms, units, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double *unit = units + i * TACET_CONTEXTUAL_DIM_MOST;
+        means[i] = q->values != NULL ? tacet__contextual_table_mean(q->model, q->values, unit)
+                                     : tacet__contextual_mean(q->model, unit);
+    }
+}
+
+tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_t *best, double *means,
+                                      const double *actions, size_t n, const double *context, tacet_error *err) {
+    enum { SOME = 64 };
+    const size_t a = model->parts.action_dim;
+    double room[TACET__CONTEXTUAL_ACTION_POINTS];
+    double units[SOME * TACET_CONTEXTUAL_DIM_MOST];
+    asked question = {.model = model, .room = room};
+    size_t top = 0;
+    if (n == 0) {
+        return tacet__fail(err, TACET_INVALID, "there is no action to choose from");
+    }
+    if (!scaled(model, question.unit, context, a, model->parts.context_dim)) {
+        return tacet__fail(err, TACET_INVALID, "the context lies outside the bounds of the model");
+    }
+    begin(&question);
+    for (size_t at = 0; at < n; at += SOME) {
+        const size_t some = n - at < SOME ? n - at : SOME;
+        for (size_t i = 0; i < some; i++) {
+            double *unit = units + i * TACET_CONTEXTUAL_DIM_MOST;
+            memcpy(unit, question.unit, sizeof question.unit);
+            if (!scaled(model, unit, actions + (at + i) * a, 0, a)) {
+                return tacet__fail(err, TACET_INVALID, "action %zu lies outside the bounds of the model", at + i + 1);
+            }
+        }
+        answer(&question, means + at, units, some);
+        for (size_t i = at; i < at + some; i++) {
+            top = means[i] > means[top] ? i : top;
+        }
+    }
+    *best = top;
+    return TACET_OK;
+}
+
+void tacet_contextual_action_grid(const tacet_contextual_model *model, double *actions, size_t per_axis) {
+    const size_t a = model->parts.action_dim;
+    size_t count = 1;
+    per_axis = per_axis > 0 ? per_axis : 1;
+    for (size_t i = 0; i < a; i++) {
+        count *= per_axis;
+    }
+    for (size_t j = 0; j < count; j++) {
+        size_t rest = j;
+        for (size_t c = 0; c < a; c++) {
+            const size_t at = rest % per_axis;
+            const double t = per_axis > 1 ? (double)at / (double)(per_axis - 1) : 0.5;
+            rest /= per_axis;
+            actions[j * a + c] = at + 1 == per_axis && per_axis > 1
+                                     ? model->bounds[1][c]
+                                     : model->bounds[0][c] + t * (model->bounds[1][c] - model->bounds[0][c]);
+        }
+    }
+}

@@ -1,0 +1,330 @@
+/* usca_space.c - actions and contexts in a box, and the Mercer features of their law by quadrature.
+ * Ring: shared. Source: Pavlovic, Salgia, Zhao 2025 (USCA), section 2; Lam = E phi phi' by Gauss–Legendre nodes instead
+ * of their random approximating set, which only adds noise of the order of the estimation error
+ * (src/contextual/README.md). Cost: the eigenproblem of the nodes, O(q^3), once; q = 64, 576, 1331, 1296 for 1 … 4
+ * coordinates. */
+#include "contextual/shared/internal.h"
+
+#include "core/fail.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+#include "gp/quadrature.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES_MOST = 4000 };
+static const double UNIT[2][TACET_CONTEXTUAL_DIM_MOST] = {{0, 0, 0, 0}, {1, 1, 1, 1}};
+
+void tacet_contextual_space_defaults(tacet_contextual_space *space) {
+    static const double LENGTHSCALE = 0.3;
+    *space = (tacet_contextual_space){.action_dim = 1,
+                                      .context_dim = 1,
+                                      .lower = UNIT[0],
+                                      .upper = UNIT[1],
+                                      .kind = TACET_KERNEL_SE,
+                                      .matern_p = 2,
+                                      .lengthscales = &LENGTHSCALE,
+                                      .lengthscale_count = 1};
+}
+
+static tacet_status check(const tacet_contextual_space *s, tacet_error *err) {
+    if (s->action_dim == 0 || s->action_dim > TACET_CONTEXTUAL_DIM_MOST ||
+        s->context_dim > TACET_CONTEXTUAL_DIM_MOST - s->action_dim) {
+        return tacet__fail(err, TACET_INVALID,
+                           "%zu action and %zu context coordinates: at least 1 action, at most %d in all",
+                           s->action_dim, s->context_dim, (int)TACET_CONTEXTUAL_DIM_MOST);
+    }
+    const size_t d = s->action_dim + s->context_dim;
+    if (s->kind != TACET_KERNEL_SE && !(s->kind == TACET_KERNEL_MATERN && (s->matern_p == 1 || s->matern_p == 2))) {
+        return tacet__fail(err, TACET_UNSUPPORTED,
+                           "the kernel must be se, matern32 or matern52: suprema are certified for these");
+    }
+    if (s->lengthscale_count != 1 && s->lengthscale_count != d) {
+        return tacet__fail(err, TACET_INVALID, "%zu lengthscales for %zu coordinates: one, or one for each",
+                           s->lengthscale_count, d);
+    }
+    for (size_t i = 0; i < d; i++) {
+        if (!(isfinite(s->lower[i]) && isfinite(s->upper[i]) && s->lower[i] < s->upper[i] &&
+              isfinite(s->upper[i] - s->lower[i]))) {
+            return tacet__fail(err, TACET_INVALID, "bounds of coordinate %zu: finite, the lower below the upper",
+                               i + 1);
+        }
+        const double l = s->lengthscales[s->lengthscale_count == 1 ? 0 : i];
+        if (!(l > 0 && isfinite(l))) {
+            return tacet__fail(err, TACET_INVALID, "lengthscale of coordinate %zu must be finite and > 0", i + 1);
+        }
+    }
+    if (s->density != NULL && s->contexts != NULL) {
+        return tacet__fail(err, TACET_INVALID, "the law of contexts is a density or a sample, not both");
+    }
+    if (s->contexts != NULL && (s->context_dim == 0 || s->context_count == 0)) {
+        return tacet__fail(err, TACET_INVALID, "a sample of contexts needs contexts");
+    }
+    if (s->actions != NULL && s->action_count == 0) {
+        return tacet__fail(err, TACET_INVALID, "a list of actions needs actions");
+    }
+    if (s->density != NULL && s->context_dim == 0) {
+        return tacet__fail(err, TACET_INVALID, "a density of contexts needs contexts");
+    }
+    return TACET_OK;
+}
+
+static size_t power(size_t n, size_t d) {
+    size_t p = 1;
+    for (size_t i = 0; i < d; i++) {
+        p = p > NODES_MOST ? p : p * n; /* above the limit is enough to know */
+    }
+    return p;
+}
+
+size_t tacet__contextual_order(size_t d) {
+    static const size_t ORDER[TACET_CONTEXTUAL_DIM_MOST + 1] = {1, 64, 24, 11, 6};
+    return ORDER[d];
+}
+
+/* Half of the nodes, the actions' or the contexts': points of the unit box and their weights. */
+typedef struct factor {
+    double *X, *weights;
+    size_t d, count;
+} factor;
+
+static tacet_status factor_init(factor *f, size_t d, size_t count, tacet_error *err) {
+    f->d = d;
+    f->count = count;
+    f->X = TACET__ZALLOC(double, count *d + 1);
+    f->weights = TACET__ZALLOC(double, count);
+    return f->X == NULL || f->weights == NULL
+               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu quadrature nodes", count)
+               : TACET_OK;
+}
+
+static void factor_clear(factor *f) {
+    free(f->X);
+    free(f->weights);
+}
+
+static tacet_status grid_factor(factor *f, size_t d, size_t order, tacet_error *err) {
+    tacet_status status = factor_init(f, d, power(order, d), err);
+    if (status == TACET_OK && d == 0) {
+        f->weights[0] = 1;
+    } else if (status == TACET_OK) {
+        status = tacet__quadrature_box(f->X, f->weights, d, order, UNIT[0], UNIT[1], err);
+    }
+    return status;
+}
+
+/* Equal weights on a public list of points, in the units of the bounds. */
+static tacet_status list_factor(factor *f, const double *points, size_t d, size_t count, const double *lower,
+                                const double *upper, const char *what, tacet_error *err) {
+    tacet_status status = factor_init(f, d, count, err);
+    for (size_t k = 0; k < count && status == TACET_OK; k++) {
+        f->weights[k] = 1;
+        for (size_t c = 0; c < d; c++) {
+            const double at = points[k * d + c];
+            if (!(at >= lower[c] && at <= upper[c])) {
+                status =
+                    tacet__fail(err, TACET_INVALID, "%s %zu of the public list lies outside the bounds", what, k + 1);
+            }
+            f->X[k * d + c] = (at - lower[c]) / (upper[c] - lower[c]);
+        }
+    }
+    return status;
+}
+
+/* Weights times the density of contexts; nodes of weight 0 are left out. */
+static tacet_status weigh(factor *f, const tacet_contextual_space *s, const double *lower, const double *upper,
+                          tacet_error *err) {
+    size_t kept = 0;
+    for (size_t j = 0; j < f->count; j++) {
+        double context[TACET_CONTEXTUAL_DIM_MOST] = {0};
+        for (size_t c = 0; c < f->d; c++) {
+            context[c] = lower[c] + f->X[j * f->d + c] * (upper[c] - lower[c]);
+        }
+        const double density = s->density(context, s->user);
+        if (!(density >= 0 && isfinite(density))) {
+            return tacet__fail(err, TACET_INVALID, "the density of contexts must be finite and >= 0 everywhere");
+        }
+        if (density > 0) {
+            f->weights[kept] = f->weights[j] * density;
+            memmove(f->X + kept * f->d, f->X + j * f->d, f->d * sizeof *f->X);
+            kept++;
+        }
+    }
+    f->count = kept;
+    return kept > 0 ? TACET_OK : tacet__fail(err, TACET_INVALID, "the density of contexts is zero on all nodes");
+}
+
+/* The two factors of the nodes. */
+static tacet_status make_factors(factor *actions, factor *contexts, const tacet_contextual_basis *b,
+                                 const tacet_contextual_space *s, tacet_error *err) {
+    const size_t a = s->action_dim;
+    const size_t order = s->order != 0 ? s->order : tacet__contextual_order(s->contexts != NULL ? a : b->d);
+    const size_t action_count = s->actions != NULL ? s->action_count : power(order, a);
+    const size_t context_count = s->contexts != NULL ? s->context_count : power(order, s->context_dim);
+    if (order > TACET__QUADRATURE_MOST || action_count > NODES_MOST || context_count > NODES_MOST / action_count) {
+        return tacet__fail(err, TACET_INVALID,
+                           "too many quadrature nodes: at most %d, the actions' times the contexts'", (int)NODES_MOST);
+    }
+    tacet_status status = s->actions != NULL
+                              ? list_factor(actions, s->actions, a, s->action_count, b->lower, b->upper, "action", err)
+                              : grid_factor(actions, a, order, err);
+    if (status == TACET_OK) {
+        status = s->contexts != NULL ? list_factor(contexts, s->contexts, s->context_dim, s->context_count,
+                                                   b->lower + a, b->upper + a, "context", err)
+                                     : grid_factor(contexts, s->context_dim, order, err);
+    }
+    return status == TACET_OK && s->density != NULL ? weigh(contexts, s, b->lower + a, b->upper + a, err) : status;
+}
+
+/* All pairs, actions fastest; the weights sum to 1. */
+static void product(double *X, double *weights, const factor *actions, const factor *contexts) {
+    const size_t d = actions->d + contexts->d;
+    double total = 0;
+    for (size_t k = 0; k < contexts->count; k++) {
+        for (size_t i = 0; i < actions->count; i++) {
+            const size_t j = k * actions->count + i;
+            memcpy(X + j * d, actions->X + i * actions->d, actions->d * sizeof *X);
+            memcpy(X + j * d + actions->d, contexts->X + k * contexts->d, contexts->d * sizeof *X);
+            weights[j] = actions->weights[i] * contexts->weights[k];
+            total += weights[j];
+        }
+    }
+    for (size_t j = 0; j < actions->count * contexts->count; j++) {
+        weights[j] /= total;
+    }
+}
+
+/* Cut off by number, the features may end within a group of equal eigenvalues: such a group has the symmetry of the
+ * space as a whole, or not at all, so it is left out. The first of those left out was made, to know. */
+static void end_at_gap(tacet_features *features, size_t limit) {
+    const double near = 1e-7;
+    size_t m = features->m;
+    if (m <= limit) {
+        return;
+    }
+    for (m = limit; m > 1 && !(features->eigenvalues[m] < (1 - near) * features->eigenvalues[m - 1]); m--) {
+    }
+    features->m = features->blocks[0].m = m;
+}
+
+static tacet_status make_features(tacet_contextual_basis *b, const tacet_contextual_space *s, size_t most,
+                                  tacet_error *err) {
+    const tacet_kernel_spec spec = {.kind = s->kind,
+                                    .d = b->d,
+                                    .matern_p = s->kind == TACET_KERNEL_MATERN ? s->matern_p : 0,
+                                    .signal_var = 1,
+                                    .lengthscales = b->unit_lengthscale,
+                                    .lengthscale_count = b->d};
+    const bool asked = most > 0 && most <= TACET_CONTEXTUAL_FEATURES_MOST;
+    const size_t limit = asked ? most : TACET_CONTEXTUAL_FEATURES_MOST;
+    factor actions = {0};
+    factor contexts = {0};
+    tacet_kernel *kernel = NULL;
+    double *X = NULL;
+    tacet_status status = make_factors(&actions, &contexts, b, s, err);
+    const size_t count = actions.count * contexts.count;
+    if (status == TACET_OK) {
+        X = TACET__ZALLOC(double, count * b->d);
+        b->weights = TACET__ZALLOC(double, count);
+        status = X == NULL || b->weights == NULL
+                     ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu quadrature nodes", count)
+                     : tacet_kernel_create(&kernel, &spec, err);
+    }
+    if (status == TACET_OK) {
+        b->node_actions = actions.count;
+        product(X, b->weights, &actions, &contexts);
+        status = tacet_features_create_mercer_points(&b->features, kernel, X, b->d, b->weights, count,
+                                                     asked ? limit : limit + 1, err);
+    }
+    if (status == TACET_OK) {
+        end_at_gap(b->features, limit);
+    }
+    factor_clear(&actions);
+    factor_clear(&contexts);
+    free(X);
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+tacet_status tacet_contextual_basis_create(tacet_contextual_basis **out, const tacet_contextual_space *space,
+                                           size_t most, tacet_error *err) {
+    *out = NULL;
+    tacet_status status = check(space, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet_contextual_basis *b = TACET__ZALLOC(tacet_contextual_basis, 1);
+    if (b == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a space");
+    }
+    b->action_dim = space->action_dim;
+    b->d = space->action_dim + space->context_dim;
+    for (size_t i = 0; i < b->d; i++) {
+        b->lower[i] = space->lower[i];
+        b->upper[i] = space->upper[i];
+        b->unit_lengthscale[i] =
+            space->lengthscales[space->lengthscale_count == 1 ? 0 : i] / (space->upper[i] - space->lower[i]);
+    }
+    status = make_features(b, space, most, err);
+    if (status != TACET_OK) {
+        tacet_contextual_basis_free(b);
+        return status;
+    }
+    b->tail = 1;
+    for (size_t j = 0; j < b->features->m; j++) {
+        b->tail -= b->features->eigenvalues[j];
+    }
+    b->tail = fmax(b->tail, 0);
+    *out = b;
+    return TACET_OK;
+}
+
+void tacet_contextual_basis_free(tacet_contextual_basis *basis) {
+    if (basis != NULL) {
+        tacet_features_free(basis->features);
+        free(basis->weights);
+        free(basis);
+    }
+}
+
+size_t tacet_contextual_basis_dim(const tacet_contextual_basis *basis) {
+    return basis->features->m;
+}
+
+const double *tacet_contextual_basis_eigenvalues(const tacet_contextual_basis *basis) {
+    return basis->features->eigenvalues;
+}
+
+size_t tacet_contextual_basis_outside(const tacet_contextual_basis *basis, const double *w) {
+    for (size_t i = 0; i < basis->d; i++) {
+        if (!(w[i] >= basis->lower[i] && w[i] <= basis->upper[i])) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+void tacet__contextual_unit(const tacet_contextual_basis *basis, double *out, const double *w) {
+    for (size_t i = 0; i < basis->d; i++) {
+        const double x = (w[i] - basis->lower[i]) / (basis->upper[i] - basis->lower[i]);
+        out[i] = isnan(x) ? 0.5 : fmin(fmax(x, 0), 1);
+    }
+}
+
+void tacet__contextual_view_init(tacet__contextual_view *view, const tacet_contextual_basis *basis, size_t m) {
+    view->features = *basis->features;
+    view->block = basis->features->blocks[0];
+    view->block.m = m;
+    view->features.m = m;
+    view->features.blocks = &view->block;
+}
+
+double tacet__contextual_gain(const tacet_contextual_basis *basis, double rounds, double tau) {
+    double gamma = 0;
+    for (size_t j = 0; j < basis->features->m; j++) {
+        gamma += 0.5 * log1p(rounds * basis->features->eigenvalues[j] / tau);
+    }
+    return gamma;
+}

@@ -1,0 +1,72 @@
+/* usca_begun.c - what a ledger knows of a release of a model that was begun before: of how many records.
+ * Ring: trusted. Source: none; src/contextual/README.md, "A release that was interrupted". The number is a field of the
+ * charge ("records" among its parameters). Ledgers of older versions have it in words only, or not at all: those are
+ * still read. Cost: one entry read. */
+#include "contextual/trusted/internal.h"
+
+#include "core/fail.h"
+
+#include <jansson.h>
+#include <string.h>
+
+/* *records = 0: there is no such field. */
+static tacet_status field_of(size_t *records, const char *parameters, tacet_error *err) {
+    json_error_t why;
+    *records = 0;
+    json_t *object = json_loads(parameters, 0, &why);
+    if (object == NULL && json_error_code(&why) == json_error_out_of_memory) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the parameters of a charge");
+    }
+    const json_int_t value = json_integer_value(json_object_get(object, "records"));
+    *records = value > 0 ? (size_t)value : 0;
+    json_decref(object);
+    return TACET_OK;
+}
+
+/* Ledgers of before that field: the number at the end of "…, N records"; 0: there is none. */
+static size_t words_of(const char *text) {
+    static const char TAIL[] = " records";
+    const size_t length = strlen(text);
+    const size_t tail = sizeof TAIL - 1;
+    if (length < tail || strcmp(text + length - tail, TAIL) != 0) {
+        return 0;
+    }
+    size_t count = 0;
+    size_t unit = 1;
+    for (size_t i = length - tail;
+         i-- > 0 && text[i] >= '0' && text[i] <= '9' && count <= TACET__CONTEXTUAL_RECORDS_MOST;) {
+        count += (size_t)(text[i] - '0') * unit;
+        unit *= 10;
+    }
+    return count;
+}
+
+tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const tacet_ask *ask, const char *ticket,
+                                          tacet_error *err) {
+    char stage[TACET_TICKET_MOST + 1];
+    tacet_blob texts;
+    tacet_charge charge;
+    tacet_error none = {0};
+    *out = (tacet__contextual_begun){.form = TACET__CONTEXTUAL_NOT_BEGUN};
+    if (ask->ledger == NULL) {
+        return TACET_OK;
+    }
+    tacet_blob_init(&texts);
+    tacet__contextual_stage_ticket(stage, ticket, 1);
+    tacet_status status = tacet_ledger_charge(ask->ledger, &charge, &texts, stage, &none);
+    if (status == TACET_OK) {
+        status = field_of(&out->records, charge.parameters, &none);
+        if (out->records > 0) {
+            out->form = TACET__CONTEXTUAL_BEGUN;
+        } else if (ask->what != NULL && strcmp(charge.what, ask->what) == 0) {
+            out->form = TACET__CONTEXTUAL_BEGUN_UNSAID;
+        } else {
+            out->form = TACET__CONTEXTUAL_BEGUN_WORDS;
+            out->records = words_of(charge.what);
+        }
+    } else if (status == TACET_NOT_FOUND) {
+        status = TACET_OK;
+    }
+    tacet_blob_clear(&texts);
+    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", none.message);
+}

@@ -1,0 +1,24 @@
+/* number.h - decimal text to the nearest double, whatever the locale. Ring: pure. */
+#ifndef TACET_SRC_CORE_NUMBER_H
+#define TACET_SRC_CORE_NUMBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum tacet__number_kind {
+    TACET__NUMBER_OK,
+    TACET__NUMBER_EMPTY,      /* nothing, or blanks only */
+    TACET__NUMBER_NOT_FINITE, /* nan, inf, infinity in any case, or beyond the largest double */
+    TACET__NUMBER_NOT_ONE
+} tacet__number_kind;
+
+/* All of text, but for surrounding spaces and tabs: [+-] digits [. digits] [e [+-] digits], with at least one digit
+ * before or after the point. text[length] must be readable and no part of a number (a NUL will do). *out is set on OK
+ * only. */
+tacet__number_kind tacet__number_parse(double *out, const char *text, size_t length);
+
+/* The double nearest to digits * 10^exponent, for 0 < digits of at most 19 digits and an exponent within 27 of 0. */
+enum { TACET__NUMBER_DIGITS = 19, TACET__NUMBER_POWER = 27 };
+double tacet__number_exact(uint64_t digits, int exponent);
+
+#endif

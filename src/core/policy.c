@@ -1,0 +1,116 @@
+/* policy.c - the door to every algorithm: argument checks that all of them share, then the algorithm's own function.
+ * Ring: pure. */
+#include "core/policy_internal.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct tacet_policy {
+    const tacet_policy_ops *ops;
+    void *self;
+};
+
+tacet_status tacet_policy_wrap(tacet_policy **out, const tacet_policy_ops *ops, void *self, tacet_error *err) {
+    *out = NULL;
+    tacet_policy *policy = TACET__ZALLOC(tacet_policy, 1);
+    if (policy == NULL) {
+        /* In this order: the table may lie in self. */
+        (void)tacet__fail(err, TACET_NO_MEMORY, "out of memory creating policy %s", ops->name);
+        ops->free(self);
+        return TACET_NO_MEMORY;
+    }
+    policy->ops = ops;
+    policy->self = self;
+    *out = policy;
+    return TACET_OK;
+}
+
+void tacet_policy_free(tacet_policy *policy) {
+    if (policy != NULL) {
+        policy->ops->free(policy->self);
+        free(policy);
+    }
+}
+
+const char *tacet_policy_name(const tacet_policy *policy) {
+    return policy->ops->name;
+}
+
+static tacet_status check_round(const tacet_round *round, tacet_error *err) {
+    if (round->points == NULL) {
+        if (round->count != 0) {
+            return tacet__fail(err, TACET_INVALID, "a decision set of %zu points without coordinates", round->count);
+        }
+    } else {
+        if (round->count == 0) {
+            return tacet__fail(err, TACET_INVALID, "the decision set is empty");
+        }
+        if (round->d == 0 || round->ld < round->d) {
+            return tacet__fail(err, TACET_INVALID,
+                               "the decision set has no coordinates, or a leading dimension below them");
+        }
+        for (size_t j = 0; j < round->count; j++) {
+            for (size_t i = 0; i < round->d; i++) {
+                if (!isfinite(round->points[j * round->ld + i])) {
+                    return tacet__fail(err, TACET_INVALID, "coordinate %zu of candidate %zu is not finite", i, j);
+                }
+            }
+        }
+    }
+    for (size_t i = 0; i < round->context_dim; i++) {
+        if (round->context == NULL || !isfinite(round->context[i])) {
+            return tacet__fail(err, TACET_INVALID, "coordinate %zu of the context is missing or not finite", i);
+        }
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet_policy_suggest(tacet_policy *policy, tacet_suggestion *out, const tacet_round *round,
+                                  tacet_error *err) {
+    const tacet_round fixed = {0};
+    if (round == NULL) {
+        round = &fixed;
+    }
+    const tacet_status status = check_round(round, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    return policy->ops->suggest(policy->self, out, round, err);
+}
+
+tacet_status tacet_policy_observe(tacet_policy *policy, uint64_t ticket, double value, tacet_error *err) {
+    if (!isfinite(value)) {
+        return tacet__fail(err, TACET_INVALID, "the value reported for ticket %llu is not finite",
+                           (unsigned long long)ticket);
+    }
+    return policy->ops->observe(policy->self, ticket, value, err);
+}
+
+tacet_status tacet_policy_drop(tacet_policy *policy, uint64_t ticket, tacet_error *err) {
+    return policy->ops->drop != NULL
+               ? policy->ops->drop(policy->self, ticket, err)
+               : tacet__fail(err, TACET_UNSUPPORTED, "policy %s has no tickets that can be dropped", policy->ops->name);
+}
+
+tacet_status tacet_policy_recommend(tacet_policy *policy, tacet_recommendation *out, tacet_error *err) {
+    return policy->ops->recommend(policy->self, out, err);
+}
+
+void tacet_policy_guarantee(const tacet_policy *policy, tacet_guarantee *out) {
+    policy->ops->guarantee(policy->self, out);
+}
+
+tacet_status tacet_policy_save(const tacet_policy *policy, tacet_blob *out, tacet_error *err) {
+    return policy->ops->save(policy->self, out, err);
+}
+
+tacet_status tacet_policy_load(tacet_policy *policy, const void *bytes, size_t size, tacet_error *err) {
+    return policy->ops->load(policy->self, bytes, size, err);
+}
+
+void *tacet__policy_self(const tacet_policy *policy, const tacet_policy_ops *ops) {
+    return policy->ops == ops ? policy->self : NULL;
+}

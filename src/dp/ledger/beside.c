@@ -1,0 +1,34 @@
+/* beside.c - which ledger a file of records is charged to when none is named. Ring: gate.
+ * Releases of the same records add up, so they must share an account without anybody thinking of it. The content cannot
+ * name the account, because a corrected cell would begin a new one; the file's place can. */
+#include "dp/ledger/beside.h"
+
+#include "core/fail.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+tacet_status tacet__beside(char out[TACET__PATH], const char *data, const char *ending, tacet_error *err) {
+    char *real = realpath(data, NULL); /* NULL: no such file, which reading it will say */
+    const int n = snprintf(out, TACET__PATH, "%s%s", real != NULL ? real : data, ending);
+    free(real);
+    return n >= 0 && n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
+}
+
+void tacet__ticket_name(char out[TACET__TICKET_NAME + 1], const char *ticket) {
+    unsigned char hash[TACET__TICKET_NAME / 2];
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
+    (void)sodium_bin2hex(out, TACET__TICKET_NAME + 1, hash, sizeof hash);
+}
+
+void tacet__beside_note(const char *beside, const char *ledger) {
+    struct stat st;
+    char *real = realpath(ledger, NULL);
+    if (real != NULL && lstat(beside, &st) != 0) {
+        (void)symlink(real, beside); /* fails when something appeared there meanwhile, too */
+    }
+    free(real);
+}

@@ -1,0 +1,533 @@
+/* ledger_store.c - the ledger's file, or its schema in a shared store.
+ * Ring: gate. Tables: ledger_tables.c. What differs between the two is how a ledger comes into being, and nothing else.
+ * Cost: O(records) to open, O(new records) to begin, O(1) to append. */
+#include "dp/ledger/store.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "io/db/db.h"
+#include "dp/ledger/tables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    Q_RECORDS,
+    Q_ONE,
+    Q_ANSWER,
+    Q_HEAD,
+    Q_ADD_RECORD,
+    Q_ADD_ANSWER,
+    Q_SET_HEAD,
+    Q_COUNT,
+    ANCHOR_BYTES = 20 + 1 + 2 * TACET_HASH_BYTES + 1
+};
+
+static const char *const SQL[Q_COUNT] = {
+    "SELECT seq, body, hash FROM record WHERE seq >= ?1 ORDER BY seq",
+    "SELECT r.body, r.hash, p.hash FROM record r LEFT JOIN record p ON p.seq = r.seq - 1 WHERE r.seq = ?1",
+    "SELECT bytes FROM answer WHERE seq = ?1",
+    "SELECT records, hash FROM head",
+    "INSERT INTO record(seq, body, hash) VALUES(?1, ?2, ?3)",
+    "INSERT INTO answer(seq, bytes) VALUES(?1, ?2)",
+    "UPDATE head SET records = ?1, hash = ?2",
+};
+
+struct tacet__store {
+    tacet__db *db;
+    tacet__query *queries[Q_COUNT];
+    tacet_blob body;   /* encoding of the record being appended */
+    tacet_blob record; /* copy of the record read last */
+    uint64_t appended; /* records since begin */
+    /* What was durable when this handle looked last: a file that has less, or other, was tampered with while open. */
+    uint64_t seen_records;
+    unsigned char seen_head[TACET_HASH_BYTES];
+    int anchor; /* descriptor of the side file, or -1 */
+};
+
+static tacet_status corrupt(uint64_t seq, const char *why, tacet_error *err) {
+    return tacet__fail(err, TACET_CORRUPT, "ledger record %llu %s", (unsigned long long)seq, why);
+}
+
+/* One row of Q_RECORDS into the state. */
+static tacet_status take_row(tacet__store *store, tacet__state *state, tacet_error *err) {
+    static const unsigned char ZERO[TACET_HASH_BYTES];
+    tacet__query *query = store->queries[Q_RECORDS];
+    size_t body_size = 0;
+    size_t hash_size = 0;
+    const uint64_t seq = (uint64_t)tacet__query_int(query, 0);
+    const unsigned char *body = tacet__query_bytes(query, 1, &body_size);
+    const unsigned char *stored = tacet__query_bytes(query, 2, &hash_size);
+    unsigned char hash[TACET_HASH_BYTES];
+    tacet__record record;
+    if (seq != state->records) {
+        return corrupt(state->records, "is missing", err);
+    }
+    tacet__record_hash(hash, seq == 0 ? ZERO : state->head, body, body_size);
+    if (hash_size != TACET_HASH_BYTES || memcmp(hash, stored, TACET_HASH_BYTES) != 0) {
+        return corrupt(seq, "does not match its hash: changed, or the order was", err);
+    }
+    tacet_status status = tacet__record_decode(&record, body, body_size, err);
+    if (status == TACET_OK && record.seq != seq) {
+        status = corrupt(seq, "carries another number", err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__state_apply(state, &record, hash, err);
+    }
+    if (status == TACET_OK && seq + 1 == store->seen_records && memcmp(hash, store->seen_head, TACET_HASH_BYTES) != 0) {
+        status = corrupt(seq, "is another one than before: the file was replaced while in use", err);
+    }
+    return status;
+}
+
+/* The head must be where the records end. */
+static tacet_status check_head(tacet__store *store, const tacet__state *state, tacet_error *err) {
+    tacet__query *query = store->queries[Q_HEAD];
+    bool row = false;
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK) {
+        size_t size = 0;
+        const uint64_t records = row ? (uint64_t)tacet__query_int(query, 0) : 0;
+        const unsigned char *hash = row ? tacet__query_bytes(query, 1, &size) : NULL;
+        if (!row || records != state->records || size != TACET_HASH_BYTES ||
+            memcmp(hash, state->head, TACET_HASH_BYTES) != 0) {
+            status = tacet__fail(err, TACET_CORRUPT, "the ledger's head names %llu records, there are %llu",
+                                 (unsigned long long)records, (unsigned long long)state->records);
+        } else if (records < store->seen_records) {
+            status = tacet__fail(err, TACET_CORRUPT, "the ledger lost records while in use: %llu of %llu are left",
+                                 (unsigned long long)records, (unsigned long long)store->seen_records);
+        }
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+static void remember(tacet__store *store, const tacet__state *state) {
+    store->seen_records = state->records;
+    memcpy(store->seen_head, state->head, TACET_HASH_BYTES);
+}
+
+/* Reads what others appended since, and checks it. */
+static tacet_status catch_up(tacet__store *store, tacet__state *state, tacet_error *err) {
+    tacet__query *query = store->queries[Q_RECORDS];
+    bool row = false;
+    tacet__query_bind_int(query, 1, (int64_t)state->records);
+    tacet_status status = tacet__query_step(query, &row, err);
+    while (status == TACET_OK && row) {
+        status = take_row(store, state, err);
+        if (status == TACET_OK) {
+            status = tacet__query_step(query, &row, err);
+        }
+    }
+    tacet__query_reset(query);
+    if (status == TACET_OK) {
+        status = check_head(store, state, err);
+    }
+    if (status == TACET_OK) {
+        remember(store, state);
+    }
+    return status;
+}
+
+tacet_status tacet__store_begin(tacet__store *store, tacet__state *state, bool write, tacet_error *err) {
+    store->appended = 0;
+    tacet_status status = tacet__db_begin(store->db, write, err);
+    if (status == TACET_OK) {
+        status = catch_up(store, state, err);
+    }
+    return status;
+}
+
+/* Runs a statement of the writer's. That the store has a rule against it is no refusal of the request: the tables were
+ * changed. */
+static tacet_status run(tacet__query *query, tacet_error *err) {
+    tacet_error detail = {TACET_OK, ""};
+    const tacet_status status = tacet__query_run(query, &detail);
+    return status == TACET_OK
+               ? status
+               : tacet__fail(err, status == TACET_CONFLICT ? TACET_CORRUPT : status, "%s", detail.message);
+}
+
+tacet_status tacet__store_append(tacet__store *store, tacet__state *state, tacet__record *record,
+                                 unsigned char *hash_out, tacet_error *err) {
+    unsigned char hash[TACET_HASH_BYTES];
+    tacet__query *query = store->queries[Q_ADD_RECORD];
+    record->seq = state->records;
+    record->time = (uint64_t)time(NULL);
+    tacet_status status = tacet__record_encode(&store->body, record, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    /* While the chain is empty its head is zero. */
+    tacet__record_hash(hash, state->head, store->body.data, store->body.size);
+    status = tacet__state_apply(state, record, hash, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    store->appended++;
+    tacet__query_bind_int(query, 1, (int64_t)record->seq);
+    tacet__query_bind_bytes(query, 2, store->body.data, store->body.size);
+    tacet__query_bind_bytes(query, 3, hash, sizeof hash);
+    status = run(query, err);
+    if (status == TACET_OK && hash_out != NULL) {
+        memcpy(hash_out, hash, TACET_HASH_BYTES);
+    }
+    return status;
+}
+
+tacet_status tacet__store_put_answer(tacet__store *store, uint64_t seq, const void *answer, size_t size,
+                                     tacet_error *err) {
+    tacet__query *query = store->queries[Q_ADD_ANSWER];
+    tacet__query_bind_int(query, 1, (int64_t)seq);
+    tacet__query_bind_bytes(query, 2, answer, size);
+    return run(query, err);
+}
+
+/* One write, of constant length and within one sector. It may lag behind the file, never lead. */
+static tacet_status write_anchor(const tacet__store *store, const tacet__state *state, tacet_error *err) {
+    char line[ANCHOR_BYTES + 1];
+    char hex[2 * TACET_HASH_BYTES + 1];
+    if (store->anchor < 0) {
+        return TACET_OK;
+    }
+    tacet__hash_hex(hex, state->head);
+    (void)snprintf(line, sizeof line, "%020llu %s\n", (unsigned long long)state->records, hex);
+    if (pwrite(store->anchor, line, ANCHOR_BYTES, 0) != (ssize_t)ANCHOR_BYTES) {
+        return tacet__fail(err, TACET_IO, "cannot write the ledger's anchor: %s", strerror(errno));
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet__store_commit(tacet__store *store, tacet__state *state, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    if (store->appended > 0) {
+        tacet__query *query = store->queries[Q_SET_HEAD];
+        tacet__query_bind_int(query, 1, (int64_t)state->records);
+        tacet__query_bind_bytes(query, 2, state->head, TACET_HASH_BYTES);
+        status = run(query, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__db_commit(store->db, err);
+    }
+    if (status != TACET_OK) {
+        tacet__store_abandon(store, state);
+        return status;
+    }
+    const bool grew = store->appended > 0;
+    store->appended = 0;
+    remember(store, state);
+    return grew ? write_anchor(store, state, err) : TACET_OK;
+}
+
+void tacet__store_abandon(tacet__store *store, tacet__state *state) {
+    tacet__db_rollback(store->db);
+    if (store->appended > 0) {
+        tacet__state_clear(state);
+        store->appended = 0;
+    }
+}
+
+tacet_status tacet__store_read(tacet__store *store, tacet__record *record, unsigned char hash[TACET_HASH_BYTES],
+                               uint64_t seq, tacet_error *err) {
+    static const unsigned char ZERO[TACET_HASH_BYTES];
+    tacet__query *query = store->queries[Q_ONE];
+    bool row = false;
+    tacet__query_bind_int(query, 1, (int64_t)seq);
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && !row) {
+        status = corrupt(seq, "is missing", err);
+    }
+    if (status == TACET_OK) {
+        size_t body_size = 0;
+        size_t hash_size = 0;
+        size_t before_size = 0;
+        const unsigned char *body = tacet__query_bytes(query, 0, &body_size);
+        const unsigned char *stored = tacet__query_bytes(query, 1, &hash_size);
+        const unsigned char *before = tacet__query_bytes(query, 2, &before_size);
+        tacet__record_hash(hash, before_size == TACET_HASH_BYTES ? before : ZERO, body, body_size);
+        store->record.size = 0;
+        if (hash_size != TACET_HASH_BYTES || memcmp(hash, stored, TACET_HASH_BYTES) != 0) {
+            status = corrupt(seq, "does not match its hash", err);
+        } else {
+            status = tacet_blob_append(&store->record, body, body_size, err);
+        }
+    }
+    tacet__query_reset(query);
+    if (status == TACET_OK) {
+        status = tacet__record_decode(record, store->record.data, store->record.size, err);
+    }
+    return status;
+}
+
+tacet_status tacet__store_read_answer(tacet__store *store, tacet_blob *out, const tacet__record *commit,
+                                      tacet_error *err) {
+    tacet__query *query = store->queries[Q_ANSWER];
+    bool row = false;
+    out->size = 0;
+    tacet__query_bind_int(query, 1, (int64_t)commit->seq);
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && !row) {
+        status = corrupt(commit->seq, "has lost its answer", err);
+    }
+    if (status == TACET_OK) {
+        size_t size = 0;
+        const unsigned char *bytes = tacet__query_bytes(query, 0, &size);
+        unsigned char hash[TACET_HASH_BYTES];
+        tacet__answer_hash(hash, bytes, size);
+        if (size != commit->commit.answer_size || memcmp(hash, commit->commit.answer_hash, TACET_HASH_BYTES) != 0) {
+            status = corrupt(commit->seq, "has another answer than was stored", err);
+        } else {
+            status = tacet_blob_append(out, bytes, size, err);
+        }
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+static tacet_status prepare(tacet__store *store, const char *path, tacet_error *err) {
+    tacet_error detail = {TACET_OK, ""};
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; status == TACET_OK && i < Q_COUNT; i++) {
+        status = tacet__db_prepare(store->db, &store->queries[i], SQL[i], &detail);
+    }
+    if (status == TACET_STATE) { /* no such table or column */
+        return tacet__fail(err, TACET_CORRUPT, "%s: the tables of a ledger are missing or changed", path);
+    }
+    return status == TACET_OK ? status : tacet__fail(err, status, "%s", detail.message);
+}
+
+static tacet_status write_budget(tacet__store *store, tacet__state *state, const tacet_ledger_settings *settings,
+                                 double cap, tacet_error *err) {
+    tacet__record record;
+    memset(&record, 0, sizeof record);
+    record.kind = TACET__RECORD_BUDGET;
+    randombytes_buf(record.budget.id, sizeof record.budget.id);
+    record.budget.accounting = settings->accounting;
+    record.budget.eps = settings->eps;
+    record.budget.delta = settings->delta;
+    record.budget.cap = cap;
+    record.budget.uncovered_most = settings->uncovered_most;
+    return tacet__store_append(store, state, &record, NULL, err);
+}
+
+static tacet_status open_anchor(tacet__store *store, const tacet__state *state, const char *path, tacet_error *err) {
+    char line[ANCHOR_BYTES + 1] = {0};
+    unsigned char head[TACET_HASH_BYTES];
+    unsigned char hash[TACET_HASH_BYTES];
+    tacet__record record;
+    store->anchor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (store->anchor < 0) {
+        return tacet__fail(err, tacet__db_errno(errno), "cannot open the anchor %s: %s", path, strerror(errno));
+    }
+    const ssize_t size = pread(store->anchor, line, ANCHOR_BYTES, 0);
+    if (size == 0) {
+        return write_anchor(store, state, err);
+    }
+    char *end = NULL;
+    const unsigned long long records = size == (ssize_t)ANCHOR_BYTES ? strtoull(line, &end, 10) : 0;
+    line[ANCHOR_BYTES - 1] = '\0'; /* its newline */
+    if (records == 0 || end != line + 20 || *end != ' ' || !tacet__hash_parse(head, end + 1)) {
+        return tacet__fail(err, TACET_CORRUPT, "the anchor %s is damaged", path);
+    }
+    if (records > state->records) {
+        return tacet__fail(err, TACET_CORRUPT, "the ledger has %llu records, its anchor has seen %llu: cut off",
+                           (unsigned long long)state->records, records);
+    }
+    const tacet_status status = tacet__store_read(store, &record, hash, records - 1, err);
+    if (status == TACET_OK && memcmp(hash, head, TACET_HASH_BYTES) != 0) {
+        return corrupt(records - 1, "is another one than its anchor has seen", err);
+    }
+    return status;
+}
+
+/* The whole chain is read and checked here. */
+static tacet_status load(tacet__store *store, tacet__state *state, const char *path, const char *anchor,
+                         tacet_error *err) {
+    tacet_status status = tacet__ledger_check_tables(store->db, path, err);
+    if (status == TACET_OK) {
+        status = prepare(store, path, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__store_begin(store, state, false, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__store_commit(store, state, err);
+    }
+    if (status == TACET_OK && anchor != NULL) {
+        status = open_anchor(store, state, anchor, err);
+    }
+    return status;
+}
+
+static tacet__store *new_store(void) {
+    tacet__store *store = TACET__ZALLOC(tacet__store, 1);
+    if (store != NULL) {
+        store->anchor = -1;
+        tacet_blob_init(&store->body);
+        tacet_blob_init(&store->record);
+    }
+    return store;
+}
+
+/* Tables and budget of a new ledger, in the open transaction. */
+static tacet_status fill(tacet__store *store, const char *path, const tacet_ledger_settings *settings, double cap,
+                         tacet_error *err) {
+    tacet__state state;
+    tacet__state_init(&state);
+    tacet_status status = tacet__ledger_make_tables(store->db, err);
+    if (status == TACET_OK) {
+        status = prepare(store, path, err);
+    }
+    if (status == TACET_OK) {
+        status = write_budget(store, &state, settings, cap, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__store_commit(store, &state, err);
+    }
+    tacet__state_clear(&state);
+    return status;
+}
+
+/* The same in a file, all of it there and not in its log. */
+static tacet_status fill_file(tacet__store *store, const char *path, const tacet_ledger_settings *settings, double cap,
+                              tacet_error *err) {
+    tacet_status status = tacet__db_begin(store->db, true, err);
+    if (status == TACET_OK) {
+        status = fill(store, path, settings, cap, err);
+    }
+    return status == TACET_OK ? tacet__db_exec(store->db, "PRAGMA wal_checkpoint(TRUNCATE)", err) : status;
+}
+
+static void remove_with_log(char *path, size_t length) {
+    static const char *const TAILS[] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof TAILS / sizeof TAILS[0]; i++) {
+        memcpy(path + length, TAILS[i], strlen(TAILS[i]) + 1);
+        (void)unlink(path);
+    }
+    path[length] = '\0';
+}
+
+/* Makes the name of a new file durable. */
+static tacet_status sync_folder(char *path, tacet_error *err) {
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) {
+        slash[1] = '\0'; /* keeps the root's own slash */
+    }
+    const int folder = open(slash != NULL ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool synced = folder >= 0 && fsync(folder) == 0;
+    const int number = errno;
+    if (folder >= 0) {
+        (void)close(folder);
+    }
+    return synced ? TACET_OK : tacet__fail(err, TACET_IO, "cannot sync the ledger's folder: %s", strerror(number));
+}
+
+/* A ledger comes into being whole: made beside its place, then linked into it. So a file that is there but empty or
+ * half made is damage, and is refused; were it filled again, emptying a file would restore its budget. */
+static tacet_status create_file(const char *path, const tacet_ledger_settings *settings, double cap, tacet_error *err) {
+    static const char TAIL[] = ".new-";
+    enum { RANDOM = 8 };
+    unsigned char name[RANDOM];
+    const size_t length = strlen(path) + sizeof TAIL - 1;
+    char *beside = TACET__ZALLOC(char, length + 2 * RANDOM + sizeof "-wal");
+    tacet__store *store = new_store();
+    tacet_status status = TACET_NO_MEMORY;
+    if (beside == NULL || store == NULL) {
+        (void)tacet__fail(err, status, "out of memory creating the ledger");
+        goto done;
+    }
+    randombytes_buf(name, sizeof name);
+    memcpy(beside, path, strlen(path));
+    memcpy(beside + strlen(path), TAIL, sizeof TAIL - 1);
+    (void)sodium_bin2hex(beside + length, 2 * RANDOM + 1, name, sizeof name);
+    const tacet__db_settings db_settings = {.create = true, .busy_ms = settings->busy_ms, .vfs = settings->vfs};
+    status = tacet__db_open(&store->db, beside, &db_settings, err);
+    if (status == TACET_OK) {
+        status = fill_file(store, path, settings, cap, err);
+    }
+    tacet__store_close(store);
+    store = NULL;
+    if (status == TACET_OK && link(beside, path) != 0 && errno != EEXIST) {
+        status = tacet__fail(err, TACET_IO, "cannot create %s: %s", path, strerror(errno));
+    }
+    remove_with_log(beside, length + 2 * RANDOM);
+    if (status == TACET_OK) {
+        status = sync_folder(beside, err);
+    }
+done:
+    tacet__store_close(store);
+    free(beside);
+    return status;
+}
+
+/* The same in a shared store: the schema, its tables and the budget are one transaction. A schema that is there is left
+ * alone, whatever is in it. */
+static tacet_status create_shared(const char *url, const tacet_ledger_settings *settings, double cap,
+                                  tacet_error *err) {
+    const tacet__db_settings db_settings = {.create = true, .busy_ms = settings->busy_ms};
+    tacet__store *store = new_store();
+    if (store == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating the ledger");
+    }
+    tacet_status status = tacet__db_open(&store->db, url, &db_settings, err);
+    if (status == TACET_OK) {
+        status = tacet__db_begin(store->db, true, err);
+    }
+    if (status == TACET_OK && tacet__db_creating(store->db)) {
+        status = fill(store, "the schema", settings, cap, err);
+    }
+    tacet__store_close(store);
+    return status;
+}
+
+tacet_status tacet__store_open(tacet__store **out, tacet__state *state, const char *path,
+                               const tacet_ledger_settings *settings, double cap, tacet_error *err) {
+    const tacet__db_settings db_settings = {.busy_ms = settings->busy_ms, .vfs = settings->vfs};
+    *out = NULL;
+    const bool shared = tacet__db_is_url(path);
+    if (settings->create && !settings->use_stored && (shared || access(path, F_OK) != 0)) {
+        const tacet_status created =
+            shared ? create_shared(path, settings, cap, err) : create_file(path, settings, cap, err);
+        if (created != TACET_OK) {
+            return created;
+        }
+    }
+    tacet__store *store = new_store();
+    if (store == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening the ledger");
+    }
+    tacet_status status = tacet__db_open(&store->db, path, &db_settings, err);
+    if (status == TACET_OK) {
+        /* A URL may have a password: it is named in no message. */
+        status = load(store, state, shared ? "the schema" : path, settings->anchor, err);
+    }
+    if (status != TACET_OK) {
+        tacet__store_close(store);
+        tacet__state_clear(state);
+        return status;
+    }
+    *out = store;
+    return TACET_OK;
+}
+
+void tacet__store_close(tacet__store *store) {
+    if (store == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < Q_COUNT; i++) {
+        tacet__query_free(store->queries[i]);
+    }
+    tacet__db_close(store->db);
+    if (store->anchor >= 0) {
+        (void)close(store->anchor);
+    }
+    tacet_blob_clear(&store->body);
+    tacet_blob_clear(&store->record);
+    free(store);
+}

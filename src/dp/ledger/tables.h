@@ -1,0 +1,12 @@
+/* ledger_tables.h - the tables of a ledger, in a file or in a schema. Ring: gate, internal. */
+#ifndef TACET_SRC_DP_LEDGER_TABLES_H
+#define TACET_SRC_DP_LEDGER_TABLES_H
+
+#include "io/db/db.h"
+
+/* In the open transaction. */
+tacet_status tacet__ledger_make_tables(tacet__db *db, tacet_error *err);
+/* That the tables are ours: CORRUPT otherwise. `path` is for the message. */
+tacet_status tacet__ledger_check_tables(tacet__db *db, const char *path, tacet_error *err);
+
+#endif

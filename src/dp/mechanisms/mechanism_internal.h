@@ -1,0 +1,32 @@
+/* mechanism_internal.h - the inside of a calibrated mechanism, shared by its maker and its runners. Ring: gate. */
+#ifndef TACET_SRC_DP_MECHANISMS_MECHANISM_INTERNAL_H
+#define TACET_SRC_DP_MECHANISMS_MECHANISM_INTERNAL_H
+
+#include <stdbool.h>
+#include <tacet/dp/mechanism.h>
+
+enum { TACET__PARAMETERS_BYTES = 1024 };
+
+struct tacet_mechanism {
+    tacet_mechanism_kind kind;
+    const tacet_bound *bound;
+    tacet_neighbours neighbours;
+    double eps, delta;
+    double mu;          /* GAUSSIAN */
+    double sensitivity; /* rounding included */
+    double scale;       /* 0 for choices */
+    double error_sd;    /* of one number; 0 for choices */
+    int grid_exponent;
+    uint64_t score_steps; /* choices: the sensitivity in steps of the grid */
+};
+
+const char *tacet__mechanism_name(tacet_mechanism_kind kind);
+bool tacet__mechanism_chooses(const tacet_mechanism *mechanism);
+/* The charge of `rows` rows in parallel; its parameters are written to the caller's `parameters`. `records` as in
+ * tacet_ask. */
+void tacet__mechanism_charge(const tacet_mechanism *mechanism, tacet_charge *charge, char *parameters, size_t size,
+                             size_t rows, size_t records);
+/* Everything but the entry. */
+void tacet__mechanism_receipt(const tacet_mechanism *mechanism, tacet_receipt *receipt, size_t rows);
+
+#endif

@@ -1,0 +1,92 @@
+/* randomizer.c - a bounded scalar reported with pure eps.
+ * Ring: gate. In: a raw value, clipped here. Out: a double of a public, finite or lattice support.
+ * Proof: src/dp/mechanisms/randomizers.md; sources and design: src/local/shared/ldp.c.
+ * Cost: 2 to 4 words of key stream (Laplace 25); no heap. */
+#include <tacet/dp/randomizer.h>
+
+#include <math.h>
+
+#include "core/fail.h"
+#include "dp/noise/sampler.h"
+
+enum { FRACTION_BITS = 53 };
+
+/* A whole number in 0 … n whose mean is fraction * n, fraction in [0, 1]. What is decided here is part of the input:
+ * the likelihood ratio below holds for any two whole numbers, so doubles may decide it. */
+static uint64_t input_of(tacet_noise *noise, double fraction, uint64_t n) {
+    const double at = fraction * (double)n;
+    const double below = floor(at);
+    const uint64_t whole = (uint64_t)below;
+    const uint64_t one = UINT64_C(1) << FRACTION_BITS;
+    const bool up = tacet__bernoulli(noise, (uint64_t)ldexp(at - below, FRACTION_BITS), one);
+    return whole + (up ? 1 : 0); /* a fraction is left only below n */
+}
+
+/* Randomised response on the bit: kept with probability num / (num + den). */
+static double duchi(tacet_noise *noise, const tacet_ldp *ldp, double fraction) {
+    const bool up = input_of(noise, fraction, 1) == 1;
+    const bool kept = tacet__bernoulli(noise, ldp->ratio_num, ldp->ratio_num + ldp->ratio_den);
+    return tacet_ldp_bit(ldp, up == kept);
+}
+
+/* Cells start … start + window - 1 have likelihood num each, all others den each. */
+static double piecewise(tacet_noise *noise, const tacet_ldp *ldp, double fraction) {
+    const uint64_t outside = ldp->cells - ldp->window;
+    const uint64_t start = input_of(noise, fraction, outside);
+    const uint64_t likely = ldp->window * ldp->ratio_num;
+    uint64_t k = 0;
+    if (tacet__bernoulli(noise, likely, likely + outside * ldp->ratio_den)) {
+        k = start + tacet__noise_below(noise, ldp->window);
+    } else {
+        k = tacet__noise_below(noise, outside);
+        k += k >= start ? ldp->window : 0;
+    }
+    return tacet_ldp_cell(ldp, (uint32_t)k);
+}
+
+/* Noise of magnitude k has likelihood (den/num)^level, level 0 below `inner` and one more with every `steps`. */
+static double staircase(tacet_noise *noise, const tacet_ldp *ldp, double fraction) {
+    const int64_t at = (int64_t)input_of(noise, fraction, ldp->steps);
+    const uint64_t top = 2 * (uint64_t)ldp->inner - 1;
+    const uint64_t top_weight = top * (ldp->ratio_num - ldp->ratio_den);
+    const uint64_t rest_weight = 2 * (uint64_t)ldp->steps * ldp->ratio_den;
+    int64_t k = 0;
+    if (tacet__bernoulli(noise, top_weight, top_weight + rest_weight)) {
+        k = (int64_t)tacet__noise_below(noise, top) - (int64_t)ldp->inner + 1;
+    } else {
+        int64_t from = ldp->inner;
+        while (tacet__bernoulli(noise, ldp->ratio_den, ldp->ratio_num)) {
+            from += ldp->steps;
+        }
+        const uint64_t place = tacet__noise_below(noise, 2 * (uint64_t)ldp->steps);
+        k = from + (int64_t)(place / 2);
+        k = place % 2 == 0 ? k : -k;
+    }
+    return tacet_ldp_place(ldp, at + k);
+}
+
+tacet_status tacet_randomize(tacet_noise *noise, double *out, const tacet_ldp *ldp, double value, tacet_error *err) {
+    *out = NAN;
+    if (isnan(value)) {
+        return tacet__fail(err, TACET_INVALID, "the value to report is not a number");
+    }
+    const double clipped = fmin(fmax(value, ldp->lo), ldp->hi);
+    const double fraction = fmin((clipped - ldp->lo) / (ldp->hi - ldp->lo), 1);
+    if (ldp->kind == TACET_LDP_LAPLACE) {
+        double k = 0;
+        const int64_t at = (int64_t)input_of(noise, fraction, ldp->steps);
+        const tacet_status status = tacet__draw_discrete_laplace(noise, &k, 1, ldp->laplace_scale, 0, err);
+        if (status == TACET_OK) {
+            *out = tacet_ldp_place(ldp, at + (int64_t)k);
+        }
+        return status;
+    }
+    if (ldp->kind == TACET_LDP_STAIRCASE) {
+        *out = staircase(noise, ldp, fraction);
+    } else if (ldp->kind == TACET_LDP_PIECEWISE || tacet__bernoulli(noise, ldp->piecewise_share, UINT64_C(1) << 32)) {
+        *out = piecewise(noise, ldp, fraction);
+    } else {
+        *out = duchi(noise, ldp, fraction);
+    }
+    return TACET_OK;
+}

@@ -1,0 +1,348 @@
+/* arms.c - GP posterior over arms, from a weight and a weighted sum per arm.
+ * Ring: pure. Source: the weight-space identities P = K - K (K + W^-1)^-1 K = (K^-1 + W)^-1 and
+ * mean = m0 + P (b - W m0), W the diagonal of sum 1/noise and b of sum y/noise (Rasmussen and Williams 2006, section
+ * 2.2, grouped by arm). Differs: P moves by a rank-one update per observation and is rebuilt from W and b after every
+ * max(n, 64) of them, which keeps the rounding of 10^5 rounds at that of one and costs O(n^2) per round on average.
+ * Cost: O(n^2) an update, 5 n^2 doubles, no allocation after create. */
+#include "gp/arms_internal.h"
+
+#include "core/fail.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REBUILD_LEAST = 64 };
+
+struct tacet_arms {
+    size_t n;
+    double prior_mean;
+    double *K; /* n x n prior covariance */
+    double *P; /* n x n posterior covariance, both triangles */
+    double *mean;
+    double *var;
+    double *weights;
+    double *sums;
+    uint64_t *counts;
+    double information;
+    double jitter;
+    size_t since; /* rank-one updates since the last rebuild */
+    /* scratch */
+    double *A;      /* n x n */
+    double *B;      /* n x n */
+    double *retry;  /* n x n */
+    double *vector; /* n */
+    double *stats;  /* 2 n: statistics to go back to */
+    size_t *seen;   /* n */
+};
+
+void tacet_arms_free(tacet_arms *arms) {
+    if (arms != NULL) {
+        free(arms->K);
+        free(arms->P);
+        free(arms->mean);
+        free(arms->var);
+        free(arms->weights);
+        free(arms->sums);
+        free(arms->counts);
+        free(arms->A);
+        free(arms->B);
+        free(arms->retry);
+        free(arms->vector);
+        free(arms->stats);
+        free(arms->seen);
+        free(arms);
+    }
+}
+
+static bool allocate(tacet_arms *arms) {
+    const size_t n = arms->n;
+    size_t square = 0;
+    if (!tacet__size_mul(&square, n, n)) {
+        return false;
+    }
+    arms->K = TACET__ALIGNED(double, square);
+    arms->P = TACET__ALIGNED(double, square);
+    arms->A = TACET__ALIGNED(double, square);
+    arms->B = TACET__ALIGNED(double, square);
+    arms->retry = TACET__ALIGNED(double, square);
+    arms->mean = TACET__ALIGNED(double, n);
+    arms->var = TACET__ALIGNED(double, n);
+    arms->weights = TACET__ZALLOC(double, n);
+    arms->sums = TACET__ZALLOC(double, n);
+    arms->counts = TACET__ZALLOC(uint64_t, n);
+    arms->vector = TACET__ALIGNED(double, n);
+    arms->stats = TACET__ALIGNED(double, 2 * n);
+    arms->seen = TACET__ZALLOC(size_t, n);
+    return arms->K != NULL && arms->P != NULL && arms->A != NULL && arms->B != NULL && arms->retry != NULL &&
+           arms->mean != NULL && arms->var != NULL && arms->weights != NULL && arms->sums != NULL &&
+           arms->counts != NULL && arms->vector != NULL && arms->stats != NULL && arms->seen != NULL;
+}
+
+tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, tacet_error *err) {
+    *out = NULL;
+    if (!isfinite(mean)) {
+        return tacet__fail(err, TACET_INVALID, "the prior mean is not finite");
+    }
+    tacet_status status = TACET_OK;
+    tacet_arms *arms = TACET__ZALLOC(tacet_arms, 1);
+    if (arms != NULL) {
+        arms->n = tacet_cov_size(cov);
+        arms->prior_mean = mean;
+    }
+    if (arms == NULL || !allocate(arms)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", tacet_cov_size(cov));
+        goto done;
+    }
+    for (size_t i = 0; i < arms->n; i++) {
+        tacet_cov_row(cov, arms->K + i * arms->n, 0, arms->n, i);
+        for (size_t j = 0; j < arms->n; j++) {
+            if (!isfinite(arms->K[i * arms->n + j])) {
+                status = tacet__fail(err, TACET_NUMERIC, "the covariance of arms %zu and %zu is not finite", i, j);
+                goto done;
+            }
+        }
+    }
+    tacet_arms_reset(arms);
+    *out = arms;
+    arms = NULL;
+done:
+    tacet_arms_free(arms);
+    return status;
+}
+
+void tacet_arms_reset(tacet_arms *arms) {
+    memcpy(arms->P, arms->K, arms->n * arms->n * sizeof *arms->P);
+    for (size_t i = 0; i < arms->n; i++) {
+        arms->mean[i] = arms->prior_mean;
+        arms->var[i] = arms->K[i * arms->n + i];
+        arms->weights[i] = 0;
+        arms->sums[i] = 0;
+        arms->counts[i] = 0;
+    }
+    arms->information = 0;
+    arms->jitter = 0;
+    arms->since = 0;
+}
+
+static void refresh_var(tacet_arms *arms) {
+    for (size_t i = 0; i < arms->n; i++) {
+        const double v = arms->P[i * arms->n + i];
+        arms->var[i] = v > 0 ? v : 0;
+    }
+}
+
+/* Posterior from the statistics alone: K_SS + W_S^-1 = L L', B = L^-1 K_S, P = K - B'B, over the arms S seen. On
+ * failure P, mean and var are as they were. */
+static tacet_status rebuild(tacet_arms *arms, tacet_error *err) {
+    const size_t n = arms->n;
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (arms->weights[i] > 0) {
+            arms->seen[m++] = i;
+        }
+    }
+    for (size_t b = 0; b < m; b++) {
+        const size_t i = arms->seen[b];
+        for (size_t a = 0; a < m; a++) {
+            arms->A[b * m + a] = arms->K[i * n + arms->seen[a]];
+        }
+        arms->A[b * m + b] += 1 / arms->weights[i];
+        arms->vector[b] = arms->sums[i] / arms->weights[i] - arms->prior_mean;
+    }
+    tacet__chol_report report = {0};
+    const tacet_status status = tacet__cholesky(arms->A, m, m, arms->retry, &report, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    for (size_t j = 0; j < n; j++) {
+        for (size_t a = 0; a < m; a++) {
+            arms->B[j * m + a] = arms->K[j * n + arms->seen[a]];
+        }
+    }
+    arms->information = 0.5 * tacet__chol_logdet(m, arms->A, m);
+    for (size_t a = 0; a < m; a++) {
+        arms->information += 0.5 * log(arms->weights[arms->seen[a]]);
+    }
+    tacet__trsm(false, m, n, arms->A, m, arms->B, m);
+    tacet__trsv(false, m, arms->A, m, arms->vector);
+    memcpy(arms->P, arms->K, n * n * sizeof *arms->P);
+    tacet__syrk(true, n, m, -1, arms->B, m, 1, arms->P, n);
+    tacet__symmetrize(arms->P, n, n);
+    for (size_t i = 0; i < n; i++) {
+        arms->mean[i] = arms->prior_mean;
+    }
+    tacet__gemv(true, m, n, 1, arms->B, m, arms->vector, 1, arms->mean);
+    refresh_var(arms);
+    arms->jitter = fmax(arms->jitter, report.jitter);
+    arms->since = 0;
+    return TACET_OK;
+}
+
+/* One observation of weight 1/noise: P -= q q', q = P e_i / sqrt(noise + P_ii). The product q_i q_j is the same either
+ * way round, so P stays symmetric to the last bit. */
+static void rank_one(tacet_arms *arms, size_t arm, double average, double noise) {
+    const size_t n = arms->n;
+    double *restrict q = arms->vector;
+    const double root = sqrt(noise + arms->var[arm]);
+    const double surprise = (average - arms->mean[arm]) / root;
+    arms->information += 0.5 * log1p(arms->var[arm] / noise);
+    for (size_t i = 0; i < n; i++) {
+        q[i] = arms->P[arm * n + i] / root;
+        arms->mean[i] += surprise * q[i];
+    }
+    for (size_t j = 0; j < n; j++) {
+        const double factor = q[j];
+        double *restrict column = arms->P + j * n;
+        for (size_t i = 0; i < n; i++) {
+            column[i] -= factor * q[i];
+        }
+    }
+    refresh_var(arms);
+    arms->since++;
+}
+
+tacet_status tacet_arms_observe(tacet_arms *arms, size_t arm, uint64_t count, double sum, double noise_var,
+                                tacet_error *err) {
+    if (arm >= arms->n) {
+        return tacet__fail(err, TACET_INVALID, "arm %zu does not exist: there are %zu", arm, arms->n);
+    }
+    if (count == 0 || !isfinite(sum)) {
+        return tacet__fail(err, TACET_INVALID, "arm %zu: no observation, or a sum that is not finite", arm);
+    }
+    const double noise = noise_var / (double)count; /* of their average */
+    const double weight = 1 / noise;
+    if (!(noise_var > 0 && isfinite(noise_var) && weight > 0 && isfinite(weight) && isfinite(sum / noise_var))) {
+        return tacet__fail(err, TACET_INVALID, "the noise variance must be finite and greater than 0");
+    }
+    const double old_weight = arms->weights[arm];
+    const double old_sum = arms->sums[arm];
+    arms->weights[arm] += weight;
+    arms->sums[arm] += sum / noise_var;
+    if (arms->since + 1 >= (arms->n > REBUILD_LEAST ? arms->n : REBUILD_LEAST)) {
+        const tacet_status status = rebuild(arms, err);
+        if (status != TACET_OK) {
+            arms->weights[arm] = old_weight;
+            arms->sums[arm] = old_sum;
+            return status;
+        }
+    } else {
+        rank_one(arms, arm, sum / (double)count, noise);
+    }
+    arms->counts[arm] += count;
+    return TACET_OK;
+}
+
+tacet_status tacet_arms_set_sums(tacet_arms *arms, const double *sums, tacet_error *err) {
+    const size_t n = arms->n;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(sums[i]) || (arms->weights[i] == 0 && sums[i] != 0)) {
+            return tacet__fail(err, TACET_INVALID, "the sum of arm %zu is not finite, or it was never observed", i);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        arms->sums[i] = sums[i];
+        arms->vector[i] = sums[i] - arms->weights[i] * arms->prior_mean;
+        arms->mean[i] = arms->prior_mean;
+    }
+    tacet__gemv(false, n, n, 1, arms->P, n, arms->vector, 1, arms->mean);
+    return TACET_OK;
+}
+
+tacet_status tacet_arms_set(tacet_arms *arms, const double *weights, const double *sums, tacet_error *err) {
+    const size_t n = arms->n;
+    for (size_t i = 0; i < n; i++) {
+        if (!(weights[i] >= 0 && isfinite(weights[i]) && isfinite(sums[i])) || (weights[i] == 0 && sums[i] != 0)) {
+            return tacet__fail(err, TACET_INVALID, "the weight or the sum of arm %zu is out of range", i);
+        }
+    }
+    memcpy(arms->stats, arms->weights, n * sizeof *weights);
+    memcpy(arms->stats + n, arms->sums, n * sizeof *sums);
+    memcpy(arms->weights, weights, n * sizeof *weights);
+    memcpy(arms->sums, sums, n * sizeof *sums);
+    const tacet_status status = rebuild(arms, err);
+    if (status != TACET_OK) {
+        memcpy(arms->weights, arms->stats, n * sizeof *weights);
+        memcpy(arms->sums, arms->stats + n, n * sizeof *sums);
+    }
+    return status;
+}
+
+size_t tacet_arms_size(const tacet_arms *arms) {
+    return arms->n;
+}
+
+const double *tacet_arms_mean(const tacet_arms *arms) {
+    return arms->mean;
+}
+
+const double *tacet_arms_var(const tacet_arms *arms) {
+    return arms->var;
+}
+
+const double *tacet_arms_cov(const tacet_arms *arms) {
+    return arms->P;
+}
+
+const double *tacet_arms_weights(const tacet_arms *arms) {
+    return arms->weights;
+}
+
+const double *tacet_arms_sums(const tacet_arms *arms) {
+    return arms->sums;
+}
+
+const uint64_t *tacet_arms_counts(const tacet_arms *arms) {
+    return arms->counts;
+}
+
+double tacet_arms_information(const tacet_arms *arms) {
+    return arms->information;
+}
+
+double tacet_arms_jitter(const tacet_arms *arms) {
+    return arms->jitter;
+}
+
+/* The posterior is saved as it is, not rebuilt on loading: its last bits depend on its history. */
+void tacet__arms_write(const tacet_arms *arms, tacet__writer *w) {
+    const size_t n = arms->n;
+    tacet__write_size(w, n);
+    tacet__write_f64s(w, arms->weights, n);
+    tacet__write_f64s(w, arms->sums, n);
+    tacet__write_u64s(w, arms->counts, n);
+    tacet__write_f64s(w, arms->mean, n);
+    for (size_t j = 0; j < n; j++) {
+        tacet__write_f64s(w, arms->P + j * n + j, n - j);
+    }
+    tacet__write_f64(w, arms->information);
+    tacet__write_f64(w, arms->jitter);
+    tacet__write_size(w, arms->since);
+}
+
+void tacet__arms_read(tacet_arms *arms, tacet__reader *r) {
+    const size_t n = arms->n;
+    if (tacet__read_size(r, n) != n) {
+        r->failed = true;
+    }
+    tacet__read_f64s(r, arms->weights, n);
+    tacet__read_f64s(r, arms->sums, n);
+    tacet__read_u64s(r, arms->counts, n);
+    tacet__read_f64s(r, arms->mean, n);
+    for (size_t j = 0; j < n; j++) {
+        tacet__read_f64s(r, arms->P + j * n + j, n - j);
+    }
+    tacet__symmetrize(arms->P, n, n);
+    refresh_var(arms);
+    arms->information = tacet__read_f64(r);
+    arms->jitter = tacet__read_f64(r);
+    arms->since = tacet__read_size(r, n > REBUILD_LEAST ? n : REBUILD_LEAST);
+    for (size_t i = 0; i < n; i++) {
+        if (!(arms->weights[i] >= 0 && isfinite(arms->weights[i]) && isfinite(arms->sums[i]) &&
+              isfinite(arms->mean[i]) && isfinite(arms->P[i * n + i]))) {
+            r->failed = true;
+        }
+    }
+}

@@ -1,0 +1,190 @@
+/* cov.c - the prior covariance of a finite domain.
+ * Ring: pure. Points are kept by coordinate, so that a row is d contiguous streams; the one point whose row is asked is
+ * gathered from them (beyond 64 coordinates from a second copy, kept by point). Cost: 8 n d bytes; a row as its
+ * kernel. */
+#include "gp/cov_internal.h"
+
+#include "gp/eiv.h"
+#include "core/fail.h"
+#include "gp/kernel_internal.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GATHER = 64 }; /* coordinates of a point that fit the stack */
+
+struct tacet_cov {
+    size_t n;
+    const tacet_kernel *kernel; /* NULL: the caller's functions */
+    tacet__eiv *eiv;            /* NULL: exact points */
+    size_t d;
+    double *coordinates; /* n x d, by coordinate */
+    double *points;      /* d x n, by point; NULL for d <= GATHER */
+    tacet_cov_row_fn row;
+    tacet_cov_diag_fn diag;
+    void *user;
+};
+
+static tacet_status check_points(const tacet_kernel_spec *spec, const double *X, size_t ldx, size_t n,
+                                 tacet_error *err) {
+    if (X == NULL || ldx < spec->d) {
+        return tacet__fail(err, TACET_INVALID, "no points, or a leading dimension below their %zu coordinates",
+                           spec->d);
+    }
+    for (size_t j = 0; j < n; j++) {
+        for (size_t c = 0; c < spec->d; c++) {
+            const double x = X[j * ldx + c];
+            if (!isfinite(x)) {
+                return tacet__fail(err, TACET_INVALID, "coordinate %zu of candidate %zu is not finite", c, j);
+            }
+            if (spec->kind == TACET_KERNEL_PRECOMPUTED && !(x >= 0 && x < (double)spec->order && x == floor(x))) {
+                return tacet__fail(err, TACET_INVALID,
+                                   "candidate %zu is not a row of the covariance matrix (order %zu)", j, spec->order);
+            }
+        }
+    }
+    return TACET_OK;
+}
+
+static tacet_status copy_points(tacet_cov *cov, const double *X, size_t ldx, tacet_error *err) {
+    size_t cells = 0;
+    if (tacet__size_mul(&cells, cov->n, cov->d)) {
+        cov->coordinates = TACET__ALIGNED(double, cells);
+        cov->points = cov->d > GATHER ? TACET__ALIGNED(double, cells) : NULL;
+    }
+    if (cov->coordinates == NULL || (cov->d > GATHER && cov->points == NULL)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu candidates of %zu coordinates", cov->n, cov->d);
+    }
+    for (size_t j = 0; j < cov->n; j++) {
+        for (size_t c = 0; c < cov->d; c++) {
+            cov->coordinates[c * cov->n + j] = X[j * ldx + c];
+        }
+        if (cov->points != NULL) {
+            memcpy(cov->points + j * cov->d, X + j * ldx, cov->d * sizeof *X);
+        }
+    }
+    return TACET_OK;
+}
+
+/* Prior variances bound all covariances (Cauchy–Schwarz), so one pass over them is enough. */
+static tacet_status check_diag(const tacet_cov *cov, tacet_error *err) {
+    for (size_t j = 0; j < cov->n; j++) {
+        double v = 0;
+        tacet_cov_diag(cov, &v, j, 1);
+        if (!(v >= 0 && isfinite(v))) {
+            return tacet__fail(err, TACET_NUMERIC, "the prior variance of candidate %zu is negative or not finite", j);
+        }
+    }
+    return TACET_OK;
+}
+
+static bool any_positive(const double *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!(values[i] == 0)) {
+            return true; /* NaN too: the constructor refuses it */
+        }
+    }
+    return false;
+}
+
+tacet_status tacet_cov_create(tacet_cov **out, const tacet_cov_spec *spec, const double *X, size_t ldx, size_t n,
+                              tacet_error *err) {
+    *out = NULL;
+    if (n == 0) {
+        return tacet__fail(err, TACET_INVALID, "a domain needs at least one candidate");
+    }
+    if ((spec->kernel == NULL) == (spec->row == NULL) || (spec->kernel == NULL && spec->diag == NULL)) {
+        return tacet__fail(err, TACET_INVALID, "a covariance is either a kernel or a pair of functions");
+    }
+    tacet_status status = TACET_OK;
+    tacet_cov *cov = TACET__ZALLOC(tacet_cov, 1);
+    if (cov == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory creating a covariance");
+        goto done;
+    }
+    cov->n = n;
+    cov->kernel = spec->kernel;
+    cov->row = spec->row;
+    cov->diag = spec->diag;
+    cov->user = spec->user;
+    if (spec->kernel != NULL) {
+        const tacet_kernel_spec *kernel = tacet_kernel_describe(spec->kernel);
+        cov->d = kernel->d;
+        status = check_points(kernel, X, ldx, n, err);
+        if (status == TACET_OK && spec->input_sd != NULL && any_positive(spec->input_sd, spec->input_sd_count)) {
+            status = tacet__eiv_create(&cov->eiv, kernel, spec->input_sd, spec->input_sd_count, err);
+        }
+        if (status == TACET_OK) {
+            status = copy_points(cov, X, ldx, err);
+        }
+    }
+    if (status == TACET_OK) {
+        status = check_diag(cov, err);
+    }
+    if (status == TACET_OK) {
+        *out = cov;
+        cov = NULL;
+    }
+done:
+    tacet_cov_free(cov);
+    return status;
+}
+
+void tacet_cov_free(tacet_cov *cov) {
+    if (cov != NULL) {
+        tacet__eiv_free(cov->eiv);
+        free(cov->points);
+        free(cov->coordinates);
+        free(cov);
+    }
+}
+
+size_t tacet_cov_size(const tacet_cov *cov) {
+    return cov->n;
+}
+
+bool tacet__cov_is_custom(const tacet_cov *cov) {
+    return cov->kernel == NULL;
+}
+
+/* Point i, in `room` for GATHER coordinates or in the second copy. */
+static const double *point(const tacet_cov *cov, double *room, size_t i) {
+    if (cov->points != NULL) {
+        return cov->points + i * cov->d;
+    }
+    for (size_t c = 0; c < cov->d; c++) {
+        room[c] = cov->coordinates[c * cov->n + i];
+    }
+    return room;
+}
+
+void tacet_cov_row(const tacet_cov *cov, double *out, size_t first, size_t count, size_t i) {
+    if (cov->kernel == NULL) {
+        cov->row(cov->user, out, first, count, i);
+        return;
+    }
+    double room[GATHER];
+    const double *x = point(cov, room, i);
+    const double *Xt = cov->coordinates + first;
+    if (cov->eiv == NULL) {
+        tacet__kernel_row_soa(cov->kernel, out, Xt, cov->n, count, x);
+        return;
+    }
+    tacet__eiv_row_soa(cov->eiv, out, Xt, cov->n, count, x);
+    if (i >= first && i - first < count) {
+        out[i - first] = tacet_kernel_eval(cov->kernel, x, x); /* a row has one true position, whatever it is */
+    }
+}
+
+void tacet_cov_diag(const tacet_cov *cov, double *out, size_t first, size_t count) {
+    if (cov->kernel == NULL) {
+        cov->diag(cov->user, out, first, count);
+        return;
+    }
+    double room[GATHER];
+    for (size_t k = 0; k < count; k++) {
+        tacet_kernel_diag(cov->kernel, out + k, point(cov, room, first + k), cov->d, 1);
+    }
+}

@@ -1,0 +1,18 @@
+/* domain.h - public domains: checked, points brought into them, points spread over them. Ring: pure. */
+#ifndef TACET_SRC_GP_DOMAIN_H
+#define TACET_SRC_GP_DOMAIN_H
+
+#include <stddef.h>
+#include <tacet/gp/features.h>
+
+/* INVALID names what is wrong: no dimension, bounds that are not finite or not ordered, a radius that is not > 0. */
+tacet_status tacet__domain_check(const tacet_domain *domain, tacet_error *err);
+/* The nearest point of the domain, in place; a coordinate that is NaN becomes that of the centre, an infinite one the
+ * nearest bound (box) or sends the point to the centre (ball). Total, so that a private point never causes an error. */
+void tacet__domain_clip(const tacet_domain *domain, double *x);
+/* `count` points (columns of X, d x count) that fill the domain evenly: the additive recurrence x_n = frac(n a) with a
+ * from the root of a^(d+1) = a + 1 (Roberts 2018), points outside a ball passed over. The same for every caller. At
+ * most 2^16 trials a point; a ball of high dimension then gets the trial scaled onto its surface. */
+void tacet__domain_spread(const tacet_domain *domain, double *X, size_t count);
+
+#endif

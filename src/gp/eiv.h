@@ -1,0 +1,32 @@
+/* eiv.h - the errors-in-variables covariance: a kernel between points that are known up to Gaussian noise.
+ *
+ * z = x + u, u ~ N(0, diag(sd^2)) independent from row to row: for two different rows the covariance is
+ * E k(z + u, z' + u'). Every SE and Matérn kernel is here a finite mixture of squared exponentials, for which the
+ * expectation is closed. Not for a row with itself: that is k(x, x). Ring: pure. */
+#ifndef TACET_SRC_GP_EIV_H
+#define TACET_SRC_GP_EIV_H
+
+#include <stddef.h>
+#include <tacet/gp/kernel.h>
+#include <tacet/core/status.h>
+
+typedef struct tacet__eiv tacet__eiv;
+
+/* sd: 1 or d of them, finite and >= 0 (INVALID otherwise). UNSUPPORTED: a kernel that is neither SE nor Matérn. The
+ * specification is copied. NO_MEMORY. */
+tacet_status tacet__eiv_create(tacet__eiv **out, const tacet_kernel_spec *spec, const double *sd, size_t sd_count,
+                               tacet_error *err);
+void tacet__eiv_free(tacet__eiv *eiv); /* NULL is allowed */
+
+/* Squared exponentials in the mixture: 1 for SE. */
+size_t tacet__eiv_nodes(const tacet__eiv *eiv);
+/* Covariance of two different rows. */
+double tacet__eiv_eval(const tacet__eiv *eiv, const double *x, const double *y);
+/* out[j] = covariance of row x with row j, n rows stored by coordinate: coordinate c of row j is Xt[c*ldt + j]. The
+ * same operations for every j, the same bits as tacet__eiv_eval. */
+void tacet__eiv_row_soa(const tacet__eiv *eiv, double *out, const double *Xt, size_t ldt, size_t n, const double *x);
+/* Returns the covariance and adds weight * d/d parameter to grad, parameters ordered as for a kernel: logarithms of the
+ * lengthscales (one or d), then of the signal variance. */
+double tacet__eiv_add_grad(const tacet__eiv *eiv, double *grad, double weight, const double *x, const double *y);
+
+#endif

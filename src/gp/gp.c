@@ -1,0 +1,287 @@
+/* gp.c - Gaussian process posterior on a finite domain, one observation at a time.
+ * Ring: pure. Source: Rasmussen and Williams, "Gaussian Processes for Machine Learning" (2006), section 2.2, with the
+ * factor of K + noise I grown by a row per observation; only V = L^-1 K(observed, all) is kept, never L itself.
+ * Differs: the row of L is read off V (its entries at the observed candidate), so nothing is solved; kernel row,
+ * product with V, and the update of mean and variance run block by block, so that V is streamed once and everything
+ * else stays in cache. The product is written out instead of handed to BLAS: each candidate is summed in the order of
+ * the observations whatever its place, so equal candidates keep equal bits and ties are ties.
+ * Cost: O(n t) per observation, 8 n T bytes; no allocation in observe. */
+#include <tacet/gp/gp.h>
+
+#include "gp/cov_internal.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "gp/vexp.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Candidates per block: 32 KiB of kernel row, and stretches of V long enough for the prefetcher. */
+enum { BLOCK = 4096 };
+
+static const double PIVOT_FLOOR = 1e-10;  /* relative to the prior variance: below it the matrix counts as singular */
+static const double JITTER_FIRST = 1e-12; /* the schedule of the Cholesky factorisation: each step ten times the last */
+
+struct tacet_gp {
+    const tacet_cov *cov;
+    size_t n;
+    double prior_mean;
+    double noise_var;
+    size_t capacity; /* columns of V there is room for */
+    size_t ldv;
+    double *V; /* n x capacity: column s is row s of L^-1 K(observed, all) */
+    double *mean;
+    double *var;
+    double *block; /* scratch: BLOCK doubles */
+    double *coef;  /* scratch: capacity doubles, a row of L */
+    tacet_gp_report report;
+};
+
+void tacet_gp_settings_defaults(tacet_gp_settings *settings) {
+    *settings = (tacet_gp_settings){.mean = 0, .noise_var = 1e-6, .reserve = 0};
+}
+
+void tacet_gp_reset(tacet_gp *gp) {
+    memset(&gp->report, 0, sizeof gp->report);
+    for (size_t j = 0; j < gp->n; j++) {
+        gp->mean[j] = gp->prior_mean;
+    }
+    tacet_cov_diag(gp->cov, gp->var, 0, gp->n);
+}
+
+tacet_status tacet_gp_create(tacet_gp **out, const tacet_gp_settings *settings, const tacet_cov *cov,
+                             tacet_error *err) {
+    *out = NULL;
+    if (!isfinite(settings->mean)) {
+        return tacet__fail(err, TACET_INVALID, "the prior mean is not finite");
+    }
+    if (!(settings->noise_var >= 0 && isfinite(settings->noise_var))) {
+        return tacet__fail(err, TACET_INVALID, "the noise variance must be finite and not negative");
+    }
+    tacet_status status = TACET_OK;
+    tacet_gp *gp = TACET__ZALLOC(tacet_gp, 1);
+    if (gp == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory creating a GP");
+        goto done;
+    }
+    gp->cov = cov;
+    gp->n = tacet_cov_size(cov);
+    gp->prior_mean = settings->mean;
+    gp->noise_var = settings->noise_var;
+    gp->ldv = (gp->n + 7) / 8 * 8;
+    if (gp->ldv % 64 == 0) {
+        gp->ldv += 8; /* columns a multiple of 512 bytes apart would fight for the same cache sets */
+    }
+    gp->mean = TACET__ALIGNED(double, gp->n);
+    gp->var = TACET__ALIGNED(double, gp->n);
+    gp->block = TACET__ALIGNED(double, BLOCK);
+    if (gp->mean == NULL || gp->var == NULL || gp->block == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory creating a GP of %zu candidates", gp->n);
+        goto done;
+    }
+    status = tacet_gp_reserve(gp, settings->reserve, err);
+    if (status != TACET_OK) {
+        goto done;
+    }
+    tacet_gp_reset(gp);
+    *out = gp;
+    gp = NULL;
+done:
+    tacet_gp_free(gp);
+    return status;
+}
+
+void tacet_gp_free(tacet_gp *gp) {
+    if (gp != NULL) {
+        free(gp->V);
+        free(gp->mean);
+        free(gp->var);
+        free(gp->block);
+        free(gp->coef);
+        free(gp);
+    }
+}
+
+tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err) {
+    if (total <= gp->capacity) {
+        return TACET_OK;
+    }
+    size_t cells = 0;
+    if (!tacet__size_mul(&cells, gp->ldv, total)) {
+        return tacet__fail(err, TACET_OVERFLOW, "%zu observations of %zu candidates do not fit a size", total, gp->n);
+    }
+    double *V = TACET__ALIGNED(double, cells);
+    double *coef = TACET__ALIGNED(double, total);
+    if (V == NULL || coef == NULL) {
+        free(V);
+        free(coef);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu observations of %zu candidates", total, gp->n);
+    }
+    for (size_t s = 0; s < gp->report.count; s++) {
+        memcpy(V + s * gp->ldv, gp->V + s * gp->ldv, gp->n * sizeof *V);
+    }
+    free(gp->V);
+    free(gp->coef);
+    gp->V = V;
+    gp->coef = coef;
+    gp->capacity = total;
+    return TACET_OK;
+}
+
+/* w[j] -= sum over s of V(j, s) c[s], s ascending, for every j alike. Eight columns at a time: w is read and written
+ * once per eight reads of V. */
+TACET__CLONES
+static void subtract(double *restrict w, const double *restrict V, size_t ldv, size_t m, const double *restrict c,
+                     size_t t) {
+    size_t s = 0;
+    for (; s + 8 <= t; s += 8) {
+        const double *restrict v0 = V + s * ldv;
+        const double *restrict v1 = v0 + ldv;
+        const double *restrict v2 = v1 + ldv;
+        const double *restrict v3 = v2 + ldv;
+        const double *restrict v4 = v3 + ldv;
+        const double *restrict v5 = v4 + ldv;
+        const double *restrict v6 = v5 + ldv;
+        const double *restrict v7 = v6 + ldv;
+        const double c0 = c[s], c1 = c[s + 1], c2 = c[s + 2], c3 = c[s + 3];
+        const double c4 = c[s + 4], c5 = c[s + 5], c6 = c[s + 6], c7 = c[s + 7];
+        for (size_t j = 0; j < m; j++) {
+            w[j] = w[j] - v0[j] * c0 - v1[j] * c1 - v2[j] * c2 - v3[j] * c3 - v4[j] * c4 - v5[j] * c5 - v6[j] * c6 -
+                   v7[j] * c7;
+        }
+    }
+    for (; s < t; s++) {
+        const double *restrict v = V + s * ldv;
+        const double a = c[s];
+        for (size_t j = 0; j < m; j++) {
+            w[j] -= v[j] * a;
+        }
+    }
+}
+
+/* The row of L for candidate i: the entries of V at i. */
+static void gather(const tacet_gp *gp, double *coef, size_t i) {
+    for (size_t s = 0; s < gp->report.count; s++) {
+        coef[s] = gp->V[s * gp->ldv + i];
+    }
+}
+
+void tacet_gp_posterior_row(const tacet_gp *gp, double *out, size_t i) {
+    gather(gp, gp->coef, i);
+    tacet_cov_row(gp->cov, out, 0, gp->n, i);
+    for (size_t at = 0; at < gp->n; at += BLOCK) {
+        const size_t m = gp->n - at < BLOCK ? gp->n - at : BLOCK;
+        subtract(out + at, gp->V + at, gp->ldv, m, gp->coef, gp->report.count);
+    }
+}
+
+/* Smallest step of the schedule that lifts the pivot over the floor; 0 when it stands there already. */
+static double jitter_for(double pivot, double prior) {
+    const double scale = prior > 0 ? prior : 1; /* a candidate known from the start still needs a pivot */
+    double jitter = 0;
+    while (!(pivot + jitter >= PIVOT_FLOOR * scale)) {
+        jitter = jitter == 0 ? JITTER_FIRST * scale : jitter * 10;
+    }
+    return jitter;
+}
+
+/* Streams V once: new column, and mean and variance moved by it. */
+static void advance(tacet_gp *gp, size_t i, double pivot_sd, double innovation) {
+    const size_t t = gp->report.count;
+    const double inverse = 1 / pivot_sd;
+    double *restrict w = gp->block;
+    for (size_t at = 0; at < gp->n; at += BLOCK) {
+        const size_t m = gp->n - at < BLOCK ? gp->n - at : BLOCK;
+        double *restrict column = gp->V + t * gp->ldv + at;
+        double *restrict mean = gp->mean + at;
+        double *restrict var = gp->var + at;
+        tacet_cov_row(gp->cov, w, at, m, i);
+        subtract(w, gp->V + at, gp->ldv, m, gp->coef, t);
+        for (size_t j = 0; j < m; j++) {
+            const double v = w[j] * inverse;
+            const double left = var[j] - v * v;
+            column[j] = v;
+            mean[j] += v * innovation;
+            var[j] = left > 0 ? left : 0;
+        }
+    }
+}
+
+/* A callback's row may be anything: looked at before the posterior is touched. (A kernel's row is bounded by its
+ * diagonal, which was checked when the covariance was created.) */
+static bool row_is_finite(tacet_gp *gp, size_t i) {
+    for (size_t at = 0; at < gp->n; at += BLOCK) {
+        const size_t m = gp->n - at < BLOCK ? gp->n - at : BLOCK;
+        tacet_cov_row(gp->cov, gp->block, at, m, i);
+        for (size_t j = 0; j < m; j++) {
+            if (!isfinite(gp->block[j])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, double noise_var, tacet_error *err) {
+    if (candidate >= gp->n) {
+        return tacet__fail(err, TACET_INVALID, "candidate %zu does not exist: there are %zu", candidate, gp->n);
+    }
+    if (!isfinite(y)) {
+        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is not finite", candidate);
+    }
+    if (!(noise_var >= 0 && isfinite(noise_var))) {
+        return tacet__fail(err, TACET_INVALID, "the noise variance must be finite and not negative");
+    }
+    if (gp->report.count == gp->capacity) {
+        return tacet__fail(err, TACET_STATE, "no room for observation %zu: reserve more", gp->capacity + 1);
+    }
+    if (tacet__cov_is_custom(gp->cov) && !row_is_finite(gp, candidate)) {
+        return tacet__fail(err, TACET_NUMERIC, "the covariance of candidate %zu is not finite", candidate);
+    }
+    double prior = 0;
+    tacet_cov_diag(gp->cov, &prior, candidate, 1);
+    const double before = gp->var[candidate];
+    const double jitter = jitter_for(before + noise_var, prior);
+    const double pivot = before + noise_var + jitter;
+    const double innovation = (y - gp->mean[candidate]) / sqrt(pivot);
+    if (!isfinite(innovation * innovation)) {
+        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is too far from the model",
+                           candidate);
+    }
+    gather(gp, gp->coef, candidate);
+    advance(gp, candidate, sqrt(pivot), innovation);
+    const double two_pi = 6.283185307179586476925;
+    gp->report.count++;
+    gp->report.log_likelihood -= 0.5 * (innovation * innovation + log(two_pi * pivot));
+    gp->report.information += noise_var > 0 ? 0.5 * log1p(before / noise_var) : before > 0 ? (double)INFINITY : 0;
+    if (jitter > 0) {
+        gp->report.jittered++;
+        gp->report.largest_jitter = fmax(gp->report.largest_jitter, jitter);
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err) {
+    return tacet_gp_observe_noisy(gp, candidate, y, gp->noise_var, err);
+}
+
+size_t tacet_gp_size(const tacet_gp *gp) {
+    return gp->n;
+}
+
+size_t tacet_gp_count(const tacet_gp *gp) {
+    return gp->report.count;
+}
+
+const double *tacet_gp_mean(const tacet_gp *gp) {
+    return gp->mean;
+}
+
+const double *tacet_gp_var(const tacet_gp *gp) {
+    return gp->var;
+}
+
+void tacet_gp_report_get(const tacet_gp *gp, tacet_gp_report *out) {
+    *out = gp->report;
+}

@@ -1,0 +1,44 @@
+/* backend.h - what a store behind db.h owes. The contract of each verb is that of its namesake there. Ring: io,
+ * internal. */
+#ifndef TACET_SRC_IO_DB_BACKEND_H
+#define TACET_SRC_IO_DB_BACKEND_H
+
+#include "io/db/db.h"
+
+typedef enum tacet__begin { TACET__BEGIN_READ, TACET__BEGIN_WRITE, TACET__BEGIN_ROWS } tacet__begin;
+
+typedef struct tacet__backend {
+    void (*close)(tacet__db *db);
+    bool (*creating)(const tacet__db *db); /* NULL: never */
+    tacet_status (*exec)(tacet__db *db, const char *sql, tacet_error *err);
+    tacet_status (*begin)(tacet__db *db, tacet__begin how, tacet_error *err);
+    tacet_status (*commit)(tacet__db *db, tacet_error *err);
+    void (*rollback)(tacet__db *db);
+    tacet_status (*relax)(tacet__db *db, bool relaxed, tacet_error *err);
+    tacet_status (*prepare)(tacet__db *db, tacet__query **out, const char *sql, tacet_error *err);
+    void (*free_query)(tacet__query *query);
+    void (*bind_int)(tacet__query *query, int index, int64_t value);
+    void (*bind_bytes)(tacet__query *query, int index, const void *bytes, size_t size);
+    void (*bind_text)(tacet__query *query, int index, const char *text, size_t size);
+    tacet_status (*step)(tacet__query *query, bool *row, tacet_error *err);
+    tacet_status (*send)(tacet__query *query, tacet_error *err);
+    int64_t (*column_int)(tacet__query *query, int column);
+    const unsigned char *(*column_bytes)(tacet__query *query, int column, size_t *size);
+    void (*reset)(tacet__query *query);
+} tacet__backend;
+
+/* The first members of a backend's own structs. */
+struct tacet__db {
+    const tacet__backend *backend;
+};
+struct tacet__query {
+    tacet__db *db;
+};
+
+extern const tacet__backend tacet__postgres; /* to be told apart */
+tacet_status tacet__sqlite_open(tacet__db **out, const char *path, const tacet__db_settings *settings,
+                                tacet_error *err);
+tacet_status tacet__postgres_open(tacet__db **out, const char *url, const tacet__db_settings *settings,
+                                  tacet_error *err);
+
+#endif

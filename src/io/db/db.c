@@ -1,0 +1,121 @@
+/* db.c - the verbs of db.h, handed to the store that a path or a URL names.
+ * Ring: io. Cost: one indirect call each. */
+#include "io/db/db.h"
+
+#include "io/db/backend.h"
+
+#include <errno.h>
+#include <string.h>
+
+tacet_status tacet__db_errno(int number) {
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+        return TACET_NOT_FOUND;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return TACET_DENIED;
+    default:
+        return TACET_IO;
+    }
+}
+
+bool tacet__db_is_url(const char *path) {
+    return strncmp(path, "postgresql://", 13) == 0 || strncmp(path, "postgres://", 11) == 0;
+}
+
+tacet_status tacet__db_open(tacet__db **out, const char *path, const tacet__db_settings *settings, tacet_error *err) {
+    return tacet__db_is_url(path) ? tacet__postgres_open(out, path, settings, err)
+                                  : tacet__sqlite_open(out, path, settings, err);
+}
+
+void tacet__db_close(tacet__db *db) {
+    if (db != NULL) {
+        db->backend->close(db);
+    }
+}
+
+bool tacet__db_shared(const tacet__db *db) {
+    return db->backend == &tacet__postgres;
+}
+
+bool tacet__db_creating(const tacet__db *db) {
+    return db->backend->creating != NULL && db->backend->creating(db);
+}
+
+tacet_status tacet__db_exec(tacet__db *db, const char *sql, tacet_error *err) {
+    return db->backend->exec(db, sql, err);
+}
+
+tacet_status tacet__db_begin(tacet__db *db, bool write, tacet_error *err) {
+    return db->backend->begin(db, write ? TACET__BEGIN_WRITE : TACET__BEGIN_READ, err);
+}
+
+tacet_status tacet__db_begin_rows(tacet__db *db, tacet_error *err) {
+    return db->backend->begin(db, TACET__BEGIN_ROWS, err);
+}
+
+tacet_status tacet__db_commit(tacet__db *db, tacet_error *err) {
+    return db->backend->commit(db, err);
+}
+
+void tacet__db_rollback(tacet__db *db) {
+    db->backend->rollback(db);
+}
+
+tacet_status tacet__db_relax(tacet__db *db, bool relaxed, tacet_error *err) {
+    return db->backend->relax(db, relaxed, err);
+}
+
+tacet_status tacet__db_prepare(tacet__db *db, tacet__query **out, const char *sql, tacet_error *err) {
+    return db->backend->prepare(db, out, sql, err);
+}
+
+void tacet__query_free(tacet__query *query) {
+    if (query != NULL) {
+        query->db->backend->free_query(query);
+    }
+}
+
+void tacet__query_bind_int(tacet__query *query, int index, int64_t value) {
+    query->db->backend->bind_int(query, index, value);
+}
+
+void tacet__query_bind_bytes(tacet__query *query, int index, const void *bytes, size_t size) {
+    query->db->backend->bind_bytes(query, index, bytes, size);
+}
+
+void tacet__query_bind_text(tacet__query *query, int index, const char *text, size_t size) {
+    query->db->backend->bind_text(query, index, text, size);
+}
+
+tacet_status tacet__query_step(tacet__query *query, bool *row, tacet_error *err) {
+    *row = false;
+    return query->db->backend->step(query, row, err);
+}
+
+tacet_status tacet__query_run(tacet__query *query, tacet_error *err) {
+    bool row = false;
+    const tacet_status status = tacet__query_step(query, &row, err);
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__query_send(tacet__query *query, tacet_error *err) {
+    const tacet_status status = query->db->backend->send(query, err);
+    tacet__query_reset(query);
+    return status;
+}
+
+int64_t tacet__query_int(tacet__query *query, int column) {
+    return query->db->backend->column_int(query, column);
+}
+
+const unsigned char *tacet__query_bytes(tacet__query *query, int column, size_t *size) {
+    return query->db->backend->column_bytes(query, column, size);
+}
+
+void tacet__query_reset(tacet__query *query) {
+    query->db->backend->reset(query);
+}

@@ -1,0 +1,71 @@
+/* local_embedded.c - what engines over an embedding have in common: features, plays, and an estimate for each arm.
+ * Ring: open. Source: Zhou and Tan 2020, Algorithms 1 and 3, which differ in how they come by the estimates. Cost: O(n)
+ * a call beside that of the embedding. */
+#include "local/open/internal.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+tacet_status tacet__embedded_init(tacet__embedded *e, const tacet__local *p, tacet_error *err) {
+    e->p = p;
+    e->plays = TACET__ZALLOC(uint64_t, p->n);
+    e->mean = TACET__ALIGNED(double, p->n);
+    e->var = TACET__ALIGNED(double, p->n);
+    if (e->plays == NULL || e->mean == NULL || e->var == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
+    }
+    return tacet__nystrom_init(&e->ny, p, err);
+}
+
+void tacet__embedded_clear(tacet__embedded *e) {
+    tacet__nystrom_clear(&e->ny);
+    free(e->plays);
+    free(e->mean);
+    free(e->var);
+}
+
+void tacet__embedded_reset(tacet__embedded *e) {
+    const size_t n = e->p->n;
+    tacet__nystrom_reset(&e->ny);
+    for (size_t j = 0; j < n; j++) {
+        e->plays[j] = 0;
+        e->mean[j] = 0;
+        e->var[j] = e->p->K[j * n + j];
+    }
+}
+
+void tacet__embedded_bounds(const tacet__embedded *e, double *out, double beta_t) {
+    for (size_t j = 0; j < e->p->n; j++) {
+        out[j] = e->mean[j] + beta_t * sqrt(e->var[j]);
+    }
+}
+
+const double *tacet__embedded_mean(const void *self) {
+    return ((const tacet__embedded *)self)->mean;
+}
+
+const double *tacet__embedded_var(const void *self) {
+    return ((const tacet__embedded *)self)->var;
+}
+
+void tacet__embedded_write(const tacet__embedded *e, tacet__writer *w) {
+    const size_t n = e->p->n;
+    tacet__nystrom_write(&e->ny, w);
+    tacet__write_u64s(w, e->plays, n);
+    tacet__write_matrix(w, e->mean, n, n, 1);
+    tacet__write_matrix(w, e->var, n, n, 1);
+}
+
+void tacet__embedded_read(tacet__embedded *e, tacet__reader *r) {
+    const size_t n = e->p->n;
+    tacet__nystrom_read(&e->ny, r);
+    tacet__read_u64s(r, e->plays, n);
+    tacet__read_matrix(r, e->mean, n, n, 1);
+    tacet__read_matrix(r, e->var, n, n, 1);
+    for (size_t j = 0; j < n && !r->failed; j++) {
+        r->failed = !(e->var[j] >= 0);
+    }
+}

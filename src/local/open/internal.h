@@ -1,0 +1,107 @@
+/* local_internal.h - the parts of the local model's learners. Ring: open.
+ *
+ * A policy (local.c) keeps tickets (local_history.c); an engine keeps estimates, and is a function of the sequence of
+ * (arm, report) it observed. */
+#ifndef TACET_SRC_LOCAL_OPEN_INTERNAL_H
+#define TACET_SRC_LOCAL_OPEN_INTERNAL_H
+
+#include <tacet/local/open/local.h>
+
+#include "core/codec.h"
+
+/* What is known before the first round; shared by policy and engine, immutable. */
+typedef struct tacet__local {
+    tacet_local_settings s; /* defaults filled in: lambda, lanes */
+    tacet_ldp ldp;          /* where s.ldp is set */
+    size_t n;
+    double c;     /* second moment of report - f: the randomiser's worst variance and noise_var */
+    double v;     /* of the report itself: B^2 + c */
+    double proxy; /* sub-Gaussian proxy variance of report - f; infinite: none */
+    double tail;  /* scale of an exponential tail of the randomiser; 0: bounded or none */
+    double reach; /* |report - mean| can't exceed this when tail = 0 and there is a randomiser; else infinite */
+    double *K;    /* n x n */
+} tacet__local;
+
+typedef struct tacet__local_engine {
+    tacet_status (*observe)(void *self, size_t arm, double y, tacet_error *err); /* y - mean; finite */
+    void (*bounds)(void *self, double *out, size_t t);                           /* n upper bounds for round t */
+    double (*width)(const void *self, size_t t);
+    const double *(*mean)(const void *self);
+    const double *(*var)(const void *self);
+    void (*reset)(void *self);
+    void (*free)(void *self);
+    void (*write)(const void *self, tacet__writer *w);
+    /* The state written after `observed` reports. Fails the reader, and leaves the engine in any state, when a number
+     * is one that no sequence of reports leads to, as far as O(state) can tell. */
+    void (*read)(void *self, tacet__reader *r, size_t observed);
+} tacet__local_engine;
+
+tacet_status tacet__local_arms(void **out, const tacet__local_engine **engine, const tacet__local *p,
+                               const tacet_cov *cov, tacet_error *err); /* UCB, TGP */
+tacet_status tacet__local_ata(void **out, const tacet__local_engine **engine, const tacet__local *p, tacet_error *err);
+tacet_status tacet__local_moma(void **out, const tacet__local_engine **engine, const tacet__local *p, tacet_error *err);
+
+/* --- local_width.c: the formulas ---------------------------------------------------------------------------------- */
+double tacet__local_lambda(const tacet__local *p);
+size_t tacet__local_lanes(const tacet__local *p);
+/* GP-UCB, tight: the factor by which lambda = proxy/B^2 is raised (local_prior.c). */
+tacet_status tacet__local_prior_factor(double *out, const tacet__local *p, double lambda, tacet_error *err);
+/* t: the round about to be played, from 1; gamma: information gained so far. */
+double tacet__local_beta_ucb(const tacet__local *p, size_t t, double gamma);
+double tacet__local_level_tgp(const tacet__local *p, size_t t); /* b_t, t >= 1 */
+double tacet__local_beta_tgp(const tacet__local *p, size_t t, double gamma);
+double tacet__local_level_ata(const tacet__local *p, size_t m); /* b with m features */
+double tacet__local_beta_ata(const tacet__local *p, size_t m);
+double tacet__local_beta_moma(const tacet__local *p, size_t m);
+/* Half-width of an arm's own mean after `count` reports (UCB, tight): infinite at 0. */
+double tacet__local_arm_radius(const tacet__local *p, double count);
+double tacet__local_q(const tacet__local *p); /* Nyström's oversampling */
+
+/* --- local_nystrom.c: the embedding ------------------------------------------------------------------------------- */
+typedef struct tacet__nystrom {
+    const tacet__local *p;
+    size_t m;          /* features: the rank of K_D */
+    size_t size;       /* arms in the dictionary */
+    bool *in;          /* n */
+    bool *next;        /* n */
+    double *features;  /* m x n: phi(x) of every arm, leading dimension n */
+    double *residual;  /* n: k(x, x) - phi(x)'phi(x), >= 0 */
+    double *A, *B, *w; /* n x n, n x n, n */
+    size_t *members;   /* n */
+    double *scratch;   /* tacet__eigh_scratch(n); engines use it between updates */
+} tacet__nystrom;
+
+tacet_status tacet__nystrom_init(tacet__nystrom *ny, const tacet__local *p, tacet_error *err);
+void tacet__nystrom_clear(tacet__nystrom *ny);
+void tacet__nystrom_reset(tacet__nystrom *ny);
+void tacet__nystrom_write(const tacet__nystrom *ny, tacet__writer *w);
+void tacet__nystrom_read(tacet__nystrom *ny, tacet__reader *r);
+/* `rows` x `columns` of a matrix with leading dimension ld; reading fails where a number is not finite. */
+void tacet__write_matrix(tacet__writer *w, const double *a, size_t ld, size_t rows, size_t columns);
+void tacet__read_matrix(tacet__reader *r, double *a, size_t ld, size_t rows, size_t columns);
+/* Draws the dictionary from the arms' plays and approximate variances, the coins being those of this `step`. *changed:
+ * the features are others than before. On failure nothing has changed. */
+tacet_status tacet__nystrom_update(tacet__nystrom *ny, bool *changed, const uint64_t *plays, const double *var,
+                                   uint64_t step, tacet_error *err);
+
+/* --- local_embedded.c: what engines over an embedding have in common ---------------------------------------------- */
+
+/* An engine begins with it, so that its self is one. */
+typedef struct tacet__embedded {
+    const tacet__local *p;
+    tacet__nystrom ny;
+    uint64_t *plays;    /* n: of each arm */
+    double *mean, *var; /* n: the estimates */
+} tacet__embedded;
+
+/* NO_MEMORY; cleared by the caller then, too. */
+tacet_status tacet__embedded_init(tacet__embedded *e, const tacet__local *p, tacet_error *err);
+void tacet__embedded_clear(tacet__embedded *e);
+void tacet__embedded_reset(tacet__embedded *e); /* nothing was played: the prior */
+void tacet__embedded_bounds(const tacet__embedded *e, double *out, double beta_t);
+const double *tacet__embedded_mean(const void *self);
+const double *tacet__embedded_var(const void *self);
+void tacet__embedded_write(const tacet__embedded *e, tacet__writer *w);
+void tacet__embedded_read(tacet__embedded *e, tacet__reader *r); /* fails where a variance is none */
+
+#endif

@@ -1,0 +1,482 @@
+/* local.c - the learners of the local model as policies: tickets, history, saved states.
+ * Ring: open. Source: Zhou and Tan 2020, Algorithms 1 to 3; src/local/README.md maps every step.
+ * Differs: see there. Reports arrive as the device randomised them; one that it cannot have sent is refused.
+ * Cost: that of the engine (local_arms.c, local_ata.c, local_moma.c) and O(n) a suggestion; 12 bytes a round, 4 where
+ * reports are not remembered. A saved state is the engine's numbers and the open tickets; loading takes the time of
+ * reading them, however many rounds they stand for, and goes on with the same bits. */
+#include <tacet/local/open/local.h>
+
+#include "core/codec.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/policy_internal.h"
+#include "local/open/history.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PRINT_BYTES = 32, STATE_VERSION = 2, DROPPED_VERSION = 3 };
+static const char NAME[] = "local";
+static const double LARGEST = 1e100; /* reports beyond this would overflow sums of squares */
+static const char *const ALGORITHMS[] = {"ucb", "tgp", "ata", "moma"};
+static const char *const PARAMETERS[] = {"literal", "tight", "orderwise", "tuned"};
+
+typedef struct local {
+    tacet__local p;
+    const tacet__local_engine *ops;
+    void *engine;
+    tacet__history h;
+    double *bounds; /* n */
+    unsigned char problem[PRINT_BYTES];
+} local;
+
+void tacet_local_settings_defaults(tacet_local_settings *settings) {
+    *settings = (tacet_local_settings){.algorithm = TACET_LOCAL_UCB,
+                                       .parameters = TACET_LOCAL_TIGHT,
+                                       .noise_var = (double)NAN,
+                                       .delta = 0.1,
+                                       .width_scale = 1,
+                                       .accuracy = 0.1};
+}
+
+static tacet_status parse(size_t *out, const char *const *names, const char *what, const char *name, tacet_error *err) {
+    for (size_t i = 0; i < 4; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *out = i;
+            return TACET_OK;
+        }
+    }
+    return tacet__fail(err, TACET_INVALID, "no %s '%.40s'; there are %s, %s, %s, %s", what, name, names[0], names[1],
+                       names[2], names[3]);
+}
+
+tacet_status tacet_local_algorithm_parse(tacet_local_algorithm *out, const char *name, tacet_error *err) {
+    size_t k = 0;
+    const tacet_status status = parse(&k, ALGORITHMS, "algorithm", name, err);
+    *out = (tacet_local_algorithm)k;
+    return status;
+}
+
+tacet_status tacet_local_parameters_parse(tacet_local_parameters *out, const char *name, tacet_error *err) {
+    size_t k = 0;
+    const tacet_status status = parse(&k, PARAMETERS, "choice of parameters", name, err);
+    *out = (tacet_local_parameters)k;
+    return status;
+}
+
+const char *tacet_local_algorithm_name(tacet_local_algorithm algorithm) {
+    return (size_t)algorithm < 4 ? ALGORITHMS[algorithm] : "unknown";
+}
+
+const char *tacet_local_parameters_name(tacet_local_parameters parameters) {
+    return (size_t)parameters < 4 ? PARAMETERS[parameters] : "unknown";
+}
+
+static void local_free(void *object) {
+    local *self = object;
+    if (self != NULL) {
+        if (self->engine != NULL) {
+            self->ops->free(self->engine);
+        }
+        tacet__history_clear(&self->h);
+        free(self->bounds);
+        free(self->p.K);
+        free(self);
+    }
+}
+
+/* --- suggest, observe, recommend ---------------------------------------------------------------------------------- */
+
+static size_t best_arm(local *self, size_t t, double *score) {
+    self->ops->bounds(self->engine, self->bounds, t);
+    size_t best = 0;
+    for (size_t j = 1; j < self->p.n; j++) {
+        best = self->bounds[j] > self->bounds[best] ? j : best;
+    }
+    *score = self->bounds[best] + self->p.s.mean;
+    return best;
+}
+
+static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
+    local *self = object;
+    tacet__history *h = &self->h;
+    if (round->points != NULL || round->context_dim != 0) {
+        return tacet__fail(err, TACET_INVALID, "%s has a fixed domain and no context: a round brings nothing", NAME);
+    }
+    if (h->suggested == self->p.s.horizon) {
+        return tacet__fail(err, TACET_STATE, "the horizon of %zu rounds is over", self->p.s.horizon);
+    }
+    const size_t played = h->suggested - h->dropped;
+    const size_t lane = played % self->p.s.lanes;
+    double score = 0;
+    size_t arm = 0;
+    if (lane == 0) {
+        if (self->p.s.lanes > 1 && h->reported < played) {
+            return tacet__fail(err, TACET_STATE, "%zu reports of the epoch are not in yet", played - h->reported);
+        }
+        arm = best_arm(self, h->suggested + 1, &score);
+    } else {
+        arm = h->last; /* an epoch plays one arm; in place of a ticket that was dropped, once more */
+        score = self->ops->mean(self->engine)[arm] + self->p.s.mean;
+    }
+    tacet__history_suggest(h, arm);
+    *out = (tacet_suggestion){.index = arm, .ticket = h->suggested, .score = score};
+    return TACET_OK;
+}
+
+bool tacet__local_possible(const tacet__local *p, double value) {
+    return fabs(value) <= LARGEST && (p->s.ldp == NULL || tacet_ldp_possible(&p->ldp, value));
+}
+
+static tacet_status check_ticket(const tacet__history *h, uint64_t ticket, tacet_error *err) {
+    if (ticket == 0 || ticket > h->suggested) {
+        return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
+    }
+    return h->open[ticket - 1] != 0
+               ? TACET_OK
+               : tacet__fail(err, TACET_CONFLICT, "ticket %llu has been reported already", (unsigned long long)ticket);
+}
+
+/* A round without a report. Where an epoch waits for all its reports, its arm is asked once more. */
+static tacet_status drop(void *object, uint64_t ticket, tacet_error *err) {
+    local *self = object;
+    const tacet_status status = check_ticket(&self->h, ticket, err);
+    if (status == TACET_OK) {
+        tacet__history_drop(&self->h, (size_t)ticket - 1);
+    }
+    return status;
+}
+
+static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
+    local *self = object;
+    tacet__history *h = &self->h;
+    tacet_status status = check_ticket(h, ticket, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t k = (size_t)ticket - 1;
+    if (!tacet__local_possible(&self->p, value)) {
+        return tacet__fail(err, TACET_INVALID, "no device that follows the rules can have sent this report");
+    }
+    status = self->ops->observe(self->engine, h->open[k] - 1, value - self->p.s.mean, err);
+    if (status == TACET_OK) {
+        tacet__history_report(h, k, value);
+    }
+    return status;
+}
+
+/* The engines' variances are those of a prior of variance 1. Ridge regression with lambda is the posterior of a process
+ * of variance c/lambda under noise of variance c: so much in units of the reward. */
+static double posterior_sd(const tacet__local *p, double var) {
+    return p->c > 0 && p->s.lambda > 0 ? sqrt(p->c / p->s.lambda * var) : p->s.bound * sqrt(var);
+}
+
+static tacet_status recommend(void *object, tacet_recommendation *out, tacet_error *err) {
+    (void)err; /* there is always a prior to go by */
+    const local *self = object;
+    const double *mean = self->ops->mean(self->engine);
+    size_t best = 0;
+    for (size_t j = 1; j < self->p.n; j++) {
+        best = mean[j] > mean[best] ? j : best;
+    }
+    *out = (tacet_recommendation){.index = best,
+                                  .mean = mean[best] + self->p.s.mean,
+                                  .sd = posterior_sd(&self->p, self->ops->var(self->engine)[best]),
+                                  .measured = SIZE_MAX};
+    return TACET_OK;
+}
+
+static void guarantee(const void *object, tacet_guarantee *out) {
+    const local *self = object;
+    *out = (tacet_guarantee){
+        .trust = TACET_TRUST_NONE,
+        .eps = (double)INFINITY,
+        .delta = 1,
+        .protects = "nothing",
+        .statement = "Unprotected: the learner sees every reward as it is.",
+        .proof = "src/local/README.md",
+    };
+    if (self->p.s.ldp != NULL) {
+        *out = (tacet_guarantee){
+            .trust = TACET_TRUST_LOCAL,
+            .proven = true,
+            .eps = self->p.ldp.eps,
+            .delta = 0,
+            .protects = "the reward of one round",
+            .statement = "Each reward is randomised on its device with pure eps before it is sent; arms are public.",
+            .proof = "src/dp/mechanisms/randomizers.md",
+        };
+    }
+}
+
+/* --- saved state -------------------------------------------------------------------------------------------------- */
+
+static tacet_status save(const void *object, tacet_blob *out, tacet_error *err) {
+    const local *self = object;
+    tacet__writer w;
+    tacet__write_begin(&w, out, NAME, self->h.dropped > 0 ? DROPPED_VERSION : STATE_VERSION);
+    tacet__write_bytes(&w, self->problem, sizeof self->problem);
+    if (self->h.dropped > 0) {
+        tacet__write_size(&w, self->h.dropped);
+    }
+    tacet__history_write(&self->h, &w);
+    self->ops->write(self->engine, &w);
+    return tacet__write_end(&w, err);
+}
+
+/* History and engine from a reader behind the head. The engine holds anything at all when this fails. */
+static tacet_status read_state(local *self, tacet__history *h, tacet__reader *r, bool dropped, tacet_error *err) {
+    const unsigned char *problem = NULL;
+    const size_t length = tacet__read_bytes(r, &problem);
+    if (length != PRINT_BYTES || memcmp(problem, self->problem, PRINT_BYTES) != 0) {
+        r->failed = true;
+        return tacet__fail(err, TACET_CORRUPT, "saved state is of a learner of another problem");
+    }
+    h->dropped = dropped ? tacet__read_size(r, self->p.s.horizon) : 0;
+    tacet__history_read(h, &self->p, r);
+    if (!r->failed) {
+        self->ops->read(self->engine, r, h->reported);
+    }
+    return tacet__read_end(r, err);
+}
+
+/* A state where tickets were dropped says how many; others are as they always were. */
+static tacet_status begin_state(tacet__reader *r, bool *dropped, const void *bytes, size_t size, tacet_error *err) {
+    *dropped = tacet__read_begin(r, bytes, size, NAME, DROPPED_VERSION, NULL) == TACET_OK;
+    return *dropped ? TACET_OK : tacet__read_begin(r, bytes, size, NAME, STATE_VERSION, err);
+}
+
+static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
+    local *self = object;
+    tacet__history h = {0};
+    tacet__history unused = {0};
+    tacet__reader r;
+    tacet_blob before;
+    tacet_blob_init(&before);
+    bool dropped = false;
+    tacet_status status = begin_state(&r, &dropped, bytes, size, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (save(self, &before, NULL) != TACET_OK || !tacet__history_init(&h, &self->p) ||
+        !tacet__history_init(&unused, &self->p)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
+        goto done;
+    }
+    status = read_state(self, &h, &r, dropped, err);
+    if (status != TACET_OK) {
+        /* What this learner wrote a moment ago, it can read. */
+        (void)begin_state(&r, &dropped, before.data, before.size, NULL);
+        (void)read_state(self, &unused, &r, dropped, NULL);
+        goto done;
+    }
+    const tacet__history old = self->h;
+    self->h = h;
+    h = old;
+done:
+    tacet__history_clear(&h);
+    tacet__history_clear(&unused);
+    tacet_blob_clear(&before);
+    return status;
+}
+
+/* --- creation ----------------------------------------------------------------------------------------------------- */
+
+static tacet_status check_settings(const tacet_local_settings *s, tacet_error *err) {
+    if ((size_t)s->algorithm >= 4 || (size_t)s->parameters >= 4) {
+        return tacet__fail(err, TACET_INVALID, "no such algorithm or choice of parameters");
+    }
+    if (!(s->bound > 0 && s->bound <= LARGEST) || !(s->noise_bound >= 0 && s->noise_bound <= LARGEST) ||
+        !(isnan(s->noise_var) || (s->noise_var >= 0 && s->noise_var <= LARGEST))) {
+        return tacet__fail(err, TACET_INVALID,
+                           "the bound on f must be greater than 0, those on the noise not less, and all finite");
+    }
+    if (!(s->delta > 0 && s->delta < 1) || !(s->accuracy > 0 && s->accuracy < 1)) {
+        return tacet__fail(err, TACET_INVALID, "delta and accuracy must lie between 0 and 1");
+    }
+    if (!(s->lambda >= 0 && isfinite(s->lambda)) || !(s->width_scale > 0 && isfinite(s->width_scale)) ||
+        !isfinite(s->mean)) {
+        return tacet__fail(err, TACET_INVALID, "lambda, the factor on widths and the mean must be finite numbers");
+    }
+    if (s->horizon == 0 || s->lanes > s->horizon) {
+        return tacet__fail(err, TACET_INVALID, "a horizon of %zu rounds for %zu lanes", s->horizon, s->lanes);
+    }
+    return TACET_OK;
+}
+
+/* Moments and tails of report - f, and what follows from them. */
+static tacet_status derive(tacet__local *p, tacet_error *err) {
+    tacet_local_settings *s = &p->s;
+    const double R = s->noise_bound;
+    s->noise_var = isnan(s->noise_var) ? R * R : s->noise_var;
+    p->c = s->noise_var;
+    p->proxy = R * R; /* Hoeffding's lemma: noise within R is R-sub-Gaussian */
+    p->reach = (double)INFINITY;
+    if (s->ldp != NULL) {
+        const double half = (p->ldp.hi - p->ldp.lo) / 2;
+        const double own = tacet_ldp_proxy(&p->ldp);
+        const bool duchi = p->ldp.kind == TACET_LDP_DUCHI;
+        /* A reward in [lo, hi] is half-sub-Gaussian about its mean whatever R is claimed to be. */
+        p->proxy = duchi ? own : own + fmin(R * R, half * half);
+        p->c += tacet_ldp_variance(&p->ldp);
+        p->tail = isinf(own) ? (p->ldp.hi - p->ldp.lo) / p->ldp.eps : 0;
+        p->reach = tacet_ldp_bound(&p->ldp) + fabs(p->ldp.lo + half - s->mean);
+    } else if (!(R > 0)) {
+        p->proxy = s->noise_var; /* taken for Gaussian */
+    }
+    p->v = s->bound * s->bound + p->c;
+    const bool proven = s->parameters == TACET_LOCAL_LITERAL || s->parameters == TACET_LOCAL_TIGHT;
+    if (s->algorithm == TACET_LOCAL_UCB && proven && !isfinite(p->proxy)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "%s reports have no sub-Gaussian width: use duchi, piecewise or hybrid, or tgp, ata, moma, "
+                           "or parameters without a regret bound",
+                           tacet_ldp_name(p->ldp.kind));
+    }
+    s->lambda = tacet__local_lambda(p);
+    s->lanes = tacet__local_lanes(p);
+    if (s->lanes > s->horizon) {
+        return tacet__fail(err, TACET_INVALID, "%zu lanes need at least as many rounds: the horizon is %zu", s->lanes,
+                           s->horizon);
+    }
+    return TACET_OK;
+}
+
+static void fingerprint(local *self) {
+    const tacet_local_settings *s = &self->p.s;
+    const tacet_ldp *ldp = &self->p.ldp;
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, NULL, 0, PRINT_BYTES);
+    const double reals[] = {s->bound,       s->noise_bound, s->noise_var, s->mean, s->delta, s->lambda,
+                            s->width_scale, s->accuracy,    ldp->eps,     ldp->lo, ldp->hi};
+    const uint64_t wholes[] = {(uint64_t)s->algorithm,
+                               (uint64_t)s->parameters,
+                               s->ldp != NULL,
+                               (uint64_t)ldp->kind,
+                               s->lanes,
+                               s->seed,
+                               s->horizon,
+                               s->forget,
+                               self->p.n};
+    (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
+    (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
+    (void)crypto_generichash_update(&state, (const unsigned char *)self->p.K,
+                                    self->p.n * self->p.n * sizeof *self->p.K);
+    (void)crypto_generichash_final(&state, self->problem, PRINT_BYTES);
+}
+
+static const tacet_policy_ops OPS = {
+    .name = NAME,
+    .suggest = suggest,
+    .observe = observe,
+    .recommend = recommend,
+    .guarantee = guarantee,
+    .save = save,
+    .load = load,
+    .free = local_free,
+    .drop = drop,
+};
+
+static tacet_status read_covariance(local *self, const tacet_cov *cov, tacet_error *err) {
+    const size_t n = self->p.n;
+    for (size_t i = 0; i < n; i++) {
+        tacet_cov_row(cov, self->p.K + i * n, 0, n, i);
+    }
+    for (size_t i = 0; i < n * n; i++) {
+        if (!isfinite(self->p.K[i])) {
+            return tacet__fail(err, TACET_NUMERIC, "the covariance of arms %zu and %zu is not finite", i / n, i % n);
+        }
+    }
+    return TACET_OK;
+}
+
+static tacet_status build(local *self, const tacet_cov *cov, bool default_lambda, tacet_error *err) {
+    tacet__local *p = &self->p;
+    size_t square = 0;
+    if (!tacet__size_mul(&square, p->n, p->n) || p->n >= UINT32_MAX) {
+        return tacet__fail(err, TACET_OVERFLOW, "%zu arms are too many", p->n);
+    }
+    p->K = TACET__ALIGNED(double, square);
+    self->bounds = TACET__ALIGNED(double, p->n);
+    if (p->K == NULL || self->bounds == NULL || !tacet__history_init(&self->h, p)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rounds over %zu arms", p->s.horizon, p->n);
+    }
+    tacet_status status = read_covariance(self, cov, err);
+    if (status == TACET_OK && default_lambda && p->s.algorithm == TACET_LOCAL_UCB &&
+        p->s.parameters == TACET_LOCAL_TIGHT) {
+        double factor = 1;
+        status = tacet__local_prior_factor(&factor, p, p->s.lambda, err);
+        p->s.lambda *= factor;
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (p->s.algorithm == TACET_LOCAL_ATA) {
+        status = tacet__local_ata(&self->engine, &self->ops, p, err);
+    } else if (p->s.algorithm == TACET_LOCAL_MOMA) {
+        status = tacet__local_moma(&self->engine, &self->ops, p, err);
+    } else {
+        status = tacet__local_arms(&self->engine, &self->ops, p, cov, err);
+    }
+    fingerprint(self);
+    return status;
+}
+
+tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *settings, const tacet_cov_spec *spec,
+                                const double *X, size_t ldx, size_t n, tacet_error *err) {
+    *out = NULL;
+    tacet_cov *cov = NULL;
+    local *self = NULL;
+    tacet_status status = check_settings(settings, err);
+    if (status != TACET_OK) {
+        goto done;
+    }
+    status = tacet_cov_create(&cov, spec, X, ldx, n, err);
+    if (status != TACET_OK) {
+        goto done;
+    }
+    self = TACET__ZALLOC(local, 1);
+    if (self == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner");
+        goto done;
+    }
+    self->p.s = *settings;
+    self->p.n = n;
+    if (settings->ldp != NULL) {
+        self->p.ldp = *settings->ldp;
+        self->p.s.ldp = &self->p.ldp;
+    }
+    status = derive(&self->p, err);
+    if (status == TACET_OK) {
+        status = build(self, cov, settings->lambda == 0, err);
+    }
+    if (status == TACET_OK) {
+        local *given = self;
+        self = NULL; /* wrap owns it, and frees it on failure */
+        status = tacet_policy_wrap(out, &OPS, given, err);
+    }
+done:
+    local_free(self);
+    tacet_cov_free(cov);
+    return status;
+}
+
+tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated, uint64_t ticket, double report,
+                                 tacet_error *err) {
+    *repeated = false;
+    const local *self = tacet__policy_self(policy, &OPS);
+    if (self == NULL) {
+        return tacet__fail(err, TACET_INVALID, "not a learner of the local model");
+    }
+    if (ticket >= 1 && ticket <= self->h.suggested && tacet__history_repeats(&self->h, (size_t)ticket - 1, report)) {
+        *repeated = true;
+        return TACET_OK;
+    }
+    return tacet_policy_observe(policy, ticket, report, err);
+}
+
+double tacet_local_width(const tacet_policy *policy) {
+    const local *self = tacet__policy_self(policy, &OPS);
+    return self == NULL ? (double)NAN : self->ops->width(self->engine, self->h.suggested + 1);
+}

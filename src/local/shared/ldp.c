@@ -1,0 +1,160 @@
+/* ldp.c - the public design of the bounded scalar randomisers, and their moments.
+ * Ring: shared. Sources: Duchi, Jordan, Wainwright (2018); Wang, Xiao, Yang, Zhao, Hoi, Shin, Yu, "Collecting and
+ * analyzing multidimensional data with local differential privacy" (2019); Geng, Viswanath, "The optimal noise-adding
+ * mechanism" (2014). Differs: every mechanism is a finite (or lattice) one whose likelihood ratio is a rational number
+ * at most e^eps; the published ones are its limits (src/dp/mechanisms/randomizers.md).
+ * Cost: init is microseconds; tacet_ldp_proxy some milliseconds. */
+#include <tacet/local/shared/ldp.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "core/fail.h"
+
+__extension__ typedef unsigned __int128 u128;
+
+enum { FIXED = 62, RATIO_BITS = 47, CELLS = 1 << 16, STEPS = 1 << 15 };
+
+static const char *const NAMES[] = {"laplace", "staircase", "duchi", "piecewise", "hybrid"};
+
+tacet_status tacet_ldp_parse(tacet_ldp_kind *out, const char *name, tacet_error *err) {
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        if (strcmp(name, NAMES[i]) == 0) {
+            *out = (tacet_ldp_kind)i;
+            return TACET_OK;
+        }
+    }
+    return tacet__fail(err, TACET_INVALID,
+                       "no randomiser '%.40s'; there are laplace, staircase, duchi, piecewise, hybrid", name);
+}
+
+const char *tacet_ldp_name(tacet_ldp_kind kind) {
+    return (size_t)kind < sizeof NAMES / sizeof *NAMES ? NAMES[kind] : "unknown";
+}
+
+/* At least e^-eps, in units of 2^-62, by whole numbers alone: e^(-eps/64) from its alternating series, ended after a
+ * positive term, positive terms rounded up and negative ones down; then six squarings, rounded up. */
+static uint64_t exp_above(double eps) {
+    const uint64_t one = UINT64_C(1) << FIXED;
+    const uint64_t y = (uint64_t)ldexp(eps, FIXED - 6); /* eps/64 rounded down, so that the power is rounded up */
+    uint64_t above = one;
+    uint64_t below = one;
+    uint64_t sum = one;
+    for (uint64_t k = 1; k <= 20; k++) {
+        const u128 divisor = (u128)k << FIXED;
+        above = (uint64_t)(((u128)above * y + divisor - 1) / divisor);
+        below = (uint64_t)((u128)below * y / divisor);
+        sum = k % 2 == 0 ? sum + above : sum - below;
+    }
+    for (int i = 0; i < 6; i++) {
+        sum = (uint64_t)(((u128)sum * sum + one - 1) >> FIXED);
+    }
+    return sum;
+}
+
+double tacet_ldp_duchi_constant(double eps) {
+    return 1 + 2 / expm1(eps);
+}
+
+/* The step of the stair that has the least variance: Geng and Viswanath, Theorem 6 (b = e^-eps). */
+static uint32_t stair_inner(double eps) {
+    const double b = exp(-eps);
+    const double root = cbrt((b - 2 * b * b + 2 * pow(b, 4) - pow(b, 5)) / 2);
+    const double gamma = -b / (1 - b) + root / ((1 - b) * (1 - b));
+    return (uint32_t)fmin(fmax(rint(gamma * STEPS), 1), STEPS);
+}
+
+tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, double eps, double lo, double hi, tacet_error *err) {
+    memset(out, 0, sizeof *out);
+    if ((size_t)kind >= sizeof NAMES / sizeof *NAMES) {
+        return tacet__fail(err, TACET_INVALID, "no such randomiser");
+    }
+    if (!(eps >= 0x1p-10 && eps <= 32)) {
+        return tacet__fail(err, TACET_INVALID, "eps must be between 2^-10 and 32");
+    }
+    if (!(lo >= -0x1p500 && hi <= 0x1p500 && lo < hi)) { /* squares of reports must not overflow */
+        return tacet__fail(err, TACET_INVALID, "the range of the value must have lo < hi, both within 2^500 of zero");
+    }
+    if (!(hi - lo >= 0x1p-30 * fmax(fabs(lo), fabs(hi)))) { /* or doubles could not tell the outputs apart */
+        return tacet__fail(err, TACET_INVALID, "the range of the value is narrower than 2^-30 of its ends");
+    }
+    out->kind = kind;
+    out->eps = eps;
+    out->lo = lo;
+    out->hi = hi;
+    out->ratio_num = UINT64_C(1) << RATIO_BITS;
+    const unsigned drop = FIXED - RATIO_BITS;
+    out->ratio_den = (exp_above(eps) + (UINT64_C(1) << drop) - 1) >> drop;
+    const double a = (double)out->ratio_num;
+    const double b = (double)out->ratio_den;
+    const double half = (hi - lo) / 2;
+    out->duchi = half * ((a + b) / (a - b));
+    if (kind == TACET_LDP_LAPLACE || kind == TACET_LDP_STAIRCASE) {
+        out->steps = STEPS;
+        out->inner = stair_inner(eps);
+        out->laplace_scale = nextafter(STEPS / eps, INFINITY); /* above the quotient, however it was rounded */
+        out->step = (hi - lo) / STEPS;
+        return TACET_OK;
+    }
+    const double window = fmax(rint(CELLS / (exp(eps / 2) + 1)), 1);
+    out->cells = CELLS;
+    out->window = (uint32_t)window;
+    const double outside = (double)(out->cells - out->window);
+    const double gain = (a - b) * out->window / (out->window * a + outside * b);
+    out->step = 2 * half / (gain * outside);
+    if (kind == TACET_LDP_HYBRID && eps > 0.61) {
+        out->piecewise_share = (uint32_t)ldexp(-expm1(-eps / 2), 32);
+    }
+    return TACET_OK;
+}
+
+static double middle(const tacet_ldp *ldp) {
+    return ldp->lo + (ldp->hi - ldp->lo) / 2;
+}
+
+double tacet_ldp_cell(const tacet_ldp *ldp, uint32_t k) {
+    return middle(ldp) + ((double)k - (ldp->cells - 1) / 2.0) * ldp->step;
+}
+
+double tacet_ldp_place(const tacet_ldp *ldp, int64_t n) {
+    return ldp->lo + (double)n * ldp->step;
+}
+
+double tacet_ldp_bit(const tacet_ldp *ldp, bool up) {
+    return up ? middle(ldp) + ldp->duchi : middle(ldp) - ldp->duchi;
+}
+
+/* Hybrid sends Duchi's bit always (share 0) or sometimes; piecewise never. */
+static bool sends_bits(const tacet_ldp *ldp) {
+    return ldp->kind == TACET_LDP_DUCHI || ldp->kind == TACET_LDP_HYBRID;
+}
+
+static bool sends_cells(const tacet_ldp *ldp) {
+    return ldp->kind == TACET_LDP_PIECEWISE || ldp->piecewise_share > 0;
+}
+
+double tacet_ldp_bound(const tacet_ldp *ldp) {
+    if (ldp->steps > 0) {
+        return INFINITY;
+    }
+    const double cells = sends_cells(ldp) ? (ldp->cells - 1) / 2.0 * ldp->step : 0;
+    return sends_bits(ldp) ? fmax(ldp->duchi, cells) : cells;
+}
+
+bool tacet_ldp_possible(const tacet_ldp *ldp, double report) {
+    if (!isfinite(report)) {
+        return false;
+    }
+    if (ldp->steps > 0) {
+        const double n = rint((report - ldp->lo) / ldp->step);
+        return fabs(n) <= 0x1p53 && tacet_ldp_place(ldp, (int64_t)n) == report;
+    }
+    if (sends_bits(ldp) && (report == tacet_ldp_bit(ldp, false) || report == tacet_ldp_bit(ldp, true))) {
+        return true;
+    }
+    if (!sends_cells(ldp)) {
+        return false;
+    }
+    const double k = rint((report - middle(ldp)) / ldp->step + (ldp->cells - 1) / 2.0);
+    return k >= 0 && k < ldp->cells && tacet_ldp_cell(ldp, (uint32_t)k) == report;
+}

@@ -1,0 +1,98 @@
+/* device.c - one reward, one ticket, one report.
+ * Ring: trusted; part of libtacet-device. In: a raw reward. Out: a report of include/tacet/local/shared/ldp.h.
+ * Source: Zhou and Tan 2020, Curator 1. Differs: the reward is clipped, so that eps holds whatever the noise of the
+ * reward; the randomiser is exact and may be bounded; a retry gives the same bits (src/local/README.md).
+ * Cost: that of tacet_randomize and of the store; no allocation after open. */
+#include <tacet/local/trusted/device.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "local/trusted/device_internal.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <tacet/dp/randomizer.h>
+
+struct tacet_device {
+    tacet_ldp ldp;
+    tacet_device_store store;
+    tacet_noise *noise;
+};
+
+tacet_status tacet_device_open(tacet_device **out, const tacet_ldp *ldp, const tacet_device_store *store,
+                               tacet_error *err) {
+    *out = NULL;
+    if (store->reserve == NULL || store->commit == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a device needs a place to remember its reports");
+    }
+    tacet_device *device = TACET__ZALLOC(tacet_device, 1);
+    if (device == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a device");
+    }
+    device->ldp = *ldp;
+    device->store = *store;
+    const tacet_status status = tacet_noise_open(&device->noise, err);
+    if (status != TACET_OK) {
+        free(device);
+        return status;
+    }
+    *out = device;
+    return TACET_OK;
+}
+
+void tacet_device_close(tacet_device *device) {
+    if (device != NULL) {
+        tacet_noise_close(device->noise);
+        sodium_memzero(device, sizeof *device);
+        free(device);
+    }
+}
+
+static bool good_ticket(const char *ticket) {
+    size_t length = 0;
+    for (; length <= TACET_DEVICE_TICKET_MOST && ticket[length] != '\0'; length++) {
+        const unsigned char c = (unsigned char)ticket[length];
+        if (c < 0x20 || c == 0x7f) {
+            return false;
+        }
+    }
+    return length >= 1 && length <= TACET_DEVICE_TICKET_MOST;
+}
+
+tacet_status tacet__device_answer(tacet_noise *noise, const tacet_ldp *ldp, const tacet_device_store *store,
+                                  tacet_device_answer *out, const char *ticket, double reward, tacet_error *err) {
+    *out = (tacet_device_answer){.report = NAN};
+    if (isnan(reward)) {
+        return tacet__fail(err, TACET_INVALID, "the reward is not a number");
+    }
+    if (!good_ticket(ticket)) {
+        return tacet__fail(err, TACET_INVALID, "a ticket has 1 to %d bytes and no control characters",
+                           TACET_DEVICE_TICKET_MOST);
+    }
+    bool answered = false;
+    double report = NAN;
+    tacet_status status = store->reserve(store->user, ticket, ldp, &answered, &report, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (!answered) {
+        status = tacet_randomize(noise, &report, ldp, reward, err);
+        if (status == TACET_OK) {
+            status = store->commit(store->user, ticket, report, err);
+        }
+        if (status != TACET_OK) {
+            return status;
+        }
+    } else if (!tacet_ldp_possible(ldp, report)) {
+        return tacet__fail(err, TACET_CORRUPT, "the stored report of the ticket is none this randomiser can give");
+    }
+    *out =
+        (tacet_device_answer){.report = report, .clipped = reward < ldp->lo || reward > ldp->hi, .repeated = answered};
+    return TACET_OK;
+}
+
+tacet_status tacet_device_report(tacet_device *device, tacet_device_answer *out, const char *ticket, double reward,
+                                 tacet_error *err) {
+    return tacet__device_answer(device->noise, &device->ldp, &device->store, out, ticket, reward, err);
+}

@@ -1,0 +1,60 @@
+/* device_ledger.c - a device's reports, remembered and charged in a ledger.
+ * Ring: trusted. The stored answer is the report's eight bytes, little-endian. The charge holds what was asked (range,
+ * eps, mechanism), never the reward nor whether it was clipped. Cost: two durable writes a report. */
+#include <tacet/local/trusted/device_ledger.h>
+
+#include "core/fail.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <string.h>
+
+static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, bool *answered, double *report,
+                            tacet_error *err) {
+    tacet_device_ledger *self = user;
+    char parameters[160];
+    tacet_charge charge;
+    tacet_blob memo;
+    (void)snprintf(parameters, sizeof parameters, "{\"lo\":%.17g,\"hi\":%.17g,\"eps\":%.17g}", ldp->lo, ldp->hi,
+                   ldp->eps);
+    tacet_charge_init(&charge);
+    tacet_charge_pure(&charge, ldp->eps);
+    charge.what = "report of one reward";
+    charge.to_whom = self->to_whom;
+    charge.mechanism = tacet_ldp_name(ldp->kind);
+    charge.parameters = parameters;
+    charge.covered_fields = "reward";
+    charge.uncovered_fields = "ticket";
+    charge.covered_records = "the reward of this ticket, anywhere in the range";
+    tacet_blob_init(&memo);
+    tacet_status status = tacet_ledger_reserve(self->ledger, &self->entry, &memo, ticket, &charge, err);
+    *answered = status == TACET_OK && self->entry.answered;
+    if (*answered) {
+        uint64_t bits = 0;
+        if (memo.size == sizeof bits) {
+            memcpy(&bits, memo.data, sizeof bits);
+            bits = le64toh(bits);
+            memcpy(report, &bits, sizeof bits);
+        } else {
+            *answered = false;
+            status = tacet__fail(err, TACET_CORRUPT, "the ledger's answer for this ticket is no report");
+        }
+    }
+    tacet_blob_clear(&memo);
+    return status;
+}
+
+static tacet_status commit(void *user, const char *ticket, double report, tacet_error *err) {
+    tacet_device_ledger *self = user;
+    uint64_t bits = 0;
+    (void)ticket; /* the entry is the ticket's */
+    memcpy(&bits, &report, sizeof bits);
+    bits = htole64(bits);
+    return tacet_ledger_commit(self->ledger, &self->entry, &bits, sizeof bits, NULL, err);
+}
+
+void tacet_device_ledger_init(tacet_device_ledger *self, tacet_device_store *store, tacet_ledger *ledger,
+                              const char *to_whom) {
+    *self = (tacet_device_ledger){.ledger = ledger, .to_whom = to_whom};
+    *store = (tacet_device_store){.reserve = reserve, .commit = commit, .user = self};
+}

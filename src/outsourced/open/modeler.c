@@ -1,0 +1,72 @@
+/* modeler.c - one door to the modelers of the outsourced model. Ring: open. */
+#include <tacet/outsourced/open/modeler.h>
+
+#include "core/fail.h"
+#include "dp/open/laplace.h"
+#include "outsourced/open/modeler_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Above this ratio of noise to signal variance the measurements, not the positions, are what is uncertain
+ * (src/outsourced/open/README.md has the measurements). */
+static const double NEARLY_FREE = 0.1;
+enum { GRID_DIMENSIONS = 3 };
+
+void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
+    memset(s, 0, sizeof *s);
+    s->method = TACET_MODELER_AUTO;
+    s->law = TACET_CLOUD_GAUSSIAN;
+    s->noise_var = 1e-5;
+    s->horizon = 50;
+    s->chains = 24;
+    s->candidates = 24;
+    s->moves = 30;
+    s->explore = 0.75;
+    s->kappa = 3;
+    s->seed = 1;
+    s->delta_ucb = 0.05;
+    s->beta_scale = 1;
+}
+
+double tacet__modeler_sd(const tacet_modeler_settings *s) {
+    return s->law == TACET_CLOUD_LAPLACE ? tacet__laplace_sd(s->scale, s->d) : s->scale;
+}
+
+void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings *s) {
+    *out = (tacet_guarantee){.trust = TACET_TRUST_OUTSOURCED,
+                             .proven = false,
+                             .eps = INFINITY,
+                             .delta = 1,
+                             .protects = "nothing that the release does not protect already",
+                             .statement =
+                                 "The release states no guarantee; choosing rows is post-processing and adds none.",
+                             .proof = "src/outsourced/open/README.md"};
+    if (s->guarantee != NULL) {
+        *out = *s->guarantee;
+    }
+}
+
+tacet_modeler_method tacet_modeler_choose(const tacet_modeler_settings *s) {
+    if (s->method != TACET_MODELER_AUTO) {
+        return s->method;
+    }
+    const bool grid = s->d >= 1 && s->d <= GRID_DIMENSIONS && s->low != NULL && s->high != NULL;
+    const bool plain = s->kernel != NULL && s->kernel->kind == TACET_KERNEL_SE &&
+                       (s->kernel->groups == NULL || s->kernel->group_count <= 1);
+    const bool quiet = plain && s->noise_var <= NEARLY_FREE * s->kernel->signal_var;
+    return grid && plain && quiet ? TACET_MODELER_LATENT : TACET_MODELER_EIV;
+}
+
+tacet_status tacet_modeler_create(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err) {
+    *out = NULL;
+    switch (tacet_modeler_choose(settings)) {
+    case TACET_MODELER_LATENT:
+        return tacet__modeler_latent(out, settings, err);
+    case TACET_MODELER_EIV:
+        return tacet__modeler_eiv(out, settings, err);
+    case TACET_MODELER_AUTO:
+        break;
+    }
+    return tacet__fail(err, TACET_INVALID, "there is no such method of the modeler");
+}

@@ -1,0 +1,14 @@
+/* modeler_internal.h - the methods behind tacet_modeler_create. Ring: open. */
+#ifndef TACET_SRC_OUTSOURCED_OPEN_MODELER_INTERNAL_H
+#define TACET_SRC_OUTSOURCED_OPEN_MODELER_INTERNAL_H
+
+#include <tacet/outsourced/open/modeler.h>
+
+tacet_status tacet__modeler_latent(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err);
+tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err);
+/* The release's guarantee, or that there is none. */
+void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings *settings);
+/* Standard deviation of the noise per coordinate. */
+double tacet__modeler_sd(const tacet_modeler_settings *settings);
+
+#endif

@@ -1,0 +1,326 @@
+/* manifest.c - the manifest of a release as JSON, and its sentences.
+ * Ring: shared. */
+#include <tacet/outsourced/shared/manifest.h>
+
+#include "core/fail.h"
+#include "dp/open/laplace.h"
+#include "core/memory.h"
+#include "core/json_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+
+static const char FORMAT[] = "tacet-release-1";
+static const size_t MOST_ROWS = SIZE_MAX / 4096;
+enum { MOST_DIMS = 4096, SENTENCE = 8192, DIGITS = 32 };
+
+void tacet_manifest_init(tacet_manifest *manifest) {
+    memset(manifest, 0, sizeof *manifest);
+}
+
+void tacet_manifest_clear(tacet_manifest *manifest) {
+    if (manifest != NULL) {
+        free(manifest->columns);
+        tacet_manifest_init(manifest);
+    }
+}
+
+void tacet_manifest_projection(const tacet_manifest *manifest, double *out) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, manifest->projection_seed, 0x70726f6a); /* "proj" */
+    for (size_t i = 0; i < manifest->dims * manifest->column_count; i++) {
+        out[i] = tacet_simrng_normal(&rng) / sqrt((double)manifest->dims);
+    }
+}
+
+/* Six digits of x > 0, rounded up or down: a claim may say a little less than holds, never more. */
+static void six_digits(char out[DIGITS], double x, bool up) {
+    (void)snprintf(out, DIGITS, "%.6g", x);
+    const double shown = strtod(out, NULL);
+    if (up ? shown < x : shown > x) {
+        const double step = pow(10, floor(log10(x)) - 5);
+        (void)snprintf(out, DIGITS, "%.6g", up ? shown + step : shown - step);
+    }
+}
+
+static bool is_laplace(const tacet_manifest *m) {
+    return strcmp(m->mechanism, "laplace") == 0;
+}
+
+char *tacet_manifest_protects(const tacet_manifest *m) {
+    char eps[DIGITS];
+    char delta[DIGITS];
+    char unit[DIGITS];
+    char *text = malloc(SENTENCE);
+    if (text == NULL) {
+        return NULL;
+    }
+    if (!m->is_private) {
+        (void)snprintf(
+            text, SENTENCE,
+            strcmp(m->mechanism, "published") == 0
+                ? "Nothing is protected: whoever knows a few records can compute all the others from this release."
+                : "Nothing is protected: the noise was drawn from a seed, for tests only.");
+        return text;
+    }
+    six_digits(eps, m->eps, true);
+    six_digits(delta, m->delta, true);
+    size_t at =
+        (size_t)snprintf(text, SENTENCE,
+                         "Any change of one record that keeps the sum of (change / unit)^2 over its columns at or "
+                         "below 1 is hidden by release.csv at eps = %s, delta = %s%s; for one column alone that is a "
+                         "change of up to ",
+                         eps, delta, is_laplace(m) ? " (a change k times as large at k times this eps)" : "");
+    for (size_t i = 0; i < m->column_count && at < SENTENCE; i++) {
+        six_digits(unit, m->columns[i].unit, false);
+        at += (size_t)snprintf(text + at, SENTENCE - at, "%s%s in %s",
+                               i == 0                    ? ""
+                               : i + 1 < m->column_count ? ", "
+                                                         : " or ",
+                               unit, m->columns[i].name);
+    }
+    if (at < SENTENCE - 2) {
+        text[at] = '.';
+        text[at + 1] = '\0';
+    }
+    return text;
+}
+
+char *tacet_manifest_uncovered(const tacet_manifest *m) {
+    char eps[DIGITS];
+    if (!m->outputs_private) {
+        return strdup("The number of records, their order, which rows were measured, and the measured values are not "
+                      "hidden. A measured value can tell about its record what the release hides.");
+    }
+    char *text = malloc(SENTENCE);
+    six_digits(eps, m->outputs.eps, true);
+    if (text != NULL) {
+        (void)snprintf(text, SENTENCE,
+                       "The number of records, their order, and which rows were measured are not hidden. Measured "
+                       "values are randomised with eps = %s each before they leave; a record that is measured pays for "
+                       "every one of its answers in addition to the release, and the ledger adds that up.",
+                       eps);
+    }
+    return text;
+}
+
+static json_t *columns_json(const tacet_manifest *m) {
+    json_t *columns = json_array();
+    for (size_t i = 0; i < m->column_count; i++) {
+        const tacet_manifest_column *c = &m->columns[i];
+        json_t *column = json_pack("{ss sf sf sf}", "name", c->name, "lower", c->lo, "upper", c->hi, "unit", c->unit);
+        if (json_array_append_new(columns, column) != 0) {
+            json_decref(columns);
+            return NULL;
+        }
+    }
+    return columns;
+}
+
+tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_error *err) {
+    static const char MADE_UP[] = "manifest: a name is not UTF-8, or a number is not finite";
+    *out = NULL;
+    if (is_laplace(m) && !isfinite(m->scale)) {
+        return tacet__fail(err, TACET_INVALID, "%s", MADE_UP);
+    }
+    char *protects = tacet_manifest_protects(m);
+    char *uncovered = tacet_manifest_uncovered(m);
+    json_t *outputs = m->outputs_private
+                          ? json_pack("{ss sf sf sf}", "mechanism", tacet_ldp_name(m->outputs.kind), "eps",
+                                      m->outputs.eps, "lower", m->outputs.lo, "upper", m->outputs.hi)
+                          : json_pack("{ss}", "mechanism", "none");
+    json_t *root =
+        json_pack("{ss ss sb sf sf sf sf sI sI so ss? ss? so sI s{sI ss}}", "format", FORMAT, "mechanism", m->mechanism,
+                  "private", (int)m->is_private, "eps", m->eps, "delta", m->delta, "sigma", m->sigma, "grid", m->grid,
+                  "rows", (json_int_t)m->rows, "dims", (json_int_t)m->dims, "columns", columns_json(m), "protects",
+                  protects, "uncovered", uncovered, "outputs", outputs, "queries", (json_int_t)m->queries, "receipt",
+                  "entry", (json_int_t)m->entry, "hash", m->entry_hash);
+    if (root != NULL && m->decimals >= 0) {
+        (void)json_object_set_new(root, "decimals", json_integer(m->decimals));
+    }
+    if (root != NULL && is_laplace(m)) {
+        (void)json_object_set_new(root, "scale", json_real(m->scale));
+    }
+    if (root != NULL && !m->is_private) {
+        (void)json_object_set_new(root, "stamp", json_string(TACET_MANIFEST_STAMP));
+    }
+    if (root != NULL && strcmp(m->mechanism, "projection") == 0) {
+        (void)json_object_set_new(
+            root, "projection",
+            json_pack("{sI sf}", "seed", (json_int_t)m->projection_seed, "largest_singular_value", m->projection_norm));
+    }
+    if (root != NULL && protects != NULL && uncovered != NULL) {
+        *out = tacet__json_text(root, 2);
+    }
+    const bool made_up = root == NULL && protects != NULL && uncovered != NULL;
+    json_decref(root);
+    free(protects);
+    free(uncovered);
+    if (made_up) {
+        return tacet__fail(err, TACET_INVALID, "%s", MADE_UP);
+    }
+    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory writing a manifest");
+}
+
+/* The reader: the first field that is not as it should be is named in err, and all later ones are passed over. */
+typedef struct reading {
+    tacet_error *err;
+    tacet_status status;
+} reading;
+
+static void complain(reading *r, const char *field, const char *rule) {
+    if (r->status == TACET_OK) {
+        r->status = tacet__fail(r->err, TACET_PARSE, "manifest: field '%s' %s", field, rule);
+    }
+}
+
+static double real_of(reading *r, const json_t *object, const char *field, double least) {
+    const json_t *value = json_object_get(object, field);
+    const double x = json_number_value(value);
+    if (!json_is_number(value) || !isfinite(x) || !(x >= least)) {
+        complain(r, field, "is missing or not a number in its range");
+        return 0;
+    }
+    return x;
+}
+
+static size_t count_of(reading *r, const json_t *object, const char *field, size_t least, size_t most) {
+    const json_t *value = json_object_get(object, field);
+    const json_int_t x = json_integer_value(value);
+    if (!json_is_integer(value) || x < 0 || (uint64_t)x < least || (uint64_t)x > most) {
+        complain(r, field, "is missing or not a whole number in its range");
+        return 0;
+    }
+    return (size_t)x;
+}
+
+static void text_of(reading *r, const json_t *object, const char *field, char *out, size_t size) {
+    const char *value = json_string_value(json_object_get(object, field));
+    if (value == NULL || strlen(value) >= size) {
+        complain(r, field, "is missing or too long");
+        return;
+    }
+    memcpy(out, value, strlen(value) + 1);
+}
+
+static void read_columns(reading *r, tacet_manifest *m, const json_t *root) {
+    const json_t *columns = json_object_get(root, "columns");
+    const size_t count = json_array_size(columns);
+    if (!json_is_array(columns) || count == 0 || count > TACET_MANIFEST_COLUMNS) {
+        complain(r, "columns", "is missing, empty or too long");
+        return;
+    }
+    m->columns = TACET__ZALLOC(tacet_manifest_column, count);
+    if (m->columns == NULL) {
+        r->status = tacet__fail(r->err, TACET_NO_MEMORY, "out of memory reading a manifest");
+        return;
+    }
+    m->column_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *column = json_array_get(columns, i);
+        tacet_manifest_column *c = &m->columns[i];
+        text_of(r, column, "name", c->name, sizeof c->name);
+        c->lo = real_of(r, column, "lower", -INFINITY);
+        c->hi = real_of(r, column, "upper", -INFINITY);
+        c->unit = real_of(r, column, "unit", 0);
+        if (!(c->hi > c->lo) || !(c->unit > 0)) {
+            complain(r, "columns", "has a column whose bounds or unit are impossible");
+        }
+    }
+}
+
+static void read_outputs(reading *r, tacet_manifest *m, const json_t *root) {
+    char name[TACET_MANIFEST_NAME] = "";
+    const json_t *outputs = json_object_get(root, "outputs");
+    tacet_ldp_kind kind = TACET_LDP_DUCHI;
+    text_of(r, outputs, "mechanism", name, sizeof name);
+    if (r->status != TACET_OK || strcmp(name, "none") == 0) {
+        return;
+    }
+    const double eps = real_of(r, outputs, "eps", 0);
+    const double lo = real_of(r, outputs, "lower", -INFINITY);
+    const double hi = real_of(r, outputs, "upper", -INFINITY);
+    if (r->status == TACET_OK && (tacet_ldp_parse(&kind, name, NULL) != TACET_OK ||
+                                  tacet_ldp_init(&m->outputs, kind, eps, lo, hi, NULL) != TACET_OK)) {
+        complain(r, "outputs", "names an impossible randomiser");
+    }
+    m->outputs_private = r->status == TACET_OK;
+}
+
+static void read_mechanism(reading *r, tacet_manifest *m, const json_t *root) {
+    text_of(r, root, "mechanism", m->mechanism, sizeof m->mechanism);
+    const bool published = strcmp(m->mechanism, "published") == 0;
+    if (strcmp(m->mechanism, "gaussian") != 0 && strcmp(m->mechanism, "projection") != 0 && !is_laplace(m) &&
+        !published) {
+        complain(r, "mechanism", "is none of gaussian, laplace, projection, published");
+    }
+    const json_t *is_private = json_object_get(root, "private");
+    if (!json_is_boolean(is_private)) {
+        complain(r, "private", "is missing or neither true nor false");
+    }
+    m->is_private = json_is_true(is_private);
+    if (published && m->is_private) {
+        complain(r, "private", "is true for the published mechanism, which is not");
+    }
+    if (strcmp(m->mechanism, "projection") == 0) {
+        const json_t *projection = json_object_get(root, "projection");
+        m->projection_seed = count_of(r, projection, "seed", 0, INT64_MAX);
+        m->projection_norm = real_of(r, projection, "largest_singular_value", 0);
+    }
+}
+
+/* The law in one number, and the others as they follow from it. */
+static void read_laplace(reading *r, tacet_manifest *m, const json_t *root) {
+    m->scale = real_of(r, root, "scale", 0);
+    const double sigma = tacet__laplace_sd(m->scale, m->dims);
+    if (!(m->scale > 0)) {
+        complain(r, "scale", "is not above 0");
+    }
+    if (!(fabs(m->sigma - sigma) <= 1e-6 * sigma)) {
+        complain(r, "sigma", "is not what scale and dims make it");
+    }
+    if (m->delta != 0) {
+        complain(r, "delta", "is not 0, as it is for laplace");
+    }
+}
+
+tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t length, tacet_error *err) {
+    json_error_t where;
+    char format[TACET_MANIFEST_NAME] = "";
+    reading r = {.err = err};
+    tacet_manifest_init(out);
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    if (!json_is_object(root)) {
+        json_decref(root);
+        return tacet__fail(err, TACET_PARSE, "manifest: not a JSON object (line %d)", where.line);
+    }
+    text_of(&r, root, "format", format, sizeof format);
+    if (strcmp(format, FORMAT) != 0) {
+        complain(&r, "format", "is not one this version reads");
+    }
+    read_mechanism(&r, out, root);
+    out->eps = real_of(&r, root, "eps", 0);
+    out->delta = real_of(&r, root, "delta", 0);
+    out->sigma = real_of(&r, root, "sigma", 0);
+    out->grid = real_of(&r, root, "grid", 0);
+    out->decimals = json_object_get(root, "decimals") == NULL ? -1 : (int)count_of(&r, root, "decimals", 0, 17);
+    out->rows = count_of(&r, root, "rows", 1, MOST_ROWS);
+    out->dims = count_of(&r, root, "dims", 1, MOST_DIMS);
+    if (is_laplace(out)) {
+        read_laplace(&r, out, root);
+    }
+    out->queries = count_of(&r, root, "queries", 0, SIZE_MAX / 2);
+    const json_t *receipt = json_object_get(root, "receipt");
+    out->entry = count_of(&r, receipt, "entry", 0, INT64_MAX);
+    text_of(&r, receipt, "hash", out->entry_hash, sizeof out->entry_hash);
+    read_columns(&r, out, root);
+    read_outputs(&r, out, root);
+    json_decref(root);
+    if (r.status != TACET_OK) {
+        tacet_manifest_clear(out);
+    }
+    return r.status;
+}

@@ -1,0 +1,377 @@
+/* curate.c - the curator's one release: settings, budget, files.
+ * Ring: trusted. Source: Kharkovskii, Dai, Low 2020, with the mechanism replaced (Gaussian: Balle, Wang 2018; Laplace:
+ * Hardt, Talwar 2010 with the Euclidean ball, Andres et al. 2013); src/outsourced/README.md has the proofs and the
+ * list of what differs. Gate order: the ledger is charged before the first draw; files appear only after
+ * the commit. */
+#include "outsourced/trusted/curate_job.h"
+
+#include "core/decimal.h"
+#include "dp/open/entry.h"
+#include "core/fail.h"
+#include "dp/open/laplace.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tacet/dp/calibrate.h>
+#include <tacet/outsourced/trusted/published.h>
+#include <unistd.h>
+
+/* The charge of a release and the cap of a budget of the same eps are rounded in opposite directions. */
+static const double ROUNDING = 1e-9;
+
+const char *tacet_curate_name(tacet_curate_mechanism mechanism) {
+    static const char *const NAMES[] = {"gaussian", "projection", "published", "laplace"};
+    const int kind = (int)mechanism;
+    return kind >= 0 && kind <= TACET_CURATE_LAPLACE ? NAMES[kind] : NULL;
+}
+
+void tacet_curate_defaults(tacet_curate_settings *settings) {
+    *settings =
+        (tacet_curate_settings){.delta = 1e-5, .queries = 100, .to_whom = "modeler", .ticket = "release", .seed = 1};
+}
+
+void tacet_curate_units(tacet_manifest_column *columns, size_t count, double radius) {
+    for (size_t i = 0; i < count; i++) {
+        columns[i].unit = (columns[i].hi - columns[i].lo) / 2 * sqrt((double)count) / radius;
+    }
+}
+
+/* Whether it has another number of coordinates than there are columns. */
+static bool projects(const tacet_curate_settings *s) {
+    return s->mechanism == TACET_CURATE_PROJECTION || s->mechanism == TACET_CURATE_PUBLISHED;
+}
+
+static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *err) {
+    if (s->data == NULL || s->folder == NULL || s->column_count == 0 || s->column_count > TACET_MANIFEST_COLUMNS) {
+        return tacet__fail(err, TACET_INVALID, "a table, a folder, and 1 to %d input columns are needed",
+                           TACET_MANIFEST_COLUMNS);
+    }
+    for (size_t i = 0; i < s->column_count; i++) {
+        const tacet_manifest_column *c = &s->columns[i];
+        if (!(c->hi > c->lo) || !isfinite(c->hi) || !isfinite(c->lo)) {
+            return tacet__fail(err, TACET_INVALID, "column '%s' needs finite bounds, the lower below the upper",
+                               c->name);
+        }
+        if (!(c->unit > 0) || !isfinite(c->unit)) {
+            return tacet__fail(err, TACET_INVALID, "column '%s' needs a unit above 0, or a radius", c->name);
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(s->columns[j].name, c->name) == 0) {
+                return tacet__fail(err, TACET_INVALID, "column '%s' is named twice", c->name);
+            }
+        }
+    }
+    if (tacet_curate_name(s->mechanism) == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no such mechanism");
+    }
+    if (s->mechanism == TACET_CURATE_LAPLACE && s->delta != 0) {
+        return tacet__fail(err, TACET_INVALID, "the laplace mechanism has pure eps: its delta is 0, no other");
+    }
+    if (!(s->eps > 0) || !isfinite(s->eps) ||
+        (s->mechanism != TACET_CURATE_LAPLACE && !(s->delta > 0 && s->delta < 1))) {
+        return tacet__fail(err, TACET_INVALID, "eps must be above 0 and delta between 0 and 1");
+    }
+    if (!(s->budget_eps >= 0 && s->budget_eps < INFINITY) || !(s->budget_delta >= 0 && s->budget_delta < 1)) {
+        return tacet__fail(err, TACET_INVALID, "a budget needs eps above 0 and delta between 0 and 1");
+    }
+    if (projects(s) && (s->dims == 0 || s->dims > TACET_MANIFEST_COLUMNS)) {
+        return tacet__fail(err, TACET_INVALID, "this mechanism needs 1 to %d dimensions", TACET_MANIFEST_COLUMNS);
+    }
+    if (s->mechanism == TACET_CURATE_PUBLISHED && !s->accept_not_private) {
+        return tacet__fail(
+            err, TACET_DENIED,
+            "the published mechanism is not differentially private: whoever knows a few records reads all "
+            "of them (src/outsourced/README.md); --i-know-this-is-not-private allows it");
+    }
+    return TACET_OK;
+}
+
+void tacet__curate_columns(tacet__curate *job) {
+    for (size_t i = 0; i < job->d; i++) {
+        const tacet_manifest_column *c = &job->settings->columns[i];
+        job->lo[i] = c->lo;
+        job->hi[i] = c->hi;
+        job->middle[i] = c->lo / 2 + c->hi / 2;
+        job->unit[i] = c->unit;
+    }
+}
+
+static tacet_status prepare(tacet__curate *job, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    job->d = s->column_count;
+    job->dims = projects(s) ? s->dims : job->d;
+    job->decimals = -1;
+    tacet__curate_columns(job);
+    tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
+    status = status != TACET_OK ? status : tacet__path(job->manifest, s->folder, "manifest.json", err);
+    return status != TACET_OK ? status : tacet__curate_ledger_path(job, err);
+}
+
+/* The public matrix of a projection, its norm, and the box its image of the scaled box lies in. */
+static tacet_status project_box(tacet__curate *job, tacet_manifest *m, double *lower, double *upper, tacet_error *err) {
+    double *copy = TACET__ALIGNED(double, job->dims * job->d);
+    double *values = TACET__ALIGNED(double, job->dims + job->d);
+    job->matrix = TACET__ALIGNED(double, job->dims * job->d);
+    tacet_status status = TACET_OK;
+    if (copy == NULL || values == NULL || job->matrix == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a projection to %zu dimensions", job->dims);
+        goto done;
+    }
+    tacet_manifest_projection(m, job->matrix);
+    memcpy(copy, job->matrix, job->dims * job->d * sizeof *copy);
+    status = tacet__singular_values(copy, job->dims, job->dims, job->d, values, err);
+    if (status != TACET_OK) {
+        goto done;
+    }
+    m->projection_norm = values[0] * (1 + 1e-9); /* above LAPACK's error, so that it is an upper bound */
+    for (size_t i = 0; i < job->dims; i++) {
+        double reach = 0;
+        for (size_t j = 0; j < job->d; j++) {
+            reach += fabs(job->matrix[j * job->dims + i]) * upper[j];
+        }
+        values[i] = reach * (1 + 1e-9);
+    }
+    for (size_t i = 0; i < job->dims; i++) {
+        upper[i] = values[i];
+        lower[i] = -values[i];
+    }
+done:
+    free(copy);
+    free(values);
+    return status;
+}
+
+static double norm_of(const double *x, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum = hypot(sum, x[i]);
+    }
+    return sum;
+}
+
+/* Released numbers are rounded once more, to decimals worth printing: steps of a thousandth of the noise or less, which
+ * nobody can tell from none. It comes after the noise, so it reveals nothing. -1: no such number of decimals. */
+static int decimals_for(double scale) {
+    double step = 1;
+    int decimals = 0;
+    while (decimals <= TACET__FIXED_DECIMALS && step * 1000 > scale) {
+        step /= 10;
+        decimals++;
+    }
+    return decimals <= TACET__FIXED_DECIMALS ? decimals : -1;
+}
+
+/* The noise in the words of the manifest. */
+static void note_noise(tacet__curate *job, tacet_manifest *m) {
+    const double scale = tacet_mechanism_scale(job->mechanism);
+    const bool laplace = job->settings->mechanism == TACET_CURATE_LAPLACE;
+    m->scale = laplace ? scale : 0;
+    m->sigma = laplace ? tacet__laplace_sd(scale, job->dims) : scale;
+    job->decimals = decimals_for(scale);
+    m->decimals = job->decimals;
+    m->grid = ldexp(1, tacet_mechanism_grid_exponent(job->mechanism));
+}
+
+static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    const size_t room = job->d > job->dims ? job->d : job->dims;
+    double *lower = TACET__ZALLOC(double, room);
+    double *upper = TACET__ZALLOC(double, room);
+    tacet_neighbours neighbours = {.relation = TACET_RELATION_MOVE, .move = 1};
+    const tacet_mechanism_kind kind =
+        s->mechanism == TACET_CURATE_LAPLACE ? TACET_MECHANISM_KNORM : TACET_MECHANISM_GAUSSIAN;
+    tacet_status status = TACET_OK;
+    if (lower == NULL || upper == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+        goto done;
+    }
+    /* A record is decimal text. Reading it rounds by up to 2^-53 of the number, for either record: much, where numbers
+     * are large for their unit. */
+    for (size_t i = 0; i < job->d; i++) {
+        upper[i] = fmax(fabs(s->columns[i].lo), fabs(s->columns[i].hi)) / s->columns[i].unit;
+    }
+    neighbours.move += 0x1p-51 * norm_of(upper, job->d);
+    for (size_t i = 0; i < job->d; i++) {
+        upper[i] = (s->columns[i].hi / 2 - s->columns[i].lo / 2) / s->columns[i].unit;
+        lower[i] = -upper[i];
+    }
+    /* Scaling rounds twice, numbers of up to 2 upper: two records come closer or further apart by up to 2^-50 of it. */
+    neighbours.move += 0x1p-49 * norm_of(upper, job->d);
+    if (s->mechanism == TACET_CURATE_PROJECTION) {
+        status = project_box(job, m, lower, upper, err);
+        neighbours.move *= m->projection_norm;
+        /* and a product of d terms rounds to d + 1 parts in 2^53 of the sum of their sizes, for either record */
+        neighbours.move += 0x1p-50 * (double)(job->d + 2) * norm_of(upper, job->dims);
+    }
+    status = status != TACET_OK ? status : tacet_bound_box(&job->bound, lower, upper, job->dims, err);
+    status = status != TACET_OK
+                 ? status
+                 : tacet_mechanism_create(&job->mechanism, kind, job->bound, &neighbours, s->eps, s->delta, err);
+    if (status == TACET_OK) {
+        note_noise(job, m);
+    }
+done:
+    free(lower);
+    free(upper);
+    return status;
+}
+
+/* What release and outputs cost together, unless the caller sets a budget. */
+static tacet_status budget(double *eps, const tacet_curate_settings *s, tacet_error *err) {
+    *eps = s->budget_eps > 0 ? s->budget_eps : s->eps * (1 + ROUNDING);
+    if (s->budget_eps > 0 || !s->outputs_private) {
+        return TACET_OK;
+    }
+    if (s->mechanism == TACET_CURATE_LAPLACE) {
+        *eps = (s->eps + s->outputs.eps) * (1 + ROUNDING);
+        return TACET_OK;
+    }
+    double release = 0;
+    double outputs = 0;
+    tacet_status status = tacet_gdp_mu(&release, s->eps, s->delta, err);
+    status = status != TACET_OK ? status : tacet_gdp_from_pure(&outputs, s->outputs.eps, err);
+    const double delta = s->budget_delta > 0 ? s->budget_delta : s->delta;
+    status = status != TACET_OK ? status : tacet_gdp_eps(eps, hypot(release, outputs) * (1 + ROUNDING), delta, err);
+    *eps *= 1 + ROUNDING;
+    return status;
+}
+
+static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    tacet_ledger_settings settings;
+    tacet_ledger_settings_defaults(&settings);
+    settings.delta = s->budget_delta > 0 ? s->budget_delta : s->delta;
+    if (s->mechanism == TACET_CURATE_LAPLACE) {
+        /* Pure charges add up. As Gaussian curves they would cost several times their eps, and a delta. */
+        settings.accounting = TACET_ACCOUNTING_BASIC;
+    }
+    /* A ledger that exists has its budget; another one is asked for on purpose only, and refused. */
+    settings.use_stored = !(s->budget_eps > 0 || s->budget_delta > 0) && access(job->ledger, F_OK) == 0;
+    /* The published projection is one uncovered disclosure itself. */
+    const uint64_t own = s->mechanism == TACET_CURATE_PUBLISHED ? 1 : 0;
+    settings.uncovered_most = own + (s->outputs_private ? 0 : s->queries);
+    tacet_status status = budget(&settings.eps, s, err);
+    status = status != TACET_OK ? status : tacet_ledger_open(&job->book, job->ledger, &settings, err);
+    status = status != TACET_OK ? status : tacet__curate_ledger_link(job, err);
+    if (status == TACET_OK) {
+        status = s->seeded ? tacet_noise_open_seeded(&job->noise, s->noise_seed, 0, err)
+                           : tacet_noise_open(&job->noise, err);
+    }
+    return status;
+}
+
+static void describe(tacet_manifest *m, const tacet__curate *job) {
+    const tacet_curate_settings *s = job->settings;
+    (void)snprintf(m->mechanism, sizeof m->mechanism, "%s", tacet_curate_name(s->mechanism));
+    m->eps = s->eps;
+    m->delta = s->delta;
+    m->dims = job->dims;
+    m->decimals = job->decimals;
+    m->is_private = s->mechanism != TACET_CURATE_PUBLISHED && !s->seeded;
+    m->outputs_private = s->outputs_private;
+    m->outputs = s->outputs;
+    m->queries = s->queries;
+    m->projection_seed = s->seed;
+}
+
+static tacet_status publish(tacet__curate *job, tacet_manifest *m, const tacet_receipt *receipt, tacet_error *err) {
+    char *text = NULL;
+    m->entry = receipt->entry;
+    m->rows = job->rows;
+    tacet__hash_hex(m->entry_hash, receipt->entry_hash);
+    tacet_status status = tacet_manifest_encode(m, &text, err);
+    status = status != TACET_OK ? status
+                                : tacet__file_write(job->manifest, job->settings->folder, text, S_IRUSR | S_IWUSR, err);
+    status =
+        status != TACET_OK ? status : tacet__file_publish(job->unfinished, job->release, job->settings->folder, err);
+    free(text);
+    return status;
+}
+
+/* Before anything is spent: the manifest must be one that can be written and read again (names that are no UTF-8,
+ * numbers JSON cannot hold). */
+static tacet_status try_manifest(const tacet__curate *job, tacet_manifest *m, tacet_error *err) {
+    char *text = NULL;
+    tacet_manifest again;
+    tacet_error why = {0};
+    m->rows = job->rows;
+    memset(m->entry_hash, '0', sizeof m->entry_hash - 1);
+    tacet_status status = tacet_manifest_encode(m, &text, &why);
+    if (status == TACET_OK) {
+        status = tacet_manifest_decode(&again, text, strlen(text), &why);
+        tacet_manifest_clear(&again);
+    }
+    free(text);
+    if (status == TACET_OK || status == TACET_NO_MEMORY) {
+        return status == TACET_OK ? status : tacet__fail(err, status, "%s", why.message);
+    }
+    return tacet__fail(err, TACET_INVALID, "these settings make no manifest: %.150s", why.message);
+}
+
+static void drop(tacet__curate *job) {
+    tacet__curate_let_go(job);
+    tacet_mechanism_free(job->mechanism);
+    tacet_bound_free(job->bound);
+    tacet_noise_close(job->noise);
+    tacet_ledger_close(job->book);
+    free(job->matrix);
+    free(job->starts);
+}
+
+/* Everything that can be found wrong, or told, before a file is written or anything is spent. */
+static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    tacet_manifest_init(m);
+    tacet_status status = check_settings(s, err);
+    status = status != TACET_OK ? status : prepare(job, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    describe(m, job);
+    m->columns = TACET__ZALLOC(tacet_manifest_column, job->d);
+    if (m->columns == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+    }
+    memcpy(m->columns, s->columns, job->d * sizeof *m->columns);
+    m->column_count = job->d;
+    status = tacet__curate_check(job, err);
+    if (status == TACET_OK && s->mechanism != TACET_CURATE_PUBLISHED) {
+        status = make_mechanism(job, m, err);
+    }
+    return status != TACET_OK ? status : try_manifest(job, m, err);
+}
+
+tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {
+    tacet__curate job = {.settings = settings, .held = -1};
+    const tacet_status status = rehearse(&job, manifest, err);
+    drop(&job);
+    if (status != TACET_OK) {
+        tacet_manifest_clear(manifest);
+    }
+    return status;
+}
+
+tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {
+    tacet__curate job = {.settings = settings, .held = -1};
+    tacet_receipt receipt = {0};
+    tacet_status status = rehearse(&job, manifest, err);
+    status = status != TACET_OK ? status : tacet__folder_make(&job.made, settings->folder, err);
+    status = status != TACET_OK ? status : open_ledger(&job, err);
+    /* Before the ledger is asked: whether it has answered must not change meanwhile. */
+    status = status != TACET_OK ? status : tacet__curate_hold(&job, err);
+    if (status == TACET_OK) {
+        status = settings->mechanism == TACET_CURATE_PUBLISHED ? tacet__curate_published(&job, &receipt, err)
+                                                               : tacet__curate_draw(&job, &receipt, err);
+    }
+    status = status != TACET_OK ? status : publish(&job, manifest, &receipt, err);
+    drop(&job);
+    if (status != TACET_OK) {
+        tacet__curate_leave(&job);
+        tacet_manifest_clear(manifest);
+    }
+    return status;
+}

@@ -1,0 +1,418 @@
+/* curate_blocks.c - a table through several threads, its order kept.
+ * Ring: trusted. In: a CSV of raw records. Out: lines of released numbers. Each thread takes the next block of whole
+ * records; the first pass checks and counts them, the second, which so knows where each block's records begin, draws
+ * and prints them. Finished text waits in a few slots for its turn, and whoever finishes the next block in order writes
+ * all that are ready: no thread waits for another unless it is that far ahead. Buffers stay with the thread that made
+ * them, and so with its processor's cache. Noise: every thread has a source of its
+ * own from the operating system; a seeded one is opened anew for each block, by its number, so that what is drawn
+ * depends on the seed and the table alone. Memory: about a megabyte a thread, and 8 bytes for each 64 KiB of the table.
+ * Cost: a pass over the text; with noise, d exact draws and d numbers of text a record. */
+#include "outsourced/trusted/curate_blocks.h"
+
+#include "io/csv/block.h"
+#include "core/decimal.h"
+#include "core/fail.h"
+#include "gp/linalg.h"
+#include "core/memory.h"
+#include "dp/bound_internal.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+#include <pthread.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/io/csvfile.h>
+#include <unistd.h>
+
+enum { THREADS_MOST = 8, SLOTS_A_THREAD = 4, LOOKS = 4000, HURRY_BYTES = 4 << 20 };
+
+/* The lines of a block that was drawn. When they are written, the buffer goes back to the thread it came from. */
+typedef struct lines {
+    char *text;
+    size_t room, size; /* bytes */
+    struct lines *next;
+    struct worker *owner;
+} lines;
+
+/* What all threads share. */
+typedef struct line {
+    tacet__curate *job;
+    tacet_table *table; /* NULL: count and check only */
+    FILE *file;
+    tacet_csv *csv;
+    size_t *columns;
+    pthread_mutex_t reading; /* csv, taken */
+    size_t taken;
+    pthread_mutex_t turns; /* all below, and the threads' spare buffers */
+    pthread_cond_t turned;
+    size_t capacity; /* of job->starts */
+    size_t written;  /* blocks */
+    bool writing;
+    size_t size, hurried; /* bytes written, and those of them on their way to the disk: whoever writes */
+    lines *slots[THREADS_MOST * SLOTS_A_THREAD]; /* of block k: slots[k % slot_count]; NULL: not there yet */
+    size_t slot_count;
+    size_t failed; /* the first block that did; SIZE_MAX */
+    tacet_status status;
+    tacet_error err;
+} line;
+
+/* What one of them has. */
+typedef struct worker {
+    line *shared;
+    pthread_t thread;
+    bool started;
+    tacet_csv *block;
+    tacet_noise *noise;
+    tacet_raw *raw;   /* the records of a block; with a projection, their images */
+    double *records;  /* with a projection, and when checking: the records */
+    double *released; /* and what becomes of them */
+    size_t room;      /* records */
+    lines *spare;     /* buffers that hold nothing */
+} worker;
+
+static void drop_buffers(worker *w) {
+    const tacet__curate *job = w->shared->job;
+    tacet_raw_free(w->raw);
+    if (w->records != NULL) {
+        sodium_memzero(w->records, w->room * job->d * sizeof *w->records);
+    }
+    free(w->records);
+    free(w->released);
+    w->raw = NULL;
+    w->records = w->released = NULL;
+    w->room = 0;
+}
+
+/* Room for all records a block can have; for checking, one will do. */
+static tacet_status make_room(worker *w, tacet_error *err) {
+    const tacet__curate *job = w->shared->job;
+    const bool drawing = w->shared->table != NULL;
+    const size_t room = drawing ? tacet__csv_block_most(w->block, job->d) / job->d : 1;
+    if (room <= w->room) {
+        return TACET_OK;
+    }
+    drop_buffers(w);
+    tacet_status status = TACET_OK;
+    bool lacking = false;
+    w->room = room; /* a block is far smaller than the address space over 256 columns: no product overflows */
+    if (!drawing || job->matrix != NULL) {
+        w->records = TACET__ALIGNED(double, room * job->d);
+        lacking = w->records == NULL;
+    }
+    if (drawing) {
+        const size_t numbers = room * job->dims;
+        status = tacet_raw_create(&w->raw, numbers, err);
+        w->released = TACET__ALIGNED(double, numbers);
+        lacking = lacking || w->released == NULL;
+    }
+    return status == TACET_OK && lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu records", room)
+                                         : status;
+}
+
+/* Of several blocks that fail, the first counts: all before it were taken before it, and are finished. */
+static void fail_block(line *l, size_t k, tacet_status status, const tacet_error *err) {
+    (void)pthread_mutex_lock(&l->turns);
+    if (k < l->failed) {
+        l->failed = k;
+        l->status = status;
+        l->err = *err;
+    }
+    (void)pthread_cond_broadcast(&l->turned);
+    (void)pthread_mutex_unlock(&l->turns);
+}
+
+static bool going(line *l) {
+    (void)pthread_mutex_lock(&l->turns);
+    const bool yes = l->failed == SIZE_MAX;
+    (void)pthread_mutex_unlock(&l->turns);
+    return yes;
+}
+
+/* Keeps the count of block k; counts become starts when all are known. */
+static tacet_status keep_count(line *l, size_t k, size_t records, tacet_error *err) {
+    (void)pthread_mutex_lock(&l->turns);
+    const bool kept = tacet__grow((void **)&l->job->starts, &l->capacity, k + 1, sizeof *l->job->starts);
+    if (kept) {
+        l->job->starts[k] = records;
+    }
+    (void)pthread_mutex_unlock(&l->turns);
+    return kept ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", k + 1);
+}
+
+/* A buffer for the lines of block k, once it is not too far ahead of what is written. An empty one, or NULL with OK:
+ * the run has failed. */
+static tacet_status await_lines(lines **out, worker *w, size_t k, tacet_error *err) {
+    line *l = w->shared;
+    const size_t need = w->room * (l->job->dims + 1) * (TACET__DECIMAL_BYTES + 1);
+    *out = NULL;
+    (void)pthread_mutex_lock(&l->turns);
+    while (k - l->written >= l->slot_count && l->failed == SIZE_MAX) {
+        (void)pthread_cond_wait(&l->turned, &l->turns);
+    }
+    const bool on = l->failed == SIZE_MAX;
+    lines *s = on ? w->spare : NULL;
+    if (s != NULL) {
+        w->spare = s->next;
+        s->next = NULL;
+    }
+    (void)pthread_mutex_unlock(&l->turns);
+    if (s != NULL && s->room < need) {
+        free(s->text);
+        free(s);
+        s = NULL;
+    }
+    if (on && s == NULL) {
+        s = TACET__ZALLOC(lines, 1);
+        char *text = TACET__ALIGNED(char, need);
+        if (s == NULL || text == NULL) {
+            free(s);
+            free(text);
+            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the lines of %zu records", w->room);
+        }
+        *s = (lines){.text = text, .room = need, .owner = w};
+    }
+    *out = s;
+    return TACET_OK;
+}
+
+static tacet_status write_lines(line *l, const lines *s, size_t k, tacet_error *err) {
+    const tacet_curate_settings *settings = l->job->settings;
+    tacet_table_give(l->table, s->text, s->size);
+    if (fwrite(s->text, 1, s->size, l->file) != s->size) {
+        return tacet__fail(err, TACET_IO, "%s: cannot be written", l->job->unfinished);
+    }
+    l->size += s->size;
+    if (l->size - l->hurried >= HURRY_BYTES) {
+        tacet__file_hurry(l->file, l->hurried, l->size);
+        l->hurried = l->size;
+    }
+    if (settings->progress != NULL) {
+        settings->progress((double)l->job->starts[k] / (double)l->job->rows, settings->user);
+    }
+    return TACET_OK;
+}
+
+/* The lines of block k are there. If their turn has come, and nobody writes, they and all that wait behind them are
+ * written. */
+static void deliver(line *l, lines *s, size_t k) {
+    tacet_error err = {0};
+    tacet_status status = TACET_OK;
+    (void)pthread_mutex_lock(&l->turns);
+    l->slots[k % l->slot_count] = s;
+    if (!l->writing) {
+        l->writing = true;
+        lines **next = &l->slots[l->written % l->slot_count];
+        while (status == TACET_OK && *next != NULL) {
+            lines *due = *next;
+            const size_t number = l->written;
+            (void)pthread_mutex_unlock(&l->turns); /* nobody else writes */
+            status = write_lines(l, due, number, &err);
+            (void)pthread_mutex_lock(&l->turns);
+            *next = NULL;
+            due->next = due->owner->spare;
+            due->owner->spare = due;
+            l->written++;
+            (void)pthread_cond_broadcast(&l->turned);
+            next = &l->slots[l->written % l->slot_count];
+        }
+        l->writing = false;
+    }
+    const size_t written = l->written;
+    (void)pthread_mutex_unlock(&l->turns);
+    if (status != TACET_OK) {
+        fail_block(l, written - 1, status, &err);
+    }
+}
+
+/* A block is read in a few microseconds; to sleep, and to be woken, would take longer. A reader that was interrupted is
+ * not waited for that way. */
+static void lock_soon(pthread_mutex_t *lock) {
+    for (int i = 0; i < LOOKS; i++) {
+        if (pthread_mutex_trylock(lock) == 0) {
+            return;
+        }
+#ifdef __SSE2__
+        _mm_pause();
+#endif
+    }
+    (void)pthread_mutex_lock(lock);
+}
+
+static tacet_status take(worker *w, size_t *k, bool *found, tacet_error *err) {
+    line *l = w->shared;
+    lock_soon(&l->reading);
+    tacet_status status = tacet__csv_block_take(w->block, l->csv, found, err);
+    *k = l->taken;
+    l->taken += *found || status != TACET_OK; /* a block that could not be read has its place too */
+    (void)pthread_mutex_unlock(&l->reading);
+    return status;
+}
+
+static tacet_status parse(worker *w, size_t *records, tacet_error *err) {
+    const tacet__curate *job = w->shared->job;
+    *records = 0;
+    const tacet_status status = make_room(w, err);
+    if (status == TACET_OK && w->shared->table != NULL) {
+        return tacet_csv_rows(w->block, w->records != NULL ? w->records : w->raw->values, records, w->shared->columns,
+                              job->d, w->room, err);
+    }
+    return status != TACET_OK ? status
+                              : tacet_csv_check(w->block, w->records, records, w->shared->columns, job->d, err);
+}
+
+static tacet_status draw(worker *w, size_t k, size_t records, tacet_error *err) {
+    const tacet__curate *job = w->shared->job;
+    double *scaled = w->records != NULL ? w->records : w->raw->values;
+    tacet__curate_scale(job, scaled, records);
+    for (size_t j = 0; j < records && job->matrix != NULL; j++) {
+        tacet__gemv(false, job->dims, job->d, 1, job->matrix, job->dims, scaled + j * job->d, 0,
+                    w->raw->values + j * job->dims);
+    }
+    tacet_status status = TACET_OK;
+    if (job->settings->seeded) {
+        tacet_noise_close(w->noise);
+        status = tacet_noise_open_seeded(&w->noise, job->settings->noise_seed, k, err);
+    } else if (w->noise == NULL) {
+        status = tacet_noise_open(&w->noise, err);
+    }
+    return status != TACET_OK ? status
+                              : tacet_table_rows(w->shared->table, w->noise, w->released, w->raw, records, err);
+}
+
+/* Draws block k, prints it into its slot, and hands it in. OK also when another block has failed meanwhile. */
+static tacet_status release(worker *w, size_t k, size_t records, tacet_error *err) {
+    line *l = w->shared;
+    const tacet__curate *job = l->job;
+    if (k >= job->blocks || records != job->starts[k + 1] - job->starts[k]) {
+        return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);
+    }
+    lines *s = NULL;
+    tacet_status status = draw(w, k, records, err);
+    status = status != TACET_OK ? status : await_lines(&s, w, k, err);
+    if (s != NULL) {
+        s->size = tacet__curate_lines(job, s->text, job->starts[k], w->released, records);
+        deliver(l, s, k);
+    }
+    return status;
+}
+
+static void *work(void *user) {
+    worker *w = user;
+    line *l = w->shared;
+    while (going(l)) {
+        tacet_error err = {0};
+        size_t k = 0;
+        size_t records = 0;
+        bool found = false;
+        tacet_status status = take(w, &k, &found, &err);
+        if (status == TACET_OK && !found) {
+            break;
+        }
+        status = status != TACET_OK ? status : parse(w, &records, &err);
+        if (status == TACET_OK) {
+            status = l->table == NULL ? keep_count(l, k, records, &err) : release(w, k, records, &err);
+        }
+        if (status != TACET_OK) {
+            fail_block(l, k, status, &err);
+        }
+    }
+    return NULL;
+}
+
+/* No more threads than processors, and none for a table that is a few blocks. */
+static size_t thread_count(const tacet__curate *job) {
+    if (job->settings->threads > 0) {
+        return job->settings->threads < THREADS_MOST ? job->settings->threads : THREADS_MOST;
+    }
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t useful = job->bytes / (4 * (size_t)TACET__CSV_BLOCK) + 1;
+    const size_t most = processors < 1 ? 1 : processors > THREADS_MOST ? THREADS_MOST : (size_t)processors;
+    return useful < most ? useful : most;
+}
+
+static void drop_lines(lines *s) {
+    while (s != NULL) {
+        lines *next = s->next;
+        free(s->text);
+        free(s);
+        s = next;
+    }
+}
+
+static tacet_status run(line *l, tacet_error *err) {
+    worker workers[THREADS_MOST] = {{.shared = l}};
+    const size_t count = thread_count(l->job);
+    tacet_status status = TACET_OK;
+    l->slot_count = count * SLOTS_A_THREAD;
+    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+        workers[i].shared = l;
+        status = tacet__csv_block_open(&workers[i].block, l->csv, err);
+    }
+    if (status == TACET_OK) {
+        for (size_t i = 1; i < count; i++) { /* a thread that cannot be had is done without */
+            workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
+        }
+        (void)work(&workers[0]);
+        for (size_t i = 1; i < count; i++) {
+            if (workers[i].started) {
+                (void)pthread_join(workers[i].thread, NULL);
+            }
+        }
+        if (l->status != TACET_OK) {
+            status = tacet__fail(err, l->status, "%s", l->err.message);
+        }
+    }
+    for (size_t i = 0; i < l->slot_count; i++) {
+        drop_lines(l->slots[i]);
+    }
+    for (size_t i = 0; i < count && workers[i].shared != NULL; i++) {
+        drop_buffers(&workers[i]);
+        drop_lines(workers[i].spare);
+        tacet_noise_close(workers[i].noise);
+        tacet_csv_close(workers[i].block);
+    }
+    return status;
+}
+
+/* Counts of records into the places of the first ones, and how many there are in all. */
+static tacet_status sum_up(line *l, tacet_error *err) {
+    tacet__curate *job = l->job;
+    job->blocks = l->taken;
+    job->rows = 0;
+    if (!tacet__grow((void **)&job->starts, &l->capacity, job->blocks + 1, sizeof *job->starts)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", job->blocks);
+    }
+    for (size_t k = 0; k < job->blocks; k++) {
+        const size_t records = job->starts[k];
+        job->starts[k] = job->rows;
+        job->rows += records;
+    }
+    job->starts[job->blocks] = job->rows;
+    return TACET_OK;
+}
+
+tacet_status tacet__curate_blocks(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
+    line l = {.job = job,
+              .table = table,
+              .file = file,
+              .reading = PTHREAD_MUTEX_INITIALIZER,
+              .turns = PTHREAD_MUTEX_INITIALIZER,
+              .turned = PTHREAD_COND_INITIALIZER,
+              .failed = SIZE_MAX};
+    l.columns = TACET__ZALLOC(size_t, job->d);
+    if (l.columns == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+    }
+    tacet_status status = tacet__curate_open(&l.csv, l.columns, job, err);
+    status = status != TACET_OK ? status : run(&l, err);
+    if (status == TACET_OK && table == NULL) {
+        status = sum_up(&l, err);
+    } else if (status == TACET_OK && l.written != job->blocks) {
+        status = tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);
+    }
+    tacet_csv_close(l.csv);
+    free(l.columns);
+    return status;
+}

@@ -1,0 +1,75 @@
+/* curate_job.h - between the files of curate: what one run holds. Ring: trusted. */
+#ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_JOB_H
+#define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_JOB_H
+
+#include "io/file/folder.h"
+
+#include <tacet/io/csv.h>
+#include <tacet/dp/mechanism.h>
+#include <tacet/outsourced/trusted/curate.h>
+
+typedef struct tacet__curate {
+    const tacet_curate_settings *settings;
+    size_t d;       /* input columns */
+    size_t dims;    /* released coordinates */
+    size_t rows;    /* known after the first pass */
+    double *matrix; /* projection: dims x d; NULL otherwise */
+    int decimals;   /* of released numbers; -1: 17 digits */
+    size_t *starts; /* blocks + 1 of them: the first record of each block of the table; known after the first pass */
+    size_t blocks;
+    size_t bytes; /* of the table, about: how many threads are worth it */
+    double lo[TACET_MANIFEST_COLUMNS], hi[TACET_MANIFEST_COLUMNS], middle[TACET_MANIFEST_COLUMNS],
+        unit[TACET_MANIFEST_COLUMNS];
+    char release[TACET__PATH], unfinished[TACET__PATH], manifest[TACET__PATH], ledger[TACET__PATH];
+    char link[TACET__PATH]; /* ledger.db in the folder */
+    bool made;              /* the folder, by this run */
+    int held;               /* unfinished, locked; -1: not */
+    tacet_bound *bound;
+    tacet_mechanism *mechanism;
+    tacet_noise *noise;
+    tacet_ledger *book;
+} tacet__curate;
+
+/* Sets ledger and link. CONFLICT: the folder's link leads to the ledger of another table. */
+tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err);
+/* Sets unfinished, the one place beside the ledger, which is there already, where rows of this ticket lie before they
+ * are committed; and locks it, with whatever is in it. BUSY: another process has it. IO. */
+tacet_status tacet__curate_hold(tacet__curate *job, tacet_error *err);
+/* Empties it, to be written. NULL: it cannot be. */
+FILE *tacet__curate_draft(const tacet__curate *job);
+/* Syncs and closes it, whatever happens; its name, too, survives a crash of the machine. */
+tacet_status tacet__curate_whole(const tacet__curate *job, FILE *file, tacet_error *err);
+/* Unlocks it; an empty one is removed. */
+void tacet__curate_let_go(tacet__curate *job);
+/* Makes the folder's link to the ledger, unless the ledger lies there itself. */
+tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err);
+/* After a failure: takes away the folder that this run made, with that link, unless there is more in it. */
+void tacet__curate_leave(const tacet__curate *job);
+/* What the ledger refused, in terms of what to do about it. */
+tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status, const tacet_error *why,
+                                   tacet_error *err);
+/* Reads and checks the whole table, and counts its rows. */
+tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err);
+/* Opens the table and finds the inputs' columns. `columns` has room for d places. */
+tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, tacet_error *err);
+/* Bounds and units of the settings as arrays; d is set. */
+void tacet__curate_columns(tacet__curate *job);
+/* Records as read into scaled coordinates. */
+void tacet__curate_scale(const tacet__curate *job, double *records, size_t count);
+/* Draws the release into job->unfinished, commits it, and fills the receipt. */
+tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tacet_error *err);
+/* The published mechanism, whole table in memory; writes job->unfinished and enters it as uncovered. */
+tacet_status tacet__curate_published(tacet__curate *job, tacet_receipt *receipt, tacet_error *err);
+/* The lines of release.csv for rows of dims values, numbered from `first`; and its header. They return the bytes
+ * written. A line needs (dims + 1) (TACET__DECIMAL_BYTES + 1) bytes, the header TACET__CURATE_HEADER. */
+enum { TACET__CURATE_HEADER = 8 * (TACET_MANIFEST_COLUMNS + 1) };
+size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, const double *values, size_t rows);
+size_t tacet__curate_header(char *text, size_t size, size_t count);
+/* The fields of a question about the whole table. The text buffers must outlive the ask. */
+enum { TACET__ASK_TEXT = 2048 };
+typedef struct tacet__ask_text {
+    char what[TACET__ASK_TEXT], covered[TACET__ASK_TEXT], records[TACET__ASK_TEXT];
+} tacet__ask_text;
+void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text);
+
+#endif

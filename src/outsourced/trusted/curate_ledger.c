@@ -1,0 +1,150 @@
+/* curate_ledger.c - which ledger a release is charged to.
+ * Ring: trusted. Releases of one table add up, so they must share a ledger without anybody thinking of it: unless one
+ * is named, it lies beside the table (DATA.ledger.db), whatever folder the release goes to, and the folder gets a
+ * symbolic link to it. Where one is named, a link to it is left beside the table, for those who name none. A link holds
+ * a path and nothing of the data; the ledger itself, which has the measured values, is not in the folder that is handed
+ * out. A copy of the table elsewhere is another table: the content cannot name the ledger, because a corrected cell
+ * would then begin a new one. */
+#include "outsourced/trusted/curate_job.h"
+
+#include "core/fail.h"
+#include "dp/ledger/beside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static tacet_status copy(char out[TACET__PATH], const char *path, const char *ending, tacet_error *err) {
+    const int n = snprintf(out, TACET__PATH, "%s%s", path, ending);
+    return n >= 0 && n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
+}
+
+static const char ENDING[] = ".ledger.db";
+
+static bool same_file(const char *a, const char *b) {
+    struct stat first;
+    struct stat second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    struct stat st;
+    tacet_status status = tacet__path(job->link, s->folder, "ledger.db", err);
+    if (status != TACET_OK || s->ledger != NULL) {
+        return status != TACET_OK ? status : copy(job->ledger, s->ledger, "", err);
+    }
+    status = tacet__beside(job->ledger, s->data, ENDING, err);
+    if (status != TACET_OK || lstat(job->link, &st) != 0) {
+        return status;
+    }
+    if (S_ISREG(st.st_mode)) {
+        /* named by an earlier release into this folder; but what this table has spent elsewhere is not to be left out
+         */
+        return access(job->ledger, F_OK) != 0 || same_file(job->link, job->ledger)
+                   ? copy(job->ledger, job->link, "", err)
+                   : tacet__fail(err, TACET_CONFLICT, "%s is another ledger than the table's own, %s; name one",
+                                 job->link, job->ledger);
+    }
+    return stat(job->link, &st) != 0 || same_file(job->link, job->ledger)
+               ? TACET_OK
+               : tacet__fail(err, TACET_CONFLICT,
+                             "%s is the ledger of another table; choose another folder, or name a ledger", job->link);
+}
+
+/* The way from a folder to a file, both absolute and without links. */
+static tacet_status relative(char out[TACET__PATH], const char *folder, const char *file, tacet_error *err) {
+    size_t common = 0;
+    for (size_t i = 0;; i++) {
+        const bool folder_part = folder[i] == '/' || folder[i] == '\0';
+        if (folder_part && file[i] == '/') {
+            common = i;
+        }
+        if (folder[i] == '\0' || folder[i] != file[i]) {
+            break;
+        }
+    }
+    size_t at = 0;
+    for (const char *up = folder + common; *up != '\0'; up++) {
+        if (up[0] == '/' && up[1] != '\0' && at + 3 < TACET__PATH) {
+            memcpy(out + at, "../", 3);
+            at += 3;
+        }
+    }
+    const int n = snprintf(out + at, TACET__PATH - at, "%s", file + common + 1);
+    return n >= 0 && (size_t)n < TACET__PATH - at ? TACET_OK
+                                                  : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
+}
+
+tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err) {
+    struct stat st;
+    char way[TACET__PATH];
+    const bool counts = !job->settings->seeded && job->settings->mechanism != TACET_CURATE_PUBLISHED;
+    if (counts && tacet__beside(way, job->settings->data, ENDING, NULL) == TACET_OK) {
+        tacet__beside_note(way, job->ledger);
+    }
+    const bool there = lstat(job->link, &st) == 0;
+    if (there && (!S_ISLNK(st.st_mode) || same_file(job->link, job->ledger))) {
+        return TACET_OK; /* the ledger itself, or leading to it, or one that is not ours to replace */
+    }
+    char *folder = realpath(job->settings->folder, NULL);
+    char *file = realpath(job->ledger, NULL);
+    tacet_status status =
+        folder == NULL || file == NULL
+            ? tacet__fail(err, errno == ENOMEM ? TACET_NO_MEMORY : TACET_IO, "%s: cannot be found again", job->ledger)
+            : relative(way, folder, file, err);
+    if (status == TACET_OK && ((there && unlink(job->link) != 0) || symlink(way, job->link) != 0)) {
+        status = tacet__fail(err, TACET_IO, "%s: cannot be linked: %s", job->link, strerror(errno));
+    }
+    free(folder);
+    free(file);
+    return status;
+}
+
+void tacet__curate_leave(const tacet__curate *job) {
+    struct stat st;
+    if (!job->made) {
+        return;
+    }
+    if (lstat(job->link, &st) == 0 && S_ISLNK(st.st_mode)) {
+        (void)unlink(job->link); /* the next release makes it again */
+    }
+    (void)rmdir(job->settings->folder);
+}
+
+tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status, const tacet_error *why,
+                                   tacet_error *err) {
+    if (status == TACET_CONFLICT) {
+        return tacet__fail(err, status,
+                           "the ledger has another release under the ticket '%.40s'; another --ticket makes, and "
+                           "charges, another one",
+                           job->settings->ticket);
+    }
+    if (status != TACET_BUDGET) {
+        return tacet__fail(err, status, "%s", why->message);
+    }
+    tacet_ledger_totals totals;
+    const bool curves = job->settings->mechanism == TACET_CURATE_LAPLACE &&
+                        tacet_ledger_total(job->book, &totals, NULL) == TACET_OK &&
+                        totals.accounting == TACET_ACCOUNTING_GAUSSIAN;
+    return tacet__fail(
+        err, status, "the budget of this table, fixed by its first release, does not allow it: %.80s%s", why->message,
+        curves ? " (its ledger adds up Gaussian curves; as one, a pure eps costs several times itself)" : "");
+}
+
+tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_curate_settings *settings, tacet_error *err) {
+    tacet__curate job = {.settings = settings};
+    if (settings->data == NULL || settings->folder == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a table and a folder are needed");
+    }
+    const tacet_status status = tacet__curate_ledger_path(&job, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    return snprintf(out, size, "%s", job.ledger) < (int)size
+               ? TACET_OK
+               : tacet__fail(err, TACET_INVALID, "no room for the ledger's path");
+}

@@ -1,0 +1,198 @@
+/* curate_rows.c - records through the gate: checked in a first pass, drawn in a second.
+ * Ring: trusted. In: a CSV of raw records. Out: lines of released numbers. Constant memory; curate_blocks.c has the
+ * passes. Cost: two passes of parsing, d exact draws and d decimal conversions a record. */
+#include "outsourced/trusted/curate_job.h"
+
+#include "core/decimal.h"
+#include "core/fail.h"
+#include "outsourced/trusted/curate_blocks.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tacet/io/csvfile.h>
+#include <unistd.h>
+
+tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, tacet_error *err) {
+    tacet_status status = tacet_csv_open_file(out, job->settings->data, NULL, err);
+    for (size_t i = 0; i < job->d && status == TACET_OK; i++) {
+        status = tacet_csv_find(*out, &columns[i], job->settings->columns[i].name, err);
+    }
+    if (status != TACET_OK) {
+        tacet_csv_close(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void tacet__curate_scale(const tacet__curate *job, double *records, size_t count) {
+    const size_t d = job->d;
+    for (size_t j = 0; j < count; j++, records += d) {
+        for (size_t i = 0; i < d; i++) {
+            const double up = records[i] < job->lo[i] ? job->lo[i] : records[i];
+            const double x = up > job->hi[i] ? job->hi[i] : up;
+            records[i] = (x - job->middle[i]) / job->unit[i];
+        }
+    }
+}
+
+tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
+    struct stat st;
+    const bool there = stat(job->settings->data, &st) == 0;
+    /* A pipe would be empty the second time, when the budget is spent already. */
+    if (strcmp(job->settings->data, "-") == 0 || (there && !S_ISREG(st.st_mode))) {
+        return tacet__fail(err, TACET_INVALID, "%s: the table is read twice, so it must be a file",
+                           job->settings->data);
+    }
+    job->bytes = there ? (size_t)st.st_size : 0;
+    const tacet_status status = tacet__curate_blocks(job, NULL, NULL, err);
+    if (status == TACET_OK && job->rows == 0) {
+        return tacet__fail(err, TACET_PARSE, "%s: the table has no records", job->settings->data);
+    }
+    return status;
+}
+
+size_t tacet__curate_header(char *text, size_t size, size_t count) {
+    size_t at = (size_t)snprintf(text, size, "row");
+    for (size_t i = 0; i < count && at < size; i++) {
+        at += (size_t)snprintf(text + at, size - at, ",z%zu", i + 1);
+    }
+    return at + (size_t)snprintf(text + at, size - at, "\n");
+}
+
+/* The row's number as text, and the next one's from it: most end in another digit only. */
+typedef struct counter {
+    char digits[TACET__FIXED_BYTES + TACET__FIXED_SLACK];
+    size_t length;
+} counter;
+
+static void count_on(counter *c, size_t next) {
+    size_t i = c->length;
+    for (; i > 0 && c->digits[i - 1] == '9'; i--) {
+        c->digits[i - 1] = '0';
+    }
+    if (i > 0) {
+        c->digits[i - 1]++;
+    } else {
+        c->length = tacet__decimal_fixed(c->digits, (int64_t)next, 0);
+    }
+}
+
+size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, const double *values, size_t rows) {
+    char *at = text;
+    counter row = {.length = 0};
+    count_on(&row, first);
+    for (size_t j = 0; j < rows; j++, values += job->dims) {
+        memcpy(at, row.digits, sizeof row.digits); /* all of it, so that it is no call */
+        at += row.length;
+        count_on(&row, first + j + 1);
+        if (job->decimals >= 0) {
+            at += tacet__decimal_list(at, values, job->dims, (unsigned)job->decimals);
+        }
+        for (size_t i = 0; i < job->dims && job->decimals < 0; i++) {
+            *at++ = ',';
+            at += tacet__decimal(at, values[i], -1074); /* 17 digits */
+        }
+        *at++ = '\n';
+    }
+    return (size_t)(at - text);
+}
+
+void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
+    size_t at = 0;
+    const tacet_curate_settings *s = job->settings;
+    (void)snprintf(text->what, sizeof text->what, "release of %zu records", job->rows);
+    text->covered[0] = '\0';
+    for (size_t i = 0; i < job->d && at < sizeof text->covered; i++) {
+        at += (size_t)snprintf(text->covered + at, sizeof text->covered - at, "%s%s", i == 0 ? "" : ",",
+                               s->columns[i].name);
+    }
+    at = (size_t)snprintf(text->records, sizeof text->records, "each record, a move by up to distance 1 in units of ");
+    for (size_t i = 0; i < job->d && at < sizeof text->records; i++) {
+        at += (size_t)snprintf(text->records + at, sizeof text->records - at, "%s%s=%.17g", i == 0 ? "" : ",",
+                               s->columns[i].name, s->columns[i].unit);
+    }
+}
+
+static tacet_status draw_rows(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
+    char header[TACET__CURATE_HEADER];
+    const size_t size = tacet__curate_header(header, sizeof header, job->dims);
+    tacet_table_give(table, header, size);
+    if (fwrite(header, 1, size, file) != size) {
+        return tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
+    }
+    return tacet__curate_blocks(job, table, file, err);
+}
+
+/* A crash after the ledger's commit and before the renaming leaves the finished rows beside their place. They were
+ * committed by their hash, so they can still be told from anything else and put there. */
+static tacet_status recover(const tacet__curate *job, const tacet_receipt *receipt, tacet_error *err) {
+    crypto_generichash_state hash;
+    unsigned char found_hash[TACET_HASH_BYTES];
+    unsigned char bytes[1 << 14];
+    bool good = false;
+    FILE *file = fopen(job->unfinished, "rbe");
+    if (file != NULL) {
+        (void)crypto_generichash_init(&hash, NULL, 0, sizeof found_hash);
+        size_t got = 0;
+        while ((got = fread(bytes, 1, sizeof bytes, file)) > 0) {
+            (void)crypto_generichash_update(&hash, bytes, got);
+        }
+        (void)crypto_generichash_final(&hash, found_hash, sizeof found_hash);
+        good = !ferror(file) && memcmp(found_hash, receipt->content_hash, sizeof found_hash) == 0;
+        (void)fclose(file);
+    }
+    return good ? TACET_OK
+                : tacet__fail(err, TACET_CONFLICT,
+                              "this release was drawn already (ledger entry %llu) and is not drawn twice; "
+                              "another --ticket makes, and charges, another one",
+                              (unsigned long long)receipt->entry);
+}
+
+tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tacet_error *err) {
+    tacet__ask_text text;
+    tacet_table *table = NULL;
+    tacet_release *answered = NULL;
+    tacet__curate_describe(job, &text);
+    const tacet_ask ask = {.ledger = job->book,
+                           .noise = job->noise,
+                           .ticket = job->settings->ticket,
+                           .what = text.what,
+                           .to_whom = job->settings->to_whom,
+                           .covered_fields = text.covered,
+                           .uncovered_fields = "number and order of records",
+                           .covered_records = text.records};
+    tacet_error why = {0};
+    tacet_status status = tacet_table_open(&table, &answered, job->mechanism, &ask, job->rows, &why);
+    if (status != TACET_OK) {
+        return tacet__curate_refused(job, status, &why, err);
+    }
+    if (answered != NULL) {
+        *receipt = *tacet_release_receipt(answered);
+        tacet_release_free(answered);
+        return recover(job, receipt, err);
+    }
+    FILE *file = tacet__curate_draft(job);
+    if (file == NULL) {
+        (void)unlink(job->unfinished);
+        status = tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);
+        goto done;
+    }
+    (void)setvbuf(file, NULL, _IONBF, 0); /* blocks are large, and go out as they are */
+    status = draw_rows(job, table, file, err);
+    const tacet_status finished = tacet__curate_whole(job, file, err);
+    status = status != TACET_OK ? status : finished;
+    if (status == TACET_OK) {
+        status = tacet_table_close(table, &answered, err);
+    }
+    if (status == TACET_OK) {
+        *receipt = *tacet_release_receipt(answered);
+    } else {
+        (void)unlink(job->unfinished);
+    }
+done:
+    tacet_release_free(answered);
+    tacet_table_free(table);
+    return status;
+}

@@ -1,0 +1,96 @@
+/* curate_unfinished.c - where rows lie while they are drawn: beside the ledger, never in the folder that is handed out.
+ * Ring: trusted. A run that is killed before its commit leaves what it drew, and the same ticket then draws again
+ * (src/dp/ledger/README.md, section 2): of the two only the second may ever be seen. In the folder of the release the
+ * first would lie beside it, or in another folder when the second run names one, for anybody to average. Beside the
+ * ledger there is one place for each ticket, whatever the folder: the next run begins by emptying it, or, if the rows
+ * were committed, finds them there. Whoever draws holds a lock on it, so that there are never two drafts at once. */
+#include "outsourced/trusted/curate_job.h"
+
+#include "core/fail.h"
+#include "dp/ledger/beside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TRIES = 16 };
+
+static tacet_status set_path(tacet__curate *job, tacet_error *err) {
+    char name[TACET__TICKET_NAME + 1];
+    tacet__ticket_name(name, job->settings->ticket);
+    char *real = realpath(job->ledger, NULL); /* every name of the ledger, the folder's link too, leads to one place */
+    if (real == NULL) {
+        return tacet__fail(err, errno == ENOMEM ? TACET_NO_MEMORY : TACET_IO, "%s: cannot be found again", job->ledger);
+    }
+    const int n = snprintf(job->unfinished, TACET__PATH, "%s.%s.unfinished", real, name);
+    free(real);
+    return n >= 0 && n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
+}
+
+/* Whether the path still leads to what was opened: whoever held it before may have moved it to its place. */
+static bool is_there(int fd, const char *path) {
+    struct stat held;
+    struct stat named;
+    return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_dev == named.st_dev &&
+           held.st_ino == named.st_ino;
+}
+
+tacet_status tacet__curate_hold(tacet__curate *job, tacet_error *err) {
+    const tacet_status status = set_path(job, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    for (int i = 0; i < TRIES; i++) {
+        const int fd = open(job->unfinished, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        if (fd < 0) {
+            return tacet__fail(err, TACET_IO, "%s: cannot be written: %s", job->unfinished, strerror(errno));
+        }
+        const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+        if (locked && is_there(fd, job->unfinished)) {
+            job->held = fd;
+            return TACET_OK;
+        }
+        (void)close(fd);
+        if (!locked) {
+            break;
+        }
+    }
+    return tacet__fail(err, TACET_BUSY, "another process is drawing this release (%s)", job->unfinished);
+}
+
+FILE *tacet__curate_draft(const tacet__curate *job) {
+    struct stat st;
+    const bool new = fstat(job->held, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+    /* What an earlier run drew is gone for good before anything is drawn: no crash of the machine brings it back. */
+    const bool empty =
+        (new || (ftruncate(job->held, 0) == 0 && fsync(job->held) == 0)) && fchmod(job->held, S_IRUSR | S_IWUSR) == 0;
+    const int fd = empty ? fcntl(job->held, F_DUPFD_CLOEXEC, 0) : -1; /* the lock outlives the file's closing */
+    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (file == NULL && fd >= 0) {
+        (void)close(fd);
+    }
+    return file;
+}
+
+tacet_status tacet__curate_whole(const tacet__curate *job, FILE *file, tacet_error *err) {
+    char folder[TACET__PATH];
+    tacet_status status = tacet__file_finish(file, job->unfinished, err);
+    status = status != TACET_OK ? status : tacet__folder_of(folder, job->unfinished, err);
+    return status != TACET_OK ? status : tacet__folder_sync(folder, err);
+}
+
+void tacet__curate_let_go(tacet__curate *job) {
+    struct stat st;
+    if (job->held < 0) {
+        return;
+    }
+    if (fstat(job->held, &st) == 0 && st.st_size == 0 && is_there(job->held, job->unfinished)) {
+        (void)unlink(job->unfinished); /* nothing was drawn */
+    }
+    (void)close(job->held);
+    job->held = -1;
+}

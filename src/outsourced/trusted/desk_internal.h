@@ -1,0 +1,68 @@
+/* desk_internal.h - the inside of a desk, for its two files. Ring: trusted. */
+#ifndef TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H
+#define TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H
+
+#include <pthread.h>
+#include <tacet/dp/noise.h>
+#include <tacet/outsourced/trusted/desk.h>
+#include <time.h>
+
+typedef enum query_state { WAITING, QUEUED, RUNNING, FAILED, DONE } query_state;
+
+typedef struct query {
+    char ticket[TACET_DESK_TICKET];
+    size_t row;
+    tacet_entry entry;
+    query_state state;
+    double value; /* DONE */
+    bool offered; /* a commit was tried: a retry must offer the same bytes */
+    double offer;
+    char reason[160]; /* FAILED */
+} query;
+
+/* Somebody who is to be told what became of a query. */
+typedef struct waiter {
+    const query *query;
+    tacet_desk_told told;
+    void *user;
+    struct timespec until; /* monotonic */
+} waiter;
+
+struct tacet_desk {
+    tacet_manifest manifest;
+    tacet_ledger *ledger;
+    tacet_noise *noise; /* under the lock */
+    char *data, *evaluate;
+    double seconds, patience;
+    double *values; /* one per record; NULL: not from a column */
+    /* Under the lock: */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    query **queries; /* in the order asked */
+    size_t count, capacity;
+    uint64_t others; /* ledger entries that are no queries, as of opening */
+    bool released;   /* the ledger has the entry that the manifest names */
+    bool stopping;
+    bool worker_started, teller_started;
+    pthread_t worker; /* runs commands */
+    pthread_t teller; /* tells those who wait */
+    waiter *waiters;
+    size_t waiting, waiters_capacity;
+    bool telling; /* one is being told, without the lock */
+    bool hushed;  /* nobody waits any more */
+};
+
+/* A command is to run for it, or runs. */
+static inline bool tacet__desk_busy(const query *q) {
+    return q->state == QUEUED || q->state == RUNNING;
+}
+
+/* Under the lock, all three. */
+query *tacet__desk_find(const tacet_desk *desk, const char *ticket);
+tacet_status tacet__desk_say(const query *q, tacet_desk_reply *out, tacet_error *err);
+struct timespec tacet__desk_patience(const tacet_desk *desk); /* until when one who begins now waits */
+
+/* The teller's thread; its argument is the desk. */
+void *tacet__desk_tell(void *desk);
+
+#endif

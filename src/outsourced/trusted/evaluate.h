@@ -1,0 +1,15 @@
+/* evaluate.h - runs a command on one record: the record on its standard input, one number on its standard output.
+ * Ring: trusted. */
+#ifndef TACET_SRC_OUTSOURCED_TRUSTED_EVALUATE_H
+#define TACET_SRC_OUTSOURCED_TRUSTED_EVALUATE_H
+
+#include <stddef.h>
+#include <tacet/core/status.h>
+
+/* The record as CSV text (header and line), from malloc. NOT_FOUND past the last record. */
+tacet_status tacet__record_text(char **out, const char *data, size_t row, tacet_error *err);
+/* The command has ended, and what it started is killed, when this returns. UNSUPPORTED: it could not be run, did not
+ * end in time, died, or printed no finite number. The message says which, never what was printed. IO: no pipes. */
+tacet_status tacet__evaluate(double *out, const char *command, const char *input, double seconds, tacet_error *err);
+
+#endif

@@ -1,0 +1,459 @@
+/* definition.c - definitions of studies: strict JSON in, canonical JSON out.
+ * Ring: open. A field that is not known is refused by its name: a misspelt bound must not become a default.
+ * Cost: O(bytes). */
+#include "service/open/definition.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char FORMAT[] = "tacet-study-1";
+static const uint64_t MOST_ROUNDS = 100000000; /* a policy reserves memory for its horizon */
+static const uint64_t MOST_SECONDS = 1000000000;
+static const double LARGEST = 1e100;
+
+void tacet__definition_init(tacet__definition *def) {
+    *def = (tacet__definition){.rounds = 10000, .reward_hi = 1, .open_most = 1024, .set_most = 256, .set_size = 25};
+}
+
+void tacet__definition_clear(tacet__definition *def) {
+    if (def != NULL) {
+        free(def->description);
+        free(def->points);
+        free(def->lower);
+        free(def->upper);
+        free(def->context_lower);
+        free(def->context_upper);
+        free(def->lengthscales);
+        *def = (tacet__definition){0};
+    }
+}
+
+bool tacet__definition_name_valid(const char *name) {
+
+    const size_t length = strlen(name);
+    return length >= 1 && length <= TACET__DEFINITION_NAME && name[0] >= 'a' && name[0] <= 'z' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == length;
+}
+
+void tacet__definition_range(const tacet__definition *def, double *lo, double *hi) {
+    *lo = def->minimise ? -def->reward_hi : def->reward_lo;
+    *hi = def->minimise ? -def->reward_lo : def->reward_hi;
+}
+
+double tacet__definition_towards(const tacet__definition *def, double value) {
+    return def->minimise ? -value : value;
+}
+
+double tacet__definition_back(const tacet__definition *def, double value) {
+    return def->minimise ? -value : value;
+}
+
+/* --- reading: the first field that is not as it should be is named, all later ones are passed over ---------------- */
+
+typedef struct reading {
+    tacet_error *err;
+    tacet_status status;
+} reading;
+
+static void complain(reading *r, const char *field, const char *rule) {
+    if (r->status == TACET_OK) {
+        r->status = tacet__fail(r->err, TACET_PARSE, "study: field '%.64s' %s", field, rule);
+    }
+}
+
+static void out_of_memory(reading *r) {
+    if (r->status == TACET_OK) {
+        r->status = tacet__fail(r->err, TACET_NO_MEMORY, "out of memory reading a study");
+    }
+}
+
+/* Every key must be one of the names, which end with a NULL. */
+static void only(reading *r, json_t *object, const char *const *names) {
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach(object, key, value) {
+        size_t i = 0;
+        while (names[i] != NULL && strcmp(names[i], key) != 0) {
+            i++;
+        }
+        if (names[i] == NULL) {
+            complain(r, key, "is not known");
+        }
+    }
+}
+
+static double real_of(reading *r, const json_t *value, const char *field, double missing) {
+    if (value == NULL && isfinite(missing)) {
+        return missing;
+    }
+    if (!json_is_number(value)) {
+        complain(r, field, "must be a number");
+        return 0;
+    }
+    const double number = json_number_value(value);
+    if (!(fabs(number) <= LARGEST)) {
+        complain(r, field, "must be a number of at most 1e100");
+        return 0;
+    }
+    return number;
+}
+
+static uint64_t whole_of(reading *r, const json_t *object, const char *field, uint64_t missing, uint64_t least,
+                         uint64_t most) {
+    const json_t *value = json_object_get(object, field);
+    if (value == NULL) {
+        return missing;
+    }
+    if (!json_is_integer(value) || json_integer_value(value) < 0) {
+        complain(r, field, "must be a whole number");
+        return missing;
+    }
+    const uint64_t number = (uint64_t)json_integer_value(value);
+    if (number < least || number > most) {
+        complain(r, field, "is out of range");
+    }
+    return number;
+}
+
+static void word_of(reading *r, char out[TACET__DEFINITION_WORD], const json_t *object, const char *field,
+                    const char *missing) {
+    const json_t *value = json_object_get(object, field);
+    const char *text = value == NULL ? missing : json_string_value(value);
+    if (text == NULL || strlen(text) >= TACET__DEFINITION_WORD) {
+        complain(r, field, "must be a short text");
+        return;
+    }
+    memcpy(out, text, strlen(text) + 1);
+}
+
+/* One of two words; the first is the default. */
+static bool second_of(reading *r, const json_t *object, const char *field, const char *first, const char *second,
+                      bool required) {
+    const json_t *value = json_object_get(object, field);
+    if (value == NULL && !required) {
+        return false;
+    }
+    const char *text = json_string_value(value);
+    if (text == NULL || (strcmp(text, first) != 0 && strcmp(text, second) != 0)) {
+        char rule[80];
+        (void)snprintf(rule, sizeof rule, "must be \"%s\" or \"%s\"", first, second);
+        complain(r, field, rule);
+        return false;
+    }
+    return strcmp(text, second) == 0;
+}
+
+static json_t *object_of(reading *r, const json_t *root, const char *field, const char *const *names) {
+    json_t *value = json_object_get(root, field);
+    if (!json_is_object(value)) {
+        complain(r, field, "must be an object");
+        return NULL;
+    }
+    only(r, value, names);
+    return value;
+}
+
+/* An array of least … most numbers into *out (from malloc). */
+static size_t reals_of(reading *r, double **out, const json_t *value, const char *field, size_t least, size_t most) {
+    const size_t count = json_array_size(value);
+    if (!json_is_array(value) || count < least || count > most) {
+        complain(r, field, "must be an array of numbers, of the right length");
+        return 0;
+    }
+    *out = TACET__ZALLOC(double, count);
+    if (*out == NULL) {
+        out_of_memory(r);
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        (*out)[i] = real_of(r, json_array_get(value, i), field, (double)NAN);
+    }
+    return count;
+}
+
+static void read_points(reading *r, tacet__definition *s, const json_t *points) {
+    s->count = json_array_size(points);
+    s->d = json_array_size(json_array_get(points, 0));
+    if (!json_is_array(points) || s->count < 2 || s->count > TACET__DEFINITION_ARMS || s->d < 1 ||
+        s->d > TACET__DEFINITION_DIMS) {
+        complain(r, "domain.points", "must be 2 to 4096 points of 1 to 64 numbers each");
+        return;
+    }
+    s->points = TACET__ZALLOC(double, s->d * s->count);
+    if (s->points == NULL) {
+        out_of_memory(r);
+        return;
+    }
+    for (size_t i = 0; i < s->count && r->status == TACET_OK; i++) {
+        const json_t *point = json_array_get(points, i);
+        if (json_array_size(point) != s->d) {
+            complain(r, "domain.points", "must have equally many numbers in every point");
+        }
+        for (size_t c = 0; c < s->d && r->status == TACET_OK; c++) {
+            s->points[i * s->d + c] = real_of(r, json_array_get(point, c), "domain.points", (double)NAN);
+        }
+    }
+}
+
+/* Lower and upper bounds; how many coordinates they have. */
+static size_t read_box(reading *r, double **lower, double **upper, const json_t *object, const char *field) {
+    const size_t d = reals_of(r, lower, json_object_get(object, "lower"), field, 1, TACET__DEFINITION_DIMS);
+    if (d > 0) {
+        (void)reals_of(r, upper, json_object_get(object, "upper"), field, d, d);
+    }
+    const bool both = r->status == TACET_OK && *lower != NULL && *upper != NULL;
+    for (size_t i = 0; both && i < d; i++) {
+        if (!((*lower)[i] < (*upper)[i])) {
+            complain(r, field, "needs every lower bound below its upper bound");
+        }
+    }
+    return d;
+}
+
+static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
+    static const char *const NAMES[] = {"points", "lower", "upper", "context", NULL};
+    static const char *const BOUNDS[] = {"lower", "upper", NULL};
+    const json_t *domain = object_of(r, root, "domain", NAMES);
+    const json_t *points = json_object_get(domain, "points");
+    if (domain == NULL) {
+        return;
+    }
+    if (json_object_get(domain, "context") != NULL) {
+        const json_t *context = object_of(r, domain, "context", BOUNDS);
+        s->context_dim = read_box(r, &s->context_lower, &s->context_upper, context, "domain.context");
+    }
+    if (points == NULL) {
+        s->d = read_box(r, &s->lower, &s->upper, domain, "domain bounds");
+        return;
+    }
+    if (json_object_get(domain, "lower") != NULL || json_object_get(domain, "upper") != NULL) {
+        complain(r, "domain", "has either points, or lower and upper bounds");
+    }
+    read_points(r, s, points);
+}
+
+static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
+    static const char *const CENTRAL[] = {"kernel", "lengthscale", "reward", NULL};
+    static const char *const LOCAL[] = {"kernel", "lengthscale", "reward", "mean", "bound", "noise", NULL};
+    const bool local = s->trust == TACET_TRUST_LOCAL;
+    const json_t *prior = object_of(r, root, "prior", local ? LOCAL : CENTRAL);
+    double *reward = NULL;
+    if (prior == NULL) {
+        return;
+    }
+    word_of(r, s->kernel, prior, "kernel", "matern52");
+    const json_t *scale = json_object_get(prior, "lengthscale");
+    if (json_is_number(scale)) {
+        s->lengthscales = TACET__ZALLOC(double, 1);
+        s->lengthscale_count = 1;
+        if (s->lengthscales == NULL) {
+            out_of_memory(r);
+            return;
+        }
+        s->lengthscales[0] = real_of(r, scale, "prior.lengthscale", (double)NAN);
+    } else {
+        s->lengthscale_count =
+            reals_of(r, &s->lengthscales, scale, "prior.lengthscale", 1, 2 * (size_t)TACET__DEFINITION_DIMS);
+    }
+    for (size_t i = 0; r->status == TACET_OK && i < s->lengthscale_count; i++) {
+        if (!(s->lengthscales[i] > 0)) {
+            complain(r, "prior.lengthscale", "must be above 0");
+        }
+    }
+    if (r->status == TACET_OK && s->lengthscale_count != 1 && s->lengthscale_count != s->d + s->context_dim) {
+        complain(r, "prior.lengthscale", "must be one number, or one for each coordinate");
+    }
+    if (reals_of(r, &reward, json_object_get(prior, "reward"), "prior.reward", 2, 2) == 2) {
+        s->reward_lo = reward[0];
+        s->reward_hi = reward[1];
+        if (!(reward[0] < reward[1])) {
+            complain(r, "prior.reward", "must be [lo, hi] with lo below hi");
+        }
+    }
+    free(reward);
+    if (local) {
+        const double half = (s->reward_hi - s->reward_lo) / 2;
+        s->mean = real_of(r, json_object_get(prior, "mean"), "prior.mean", s->reward_lo + half);
+        s->bound = real_of(r, json_object_get(prior, "bound"), "prior.bound", half);
+        s->noise = real_of(r, json_object_get(prior, "noise"), "prior.noise", half);
+        if (!(s->bound > 0) || !(s->noise >= 0)) {
+            complain(r, "prior", "needs a bound above 0 and a noise of at least 0");
+        }
+    }
+}
+
+static void read_budget(reading *r, tacet__definition *s, const json_t *root) {
+    static const char *const LOCAL[] = {"eps", NULL};
+    static const char *const CENTRAL[] = {"eps", "delta", NULL};
+    const bool local = s->trust == TACET_TRUST_LOCAL;
+    const json_t *budget = object_of(r, root, "budget", local ? LOCAL : CENTRAL);
+    if (budget == NULL) {
+        return;
+    }
+    s->eps = real_of(r, json_object_get(budget, "eps"), "budget.eps", (double)NAN);
+    if (!(s->eps > 0)) {
+        complain(r, "budget.eps", "must be above 0");
+    }
+    if (!local) {
+        s->delta = real_of(r, json_object_get(budget, "delta"), "budget.delta", 0);
+        if (!(s->delta >= 0 && s->delta < 1)) {
+            complain(r, "budget.delta", "must be at least 0 and below 1");
+        }
+    }
+}
+
+static void read_options(reading *r, tacet__definition *s, const json_t *root) {
+    static const char *const LOCAL[] = {"randomizer", "parameters", "ticket_seconds", NULL};
+    static const char *const CENTRAL[] = {"open_most", "set_most", "set_size",       "features", "released",
+                                          "coin_seed", "learn",    "ticket_seconds", NULL};
+    const bool local = s->trust == TACET_TRUST_LOCAL;
+    const json_t *options = json_object_get(root, "options");
+    if (options != NULL) {
+        options = object_of(r, root, "options", local ? LOCAL : CENTRAL);
+    }
+    s->ticket_seconds = whole_of(r, options, "ticket_seconds", 0, 1, MOST_SECONDS);
+    if (local) {
+        word_of(r, s->randomizer, options, "randomizer", "hybrid");
+        word_of(r, s->parameters, options, "parameters", "tight");
+        return;
+    }
+    s->open_most = (size_t)whole_of(r, options, "open_most", s->open_most, 1, 100000);
+    s->set_most = (size_t)whole_of(r, options, "set_most", s->set_most, 1, TACET__DEFINITION_ARMS);
+    s->set_size = (size_t)whole_of(r, options, "set_size", s->set_size, 1, TACET__DEFINITION_ARMS);
+    s->features = (size_t)whole_of(r, options, "features", 25, 1, 500);
+    s->released = (size_t)whole_of(r, options, "released", s->features < 15 ? s->features : 15, 1, s->features);
+    s->coin_seed = whole_of(r, options, "coin_seed", 1, 0, INT64_MAX);
+    s->learn = whole_of(r, options, "learn", (s->rounds + 1) / 2, 1, s->rounds);
+}
+
+static void read_study(reading *r, tacet__definition *s, json_t *root) {
+    static const char *const NAMES[] = {"format", "name",   "description", "trust", "policy",  "direction",
+                                        "rounds", "budget", "domain",      "prior", "options", NULL};
+    only(r, root, NAMES);
+    const json_t *format = json_object_get(root, "format");
+    if (format != NULL && (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0)) {
+        complain(r, "format", "must be \"tacet-study-1\"");
+    }
+    const char *name = json_string_value(json_object_get(root, "name"));
+    if (name == NULL || !tacet__definition_name_valid(name)) {
+        complain(r, "name", "must be 1 to 48 of a-z 0-9 _ - and begin with a letter");
+    } else {
+        memcpy(s->name, name, strlen(name) + 1);
+    }
+    const json_t *description = json_object_get(root, "description");
+    const char *text = description == NULL ? "" : json_string_value(description);
+    if (text == NULL || strlen(text) > TACET__DEFINITION_TEXT) {
+        complain(r, "description", "must be a text of at most 1000 bytes");
+    } else if ((s->description = strdup(text)) == NULL) {
+        out_of_memory(r);
+    }
+    s->trust = second_of(r, root, "trust", "local", "central", true) ? TACET_TRUST_CENTRAL : TACET_TRUST_LOCAL;
+    word_of(r, s->policy, root, "policy", s->trust == TACET_TRUST_LOCAL ? "ucb" : "joint");
+    s->minimise = second_of(r, root, "direction", "maximise", "minimise", false);
+    s->rounds = whole_of(r, root, "rounds", s->rounds, 1, MOST_ROUNDS);
+    read_budget(r, s, root);
+    read_domain(r, s, root);
+    read_prior(r, s, root);
+    read_options(r, s, root);
+}
+
+tacet_status tacet__definition_decode(tacet__definition *out, const char *text, size_t length, tacet_error *err) {
+    tacet__definition_init(out);
+    if (length > TACET__DEFINITION_BYTES) {
+        return tacet__fail(err, TACET_PARSE, "study: the definition is too large");
+    }
+    json_error_t where;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
+    reading r = {.err = err, .status = TACET_OK};
+    if (!json_is_object(root)) {
+        r.status = root != NULL ? tacet__fail(err, TACET_PARSE, "study: must be a JSON object")
+                   : json_error_code(&where) == json_error_out_of_memory
+                       ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a study")
+                       : tacet__fail(err, TACET_PARSE, "study: not JSON at line %d: %.80s", where.line, where.text);
+    } else {
+        read_study(&r, out, root);
+    }
+    json_decref(root);
+    if (r.status != TACET_OK) {
+        tacet__definition_clear(out);
+    }
+    return r.status;
+}
+
+/* --- writing -------------------------------------------------------------------------------------------------------*/
+
+json_t *tacet__reals_json(const double *values, size_t count) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < count && array != NULL; i++) {
+        if (json_array_append_new(array, json_real(values[i])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static json_t *points_json(const tacet__definition *s) {
+    json_t *points = json_array();
+    for (size_t i = 0; i < s->count && points != NULL; i++) {
+        if (json_array_append_new(points, tacet__reals_json(s->points + i * s->d, s->d)) != 0) {
+            json_decref(points);
+            return NULL;
+        }
+    }
+    return points;
+}
+
+static json_t *domain_json(const tacet__definition *s) {
+    json_t *domain = s->count > 0 ? json_pack("{so}", "points", points_json(s))
+                                  : json_pack("{so so}", "lower", tacet__reals_json(s->lower, s->d), "upper",
+                                              tacet__reals_json(s->upper, s->d));
+    if (domain != NULL && s->context_dim > 0 &&
+        json_object_set_new(domain, "context",
+                            json_pack("{so so}", "lower", tacet__reals_json(s->context_lower, s->context_dim), "upper",
+                                      tacet__reals_json(s->context_upper, s->context_dim))) != 0) {
+        json_decref(domain);
+        return NULL;
+    }
+    return domain;
+}
+
+static json_t *prior_json(const tacet__definition *s) {
+    json_t *prior =
+        json_pack("{ss so s[ff]}", "kernel", s->kernel, "lengthscale",
+                  tacet__reals_json(s->lengthscales, s->lengthscale_count), "reward", s->reward_lo, s->reward_hi);
+    if (prior != NULL && s->trust == TACET_TRUST_LOCAL &&
+        (json_object_set_new(prior, "mean", json_real(s->mean)) != 0 ||
+         json_object_set_new(prior, "bound", json_real(s->bound)) != 0 ||
+         json_object_set_new(prior, "noise", json_real(s->noise)) != 0)) {
+        json_decref(prior);
+        return NULL;
+    }
+    return prior;
+}
+
+tacet_status tacet__definition_encode(const tacet__definition *s, char **out, tacet_error *err) {
+    const bool local = s->trust == TACET_TRUST_LOCAL;
+    json_t *budget = local ? json_pack("{sf}", "eps", s->eps) : json_pack("{sf sf}", "eps", s->eps, "delta", s->delta);
+    json_t *options = local ? json_pack("{ss ss}", "randomizer", s->randomizer, "parameters", s->parameters)
+                            : json_pack("{sI sI sI sI sI sI sI}", "open_most", (json_int_t)s->open_most, "set_most",
+                                        (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
+                                        (json_int_t)s->features, "released", (json_int_t)s->released, "coin_seed",
+                                        (json_int_t)s->coin_seed, "learn", (json_int_t)s->learn);
+    if (s->ticket_seconds > 0 && options != NULL) { /* left out where it does not apply */
+        (void)json_object_set_new(options, "ticket_seconds", json_integer((json_int_t)s->ticket_seconds));
+    }
+    json_t *root =
+        json_pack("{ss ss ss ss ss ss sI so so so so}", "format", FORMAT, "name", s->name, "description",
+                  s->description != NULL ? s->description : "", "trust", local ? "local" : "central", "policy",
+                  s->policy, "direction", s->minimise ? "minimise" : "maximise", "rounds", (json_int_t)s->rounds,
+                  "budget", budget, "options", options, "domain", domain_json(s), "prior", prior_json(s));
+    *out = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(root);
+    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory writing a study");
+}

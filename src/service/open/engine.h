@@ -1,0 +1,112 @@
+/* engine.h - studies at work: takes jobs from any thread, answers each once what it did is durable.
+ *
+ * Every study in use has one worker thread, which owns its policy and its connection to the store. It takes all jobs
+ * that wait (up to batch_most), opens one transaction under the study's lock, applies what other processes appended,
+ * applies the jobs, appends their events, commits, and only then answers. When a commit fails, or nobody knows whether
+ * it did, the policy in memory is thrown away and made again from the store before anything more is answered.
+ * docs/service.md has the argument. Ring: open. */
+#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_H
+#define TACET_SRC_SERVICE_OPEN_ENGINE_H
+
+#include "service/open/metrics.h"
+#include "service/open/policies.h"
+#include "service/open/store.h"
+#include "service/open/ticket.h"
+
+#include <jansson.h>
+
+enum {
+    TACET__SNAPSHOT_EVENTS = 4096
+}; /* between snapshots of a policy, at least; a start replays at most a few more */
+
+typedef enum tacet__job_kind {
+    TACET__JOB_SUGGEST,
+    TACET__JOB_OBSERVE,
+    TACET__JOB_LOOK,        /* at a ticket; with `wait`: until it was observed */
+    TACET__JOB_STATUS,      /* -> body */
+    TACET__JOB_RELEASE,     /* -> number, body */
+    TACET__JOB_GET_RELEASE, /* number -> body */
+    TACET__JOB_LEDGER,      /* -> body */
+    TACET__JOB_ARCHIVE
+} tacet__job_kind;
+
+typedef struct tacet__job {
+    tacet__job_kind kind;
+    /* Asked. */
+    char key[TACET__EVENT_KEY_MOST + 1]; /* SUGGEST: makes a retry harmless; "": none */
+    double *points;                      /* SUGGEST: d x count; owned, wiped when the job is freed; NULL: none */
+    size_t d, count;
+    double *context; /* SUGGEST: context_dim numbers; owned, wiped when the job is freed; NULL: none */
+    size_t context_dim;
+    char ticket[TACET__TICKET_TEXT]; /* OBSERVE, LOOK; set by SUGGEST */
+    double value;                    /* OBSERVE: in the client's units */
+    double wait;                     /* LOOK: seconds */
+    uint64_t number;                 /* GET_RELEASE; set by RELEASE */
+    /* Answered. */
+    tacet_status status;
+    tacet_error err;
+    bool repeated; /* the answer was given before */
+    bool clipped;  /* OBSERVE of a central study: the reward was out of range; for its own client only */
+    bool observed; /* LOOK */
+    bool expired;  /* LOOK; OBSERVE: why it was refused */
+    uint64_t index;
+    double action[TACET__DEFINITION_DIMS]; /* SUGGEST, and LOOK over a fixed domain */
+    size_t action_size;
+    json_t *body;
+    void (*done)(struct tacet__job *job); /* called once, on any thread; the job is its own from then on */
+    void *user;
+    /* The engine's. */
+    struct tacet__job *next;
+    uint64_t seq;
+    double deadline;
+} tacet__job;
+
+typedef struct tacet__engine_settings {
+    tacet__studies_settings store;
+    const tacet__policy_kind *const *kinds;
+    size_t batch_most; /* 0: 64 */
+    tacet__metrics *metrics;
+    void (*log)(void *user, const char *message); /* may be NULL; called from any thread; no values in it */
+    void *log_user;
+    uint64_t (*clock)(void); /* seconds since 1970, by which tickets expire; NULL: the system's. For tests */
+} tacet__engine_settings;
+
+typedef struct tacet__engine tacet__engine;
+
+/* Opens the store once, to see that it can be. Errors of tacet__studies_open. The settings' texts are borrowed. */
+tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_settings *settings, tacet_error *err);
+/* Answers what is in hand with BUSY, saves every policy that has events its newest snapshot does not have, ends the
+ * workers. NULL is allowed. */
+void tacet__engine_close(tacet__engine *engine);
+/* From now on every job is answered BUSY, those that wait at once. Returns before they are: tacet__engine_drain waits
+ * until every job that was taken is answered. Both before the wire is stopped. */
+void tacet__engine_stop(tacet__engine *engine);
+void tacet__engine_drain(tacet__engine *engine);
+
+tacet__job *tacet__job_create(tacet__job_kind kind); /* NULL: out of memory */
+void tacet__job_free(tacet__job *job);               /* wipes; NULL is allowed */
+/* Takes the job; job->done is called, perhaps before this returns. Status of the job: NOT_FOUND: no such study, ticket
+ * or release. INVALID: what was asked. CONFLICT: the ticket has another value, the key another decision set or context.
+ * STATE: archived, the horizon is over, nothing learnt yet, the ticket has expired (then job->expired, too). IO, BUSY:
+ * try again. CORRUPT. */
+void tacet__engine_submit(tacet__engine *engine, const char *study, tacet__job *job);
+
+/* Adds a study: definition checked against the kinds, first state of a central policy stored, its budget charged.
+ * A retry after a failure is harmless. `out` (may be NULL) receives the canonical definition, from malloc. */
+tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **out, const char *definition, size_t size,
+                               tacet_error *err);
+
+/* Saves the policy of a study as of its newest event; beside servers that run, or without them. `replayed`: how many
+ * events the newest snapshot before did not have; `events`: how many there are. CORRUPT: they cannot be replayed here.
+ */
+tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t *replayed, uint64_t *events,
+                                const char *name, tacet_error *err);
+
+/* The token behind a text, from memory for a few seconds; NOT_FOUND: none. Any thread. */
+tacet_status tacet__engine_token(tacet__engine *engine, tacet__token *out, const char *text, tacet_error *err);
+/* Walks over the studies. Any thread. */
+tacet_status tacet__engine_list(tacet__engine *engine, tacet__study_fn *fn, void *user, tacet_error *err);
+/* OK when the store can be read. */
+tacet_status tacet__engine_health(tacet__engine *engine, tacet_error *err);
+
+#endif

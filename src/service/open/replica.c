@@ -1,0 +1,486 @@
+/* replica.c - a study in memory: its policy as of some event of the log, and what jobs do to it.
+ * Ring: open. Replay: what a policy suggests is a function of the events before it, so each replayed suggestion must
+ * come out as it was stored, and a study where it does not is stopped. Cost: O(policy) a job or an event. */
+#include "service/open/replica.h"
+
+#include "core/fail.h"
+#include "service/open/round.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the policy in memory ----------------------------------------------------------------------------------------- */
+
+void tacet__replica_unload(tacet__replica *r) {
+    if (r->loaded) {
+        atomic_fetch_sub_explicit(&r->settings->metrics->studies, 1, memory_order_relaxed);
+    }
+    tacet__learner_free(r->kind, &r->learner);
+    tacet__definition_clear(&r->def);
+    r->loaded = false;
+}
+
+static tacet_status connect_store(tacet__replica *r, tacet_error *err) {
+    if (r->store != NULL) {
+        return TACET_OK;
+    }
+    tacet__studies_settings s = r->settings->store;
+    s.create = false;
+    return tacet__studies_open(&r->store, &s, err);
+}
+
+/* The policy as of the newest snapshot; begin then reads what came after. */
+static tacet_status load(tacet__replica *r, tacet_error *err) {
+    tacet_blob snapshot;
+    tacet_blob ledger;
+    uint64_t seq = 0;
+    tacet_blob_init(&snapshot);
+    tacet_blob_init(&ledger);
+    tacet_status status = connect_store(r, err);
+    status = status != TACET_OK ? status : tacet__studies_get(r->store, &r->study, r->name, err);
+    if (status == TACET_OK) {
+        status =
+            tacet__definition_decode(&r->def, (const char *)r->study.definition.data, r->study.definition.size, err);
+    }
+    if (status == TACET_OK && (r->kind = tacet__policy_find(r->settings->kinds, &r->def)) == NULL) {
+        status = tacet__fail(err, TACET_NOT_FOUND, "this server does not serve studies of this kind");
+    }
+    const bool central = status == TACET_OK && r->def.trust == TACET_TRUST_CENTRAL;
+    if (central) {
+        /* A trusted store that was put back to an older state is found here, before anything is drawn from it. */
+        status = tacet__studies_project(r->store, &r->study, err);
+        status = status != TACET_OK ? status : tacet__studies_ledger(r->store, &ledger, r->name, err);
+    }
+    if (status == TACET_OK) {
+        tacet_error none = {0};
+        status = tacet__studies_get_snapshot(r->store, &r->study, &snapshot, &seq, &none);
+        if (status == TACET_NOT_FOUND && !central) {
+            seq = 0;
+            status = TACET_OK;
+        } else if (status == TACET_NOT_FOUND) {
+            status = tacet__fail(err, TACET_STATE, "the study was not created to its end: create it again");
+        } else if (status != TACET_OK) {
+            status = tacet__fail(err, status, "%s", none.message);
+        }
+    }
+    if (status == TACET_OK) {
+        status = tacet__policy_create(r->kind, &r->learner, &r->def, central ? (const char *)ledger.data : NULL,
+                                      snapshot.data, snapshot.size, err);
+    }
+    const size_t snapshot_size = snapshot.size;
+    tacet_blob_clear(&snapshot);
+    tacet_blob_clear(&ledger);
+    if (status != TACET_OK) {
+        tacet__definition_clear(&r->def);
+        return status;
+    }
+    r->loaded = true;
+    r->settled = r->next_due = 0;
+    r->applied = r->saved = seq;
+    r->saved_size = snapshot_size;
+    tacet__metrics_add(&r->settings->metrics->rebuilds, 1);
+    tacet__metrics_add(&r->settings->metrics->studies, 1);
+    return TACET_OK;
+}
+
+/* Long polls of a suggestion that was observed, or has expired, are answered at the end of the batch. */
+static void notice(tacet__replica *r, uint64_t suggestion, bool expired) {
+    for (tacet__job *job = r->waiting; job != NULL; job = job->next) {
+        if (job->seq == suggestion) {
+            job->observed = !expired;
+            job->expired = expired;
+        }
+    }
+}
+
+/* One event of the log into the policy. */
+static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) {
+    tacet__replica *r = user;
+    tacet_error inner = {0};
+    tacet_status status = TACET_OK;
+    if (e->kind == TACET__EVENT_SUGGEST) {
+        tacet__round round;
+        tacet_suggestion s = {0};
+        status = tacet__round_decode(&round, e->body, e->body_size, &inner);
+        status = status != TACET_OK
+                     ? status
+                     : tacet_policy_suggest(r->learner.policy, &s, round.numbers != NULL ? &round.round : NULL, &inner);
+        tacet__round_clear(&round);
+        if (status == TACET_OK && (s.ticket != e->number || s.index != e->index)) {
+            return tacet__fail(err, TACET_CORRUPT, "event %llu: the policy does not suggest what was suggested",
+                               (unsigned long long)e->seq);
+        }
+    } else if (e->kind == TACET__EVENT_OBSERVE) {
+        status =
+            tacet_policy_observe(r->learner.policy, e->number, tacet__definition_towards(&r->def, e->value), &inner);
+        notice(r, e->of, false);
+    } else if (e->kind == TACET__EVENT_EXPIRE) {
+        status = tacet_policy_drop(r->learner.policy, e->number, &inner);
+        notice(r, e->of, true);
+    }
+    if (status == TACET_NO_MEMORY || status == TACET_IO || status == TACET_BUSY) {
+        return tacet__fail(err, status, "%s", inner.message);
+    }
+    if (status != TACET_OK) {
+        return tacet__fail(err, TACET_CORRUPT, "event %llu cannot be replayed: %s", (unsigned long long)e->seq,
+                           inner.message);
+    }
+    r->applied = e->seq;
+    return TACET_OK;
+}
+
+/* Lock, and the policy up to the head of the log. */
+tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
+    tacet_status status = r->loaded ? TACET_OK : load(r, err);
+    if (status == TACET_CONFLICT || status == TACET_INVALID || status == TACET_PARSE) {
+        status = TACET_CORRUPT; /* what is stored does not fit itself or the ledger */
+    }
+    status = status != TACET_OK ? status : tacet__studies_begin(r->store, &r->study, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (r->study.head < r->applied) {
+        status = tacet__fail(err, TACET_CORRUPT, "the store has fewer events than were committed to it");
+    } else if (r->study.head > r->applied) {
+        status = tacet__studies_read(r->store, &r->study, r->applied + 1, replay, r, err);
+    }
+    if (status != TACET_OK) {
+        tacet__studies_rollback(r->store);
+        tacet__replica_unload(r);
+    }
+    return status;
+}
+
+/* --- jobs --------------------------------------------------------------------------------------------------------- */
+
+static tacet_status append(tacet__replica *r, tacet__batch *b, tacet__event *event) {
+    const tacet_status status = tacet__studies_append(r->store, &r->study, event, &b->err);
+    b->broken = status != TACET_OK;
+    b->wrote = true;
+    return status;
+}
+
+static void show_action(const tacet__replica *r, tacet__job *job) {
+    const double *from = r->def.count > 0 ? r->def.points : job->points;
+    const size_t available = r->def.count > 0 ? r->def.count : job->count;
+    job->action_size = 0;
+    if (from != NULL && job->index < available) {
+        memcpy(job->action, from + job->index * r->def.d, r->def.d * sizeof(double));
+        job->action_size = r->def.d;
+    }
+}
+
+typedef struct body_check {
+    const tacet_blob *body;
+    bool same;
+} body_check;
+
+static bool same_bytes(const tacet_blob *body, const void *bytes, size_t size) {
+    return size == body->size && (size == 0 || memcmp(bytes, body->data, size) == 0);
+}
+
+static tacet_status compare_body(const tacet__event *e, void *user, tacet_error *err) {
+    body_check *c = user;
+    c->same = same_bytes(c->body, e->body, e->body_size);
+    if (!c->same && e->body_size > 0) {
+        /* It may be the same in the bytes of an older version. */
+        tacet__round round;
+        tacet_blob again;
+        tacet_blob_init(&again);
+        tacet_status status = tacet__round_decode(&round, e->body, e->body_size, err);
+        status = status != TACET_OK ? status : tacet__round_encode(&again, &round.round, err);
+        c->same = status == TACET_OK && same_bytes(c->body, again.data, again.size);
+        tacet__round_clear(&round);
+        tacet_blob_clear(&again);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
+    return TACET_STATE; /* one event is enough */
+}
+
+/* A key that was used before gets the answer it had, provided it asks for the same. */
+static tacet_status repeat(tacet__replica *r, tacet__job *job, const tacet_blob *body, const tacet__suggestion *old) {
+    body_check c = {.body = body};
+    const tacet_status status = tacet__studies_read(r->store, &r->study, old->event.seq, compare_body, &c, &job->err);
+    if (status != TACET_STATE) {
+        return status != TACET_OK ? status
+                                  : tacet__fail(&job->err, TACET_CORRUPT, "a suggestion is missing in the log");
+    }
+    tacet_error_clear(&job->err);
+    if (!c.same) {
+        return tacet__fail(&job->err, TACET_CONFLICT, "the key was used before with another decision set or context");
+    }
+    job->seq = old->event.seq;
+    job->index = old->event.index;
+    job->repeated = true;
+    return TACET_OK;
+}
+
+static tacet_status check_round(const tacet__replica *r, const tacet__job *job, tacet_error *err) {
+    if (!r->kind->sets && job->points != NULL) {
+        return tacet__fail(err, TACET_INVALID, "the study has a fixed domain: a decision set is not taken");
+    }
+    if (r->kind->sets && job->points == NULL) {
+        return tacet__fail(err, TACET_INVALID, "the study needs a decision set each round");
+    }
+    if (!r->kind->contextual && job->context != NULL) {
+        return tacet__fail(err, TACET_INVALID, "the study takes no context");
+    }
+    if (r->kind->contextual && (job->context == NULL || job->context_dim != r->def.context_dim)) {
+        return tacet__fail(err, TACET_INVALID, "the study needs a context of %zu numbers each round",
+                           r->def.context_dim);
+    }
+    if (r->kind->sets && job->count > r->def.set_most) {
+        return tacet__fail(err, TACET_INVALID, "a decision set may have at most %zu arms", r->def.set_most);
+    }
+    return TACET_OK;
+}
+
+static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    tacet_blob body;
+    tacet__suggestion old;
+    tacet_blob_init(&body);
+    const tacet_round round = {.points = job->points,
+                               .ld = job->d,
+                               .d = job->d,
+                               .count = job->count,
+                               .context = job->context,
+                               .context_dim = job->context_dim};
+    const bool brings = job->points != NULL || job->context != NULL;
+    tacet_status status = check_round(r, job, &job->err);
+    if (status == TACET_OK && brings) {
+        status = tacet__round_encode(&body, &round, &job->err);
+    }
+    if (status == TACET_OK && job->key[0] != '\0') {
+        tacet_error none = {0};
+        status = tacet__studies_by_key(r->store, &r->study, &old, job->key, strlen(job->key), &none);
+        if (status == TACET_OK) {
+            status = repeat(r, job, &body, &old);
+            goto done;
+        }
+        status = status == TACET_NOT_FOUND ? TACET_OK : tacet__fail(&job->err, status, "%s", none.message);
+    }
+    if (status == TACET_OK && r->study.state == TACET__STUDY_ARCHIVED) {
+        status = tacet__fail(&job->err, TACET_STATE, "the study is archived");
+    }
+    if (status != TACET_OK) {
+        goto done;
+    }
+    tacet_suggestion s = {0};
+    status = tacet_policy_suggest(r->learner.policy, &s, brings ? &round : NULL, &job->err);
+    if (status == TACET_CONFLICT) {
+        /* The ledger knows of a release that this history did not make: not the client's conflict. */
+        status = TACET_CORRUPT;
+    }
+    if (status == TACET_OK) {
+        tacet__event event = {.kind = TACET__EVENT_SUGGEST,
+                              .number = s.ticket,
+                              .index = s.index,
+                              .key = job->key[0] != '\0' ? job->key : NULL,
+                              .key_size = strlen(job->key),
+                              .body = body.data,
+                              .body_size = body.size};
+        status = append(r, b, &event);
+        job->seq = event.seq;
+        job->index = s.index;
+    }
+done:
+    if (status == TACET_OK) {
+        tacet__ticket_make(job->ticket, job->seq, r->study.secret);
+        show_action(r, job);
+    }
+    tacet_blob_clear(&body);
+    return status;
+}
+
+static tacet_status find(tacet__replica *r, tacet__job *job, tacet__suggestion *out) {
+    if (!tacet__ticket_read(&job->seq, job->ticket, r->study.secret)) {
+        return tacet__fail(&job->err, TACET_NOT_FOUND, "no such ticket in this study");
+    }
+    return tacet__studies_suggestion(r->store, &r->study, out, job->seq, &job->err);
+}
+
+static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    tacet__suggestion s;
+    tacet_status status = find(r, job, &s);
+    if (status != TACET_OK) {
+        return status;
+    }
+    job->clipped =
+        r->def.trust == TACET_TRUST_CENTRAL && !(job->value >= r->def.reward_lo && job->value <= r->def.reward_hi);
+    if (s.observed) {
+        /* Bit for bit: a retry sends the same text. */
+        if (memcmp(&s.value, &job->value, sizeof s.value) != 0) {
+            return tacet__fail(&job->err, TACET_CONFLICT, "the ticket was observed before, with another value");
+        }
+        job->repeated = true;
+        return TACET_OK;
+    }
+    if (s.expired) {
+        job->expired = true;
+        return tacet__fail(&job->err, TACET_STATE, "the ticket has expired: its report is not waited for any more");
+    }
+    if (r->study.state == TACET__STUDY_ARCHIVED) {
+        return tacet__fail(&job->err, TACET_STATE, "the study is archived");
+    }
+    status = tacet_policy_observe(r->learner.policy, s.event.number, tacet__definition_towards(&r->def, job->value),
+                                  &job->err);
+    if (status == TACET_OK) {
+        tacet__event event = {.kind = TACET__EVENT_OBSERVE,
+                              .of = job->seq,
+                              .number = s.event.number,
+                              .index = TACET__NO_INDEX,
+                              .value = job->value};
+        status = append(r, b, &event);
+        notice(r, job->seq, false);
+    }
+    return status;
+}
+
+/* --- tickets that are too old ------------------------------------------------------------------------------------- */
+
+/* The suggestions that wait, oldest first, up to the first that is young enough. */
+static tacet_status expire_some(tacet__replica *r, tacet__batch *b, uint64_t now, bool *more) {
+    enum { MOST = 64 };
+    tacet__suggestion s[MOST];
+    size_t count = MOST;
+    tacet_status status = tacet__studies_waiting(r->store, &r->study, s, &count, r->settled, &b->err);
+    *more = count == MOST;
+    for (size_t i = 0; status == TACET_OK && i < count; i++) {
+        if (now < s[i].event.time || now - s[i].event.time < r->def.ticket_seconds) {
+            r->settled = s[i].event.seq - 1;
+            r->next_due = s[i].event.time + r->def.ticket_seconds;
+            *more = false;
+            return TACET_OK;
+        }
+        status = tacet_policy_drop(r->learner.policy, s[i].event.number, &b->err);
+        if (status != TACET_OK && status != TACET_NO_MEMORY) {
+            status = TACET_CORRUPT; /* the log says that it waits */
+        } else if (status == TACET_OK) {
+            tacet__event event = {.kind = TACET__EVENT_EXPIRE,
+                                  .of = s[i].event.seq,
+                                  .number = s[i].event.number,
+                                  .index = TACET__NO_INDEX};
+            status = append(r, b, &event);
+            notice(r, s[i].event.seq, true);
+            r->settled = s[i].event.seq;
+        }
+    }
+    if (status == TACET_OK && !*more) {
+        r->settled = r->study.head;
+        r->next_due = now + r->def.ticket_seconds; /* whatever is suggested from now on is younger */
+    }
+    return status;
+}
+
+tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error *err) {
+    tacet__batch b = {0};
+    bool more = true;
+    if (r->loaded && (r->def.ticket_seconds == 0 || now < r->next_due)) {
+        return TACET_OK;
+    }
+    tacet_status status = tacet__replica_begin(r, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (r->def.ticket_seconds > 0 && r->study.state == TACET__STUDY_ACTIVE) {
+        while (status == TACET_OK && more) {
+            status = expire_some(r, &b, now, &more);
+        }
+        if (status == TACET_OK && b.wrote) {
+            status = tacet__studies_commit(r->store, &b.err);
+        }
+    }
+    tacet__studies_rollback(r->store);
+    if (status != TACET_OK) {
+        tacet__replica_unload(r);
+        return tacet__fail(
+            err, status == TACET_NO_MEMORY || status == TACET_BUSY || status == TACET_CORRUPT ? status : TACET_IO, "%s",
+            b.err.message);
+    }
+    r->applied = b.wrote ? r->study.head : r->applied;
+    return TACET_OK;
+}
+
+static tacet_status look(tacet__replica *r, tacet__job *job) {
+    tacet__suggestion s;
+    const tacet_status status = find(r, job, &s);
+    if (status == TACET_OK) {
+        job->index = s.event.index;
+        job->observed = s.observed;
+        job->expired = s.expired;
+        show_action(r, job);
+    }
+    return status;
+}
+
+static tacet_status tell(tacet__replica *r, tacet__job *job) {
+    tacet_guarantee g;
+    tacet_policy_guarantee(r->learner.policy, &g);
+    json_t *definition = json_loadb((const char *)r->study.definition.data, r->study.definition.size, 0, NULL);
+    const bool archived = r->study.state == TACET__STUDY_ARCHIVED;
+    job->body = json_pack(
+        "{ss ss so sI sI sI sI sI s{sb so so ss ss ss}}", "name", r->name, "state", archived ? "archived" : "active",
+        "definition", definition, "created", (json_int_t)r->study.created, "suggested", (json_int_t)r->study.suggested,
+        "observed", (json_int_t)r->study.observed, "released", (json_int_t)r->study.released, "rounds_left",
+        (json_int_t)(r->def.rounds > r->study.suggested ? r->def.rounds - r->study.suggested : 0), "guarantee",
+        "proven", (int)g.proven, "eps", isfinite(g.eps) ? json_real(g.eps) : json_null(), "delta", json_real(g.delta),
+        "protects", g.protects, "statement", g.statement, "proof", g.proof != NULL ? g.proof : "");
+    return job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
+}
+
+static tacet_status release(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    if (r->study.state == TACET__STUDY_ARCHIVED) {
+        return tacet__fail(&job->err, TACET_STATE, "the study is archived");
+    }
+    tacet_status status = r->kind->release(&r->learner, &r->def, &job->body, &job->err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    char *text = json_dumps(job->body, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (text == NULL) {
+        return tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making a release");
+    }
+    tacet__event event = {
+        .kind = TACET__EVENT_RELEASE, .index = TACET__NO_INDEX, .body = text, .body_size = strlen(text)};
+    status = append(r, b, &event);
+    job->number = event.number;
+    free(text);
+    return status;
+}
+
+static tacet_status get_release(tacet__replica *r, tacet__job *job) {
+    tacet_blob body;
+    tacet_blob_init(&body);
+    tacet_status status = tacet__studies_get_release(r->store, &r->study, &body, job->number, &job->err);
+    if (status == TACET_OK) {
+        job->body = json_loadb((const char *)body.data, body.size, 0, NULL);
+        status = job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_CORRUPT, "a release cannot be read");
+    }
+    tacet_blob_clear(&body);
+    return status;
+}
+
+tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    switch (job->kind) {
+    case TACET__JOB_SUGGEST:
+        return suggest(r, b, job);
+    case TACET__JOB_OBSERVE:
+        return observe(r, b, job);
+    case TACET__JOB_LOOK:
+        return look(r, job);
+    case TACET__JOB_STATUS:
+        return tell(r, job);
+    case TACET__JOB_RELEASE:
+        return release(r, b, job);
+    case TACET__JOB_GET_RELEASE:
+        return get_release(r, job);
+    case TACET__JOB_LEDGER:
+        return r->kind->spent(&r->learner, &r->def, &job->body, &job->err);
+    case TACET__JOB_ARCHIVE:
+        return TACET_OK; /* after the transaction */
+    }
+    return tacet__fail(&job->err, TACET_INVALID, "no such job");
+}

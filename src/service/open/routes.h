@@ -1,0 +1,18 @@
+/* routes.h - the request table of the service (docs/API.md). Ring: open. */
+#ifndef TACET_SRC_SERVICE_OPEN_ROUTES_H
+#define TACET_SRC_SERVICE_OPEN_ROUTES_H
+
+#include "io/http/server.h"
+#include "service/open/engine.h"
+
+typedef struct tacet__service {
+    tacet__engine *engine;
+    tacet__metrics *metrics;
+} tacet__service;
+
+/* A tacet__handler; user is a tacet__service. */
+void tacet__service_handle(void *user, const tacet__request *request, tacet__response *response);
+/* "METHOD /path" of route i, as in docs/openapi.json; NULL beyond the last. For the test of that file. */
+const char *tacet__service_route(size_t i);
+
+#endif

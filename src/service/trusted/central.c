@@ -1,0 +1,64 @@
+/* central.c - noise, ledger and JSON of the central policies. Ring: trusted. */
+#include "service/trusted/central.h"
+
+#include "dp/open/entry.h"
+#include "core/fail.h"
+
+#include <tacet/dp/calibrate.h>
+
+/* A trial: seeded noise does without a ledger, and what it gives is stamped not private. The budget is checked as the
+ * ledger would. */
+static tacet_status open_trial(central *c, const tacet__definition *def, tacet_error *err) {
+    double cap = 0;
+    const tacet_status status = def->delta > 0 ? tacet_gdp_mu(&cap, def->eps, def->delta, err) : TACET_OK;
+    return status != TACET_OK ? status : tacet_noise_open_seeded(&c->noise, 1, 1, err);
+}
+
+tacet_status tacet__central_open(central *c, const tacet__definition *def, const char *path, bool create,
+                                 tacet_error *err) {
+    tacet_ledger_settings s;
+    if (path == NULL) {
+        return open_trial(c, def, err);
+    }
+    tacet_ledger_settings_defaults(&s);
+    s.eps = def->eps;
+    s.delta = def->delta;
+    s.create = create;
+    if (def->delta == 0) {
+        s.accounting = TACET_ACCOUNTING_BASIC;
+    }
+    const tacet_status status = tacet_noise_open(&c->noise, err);
+    return status != TACET_OK ? status : tacet_ledger_open(&c->ledger, path, &s, err);
+}
+
+void tacet__central_close(central *c) {
+    tacet_noise_close(c->noise);
+    tacet_ledger_close(c->ledger);
+    *c = (central){0};
+}
+
+tacet_ask tacet__central_ask(const central *c, const char *what, const char *covered_fields) {
+    return (tacet_ask){.ledger = c->ledger,
+                       .noise = c->noise,
+                       .ticket = "study",
+                       .what = what,
+                       .to_whom = "all clients of the study",
+                       .covered_fields = covered_fields,
+                       .uncovered_fields = "time and number of rounds",
+                       .covered_records = "each round, towards all other rounds"};
+}
+
+tacet_status tacet__central_spent(const central *c, json_t **out, tacet_error *err) {
+    tacet_ledger_totals t;
+    char head[2 * TACET_HASH_BYTES + 1];
+    const tacet_status status = tacet_ledger_total(c->ledger, &t, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet__hash_hex(head, t.head);
+    *out = json_pack("{ss sf sf sf sf sI sI sI ss}", "kept_by", "the trusted store", "budget_eps", t.budget_eps,
+                     "budget_delta", t.budget_delta, "spent_eps", t.eps, "spent_delta", t.delta, "entries",
+                     (json_int_t)t.entries, "answered", (json_int_t)t.answered, "uncovered", (json_int_t)t.uncovered,
+                     "head", head);
+    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the account");
+}

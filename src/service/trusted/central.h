@@ -1,0 +1,25 @@
+/* central.h - what the central policies of the service share: noise, ledger, receipts as JSON. Ring: trusted. */
+#ifndef TACET_SRC_SERVICE_TRUSTED_CENTRAL_H
+#define TACET_SRC_SERVICE_TRUSTED_CENTRAL_H
+
+#include "service/open/policies.h"
+
+#include <tacet/dp/ledger.h>
+#include <tacet/dp/mechanism.h>
+#include <tacet/dp/noise.h>
+
+typedef struct central {
+    tacet_noise *noise;
+    tacet_ledger *ledger;
+} central;
+
+/* The study's ledger, with the definition's budget: Gaussian accounting, or basic where delta is 0. path NULL: a trial,
+ * without a ledger (tacet__policy_kind). */
+tacet_status tacet__central_open(central *c, const tacet__definition *def, const char *path, bool create,
+                                 tacet_error *err);
+void tacet__central_close(central *c);
+/* One ticket a study; the texts are static. */
+tacet_ask tacet__central_ask(const central *c, const char *what, const char *covered_fields);
+tacet_status tacet__central_spent(const central *c, json_t **out, tacet_error *err);
+
+#endif

@@ -1,0 +1,12 @@
+/* kinds.h - every policy that `tacet server` serves: the local ones, and those of the central and contextual models.
+ * Ring: trusted. */
+#ifndef TACET_SRC_SERVICE_TRUSTED_KINDS_H
+#define TACET_SRC_SERVICE_TRUSTED_KINDS_H
+
+#include "service/open/policies.h"
+
+extern const tacet__policy_kind tacet__kind_central, tacet__kind_fixed, tacet__kind_contextual;
+/* All of them, ended by NULL. */
+extern const tacet__policy_kind *const tacet__service_kinds[];
+
+#endif

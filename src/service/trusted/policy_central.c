@@ -1,0 +1,185 @@
+/* policy_joint.c - the central policy `joint` for the service: decision sets and rewards are private
+ * (tacet/central/trusted/policy.h). Ring: trusted. The whole run is charged when the study is created. The policy need
+ * not be saved before each release (save_first is off): a record is durable in the log, in the same transaction as
+ * whatever rests on it, before anything leaves; docs/service.md has the argument. Cost: that of the policy. */
+#include "service/trusted/central.h"
+#include "service/trusted/kinds.h"
+
+#include "gp/domain.h"
+#include "dp/open/entry.h"
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <tacet/central/trusted/policy.h>
+
+enum { GRID_ORDER_1 = 64, GRID_ORDER_2 = 14, SPREAD_POINTS = 400, DIMS_MOST = 16 };
+
+typedef struct joint {
+    tacet_domain domain; /* borrows the definition's bounds: copies below */
+    double *bounds;
+    tacet_features *features;
+    tacet_central_map *map;
+    central c;
+} joint;
+
+static tacet_ask ask_of(const joint *j) {
+    return tacet__central_ask(&j->c, "suggestions of a joint-DP study", "decision set,reward");
+}
+
+static void settings_of(tacet_central_settings *s, const tacet__definition *def) {
+    tacet_central_settings_defaults(s);
+    s->eps = def->eps;
+    s->delta = def->delta;
+    s->rounds = def->rounds;
+    s->open_most = def->open_most;
+    s->coin_seed = def->coin_seed;
+    s->save_first = false;
+    s->replay = true; /* the engine repeats all that was committed since a snapshot, in the same order */
+    s->learner.set_size = def->set_size;
+}
+
+static void joint_free(void *self) {
+    joint *j = self;
+    if (j != NULL) {
+        tacet_central_map_free(j->map);
+        tacet_features_free(j->features);
+        tacet__central_close(&j->c);
+        free(j->bounds);
+        free(j);
+    }
+}
+
+/* Features of public things alone: by quadrature where a grid is small, by points spread over the box elsewhere. */
+static tacet_status make_features(joint *j, const tacet_kernel *kernel, size_t most, tacet_error *err) {
+    const size_t d = j->domain.d;
+    if (d <= 2) {
+        return tacet_features_create_mercer(&j->features, kernel, &j->domain, d == 1 ? GRID_ORDER_1 : GRID_ORDER_2,
+                                            most, err);
+    }
+    double *X = TACET__ZALLOC(double, d *SPREAD_POINTS);
+    if (X == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the features");
+    }
+    tacet__domain_spread(&j->domain, X, SPREAD_POINTS);
+    const tacet_status status =
+        tacet_features_create_mercer_points(&j->features, kernel, X, d, NULL, SPREAD_POINTS, most, err);
+    free(X);
+    return status;
+}
+
+static tacet_status make_map(joint *j, const tacet__definition *def, tacet_error *err) {
+    tacet_kernel *kernel = NULL;
+    double lo = 0;
+    double hi = 0;
+    j->bounds = TACET__ZALLOC(double, 2 * def->d);
+    if (j->bounds == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
+    }
+    for (size_t i = 0; i < def->d; i++) {
+        j->bounds[i] = def->lower[i];
+        j->bounds[def->d + i] = def->upper[i];
+    }
+    j->domain = (tacet_domain){.kind = TACET_DOMAIN_BOX, .d = def->d, .lower = j->bounds, .upper = j->bounds + def->d};
+    tacet__definition_range(def, &lo, &hi);
+    tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
+    status = status != TACET_OK ? status : make_features(j, kernel, def->features, err);
+    tacet_kernel_free(kernel);
+    if (status == TACET_OK) {
+        const size_t m = tacet_features_dim(j->features);
+        status = tacet_central_map_create(&j->map, j->features, &j->domain, def->released < m ? def->released : m, lo,
+                                          hi, err);
+    }
+    return status;
+}
+
+static tacet_status joint_check(const tacet__definition *def, tacet_error *err) {
+    if (def->d > DIMS_MOST) {
+        return tacet__fail(err, TACET_INVALID, "policy 'joint' takes at most %d dimensions", DIMS_MOST);
+    }
+    if (!(def->delta > 0)) {
+        return tacet__fail(err, TACET_INVALID, "policy 'joint' needs a delta above 0: its noise is Gaussian");
+    }
+    joint *j = TACET__ZALLOC(joint, 1);
+    const tacet_status status =
+        j != NULL ? make_map(j, def, err) : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+    joint_free(j);
+    return status;
+}
+
+static tacet_status joint_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
+                                 const void *snapshot, size_t size, tacet_error *err) {
+    tacet_central_settings s;
+    *out = (tacet__learner){0};
+    joint *j = TACET__ZALLOC(joint, 1);
+    if (j == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+    }
+    settings_of(&s, def);
+    tacet_status status = make_map(j, def, err);
+    status = status != TACET_OK ? status : tacet__central_open(&j->c, def, ledger, snapshot == NULL, err);
+    if (status == TACET_OK) {
+        const tacet_ask ask = ask_of(j);
+        status = snapshot == NULL ? tacet_central_create(&out->policy, j->map, &s, &ask, err)
+                                  : tacet_central_restore(&out->policy, j->map, &s, &ask, snapshot, size, err);
+    }
+    if (status != TACET_OK) {
+        joint_free(j);
+        return status;
+    }
+    out->self = j;
+    return TACET_OK;
+}
+
+/* The noisy sums with their receipt, and the coefficients made of them; for a study that minimises, of the negated
+ * reward: `sign` says so. */
+static tacet_status joint_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                  tacet_error *err) {
+    const joint *j = learner->self;
+    tacet_central_settings s;
+    tacet_release *release = NULL;
+    tacet_blob bytes;
+    char hash[2 * TACET_HASH_BYTES + 1];
+    const tacet_ask ask = ask_of(j);
+    const size_t m = tacet_features_dim(j->features);
+    double *theta = TACET__ZALLOC(double, m);
+    tacet_blob_init(&bytes);
+    settings_of(&s, def);
+    tacet_status status = theta != NULL ? tacet_policy_save(learner->policy, &bytes, err)
+                                        : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
+    status = status != TACET_OK
+                 ? status
+                 : tacet_central_release_model(&release, theta, j->map, &s, &ask, bytes.data, bytes.size, err);
+    tacet_blob_clear(&bytes);
+    if (status == TACET_OK) {
+        const tacet_receipt *r = tacet_release_receipt(release);
+        tacet__hash_hex(hash, r->entry_hash);
+        *out = json_pack("{ss si so so s{ss sb sf sf sf sf sf sI sI ss}}", "kind", "joint", "sign",
+                         def->minimise ? -1 : 1, "theta", tacet__reals_json(theta, m), "sums",
+                         tacet__reals_json(tacet_release_values(release), tacet_release_count(release)), "receipt",
+                         "mechanism", r->mechanism, "private", (int)r->is_private, "eps", r->eps, "delta", r->delta,
+                         "sensitivity", r->sensitivity, "scale", r->scale, "error_sd", r->error_sd, "step",
+                         (json_int_t)r->step, "entry", (json_int_t)r->entry, "entry_hash", hash);
+        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
+    }
+    tacet_release_free(release);
+    free(theta);
+    return status;
+}
+
+static tacet_status joint_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                tacet_error *err) {
+    (void)def;
+    return tacet__central_spent(&((const joint *)learner->self)->c, out, err);
+}
+
+const tacet__policy_kind tacet__kind_central = {.name = "joint",
+                                                .trust = TACET_TRUST_CENTRAL,
+                                                .sets = true,
+                                                .index_public = false, /* it depends on the client's decision set */
+                                                .check = joint_check,
+                                                .create = joint_create,
+                                                .free = joint_free,
+                                                .release = joint_release,
+                                                .spent = joint_spent};

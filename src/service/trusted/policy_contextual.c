@@ -1,0 +1,156 @@
+/* policy_usca.c - the central policy `usca` for the service: public actions, private contexts and rewards
+ * (tacet/contextual/trusted/policy.h). Ring: trusted. The first options.learn rounds explore without looking; one
+ * release is then made and charged, and every later suggestion is for its own context from that model. Cost: that of
+ * the policy.
+ */
+#include "service/trusted/central.h"
+#include "service/trusted/kinds.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/contextual/open/model.h>
+#include <tacet/contextual/trusted/policy.h>
+
+typedef struct usca {
+    central c;
+    tacet_contextual_space space;
+    tacet_contextual_policy_settings settings;
+    double lower[TACET_CONTEXTUAL_DIM_MOST], upper[TACET_CONTEXTUAL_DIM_MOST];
+} usca;
+
+/* The bounds of the actions are those of the list, which is public. */
+static tacet_status describe(usca *u, const tacet__definition *def, tacet_error *err) {
+    tacet_kernel_spec spec;
+    const size_t a = def->d;
+    if (a + def->context_dim > TACET_CONTEXTUAL_DIM_MOST) {
+        return tacet__fail(err, TACET_INVALID,
+                           "policy 'usca' takes at most %d dimensions, actions and contexts together",
+                           TACET_CONTEXTUAL_DIM_MOST);
+    }
+    tacet_kernel_spec_defaults(&spec);
+    tacet_status status = tacet_kernel_parse(&spec, def->kernel, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (spec.kind != TACET_KERNEL_SE &&
+        !(spec.kind == TACET_KERNEL_MATERN && (spec.matern_p == 1 || spec.matern_p == 2))) {
+        return tacet__fail(err, TACET_INVALID, "policy 'usca' takes the kernels se, matern32 and matern52");
+    }
+    for (size_t c = 0; c < a; c++) {
+        u->lower[c] = (double)INFINITY;
+        u->upper[c] = -(double)INFINITY;
+        for (size_t i = 0; i < def->count; i++) {
+            u->lower[c] = fmin(u->lower[c], def->points[i * a + c]);
+            u->upper[c] = fmax(u->upper[c], def->points[i * a + c]);
+        }
+        if (!(u->lower[c] < u->upper[c])) {
+            return tacet__fail(err, TACET_INVALID, "coordinate %zu of domain.points is the same everywhere", c);
+        }
+    }
+    memcpy(u->lower + a, def->context_lower, def->context_dim * sizeof(double));
+    memcpy(u->upper + a, def->context_upper, def->context_dim * sizeof(double));
+    tacet_contextual_space_defaults(&u->space);
+    u->space.action_dim = a;
+    u->space.context_dim = def->context_dim;
+    u->space.lower = u->lower;
+    u->space.upper = u->upper;
+    u->space.kind = spec.kind;
+    u->space.matern_p = spec.matern_p;
+    u->space.lengthscales = def->lengthscales;
+    u->space.lengthscale_count = def->lengthscale_count;
+    tacet_contextual_policy_settings_defaults(&u->settings);
+    tacet__definition_range(def, &u->settings.learner.reward_lower, &u->settings.learner.reward_upper);
+    u->settings.learner.eps = def->eps;
+    u->settings.learner.delta = def->delta;
+    u->settings.learner.gaussian = def->delta > 0;
+    u->settings.rounds = (size_t)def->rounds;
+    u->settings.learn = (size_t)def->learn;
+    u->settings.coin_seed = def->coin_seed;
+    return TACET_OK;
+}
+
+static tacet_status usca_check(const tacet__definition *def, tacet_error *err) {
+    usca u = {0};
+    tacet_contextual_basis *basis = NULL;
+    tacet_status status = describe(&u, def, err);
+    if (status == TACET_OK && def->rounds > (1U << 22)) {
+        status = tacet__fail(err, TACET_INVALID, "policy 'usca' takes at most 2^22 rounds");
+    }
+    status = status != TACET_OK ? status : tacet_contextual_basis_create(&basis, &u.space, 0, err);
+    tacet_contextual_basis_free(basis);
+    return status;
+}
+
+static void usca_free(void *self) {
+    usca *u = self;
+    if (u != NULL) {
+        tacet__central_close(&u->c);
+        free(u);
+    }
+}
+
+static tacet_status usca_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
+                                const void *snapshot, size_t size, tacet_error *err) {
+    *out = (tacet__learner){0};
+    usca *u = TACET__ZALLOC(usca, 1);
+    if (u == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+    }
+    tacet_status status = describe(u, def, err);
+    status = status != TACET_OK ? status : tacet__central_open(&u->c, def, ledger, snapshot == NULL, err);
+    if (status == TACET_OK) {
+        const tacet_ask ask = tacet__central_ask(&u->c, "model of a contextual study", "context,reward");
+        status =
+            tacet_contextual_policy_create(&out->policy, &u->space, def->points, def->count, &u->settings, &ask, err);
+    }
+    if (status == TACET_OK && snapshot != NULL) {
+        status = tacet_policy_load(out->policy, snapshot, size, err);
+    }
+    if (status != TACET_OK) {
+        tacet_policy_free(out->policy);
+        out->policy = NULL;
+        usca_free(u);
+        return status;
+    }
+    out->self = u;
+    return TACET_OK;
+}
+
+/* The model that `tacet usca predict` reads; of the negated reward where the study minimises. */
+static tacet_status usca_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                 tacet_error *err) {
+    const tacet_contextual_model *model = tacet_contextual_policy_model(learner->policy);
+    char *text = NULL;
+    if (model == NULL) {
+        return tacet__fail(err, TACET_STATE, "nothing has been released yet: the study is still learning");
+    }
+    const tacet_status status = tacet_contextual_model_encode(model, &text, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    json_t *value = json_loads(text, 0, NULL);
+    free(text);
+    *out =
+        value != NULL ? json_pack("{ss si so}", "kind", "usca", "sign", def->minimise ? -1 : 1, "model", value) : NULL;
+    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
+}
+
+static tacet_status usca_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                               tacet_error *err) {
+    (void)def;
+    return tacet__central_spent(&((const usca *)learner->self)->c, out, err);
+}
+
+const tacet__policy_kind tacet__kind_contextual = {.name = "usca",
+                                                   .trust = TACET_TRUST_CENTRAL,
+                                                   .contextual = true,
+                                                   .index_public = false, /* it depends on the client's context */
+                                                   .check = usca_check,
+                                                   .create = usca_create,
+                                                   .free = usca_free,
+                                                   .release = usca_release,
+                                                   .spent = usca_spent};

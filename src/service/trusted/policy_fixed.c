@@ -1,0 +1,86 @@
+/* policy_fixed.c - the central policy `joint-fixed` for the service: a public list of points, private rewards
+ * (tacet/central/trusted/fixed.h). Ring: trusted. Arms are planned from releases and public coins, so which one was
+ * suggested is public. A batch ends when all its tickets were reported: until then suggestions beyond it are refused.
+ * Cost: that of the policy. */
+#include "service/trusted/central.h"
+#include "service/trusted/kinds.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <stdlib.h>
+#include <tacet/central/trusted/fixed.h>
+
+static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) {
+    tacet_kernel *kernel = NULL;
+    if (!(def->delta > 0)) {
+        return tacet__fail(err, TACET_INVALID, "policy 'joint-fixed' needs a delta above 0: its noise is Gaussian");
+    }
+    /* Refused here, before the study has its name: what creating refuses leaves a name that nothing can be done with.
+     */
+    if (def->rounds > (1U << 22)) {
+        return tacet__fail(err, TACET_INVALID, "policy 'joint-fixed' takes at most 2^22 rounds");
+    }
+    const tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+static void fixed_free(void *self) {
+    if (self != NULL) {
+        tacet__central_close(self);
+        free(self);
+    }
+}
+
+static tacet_status fixed_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
+                                 const void *snapshot, size_t size, tacet_error *err) {
+    tacet_central_fixed_settings s;
+    tacet_kernel *kernel = NULL;
+    *out = (tacet__learner){0};
+    central *c = TACET__ZALLOC(central, 1);
+    if (c == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+    }
+    tacet_central_fixed_settings_defaults(&s);
+    s.eps = def->eps;
+    s.delta = def->delta;
+    s.rounds = def->rounds;
+    s.open_most = def->open_most;
+    s.learner.coin_seed = def->coin_seed;
+    tacet__definition_range(def, &s.reward_lo, &s.reward_hi);
+    tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
+    status = status != TACET_OK ? status : tacet__central_open(c, def, ledger, snapshot == NULL, err);
+    if (status == TACET_OK) {
+        const tacet_ask ask = tacet__central_ask(c, "rewards of a joint-DP study", "reward");
+        status = tacet_central_fixed_policy_points(&out->policy, kernel, def->points, def->d, def->count, def->features,
+                                                   &s, &ask, err);
+    }
+    if (status == TACET_OK && snapshot != NULL) {
+        status = tacet_policy_load(out->policy, snapshot, size, err);
+    }
+    tacet_kernel_free(kernel);
+    if (status != TACET_OK) {
+        tacet_policy_free(out->policy);
+        out->policy = NULL;
+        fixed_free(c);
+        return status;
+    }
+    out->self = c;
+    return TACET_OK;
+}
+
+static tacet_status fixed_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                tacet_error *err) {
+    (void)def;
+    return tacet__central_spent(learner->self, out, err);
+}
+
+const tacet__policy_kind tacet__kind_fixed = {.name = "joint-fixed",
+                                              .trust = TACET_TRUST_CENTRAL,
+                                              .index_public = true,
+                                              .check = fixed_check,
+                                              .create = fixed_create,
+                                              .free = fixed_free,
+                                              .release = tacet__release_best,
+                                              .spent = fixed_spent};

@@ -1,0 +1,93 @@
+/* test_targets_joint.c - the attack on joint DP is as strong as theory allows, and the broken ones are found out. */
+#include "support/test.h"
+
+#include <tacet/audit/audit.h>
+#include <tacet/dp/calibrate.h>
+
+/* (mean difference)/(standard deviation) of the statistic over `runs` runs in each world. */
+static double separation(const char *name, double eps, double delta, size_t runs) {
+    const tacet_audit_target *target = tacet_audit_find(name);
+    assert_non_null(target);
+    const tacet_audit_claim claim = {eps, delta};
+    void *state = NULL;
+    tacet_noise *noise = NULL;
+    assert_ok(target->create(&state, &claim, NULL));
+    assert_ok(tacet_noise_open_seeded(&noise, 12, 0, NULL));
+    runs /= test_slow() ? 20 : 1;
+    double mean[2] = {0}, square[2] = {0};
+    for (int world = 0; world < 2; world++) {
+        for (size_t k = 0; k < runs; k++) {
+            double x = 0;
+            assert_ok(target->run(state, noise, world, &x, NULL));
+            mean[world] += x / (double)runs;
+            square[world] += x * x / (double)runs;
+        }
+    }
+    tacet_noise_close(noise);
+    target->free(state);
+    const double var = 0.5 * (square[0] - mean[0] * mean[0] + square[1] - mean[1] * mean[1]);
+    return (mean[1] - mean[0]) / sqrt(var);
+}
+
+/* The privacy of the whole pipeline is that of one Gaussian mechanism with parameter mu: the best statistic separates
+ * two neighbours by mu standard deviations and no more. 4,000 runs a world: the estimate has a standard deviation below
+ * 0.03 at mu = 0.92, so a false alarm at four of them has a chance below 1e-4. */
+static void central_is_tight(void **state) {
+    (void)state;
+    double mu = 0;
+    assert_ok(tacet_gdp_mu(&mu, 1, 0.1, NULL));
+    const double measured = separation("joint", 1, 0.1, 4000);
+    const double wide = test_slow() ? 0.12 * sqrt(20) : 0.12;
+    assert_true(measured < mu + wide);
+    assert_true(measured > 0.95 * mu - wide);
+}
+
+static void local_is_tight(void **state) {
+    (void)state;
+    double mu = 0;
+    assert_ok(tacet_gdp_mu(&mu, 10, 0.1, NULL));
+    const double measured = separation("local-joint", 10, 0.1, 4000);
+    const double wide = test_slow() ? 0.3 * sqrt(20) : 0.3;
+    assert_true(measured < mu + wide);
+    assert_true(measured > 0.95 * mu - wide);
+}
+
+/* 20,000 runs a world: a standard deviation of 0.01; four of them on either side. */
+static void fixed_is_tight(void **state) {
+    (void)state;
+    double mu = 0;
+    assert_ok(tacet_gdp_mu(&mu, 1, 0.1, NULL));
+    const double measured = separation("joint-fixed", 1, 0.1, 20000);
+    const double wide = test_slow() ? 0.05 * sqrt(20) : 0.05;
+    assert_true(measured < mu + wide);
+    assert_true(measured > 0.95 * mu - wide);
+}
+
+static tacet_audit_result audit(const char *name, double eps, double delta, size_t runs) {
+    tacet_audit_settings settings;
+    tacet_audit_defaults(&settings);
+    settings.runs = test_slow() ? 1000 : runs; /* the least there may be */
+    settings.threads = 1;
+    settings.seeded = true;
+    settings.seed = 4;
+    const tacet_audit_claim claim = {eps, delta};
+    tacet_audit_result result;
+    assert_ok(tacet_audit_run(&result, tacet_audit_find(name), &claim, &settings, NULL));
+    return result;
+}
+
+/* Consistent but for a chance of 2 %, with the seed fixed. */
+static void verdicts(void **state) {
+    (void)state;
+    assert_false(audit("joint", 1, 1e-5, 2000).violated);
+    assert_false(audit("joint-fixed", 1, 1e-5, 5000).violated);
+    assert_true(audit("control:joint-shared-noise", 1, 1e-5, 2000).violated || test_slow());
+    /* Lemma 5 at (10, 0.1): mu = 3.93, which needs delta = 0.21 */
+    assert_close(separation("joint-lemma-5", 10, 0.1, 20000), 3.9334, test_slow() ? 0.12 * sqrt(20) : 0.12);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(central_is_tight), cmocka_unit_test(local_is_tight),
+                                       cmocka_unit_test(fixed_is_tight), cmocka_unit_test(verdicts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,389 @@
+/* test_joint_fixed.c - fixed domains: tickets, ledger, restarts, and that it learns. */
+#include "support/conformance.h"
+#include "support/test.h"
+
+#include <tacet/gp/features.h>
+#include <tacet/core/simrng.h>
+#include <tacet/central/trusted/fixed.h>
+
+enum { CHOICES = 21, FEATURES = 6, GROUPS = 2 };
+static double Phi[FEATURES * CHOICES];
+static tacet_fixed_group groups[GROUPS];
+
+static int setup(void **state) {
+    (void)state;
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    const double ell = 0.4;
+    spec.lengthscales = &ell;
+    tacet_kernel *kernel = NULL;
+    tacet_features *features = NULL;
+    double X[CHOICES];
+    for (size_t i = 0; i < CHOICES; i++) {
+        X[i] = (double)i / (CHOICES - 1);
+    }
+    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    assert_ok(tacet_features_create_mercer_points(&features, kernel, X, 1, NULL, CHOICES, FEATURES, NULL));
+    tacet_features_eval(features, Phi, X, 1, CHOICES);
+    for (size_t g = 0; g < GROUPS; g++) {
+        groups[g] = (tacet_fixed_group){Phi, tacet_features_dim(features), CHOICES};
+    }
+    tacet_features_free(features);
+    tacet_kernel_free(kernel);
+    return 0;
+}
+
+static void settings_for_tests(tacet_central_fixed_settings *s) {
+    tacet_central_fixed_settings_defaults(s);
+    s->eps = 5;
+    s->delta = 1e-5;
+    s->rounds = 3000;
+}
+
+/* Best at choices 15 and 4. */
+static double truth(const size_t *arm) {
+    const double a = ((double)arm[0] - 15) / 20, b = ((double)arm[1] - 4) / 20;
+    return 0.9 - 0.5 * a * a - 0.6 * b * b;
+}
+
+static void learns(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    tacet_central_fixed_settings s;
+    settings_for_tests(&s);
+    tacet_central_fixed *f = NULL;
+    assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+    tacet_guarantee g;
+    tacet_central_fixed_guarantee(f, &g);
+    assert_true(!g.proven && isinf(g.eps));
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 8, 0);
+    size_t arm[GROUPS];
+    uint64_t ticket = 0;
+    for (size_t t = 0; t < s.rounds; t++) {
+        assert_ok(tacet_central_fixed_suggest(f, arm, &ticket, NULL));
+        assert_int_equal(ticket, t + 1);
+        const double y = fmin(fmax(truth(arm) + 0.1 * tacet_simrng_normal(&rng), 0), 1);
+        assert_ok(tacet_central_fixed_observe(f, ticket, y, NULL));
+    }
+    assert_status(tacet_central_fixed_suggest(f, arm, &ticket, NULL), TACET_STATE);
+    const double best = tacet_central_fixed_best(f, arm);
+    assert_true(truth(arm) > 0.87);
+    assert_close(best, 0.9, 0.06);
+    tacet_central_fixed_free(f);
+    tacet_noise_close(noise);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    tacet_central_fixed *f = NULL;
+    for (int k = 0; k < 6; k++) {
+        tacet_central_fixed_settings s;
+        settings_for_tests(&s);
+        s.eps = k == 0 ? NAN : s.eps;
+        s.delta = k == 1 ? 0 : s.delta;
+        s.rounds = k == 2 ? 0 : s.rounds;
+        s.growth = k == 3 ? 1 : s.growth;
+        s.reward_hi = k == 4 ? 0 : s.reward_hi;
+        assert_status(tacet_central_fixed_create(&f, groups, GROUPS, &s, k == 5 ? NULL : &ask, NULL), TACET_INVALID);
+        assert_null(f);
+    }
+    tacet_central_fixed_settings s;
+    settings_for_tests(&s);
+    s.open_most = 2;
+    assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+    size_t arm[GROUPS];
+    uint64_t ticket = 0;
+    assert_status(tacet_central_fixed_observe(f, 1, 0.5, NULL), TACET_NOT_FOUND);
+    assert_ok(tacet_central_fixed_suggest(f, arm, &ticket, NULL));
+    assert_ok(tacet_central_fixed_suggest(f, arm, &ticket, NULL));
+    assert_status(tacet_central_fixed_suggest(f, arm, &ticket, NULL), TACET_STATE); /* two are open */
+    assert_status(tacet_central_fixed_observe(f, 1, NAN, NULL), TACET_INVALID);
+    assert_ok(tacet_central_fixed_observe(f, 1, 1.01, NULL)); /* clipped */
+    assert_status(tacet_central_fixed_observe(f, 1, 1, NULL), TACET_CONFLICT);
+    tacet_central_fixed_free(f);
+    tacet_noise_close(noise);
+}
+
+/* Plays rounds up to `until` with rewards shifted by `shift`; returns the last arm. */
+static void play(tacet_central_fixed *f, uint64_t until, double shift, size_t *arm) {
+    uint64_t ticket = 0;
+    while (ticket < until) {
+        assert_ok(tacet_central_fixed_suggest(f, arm, &ticket, NULL));
+        assert_ok(tacet_central_fixed_observe(f, ticket, truth(arm) - shift, NULL));
+    }
+}
+
+/* A batch once released is answered from the ledger: rolled back to an older state, with other rewards reported, the
+ * study sees the old release and no second one. All batches cost one budget. */
+static void rolled_back(void **state) {
+    (void)state;
+    const char *folder = test_mkdir();
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
+    tacet_ledger_settings budget;
+    tacet_ledger_settings_defaults(&budget);
+    budget.eps = 5.01;
+    tacet_ledger *ledger = NULL;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
+    assert_ok(tacet_noise_open(&noise, NULL));
+    const tacet_ask ask = {.ledger = ledger, .noise = noise, .ticket = "study", .what = "w", .to_whom = "x"};
+    tacet_central_fixed_settings s;
+    settings_for_tests(&s);
+    tacet_central_fixed *f = NULL, *g = NULL;
+    assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+    size_t arm[GROUPS], other[GROUPS];
+    play(f, 10, 0, arm);
+    tacet_blob saved;
+    tacet_blob_init(&saved);
+    assert_ok(tacet_central_fixed_save(f, &saved, NULL));
+    play(f, 120, 0, arm); /* two batches released */
+    tacet_ledger_totals totals;
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    assert_true(totals.entries >= 2 && totals.eps <= 5.01);
+    const uint64_t entries = totals.entries;
+    assert_ok(tacet_central_fixed_create(&g, groups, GROUPS, &s, &ask, NULL));
+    assert_ok(tacet_central_fixed_load(g, saved.data, saved.size, NULL));
+    play(g, 120, 0.3, other);
+    assert_memory_equal(arm, other, sizeof arm);
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    assert_int_equal(totals.entries, entries);
+    tacet_central_fixed_free(g);
+    tacet_ask elsewhere = ask;
+    elsewhere.ticket = "another";
+    assert_ok(tacet_central_fixed_create(&g, groups, GROUPS, &s, &elsewhere, NULL));
+    assert_status(tacet_central_fixed_load(g, saved.data, saved.size, NULL), TACET_CORRUPT);
+    saved.data[saved.size / 2] ^= 1;
+    assert_status(tacet_central_fixed_load(f, saved.data, saved.size, NULL), TACET_CORRUPT);
+    tacet_central_fixed_free(f);
+    tacet_central_fixed_free(g);
+    tacet_blob_clear(&saved);
+    tacet_noise_close(noise);
+    tacet_ledger_close(ledger);
+    test_rmdir(folder);
+}
+
+static void failing_allocations(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    tacet_central_fixed_settings s;
+    settings_for_tests(&s);
+    for (long n = 1;; n++) {
+        tacet_central_fixed *f = NULL;
+        fail_alloc_after(n);
+        const tacet_status status = tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            tacet_central_fixed_free(f);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_null(f);
+    }
+    tacet_noise_close(noise);
+}
+
+/* --- behind the interface of all policies --- */
+
+enum { POINTS = 40, ROUNDS = 20 };
+
+typedef struct pool {
+    tacet_noise *noise;
+    tacet_ledger *ledger; /* shared: a batch that one copy released is what the others see */
+    double points[2 * POINTS];
+    double scale; /* of the kernel */
+} pool;
+
+static tacet_status make(const pool *p, tacet_policy **out, double scale, tacet_error *err) {
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = 2;
+    spec.lengthscales = &scale;
+    tacet_kernel *kernel = NULL;
+    *out = NULL;
+    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet_central_fixed_settings s;
+    settings_for_tests(&s);
+    s.rounds = 64;
+    s.first_batch = 4;
+    s.open_most = 8;
+    const tacet_ask ask = {
+        .ledger = p->ledger, .noise = p->noise, .ticket = "pool", .what = "a bandit", .to_whom = "all users"};
+    status = tacet_central_fixed_policy_points(out, kernel, p->points, 2, POINTS, 8, &s, &ask, err);
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
+    return make(user, out, 0.5, err);
+}
+
+static tacet_status create_foreign(void *user, tacet_policy **out, tacet_error *err) {
+    return make(user, out, 0.7, err);
+}
+
+static double value(void *user, size_t k, const tacet_suggestion *s) {
+    const pool *p = user;
+    return 0.3 + 0.4 * p->points[2 * s->index] + 0.01 * (double)(k % 3);
+}
+
+static void begin_pool(pool *p, char *path, size_t room) {
+    (void)snprintf(path, room, "%s/ledger.db", test_mkdir());
+    tacet_ledger_settings budget;
+    tacet_ledger_settings_defaults(&budget);
+    budget.eps = 5.01;
+    assert_ok(tacet_ledger_open(&p->ledger, path, &budget, NULL));
+    assert_ok(tacet_noise_open(&p->noise, NULL));
+    for (size_t i = 0; i < POINTS; i++) {
+        p->points[2 * i] = (double)(i % 8) / 7;
+        p->points[2 * i + 1] = (double)(i / 8) / 4; /* NOLINT(bugprone-integer-division) */
+    }
+}
+
+static void end_pool(pool *p, char *path) {
+    tacet_noise_close(p->noise);
+    tacet_ledger_close(p->ledger);
+    *strrchr(path, '/') = '\0';
+    test_rmdir(path);
+}
+
+static void conformance(void **state) {
+    (void)state;
+    pool p;
+    char path[512];
+    begin_pool(&p, path, sizeof path);
+    const conformance_problem problem = {.create = create,
+                                         .create_foreign = create_foreign,
+                                         .value = value,
+                                         .user = &p,
+                                         .rounds = ROUNDS,
+                                         .one_at_a_time = false,
+                                         .may_allocate = true};
+    test_policy_conformance(&problem);
+    end_pool(&p, path);
+}
+
+/* Open tickets of a batch, reported in any order: the same sum, so the same release from a noise that knows no better.
+ */
+static void any_order(void **state) {
+    (void)state;
+    tacet_blob blobs[2];
+    for (int k = 0; k < 2; k++) {
+        tacet_noise *noise = NULL;
+        assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+        const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+        tacet_central_fixed_settings s;
+        settings_for_tests(&s);
+        s.first_batch = 5;
+        tacet_central_fixed *f = NULL;
+        assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+        size_t arms[5][GROUPS], arm[GROUPS];
+        uint64_t ticket = 0;
+        for (size_t i = 0; i < 5; i++) {
+            assert_ok(tacet_central_fixed_suggest(f, arms[i], &ticket, NULL));
+        }
+        for (size_t i = 0; i < 5; i++) {
+            assert_status(tacet_central_fixed_suggest(f, arm, &ticket, NULL), TACET_STATE); /* the batch waits */
+            const size_t at = k == 0 ? i : 4 - i;
+            assert_ok(tacet_central_fixed_observe(f, at + 1, truth(arms[at]), NULL));
+            assert_status(tacet_central_fixed_observe(f, at + 1, truth(arms[at]), NULL), TACET_CONFLICT);
+        }
+        assert_ok(tacet_central_fixed_suggest(f, arm, &ticket, NULL));
+        assert_status(tacet_central_fixed_observe(f, 5, 0.5, NULL), TACET_CONFLICT); /* of a batch that ended */
+        assert_int_equal(ticket, 6);
+        tacet_blob_init(&blobs[k]);
+        assert_ok(tacet_central_fixed_save(f, &blobs[k], NULL));
+        tacet_central_fixed_free(f);
+        tacet_noise_close(noise);
+    }
+    assert_int_equal(blobs[0].size, blobs[1].size);
+    assert_memory_equal(blobs[0].data, blobs[1].data, blobs[0].size);
+    tacet_blob_clear(&blobs[0]);
+    tacet_blob_clear(&blobs[1]);
+}
+
+static void indices(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    tacet_central_fixed_settings s;
+    settings_for_tests(&s);
+    s.rounds = 1500;
+    s.eps = 50;
+    tacet_policy *policy = NULL;
+    tacet_central_fixed *twin = NULL;
+    assert_ok(tacet_central_fixed_policy(&policy, groups, GROUPS, &s, &ask, NULL));
+    assert_ok(tacet_central_fixed_create(&twin, groups, GROUPS, &s, &ask, NULL));
+    tacet_recommendation best;
+    assert_status(tacet_policy_recommend(policy, &best, NULL), TACET_STATE);
+    size_t arm[GROUPS];
+    uint64_t ticket = 0;
+    tacet_suggestion got;
+    for (size_t t = 0; t < 20; t++) { /* before the first release both play alike */
+        assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+        assert_ok(tacet_central_fixed_suggest(twin, arm, &ticket, NULL));
+        assert_int_equal(got.index, arm[0] + CHOICES * arm[1]);
+        assert_ok(tacet_policy_observe(policy, got.ticket, truth(arm), NULL));
+        assert_ok(tacet_central_fixed_observe(twin, ticket, truth(arm), NULL));
+    }
+    for (size_t t = 20; t < s.rounds; t++) {
+        assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+        arm[0] = got.index % CHOICES;
+        arm[1] = got.index / CHOICES;
+        assert_ok(tacet_policy_observe(policy, got.ticket, truth(arm), NULL));
+    }
+    assert_ok(tacet_policy_recommend(policy, &best, NULL));
+    arm[0] = best.index % CHOICES;
+    arm[1] = best.index / CHOICES;
+    assert_true(truth(arm) > 0.87 && best.sd > 0 && best.sd < 0.2);
+    assert_close(best.mean, truth(arm), 0.1);
+    tacet_policy_free(policy);
+    tacet_central_fixed_free(twin);
+    /* more arms than an index can name */
+    tacet_fixed_group many[16];
+    for (size_t g = 0; g < 16; g++) {
+        many[g] = groups[0];
+    }
+    assert_status(tacet_central_fixed_policy(&policy, many, 16, &s, &ask, NULL), TACET_INVALID);
+    assert_null(policy);
+    /* many points: features of a sample of them */
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    static double line[600];
+    for (size_t i = 0; i < 600; i++) {
+        line[i] = (double)i / 599;
+    }
+    tacet_kernel_spec_defaults(&spec);
+    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    assert_ok(tacet_central_fixed_policy_points(&policy, kernel, line, 1, 600, 6, &s, &ask, NULL));
+    assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
+    assert_true(got.index < 600);
+    tacet_policy_free(policy);
+    line[5] = NAN;
+    assert_status(tacet_central_fixed_policy_points(&policy, kernel, line, 1, 600, 6, &s, &ask, NULL), TACET_INVALID);
+    assert_status(tacet_central_fixed_policy_points(&policy, kernel, line, 1, 0, 6, &s, &ask, NULL), TACET_INVALID);
+    tacet_kernel_free(kernel);
+    tacet_noise_close(noise);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(learns),      cmocka_unit_test(refuses),
+                                       cmocka_unit_test(rolled_back), cmocka_unit_test(failing_allocations),
+                                       cmocka_unit_test(conformance), cmocka_unit_test(any_order),
+                                       cmocka_unit_test(indices)};
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

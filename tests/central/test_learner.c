@@ -1,0 +1,192 @@
+/* test_joint_learner.c - what the learner makes of released sums. */
+#include "support/test.h"
+
+#include <tacet/core/simrng.h>
+#include <tacet/central/open/learner.h>
+
+typedef struct fixture {
+    tacet_features *features;
+    tacet_central_map *map;
+    tacet_central_learner *learner;
+} fixture;
+
+static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
+
+static int setup(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = 2;
+    tacet_kernel *kernel = NULL;
+    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    assert_ok(tacet_features_create_mercer(&f->features, kernel, &BALL, 12, 25, NULL));
+    tacet_kernel_free(kernel);
+    assert_ok(tacet_central_map_create(&f->map, f->features, &BALL, 15, 0, 1, NULL));
+    tacet_central_learner_settings settings;
+    tacet_central_learner_settings_defaults(&settings);
+    assert_ok(tacet_central_learner_create(&f->learner, f->map, &settings, NULL));
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    tacet_central_learner_free(f->learner);
+    tacet_central_map_free(f->map);
+    tacet_features_free(f->features);
+    free(f);
+    return 0;
+}
+
+static double truth(const double *x) {
+    return 0.9 * exp(-0.5 * ((x[0] - 0.8) * (x[0] - 0.8) + (x[1] + 0.6) * (x[1] + 0.6)));
+}
+
+/* n plays at uniform points, as sums without noise. */
+static void play(fixture *f, double *sums, size_t n, uint64_t seed) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, seed, 0);
+    memset(sums, 0, 30 * sizeof(double));
+    for (size_t t = 0; t < n; t++) {
+        double x[2], s[30], work[27];
+        do {
+            x[0] = 4 * tacet_simrng_uniform(&rng) - 2;
+            x[1] = 4 * tacet_simrng_uniform(&rng) - 2;
+        } while (x[0] * x[0] + x[1] * x[1] > 4);
+        tacet_central_map_record(f->map, s, work, x, tacet_simrng_uniform(&rng) < truth(x) ? 1 : 0);
+        for (size_t i = 0; i < 30; i++) {
+            sums[i] += s[i];
+        }
+        tacet_central_learner_played(f->learner);
+    }
+}
+
+static void finds_the_peak(void **state) {
+    fixture *f = *state;
+    double sums[30];
+    play(f, sums, 20000, 3);
+    assert_false(tacet_central_learner_informed(f->learner));
+    assert_ok(tacet_central_learner_update(f->learner, sums, 1, 20000, NULL));
+    assert_true(tacet_central_learner_informed(f->learner));
+    double x[2] = {0, 0}, mean = 0, sd = 0;
+    tacet_central_learner_best(f->learner, x, &mean, &sd);
+    assert_true(hypot(x[0] - 0.8, x[1] + 0.6) < 0.35);
+    assert_close(mean, 0.9, 0.16); /* the drift term shrinks it, however many rounds there are */
+    const double arms[6] = {-1.5, 0.5, 0.75, -0.5, 1.9, 0.2};
+    double score = 0;
+    assert_int_equal(tacet_central_learner_choose(f->learner, &score, arms, 2, 3), 1);
+    double means[3], sds[3];
+    tacet_central_learner_predict(f->learner, means, sds, arms, 2, 3);
+    for (size_t j = 0; j < 3; j++) {
+        assert_close(means[j], truth(arms + 2 * j), 0.16);
+        assert_true(sds[j] > 0 && sds[j] < 0.75);
+    }
+    assert_close(score, means[1] + 0.55 / (1 + 1.0 / 625) * sds[1], 1e-12);
+    const double *points, *plays, *rewards;
+    const size_t n = tacet_central_learner_measure(f->learner, &points, &plays, &rewards);
+    double total = 0, successes = 0;
+    for (size_t j = 0; j < n; j++) {
+        total += plays[j];
+        successes += rewards[j];
+        assert_true(rewards[j] >= 0 && rewards[j] <= plays[j] * (1 + 1e-12));
+    }
+    assert_close(total, 20000, 1e-6);
+    assert_close(successes / total, 0.9 * 0.35, 0.12); /* about the mean of the function over the ball */
+}
+
+/* More noise, wider posterior: the release is worth less. */
+static void knows_its_noise(void **state) {
+    fixture *f = *state;
+    double sums[30], before = 0;
+    play(f, sums, 400, 4);
+    for (int k = 0; k < 4; k++) {
+        const double x[2] = {0.8, -0.6};
+        double mean = 0, sd = 0;
+        assert_ok(tacet_central_learner_update(f->learner, sums, pow(10, 2 * k), 400, NULL));
+        tacet_central_learner_predict(f->learner, &mean, &sd, x, 2, 1);
+        assert_true(sd > before);
+        before = sd;
+    }
+    assert_true(before <= sqrt(0.5) + 1e-9);
+}
+
+static void refuses_bad_releases(void **state) {
+    fixture *f = *state;
+    double sums[30];
+    play(f, sums, 50, 5);
+    assert_ok(tacet_central_learner_update(f->learner, sums, 4, 50, NULL));
+    tacet_blob before, after;
+    tacet_blob_init(&before);
+    tacet_blob_init(&after);
+    assert_ok(tacet_central_learner_save(f->learner, &before, NULL));
+    assert_status(tacet_central_learner_update(f->learner, sums, 0, 50, NULL), TACET_INVALID);
+    assert_status(tacet_central_learner_update(f->learner, sums, NAN, 50, NULL), TACET_INVALID);
+    assert_status(tacet_central_learner_update(f->learner, sums, 4, 0, NULL), TACET_INVALID);
+    sums[29] = INFINITY;
+    assert_status(tacet_central_learner_update(f->learner, sums, 4, 50, NULL), TACET_INVALID);
+    assert_ok(tacet_central_learner_save(f->learner, &after, NULL));
+    assert_int_equal(before.size, after.size);
+    assert_memory_equal(before.data, after.data, before.size);
+    /* damaged, and of other settings */
+    before.data[before.size / 2] ^= 1;
+    assert_status(tacet_central_learner_load(f->learner, before.data, before.size, NULL), TACET_CORRUPT);
+    tacet_central_learner_settings settings;
+    tacet_central_learner_settings_defaults(&settings);
+    settings.width = 0.25;
+    tacet_central_learner *other = NULL;
+    assert_ok(tacet_central_learner_create(&other, f->map, &settings, NULL));
+    assert_status(tacet_central_learner_load(other, after.data, after.size, NULL), TACET_CORRUPT);
+    assert_ok(tacet_central_learner_load(f->learner, after.data, after.size, NULL));
+    tacet_central_learner_free(other);
+    tacet_blob_clear(&before);
+    tacet_blob_clear(&after);
+}
+
+static void refuses_settings(void **state) {
+    fixture *f = *state;
+    for (int k = 0; k < 10; k++) {
+        tacet_central_learner_settings s;
+        tacet_central_learner_settings_defaults(&s);
+        double *reals[] = {&s.typical_reward, &s.guess_weight, &s.anywhere, &s.width,
+                           &s.prior_var,      &s.noise_factor, &s.drift,    &s.reward_var};
+        if (k < 8) {
+            *reals[k] = k % 2 == 0 ? NAN : -1;
+        } else if (k == 8) {
+            s.grid = 1;
+        } else {
+            s.set_size = 0;
+        }
+        tacet_central_learner *learner = NULL;
+        assert_status(tacet_central_learner_create(&learner, f->map, &s, NULL), TACET_INVALID);
+        assert_null(learner);
+    }
+}
+
+static void failing_allocations(void **state) {
+    fixture *f = *state;
+    tacet_central_learner_settings settings;
+    tacet_central_learner_settings_defaults(&settings);
+    for (long n = 1;; n++) {
+        tacet_central_learner *learner = NULL;
+        fail_alloc_after(n);
+        const tacet_status status = tacet_central_learner_create(&learner, f->map, &settings, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            tacet_central_learner_free(learner);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_null(learner);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(finds_the_peak, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(knows_its_noise, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(refuses_bad_releases, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(refuses_settings, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(failing_allocations, setup, teardown)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* test_measure.c - the decoded measure satisfies the conditions of its optimum, checked without its solver. */
+#include "support/test.h"
+
+#include <tacet/core/simrng.h>
+
+#include "central/open/measure.h"
+
+enum { R = 6, POINTS = 40, CLASSES = 2 };
+
+typedef struct problem {
+    double Phi[R * POINTS], truth[POINTS * CLASSES], sums[R * CLASSES], guess[POINTS * CLASSES];
+    double total;
+} problem;
+
+static void make(problem *p, uint64_t seed, double noise) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, seed, 0);
+    for (size_t i = 0; i < R * POINTS; i++) {
+        p->Phi[i] = 0.4 * tacet_simrng_normal(&rng);
+    }
+    p->total = 0;
+    for (size_t j = 0; j < POINTS * CLASSES; j++) {
+        p->truth[j] = tacet_simrng_uniform(&rng) < 0.1 ? 10 * tacet_simrng_uniform(&rng) : 0;
+        p->guess[j] = j % 7 == 0 ? 0 : 0.5 + tacet_simrng_uniform(&rng);
+        p->total += p->truth[j];
+    }
+    for (size_t c = 0; c < CLASSES; c++) {
+        for (size_t i = 0; i < R; i++) {
+            double sum = noise * tacet_simrng_normal(&rng);
+            for (size_t j = 0; j < POINTS; j++) {
+                sum += p->Phi[i + j * R] * p->truth[c * POINTS + j];
+            }
+            p->sums[c * R + i] = sum;
+        }
+    }
+}
+
+/* Stationarity: tau ln(w_j / g_j) = phi_j'(R - Phi w)/s2 + a constant, for every j with mass in the guess. */
+static void check_optimal(const problem *p, const double *w, double s2, double tau) {
+    double residual[R * CLASSES], total = 0, first = 0;
+    for (size_t c = 0; c < CLASSES; c++) {
+        for (size_t i = 0; i < R; i++) {
+            residual[c * R + i] = p->sums[c * R + i];
+            for (size_t j = 0; j < POINTS; j++) {
+                residual[c * R + i] -= p->Phi[i + j * R] * w[c * POINTS + j];
+            }
+        }
+    }
+    int seen = 0;
+    for (size_t k = 0; k < POINTS * CLASSES; k++) {
+        total += w[k];
+        if (p->guess[k] == 0) {
+            assert_true(w[k] == 0);
+            continue;
+        }
+        double slope = 0;
+        for (size_t i = 0; i < R; i++) {
+            slope += p->Phi[i + (k % POINTS) * R] * residual[k / POINTS * R + i];
+        }
+        const double constant = tau * log(w[k] / p->guess[k]) - slope / s2;
+        if (seen++ == 0) {
+            first = constant;
+        }
+        assert_close(constant, first, 1e-4 * (1 + fabs(first)));
+    }
+    assert_close(total, p->total, 1e-9 * p->total);
+}
+
+static void optimum(void **state) {
+    (void)state;
+    static const double S2[] = {0.05, 1, 30}, TAU[] = {0.2, 1, 3};
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        problem p;
+        make(&p, seed, 0.5);
+        tacet__measure *measure = NULL;
+        assert_ok(tacet__measure_create(&measure, p.Phi, R, R, POINTS, CLASSES, NULL));
+        for (size_t i = 0; i < 9; i++) {
+            double w[POINTS * CLASSES];
+            assert_ok(tacet__measure_fit(measure, w, p.sums, p.guess, p.total, S2[i % 3], TAU[i / 3], NULL));
+            check_optimal(&p, w, S2[i % 3], TAU[i / 3]);
+        }
+        tacet__measure_free(measure);
+    }
+}
+
+/* With the truth as its guess and no noise, the truth is the answer. */
+static void truth_is_fixed(void **state) {
+    (void)state;
+    problem p;
+    make(&p, 9, 0);
+    tacet__measure *measure = NULL;
+    assert_ok(tacet__measure_create(&measure, p.Phi, R, R, POINTS, CLASSES, NULL));
+    double w[POINTS * CLASSES];
+    assert_ok(tacet__measure_fit(measure, w, p.sums, p.truth, p.total, 0.1, 1, NULL));
+    for (size_t j = 0; j < POINTS * CLASSES; j++) {
+        assert_close(w[j], p.truth[j], 1e-5);
+    }
+    p.sums[3] = NAN;
+    assert_status(tacet__measure_fit(measure, w, p.sums, p.truth, p.total, 0.1, 1, NULL), TACET_NUMERIC);
+    tacet__measure_free(measure);
+}
+
+static void failing_allocations(void **state) {
+    (void)state;
+    problem p;
+    make(&p, 1, 0);
+    for (long n = 1;; n++) {
+        tacet__measure *measure = NULL;
+        fail_alloc_after(n);
+        const tacet_status status = tacet__measure_create(&measure, p.Phi, R, R, POINTS, CLASSES, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            tacet__measure_free(measure);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_null(measure);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(optimum), cmocka_unit_test(truth_is_fixed),
+                                       cmocka_unit_test(failing_allocations)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* test_noisy_ucb.c - the published server half against the formulas of Algorithm 1 and Theorem 1, written out. */
+#include "support/test.h"
+
+#include <tacet/gp/blr.h>
+#include <tacet/core/simrng.h>
+#include <tacet/central/open/noisy_ucb.h>
+
+static tacet_features *features;
+enum { ORDER = 3, M = ORDER * ORDER, DIM = (M + 1) * (M + 2) / 2 };
+
+static int setup(void **state) {
+    (void)state;
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = 2;
+    tacet_kernel *kernel = NULL;
+    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    assert_ok(tacet_features_create_qff(&features, kernel, ORDER, NULL));
+    tacet_kernel_free(kernel);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    tacet_features_free(features);
+    return 0;
+}
+
+static void add(double *sums, const double *phi, double y) {
+    double z[M + 1];
+    memcpy(z, phi, sizeof(double) * M);
+    z[M] = y;
+    for (size_t j = 0; j <= M; j++) {
+        *sums++ += z[j] * z[j];
+        for (size_t i = j + 1; i <= M; i++) {
+            *sums++ += sqrt(2) * z[i] * z[j];
+        }
+    }
+}
+
+/* With exact sums, theta and sd are those of Bayesian linear regression (noise rho^2, prior rho^2/lambda). */
+static void exact_sums_are_regression(void **state) {
+    (void)state;
+    tacet_noisy_ucb_settings set;
+    tacet_noisy_ucb_settings_defaults(&set);
+    set.lambda = 0.7;
+    tacet_noisy_ucb *ucb = NULL;
+    tacet_blr *blr = NULL;
+    assert_ok(tacet_noisy_ucb_create(&ucb, features, &set, NULL));
+    assert_int_equal(tacet_noisy_ucb_dim(ucb), DIM);
+    assert_ok(tacet_blr_create(&blr, M, set.lambda / (set.rho * set.rho), set.rho * set.rho, NULL));
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 4, 0);
+    double sums[DIM] = {0}, phi[M];
+    for (int t = 0; t < 60; t++) {
+        const double x[2] = {2 * tacet_simrng_uniform(&rng), tacet_simrng_uniform(&rng)};
+        const double y = sin(3 * x[0]) * 0.5 + 0.5;
+        tacet_features_eval(features, phi, x, 2, 1);
+        add(sums, phi, y);
+        assert_ok(tacet_blr_observe(blr, phi, y, NULL));
+    }
+    assert_ok(tacet_noisy_ucb_update(ucb, sums, NULL));
+    assert_int_equal(tacet_noisy_ucb_updates(ucb), 1);
+    assert_int_equal(tacet_noisy_ucb_repairs(ucb), 0);
+    double arms[10], mean[5], sd[5], beta = 0;
+    for (size_t i = 0; i < 10; i++) {
+        arms[i] = 2 * tacet_simrng_uniform(&rng);
+    }
+    /* ln det(V/lambda) is twice the information of the regression */
+    beta = 1 + sqrt(2 * tacet_blr_information(blr) + 2 * log(2 / set.zeta));
+    assert_close(tacet_noisy_ucb_beta(ucb), beta, 1e-9);
+    size_t best = 0;
+    double top = -INFINITY;
+    for (size_t j = 0; j < 5; j++) {
+        double own_mean = 0, own_sd = 0;
+        tacet_features_eval(features, phi, arms + 2 * j, 2, 1);
+        tacet_blr_predict(blr, mean + j, sd + j, phi, M, 1);
+        tacet_noisy_ucb_predict(ucb, &own_mean, &own_sd, arms + 2 * j);
+        assert_close(own_mean, mean[j], 1e-9);
+        assert_close(own_sd, sd[j], 1e-9);
+        if (mean[j] + beta * sd[j] > top) {
+            top = mean[j] + beta * sd[j];
+            best = j;
+        }
+    }
+    double score = 0;
+    assert_int_equal(tacet_noisy_ucb_choose(ucb, &score, arms, 2, 5), best);
+    assert_close(score, top, 1e-9);
+    tacet_blr_free(blr);
+    tacet_noisy_ucb_free(ucb);
+}
+
+static void shift_and_repair(void **state) {
+    (void)state;
+    double shift = 0, kappa = 0;
+    tacet_noisy_ucb_spectrum(&shift, &kappa, 3, 100, 1024, 0.1);
+    assert_close(shift, 3 * (40 + 2 * log(20480)), 1e-9);
+    assert_close(kappa, 3 / sqrt(2 * shift) * (10 + sqrt(2 * log(20480))), 1e-9);
+    tacet_noisy_ucb_settings set;
+    tacet_noisy_ucb_settings_defaults(&set);
+    set.shift = 2;
+    set.kappa = 0.5;
+    tacet_noisy_ucb *ucb = NULL;
+    assert_ok(tacet_noisy_ucb_create(&ucb, features, &set, NULL));
+    /* no data: V = (lambda + 2 shift) I */
+    assert_close(tacet_noisy_ucb_beta(ucb), sqrt(25) + 1 + sqrt(M * log(5.0 / 3) + 2 * log(20)), 1e-9);
+    double sums[DIM] = {0};
+    sums[0] = -50; /* noise beyond the shift */
+    assert_ok(tacet_noisy_ucb_update(ucb, sums, NULL));
+    assert_int_equal(tacet_noisy_ucb_repairs(ucb), 1);
+    assert_true(isfinite(tacet_noisy_ucb_beta(ucb)));
+    sums[7] = NAN;
+    assert_status(tacet_noisy_ucb_update(ucb, sums, NULL), TACET_INVALID);
+    assert_status(tacet_noisy_ucb_respectrum(ucb, -1, 0, NULL), TACET_INVALID);
+    tacet_blob blob;
+    tacet_blob_init(&blob);
+    assert_ok(tacet_noisy_ucb_save(ucb, &blob, NULL));
+    const double before = tacet_noisy_ucb_beta(ucb);
+    tacet_noisy_ucb_free(ucb);
+    tacet_noisy_ucb_settings_defaults(&set);
+    assert_ok(tacet_noisy_ucb_create(&ucb, features, &set, NULL));
+    assert_ok(tacet_noisy_ucb_load(ucb, blob.data, blob.size, NULL));
+    assert_true(tacet_noisy_ucb_beta(ucb) == before);
+    blob.data[blob.size - 40] ^= 1;
+    assert_status(tacet_noisy_ucb_load(ucb, blob.data, blob.size, NULL), TACET_CORRUPT);
+    tacet_blob_clear(&blob);
+    tacet_noisy_ucb_free(ucb);
+}
+
+static void refuses_and_fails(void **state) {
+    (void)state;
+    tacet_noisy_ucb *ucb = NULL;
+    for (int k = 0; k < 7; k++) {
+        tacet_noisy_ucb_settings s;
+        tacet_noisy_ucb_settings_defaults(&s);
+        double *numbers[] = {&s.norm_bound, &s.rho, &s.lambda, &s.zeta, &s.shift, &s.kappa, &s.width};
+        *numbers[k] = k % 2 == 0 ? NAN : -1;
+        assert_status(tacet_noisy_ucb_create(&ucb, features, &s, NULL), TACET_INVALID);
+        assert_null(ucb);
+    }
+    tacet_noisy_ucb_settings set;
+    tacet_noisy_ucb_settings_defaults(&set);
+    for (long n = 1;; n++) {
+        fail_alloc_after(n);
+        const tacet_status status = tacet_noisy_ucb_create(&ucb, features, &set, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            tacet_noisy_ucb_free(ucb);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_null(ucb);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(exact_sums_are_regression), cmocka_unit_test(shift_and_repair),
+                                       cmocka_unit_test(refuses_and_fails)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

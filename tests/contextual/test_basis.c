@@ -1,0 +1,282 @@
+/* test_usca.c - the space of USCA and its features: against eqs (4) and (5), laws of contexts, what is refused. */
+#include "basis_fixture.h"
+
+#include "gp/linalg.h"
+
+#include <tacet/core/simrng.h>
+
+static double uniform(tacet_simrng *rng, double low, double high) {
+    return low + (high - low) * tacet_simrng_uniform(rng);
+}
+
+/* The features' second moment under the law is diag(lam), checked by plain Monte Carlo; bounds in other units change
+ * nothing. */
+static void test_moments(void **state) {
+    (void)state;
+    const size_t order = test_slow() ? 12 : 0;
+    tacet_contextual_basis *basis = usca_basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.4, order, 8);
+    enum { M = 8 };
+    const size_t N = test_slow() ? 2500 : 40000;
+    double sum[M * M] = {0};
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 5, 0);
+    assert_int_equal(tacet_contextual_basis_dim(basis), M);
+    for (size_t i = 0; i < N; i++) {
+        double phi[M];
+        const double w[2] = {tacet_simrng_uniform(&rng), tacet_simrng_uniform(&rng)};
+        tacet_features_eval(basis->features, phi, w, 2, 1);
+        for (size_t a = 0; a < M; a++) {
+            for (size_t b = 0; b < M; b++) {
+                sum[a * M + b] += phi[a] * phi[b] / (double)N;
+            }
+        }
+    }
+    /* |phi_a phi_b| <= 1: a standard error of at most N^-1/2; five of them, 64 comparisons: false alarm below 1e-4. */
+    for (size_t a = 0; a < M; a++) {
+        for (size_t b = 0; b < M; b++) {
+            assert_close(sum[a * M + b], a == b ? tacet_contextual_basis_eigenvalues(basis)[a] : 0,
+                         5 / sqrt((double)N));
+        }
+    }
+    const double lower[2] = {-3, 100};
+    const double upper[2] = {5, 300};
+    const double l[2] = {0.4 * 8, 0.4 * 200};
+    tacet_contextual_space space;
+    tacet_contextual_basis *other = NULL;
+    tacet_contextual_space_defaults(&space);
+    space.lower = lower;
+    space.upper = upper;
+    space.lengthscales = l;
+    space.lengthscale_count = 2;
+    space.order = order;
+    assert_ok(tacet_contextual_basis_create(&other, &space, M, NULL));
+    for (size_t a = 0; a < M; a++) {
+        assert_close(tacet_contextual_basis_eigenvalues(other)[a], tacet_contextual_basis_eigenvalues(basis)[a], 1e-12);
+    }
+    const double inside[2] = {-3, 300};
+    const double out1[2] = {5.01, 200};
+    const double out2[2] = {0, (double)NAN};
+    double unit[2];
+    assert_int_equal(tacet_contextual_basis_outside(other, inside), 0);
+    assert_int_equal(tacet_contextual_basis_outside(other, out1), 1);
+    assert_int_equal(tacet_contextual_basis_outside(other, out2), 2);
+    tacet__contextual_unit(other, unit, out1);
+    assert_true(unit[0] == 1 && unit[1] == 0.5);
+    tacet__contextual_unit(other, unit, out2);
+    assert_true(unit[1] == 0.5);
+    tacet_contextual_basis_free(other);
+    tacet_contextual_basis_free(basis);
+}
+
+/* On the same random approximating set the feature form is eqs (4) and (5). Written out here from the features alone:
+ * Z~ = 1/K sum phi phi' + tau I, mu = phi' Z~^-1 Phi y, sigma^2 = phi' Z~^-1 phi. */
+static void test_equals_dense(void **state) {
+    (void)state;
+    enum { D = 2 };
+    const size_t T = test_slow() ? 25 : 100; /* the approximating set has T ceil(T/gamma) points, and is inverted */
+    /* A lengthscale at which the features above the cut-off are all there are to this precision. */
+    tacet_contextual_basis *basis = usca_basis_of(TACET_KERNEL_SE, 0, 1, 1, 1.0, test_slow() ? 14 : 24, 0);
+    const tacet_kernel *kernel = tacet_features_kernel(basis->features);
+    const double tau = 10; /* what the features cut off, 1e-10 of the kernel, is divided by it */
+    const size_t K = (size_t)ceil((double)T / tacet__contextual_gain(basis, (double)T, tau));
+    const size_t count = T * K;
+    const size_t m = tacet_contextual_basis_dim(basis);
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 11, 0);
+    double *W = malloc(D * T * sizeof *W);
+    double *y = malloc(T * sizeof *y);
+    double *P = malloc(D * count * sizeof *P);
+    double *phi = malloc(m * count * sizeof *phi);
+    double *Z = calloc(m * m, sizeof *Z);
+    double *b = calloc(m, sizeof *b);
+    double *u = malloc(m * sizeof *u);
+    assert_true(K >= 2);
+    for (size_t i = 0; i < D * T; i++) {
+        W[i] = tacet_simrng_uniform(&rng);
+    }
+    for (size_t i = 0; i < T; i++) {
+        y[i] = uniform(&rng, -1, 1);
+    }
+    for (size_t i = 0; i < D * count; i++) {
+        P[i] = tacet_simrng_uniform(&rng);
+    }
+    tacet__contextual_dense *dense = NULL;
+    assert_ok(tacet__contextual_dense_create(&dense, kernel, W, y, T, P, count, (double)K, tau, NULL));
+    tacet_features_eval(basis->features, phi, P, D, count);
+    for (size_t j = 0; j < count; j++) {
+        for (size_t a = 0; a < m; a++) {
+            for (size_t c = 0; c < m; c++) {
+                Z[c * m + a] += phi[j * m + a] * phi[j * m + c] / (double)K;
+            }
+        }
+    }
+    for (size_t a = 0; a < m; a++) {
+        Z[a * m + a] += tau;
+    }
+    assert_ok(tacet__cholesky(Z, m, m, NULL, NULL, NULL));
+    tacet_features_eval(basis->features, phi, W, D, T);
+    for (size_t j = 0; j < T; j++) {
+        tacet__axpy(b, y[j], phi + j * m, m);
+    }
+    tacet__trsv(false, m, Z, m, b);
+    const tacet__lever lever = {
+        .features = basis->features, .L = Z, .tau = tau, .d = D, .lengthscale = basis->unit_lengthscale};
+    double sup = 0;
+    for (size_t i = 0; i < 200; i++) {
+        double mu = 0;
+        double sigma2 = 0;
+        const double w[D] = {tacet_simrng_uniform(&rng), tacet_simrng_uniform(&rng)};
+        tacet__contextual_dense_eval(dense, &mu, &sigma2, w);
+        tacet_features_eval(basis->features, u, w, D, 1);
+        tacet__lever_apply(&lever, u, 1);
+        assert_close(tacet__dot(u, b, m), mu, 1e-9);
+        assert_close(tacet__dot(u, u, m), sigma2, 1e-9);
+        sup = fmax(sup, sigma2);
+    }
+    /* The certificate holds for this operator too. */
+    tacet_contextual_certificate certificate;
+    assert_ok(tacet__lever_certify(&certificate, &lever, NULL, 0, 0.005, 100000, NULL));
+    assert_true(certificate.upper * certificate.upper >= sup);
+    tacet__contextual_dense_free(dense);
+    assert_status(tacet__contextual_dense_create(&dense, kernel, W, y, T, P, count, 0, tau, NULL), TACET_INVALID);
+    assert_null(dense);
+    free(W);
+    free(y);
+    free(P);
+    free(phi);
+    free(Z);
+    free(b);
+    free(u);
+    tacet_contextual_basis_free(basis);
+}
+
+static double triangle(const double *c, void *user) {
+    (void)user;
+    return c[0] < 0.5 ? 0 : c[0] - 0.5;
+}
+static double negative(const double *c, void *user) {
+    (void)user;
+    return c[0] - 0.5;
+}
+static double nowhere(const double *c, void *user) {
+    (void)c;
+    (void)user;
+    return 0;
+}
+
+static void test_laws(void **state) {
+    (void)state;
+    tacet_contextual_space space;
+    tacet_contextual_basis *basis = NULL;
+    tacet_contextual_space_defaults(&space);
+    space.order = 12;
+    space.density = triangle;
+    assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
+    double total = 0;
+    for (size_t j = 0; j < basis->features->blocks[0].count; j++) {
+        assert_true(basis->features->blocks[0].Z[2 * j + 1] > 0.5);
+        total += basis->weights[j];
+    }
+    assert_close(total, 1, 1e-12);
+    tacet_contextual_basis_free(basis);
+    space.density = negative;
+    assert_status(tacet_contextual_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
+    space.density = nowhere;
+    assert_status(tacet_contextual_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
+    space.density = NULL;
+    const double sample[3] = {0.1, 0.2, 0.9};
+    const double outside[2] = {0.1, 1.2};
+    space.contexts = sample;
+    space.context_count = 3;
+    assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
+    assert_int_equal(basis->features->blocks[0].count, 36);
+    tacet_contextual_basis_free(basis);
+    space.contexts = outside;
+    space.context_count = 2;
+    assert_status(tacet_contextual_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
+    assert_null(basis);
+    /* Actions from a list: they times the nodes of the contexts, actions fastest, equal weights a context. */
+    const double list[3] = {0, 0.25, 1};
+    space.contexts = NULL;
+    space.actions = list;
+    space.action_count = 3;
+    assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
+    assert_int_equal(basis->features->blocks[0].count, 36);
+    assert_int_equal(basis->node_actions, 3);
+    for (size_t j = 0; j < 36; j++) {
+        assert_true(basis->features->blocks[0].Z[2 * j] == list[j % 3]);
+        assert_close(basis->weights[j], basis->weights[j - j % 3], 1e-15);
+    }
+    tacet_contextual_basis_free(basis);
+    space.actions = outside;
+    space.action_count = 2;
+    assert_status(tacet_contextual_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
+    space.actions = list;
+    space.action_count = 0;
+    assert_status(tacet_contextual_basis_create(&basis, &space, 20, NULL), TACET_INVALID);
+    assert_null(basis);
+}
+
+static void test_bad_spaces(void **state) {
+    (void)state;
+    tacet_contextual_space good;
+    tacet_contextual_basis *basis = NULL;
+    tacet_contextual_space_defaults(&good);
+    const double wrong[2] = {0, (double)NAN};
+    const double zero = 0;
+    tacet_contextual_space s = good;
+    s.action_dim = 0;
+    assert_status(tacet_contextual_basis_create(&basis, &s, 0, NULL), TACET_INVALID);
+    s = good;
+    s.context_dim = 4;
+    assert_status(tacet_contextual_basis_create(&basis, &s, 0, NULL), TACET_INVALID);
+    s = good;
+    s.upper = wrong;
+    assert_status(tacet_contextual_basis_create(&basis, &s, 0, NULL), TACET_INVALID);
+    s = good;
+    s.lengthscales = &zero;
+    assert_status(tacet_contextual_basis_create(&basis, &s, 0, NULL), TACET_INVALID);
+    s = good;
+    s.lengthscale_count = 3;
+    assert_status(tacet_contextual_basis_create(&basis, &s, 0, NULL), TACET_INVALID);
+    s = good;
+    s.kind = TACET_KERNEL_LINEAR;
+    assert_status(tacet_contextual_basis_create(&basis, &s, 0, NULL), TACET_UNSUPPORTED);
+    s = good;
+    s.kind = TACET_KERNEL_MATERN;
+    s.matern_p = 0;
+    assert_status(tacet_contextual_basis_create(&basis, &s, 0, NULL), TACET_UNSUPPORTED);
+    s = good;
+    s.order = 100;
+    assert_status(tacet_contextual_basis_create(&basis, &s, 0, NULL), TACET_INVALID);
+    assert_null(basis);
+}
+
+/* Every allocation fails once, in the basis, a certificate and a plan. */
+static void test_no_memory(void **state) {
+    (void)state;
+    tacet_contextual_space space;
+    tacet_contextual_basis *basis = NULL;
+    tacet_contextual_space_defaults(&space);
+    space.order = 5;
+    for (long n = 1;; n++) {
+        fail_alloc_after(n);
+        const tacet_status status = tacet_contextual_basis_create(&basis, &space, 8, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_null(basis);
+    }
+    tacet_contextual_basis_free(basis);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_moments), cmocka_unit_test(test_equals_dense),
+                                       cmocka_unit_test(test_laws), cmocka_unit_test(test_bad_spaces),
+                                       cmocka_unit_test(test_no_memory)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+/* test_usca.c - the released model: predictions, its file, and what is refused. */
+#include "support/test.h"
+
+#include <tacet/core/simrng.h>
+#include <tacet/contextual/open/model.h>
+
+enum { NODES = 700 }; /* more than one block of kernel values */
+
+typedef struct made {
+    double lower[2], upper[2], lengthscales[2];
+    double nodes[2 * NODES], weights[NODES];
+    tacet_receipt receipts[2];
+    tacet_contextual_parts parts;
+} made;
+
+static void make(made *m, tacet_kernel_kind kind, unsigned p) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 3, kind);
+    memset(m, 0, sizeof *m);
+    m->lower[0] = -1;
+    m->upper[0] = 3;
+    m->lower[1] = 10;
+    m->upper[1] = 20;
+    m->lengthscales[0] = 1;
+    m->lengthscales[1] = 4;
+    for (size_t j = 0; j < NODES; j++) {
+        m->nodes[2 * j] = j % 3 == 0 ? 0.1 * (double)(j % 7) : tacet_simrng_uniform(&rng); /* some share their action */
+        m->nodes[2 * j + 1] = tacet_simrng_uniform(&rng);
+        m->weights[j] = tacet_simrng_normal(&rng);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        tacet_receipt *r = &m->receipts[i];
+        (void)snprintf(r->mechanism, sizeof r->mechanism, "k-norm");
+        r->is_private = r->in_ledger = true;
+        r->eps = 0.7;
+        r->scale = 0.1 + (double)i;
+        r->rows = 1;
+        r->count = 12;
+        r->entry = 40 + i;
+        memset(r->entry_hash, 17 + (int)i, sizeof r->entry_hash);
+    }
+    m->parts = (tacet_contextual_parts){.action_dim = 1,
+                                        .context_dim = 1,
+                                        .lower = m->lower,
+                                        .upper = m->upper,
+                                        .kind = kind,
+                                        .matern_p = p,
+                                        .lengthscales = m->lengthscales,
+                                        .nodes = m->nodes,
+                                        .weights = m->weights,
+                                        .count = NODES,
+                                        .offset = 0.25,
+                                        .is_private = true,
+                                        .eps = 0.7,
+                                        .rounds = 1234,
+                                        .predicted_error = 0.05,
+                                        .receipts = m->receipts,
+                                        .receipt_count = 2};
+}
+
+/* k written out. */
+static double naive(const made *m, double x, double c, double s) {
+    double mean = m->parts.offset;
+    for (size_t j = 0; j < NODES; j++) {
+        const double a = (x - (m->lower[0] + 4 * m->nodes[2 * j])) / m->lengthscales[0];
+        const double b = (c - (m->lower[1] + 10 * m->nodes[2 * j + 1])) / m->lengthscales[1];
+        const double r = sqrt(a * a + b * b);
+        const double t = s * r;
+        mean += m->weights[j] * (s == 0 ? exp(-r * r / 2) : (1 + t + t * t / 3) * exp(-t));
+    }
+    return mean;
+}
+
+static void test_predict(void **state) {
+    (void)state;
+    static made m;
+    for (int kernel = 0; kernel < 2; kernel++) {
+        tacet_contextual_model *model = NULL;
+        double actions[5];
+        double means[5];
+        size_t best = 9;
+        make(&m, kernel == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN, kernel == 0 ? 0 : 2);
+        assert_ok(tacet_contextual_model_create(&model, &m.parts, NULL));
+        tacet_contextual_action_grid(model, actions, 5);
+        assert_true(actions[0] == -1 && actions[2] == 1 && actions[4] == 3);
+        const double context = 13.5;
+        assert_ok(tacet_contextual_predict(model, &best, means, actions, 5, &context, NULL));
+        for (size_t i = 0; i < 5; i++) {
+            assert_close(means[i], naive(&m, actions[i], context, kernel == 0 ? 0 : sqrt(5)), 1e-9);
+            assert_true(means[i] <= means[best]);
+        }
+        const double outside = 20.001;
+        const double nan = (double)NAN;
+        assert_status(tacet_contextual_predict(model, &best, means, actions, 5, &outside, NULL), TACET_INVALID);
+        assert_status(tacet_contextual_predict(model, &best, means, actions, 5, &nan, NULL), TACET_INVALID);
+        actions[3] = -1.5;
+        assert_status(tacet_contextual_predict(model, &best, means, actions, 5, &context, NULL), TACET_INVALID);
+        assert_status(tacet_contextual_predict(model, &best, means, actions, 0, &context, NULL), TACET_INVALID);
+        tacet_contextual_model_free(model);
+    }
+}
+
+static void test_file(void **state) {
+    (void)state;
+    static made m;
+    tacet_contextual_model *model = NULL;
+    tacet_contextual_model *copy = NULL;
+    char *text = NULL;
+    char *again = NULL;
+    make(&m, TACET_KERNEL_MATERN, 1);
+    assert_ok(tacet_contextual_model_create(&model, &m.parts, NULL));
+    assert_ok(tacet_contextual_model_encode(model, &text, NULL));
+    assert_string_equal(strrchr(text, '}'), "}\n");
+    assert_ok(tacet_contextual_model_decode(&copy, text, strlen(text), NULL));
+    const tacet_contextual_parts *p = tacet_contextual_model_parts(copy);
+    assert_int_equal(p->count, NODES);
+    assert_memory_equal(p->weights, m.weights, sizeof m.weights);
+    assert_memory_equal(p->nodes, m.nodes, sizeof m.nodes);
+    assert_int_equal(p->receipt_count, 2);
+    assert_memory_equal(p->receipts[1].entry_hash, m.receipts[1].entry_hash, TACET_HASH_BYTES);
+    assert_true(p->eps == 0.7 && p->delta == 0 && p->rounds == 1234 && p->is_private && p->offset == 0.25);
+    assert_ok(tacet_contextual_model_encode(copy, &again, NULL));
+    assert_string_equal(text, again);
+    tacet_contextual_model_free(copy);
+    /* Every proper prefix, but for the closing newline, is refused, and nothing is leaked. */
+    for (size_t length = 0; length < strlen(text) - 1; length += 1 + strlen(text) / 61) {
+        assert_status(tacet_contextual_model_decode(&copy, text, length, NULL), TACET_PARSE);
+        assert_null(copy);
+    }
+    /* Single fields, spoiled. */
+    static const char *const SPOIL[][2] = {{"\"tacet-usca-model-1\"", "\"tacet-usca-model-2\""},
+                                           {"\"action_dim\": 1", "\"action_dim\": 4"},
+                                           {"\"action_dim\": 1", "\"action_dim\": 0"},
+                                           {"\"context_dim\": 1", "\"context_dim\": \"1\""},
+                                           {"\"matern32\"", "\"linear\""},
+                                           {"\"offset\"", "\"offset2\""},
+                                           {"\"delta\": 0.0", "\"delta\": 1.0"},
+                                           {"\"rounds\": 1234", "\"rounds\": -1"},
+                                           {"\"k-norm\"", "\"a mechanism whose name is much too long for it\""},
+                                           {"1212121212", "12121212xx"}};
+    for (size_t i = 0; i < sizeof SPOIL / sizeof *SPOIL; i++) {
+        char *at = strstr(text, SPOIL[i][0]);
+        assert_non_null(at);
+        char *spoiled = malloc(strlen(text) + 64);
+        (void)sprintf(spoiled, "%.*s%s%s", (int)(at - text), text, SPOIL[i][1], at + strlen(SPOIL[i][0]));
+        tacet_error err = {0};
+        assert_status(tacet_contextual_model_decode(&copy, spoiled, strlen(spoiled), &err), TACET_PARSE);
+        assert_null(copy);
+        assert_true(err.message[0] != '\0');
+        free(spoiled);
+    }
+    free(text);
+    free(again);
+    tacet_contextual_model_free(model);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static made m;
+    tacet_contextual_model *model = NULL;
+    make(&m, TACET_KERNEL_SE, 0);
+    m.weights[3] = (double)INFINITY;
+    assert_status(tacet_contextual_model_create(&model, &m.parts, NULL), TACET_INVALID);
+    make(&m, TACET_KERNEL_SE, 0);
+    m.upper[1] = m.lower[1];
+    assert_status(tacet_contextual_model_create(&model, &m.parts, NULL), TACET_INVALID);
+    make(&m, TACET_KERNEL_SE, 0);
+    m.parts.eps = (double)NAN;
+    assert_status(tacet_contextual_model_create(&model, &m.parts, NULL), TACET_INVALID);
+    make(&m, TACET_KERNEL_LINEAR, 0);
+    assert_status(tacet_contextual_model_create(&model, &m.parts, NULL), TACET_INVALID);
+    make(&m, TACET_KERNEL_SE, 0);
+    m.parts.count = 0;
+    assert_status(tacet_contextual_model_create(&model, &m.parts, NULL), TACET_INVALID);
+    assert_null(model);
+    make(&m, TACET_KERNEL_SE, 0);
+    for (long n = 1;; n++) {
+        fail_alloc_after(n);
+        const tacet_status status = tacet_contextual_model_create(&model, &m.parts, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_null(model);
+    }
+    tacet_contextual_model_free(model);
+}
+
+/* A table says what the kernel values say, in all numbers of coordinates and at points it was not measured at. */
+static void test_table(void **state) {
+    (void)state;
+    static const double LOWER[4] = {0, -1, 2, 0};
+    static const double UPPER[4] = {1, 1, 5, 0.5};
+    static const double LENGTHSCALES[4] = {0.4, 1, 1.5, 0.3};
+    for (size_t k = 0; k < 12; k++) {
+        enum { SOME = 60, N = 40 };
+        const size_t action_dim = 1 + k % 2;
+        const size_t context_dim = k / 2 % 2;
+        const size_t d = action_dim + context_dim;
+        const double tolerance = k < 8 ? 1e-4 : 1e-3;
+        tacet_simrng rng;
+        double nodes[SOME * 4];
+        double weights[SOME];
+        double actions[N * 2];
+        double direct[N];
+        double tabled[N];
+        double context[2];
+        double error = 0;
+        size_t best = 0;
+        size_t again = 0;
+        tacet_contextual_model *model = NULL;
+        tacet_simrng_init(&rng, 5, k);
+        for (size_t i = 0; i < SOME * d; i++) {
+            nodes[i] = tacet_simrng_uniform(&rng);
+        }
+        for (size_t i = 0; i < SOME; i++) {
+            weights[i] = 0.1 * tacet_simrng_normal(&rng);
+        }
+        const tacet_contextual_parts parts = {.action_dim = action_dim,
+                                              .context_dim = context_dim,
+                                              .lower = LOWER,
+                                              .upper = UPPER,
+                                              .kind = k < 4 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN,
+                                              .matern_p = k < 8 ? 2 : 1,
+                                              .lengthscales = LENGTHSCALES,
+                                              .nodes = nodes,
+                                              .weights = weights,
+                                              .count = SOME,
+                                              .offset = -0.5,
+                                              .eps = 1};
+        assert_ok(tacet_contextual_model_create(&model, &parts, NULL));
+        for (size_t i = 0; i < N * action_dim; i++) {
+            const size_t c = i % action_dim;
+            const double u = i < 2 ? 1 : tacet_simrng_uniform(&rng); /* a corner first */
+            actions[i] = LOWER[c] + u * (UPPER[c] - LOWER[c]);
+        }
+        for (size_t c = 0; c < context_dim; c++) {
+            const size_t at = action_dim + c;
+            context[c] = LOWER[at] + tacet_simrng_uniform(&rng) * (UPPER[at] - LOWER[at]);
+        }
+        assert_ok(tacet_contextual_predict(model, &best, direct, actions, N, context, NULL));
+        assert_ok(tacet_contextual_model_tabulate(model, &error, tolerance, NULL));
+        assert_true(error > 0 && error <= tolerance);
+        assert_ok(tacet_contextual_predict(model, &again, tabled, actions, N, context, NULL));
+        for (size_t i = 0; i < N; i++) {
+            assert_true(fabs(tabled[i] - direct[i]) <= 2 * tolerance); /* other points than those measured */
+        }
+        assert_true(direct[best] - direct[again] <= 4 * tolerance);
+        tacet_contextual_model_free(model);
+    }
+}
+
+static void test_table_refused(void **state) {
+    (void)state;
+    static made m;
+    tacet_contextual_model *model = NULL;
+    const double action = 0.3;
+    const double context = 13;
+    double direct = 0;
+    double after = 0;
+    double error = 0;
+    size_t best = 0;
+    make(&m, TACET_KERNEL_MATERN, 2);
+    m.lengthscales[0] = m.lengthscales[1] = 1e-3;
+    assert_ok(tacet_contextual_model_create(&model, &m.parts, NULL));
+    assert_ok(tacet_contextual_predict(model, &best, &direct, &action, 1, &context, NULL));
+    assert_status(tacet_contextual_model_tabulate(model, &error, 1e-4, NULL), TACET_UNSUPPORTED);
+    assert_true(isnan(error));
+    assert_status(tacet_contextual_model_tabulate(model, NULL, 0, NULL), TACET_INVALID);
+    assert_status(tacet_contextual_model_tabulate(model, NULL, (double)NAN, NULL), TACET_INVALID);
+    assert_ok(tacet_contextual_predict(model, &best, &after, &action, 1, &context, NULL));
+    assert_true(after == direct);
+    tacet_contextual_model_free(model);
+    make(&m, TACET_KERNEL_SE, 0);
+    assert_ok(tacet_contextual_model_create(&model, &m.parts, NULL));
+    assert_ok(tacet_contextual_predict(model, &best, &direct, &action, 1, &context, NULL));
+    for (long n = 1;; n++) {
+        fail_alloc_after(n);
+        const tacet_status status = tacet_contextual_model_tabulate(model, NULL, 1, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+        assert_ok(tacet_contextual_predict(model, &best, &after, &action, 1, &context, NULL));
+        assert_true(after == direct);
+    }
+    tacet_contextual_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_predict), cmocka_unit_test(test_file),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_table),
+                                       cmocka_unit_test(test_table_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

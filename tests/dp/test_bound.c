@@ -1,0 +1,364 @@
+/* test_bound.c - clipping: what comes out is inside the bound, in exact arithmetic; sensitivities; total on NaN. */
+#include "support/test.h"
+
+#include "dp/bound_internal.h"
+
+#include <float.h>
+#include <tacet/core/simrng.h>
+#include <tacet/dp/bound.h>
+
+__extension__ typedef __float128 quad;
+
+static tacet_raw *raw_of(const double *values, size_t count) {
+    tacet_raw *raw = NULL;
+    assert_ok(tacet_raw_create(&raw, count, NULL));
+    assert_int_equal(tacet_raw_count(raw), count);
+    assert_ok(tacet_raw_set(raw, values, count, NULL));
+    return raw;
+}
+
+static tacet_bounded *clipped(const tacet_bound *bound, const double *values, size_t count) {
+    tacet_bounded *b = NULL;
+    tacet_raw *raw = raw_of(values, count);
+    assert_ok(tacet_bounded_create(&b, bound, NULL));
+    assert_ptr_equal(tacet_bounded_bound(b), bound);
+    assert_ok(tacet_bounded_set(b, raw, NULL));
+    tacet_raw_free(raw);
+    return b;
+}
+
+static quad norm_sq(const double *x, size_t n) {
+    quad sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += (quad)x[i] * (quad)x[i];
+    }
+    return sum;
+}
+
+static void norm_is_proven(void **state) {
+    (void)state;
+    /* in 113 bits, thousands of vectors near, inside and far outside of the ball never leave it, and keep direction */
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 7, 0);
+    const size_t dims[] = {1, 2, 7, 100};
+    const double radii[] = {1, 0.3, 1e-30, 7e40};
+    for (size_t c = 0; c < 4; c++) {
+        tacet_bound *bound = NULL;
+        assert_ok(tacet_bound_norm(&bound, dims[c], radii[c], NULL));
+        for (int trial = 0; trial < 500; trial++) {
+            double x[100];
+            double length = 0;
+            for (size_t i = 0; i < dims[c]; i++) {
+                x[i] = tacet_simrng_normal(&rng);
+                length += x[i] * x[i];
+            }
+            length = sqrt(length);
+            /* a third just about on the sphere */
+            const double want = trial % 3 == 0 ? radii[c] : radii[c] * pow(10, 6 * tacet_simrng_uniform(&rng) - 3);
+            for (size_t i = 0; i < dims[c]; i++) {
+                x[i] *= want / length;
+            }
+            tacet_bounded *b = clipped(bound, x, dims[c]);
+            assert_true(norm_sq(b->values, dims[c]) <= (quad)radii[c] * (quad)radii[c]);
+            const double keep = want <= radii[c] ? 1 : radii[c] / want;
+            for (size_t i = 0; i < dims[c]; i++) {
+                assert_close(b->values[i] / radii[c], x[i] * keep / radii[c], 1e-12);
+            }
+            tacet_bounded_free(b);
+        }
+        tacet_bound_free(bound);
+    }
+}
+
+static void clipping_does_not_spread(void **state) {
+    (void)state;
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 8, 0);
+    tacet_bound *ball = NULL, *box = NULL;
+    assert_ok(tacet_bound_norm(&ball, 5, 1, NULL));
+    assert_ok(tacet_bound_range(&box, 5, -0.5, 0.75, NULL));
+    const tacet_neighbours move = {TACET_RELATION_MOVE, 0.25};
+    double l2 = 0, l1 = 0, box2 = 0, box1 = 0;
+    assert_ok(tacet_bound_sensitivity(ball, &l2, &l1, &move, NULL));
+    assert_ok(tacet_bound_sensitivity(box, &box2, &box1, &move, NULL));
+    assert_close(l2, 0.25, 1e-13);
+    assert_close(l1, 0.25 * sqrt(5), 1e-13);
+    for (int trial = 0; trial < 2000; trial++) {
+        double x[5], y[5], step = 0;
+        for (int i = 0; i < 5; i++) {
+            x[i] = tacet_simrng_normal(&rng);
+            y[i] = tacet_simrng_normal(&rng);
+            step += y[i] * y[i];
+        }
+        for (int i = 0; i < 5; i++) {
+            y[i] = x[i] + y[i] * 0.2499999 / sqrt(step);
+        }
+        tacet_bounded *a = clipped(ball, x, 5), *b = clipped(ball, y, 5);
+        tacet_bounded *c = clipped(box, x, 5), *d = clipped(box, y, 5);
+        double diff[5], diff_box[5], one = 0;
+        for (int i = 0; i < 5; i++) {
+            diff[i] = a->values[i] - b->values[i];
+            diff_box[i] = c->values[i] - d->values[i];
+            one += fabs(diff_box[i]);
+        }
+        assert_true(norm_sq(diff, 5) <= (quad)l2 * (quad)l2);
+        assert_true(norm_sq(diff_box, 5) <= (quad)box2 * (quad)box2);
+        assert_true(one <= box1);
+        tacet_bounded_free(a);
+        tacet_bounded_free(b);
+        tacet_bounded_free(c);
+        tacet_bounded_free(d);
+    }
+    tacet_bound_free(ball);
+    tacet_bound_free(box);
+}
+
+static void boxes(void **state) {
+    (void)state;
+    const double lower[] = {-1, 0, 5}, upper[] = {1, 10, 5};
+    tacet_bound *bound = NULL;
+    assert_ok(tacet_bound_box(&bound, lower, upper, 3, NULL));
+    assert_int_equal(tacet_bound_count(bound), 3);
+    assert_int_equal(tacet_bound_raw_count(bound), 3);
+    assert_close(tacet_bound_radius(bound), sqrt(126), 1e-12);
+    assert_close(tacet_bound_diameter(bound), sqrt(104), 1e-12);
+    assert_close(tacet_bound_diameter_1(bound), 12, 1e-12);
+    assert_close(tacet_bound_diameter_max(bound), 10, 1e-12);
+    assert_true(tacet_bound_diameter(bound) >= sqrt(104) && tacet_bound_diameter_1(bound) >= 12);
+    assert_string_equal(tacet_bound_proof(bound), "");
+    tacet_bounded *b = NULL;
+    assert_ok(tacet_bounded_create(&b, bound, NULL));
+    assert_true(b->values[0] == 0 && b->values[1] == 0 && b->values[2] == 5); /* even before clipping */
+    tacet_bounded_free(b);
+    b = clipped(bound, (double[]){-3, 4, 9}, 3);
+    assert_true(b->values[0] == -1 && b->values[1] == 4 && b->values[2] == 5);
+    tacet_bounded_free(b);
+    /* total: NaN to the middle, infinities to the ends */
+    b = clipped(bound, (double[]){NAN, INFINITY, -INFINITY}, 3);
+    assert_true(b->values[0] == 0 && b->values[1] == 10 && b->values[2] == 5);
+    tacet_bounded_free(b);
+    tacet_bound_free(bound);
+    assert_ok(tacet_bound_norm(&bound, 2, 1, NULL));
+    const double strange[][2] = {{NAN, 0.5}, {0.5, INFINITY}, {-INFINITY, NAN}, {0, 0}};
+    for (int i = 0; i < 4; i++) {
+        b = clipped(bound, strange[i], 2);
+        assert_true(b->values[0] == 0 && b->values[1] == 0);
+        tacet_bounded_free(b);
+    }
+    /* neither overflow nor underflow */
+    b = clipped(bound, (double[]){1e308, 1e308}, 2);
+    assert_close(b->values[0], sqrt(0.5), 1e-12);
+    tacet_bounded_free(b);
+    b = clipped(bound, (double[]){5e-324, 0}, 2);
+    assert_true(b->values[0] == 5e-324);
+    tacet_bounded_free(b);
+    tacet_bound_free(bound);
+}
+
+static void outer_products(void **state) {
+    (void)state;
+    tacet_bound *bound = NULL;
+    assert_ok(tacet_bound_outer(&bound, 3, 2, NULL));
+    assert_int_equal(tacet_bound_count(bound), 6);
+    assert_int_equal(tacet_bound_raw_count(bound), 3);
+    assert_close(tacet_bound_radius(bound), 4, 1e-12);
+    assert_close(tacet_bound_diameter(bound), sqrt(2) * 4, 1e-12);
+    tacet_bounded *b = clipped(bound, (double[]){1, 0.5, -1}, 3);
+    const double want[] = {1, 0.5 * sqrt(2), -sqrt(2), 0.25, -0.5 * sqrt(2), 1};
+    for (int i = 0; i < 6; i++) {
+        assert_close(b->values[i], want[i], 1e-15);
+    }
+    tacet_bounded_free(b);
+    /* random pairs stay within the diameter, the worst pair reaches it */
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 9, 0);
+    double worst = 0;
+    for (int trial = 0; trial < 2000; trial++) {
+        double x[3], y[3], diff[6];
+        for (int i = 0; i < 3; i++) {
+            x[i] = trial == 0 ? (i == 0 ? 99 : 0) : 3 * tacet_simrng_normal(&rng);
+            y[i] = trial == 0 ? (i == 1 ? 99 : 0) : 3 * tacet_simrng_normal(&rng);
+        }
+        tacet_bounded *p = clipped(bound, x, 3), *q = clipped(bound, y, 3);
+        for (int i = 0; i < 6; i++) {
+            diff[i] = p->values[i] - q->values[i];
+        }
+        const quad n = norm_sq(diff, 6);
+        assert_true(n <= (quad)tacet_bound_diameter(bound) * (quad)tacet_bound_diameter(bound));
+        assert_true(norm_sq(p->values, 6) <= (quad)tacet_bound_radius(bound) * (quad)tacet_bound_radius(bound));
+        worst = fmax(worst, (double)n);
+        tacet_bounded_free(p);
+        tacet_bounded_free(q);
+    }
+    assert_close(sqrt(worst), sqrt(2) * 4, 1e-9);
+    double l2 = 0, l1 = 0;
+    const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
+    assert_status(tacet_bound_sensitivity(bound, &l2, &l1, &move, NULL), TACET_INVALID);
+    tacet_bound_free(bound);
+}
+
+static void sensitivities(void **state) {
+    (void)state;
+    tacet_bound *bound = NULL;
+    double l2 = 0, l1 = 0;
+    assert_ok(tacet_bound_norm(&bound, 4, 3, NULL));
+    tacet_neighbours n = {TACET_RELATION_REPLACE, 0};
+    assert_ok(tacet_bound_sensitivity(bound, &l2, &l1, &n, NULL));
+    assert_close(l2, 6, 1e-15);
+    assert_close(l1, 12, 1e-13);
+    n.relation = TACET_RELATION_REMOVE;
+    assert_ok(tacet_bound_sensitivity(bound, &l2, &l1, &n, NULL));
+    assert_close(l2, 3, 1e-15);
+    assert_close(l1, 6, 1e-13);
+    n = (tacet_neighbours){TACET_RELATION_MOVE, 1e9};
+    assert_ok(tacet_bound_sensitivity(bound, &l2, &l1, &n, NULL));
+    assert_close(l2, 6, 1e-15);
+    const double bad[] = {0, -1, NAN, INFINITY};
+    for (size_t i = 0; i < 4; i++) {
+        n.move = bad[i];
+        assert_status(tacet_bound_sensitivity(bound, &l2, &l1, &n, NULL), TACET_INVALID);
+    }
+    n.relation = (tacet_relation)7;
+    assert_status(tacet_bound_sensitivity(bound, &l2, &l1, &n, NULL), TACET_INVALID);
+    tacet_bound_free(bound);
+    /* rounding: two points move apart by at most a grid step in each coordinate */
+    l2 = 1;
+    l1 = 1;
+    tacet__round_sensitivity(&l2, &l1, 16, -3);
+    assert_close(l2, 1.5, 1e-15);
+    assert_close(l1, 3, 1e-15);
+    assert_true(l2 >= 1.5 && l1 >= 3);
+    assert_true(tacet__round_to_grid(0.3, -2) == 0.25 && tacet__round_to_grid(-0.3, -2) == -0.25);
+    assert_true(tacet__round_to_grid(3.1, 1) == 4 && tacet__round_to_grid(0.125, -2) == 0.25);
+}
+
+static void narrowing(void **state) {
+    (void)state;
+    tacet_bound *ball = NULL, *box = NULL, *narrow = NULL, *outer = NULL;
+    assert_ok(tacet_bound_norm(&ball, 4, 1, NULL));
+    assert_ok(tacet_bound_range(&box, 4, 0, 1, NULL));
+    assert_ok(tacet_bound_outer(&outer, 2, 1, NULL));
+    assert_ok(tacet_bound_narrow(&narrow, ball, 1.5, "privacy/joint.md", NULL));
+    assert_true(tacet_bound_diameter(narrow) == 1.5);
+    assert_close(tacet_bound_diameter_1(narrow), 3, 1e-12);
+    assert_true(tacet_bound_diameter_max(narrow) == 1.5);
+    assert_string_equal(tacet_bound_proof(narrow), "privacy/joint.md");
+    tacet_bounded *b = clipped(narrow, (double[]){3, 0, 0, 0}, 4);
+    assert_close(b->values[0], 1, 1e-12);
+    tacet_bounded_free(b);
+    tacet_bound_free(narrow);
+    assert_ok(tacet_bound_narrow_scores(&narrow, box, 0.25, "privacy/usca.md", NULL));
+    assert_true(tacet_bound_diameter_max(narrow) == 0.25);
+    assert_close(tacet_bound_diameter(narrow), 2, 1e-12);
+    b = clipped(narrow, (double[]){3, -1, 0.5, 0}, 4);
+    assert_true(b->values[0] == 1 && b->values[1] == 0);
+    tacet_bounded_free(b);
+    tacet_bound_free(narrow);
+    assert_ok(tacet_bound_narrow(&narrow, outer, 1, "x", NULL));
+    assert_int_equal(tacet_bound_count(narrow), 3);
+    tacet_bound_free(narrow);
+    /* never wider, never without its proof */
+    const double bad[] = {2, 3, 0, -1, NAN};
+    for (size_t i = 0; i < 5; i++) {
+        assert_status(tacet_bound_narrow(&narrow, ball, bad[i], "x", NULL), TACET_INVALID);
+        assert_null(narrow);
+    }
+    assert_status(tacet_bound_narrow(&narrow, ball, 1, NULL, NULL), TACET_INVALID);
+    assert_status(tacet_bound_narrow(&narrow, ball, 1, "", NULL), TACET_INVALID);
+    assert_status(tacet_bound_narrow(&narrow, ball, 1, "a\"b", NULL), TACET_INVALID);
+    char text[300];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    assert_status(tacet_bound_narrow(&narrow, ball, 1, text, NULL), TACET_INVALID);
+    assert_status(tacet_bound_narrow_scores(&narrow, ball, 5, "x", NULL), TACET_INVALID);
+    tacet_bound_free(ball);
+    tacet_bound_free(box);
+    tacet_bound_free(outer);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    tacet_bound *bound = NULL;
+    const double bad[] = {0, -1, NAN, INFINITY, 1e101, 1e-101};
+    for (size_t i = 0; i < 6; i++) {
+        assert_status(tacet_bound_norm(&bound, 3, bad[i], NULL), TACET_INVALID);
+        assert_status(tacet_bound_outer(&bound, 3, bad[i], NULL), TACET_INVALID);
+        assert_null(bound);
+    }
+    assert_status(tacet_bound_norm(&bound, 0, 1, NULL), TACET_INVALID);
+    assert_status(tacet_bound_norm(&bound, SIZE_MAX, 1, NULL), TACET_INVALID);
+    assert_status(tacet_bound_outer(&bound, 0, 1, NULL), TACET_INVALID);
+    assert_status(tacet_bound_outer(&bound, 70000, 1, NULL), TACET_INVALID);
+    assert_status(tacet_bound_range(&bound, 0, 0, 1, NULL), TACET_INVALID);
+    assert_status(tacet_bound_range(&bound, SIZE_MAX, 0, 1, NULL), TACET_INVALID);
+    assert_status(tacet_bound_range(&bound, 2, 1, 0, NULL), TACET_INVALID);
+    assert_status(tacet_bound_range(&bound, 2, 1, 1e101, NULL), TACET_INVALID);
+    assert_status(tacet_bound_range(&bound, 2, NAN, 1, NULL), TACET_INVALID);
+    assert_status(tacet_bound_range(&bound, 2, 0, NAN, NULL), TACET_INVALID);
+    assert_status(tacet_bound_range(&bound, 2, 0, INFINITY, NULL), TACET_INVALID);
+    assert_status(tacet_bound_range(&bound, 2, -INFINITY, 0, NULL), TACET_INVALID);
+    assert_status(tacet_bound_range(&bound, 2, 0, 0, NULL), TACET_INVALID);
+    assert_status(tacet_bound_box(&bound, NULL, NULL, 0, NULL), TACET_INVALID);
+    assert_null(bound);
+    tacet_raw *raw = NULL;
+    assert_status(tacet_raw_create(&raw, 0, NULL), TACET_INVALID);
+    assert_status(tacet_raw_create(&raw, SIZE_MAX, NULL), TACET_INVALID);
+    assert_null(raw);
+    const double two[] = {1, 2};
+    raw = raw_of(two, 2);
+    assert_status(tacet_raw_set(raw, two, 1, NULL), TACET_INVALID);
+    assert_ok(tacet_bound_norm(&bound, 3, 1, NULL));
+    tacet_bounded *b = NULL;
+    assert_ok(tacet_bounded_create(&b, bound, NULL));
+    tacet_error err;
+    tacet_error_clear(&err);
+    assert_status(tacet_bounded_set(b, raw, &err), TACET_INVALID);
+    tacet_bounded_free(b);
+    tacet_bound_free(bound);
+    tacet_raw_free(raw);
+    tacet_raw_free(NULL);
+    tacet_bound_free(NULL);
+    tacet_bounded_free(NULL);
+}
+
+static void out_of_memory(void **state) {
+    (void)state;
+    for (long n = 1;; n++) {
+        tacet_raw *raw = NULL;
+        tacet_bound *box = NULL, *ball = NULL, *outer = NULL, *narrow = NULL, *second = NULL;
+        tacet_bounded *b = NULL;
+        fail_alloc_after(n);
+        tacet_status s = tacet_raw_create(&raw, 2, NULL);
+        s = s == TACET_OK ? tacet_bound_range(&box, 2, 0, 1, NULL) : s;
+        s = s == TACET_OK ? tacet_bound_norm(&ball, 2, 1, NULL) : s;
+        s = s == TACET_OK ? tacet_bound_outer(&outer, 2, 1, NULL) : s;
+        s = s == TACET_OK ? tacet_bound_narrow(&narrow, box, 0.5, "x", NULL) : s;
+        s = s == TACET_OK ? tacet_bound_narrow(&second, ball, 0.5, "x", NULL) : s;
+        s = s == TACET_OK ? tacet_bounded_create(&b, box, NULL) : s;
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        tacet_bounded_free(b);
+        tacet_raw_free(raw);
+        tacet_bound_free(box);
+        tacet_bound_free(ball);
+        tacet_bound_free(outer);
+        tacet_bound_free(narrow);
+        tacet_bound_free(second);
+        if (!hit) {
+            assert_ok(s);
+            assert_true(n > 10);
+            break;
+        }
+        assert_int_equal(s, TACET_NO_MEMORY);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(norm_is_proven), cmocka_unit_test(clipping_does_not_spread),
+        cmocka_unit_test(boxes),          cmocka_unit_test(outer_products),
+        cmocka_unit_test(sensitivities),  cmocka_unit_test(narrowing),
+        cmocka_unit_test(refusals),       cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,594 @@
+/* test_ledger_fault.c - the n-th allocation, write, sync, read fails; the disk is full; the store is locked, changed or
+ * replaced under an open handle. After each: a stated error, nothing half-done, and going on works. */
+#include "dp/ledger_fault_fixture.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dp/open/entry.h"
+
+/* Only the ledger and its log are in the folder. */
+static void assert_tidy(void) {
+    DIR *dir = opendir(folder);
+    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+        if (strstr(e->d_name, ".new-") != NULL) {
+            fail_msg("left behind: %s", e->d_name);
+        }
+    }
+    (void)closedir(dir);
+}
+
+static void test_allocation_open(void **state) {
+    const tacet_ledger_settings s = settings();
+    (void)state;
+    for (int existing = 0; existing < 2; existing++) {
+        for (long n = 1;; n++) {
+            tacet_ledger *ledger = NULL;
+            if (!existing) {
+                (void)unlink(path);
+            }
+            fail_alloc_after(n);
+            const tacet_status status = tacet_ledger_open(&ledger, path, &s, NULL);
+            const int hit = fail_alloc_hit();
+            fail_alloc_after(0);
+            assert_tidy();
+            if (!hit) {
+                assert_ok(status);
+                tacet_ledger_close(ledger);
+                break;
+            }
+            assert_int_equal(status, TACET_NO_MEMORY);
+            assert_null(ledger);
+        }
+    }
+}
+
+/* Each call is repeated with the n-th allocation failing until it needs fewer; it then succeeds on the same handle. */
+static void test_allocation_calls(void **state) {
+    tacet_blob memo;
+    tacet_entry entry;
+    tacet_ledger_totals totals;
+    const tacet_charge c = charge();
+    tacet_charge open_charge;
+    char ticket[32];
+    int total_hits = 0;
+    (void)state;
+    tacet_charge_init(&open_charge);
+    open_charge.what = "y";
+    open_charge.to_whom = "the modeler";
+    for (int call = 0; call < 6; call++) {
+        int round = 0;
+        for (long n = 1;; n++, round++) {
+            /* A new handle each time, so that its buffers and tables have to grow again. */
+            tacet_ledger *ledger = open_ledger();
+            tacet_blob_init(&memo);
+            (void)snprintf(ticket, sizeof ticket, "t%d-%d", call, round);
+            if (call >= 1 && call <= 3) {
+                assert_ok(reserve(ledger, &entry, &memo, ticket));
+            }
+            if (call == 2 || call == 3) {
+                assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
+            }
+            tacet_status status = TACET_OK;
+            fail_alloc_after(n);
+            switch (call) {
+            case 0:
+                status = tacet_ledger_reserve(ledger, &entry, &memo, ticket, &c, &err);
+                break;
+            case 1:
+                status = tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL);
+                break;
+            case 2:
+                status = tacet_ledger_reserve(ledger, &entry, &memo, ticket, &c, NULL);
+                break;
+            case 3:
+                status = tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL);
+                break;
+            case 4:
+                status = tacet_ledger_disclose(ledger, &entry, &memo, ticket, &open_charge, "x", 1, NULL);
+                break;
+            default:
+                status = tacet_ledger_total(ledger, &totals, NULL);
+            }
+            const int hit = fail_alloc_hit();
+            fail_alloc_after(0);
+            total_hits += hit;
+            if (hit) {
+                assert_int_equal(status, TACET_NO_MEMORY);
+                assert_ok(tacet_ledger_total(ledger, &totals, NULL)); /* the handle goes on */
+                if (call == 0) {
+                    assert_status(tacet_ledger_lookup(ledger, &entry, &memo, ticket, NULL), TACET_NOT_FOUND);
+                }
+                if (call == 1) {
+                    assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
+                }
+            } else {
+                assert_ok(status);
+            }
+            tacet_blob_clear(&memo);
+            tacet_ledger_close(ledger);
+            if (!hit) {
+                break;
+            }
+        }
+    }
+    assert_true(total_hits >= 8);
+}
+
+/* The n-th operation of (reserve, commit) fails in a given way; then it works again. */
+static void each_operation(int operations, fault_action action) {
+    static int calls;
+    tacet_blob memo;
+    int failures = 0;
+    calls++;
+    for (long n = 1;; n++) {
+        tacet_ledger *ledger = open_ledger();
+        tacet_entry entry;
+        tacet_ledger_totals before;
+        tacet_ledger_totals after;
+        char ticket[32];
+        (void)snprintf(ticket, sizeof ticket, "t%d-%ld", calls, n);
+        tacet_blob_init(&memo);
+        assert_ok(tacet_ledger_total(ledger, &before, NULL));
+        fault_vfs_arm(n, operations, action);
+        tacet_status first = reserve(ledger, &entry, &memo, ticket);
+        tacet_status second = TACET_OK;
+        if (first == TACET_OK) {
+            second = tacet_ledger_commit(ledger, &entry, "first", 5, NULL, NULL);
+        } else {
+            assert_int_equal(entry.seq, 0);
+        }
+        const int hit = fault_vfs_hit();
+        fault_vfs_arm(0, 0, FAULT_ERROR);
+        if (first != TACET_OK) {
+            assert_true(first == TACET_IO || first == TACET_BUSY || first == TACET_NOT_FOUND);
+            assert_true(hit);
+            failures++;
+            assert_ok(reserve(ledger, &entry, &memo, ticket));
+            assert_false(entry.answered);
+            assert_ok(tacet_ledger_commit(ledger, &entry, "first", 5, NULL, NULL));
+        } else if (second != TACET_OK) {
+            assert_true(second == TACET_IO || second == TACET_BUSY || second == TACET_NOT_FOUND);
+            failures++;
+            if (n % 2 == 0) {
+                /* A second draw is not accepted from a caller whose first could not be stored; asking again stores the
+                 * first one. */
+                const tacet_status other = tacet_ledger_commit(ledger, &entry, "other", 5, NULL, NULL);
+                assert_int_equal(other, TACET_CONFLICT);
+                tacet_entry looked;
+                assert_ok(tacet_ledger_lookup(ledger, &looked, &memo, ticket, NULL));
+            } else {
+                assert_ok(tacet_ledger_commit(ledger, &entry, "first", 5, NULL, NULL));
+            }
+        }
+        assert_ok(reserve(ledger, &entry, &memo, ticket));
+        assert_true(entry.answered);
+        assert_int_equal(memo.size, 5);
+        assert_memory_equal(memo.data, "first", 5);
+        assert_ok(tacet_ledger_total(ledger, &after, NULL));
+        assert_int_equal(after.entries, before.entries + 1);
+        assert_int_equal(after.records, before.records + 2);
+        tacet_ledger_close(ledger);
+        tacet_blob_clear(&memo);
+        if (!hit) {
+            break;
+        }
+    }
+    assert_true(failures > 0);
+    tacet_ledger_close(open_ledger()); /* and the chain holds */
+}
+
+static void test_write_errors(void **state) {
+    (void)state;
+    each_operation(FAULT_WRITE, FAULT_ERROR);
+    each_operation(FAULT_WRITE, FAULT_SHORT);
+    each_operation(FAULT_SYNC, FAULT_ERROR);
+}
+
+static void test_disk_full(void **state) {
+    (void)state;
+    each_operation(FAULT_WRITE, FAULT_FULL);
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    tacet_blob_init(&memo);
+    fault_vfs_arm(1, FAULT_WRITE, FAULT_FULL);
+    assert_status(reserve(ledger, &entry, &memo, "full"), TACET_IO);
+    assert_non_null(strstr(err.message, "disk full"));
+    assert_status(reserve(ledger, &entry, &memo, "full"), TACET_IO); /* and again */
+    fault_vfs_arm(0, 0, FAULT_ERROR);
+    assert_status(tacet_ledger_lookup(ledger, &entry, &memo, "full", NULL), TACET_NOT_FOUND);
+    tacet_ledger_close(ledger);
+}
+
+static void test_read_errors(void **state) {
+    (void)state;
+    tacet_ledger_close(open_ledger());
+    each_operation(FAULT_SHM, FAULT_ERROR);
+    /* Reads come when a fresh handle looks up what it has not in its cache. */
+    for (long n = 1;; n++) {
+        const tacet_ledger_settings s = settings();
+        tacet_ledger *ledger = NULL;
+        tacet_entry entry;
+        tacet_blob memo;
+        tacet_blob_init(&memo);
+        fault_vfs_arm(n, FAULT_READ | FAULT_OPEN, FAULT_ERROR);
+        tacet_status status = tacet_ledger_open(&ledger, path, &s, NULL);
+        if (status == TACET_OK) {
+            status = reserve(ledger, &entry, &memo, "t1");
+        }
+        const int hit = fault_vfs_hit();
+        fault_vfs_arm(0, 0, FAULT_ERROR);
+        tacet_ledger_close(ledger);
+        tacet_blob_clear(&memo);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        assert_true(status != TACET_OK || n > 1);
+    }
+}
+
+static void test_creation_errors(void **state) {
+    const tacet_ledger_settings s = settings();
+    (void)state;
+    for (long n = 1;; n++) {
+        tacet_ledger *ledger = NULL;
+        (void)unlink(path);
+        fault_vfs_arm(n, FAULT_CHANGE | FAULT_OPEN | FAULT_SHM, FAULT_ERROR);
+        const tacet_status status = tacet_ledger_open(&ledger, path, &s, NULL);
+        const int hit = fault_vfs_hit();
+        fault_vfs_arm(0, 0, FAULT_ERROR);
+        assert_true((status == TACET_OK) == (ledger != NULL));
+        tacet_ledger_close(ledger);
+        assert_tidy();
+        ledger = NULL;
+        assert_ok(tacet_ledger_open(&ledger, path, &s, NULL)); /* what is there, if anything, is whole */
+        tacet_ledger_close(ledger);
+        if (!hit) {
+            break;
+        }
+    }
+    tacet_ledger *ledger = NULL;
+    char deep[400];
+    (void)snprintf(deep, sizeof deep, "%s/missing/ledger", folder);
+    assert_status(tacet_ledger_open(&ledger, deep, &s, NULL), TACET_NOT_FOUND);
+    assert_int_equal(chdir(folder), 0);
+    assert_ok(tacet_ledger_open(&ledger, "relative", &s, NULL)); /* its folder is "." */
+    tacet_ledger_close(ledger);
+    assert_int_equal(chdir("/"), 0);
+}
+
+static void test_busy(void **state) {
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    sqlite3 *db = NULL;
+    (void)state;
+    tacet_blob_init(&memo);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    assert_status(reserve(ledger, &entry, &memo, "t"), TACET_BUSY);
+    tacet_ledger_totals totals;
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL)); /* readers do not wait */
+    assert_int_equal(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    assert_ok(reserve(ledger, &entry, &memo, "t"));
+    (void)sqlite3_close(db);
+    tacet_ledger_close(ledger);
+}
+
+static const char NO_TRIGGERS[] =
+    "DROP TRIGGER record_append; DROP TRIGGER record_update; DROP TRIGGER record_delete; DROP TRIGGER answer_append;"
+    "DROP TRIGGER answer_update; DROP TRIGGER answer_delete; DROP TRIGGER head_insert; DROP TRIGGER head_update;"
+    "DROP TRIGGER head_delete";
+
+/* The file is changed by somebody else while a handle is open. */
+static void test_changed_under_handle(void **state) {
+    static const char *const CHANGES[] = {
+        "UPDATE record SET body = x'00' WHERE seq = 1",
+        "UPDATE record SET hash = x'00' WHERE seq = 1",
+        "UPDATE record SET hash = zeroblob(32) WHERE seq = 0",
+        "DELETE FROM record WHERE seq = 1",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++) {
+        tacet_ledger *ledger = open_ledger();
+        tacet_entry entry;
+        tacet_blob memo;
+        tacet_blob_init(&memo);
+        assert_ok(reserve(ledger, &entry, &memo, "t"));
+        const tacet_entry first = entry;
+        sql(NO_TRIGGERS);
+        sql(CHANGES[i]);
+        assert_status(reserve(ledger, &entry, &memo, "t"), TACET_CORRUPT);
+        assert_status(tacet_ledger_commit(ledger, &first, "x", 1, NULL, NULL), TACET_CORRUPT);
+        tacet_ledger_close(ledger);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+static void test_step_record_changed(void **state) {
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    const tacet_mark marks[] = {{.step = 1}, {.step = 2}};
+    (void)state;
+    tacet_blob_init(&memo);
+    assert_ok(reserve(ledger, &entry, &memo, "t"));
+    assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
+    assert_ok(tacet_ledger_step(ledger, &entry, marks, 1, NULL));
+    fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
+    assert_status(tacet_ledger_step(ledger, &entry, marks, 2, NULL), TACET_IO);
+    fault_vfs_arm(0, 0, FAULT_ERROR);
+    assert_ok(tacet_ledger_step(ledger, &entry, marks, 2, NULL)); /* the same marks again */
+    sql(NO_TRIGGERS);
+    sql("UPDATE record SET body = x'00' WHERE seq = 3");
+    assert_status(tacet_ledger_step(ledger, &entry, marks, 1, NULL), TACET_CORRUPT);
+    sql("UPDATE record SET body = x'00' WHERE seq = 4");
+    assert_status(reserve(ledger, &entry, &memo, "t"), TACET_CORRUPT);
+    tacet_blob_clear(&memo);
+    tacet_ledger_close(ledger);
+}
+
+static void test_answer_record_changed(void **state) {
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    (void)state;
+    tacet_blob_init(&memo);
+    assert_ok(reserve(ledger, &entry, &memo, "t"));
+    assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
+    sql(NO_TRIGGERS);
+    sql("UPDATE record SET body = x'00' WHERE seq = 2");
+    assert_status(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL), TACET_CORRUPT);
+    assert_status(reserve(ledger, &entry, &memo, "t"), TACET_CORRUPT);
+    tacet_ledger_close(ledger);
+}
+
+static void test_rolled_back_under_handle(void **state) {
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    (void)state;
+    tacet_blob_init(&memo);
+    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    sql("CREATE TABLE keep AS SELECT * FROM head");
+    assert_ok(reserve(ledger, &entry, &memo, "b"));
+    sql(NO_TRIGGERS);
+    sql("DELETE FROM record WHERE seq = 2; DELETE FROM head; INSERT INTO head SELECT * FROM keep");
+    assert_status(reserve(ledger, &entry, &memo, "c"), TACET_CORRUPT);
+    /* The same after the handle had to forget what it knew: the next transaction fails after appending, and reading
+     * again finds less than there was. */
+    tacet_ledger_close(ledger);
+    assert_int_equal(unlink(path), 0);
+    ledger = open_ledger();
+    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    sql("CREATE TABLE keep AS SELECT * FROM head");
+    assert_ok(reserve(ledger, &entry, &memo, "b"));
+    fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
+    assert_status(reserve(ledger, &entry, &memo, "c"), TACET_IO);
+    fault_vfs_arm(0, 0, FAULT_ERROR);
+    sql(NO_TRIGGERS);
+    sql("DELETE FROM record WHERE seq = 2; DELETE FROM head; INSERT INTO head SELECT * FROM keep");
+    assert_status(reserve(ledger, &entry, &memo, "c"), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "while in use"));
+    tacet_ledger_close(ledger);
+}
+
+/* A whole other ledger of the same length is put in its place. */
+static void test_replaced_under_handle(void **state) {
+    char other[320];
+    tacet_entry entry;
+    tacet_blob memo;
+    (void)state;
+    tacet_blob_init(&memo);
+    (void)snprintf(other, sizeof other, "%s/other", folder);
+    tacet_ledger *ledger = open_ledger();
+    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    const tacet_ledger_settings s = settings();
+    tacet_ledger *second = NULL;
+    assert_ok(tacet_ledger_open(&second, other, &s, NULL));
+    const tacet_charge c = charge();
+    assert_ok(tacet_ledger_reserve(second, &entry, &memo, "a", &c, NULL));
+    tacet_ledger_close(second);
+    fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR); /* makes the handle read again from the start */
+    assert_status(reserve(ledger, &entry, &memo, "c"), TACET_IO);
+    fault_vfs_arm(0, 0, FAULT_ERROR);
+    char statement[1024];
+    sql(NO_TRIGGERS);
+    (void)snprintf(statement, sizeof statement,
+                   "ATTACH '%s' AS o; DELETE FROM record; DELETE FROM head; INSERT INTO record SELECT * FROM o.record;"
+                   "INSERT INTO head SELECT * FROM o.head",
+                   other);
+    sql(statement);
+    assert_status(reserve(ledger, &entry, &memo, "c"), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "replaced"));
+    tacet_ledger_close(ledger);
+}
+
+/* Writes record `seq` anew with a right hash, as somebody who knows the format can. */
+static void forge(const tacet__record *record, const unsigned char previous[TACET_HASH_BYTES], bool replace) {
+    tacet_blob body;
+    unsigned char hash[TACET_HASH_BYTES];
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    tacet_blob_init(&body);
+    assert_ok(tacet__record_encode(&body, record, NULL));
+    tacet__record_hash(hash, previous, body.data, body.size);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    (void)sqlite3_exec(db, "DROP TRIGGER record_append; DROP TRIGGER record_update; DROP TRIGGER head_update", NULL,
+                       NULL, NULL);
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        replace ? "UPDATE record SET body = ?2, hash = ?3 WHERE seq = ?4"
+                                                : "INSERT INTO record VALUES(?1, ?2, ?3)",
+                                        -1, &statement, NULL),
+                     SQLITE_OK);
+    (void)sqlite3_bind_int64(statement, replace ? 4 : 1, (sqlite3_int64)(replace ? 0 : record->seq));
+    (void)sqlite3_bind_blob(statement, 2, body.data, (int)body.size, SQLITE_STATIC);
+    (void)sqlite3_bind_blob(statement, 3, hash, sizeof hash, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+    (void)sqlite3_finalize(statement);
+    assert_int_equal(sqlite3_prepare_v2(db, "UPDATE head SET records = (SELECT count(*) FROM record), hash = ?1", -1,
+                                        &statement, NULL),
+                     SQLITE_OK);
+    (void)sqlite3_bind_blob(statement, 1, hash, sizeof hash, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+    (void)sqlite3_finalize(statement);
+    assert_int_equal(sqlite3_exec(db,
+                                  "CREATE TRIGGER record_append BEFORE INSERT ON record BEGIN SELECT 1; END;"
+                                  "CREATE TRIGGER record_update BEFORE UPDATE ON record BEGIN SELECT 1; END;"
+                                  "CREATE TRIGGER head_update BEFORE UPDATE ON head BEGIN SELECT 1; END",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    (void)sqlite3_close(db);
+    tacet_blob_clear(&body);
+}
+
+/* Records with right hashes that no writer writes. */
+static void test_forged_records(void **state) {
+    static const unsigned char ZERO[TACET_HASH_BYTES];
+    tacet__record budget;
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_settings s = settings();
+    tacet_ledger_totals totals;
+    (void)state;
+    s.use_stored = true;
+    memset(&budget, 0, sizeof budget);
+    budget.kind = TACET__RECORD_BUDGET;
+    budget.budget.accounting = TACET_ACCOUNTING_BASIC;
+    budget.budget.eps = 10;
+    budget.budget.delta = 1e-5;
+    budget.budget.cap = 1000; /* more than eps allows */
+    budget.budget.uncovered_most = 5;
+    tacet_ledger_close(open_ledger());
+    forge(&budget, ZERO, true);
+    assert_status(tacet_ledger_open(&ledger, path, &s, &err), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "cap"));
+    budget.budget.accounting = TACET_ACCOUNTING_GAUSSIAN;
+    budget.budget.delta = 0; /* has no cap at all */
+    forge(&budget, ZERO, true);
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT);
+    budget.seq = 1;
+    budget.budget.accounting = TACET_ACCOUNTING_BASIC;
+    budget.budget.delta = 1e-5;
+    budget.budget.cap = 10;
+    forge(&budget, ZERO, true); /* a body that carries another number */
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT);
+    assert_null(ledger);
+    /* An entry that carries another number than its place. */
+    assert_int_equal(unlink(path), 0);
+    ledger = open_ledger();
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    tacet_ledger_close(ledger);
+    tacet__record entry;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = TACET__RECORD_RESERVE;
+    entry.seq = 5;
+    entry.reserve.ticket = "t";
+    entry.reserve.charge = charge();
+    forge(&entry, totals.head, false);
+    sql("DROP TRIGGER record_update; UPDATE record SET seq = 1 WHERE seq = 5;"
+        "CREATE TRIGGER record_update BEFORE UPDATE ON record BEGIN SELECT 1; END");
+    tacet_error_clear(&err);
+    assert_status(tacet_ledger_open(&ledger, path, &s, &err), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "another number"));
+}
+
+static void test_anchor_write_fails(void **state) {
+    char anchor[320];
+    char link_name[64];
+    char target[512];
+    tacet_ledger *ledger = NULL;
+    tacet_entry entry;
+    tacet_blob memo;
+    tacet_ledger_settings s = settings();
+    (void)state;
+    tacet_blob_init(&memo);
+    (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
+    s.anchor = anchor;
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    int found = -1;
+    for (int fd = 3; fd < 256 && found < 0; fd++) {
+        (void)snprintf(link_name, sizeof link_name, "/proc/self/fd/%d", fd);
+        const ssize_t length = readlink(link_name, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = '\0';
+        found = strcmp(target, anchor) == 0 ? fd : -1;
+    }
+    assert_true(found > 0);
+    const int writable = dup(found);
+    const int read_only = open(anchor, O_RDONLY);
+    assert_int_equal(dup2(read_only, found), found);
+    assert_status(reserve(ledger, &entry, &memo, "b"), TACET_IO);
+    assert_int_equal(dup2(writable, found), found);
+    assert_ok(reserve(ledger, &entry, &memo, "b")); /* it had become durable: not charged twice */
+    tacet_ledger_totals totals;
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    assert_int_equal(totals.entries, 2);
+    (void)close(writable);
+    (void)close(read_only);
+    tacet_ledger_close(ledger);
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL)); /* lagging is fine */
+    tacet_ledger_close(ledger);
+    s.anchor = "/proc/nowhere/anchor";
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_NOT_FOUND);
+}
+
+/* A commit that failed is kept for its entry and no other; closing forgets it. */
+static void test_offers(void **state) {
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry a;
+    tacet_entry b;
+    tacet_blob memo;
+    (void)state;
+    tacet_blob_init(&memo);
+    assert_ok(reserve(ledger, &a, &memo, "a"));
+    assert_ok(reserve(ledger, &b, &memo, "b"));
+    const unsigned char receipt[TACET_HASH_BYTES] = {7};
+    fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
+    assert_status(tacet_ledger_commit(ledger, &a, "", 0, receipt, NULL), TACET_IO);
+    fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
+    assert_status(tacet_ledger_commit(ledger, &b, "bb", 2, NULL, NULL), TACET_IO);
+    fault_vfs_arm(0, 0, FAULT_ERROR);
+    assert_status(tacet_ledger_commit(ledger, &a, "", 0, NULL, NULL), TACET_CONFLICT); /* another receipt */
+    assert_status(tacet_ledger_commit(ledger, &b, "bc", 2, NULL, NULL), TACET_CONFLICT);
+    assert_status(tacet_ledger_commit(ledger, &b, "b", 1, NULL, NULL), TACET_CONFLICT);
+    assert_ok(tacet_ledger_commit(ledger, &a, "", 0, receipt, NULL));
+    assert_ok(tacet_ledger_lookup(ledger, &a, &memo, "b", NULL));
+    assert_false(a.answered);
+    tacet_ledger_close(ledger); /* with b's answer still waiting */
+    ledger = open_ledger();
+    assert_ok(reserve(ledger, &b, &memo, "b"));
+    assert_false(b.answered); /* nothing of it had left */
+    assert_ok(tacet_ledger_commit(ledger, &b, "new", 3, NULL, NULL));
+    tacet_blob_clear(&memo);
+    tacet_ledger_close(ledger);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        T(test_allocation_open),
+        T(test_allocation_calls),
+        T(test_write_errors),
+        T(test_disk_full),
+        T(test_read_errors),
+        T(test_creation_errors),
+        T(test_busy),
+        T(test_changed_under_handle),
+        T(test_answer_record_changed),
+        T(test_step_record_changed),
+        T(test_rolled_back_under_handle),
+        T(test_replaced_under_handle),
+        T(test_forged_records),
+        T(test_anchor_write_fails),
+        T(test_offers),
+    };
+    if (access("/dev/shm", W_OK) == 0) {
+        (void)setenv("TMPDIR", "/dev/shm", 0); /* the faults are made here; a disk adds latency only */
+    }
+    fault_vfs_register();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,402 @@
+/* test_ledger_rare.c - failures that need help to happen: calls of the C library and libsodium that fail on demand
+ * (this program defines them, so the library under test calls these), rules added to the tables of an open ledger,
+ * pages that are no longer cached, more callers than fit one transaction. */
+#include "dp/ledger_fault_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sodium.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int sodium_fails;
+static int fsync_fails;
+static int folder_fails;
+static int link_errno;
+static const char *link_first; /* somebody else is faster: this file is linked into the place just before */
+
+int sodium_init(void) {
+    return sodium_fails ? -1 : 1; /* the tests' main() has done the real one, under its other name */
+}
+
+int open(const char *name, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    const int mode = (flags & O_CREAT) != 0 ? va_arg(arguments, int) : 0;
+    va_end(arguments);
+    if (folder_fails && (flags & O_DIRECTORY) != 0) {
+        errno = EMFILE;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, name, flags, mode);
+}
+
+int fsync(int fd) {
+    if (fsync_fails) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
+
+/* Only the last step of creating a ledger is meant, not the files made on the way. */
+int link(const char *from, const char *to) {
+    const bool last = strcmp(to + strlen(to) - 7, "/ledger") == 0;
+    if (last && link_errno != 0) {
+        errno = link_errno;
+        return -1;
+    }
+    if (last && link_first != NULL) {
+        (void)syscall(SYS_linkat, AT_FDCWD, link_first, AT_FDCWD, to, 0);
+    }
+    return (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+static int put_right(void **state) {
+    sodium_fails = 0;
+    fsync_fails = 0;
+    folder_fails = 0;
+    link_errno = 0;
+    link_first = NULL;
+    return teardown(state);
+}
+
+static void test_no_entropy(void **state) {
+    const tacet_ledger_settings s = settings();
+    tacet_ledger *ledger = NULL;
+    (void)state;
+    sodium_fails = 1;
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_IO);
+    assert_null(ledger);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void test_creating(void **state) {
+    const tacet_ledger_settings s = settings();
+    tacet_ledger *ledger = NULL;
+    (void)state;
+    link_errno = EIO;
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_IO);
+    assert_int_equal(access(path, F_OK), -1);
+    link_errno = 0;
+    fsync_fails = 1;
+    tacet_error_clear(&err);
+    assert_true(tacet_ledger_open(&ledger, path, &s, &err) == TACET_IO);
+    fsync_fails = 0;
+    tacet_ledger_close(open_ledger()); /* whatever is there is whole */
+    assert_int_equal(unlink(path), 0);
+    folder_fails = 1;
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_IO);
+    folder_fails = 0;
+    tacet_ledger_close(open_ledger());
+    /* Somebody else creates it between our look and our link: theirs is used. */
+    char theirs[320];
+    (void)snprintf(theirs, sizeof theirs, "%s/theirs", folder);
+    assert_ok(tacet_ledger_open(&ledger, theirs, &s, NULL));
+    tacet_ledger_totals a;
+    tacet_ledger_totals b;
+    assert_ok(tacet_ledger_total(ledger, &a, NULL));
+    tacet_ledger_close(ledger);
+    assert_int_equal(unlink(path), 0);
+    link_first = theirs;
+    ledger = open_ledger();
+    link_first = NULL;
+    assert_ok(tacet_ledger_total(ledger, &b, NULL));
+    assert_memory_equal(a.head, b.head, TACET_HASH_BYTES);
+    tacet_ledger_close(ledger);
+}
+
+/* A rule of the tables that refuses what a writer does is damage, not an answer to one caller. */
+static void test_rules_added(void **state) {
+    static const char *const RULES[] = {
+        "CREATE TRIGGER x BEFORE INSERT ON record BEGIN SELECT RAISE(ABORT, 'no'); END",
+        "CREATE TRIGGER x BEFORE UPDATE ON head BEGIN SELECT RAISE(ABORT, 'no'); END",
+        "CREATE TRIGGER x BEFORE INSERT ON answer BEGIN SELECT RAISE(ABORT, 'no'); END",
+    };
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        tacet_ledger *ledger = open_ledger();
+        tacet_entry entry;
+        tacet_entry other;
+        tacet_blob memo;
+        tacet_ledger_totals before;
+        tacet_ledger_totals after;
+        tacet_blob_init(&memo);
+        assert_ok(reserve(ledger, &entry, &memo, "a"));
+        assert_ok(tacet_ledger_total(ledger, &before, NULL));
+        sql(RULES[i]);
+        if (i < 2) {
+            assert_status(reserve(ledger, &other, &memo, "b"), TACET_CORRUPT);
+        }
+        assert_status(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL), TACET_CORRUPT);
+        assert_status(reserve(ledger, &other, &memo, "a"), TACET_CORRUPT); /* wants to store the offered answer */
+        assert_false(other.answered);
+        assert_ok(tacet_ledger_total(ledger, &after, NULL));
+        assert_memory_equal(&before, &after, sizeof before);
+        sql("DROP TRIGGER x");
+        assert_ok(reserve(ledger, &other, &memo, "a"));
+        assert_true(other.answered);
+        assert_memory_equal(memo.data, "x", 1);
+        tacet_blob_clear(&memo);
+        tacet_ledger_close(ledger);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+/* Totals of a ledger that turned out to be damaged. */
+static void test_total_fails(void **state) {
+    tacet_ledger *ledger = open_ledger();
+    tacet_ledger_totals totals;
+    (void)state;
+    sql("DROP TRIGGER head_delete; DELETE FROM head");
+    assert_status(tacet_ledger_total(ledger, &totals, NULL), TACET_CORRUPT);
+    assert_int_equal(totals.records, 0);
+    tacet_ledger_close(ledger);
+}
+
+/* An answer offered under a forged entry does not stand in the way of the real one. */
+static void test_forged_offer(void **state) {
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    (void)state;
+    tacet_blob_init(&memo);
+    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    tacet_entry forged = entry;
+    forged.hash[0] ^= 1;
+    sqlite3 *db = NULL; /* holds the lock, so that the entry is not even looked at */
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    assert_status(tacet_ledger_commit(ledger, &forged, "forged", 6, NULL, NULL), TACET_BUSY);
+    assert_int_equal(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    (void)sqlite3_close(db);
+    assert_ok(tacet_ledger_commit(ledger, &entry, "real", 4, NULL, NULL));
+    tacet_ledger_close(ledger);
+}
+
+/* More records than SQLite keeps in memory, so that looking one up reads the file, and that read fails. */
+static void test_uncached_reads(void **state) {
+    enum { COUNT = 70 };
+    static char parameters[TACET_CHARGE_PARAMS_MOST];
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    tacet_charge c = charge();
+    (void)state;
+    tacet_blob_init(&memo);
+    memset(parameters, ' ', sizeof parameters - 1);
+    c.parameters = parameters;
+    for (int i = 0; i < COUNT; i++) {
+        char ticket[16];
+        static char answer[65536];
+        (void)snprintf(ticket, sizeof ticket, "t%d", i);
+        assert_ok(tacet_ledger_reserve(ledger, &entry, &memo, ticket, &c, NULL));
+        assert_ok(tacet_ledger_commit(ledger, &entry, answer, sizeof answer, NULL, NULL));
+    }
+    int failures = 0;
+    for (long n = 1;; n++) {
+        fault_vfs_arm(n, FAULT_READ, FAULT_ERROR);
+        const tacet_status status = tacet_ledger_reserve(ledger, &entry, &memo, "t1", &c, NULL);
+        const int hit = fault_vfs_hit();
+        fault_vfs_arm(0, 0, FAULT_ERROR);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        if (status != TACET_OK) {
+            assert_int_equal(status, TACET_IO);
+            assert_false(entry.answered);
+            failures++;
+        }
+        /* Others in between, so that the pages of t1 are dropped again. */
+        for (int i = COUNT / 2; i < COUNT; i++) {
+            char ticket[16];
+            (void)snprintf(ticket, sizeof ticket, "t%d", i);
+            assert_ok(tacet_ledger_reserve(ledger, &entry, &memo, ticket, &c, NULL));
+            assert_true(entry.answered);
+        }
+    }
+    assert_true(failures > 3);
+    tacet_blob_clear(&memo);
+    tacet_ledger_close(ledger);
+}
+
+static void write_file(const char *name, const char *text) {
+    FILE *file = fopen(name, "w");
+    (void)fputs(text, file);
+    (void)fclose(file);
+}
+
+static void test_anchor_forms(void **state) {
+    char anchor[320];
+    char line[128];
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_settings s = settings();
+    (void)state;
+    (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
+    s.anchor = anchor;
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    tacet_ledger_close(ledger);
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL)); /* at the first record */
+    tacet_ledger_close(ledger);
+    FILE *file = fopen(anchor, "r");
+    assert_non_null(fgets(line, sizeof line, file));
+    (void)fclose(file);
+    assert_int_equal(strlen(line), 86);
+    const struct {
+        size_t at;
+        char c;
+    } changes[] = {{19, '0'}, {19, 'x'}, {3, 'x'}, {20, '-'}, {30, 'x'}, {85, 'x'}};
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        char changed[128];
+        memcpy(changed, line, sizeof line);
+        changed[changes[i].at] = changes[i].c;
+        write_file(anchor, changed);
+        const tacet_status status = tacet_ledger_open(&ledger, path, &s, NULL);
+        if (i == 5) { /* its newline says nothing */
+            assert_ok(status);
+            tacet_ledger_close(ledger);
+        } else {
+            assert_int_equal(status, TACET_CORRUPT);
+        }
+    }
+    char shifted[128];
+    memcpy(shifted, line, sizeof line);
+    shifted[0] = '1';
+    shifted[1] = ' ';
+    write_file(anchor, shifted);
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT);
+    line[30] = line[30] == '0' ? '1' : '0'; /* another hash */
+    write_file(anchor, line);
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT);
+    /* A new anchor that cannot be written. */
+    assert_int_equal(unlink(anchor), 0);
+    s.anchor = "/dev/null";
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL)); /* reads as empty, swallows what is written */
+    tacet_ledger_close(ledger);
+    /* The record an anchor points at is read from the file. */
+    s.anchor = anchor;
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    tacet_ledger_close(ledger);
+    for (long n = 1;; n++) {
+        fault_vfs_arm(n, FAULT_READ | FAULT_SHM, FAULT_ERROR);
+        const tacet_status status = tacet_ledger_open(&ledger, path, &s, NULL);
+        const int hit = fault_vfs_hit();
+        fault_vfs_arm(0, 0, FAULT_ERROR);
+        tacet_ledger_close(ledger);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+    }
+}
+
+/* Same length, other bytes. */
+static void test_answer_swapped(void **state) {
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    (void)state;
+    tacet_blob_init(&memo);
+    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
+    sql("DROP TRIGGER answer_update; UPDATE answer SET bytes = x'79'");
+    assert_status(reserve(ledger, &entry, &memo, "a"), TACET_CORRUPT);
+    tacet_ledger_close(ledger);
+}
+
+enum { CROWD = 150 };
+static tacet_ledger *crowd_ledger;
+static void *one_of_many(void *argument) {
+    tacet_entry entry;
+    tacet_blob memo;
+    tacet_blob_init(&memo);
+    const tacet_charge c = charge();
+    const tacet_status status = tacet_ledger_reserve(crowd_ledger, &entry, &memo, argument, &c, NULL);
+    tacet_blob_clear(&memo);
+    return status == TACET_OK ? argument : NULL;
+}
+
+/* More callers than one transaction takes: while the store is locked they queue, then several transactions follow. */
+static void test_crowd(void **state) {
+    static char tickets[CROWD][16];
+    pthread_t threads[CROWD];
+    sqlite3 *db = NULL;
+    (void)state;
+    crowd_ledger = open_ledger();
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    for (int i = 0; i < CROWD; i++) {
+        (void)snprintf(tickets[i], sizeof tickets[i], "t%d", i);
+        assert_int_equal(pthread_create(&threads[i], NULL, one_of_many, tickets[i]), 0);
+    }
+    (void)usleep(100000);
+    assert_int_equal(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    (void)sqlite3_close(db);
+    for (int i = 0; i < CROWD; i++) {
+        void *result = NULL;
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        assert_non_null(result);
+    }
+    tacet_ledger_totals totals;
+    assert_ok(tacet_ledger_total(crowd_ledger, &totals, NULL));
+    assert_int_equal(totals.entries, CROWD);
+    tacet_ledger_close(crowd_ledger);
+}
+
+static void test_after_fork(void **state) {
+    tacet_ledger *parents = open_ledger();
+    int status = 0;
+    (void)state;
+    (void)fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        tacet_ledger_totals totals;
+        exit(/* not _exit: so that what it covered counts */
+             tacet_ledger_total(parents, &totals, NULL) == TACET_STATE ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    tacet_ledger_close(parents);
+}
+
+/* An answer too large for the cache is written before the commit, and that write fails. */
+static void test_large_answer(void **state) {
+    enum { SIZE = 8 << 20 };
+    char *answer = calloc(1, SIZE);
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    (void)state;
+    tacet_blob_init(&memo);
+    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    fault_vfs_arm(1, FAULT_WRITE, FAULT_FULL);
+    assert_status(tacet_ledger_commit(ledger, &entry, answer, SIZE, NULL, NULL), TACET_IO);
+    fault_vfs_arm(0, 0, FAULT_ERROR);
+    assert_ok(tacet_ledger_commit(ledger, &entry, answer, SIZE, NULL, NULL));
+    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_int_equal(memo.size, SIZE);
+    tacet_blob_clear(&memo);
+    tacet_ledger_close(ledger);
+    free(answer);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, put_right)
+        T(test_no_entropy),   T(test_creating),       T(test_rules_added),  T(test_total_fails),
+        T(test_forged_offer), T(test_uncached_reads), T(test_anchor_forms), T(test_answer_swapped),
+        T(test_crowd),        T(test_large_answer),   T(test_after_fork),
+    };
+    if (access("/dev/shm", W_OK) == 0) {
+        (void)setenv("TMPDIR", "/dev/shm", 0); /* the faults are made here; a disk adds latency only */
+    }
+    (void)randombytes_random(); /* sets libsodium up */
+    busy_ms = 500;              /* a crowd of threads is among these tests */
+    fault_vfs_register();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* test_ledger_state.c - what may follow what in a chain, and the totals against a plain recomputation. */
+#include "support/test.h"
+
+#include <tacet/core/simrng.h>
+#include <tacet/dp/account.h>
+#include <tacet/dp/calibrate.h>
+
+#include "dp/ledger/state.h"
+
+static const unsigned char HASH[TACET_HASH_BYTES] = {1, 2, 3};
+
+static tacet__record budget(tacet_accounting accounting, double cap) {
+    tacet__record r;
+    memset(&r, 0, sizeof r);
+    r.kind = TACET__RECORD_BUDGET;
+    r.budget.accounting = accounting;
+    r.budget.eps = cap;
+    r.budget.delta = 1e-5;
+    r.budget.cap = cap;
+    r.budget.uncovered_most = 2;
+    return r;
+}
+
+static tacet__record reserve(uint64_t seq, const char *ticket, double eps) {
+    tacet__record r;
+    memset(&r, 0, sizeof r);
+    r.kind = TACET__RECORD_RESERVE;
+    r.seq = seq;
+    r.reserve.ticket = ticket;
+    tacet_charge_init(&r.reserve.charge);
+    r.reserve.charge.what = "a";
+    r.reserve.charge.to_whom = "b";
+    tacet_charge_pure(&r.reserve.charge, eps);
+    return r;
+}
+
+static tacet__record commit(uint64_t seq, uint64_t entry) {
+    tacet__record r;
+    memset(&r, 0, sizeof r);
+    r.kind = TACET__RECORD_COMMIT;
+    r.seq = seq;
+    r.commit.entry = entry;
+    return r;
+}
+
+static tacet__record step(uint64_t seq, uint64_t entry, uint64_t number) {
+    tacet__record r;
+    memset(&r, 0, sizeof r);
+    r.kind = TACET__RECORD_STEP;
+    r.seq = seq;
+    r.step.entry = entry;
+    r.step.step = number;
+    return r;
+}
+
+static tacet_status apply(tacet__state *state, tacet__record record) {
+    const uint64_t records = state->records;
+    const double spent = tacet__sum_value(&state->spent);
+    tacet_error err = {TACET_OK, ""};
+    const tacet_status status = tacet__state_apply(state, &record, HASH, &err);
+    if (status != TACET_OK) { /* nothing happened, and why is said */
+        assert_int_equal(state->records, records);
+        assert_close(tacet__sum_value(&state->spent), spent, 0);
+        assert_true(err.message[0] != '\0');
+    }
+    return status;
+}
+
+static void test_what_may_follow(void **unused) {
+    tacet__state state;
+    (void)unused;
+    tacet__state_init(&state);
+    assert_status(apply(&state, reserve(1, "a", 0.1)), TACET_CORRUPT); /* out of order */
+    assert_status(apply(&state, reserve(0, "a", 0.1)), TACET_CORRUPT); /* not the budget */
+    assert_ok(apply(&state, budget(TACET_ACCOUNTING_BASIC, 1)));
+    tacet__record second = budget(TACET_ACCOUNTING_BASIC, 1);
+    second.seq = 1;
+    assert_status(apply(&state, second), TACET_CORRUPT);
+    assert_ok(apply(&state, reserve(1, "a", 0.5)));
+    assert_status(apply(&state, reserve(1, "b", 0.5)), TACET_CORRUPT);
+    assert_status(apply(&state, reserve(2, "a", 0.1)), TACET_CORRUPT); /* the ticket again */
+    assert_status(apply(&state, reserve(2, "b", 0.6)), TACET_CORRUPT); /* too much */
+    assert_ok(apply(&state, commit(2, 1)));
+    assert_status(apply(&state, commit(3, 1)), TACET_CORRUPT); /* a second answer */
+    assert_status(apply(&state, commit(3, 2)), TACET_CORRUPT); /* of an answer */
+    assert_int_equal(tacet__state_find(&state, "a"), 1);
+    assert_int_equal(tacet__state_find(&state, "b"), 0);
+    tacet__record open_one = reserve(3, "c", 1);
+    tacet_charge_init(&open_one.reserve.charge);
+    assert_ok(apply(&state, open_one));
+    open_one.seq = 4;
+    open_one.reserve.ticket = "d";
+    open_one.reserve.charge.seeded = true;
+    assert_ok(apply(&state, open_one));
+    open_one.seq = 5;
+    open_one.reserve.ticket = "e";
+    assert_status(apply(&state, open_one), TACET_CORRUPT); /* a third uncovered one */
+    assert_int_equal(state.entries, 3);
+    assert_int_equal(state.answered, 1);
+    assert_int_equal(state.uncovered, 2);
+    assert_int_equal(state.seeded, 1);
+    assert_memory_equal(state.head, HASH, TACET_HASH_BYTES);
+    tacet__state_clear(&state);
+    assert_int_equal(state.records, 0);
+}
+
+static void test_steps(void **unused) {
+    tacet__state state;
+    (void)unused;
+    tacet__state_init(&state);
+    assert_ok(apply(&state, budget(TACET_ACCOUNTING_BASIC, 1)));
+    assert_ok(apply(&state, reserve(1, "a", 0.5)));
+    assert_status(apply(&state, step(2, 1, 1)), TACET_CORRUPT); /* not answered */
+    assert_ok(apply(&state, commit(2, 1)));
+    assert_status(apply(&state, step(3, 2, 1)), TACET_CORRUPT); /* of an answer */
+    assert_int_equal(tacet__state_step(&state, 1, 0), 0);
+    fail_alloc_after(1); /* the map's first slots */
+    assert_status(apply(&state, step(3, 1, 4)), TACET_NO_MEMORY);
+    fail_alloc_after(0);
+    assert_ok(apply(&state, step(3, 1, 4)));
+    assert_status(apply(&state, step(4, 1, 4)), TACET_CORRUPT); /* again */
+    assert_status(apply(&state, step(4, 1, 3)), TACET_CORRUPT); /* back */
+    assert_ok(apply(&state, reserve(4, "b", 0.5)));
+    assert_ok(apply(&state, commit(5, 4)));
+    assert_ok(apply(&state, step(6, 4, 2))); /* another entry counts for itself */
+    for (uint64_t i = 0; i < 200; i++) {     /* the map grows */
+        assert_ok(apply(&state, step(7 + i, 1, 5 + i)));
+    }
+    assert_int_equal(tacet__state_step(&state, 1, 0), 206);
+    assert_int_equal(tacet__state_step(&state, 1, 4), 3);
+    assert_int_equal(tacet__state_step(&state, 1, 104), 106);
+    assert_int_equal(tacet__state_step(&state, 1, 3), 0);
+    assert_int_equal(tacet__state_step(&state, 4, 0), 6);
+    assert_int_equal(tacet__state_step(&state, 4, 4), 0);
+    tacet__state_clear(&state);
+}
+
+static void test_units(void **unused) {
+    tacet__cost cost;
+    tacet_charge c;
+    tacet__state state;
+    (void)unused;
+    tacet_charge_init(&c);
+    tacet_charge_gaussian(&c, 2, INFINITY, 1);
+    assert_true(tacet__cost_of(&cost, &c, TACET_ACCOUNTING_GAUSSIAN));
+    assert_close(cost.main, 4, 0);
+    assert_true(tacet__cost_of(&cost, &c, TACET_ACCOUNTING_ZCDP));
+    assert_close(cost.main, 2, 1e-15);
+    assert_false(tacet__cost_of(&cost, &c, TACET_ACCOUNTING_BASIC));
+    tacet_charge_gaussian(&c, 2, 3, 1); /* eps without a delta is none */
+    assert_false(tacet__cost_of(&cost, &c, TACET_ACCOUNTING_BASIC));
+    tacet_charge_gaussian(&c, 2, 3, 1e-5);
+    assert_true(tacet__cost_of(&cost, &c, TACET_ACCOUNTING_BASIC));
+    assert_close(cost.main, 3, 0);
+    assert_close(cost.delta, 1e-5, 0);
+    tacet__state_init(&state);
+    assert_ok(apply(&state, budget(TACET_ACCOUNTING_ZCDP, 1)));
+    tacet__record r = reserve(1, "a", 0.1);
+    tacet_charge_approx(&r.reserve.charge, 0.1, 1e-9);
+    assert_status(tacet__state_fits(&state, &r.reserve.charge, NULL), TACET_INVALID);
+    assert_status(apply(&state, r), TACET_CORRUPT);
+    tacet__state_clear(&state);
+}
+
+/* Random charges; totals recomputed from the whole list after each. */
+static void test_totals(void **unused) {
+    enum { COUNT = 300, GROUPS = 4, PARTS = 5 };
+    static const char *const NAMES[GROUPS] = {"", "g", "gg", "ggg"};
+    static const char *const PART_NAMES[PARTS] = {"1", "2", "g", "gg", "11"};
+    (void)unused;
+    for (int accounting = 1; accounting <= 3; accounting++) {
+        tacet_simrng rng;
+        tacet__state state;
+        double sums[GROUPS][PARTS] = {{0}};
+        double deltas[GROUPS][PARTS] = {{0}};
+        double plain = 0;
+        double plain_delta = 0;
+        tacet_simrng_init(&rng, 5, (uint64_t)accounting);
+        tacet__state_init(&state);
+        assert_ok(apply(&state, budget((tacet_accounting)accounting, 1000)));
+        for (uint64_t i = 0; i < COUNT; i++) {
+            char ticket[16];
+            (void)snprintf(ticket, sizeof ticket, "%d", (int)i);
+            tacet__record r = reserve(state.records, ticket, tacet_simrng_uniform(&rng) + 1e-3);
+            tacet_charge *c = &r.reserve.charge;
+            if (accounting == TACET_ACCOUNTING_BASIC) {
+                tacet_charge_approx(c, c->eps, 1e-9 * (1 + tacet_simrng_uniform(&rng)));
+            }
+            const size_t g = tacet_simrng_below(&rng, GROUPS);
+            const size_t p = tacet_simrng_below(&rng, PARTS);
+            const double cost = accounting == 1 ? c->eps : accounting == 2 ? c->rho : c->mu * c->mu;
+            const double delta = accounting == 1 ? c->delta : 0;
+            c->group = NAMES[g];
+            c->part = g == 0 ? "" : PART_NAMES[p];
+            assert_ok(apply(&state, r));
+            if (g == 0) {
+                plain += cost;
+                plain_delta += delta;
+            } else {
+                sums[g][p] += cost;
+                deltas[g][p] += delta;
+            }
+            double expected = plain;
+            double expected_delta = plain_delta;
+            for (size_t k = 1; k < GROUPS; k++) {
+                double most = 0;
+                double most_delta = 0;
+                for (size_t j = 0; j < PARTS; j++) {
+                    most = fmax(most, sums[k][j]);
+                    most_delta = fmax(most_delta, deltas[k][j]);
+                }
+                expected += most;
+                expected_delta += most_delta;
+            }
+            assert_close(tacet__sum_value(&state.spent), expected, 1e-12 * expected);
+            assert_close(tacet__sum_value(&state.spent_delta), expected_delta, 1e-12 * expected_delta);
+        }
+        tacet__state_clear(&state);
+    }
+}
+
+/* The other implementation of the same rule, the account in memory, admits and refuses the same charges. */
+static void test_agrees_with_account(void **unused) {
+    static const char *const PARTS[] = {"1", "2", "3"};
+    int admitted = 0;
+    int refused = 0;
+    (void)unused;
+    for (int round = 0; round < 30; round++) {
+        const tacet_accounting accounting = (tacet_accounting)(1 + round % 3);
+        const tacet_budget limit = {.accounting = accounting, .eps = 3, .delta = 1e-5};
+        tacet_account *account = NULL;
+        tacet__state state;
+        tacet_simrng rng;
+        double cap = 3;
+        tacet_simrng_init(&rng, 8, (uint64_t)round);
+        assert_ok(tacet_account_create(&account, &limit, NULL));
+        if (accounting == TACET_ACCOUNTING_ZCDP) {
+            assert_ok(tacet_zcdp_rho(&cap, 3, 1e-5, NULL));
+        } else if (accounting == TACET_ACCOUNTING_GAUSSIAN) {
+            assert_ok(tacet_gdp_mu(&cap, 3, 1e-5, NULL));
+        }
+        tacet__state_init(&state);
+        tacet__record first = budget(accounting, cap);
+        first.budget.eps = 3;
+        assert_ok(apply(&state, first));
+        for (int i = 0; i < 60; i++) {
+            char ticket[16];
+            (void)snprintf(ticket, sizeof ticket, "%d", i);
+            tacet__record r = reserve(state.records, ticket, 0.3 * tacet_simrng_uniform(&rng) + 1e-3);
+            tacet_charge *c = &r.reserve.charge;
+            if (accounting == TACET_ACCOUNTING_BASIC && i % 3 == 0) {
+                tacet_charge_approx(c, c->eps, 2e-6 * tacet_simrng_uniform(&rng));
+            } else if (i % 3 == 1) {
+                tacet_charge_gaussian(c, 0.3 * tacet_simrng_uniform(&rng), 0.1, 1e-6);
+            }
+            /* The account merges parts kind by kind, which is coarser when kinds are mixed: one kind in groups. */
+            if (c->claim == TACET_CLAIM_PURE && tacet_simrng_below(&rng, 2) == 0) {
+                c->group = "rows";
+                c->part = PARTS[tacet_simrng_below(&rng, 3)];
+            }
+            const tacet_status mine = tacet__state_fits(&state, c, NULL);
+            assert_int_equal(tacet_account_admit(account, c, NULL), mine);
+            if (mine == TACET_OK) {
+                assert_ok(apply(&state, r));
+                admitted++;
+            } else {
+                refused++;
+            }
+        }
+        tacet_account_free(account);
+        tacet__state_clear(&state);
+    }
+    assert_true(admitted > 100 && refused > 100);
+}
+
+static void test_no_memory(void **unused) {
+    (void)unused;
+    for (long n = 1;; n++) {
+        tacet__state state;
+        tacet__state_init(&state);
+        fail_alloc_after(n);
+        tacet_status status = apply(&state, budget(TACET_ACCOUNTING_BASIC, 1000));
+        for (uint64_t i = 1; status == TACET_OK && i < 200; i++) {
+            char ticket[16];
+            (void)snprintf(ticket, sizeof ticket, "%d", (int)i);
+            tacet__record r = reserve(i, ticket, 0.1);
+            r.reserve.charge.group = "g";
+            r.reserve.charge.part = ticket;
+            status = apply(&state, r);
+            if (status == TACET_NO_MEMORY) { /* going on works */
+                assert_ok(apply(&state, r));
+            }
+        }
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        tacet__state_clear(&state);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_may_follow),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_agrees_with_account),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

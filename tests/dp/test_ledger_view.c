@@ -1,0 +1,263 @@
+/* test_ledger_view.c - the reader against the writer: totals derived twice must agree, a rollback must show, and
+ * reading needs no permission to write. Here because it needs gate and open together. */
+#include "dp/ledger_view_fixture.h"
+
+#include <sys/wait.h>
+#include <tacet/core/simrng.h>
+#include <tacet/dp/calibrate.h>
+
+static void test_totals_agree(void **state) {
+    (void)state;
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 21, 0);
+    for (int round = 0; round < 12; round++) {
+        const tacet_accounting accounting = (tacet_accounting)(1 + round % 3);
+        tacet_ledger *ledger = open_ledger(accounting, 20);
+        tacet_ledger_totals totals;
+        tacet__ledger_report report;
+        tacet_error err = {TACET_OK, ""};
+        int refused = 0;
+        for (int i = 0; i < 60; i++) {
+            static const char *const GROUPS[] = {"", "rows", "batches"};
+            static const char *const PARTS[] = {"1", "2", "3", "4"};
+            char ticket[16];
+            tacet_entry entry;
+            tacet_blob memo;
+            tacet_charge c = charge(0.05 + tacet_simrng_uniform(&rng));
+            const size_t group = tacet_simrng_below(&rng, 3);
+            if (tacet_simrng_below(&rng, 8) == 0) {
+                tacet_charge_init(&c);
+                c.what = "measured output";
+                c.to_whom = "the modeler";
+            } else if (group > 0) {
+                c.group = GROUPS[group];
+                c.part = PARTS[tacet_simrng_below(&rng, 4)];
+            }
+            if (accounting == TACET_ACCOUNTING_BASIC && c.claim == TACET_CLAIM_PURE && i % 5 == 0) {
+                tacet_charge_approx(&c, c.eps, 1e-7);
+            }
+            (void)snprintf(ticket, sizeof ticket, "t%d", i);
+            tacet_blob_init(&memo);
+            const tacet_status status = tacet_ledger_reserve(ledger, &entry, &memo, ticket, &c, &err);
+            if (status == TACET_OK && i % 3 != 0) {
+                assert_ok(tacet_ledger_commit(ledger, &entry, ticket, strlen(ticket), NULL, NULL));
+            } else if (status != TACET_OK) {
+                assert_int_equal(status, TACET_BUDGET);
+                refused++;
+            }
+            tacet_blob_clear(&memo);
+        }
+        assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+        assert_ok(verify(&report, totals.head, &err)); /* while the writer is open */
+        assert_close(report.spent, totals.spent, 1e-12 * totals.spent);
+        assert_close(report.spent_delta, totals.spent_delta, 1e-18);
+        assert_close(report.eps, totals.eps, 1e-6 * totals.eps);
+        assert_close(report.delta, totals.delta, 1e-15);
+        assert_true(report.eps <= report.budget_eps * (1 + 1e-6));
+        assert_int_equal(report.records, totals.records);
+        assert_int_equal(report.entries, totals.entries);
+        assert_int_equal(report.entries + (uint64_t)refused, 60);
+        assert_int_equal(report.answered, totals.answered);
+        assert_int_equal(report.uncovered, totals.uncovered);
+        assert_int_equal(report.head_at, totals.records - 1);
+        assert_memory_equal(report.head, totals.head, TACET_HASH_BYTES);
+        tacet_ledger_close(ledger);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+/* The reader's conversions against the gate's, which are derived and rounded otherwise. */
+static void test_conversions_agree(void **state) {
+    (void)state;
+    const double deltas[] = {1e-3, 1e-5, 1e-9, 1e-12};
+    const double parameters[] = {0.001, 0.03, 0.2, 1, 4};
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t k = 0; k < 5; k++) {
+            double eps = 0;
+            assert_ok(tacet_gdp_eps(&eps, parameters[k], deltas[i], NULL));
+            assert_close(tacet__ledger_gaussian_eps(parameters[k], deltas[i]), eps, 1e-6 * eps + 1e-9);
+            assert_ok(tacet_zcdp_eps(&eps, parameters[k], deltas[i], NULL));
+            assert_close(tacet__ledger_zcdp_eps(parameters[k], deltas[i]), eps, 1e-6 * eps + 1e-9);
+        }
+    }
+    assert_true(isinf(tacet__ledger_gaussian_eps(1, 0)) || tacet__ledger_gaussian_eps(1, 0) > 30);
+    assert_true(isinf(tacet__ledger_zcdp_eps(1e7, 1e-5)));
+}
+
+static void copy_file(const char *from, const char *to) {
+    char buffer[65536];
+    FILE *in = fopen(from, "rb");
+    FILE *out = fopen(to, "wb");
+    size_t size = 0;
+    while ((size = fread(buffer, 1, sizeof buffer, in)) > 0) {
+        assert_int_equal(fwrite(buffer, 1, size, out), size);
+    }
+    (void)fclose(in);
+    (void)fclose(out);
+}
+
+/* A whole-file rollback looks intact; a noted head or an anchor shows it. */
+static void test_rollback(void **state) {
+    unsigned char early[TACET_HASH_BYTES];
+    unsigned char late[TACET_HASH_BYTES];
+    char copy[320];
+    char anchor[320];
+    tacet__ledger_report report;
+    tacet_error err = {TACET_OK, ""};
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_totals totals;
+    tacet_ledger_settings s;
+    (void)state;
+    (void)snprintf(copy, sizeof copy, "%s/copy", folder);
+    (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
+    make_ledger(early);
+    copy_file(path, copy);
+    tacet_ledger_settings_defaults(&s);
+    s.use_stored = true;
+    s.anchor = anchor;
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    const tacet_charge c = charge(0.5);
+    add(ledger, "late", &c, "x");
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    memcpy(late, totals.head, TACET_HASH_BYTES);
+    tacet_ledger_close(ledger);
+    assert_ok(verify(&report, early, &err)); /* a head noted earlier stays valid */
+    assert_int_equal(report.head_at, 9);
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    tacet_ledger_close(ledger);
+
+    copy_file(copy, path);
+    assert_ok(verify(&report, NULL, &err)); /* nothing inside the file can tell */
+    assert_status(verify(&report, late, &err), TACET_CORRUPT);
+    assert_status(tacet_ledger_open(&ledger, path, &s, &err), TACET_CORRUPT);
+    assert_null(ledger);
+    /* Grown again past the anchor, along another way. */
+    s.anchor = NULL;
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    add(ledger, "other", &c, "y");
+    tacet_ledger_close(ledger);
+    s.anchor = anchor;
+    tacet_error_clear(&err);
+    assert_status(tacet_ledger_open(&ledger, path, &s, &err), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "anchor"));
+    FILE *file = fopen(anchor, "r+");
+    (void)fputs("7", file);
+    (void)fclose(file);
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT);
+    assert_int_equal(truncate(anchor, 10), 0);
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT);
+    s.anchor = folder; /* not a file */
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_IO);
+    s.anchor = "/dev/full";
+    assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT); /* reads as zeros */
+}
+
+/* As another user, without any permission to write: reading works, writing is DENIED. */
+static void test_read_only(void **state) {
+    unsigned char head[TACET_HASH_BYTES];
+    int status = 0;
+    (void)state;
+    make_ledger(head);
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(folder, 0555), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        tacet__ledger_report report;
+        tacet_ledger *ledger = NULL;
+        tacet_ledger_settings s;
+        tacet_error err = {TACET_OK, ""};
+        if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) {
+            _exit(10);
+        }
+        tacet_status seen = verify(&report, head, &err);
+        if (seen != TACET_OK) {
+            print_error("reader: %s\n", err.message);
+            _exit(11);
+        }
+        tacet_ledger_settings_defaults(&s);
+        s.use_stored = true;
+        if (tacet_ledger_open(&ledger, path, &s, &err) != TACET_DENIED || ledger != NULL) {
+            _exit(12);
+        }
+        (void)strcat(path, "-new");
+        tacet_ledger_settings_defaults(&s);
+        s.eps = 1;
+        if (tacet_ledger_open(&ledger, path, &s, &err) != TACET_DENIED || ledger != NULL) {
+            _exit(13);
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* A writer that died leaves its last transactions in the log; where the log cannot be used that is said, not
+ * overlooked.
+ */
+static void test_read_only_with_log(void **state) {
+    int status = 0;
+    (void)state;
+    const pid_t writer = fork();
+    if (writer == 0) {
+        unsigned char head[TACET_HASH_BYTES];
+        tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 3);
+        const tacet_charge c = charge(0.5);
+        (void)head;
+        add(ledger, "t", &c, "x");
+        _exit(0); /* no close: the log stays */
+    }
+    assert_int_equal(waitpid(writer, &status, 0), writer);
+    char name[320];
+    (void)snprintf(name, sizeof name, "%s-shm", path);
+    assert_int_equal(unlink(name), 0);
+    (void)snprintf(name, sizeof name, "%s-wal", path);
+    assert_int_equal(chmod(name, 0444), 0);
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(folder, 0555), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        tacet__ledger_report report;
+        tacet_error err = {TACET_OK, ""};
+        if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) {
+            _exit(10);
+        }
+        const tacet_status seen = verify(&report, NULL, &err);
+        _exit(seen == TACET_DENIED && strstr(err.message, "-wal") != NULL ? 0 : 11);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void test_no_memory(void **state) {
+    unsigned char head[TACET_HASH_BYTES];
+    (void)state;
+    make_ledger(head);
+    for (long n = 1;; n++) {
+        tacet__ledger_report report;
+        tacet_error err = {TACET_OK, ""};
+        fail_alloc_after(n);
+        const tacet_status status = verify(&report, head, &err);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        assert_int_equal(status, TACET_NO_MEMORY);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_totals_agree, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_conversions_agree, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rollback, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_read_only_with_log, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
+    };
+    if (access("/dev/shm", W_OK) == 0) {
+        (void)setenv("TMPDIR", "/dev/shm", 0); /* nothing here is about the disk but its latency */
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* test_release.c - a release survives its bytes, and damaged bytes are refused, wherever the damage is. */
+#include "support/test.h"
+
+#include "core/codec.h"
+#include "dp/open/release_mint.h"
+
+#include <tacet/dp/open/release.h>
+
+static tacet_receipt sample_receipt(void) {
+    tacet_receipt r;
+    memset(&r, 0, sizeof r);
+    strcpy(r.mechanism, "gaussian");
+    r.is_private = true;
+    r.in_ledger = true;
+    r.eps = 3;
+    r.delta = 1e-5;
+    r.mu = 0.72;
+    r.sensitivity = 1.000001;
+    r.scale = 1.39;
+    r.grid_exponent = -20;
+    r.rows = 1;
+    r.count = 3;
+    r.step = 4;
+    r.error_sd = 1.39;
+    r.entry = 17;
+    memset(r.entry_hash, 0xab, sizeof r.entry_hash);
+    memset(r.content_hash, 0xcd, sizeof r.content_hash);
+    return r;
+}
+
+static void round_trip(void **state) {
+    (void)state;
+    const double values[] = {1.5, -2.25, 0};
+    for (int flags = 0; flags < 4; flags++) {
+        tacet_receipt r = sample_receipt();
+        r.is_private = (flags & 1) != 0;
+        r.in_ledger = (flags & 2) != 0;
+        r.grid_exponent = flags - 3;
+        tacet_release *release = NULL, *back = NULL;
+        const size_t count = flags == 3 ? 0 : 3; /* a table's receipt holds no values */
+        assert_ok(tacet__release_mint(&release, &r, values, count, NULL));
+        assert_int_equal(tacet_release_count(release), count);
+        tacet_blob blob;
+        tacet_blob_init(&blob);
+        assert_ok(tacet_release_encode(release, &blob, NULL));
+        assert_ok(tacet_release_decode(&back, blob.data, blob.size, NULL));
+        assert_int_equal(tacet_release_count(back), count);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(tacet_release_values(back)[i] == values[i]);
+        }
+        assert_memory_equal(tacet_release_receipt(back), tacet_release_receipt(release), sizeof r);
+        tacet_release_free(back);
+        tacet_release_free(release);
+        tacet_blob_clear(&blob);
+    }
+    tacet_release_free(NULL);
+}
+
+/* Fields written by hand, with a good hash: what the hash does not catch. */
+static tacet_status decode_fields(size_t name_size, uint64_t flags, uint64_t grid, size_t hash_size, size_t count,
+                                  size_t held, size_t second_hash) {
+    tacet__writer w;
+    tacet_blob blob;
+    tacet_blob_init(&blob);
+    const char name[40] = "gaussianx";
+    const unsigned char hash[64] = {0};
+    const double numbers[6] = {0};
+    const uint64_t whole[5] = {grid, 1, 1, 0, 0};
+    tacet__write_begin(&w, &blob, "release", 1);
+    tacet__write_bytes(&w, name, name_size);
+    tacet__write_u64(&w, flags);
+    tacet__write_f64s(&w, numbers, 6);
+    tacet__write_u64s(&w, whole, 5);
+    tacet__write_bytes(&w, hash, hash_size);
+    tacet__write_bytes(&w, hash, second_hash);
+    tacet__write_size(&w, count);
+    for (size_t i = 0; i < held; i++) {
+        tacet__write_f64(&w, 1);
+    }
+    assert_ok(tacet__write_end(&w, NULL));
+    tacet_release *release = NULL;
+    const tacet_status s = tacet_release_decode(&release, blob.data, blob.size, NULL);
+    assert_true((s == TACET_OK) == (release != NULL));
+    tacet_release_free(release);
+    tacet_blob_clear(&blob);
+    return s;
+}
+
+static void damage(void **state) {
+    (void)state;
+    tacet_release *release = NULL, *back = NULL;
+    const tacet_receipt r = sample_receipt();
+    const double values[] = {1, 2, 3};
+    assert_ok(tacet__release_mint(&release, &r, values, 3, NULL));
+    tacet_blob blob;
+    tacet_blob_init(&blob);
+    assert_ok(tacet_release_encode(release, &blob, NULL));
+    for (size_t i = 0; i < blob.size; i++) {
+        blob.data[i] ^= 0x10;
+        assert_status(tacet_release_decode(&back, blob.data, blob.size, NULL), TACET_CORRUPT);
+        assert_null(back);
+        blob.data[i] ^= 0x10;
+        assert_status(tacet_release_decode(&back, blob.data, i, NULL), TACET_CORRUPT);
+    }
+    tacet_blob_clear(&blob);
+    tacet_release_free(release);
+    const uint64_t zero = 1 << 20;
+    assert_ok(decode_fields(9, 3, zero, 32, 2, 2, 32));
+    assert_status(decode_fields(0, 3, zero, 32, 2, 2, 32), TACET_CORRUPT);
+    assert_status(decode_fields(32, 3, zero, 32, 2, 2, 32), TACET_CORRUPT);
+    assert_status(decode_fields(12, 3, zero, 32, 2, 2, 32), TACET_CORRUPT); /* a zero inside the name */
+    assert_status(decode_fields(9, 4, zero, 32, 2, 2, 32), TACET_CORRUPT);
+    assert_status(decode_fields(9, 3, 3 * zero, 32, 2, 2, 32), TACET_CORRUPT);
+    assert_status(decode_fields(9, 3, zero, 31, 2, 2, 32), TACET_CORRUPT);
+    assert_status(decode_fields(9, 3, zero, 33, 2, 2, 32), TACET_CORRUPT);
+    assert_status(decode_fields(9, 3, zero, 32, 3, 2, 32), TACET_CORRUPT);
+    assert_status(decode_fields(9, 3, zero, 32, SIZE_MAX / 4, 2, 32), TACET_CORRUPT);
+    assert_status(decode_fields(9, 3, zero, 32, 1, 2, 32), TACET_CORRUPT);
+    assert_status(decode_fields(9, 3, zero, 32, 2, 2, 31), TACET_CORRUPT);
+    /* nothing behind the head */
+    tacet__writer w;
+    tacet_blob_init(&blob);
+    tacet__write_begin(&w, &blob, "release", 1);
+    assert_ok(tacet__write_end(&w, NULL));
+    assert_status(tacet_release_decode(&back, blob.data, blob.size, NULL), TACET_CORRUPT);
+    tacet_blob_clear(&blob);
+}
+
+static void out_of_memory(void **state) {
+    (void)state;
+    const tacet_receipt r = sample_receipt();
+    const double values[] = {1, 2, 3};
+    for (long n = 1;; n++) {
+        tacet_release *release = NULL, *back = NULL;
+        tacet_blob blob;
+        tacet_blob_init(&blob);
+        fail_alloc_after(n);
+        tacet_status s = tacet__release_mint(&release, &r, values, 3, NULL);
+        s = s == TACET_OK ? tacet_release_encode(release, &blob, NULL) : s;
+        s = s == TACET_OK ? tacet_release_decode(&back, blob.data, blob.size, NULL) : s;
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        tacet_release_free(release);
+        tacet_release_free(back);
+        tacet_blob_clear(&blob);
+        if (!hit) {
+            assert_ok(s);
+            assert_true(n > 3);
+            break;
+        }
+        assert_int_equal(s, TACET_NO_MEMORY);
+    }
+    tacet_release *release = NULL;
+    assert_status(tacet__release_mint(&release, &r, values, SIZE_MAX / 2, NULL), TACET_NO_MEMORY);
+    assert_status(tacet__release_mint(&release, &r, values, SIZE_MAX / 8, NULL), TACET_NO_MEMORY);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(damage),
+        cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* fuzz_joint_state.c - saved states of the joint-DP policies and of the local server with bytes changed and the hashes
+ * put right, the inner ones too: refused, or the policy goes on. The input is a list of changes: two bytes of offset,
+ * one byte of value each. */
+#include <sodium.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/local/open/statistics.h>
+#include <tacet/central/trusted/policy.h>
+#include <tacet/central/trusted/fixed.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { HASH = 32, ARMS = 3, KINDS = 4 };
+static tacet_policy *policies[KINDS]; /* Toeplitz, doubling tree, published, fixed domain */
+static tacet_local_statistics *server;
+static tacet_blob good[KINDS + 1];
+
+static int play(tacet_policy *policy, size_t rounds, int sets) {
+    static const double arms[ARMS] = {-0.5, 0, 0.9};
+    const tacet_round round = {.points = arms, .ld = 1, .d = 1, .count = ARMS};
+    for (size_t t = 0; t < rounds; t++) {
+        tacet_suggestion s;
+        if (tacet_policy_suggest(policy, &s, sets ? &round : NULL, NULL) != TACET_OK) {
+            return 0;
+        }
+        if (s.index >= ARMS) {
+            abort();
+        }
+        if (tacet_policy_observe(policy, s.ticket, 0.4, NULL) != TACET_OK) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int prepare(void) {
+    static const tacet_domain ball = {.kind = TACET_DOMAIN_BALL, .d = 1, .radius = 1};
+    static const double points[ARMS] = {-0.5, 0, 0.9}, report[6] = {1, 0.1, 0, 2, -0.1, 0.2};
+    static tacet_noise *noise;
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    tacet_kernel *kernel = NULL;
+    tacet_features *features = NULL;
+    tacet_central_map *map = NULL;
+    tacet_central_settings set;
+    tacet_central_settings_defaults(&set);
+    set.eps = 10;
+    set.delta = 0.1;
+    set.rounds = 40;
+    set.open_most = 3;
+    set.save_first = false;
+    set.learner.grid = 6;
+    tacet_central_settings unknown = set;
+    unknown.rounds = 0;
+    unknown.factorization = TACET_FACTORIZATION_TREE;
+    tacet_central_published_settings published;
+    tacet_central_published_settings_defaults(&published);
+    published.eps = 10;
+    published.delta = 0.1;
+    published.rounds = 40;
+    published.open_most = 3;
+    published.save_first = false;
+    tacet_central_fixed_settings fixed;
+    tacet_central_fixed_settings_defaults(&fixed);
+    fixed.eps = 10;
+    fixed.delta = 0.1;
+    fixed.rounds = 40;
+    fixed.first_batch = 4;
+    if (tacet_noise_open_seeded(&noise, 1, 0, NULL) != TACET_OK) {
+        return 0;
+    }
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    int made =
+        tacet_kernel_create(&kernel, &spec, NULL) == TACET_OK &&
+        tacet_features_create_mercer(&features, kernel, &ball, 8, 3, NULL) == TACET_OK &&
+        tacet_central_map_create(&map, features, &ball, 0, 0, 1, NULL) == TACET_OK &&
+        tacet_central_create(&policies[0], map, &set, &ask, NULL) == TACET_OK &&
+        tacet_central_create(&policies[1], map, &unknown, &ask, NULL) == TACET_OK &&
+        tacet_central_published_create(&policies[2], features, &published, &ask, NULL) == TACET_OK &&
+        tacet_central_fixed_policy_points(&policies[3], kernel, points, 1, ARMS, 2, &fixed, &ask, NULL) == TACET_OK &&
+        tacet_local_statistics_create(&server, map, &set.learner, 0.1, 3, 1.5, NULL) == TACET_OK;
+    for (size_t k = 0; made && k < KINDS; k++) {
+        made = play(policies[k], 7, k < 3) && tacet_policy_save(policies[k], &good[k], NULL) == TACET_OK;
+    }
+    for (size_t t = 0; made && t < 7; t++) {
+        made = tacet_local_statistics_take(server, report, 6, NULL) == TACET_OK;
+    }
+    tacet_kernel_free(kernel); /* the features keep none of it */
+    return made && tacet_local_statistics_save(server, &good[KINDS], NULL) == TACET_OK;
+}
+
+/* Every state within the state ends with its hash; the inner ones end where the outer one does, or where the next
+ * begins. Found by their head, put right from the last to the first. */
+static void rehash(unsigned char *bytes, size_t size, const unsigned char *good_bytes) {
+    static const unsigned char magic[6] = {'T', 'A', 'C', 'E', 'T', 0};
+    for (size_t at = size - HASH; at-- > 0;) {
+        if (memcmp(good_bytes + at, magic, sizeof magic) != 0) {
+            continue;
+        }
+        uint64_t length = at == 0 ? size : 0; /* an inner state follows its length */
+        for (size_t i = 0; at >= 8 && i < 8; i++) {
+            length |= (uint64_t)good_bytes[at - 8 + i] << (8 * i);
+        }
+        if (length > HASH && length <= size - at) {
+            crypto_generichash(bytes + at + length - HASH, HASH, bytes + at, length - HASH, NULL, 0);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (server == NULL && !prepare()) {
+        abort();
+    }
+    for (size_t k = 0; k <= KINDS; k++) {
+        unsigned char *bytes = malloc(good[k].size);
+        if (bytes == NULL) {
+            return 0;
+        }
+        memcpy(bytes, good[k].data, good[k].size);
+        for (size_t i = 0; i + 2 < size; i += 3) {
+            bytes[(data[i] + 256U * data[i + 1]) % (good[k].size - HASH)] = data[i + 2];
+        }
+        rehash(bytes, good[k].size, good[k].data);
+        if (k == KINDS) {
+            static const double report[6] = {1, 0.1, 0, 2, -0.1, 0.2};
+            (void)tacet_local_statistics_load(server, data, size, NULL);
+            if (tacet_local_statistics_load(server, bytes, good[k].size, NULL) == TACET_OK &&
+                tacet_local_statistics_take(server, report, 6, NULL) != TACET_OK) {
+                abort();
+            }
+        } else {
+            (void)tacet_policy_load(policies[k], data, size, NULL);
+            if (tacet_policy_load(policies[k], bytes, good[k].size, NULL) == TACET_OK) {
+                (void)play(policies[k], 6, k < 3);
+            }
+            if (tacet_policy_load(policies[k], good[k].data, good[k].size, NULL) != TACET_OK) {
+                abort(); /* whatever happened before, a good state loads */
+            }
+        }
+        free(bytes);
+    }
+    return 0;
+}

@@ -1,0 +1,300 @@
+/* test_arms.c - per-arm sufficient statistics against a dense solve over every single observation. */
+#include "support/dense.h"
+#include "support/test.h"
+
+#include <tacet/gp/arms.h>
+#include <tacet/core/simrng.h>
+
+#include "gp/arms_internal.h"
+
+enum { N = 9, T = 300 };
+
+typedef struct fixture {
+    double X[N];
+    double K[N * N];
+    tacet_kernel *kernel;
+    tacet_cov *cov;
+    size_t at[T];
+    double values[T];
+    double noise[T];
+} fixture;
+
+static void fixture_init(fixture *f) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 21, 0);
+    const double l = 0.3;
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    assert_ok(tacet_kernel_parse(&spec, "matern52", NULL));
+    spec.lengthscales = &l;
+    assert_ok(tacet_kernel_create(&f->kernel, &spec, NULL));
+    for (size_t i = 0; i < N; i++) {
+        f->X[i] = tacet_simrng_uniform(&rng);
+    }
+    for (size_t j = 0; j < N; j++) {
+        for (size_t i = 0; i < N; i++) {
+            f->K[j * N + i] = tacet_kernel_eval(f->kernel, f->X + i, f->X + j);
+        }
+    }
+    const tacet_cov_spec cov = {.kernel = f->kernel};
+    assert_ok(tacet_cov_create(&f->cov, &cov, f->X, 1, N, NULL));
+    for (size_t s = 0; s < T; s++) {
+        f->at[s] = tacet_simrng_below(&rng, N - 1); /* the last arm is never seen */
+        f->values[s] = tacet_simrng_normal(&rng);
+        f->noise[s] = 0.05 + tacet_simrng_uniform(&rng);
+    }
+}
+
+static void fixture_clear(fixture *f) {
+    tacet_cov_free(f->cov);
+    tacet_kernel_free(f->kernel);
+}
+
+static void check(const tacet_arms *arms, const fixture *f, const double *values, size_t t) {
+    double mean[N];
+    double var[N];
+    double cov[N * N];
+    dense_gp(mean, var, cov, f->K, N, 0.5, f->at, values, f->noise, t);
+    for (size_t j = 0; j < N; j++) {
+        assert_close(tacet_arms_mean(arms)[j], mean[j], 1e-10);
+        assert_close(tacet_arms_var(arms)[j], var[j], 1e-11);
+        for (size_t i = 0; i < N; i++) {
+            assert_close(tacet_arms_cov(arms)[j * N + i], cov[j * N + i], 1e-11);
+            assert_true(tacet_arms_cov(arms)[j * N + i] == tacet_arms_cov(arms)[i * N + j]);
+        }
+    }
+}
+
+/* 300 observations, so rank-one steps and rebuilds (every 64) both happen many times. */
+static void matches_dense(void **state) {
+    (void)state;
+    fixture f;
+    fixture_init(&f);
+    tacet_arms *arms = NULL;
+    assert_ok(tacet_arms_create(&arms, f.cov, 0.5, NULL));
+    check(arms, &f, f.values, 0);
+    for (size_t s = 0; s < T; s++) {
+        assert_ok(tacet_arms_observe(arms, f.at[s], 1, f.values[s], f.noise[s], NULL));
+        if (s < 5 || s % 7 == 0) {
+            check(arms, &f, f.values, s + 1);
+        }
+    }
+    check(arms, &f, f.values, T);
+    /* Information: the log-determinant over every observation. */
+    double *A = malloc((size_t)T * T * sizeof *A);
+    assert_non_null(A);
+    for (size_t s = 0; s < T; s++) {
+        for (size_t r = 0; r < T; r++) {
+            A[s * T + r] = f.K[f.at[s] * N + f.at[r]] / sqrt(f.noise[s] * f.noise[r]) + (s == r ? 1 : 0);
+        }
+    }
+    assert_close(tacet_arms_information(arms), 0.5 * dense_logdet(A, T), 1e-9);
+    free(A);
+    uint64_t total = 0;
+    for (size_t i = 0; i < N; i++) {
+        total += tacet_arms_counts(arms)[i];
+    }
+    assert_int_equal(total, T);
+    assert_int_equal(tacet_arms_counts(arms)[N - 1], 0);
+    assert_close(tacet_arms_jitter(arms), 0, 0);
+    tacet_arms_free(arms);
+    fixture_clear(&f);
+}
+
+static void many_at_once_are_many(void **state) {
+    (void)state;
+    fixture f;
+    fixture_init(&f);
+    tacet_arms *single = NULL;
+    tacet_arms *grouped = NULL;
+    assert_ok(tacet_arms_create(&single, f.cov, 0.5, NULL));
+    assert_ok(tacet_arms_create(&grouped, f.cov, 0.5, NULL));
+    for (size_t g = 0; g < 40; g++) {
+        double sum = 0;
+        for (size_t k = 0; k < 5; k++) {
+            const double y = f.values[(5 * g + k) % T];
+            assert_ok(tacet_arms_observe(single, g % N, 1, y, 0.3, NULL));
+            sum += y;
+        }
+        assert_ok(tacet_arms_observe(grouped, g % N, 5, sum, 0.3, NULL));
+        for (size_t j = 0; j < N; j++) {
+            assert_close(tacet_arms_mean(single)[j], tacet_arms_mean(grouped)[j], 1e-11);
+            assert_close(tacet_arms_var(single)[j], tacet_arms_var(grouped)[j], 1e-12);
+            assert_int_equal(tacet_arms_counts(single)[j], tacet_arms_counts(grouped)[j]);
+        }
+    }
+    /* Statistics given whole lead to the same place. */
+    tacet_arms *given = NULL;
+    assert_ok(tacet_arms_create(&given, f.cov, 0.5, NULL));
+    assert_ok(tacet_arms_set(given, tacet_arms_weights(single), tacet_arms_sums(single), NULL));
+    for (size_t j = 0; j < N; j++) {
+        assert_close(tacet_arms_mean(single)[j], tacet_arms_mean(given)[j], 1e-11);
+        assert_close(tacet_arms_var(single)[j], tacet_arms_var(given)[j], 1e-12);
+    }
+    assert_close(tacet_arms_information(single), tacet_arms_information(given), 1e-10);
+    tacet_arms_free(single);
+    tacet_arms_free(grouped);
+    tacet_arms_free(given);
+    fixture_clear(&f);
+}
+
+/* Truncating all of the past at a new level: sums change, weights stay. */
+static void sums_can_be_replaced(void **state) {
+    (void)state;
+    fixture f;
+    fixture_init(&f);
+    tacet_arms *arms = NULL;
+    assert_ok(tacet_arms_create(&arms, f.cov, 0.5, NULL));
+    double clipped[T];
+    double sums[N] = {0};
+    for (size_t s = 0; s < T; s++) {
+        assert_ok(tacet_arms_observe(arms, f.at[s], 1, f.values[s], f.noise[s], NULL));
+        clipped[s] = fabs(f.values[s]) > 1 ? 0 : f.values[s];
+        sums[f.at[s]] += clipped[s] / f.noise[s];
+    }
+    assert_ok(tacet_arms_set_sums(arms, sums, NULL));
+    check(arms, &f, clipped, T);
+    /* And it goes on from there. */
+    assert_ok(tacet_arms_observe(arms, 2, 1, 0.7, 0.4, NULL));
+    sums[N - 1] = 1;
+    assert_status(tacet_arms_set_sums(arms, sums, NULL), TACET_INVALID); /* never observed */
+    sums[N - 1] = NAN;
+    assert_status(tacet_arms_set_sums(arms, sums, NULL), TACET_INVALID);
+    tacet_arms_free(arms);
+    fixture_clear(&f);
+}
+
+/* A long run: rounding does not pile up. */
+static void does_not_drift(void **state) {
+    (void)state;
+    fixture f;
+    fixture_init(&f);
+    tacet_arms *arms = NULL;
+    tacet_arms *fresh = NULL;
+    assert_ok(tacet_arms_create(&arms, f.cov, 0.5, NULL));
+    assert_ok(tacet_arms_create(&fresh, f.cov, 0.5, NULL));
+    for (size_t s = 0; s < 20000; s++) {
+        assert_ok(tacet_arms_observe(arms, f.at[s % T], 1, f.values[s % T], 0.1, NULL));
+    }
+    assert_ok(tacet_arms_set(fresh, tacet_arms_weights(arms), tacet_arms_sums(arms), NULL));
+    for (size_t j = 0; j < N; j++) {
+        assert_close(tacet_arms_mean(arms)[j], tacet_arms_mean(fresh)[j], 1e-9);
+        assert_close(tacet_arms_var(arms)[j], tacet_arms_var(fresh)[j], 1e-12);
+    }
+    tacet_arms_free(arms);
+    tacet_arms_free(fresh);
+    fixture_clear(&f);
+}
+
+static void saved_state_continues_bit_for_bit(void **state) {
+    (void)state;
+    fixture f;
+    fixture_init(&f);
+    tacet_arms *arms = NULL;
+    assert_ok(tacet_arms_create(&arms, f.cov, 0.5, NULL));
+    for (size_t cut = 0; cut < 150; cut += 31) {
+        tacet_arms_reset(arms);
+        for (size_t s = 0; s < cut; s++) {
+            assert_ok(tacet_arms_observe(arms, f.at[s], 1, f.values[s], f.noise[s], NULL));
+        }
+        tacet_blob blob;
+        tacet_blob_init(&blob);
+        tacet__writer w;
+        tacet__write_begin(&w, &blob, "arms", 1);
+        tacet__arms_write(arms, &w);
+        assert_ok(tacet__write_end(&w, NULL));
+        tacet_arms *other = NULL;
+        assert_ok(tacet_arms_create(&other, f.cov, 0.5, NULL));
+        tacet__reader r;
+        assert_ok(tacet__read_begin(&r, blob.data, blob.size, "arms", 1, NULL));
+        tacet__arms_read(other, &r);
+        assert_ok(tacet__read_end(&r, NULL));
+        for (size_t s = cut; s < cut + 100; s++) {
+            assert_ok(tacet_arms_observe(arms, f.at[s], 1, f.values[s], f.noise[s], NULL));
+            assert_ok(tacet_arms_observe(other, f.at[s], 1, f.values[s], f.noise[s], NULL));
+        }
+        assert_memory_equal(tacet_arms_mean(arms), tacet_arms_mean(other), N * sizeof(double));
+        assert_memory_equal(tacet_arms_cov(arms), tacet_arms_cov(other), N * N * sizeof(double));
+        const double a = tacet_arms_information(arms);
+        const double b = tacet_arms_information(other);
+        assert_memory_equal(&a, &b, sizeof a);
+        tacet_arms_free(other);
+        tacet_blob_clear(&blob);
+    }
+    tacet_arms_free(arms);
+    fixture_clear(&f);
+}
+
+static void bad_input_changes_nothing(void **state) {
+    (void)state;
+    fixture f;
+    fixture_init(&f);
+    tacet_arms *arms = NULL;
+    assert_status(tacet_arms_create(&arms, f.cov, NAN, NULL), TACET_INVALID);
+    assert_null(arms);
+    assert_ok(tacet_arms_create(&arms, f.cov, 0.5, NULL));
+    assert_ok(tacet_arms_observe(arms, 1, 1, 2, 0.1, NULL));
+    double mean[N];
+    memcpy(mean, tacet_arms_mean(arms), sizeof mean);
+    assert_status(tacet_arms_observe(arms, N, 1, 2, 0.1, NULL), TACET_INVALID);
+    assert_status(tacet_arms_observe(arms, 1, 0, 2, 0.1, NULL), TACET_INVALID);
+    assert_status(tacet_arms_observe(arms, 1, 1, NAN, 0.1, NULL), TACET_INVALID);
+    assert_status(tacet_arms_observe(arms, 1, 1, 2, 0, NULL), TACET_INVALID);
+    assert_status(tacet_arms_observe(arms, 1, 1, 2, NAN, NULL), TACET_INVALID);
+    assert_status(tacet_arms_observe(arms, 1, 1, 2, INFINITY, NULL), TACET_INVALID);
+    assert_status(tacet_arms_observe(arms, 1, 1, 2, 1e-320, NULL), TACET_INVALID); /* a weight beyond double */
+    double weights[N] = {0};
+    double sums[N] = {0};
+    weights[3] = -1;
+    assert_status(tacet_arms_set(arms, weights, sums, NULL), TACET_INVALID);
+    weights[3] = NAN;
+    assert_status(tacet_arms_set(arms, weights, sums, NULL), TACET_INVALID);
+    weights[3] = 0;
+    sums[3] = 1;
+    assert_status(tacet_arms_set(arms, weights, sums, NULL), TACET_INVALID);
+    assert_memory_equal(mean, tacet_arms_mean(arms), sizeof mean);
+    assert_int_equal(tacet_arms_counts(arms)[1], 1);
+    tacet_arms_free(arms);
+    fixture_clear(&f);
+}
+
+static void survives_lack_of_memory(void **state) {
+    (void)state;
+    fixture f;
+    fixture_init(&f);
+    for (long n = 1;; n++) {
+        tacet_arms *arms = NULL;
+        fail_alloc_after(n);
+        const tacet_status status = tacet_arms_create(&arms, f.cov, 0, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            fail_alloc_after(1);
+            for (size_t s = 0; s < 200; s++) {
+                assert_ok(tacet_arms_observe(arms, f.at[s], 1, f.values[s], 0.1, NULL));
+            }
+            assert_int_equal(fail_alloc_hit(), 0); /* rebuilds included */
+            fail_alloc_after(0);
+            tacet_arms_free(arms);
+            assert_true(n > 13);
+            break;
+        }
+        assert_status(status, TACET_NO_MEMORY);
+        assert_null(arms);
+    }
+    fixture_clear(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matches_dense),
+        cmocka_unit_test(many_at_once_are_many),
+        cmocka_unit_test(sums_can_be_replaced),
+        cmocka_unit_test(does_not_drift),
+        cmocka_unit_test(saved_state_continues_bit_for_bit),
+        cmocka_unit_test(bad_input_changes_nothing),
+        cmocka_unit_test(survives_lack_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

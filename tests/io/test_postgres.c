@@ -1,0 +1,323 @@
+/* test_postgres.c - PostgreSQL behind the door: values, statuses, locks, the queue, and a server that goes away.
+ * Runs where TACET_TEST_POSTGRES names a database; support/pgcluster.sh starts one. */
+#include "support/test.h"
+
+#include <unistd.h>
+
+#include "io/db/db.h"
+
+static char url[1024];
+static char place[1100];
+
+static tacet__db *connect_to(const char *where, bool create, uint64_t busy_ms) {
+    const tacet__db_settings settings = {.create = create, .busy_ms = busy_ms};
+    tacet__db *db = NULL;
+    tacet_error err = {TACET_OK, ""};
+    test_assert_status(tacet__db_open(&db, where, &settings, &err), TACET_OK, &err, __FILE__, __LINE__);
+    return db;
+}
+
+static int setup(void **state) {
+    (void)state;
+    (void)snprintf(url, sizeof url, "%s", getenv("TACET_TEST_POSTGRES"));
+    (void)snprintf(place, sizeof place, "%s#door", url);
+    tacet__db *db = connect_to(url, false, 1000);
+    assert_ok(tacet__db_exec(db, "DROP SCHEMA IF EXISTS door CASCADE; CREATE SCHEMA door", NULL));
+    tacet__db_close(db);
+    return 0;
+}
+
+static int64_t number(tacet__db *db, const char *sql) {
+    tacet__query *q = NULL;
+    bool row = false;
+    assert_ok(tacet__db_prepare(db, &q, sql, NULL));
+    assert_ok(tacet__query_step(q, &row, NULL));
+    assert_true(row);
+    const int64_t value = tacet__query_int(q, 0);
+    tacet__query_free(q);
+    return value;
+}
+
+static void test_values(void **state) {
+    tacet__db *db = connect_to(place, false, 1000);
+    tacet__query *q = NULL;
+    bool row = false;
+    size_t size = 0;
+    (void)state;
+    assert_true(tacet__db_shared(db));
+    assert_ok(tacet__db_exec(db, "CREATE TABLE t(id BIGINT PRIMARY KEY, a BIGINT, b BYTEA, c TEXT)", NULL));
+    assert_int_equal(number(db, "SELECT count(*) FROM pg_tables WHERE schemaname = 'door' AND tablename = 't'"), 1);
+    assert_ok(tacet__db_prepare(db, &q, "INSERT INTO t VALUES(?1, ?2, ?3, ?4)", NULL));
+    tacet__query_bind_int(q, 1, 1);
+    tacet__query_bind_int(q, 2, INT64_MIN);
+    tacet__query_bind_bytes(q, 3, "a\0b", 3);
+    tacet__query_bind_text(q, 4, "text", 4);
+    assert_ok(tacet__query_run(q, NULL));
+    tacet__query_bind_int(q, 1, 2);
+    tacet__query_bind_bytes(q, 3, NULL, 0);
+    assert_ok(tacet__query_run(q, NULL)); /* NULLs where nothing is bound */
+    tacet__query_bind_int(q, 5, 7);       /* no such parameter: reported by the step, gone after a reset */
+    assert_status(tacet__query_run(q, NULL), TACET_STATE);
+    tacet__query_bind_int(q, 0, 7);
+    assert_status(tacet__query_run(q, NULL), TACET_STATE);
+    tacet__query_bind_int(q, 1, 2);
+    assert_status(tacet__query_run(q, NULL), TACET_CONFLICT);
+    tacet__query_free(q);
+    assert_ok(tacet__db_prepare(db, &q, "SELECT a, b, c, 7::int, -7::int, true, 1.5::float8 FROM t ORDER BY id", NULL));
+    assert_int_equal(tacet__query_int(q, 0), 0); /* before the first step */
+    assert_ok(tacet__query_step(q, &row, NULL));
+    assert_true(row);
+    assert_true(tacet__query_int(q, 0) == INT64_MIN);
+    assert_memory_equal(tacet__query_bytes(q, 1, &size), "a\0b", 3);
+    assert_int_equal(size, 3);
+    assert_memory_equal(tacet__query_bytes(q, 2, &size), "text", 4);
+    assert_int_equal(tacet__query_int(q, 3), 7);
+    assert_int_equal(tacet__query_int(q, 4), -7);
+    assert_int_equal(tacet__query_int(q, 5), 1);
+    assert_int_equal(tacet__query_int(q, 6), 0); /* another type */
+    assert_int_equal(tacet__query_int(q, 1), 0);
+    (void)tacet__query_bytes(q, 0, &size);
+    assert_int_equal(size, 0);
+    assert_int_equal(tacet__query_int(q, 99), 0);
+    (void)tacet__query_bytes(q, -1, &size);
+    assert_int_equal(size, 0);
+    assert_ok(tacet__query_step(q, &row, NULL));
+    assert_true(row);
+    assert_int_equal(tacet__query_int(q, 0), 0); /* NULL */
+    assert_ok(tacet__query_step(q, &row, NULL));
+    assert_false(row);
+    tacet__query_free(q);
+    tacet__db_close(db);
+}
+
+static void test_statuses(void **state) {
+    tacet__db *db = connect_to(place, false, 1000);
+    tacet__db *none = NULL;
+    tacet__query *q = NULL;
+    tacet_error err = {TACET_OK, ""};
+    char where[1200];
+    const tacet__db_settings settings = {.busy_ms = 10};
+    const tacet__db_settings reader = {.read_only = true, .busy_ms = 10};
+    (void)state;
+    assert_status(tacet__db_exec(db, "SELEKT 1", NULL), TACET_STATE);
+    assert_status(tacet__db_prepare(db, &q, "SELECT 1 FROM nothing", NULL), TACET_STATE);
+    assert_null(q);
+    assert_status(tacet__db_prepare(db, &q, "SELECT ?17", NULL), TACET_STATE);
+    assert_status(tacet__db_commit(db, NULL), TACET_STATE);
+    tacet__db_rollback(db);
+    assert_ok(tacet__db_begin(db, true, NULL));
+    assert_status(tacet__db_begin(db, true, NULL), TACET_STATE);
+    assert_status(tacet__db_exec(db, "SELECT 1 / 0", NULL), TACET_STATE);
+    /* PostgreSQL would answer this COMMIT with a success. */
+    assert_status(tacet__db_commit(db, NULL), TACET_STATE);
+    assert_ok(tacet__db_exec(db, "SELECT 1", NULL));
+
+    (void)snprintf(where, sizeof where, "%s#absent", url);
+    assert_status(tacet__db_open(&none, where, &settings, &err), TACET_NOT_FOUND);
+    assert_non_null(strstr(err.message, "absent"));
+    assert_null(none);
+    static const char *const BAD[] = {"#", "#a b", "#a\"b", "#A"};
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+        (void)snprintf(where, sizeof where, "%s%s", url, BAD[i]);
+        assert_status(tacet__db_open(&none, where, &settings, NULL), TACET_INVALID);
+    }
+    /* What a malformed URL, a wrong one and a refused one say never has the password in it. */
+    tacet_error_clear(&err);
+    assert_status(tacet__db_open(&none, "postgresql://u:hunter2@[::1/x", &settings, &err), TACET_INVALID);
+    assert_null(strstr(err.message, "hunter2"));
+    tacet_error_clear(&err);
+    assert_status(tacet__db_open(&none, "postgresql://u:hunter2@127.0.0.1:1/x", &settings, &err), TACET_IO);
+    assert_null(strstr(err.message, "hunter2"));
+
+    assert_ok(tacet__db_exec(db, "CREATE TABLE t(id BIGINT PRIMARY KEY)", NULL));
+    assert_ok(tacet__db_open(&none, place, &reader, NULL));
+    assert_status(tacet__db_exec(none, "INSERT INTO t VALUES(1)", NULL), TACET_DENIED);
+    tacet__db_close(none);
+    tacet__db_close(db);
+}
+
+/* A missing schema comes with the first transaction that writes, or not at all. */
+static void test_create(void **state) {
+    (void)state;
+    tacet__db *db = connect_to(url, false, 1000);
+    assert_ok(tacet__db_exec(db, "DROP SCHEMA door CASCADE", NULL));
+    tacet__db *first = connect_to(place, true, 1000);
+    tacet__db *second = connect_to(place, true, 50);
+    const char *const there = "SELECT count(*) FROM pg_namespace WHERE nspname = 'door'";
+    assert_int_equal(number(db, there), 0);
+    assert_ok(tacet__db_begin(first, true, NULL));
+    assert_true(tacet__db_creating(first));
+    assert_status(tacet__db_begin(second, true, NULL), TACET_BUSY);
+    tacet__db_rollback(first);
+    assert_int_equal(number(db, there), 0);
+    assert_ok(tacet__db_begin(first, true, NULL));
+    assert_true(tacet__db_creating(first));
+    assert_ok(tacet__db_exec(first, "CREATE TABLE t(id BIGINT PRIMARY KEY)", NULL));
+    assert_ok(tacet__db_commit(first, NULL));
+    assert_int_equal(number(db, there), 1);
+    assert_ok(tacet__db_begin(second, true, NULL));
+    assert_false(tacet__db_creating(second));
+    assert_ok(tacet__db_exec(second, "INSERT INTO t VALUES(1)", NULL));
+    assert_ok(tacet__db_commit(second, NULL));
+    tacet__db_close(first);
+    tacet__db_close(second);
+    tacet__db_close(db);
+}
+
+static void test_locks(void **state) {
+    tacet__db *a = connect_to(place, false, 5000);
+    tacet__db *b = connect_to(place, false, 50);
+    (void)state;
+    assert_ok(
+        tacet__db_exec(a, "CREATE TABLE t(id BIGINT PRIMARY KEY, n BIGINT); INSERT INTO t VALUES(1, 1), (2, 1)", NULL));
+    assert_ok(tacet__db_begin(a, true, NULL));
+    assert_status(tacet__db_begin(b, true, NULL), TACET_BUSY);
+    assert_ok(tacet__db_begin(b, false, NULL)); /* a reader waits for nobody */
+    assert_int_equal(number(b, "SELECT n FROM t WHERE id = 1"), 1);
+    assert_ok(tacet__db_exec(a, "UPDATE t SET n = 2 WHERE id = 1", NULL));
+    assert_ok(tacet__db_commit(a, NULL));
+    assert_int_equal(number(b, "SELECT n FROM t WHERE id = 1"), 1); /* its snapshot */
+    tacet__db_rollback(b);
+    assert_int_equal(number(b, "SELECT n FROM t WHERE id = 1"), 2);
+    /* Rows: another one is free, the same one is not. */
+    assert_ok(tacet__db_begin_rows(a, NULL));
+    assert_int_equal(number(a, "SELECT n FROM t WHERE id = 1 FOR UPDATE"), 2);
+    assert_ok(tacet__db_begin_rows(b, NULL));
+    assert_int_equal(number(b, "SELECT n FROM t WHERE id = 2 FOR UPDATE"), 1);
+    tacet__query *q = NULL;
+    bool row = false;
+    assert_ok(tacet__db_prepare(b, &q, "SELECT n FROM t WHERE id = 1 FOR UPDATE", NULL));
+    assert_status(tacet__query_step(q, &row, NULL), TACET_BUSY);
+    tacet__query_free(q);
+    tacet__db_rollback(b);
+    tacet__db_rollback(a);
+    tacet__db_close(a);
+    tacet__db_close(b);
+}
+
+/* More statements than the queue holds, with answers in between, and failures that show late. */
+static void test_queue(void **state) {
+    enum { MANY = 1000, BODY = 3000 };
+    static char body[BODY];
+    tacet__db *db = connect_to(place, false, 1000);
+    tacet__query *add = NULL;
+    tacet__query *count = NULL;
+    bool row = false;
+    (void)state;
+    assert_ok(tacet__db_exec(db, "CREATE TABLE t(id BIGINT PRIMARY KEY, b BYTEA)", NULL));
+    assert_ok(tacet__db_prepare(db, &add, "INSERT INTO t VALUES(?1, ?2)", NULL));
+    assert_ok(tacet__db_prepare(db, &count, "SELECT count(*) FROM t", NULL));
+    assert_ok(tacet__db_begin_rows(db, NULL));
+    for (int i = 0; i < MANY; i++) {
+        memset(body, i & 0x7f, sizeof body);
+        tacet__query_bind_int(add, 1, i);
+        tacet__query_bind_bytes(add, 2, body, sizeof body);
+        assert_ok(tacet__query_send(add, NULL));
+        memset(body, 0, sizeof body); /* no longer needed */
+        if (i % 300 == 0) {
+            assert_ok(tacet__query_step(count, &row, NULL));
+            assert_int_equal(tacet__query_int(count, 0), i + 1);
+            tacet__query_reset(count);
+        }
+    }
+    assert_ok(tacet__db_commit(db, NULL));
+    assert_int_equal(number(db, "SELECT count(*) FROM t WHERE length(b) = 3000"), MANY);
+    assert_int_equal(number(db, "SELECT count(*) FROM t WHERE get_byte(b, 2999) = (id & 127)"), MANY);
+
+    /* Refused at the commit: all of it is gone. */
+    assert_ok(tacet__db_begin_rows(db, NULL));
+    for (int i = 0; i < 3; i++) {
+        tacet__query_bind_int(add, 1, i == 1 ? 5 : MANY + i);
+        assert_ok(tacet__query_send(add, NULL));
+    }
+    assert_status(tacet__db_commit(db, NULL), TACET_CONFLICT);
+    assert_int_equal(number(db, "SELECT count(*) FROM t"), MANY);
+    /* Refused at the next question. */
+    assert_ok(tacet__db_begin_rows(db, NULL));
+    tacet__query_bind_int(add, 1, 5);
+    assert_ok(tacet__query_send(add, NULL));
+    assert_status(tacet__query_step(count, &row, NULL), TACET_CONFLICT);
+    tacet__query_reset(count);
+    assert_status(tacet__db_commit(db, NULL), TACET_STATE);
+    /* Thrown away. */
+    assert_ok(tacet__db_begin_rows(db, NULL));
+    tacet__query_bind_int(add, 1, MANY);
+    assert_ok(tacet__query_send(add, NULL));
+    tacet__db_rollback(db);
+    assert_int_equal(number(db, "SELECT count(*) FROM t"), MANY);
+    /* Outside a transaction there is no queue. */
+    tacet__query_bind_int(add, 1, 5);
+    assert_status(tacet__query_send(add, NULL), TACET_CONFLICT);
+    tacet__query_free(add);
+    tacet__query_free(count);
+    tacet__db_close(db);
+}
+
+/* Ends all other connections, as a server that is restarted does. */
+static void hang_up(void) {
+    tacet__db *db = connect_to(url, false, 1000);
+    assert_ok(tacet__db_exec(db, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()",
+                             NULL));
+    while (number(db, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tacet'") > 1) {
+        (void)usleep(2000);
+    }
+    tacet__db_close(db);
+}
+
+static void test_connection_lost(void **state) {
+    tacet__db *db = connect_to(place, false, 1000);
+    tacet__query *add = NULL;
+    tacet__query *count = NULL;
+    bool row = false;
+    tacet_error err = {TACET_OK, ""};
+    (void)state;
+    assert_ok(tacet__db_exec(db, "CREATE TABLE t(id BIGINT PRIMARY KEY)", NULL));
+    assert_ok(tacet__db_prepare(db, &add, "INSERT INTO t VALUES(?1)", NULL));
+    assert_ok(tacet__db_prepare(db, &count, "SELECT count(*) FROM t", NULL));
+    assert_ok(tacet__db_relax(db, true, NULL));
+    for (int when = 0; when < 6; when++) {
+        if (when == 0) { /* between transactions: nobody notices */
+            hang_up();
+        }
+        assert_ok(when % 2 == 0 ? tacet__db_begin(db, true, NULL) : tacet__db_begin_rows(db, NULL));
+        tacet__query_bind_int(add, 1, when);
+        assert_ok(tacet__query_send(add, NULL));
+        if (when == 1 || when == 2) { /* before a question */
+            hang_up();
+            tacet_error_clear(&err);
+            assert_status(tacet__query_step(count, &row, &err), TACET_IO);
+            assert_non_null(strstr(err.message, "connection"));
+            tacet__query_reset(count);
+            tacet__db_rollback(db);
+            continue;
+        }
+        if (when == 3 || when == 4) { /* before the commit */
+            hang_up();
+            assert_status(tacet__db_commit(db, NULL), TACET_IO);
+            continue;
+        }
+        assert_ok(tacet__db_commit(db, NULL));
+    }
+    assert_int_equal(number(db, "SELECT count(*) FROM t"), 2); /* 0 and 5 */
+    assert_int_equal(number(db, "SELECT (setting = 'off')::int FROM pg_settings WHERE name = 'synchronous_commit'"), 1);
+    /* A step outside a transaction connects anew, too. */
+    hang_up();
+    assert_ok(tacet__query_step(count, &row, NULL));
+    assert_int_equal(tacet__query_int(count, 0), 2);
+    tacet__query_free(add);
+    tacet__query_free(count);
+    tacet__db_close(db);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_values, setup), cmocka_unit_test_setup(test_statuses, setup),
+        cmocka_unit_test_setup(test_create, setup), cmocka_unit_test_setup(test_locks, setup),
+        cmocka_unit_test_setup(test_queue, setup),  cmocka_unit_test_setup(test_connection_lost, setup),
+    };
+    if (getenv("TACET_TEST_POSTGRES") == NULL) {
+        (void)printf("skipped: TACET_TEST_POSTGRES names no database: tests/support/pgcluster.sh run PROGRAM\n");
+        return 77;
+    }
+    return cmocka_run_group_tests_name("postgres", tests, NULL, NULL);
+}

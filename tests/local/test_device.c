@@ -1,0 +1,254 @@
+/* test_device.c - a reward leaves a device once per ticket, clipped and randomised, after its report was stored. */
+#include <tacet/local/trusted/device_ledger.h>
+
+#include "support/test.h"
+
+enum { SLOTS = 64 };
+
+/* A store in memory that counts its calls and fails on demand. */
+typedef struct memory {
+    char tickets[SLOTS][16];
+    double reports[SLOTS];
+    bool answered[SLOTS];
+    size_t count;
+    size_t reserved, committed;
+    tacet_status fail_reserve, fail_commit;
+} memory;
+
+static size_t find(const memory *m, const char *ticket) {
+    size_t i = 0;
+    while (i < m->count && strcmp(m->tickets[i], ticket) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, bool *answered, double *report,
+                            tacet_error *err) {
+    memory *m = user;
+    (void)ldp;
+    (void)err;
+    m->reserved++;
+    if (m->fail_reserve != TACET_OK) {
+        return m->fail_reserve;
+    }
+    const size_t i = find(m, ticket);
+    if (i == m->count) {
+        (void)snprintf(m->tickets[i], sizeof m->tickets[i], "%s", ticket);
+        m->count++;
+    }
+    *answered = m->answered[i];
+    *report = m->reports[i];
+    return TACET_OK;
+}
+
+static tacet_status commit(void *user, const char *ticket, double report, tacet_error *err) {
+    memory *m = user;
+    (void)err;
+    m->committed++;
+    if (m->fail_commit != TACET_OK) {
+        return m->fail_commit;
+    }
+    const size_t i = find(m, ticket);
+    assert_true(i < m->count); /* reserved first */
+    m->reports[i] = report;
+    m->answered[i] = true;
+    return TACET_OK;
+}
+
+static tacet_device *open_device(memory *m, tacet_ldp *ldp, tacet_ldp_kind kind) {
+    tacet_device *device = NULL;
+    const tacet_device_store store = {reserve, commit, m};
+    assert_ok(tacet_ldp_init(ldp, kind, 1, -1, 3, NULL));
+    assert_ok(tacet_device_open(&device, ldp, &store, NULL));
+    return device;
+}
+
+static void reports_once_per_ticket(void **state) {
+    (void)state;
+    for (int kind = TACET_LDP_LAPLACE; kind <= TACET_LDP_HYBRID; kind++) {
+        memory m = {0};
+        tacet_ldp ldp;
+        tacet_device *device = open_device(&m, &ldp, (tacet_ldp_kind)kind);
+        double first[SLOTS];
+        char ticket[16];
+        for (size_t i = 0; i < SLOTS; i++) {
+            tacet_device_answer a;
+            (void)snprintf(ticket, sizeof ticket, "round-%zu", i);
+            assert_ok(tacet_device_report(device, &a, ticket, 2, NULL));
+            assert_true(tacet_ldp_possible(&ldp, a.report));
+            assert_false(a.clipped || a.repeated);
+            first[i] = a.report;
+        }
+        /* Again, with other rewards, on the same and on a reopened device: the same bits, nothing new drawn. */
+        tacet_device_close(device);
+        device = open_device(&m, &ldp, (tacet_ldp_kind)kind);
+        for (size_t i = 0; i < SLOTS; i++) {
+            tacet_device_answer a;
+            (void)snprintf(ticket, sizeof ticket, "round-%zu", i);
+            assert_ok(tacet_device_report(device, &a, ticket, -0.5, NULL));
+            assert_true(a.repeated);
+            assert_memory_equal(&a.report, &first[i], sizeof first[i]);
+        }
+        assert_int_equal(m.committed, SLOTS);
+        tacet_device_close(device);
+    }
+}
+
+static void says_that_it_clipped(void **state) {
+    (void)state;
+    memory m = {0};
+    tacet_ldp ldp;
+    tacet_device *device = open_device(&m, &ldp, TACET_LDP_DUCHI);
+    const double rewards[] = {-1, 3, -1.0000001, 3.0000001, INFINITY, -INFINITY};
+    for (size_t i = 0; i < 6; i++) {
+        tacet_device_answer a;
+        const char ticket[] = {(char)('a' + i), '\0'};
+        assert_ok(tacet_device_report(device, &a, ticket, rewards[i], NULL));
+        assert_int_equal(a.clipped, i >= 2);
+    }
+    tacet_device_close(device);
+}
+
+static void bad_input(void **state) {
+    (void)state;
+    memory m = {0};
+    tacet_ldp ldp;
+    tacet_device *device = open_device(&m, &ldp, TACET_LDP_HYBRID);
+    tacet_device_answer a;
+    char longest[TACET_DEVICE_TICKET_MOST + 2];
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    assert_status(tacet_device_report(device, &a, "t", NAN, NULL), TACET_INVALID);
+    assert_true(isnan(a.report));
+    assert_status(tacet_device_report(device, &a, "", 1, NULL), TACET_INVALID);
+    assert_status(tacet_device_report(device, &a, "a\nb", 1, NULL), TACET_INVALID);
+    assert_status(tacet_device_report(device, &a, "a\x7f", 1, NULL), TACET_INVALID);
+    assert_status(tacet_device_report(device, &a, longest, 1, NULL), TACET_INVALID);
+    assert_int_equal(m.reserved, 0); /* refused before anything is asked or charged */
+    tacet_device_close(device);
+    const tacet_device_store none[] = {{NULL, commit, &m}, {reserve, NULL, &m}};
+    for (size_t i = 0; i < 2; i++) {
+        assert_status(tacet_device_open(&device, &ldp, &none[i], NULL), TACET_INVALID);
+        assert_null(device);
+    }
+    tacet_device_close(NULL);
+}
+
+/* Nothing leaves unless it was reserved and stored. */
+static void failing_store(void **state) {
+    (void)state;
+    memory m = {.fail_reserve = TACET_BUDGET};
+    tacet_ldp ldp;
+    tacet_device *device = open_device(&m, &ldp, TACET_LDP_DUCHI);
+    tacet_device_answer a;
+    assert_status(tacet_device_report(device, &a, "t", 1, NULL), TACET_BUDGET);
+    assert_true(isnan(a.report));
+    assert_int_equal(m.committed, 0);
+    m.fail_reserve = TACET_OK;
+    m.fail_commit = TACET_IO;
+    assert_status(tacet_device_report(device, &a, "t", 1, NULL), TACET_IO);
+    assert_true(isnan(a.report));
+    m.fail_commit = TACET_OK;
+    assert_ok(tacet_device_report(device, &a, "t", 1, NULL)); /* reserved, never answered: drawn now */
+    assert_false(a.repeated);
+    m.reports[0] = 0.123; /* no report of Duchi's bit */
+    assert_status(tacet_device_report(device, &a, "t", 1, NULL), TACET_CORRUPT);
+    assert_true(isnan(a.report));
+    tacet_device_close(device);
+}
+
+/* A ledger as the memory: charged once, answered from the file, refused when spent, and told from another question. */
+static void remembers_in_a_ledger(void **state) {
+    (void)state;
+    const char *folder = test_mkdir();
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/device.ledger", folder);
+    double first = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        tacet_ledger *ledger = NULL;
+        tacet_ledger_settings settings;
+        tacet_device_ledger m;
+        tacet_device_store store;
+        tacet_device *device = NULL;
+        tacet_ldp ldp;
+        tacet_device_answer a;
+        tacet_entry entry;
+        tacet_blob memo;
+        tacet_ledger_totals totals;
+        tacet_ledger_settings_defaults(&settings);
+        settings.accounting = TACET_ACCOUNTING_BASIC;
+        settings.delta = 0;
+        settings.eps = 2.5;
+        assert_ok(tacet_ledger_open(&ledger, path, &settings, NULL));
+        assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, -1, 3, NULL));
+        tacet_device_ledger_init(&m, &store, ledger, "server");
+        assert_ok(tacet_device_open(&device, &ldp, &store, NULL));
+        assert_ok(tacet_device_report(device, &a, "one", 0.5, NULL));
+        assert_int_equal(a.repeated, pass == 1);
+        first = pass == 0 ? a.report : first;
+        assert_memory_equal(&a.report, &first, sizeof first);
+        if (pass == 0) {
+            /* Reserved by a device that then lost power: the second device draws, and nothing is charged twice. */
+            bool answered = true;
+            double report = 0;
+            assert_ok(store.reserve(store.user, "two", &ldp, &answered, &report, NULL));
+            assert_false(answered);
+        } else {
+            assert_ok(tacet_device_report(device, &a, "two", 0.5, NULL));
+            assert_false(a.repeated);
+            assert_status(tacet_device_report(device, &a, "three", 0.5, NULL), TACET_BUDGET);
+            assert_true(isnan(a.report));
+            tacet_device_close(device);
+            assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, -1, 4, NULL));
+            assert_ok(tacet_device_open(&device, &ldp, &store, NULL));
+            assert_status(tacet_device_report(device, &a, "one", 0.5, NULL), TACET_CONFLICT);
+        }
+        assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+        assert_close(totals.spent, 2, 1e-12);
+        assert_int_equal(totals.seeded, 0);
+        tacet_blob_init(&memo);
+        assert_ok(tacet_ledger_lookup(ledger, &entry, &memo, "one", NULL));
+        assert_int_equal(memo.size, sizeof(double));
+        tacet_blob_clear(&memo);
+        tacet_device_close(device);
+        tacet_ledger_close(ledger);
+    }
+    test_rmdir(folder);
+}
+
+static void out_of_memory(void **state) {
+    (void)state;
+    memory m = {0};
+    tacet_ldp ldp;
+    const tacet_device_store store = {reserve, commit, &m};
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, 0, 1, NULL));
+    tacet_device *device = NULL;
+    tacet_status status = TACET_NO_MEMORY;
+    size_t nth = 0;
+    while (status == TACET_NO_MEMORY) {
+        fail_alloc_after((long)++nth);
+        status = tacet_device_open(&device, &ldp, &store, NULL);
+        fail_alloc_after(0);
+        assert_true(status == TACET_OK || (status == TACET_NO_MEMORY && device == NULL));
+    }
+    assert_true(nth >= 3); /* the object and its noise source failed in turn */
+    tacet_device_answer a;
+    fail_alloc_after(1); /* would fail if anything were allocated */
+    status = tacet_device_report(device, &a, "t", 0.5, NULL);
+    fail_alloc_after(0);
+    assert_ok(status);
+    tacet_device_close(device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_once_per_ticket),
+        cmocka_unit_test(says_that_it_clipped),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(failing_store),
+        cmocka_unit_test(remembers_in_a_ledger),
+        cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* test_local.c - learners of the local model: conformance, their estimates against a dense solve, and what they refuse.
+ */
+#include "local/local_fixture.h"
+#include "support/conformance.h"
+#include "support/dense.h"
+
+static tacet_status make_foreign(void *user, tacet_policy **out, tacet_error *err) {
+    fixture *f = user;
+    const tacet_cov_spec cov = {.kernel = f->other};
+    return tacet_local_create(out, &f->s, &cov, f->X, 1, N, err);
+}
+
+static double value(void *user, size_t k, const tacet_suggestion *suggestion) {
+    return report(user, k, suggestion->index);
+}
+
+static void conforms(void **state) {
+    fixture *f = *state;
+    /* Each creation computes the proxy of a hybrid randomiser anew, in milliseconds: one choice does that. */
+    const int hybrid = test_slow() ? -1 : TACET_LOCAL_TIGHT;
+    for (int algorithm = TACET_LOCAL_UCB; algorithm <= TACET_LOCAL_MOMA; algorithm++) {
+        for (int parameters = TACET_LOCAL_LITERAL; parameters <= TACET_LOCAL_TUNED; parameters++) {
+            for (int mode = 0; mode < (parameters == TACET_LOCAL_LITERAL ? 2 : 1); mode++) {
+                const bool ucb = algorithm == TACET_LOCAL_UCB;
+                f->s.algorithm = (tacet_local_algorithm)algorithm;
+                f->s.parameters = (tacet_local_parameters)parameters;
+                f->s.lanes = algorithm == TACET_LOCAL_MOMA ? 3 : 0;
+                f->s.ldp = mode == 0 ? &f->ldp : NULL;
+                const tacet_ldp_kind bounded = parameters == hybrid ? TACET_LDP_HYBRID : TACET_LDP_DUCHI;
+                assert_ok(tacet_ldp_init(&f->ldp, ucb ? bounded : TACET_LDP_LAPLACE, 1, -2, 2, NULL));
+                const conformance_problem problem = {.create = make,
+                                                     .create_foreign = make_foreign,
+                                                     .value = value,
+                                                     .user = f,
+                                                     .rounds = 10,
+                                                     .any_order = ucb,
+                                                     .tolerance = 1e-9,
+                                                     .has_impossible = true,
+                                                     .impossible = 1e300};
+                test_policy_conformance(&problem);
+            }
+        }
+    }
+}
+
+/* mu = K_t(x)'(K + lambda I)^-1 y over the whole history, round by round, and the arm it would choose. */
+static void follow_dense(fixture *f, bool tgp) {
+    tacet_policy *policy = NULL;
+    assert_ok(make(f, &policy, NULL));
+    size_t at[T];
+    double values[T];
+    double noise[T];
+    double mean[N];
+    double var[N];
+    double gamma = 0;
+    size_t truncated = 0;
+    const double L = 4 / f->ldp.eps;
+    const double c = tgp ? tacet_ldp_variance(&f->ldp) + 1 : f->ldp.duchi * f->ldp.duchi;
+    const double lambda = tgp ? 1 : c;
+    for (size_t t = 1; t <= T; t++) {
+        dense_gp(mean, var, NULL, f->K, N, 0, at, values, noise, t - 1);
+        double beta = 0;
+        if (tgp) {
+            const double b = 2 + L * log((double)t - 1);
+            beta = t == 1 ? 1 : 1 + 2 * sqrt(2) * b * sqrt(gamma + log(10)) + sqrt((1 + c) * (log((double)t - 1) + 1));
+        } else {
+            beta = 1 + sqrt(2 * (gamma + log(10)));
+        }
+        tacet_suggestion s;
+        assert_close(tacet_local_width(policy), beta, 1e-8 * beta);
+        assert_ok(tacet_policy_suggest(policy, &s, NULL, NULL));
+        double top = -INFINITY;
+        for (size_t j = 0; j < N; j++) {
+            top = fmax(top, mean[j] + beta * sqrt(fmax(var[j], 0)));
+        }
+        assert_close(s.score, top, 1e-6 * (1 + fabs(top)));
+        assert_close(mean[s.index] + beta * sqrt(fmax(var[s.index], 0)), top, 1e-6 * (1 + fabs(top)));
+        gamma += 0.5 * log1p(var[s.index] / lambda);
+        at[t - 1] = s.index;
+        noise[t - 1] = lambda;
+        /* Now and then a report that is certainly cut. */
+        const double y = tgp && t % 7 == 0 ? tacet_ldp_place(&f->ldp, 40 * 32768) : report(f, t, s.index);
+        values[t - 1] = tgp && fabs(y) > 2 + L * log((double)t) ? 0 : y;
+        truncated += values[t - 1] != y;
+        assert_ok(tacet_policy_observe(policy, s.ticket, y, NULL));
+    }
+    assert_true(!tgp || truncated >= 5);
+    tacet_policy_free(policy);
+}
+
+static void ucb_is_the_dense_solve(void **state) {
+    fixture *f = *state;
+    f->s.parameters = TACET_LOCAL_LITERAL;
+    follow_dense(f, false);
+}
+
+static void tgp_is_the_dense_solve(void **state) {
+    fixture *f = *state;
+    f->s.algorithm = TACET_LOCAL_TGP;
+    f->s.parameters = TACET_LOCAL_LITERAL;
+    assert_ok(tacet_ldp_init(&f->ldp, TACET_LDP_LAPLACE, 1, -2, 2, NULL));
+    follow_dense(f, true);
+}
+
+static void receives_retries(void **state) {
+    fixture *f = *state;
+    tacet_policy *policy = NULL;
+    tacet_suggestion s;
+    bool repeated = true;
+    assert_ok(make(f, &policy, NULL));
+    assert_ok(tacet_policy_suggest(policy, &s, NULL, NULL));
+    const double up = tacet_ldp_bit(&f->ldp, true);
+    const double down = tacet_ldp_bit(&f->ldp, false);
+    assert_status(tacet_local_receive(policy, &repeated, 1, 0.5, NULL), TACET_INVALID); /* not a bit */
+    assert_status(tacet_local_receive(policy, &repeated, 1, NAN, NULL), TACET_INVALID);
+    assert_status(tacet_local_receive(policy, &repeated, 2, up, NULL), TACET_NOT_FOUND);
+    assert_status(tacet_local_receive(policy, &repeated, 0, up, NULL), TACET_NOT_FOUND);
+    assert_ok(tacet_local_receive(policy, &repeated, 1, up, NULL));
+    assert_false(repeated);
+    tacet_recommendation once;
+    tacet_recommendation twice;
+    assert_ok(tacet_policy_recommend(policy, &once, NULL));
+    assert_ok(tacet_local_receive(policy, &repeated, 1, up, NULL));
+    assert_true(repeated);
+    assert_ok(tacet_policy_recommend(policy, &twice, NULL));
+    assert_true(once.mean == twice.mean && once.sd == twice.sd);
+    assert_status(tacet_local_receive(policy, &repeated, 1, down, NULL), TACET_CONFLICT);
+    assert_false(repeated);
+    tacet_policy_free(policy);
+}
+
+static void moma_waits_for_its_epoch(void **state) {
+    fixture *f = *state;
+    tacet_policy *policy = NULL;
+    tacet_suggestion s[3];
+    tacet_suggestion next;
+    f->s.algorithm = TACET_LOCAL_MOMA;
+    f->s.lanes = 3;
+    assert_ok(make(f, &policy, NULL));
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(tacet_policy_suggest(policy, &s[i], NULL, NULL));
+        assert_int_equal(s[i].index, s[0].index);
+    }
+    assert_status(tacet_policy_suggest(policy, &next, NULL, NULL), TACET_STATE);
+    for (size_t i = 3; i-- > 0;) {
+        assert_ok(tacet_policy_observe(policy, s[i].ticket, tacet_ldp_bit(&f->ldp, i == 1), NULL));
+    }
+    assert_ok(tacet_policy_suggest(policy, &next, NULL, NULL));
+    tacet_policy_free(policy);
+}
+
+static void bad_settings(void **state) {
+    fixture *f = *state;
+    const tacet_local_settings good = f->s;
+    tacet_policy *policy = NULL;
+#define REFUSED(change)                                                                                                \
+    do {                                                                                                               \
+        f->s = good;                                                                                                   \
+        change;                                                                                                        \
+        assert_status(make(f, &policy, NULL), TACET_INVALID);                                                          \
+        assert_null(policy);                                                                                           \
+    } while (0)
+    REFUSED(f->s.bound = 0);
+    REFUSED(f->s.bound = NAN);
+    REFUSED(f->s.bound = INFINITY);
+    REFUSED(f->s.noise_bound = -1);
+    REFUSED(f->s.noise_bound = NAN);
+    REFUSED(f->s.noise_var = -1);
+    REFUSED(f->s.delta = 0);
+    REFUSED(f->s.delta = NAN);
+    REFUSED(f->s.accuracy = 1);
+    REFUSED(f->s.lambda = -1);
+    REFUSED(f->s.lambda = NAN);
+    REFUSED(f->s.width_scale = 0);
+    REFUSED(f->s.mean = NAN);
+    REFUSED(f->s.horizon = 0);
+    REFUSED(f->s.lanes = T + 1);
+    REFUSED(f->s.algorithm = TACET_LOCAL_MOMA); /* the theorem's lanes do not fit 60 rounds */
+    REFUSED(f->s.algorithm = (tacet_local_algorithm)4);
+    REFUSED(f->s.parameters = (tacet_local_parameters)4);
+    /* No sub-Gaussian width: refused where a guarantee is asked for, played where none is. */
+    const tacet_ldp_kind unbounded[] = {TACET_LDP_LAPLACE, TACET_LDP_STAIRCASE};
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(tacet_ldp_init(&f->ldp, unbounded[i], 1, -2, 2, NULL));
+        REFUSED(f->s.parameters = TACET_LOCAL_LITERAL);
+        REFUSED(f->s.parameters = TACET_LOCAL_TIGHT);
+        f->s.parameters = TACET_LOCAL_ORDERWISE;
+        assert_ok(make(f, &policy, NULL));
+        tacet_policy_free(policy);
+    }
+    tacet_local_algorithm algorithm;
+    tacet_local_parameters parameters;
+    for (int i = 0; i < 4; i++) {
+        assert_ok(tacet_local_algorithm_parse(&algorithm, tacet_local_algorithm_name((tacet_local_algorithm)i), NULL));
+        assert_ok(
+            tacet_local_parameters_parse(&parameters, tacet_local_parameters_name((tacet_local_parameters)i), NULL));
+        assert_int_equal(algorithm, i);
+        assert_int_equal(parameters, i);
+    }
+    assert_status(tacet_local_algorithm_parse(&algorithm, "UCB", NULL), TACET_INVALID);
+    assert_status(tacet_local_parameters_parse(&parameters, "", NULL), TACET_INVALID);
+}
+
+/* Rewards in cents instead of euros: means and standard deviations are a hundred times as large, and nothing else. */
+static void test_units(void **state) {
+    (void)state;
+    static const double x[3] = {0, 0.5, 1};
+    static const double reports[3] = {0.9, -0.4, 1.3};
+    tacet_recommendation best[2];
+    for (int k = 0; k < 2; k++) {
+        const double unit = k == 0 ? 1 : 100;
+        tacet_kernel_spec spec;
+        tacet_kernel *kernel = NULL;
+        tacet_local_settings s;
+        tacet_policy *policy = NULL;
+        tacet_kernel_spec_defaults(&spec);
+        tacet_local_settings_defaults(&s);
+        assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+        s.noise_var = 0.04 * unit * unit; /* bare rewards: a randomiser would only admit its own grid */
+        s.parameters = TACET_LOCAL_TUNED;
+        s.bound = 0.5 * unit;
+        s.mean = 0.5 * unit;
+        s.horizon = 10;
+        assert_ok(tacet_local_create(&policy, &s, &(tacet_cov_spec){.kernel = kernel}, x, 1, 3, NULL));
+        assert_ok(tacet_policy_recommend(policy, &best[k], NULL));
+        assert_close(best[k].sd, 0.5 * unit, 1e-9 * unit); /* nothing seen: the prior's */
+        for (int i = 0; i < 3; i++) {
+            tacet_suggestion next;
+            assert_ok(tacet_policy_suggest(policy, &next, &(tacet_round){0}, NULL));
+            assert_ok(tacet_policy_observe(policy, next.ticket, reports[i] * unit, NULL));
+        }
+        assert_ok(tacet_policy_recommend(policy, &best[k], NULL));
+        tacet_policy_free(policy);
+        tacet_kernel_free(kernel);
+    }
+    assert_int_equal(best[0].index, best[1].index);
+    assert_close(best[1].mean, 100 * best[0].mean, 1e-9);
+    assert_close(best[1].sd, 100 * best[0].sd, 1e-9);
+    assert_true(best[0].sd > 0.05 && best[0].sd < 0.5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_units),
+        cmocka_unit_test_setup_teardown(conforms, setup, teardown),
+        cmocka_unit_test_setup_teardown(ucb_is_the_dense_solve, setup, teardown),
+        cmocka_unit_test_setup_teardown(tgp_is_the_dense_solve, setup, teardown),
+        cmocka_unit_test_setup_teardown(receives_retries, setup, teardown),
+        cmocka_unit_test_setup_teardown(moma_waits_for_its_epoch, setup, teardown),
+        cmocka_unit_test_setup_teardown(bad_settings, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

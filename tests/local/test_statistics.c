@@ -1,0 +1,201 @@
+/* test_local_joint.c - the server of local joint DP, saved and loaded: goes on bit for bit, refuses what is not its
+ * own. */
+#include "support/test.h"
+
+#include <sodium.h>
+#include <tacet/core/simrng.h>
+#include <tacet/local/open/statistics.h>
+
+enum { REPORTS = 40, HASH = 32 };
+static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 1, .radius = 1};
+static tacet_features *features;
+static tacet_central_map *map, *other_map;
+static tacet_central_learner_settings settings;
+
+static int setup(void **state) {
+    (void)state;
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    tacet_kernel_spec_defaults(&spec);
+    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    assert_ok(tacet_features_create_mercer(&features, kernel, &BALL, 10, 6, NULL));
+    tacet_kernel_free(kernel);
+    assert_ok(tacet_central_map_create(&map, features, &BALL, 4, 0, 1, NULL));
+    assert_ok(tacet_central_map_create(&other_map, features, &BALL, 5, 0, 1, NULL));
+    tacet_central_learner_settings_defaults(&settings);
+    settings.grid = 12;
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    tacet_central_map_free(map);
+    tacet_central_map_free(other_map);
+    tacet_features_free(features);
+    return 0;
+}
+
+static tacet_local_statistics *create(const tacet_central_map *of, double noise_var, uint64_t first, double growth) {
+    tacet_local_statistics *server = NULL;
+    assert_ok(tacet_local_statistics_create(&server, of, &settings, noise_var, first, growth, NULL));
+    return server;
+}
+
+/* The t-th report: of t alone. */
+static void take(tacet_local_statistics *server, size_t t) {
+    double report[8], work[7];
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 9, t);
+    const double x = 2 * tacet_simrng_uniform(&rng) - 1;
+    tacet_central_map_record(map, report, work, &x, 0.5 + 0.4 * x);
+    for (size_t i = 0; i < 8; i++) {
+        report[i] += 0.3 * tacet_simrng_normal(&rng);
+    }
+    assert_ok(tacet_local_statistics_take(server, report, 8, NULL));
+}
+
+static tacet_blob saved(const tacet_local_statistics *server) {
+    tacet_blob blob;
+    tacet_blob_init(&blob);
+    assert_ok(tacet_local_statistics_save(server, &blob, NULL));
+    return blob;
+}
+
+static void assert_same(const tacet_blob *a, const tacet_blob *b) {
+    assert_int_equal(a->size, b->size);
+    assert_memory_equal(a->data, b->data, a->size);
+}
+
+/* Cut at every report, before and after refreshes: what follows is the same. */
+static void goes_on(void **state) {
+    (void)state;
+    tacet_local_statistics *whole = create(map, 0.09, 5, 1.5);
+    tacet_blob states[REPORTS + 1];
+    states[0] = saved(whole);
+    for (size_t t = 0; t < REPORTS; t++) {
+        take(whole, t);
+        states[t + 1] = saved(whole);
+        assert_int_equal(states[t + 1].size, states[0].size);
+    }
+    tacet_local_statistics *back = create(map, 0.09, 5, 1.5);
+    for (size_t cut = 0; cut < REPORTS; cut++) { /* also over what it held before */
+        assert_ok(tacet_local_statistics_load(back, states[cut].data, states[cut].size, NULL));
+        assert_int_equal(tacet_local_statistics_count(back), cut);
+        for (size_t t = cut; t < REPORTS && t < cut + 8; t++) {
+            take(back, t);
+            tacet_blob now = saved(back);
+            assert_same(&now, &states[t + 1]);
+            tacet_blob_clear(&now);
+        }
+    }
+    double mean = 0, again = 0;
+    const double x = 0.6;
+    assert_ok(tacet_local_statistics_load(back, states[REPORTS].data, states[REPORTS].size, NULL));
+    tacet_central_learner_predict(tacet_local_statistics_model(whole), &mean, NULL, &x, 1, 1);
+    tacet_central_learner_predict(tacet_local_statistics_model(back), &again, NULL, &x, 1, 1);
+    assert_true(mean == again && mean > 0.4);
+    tacet_local_statistics_free(whole);
+    tacet_local_statistics_free(back);
+    for (size_t t = 0; t <= REPORTS; t++) {
+        tacet_blob_clear(&states[t]);
+    }
+}
+
+/* Refused, and the server keeps what it had. */
+static void refused(tacet_local_statistics *server, const unsigned char *bytes, size_t size) {
+    tacet_blob before = saved(server), after;
+    assert_status(tacet_local_statistics_load(server, bytes, size, NULL), TACET_CORRUPT);
+    after = saved(server);
+    assert_same(&before, &after);
+    tacet_blob_clear(&before);
+    tacet_blob_clear(&after);
+}
+
+static void patched(tacet_local_statistics *server, const tacet_blob *good, size_t offset, const void *value,
+                    size_t size) {
+    unsigned char *bytes = malloc(good->size);
+    assert_non_null(bytes);
+    memcpy(bytes, good->data, good->size);
+    memcpy(bytes + offset, value, size);
+    crypto_generichash(bytes + good->size - HASH, HASH, bytes, good->size - HASH, NULL, 0);
+    refused(server, bytes, good->size);
+    free(bytes);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    tacet_local_statistics *server = create(map, 0.09, 5, 1.5), *mine = create(map, 0.09, 5, 1.5);
+    for (size_t t = 0; t < 12; t++) {
+        take(server, t);
+    }
+    take(mine, 100);
+    tacet_blob good = saved(server);
+    for (size_t i = 0; i < good.size; i += 7) { /* damaged, cut */
+        good.data[i] ^= 4;
+        refused(mine, good.data, good.size);
+        good.data[i] ^= 4;
+        refused(mine, good.data, i);
+    }
+    /* forged: behind the head (6 + 2 + 4 + 11 bytes) dim, noise, growth, first, count, next, sums, length, learner */
+    enum { HEAD = 23, COUNT = HEAD + 32, NEXT = HEAD + 40, SUMS = HEAD + 48, LENGTH = SUMS + 64 };
+    const uint64_t zero = 0, huge = UINT64_MAX, many = 1000;
+    const double bad = NAN, infinite = INFINITY, large = 1e150, small = 1, behind = 12;
+    patched(mine, &good, HEAD, &many, sizeof many);
+    patched(mine, &good, COUNT, &zero, sizeof zero);
+    patched(mine, &good, COUNT, &huge, sizeof huge);
+    patched(mine, &good, NEXT, &bad, sizeof bad);
+    patched(mine, &good, NEXT, &infinite, sizeof infinite);
+    patched(mine, &good, NEXT, &small, sizeof small);
+    patched(mine, &good, NEXT, &behind, sizeof behind);
+    patched(mine, &good, SUMS + 8, &bad, sizeof bad);
+    patched(mine, &good, SUMS + 8, &large, sizeof large);
+    patched(mine, &good, LENGTH, &huge, sizeof huge);
+    patched(mine, &good, LENGTH, &zero, sizeof zero);
+    patched(mine, &good, LENGTH + 60, &bad, sizeof bad);
+    /* of another map, noise, plan */
+    tacet_local_statistics *others[] = {create(other_map, 0.09, 5, 1.5), create(map, 0.1, 5, 1.5),
+                                        create(map, 0.09, 6, 1.5), create(map, 0.09, 5, 1.6)};
+    for (size_t i = 0; i < 4; i++) {
+        refused(others[i], good.data, good.size);
+        tacet_local_statistics_free(others[i]);
+    }
+    assert_ok(tacet_local_statistics_load(mine, good.data, good.size, NULL));
+    tacet_blob_clear(&good);
+    tacet_local_statistics_free(server);
+    tacet_local_statistics_free(mine);
+}
+
+static void no_memory(void **state) {
+    (void)state;
+    for (long n = 1;; n++) {
+        tacet_local_statistics *server = NULL;
+        tacet_blob blob;
+        tacet_blob_init(&blob);
+        fail_alloc_after(n);
+        tacet_status s = tacet_local_statistics_create(&server, map, &settings, 1, 5, 1.5, NULL);
+        assert_true((s == TACET_OK) == (server != NULL));
+        s = s == TACET_OK ? tacet_local_statistics_save(server, &blob, NULL) : s;
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(s);
+            fail_alloc_after(1); /* loading needs none */
+            assert_ok(tacet_local_statistics_load(server, blob.data, blob.size, NULL));
+            fail_alloc_after(0);
+        } else {
+            assert_status(s, TACET_NO_MEMORY);
+            assert_null(blob.data);
+        }
+        tacet_blob_clear(&blob);
+        tacet_local_statistics_free(server);
+        if (!hit) {
+            break;
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(goes_on), cmocka_unit_test(refuses),
+                                       cmocka_unit_test(no_memory)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,174 @@
+/* curate_fixture.h - a table with three inputs in a temporary folder, and what the curator makes of it. */
+#ifndef TACET_TESTS_OUTSOURCED_CURATE_FIXTURE_H
+#define TACET_TESTS_OUTSOURCED_CURATE_FIXTURE_H
+
+#include "support/test.h"
+
+#include <sodium.h>
+#include <sys/stat.h>
+#include <tacet/core/simrng.h>
+#include <tacet/io/csvfile.h>
+#include <tacet/outsourced/trusted/curate.h>
+#include <unistd.h>
+
+enum { D = 3, PATH_BYTES = 512 };
+
+typedef struct fixture {
+    char folder[PATH_BYTES / 2]; /* temporary */
+    char data[PATH_BYTES], out[PATH_BYTES], release[PATH_BYTES], manifest[PATH_BYTES], unfinished[PATH_BYTES];
+    char ledger[PATH_BYTES];
+    double *records; /* D x n as written */
+    size_t n;
+    tacet_manifest_column columns[D];
+    tacet_curate_settings settings;
+} fixture;
+
+static inline void write_text(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Whole numbers and halves: exact as text. Some lie outside the bounds when `wild`. */
+static inline void write_table(fixture *f, size_t n, bool wild, bool clipped) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 11, 0);
+    FILE *file = fopen(f->data, "w");
+    assert_non_null(file);
+    free(f->records);
+    f->records = calloc(D * n, sizeof *f->records);
+    f->n = n;
+    (void)fputs("id,age,bmi,dose\n", file);
+    for (size_t j = 0; j < n; j++) {
+        (void)fprintf(file, "r%zu", j);
+        for (size_t i = 0; i < D; i++) {
+            const tacet_manifest_column *c = &f->columns[i];
+            const double steps = 2 * (c->hi - c->lo);
+            double x = c->lo + 0.5 * (double)tacet_simrng_below(&rng, (uint64_t)steps + 1);
+            if (wild && j % 5 == i) {
+                x = j % 2 == 0 ? c->hi + 7 : c->lo - 1e6;
+                x = !clipped ? x : x > c->hi ? c->hi : c->lo;
+            }
+            f->records[j * D + i] = x;
+            (void)fprintf(file, ",%.17g", x);
+        }
+        (void)fputc('\n', file);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Where rows lie before they are committed: beside the ledger, one place a ticket. */
+static inline void unfinished_of(char out[PATH_BYTES], const char *ledger, const char *ticket) {
+    unsigned char hash[16];
+    char name[33];
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
+    (void)sodium_bin2hex(name, sizeof name, hash, sizeof hash);
+    assert_true(snprintf(out, PATH_BYTES, "%s.%s.unfinished", ledger, name) < PATH_BYTES);
+}
+
+static inline int setup(void **state) {
+    static fixture f;
+    static const tacet_manifest_column COLUMNS[D] = {{"age", 0, 100, 5}, {"bmi", 10, 60, 2}, {"dose", -4, 4, 0.5}};
+    memset(&f, 0, sizeof f);
+    (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
+    (void)snprintf(f.data, sizeof f.data, "%s/data.csv", f.folder);
+    (void)snprintf(f.out, sizeof f.out, "%s/out", f.folder);
+    (void)snprintf(f.release, sizeof f.release, "%s/out/release.csv", f.folder);
+    (void)snprintf(f.manifest, sizeof f.manifest, "%s/out/manifest.json", f.folder);
+    (void)snprintf(f.ledger, sizeof f.ledger, "%s/out/ledger.db", f.folder);
+    unfinished_of(f.unfinished, f.ledger, "release");
+    memcpy(f.columns, COLUMNS, sizeof COLUMNS);
+    tacet_curate_defaults(&f.settings);
+    f.settings.data = f.data;
+    f.settings.folder = f.out;
+    f.settings.ledger = f.ledger;
+    f.settings.columns = f.columns;
+    f.settings.column_count = D;
+    f.settings.eps = 2;
+    f.settings.seeded = true;
+    f.settings.noise_seed = 4;
+    write_table(&f, 40, false, false);
+    *state = &f;
+    return 0;
+}
+
+static inline int teardown(void **state) {
+    fixture *f = *state;
+    free(f->records);
+    test_rmdir(f->folder);
+    return 0;
+}
+
+static inline bool exists(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+static inline char *slurp(const char *path) {
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 20);
+    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+    (void)fclose(file);
+    return text;
+}
+
+/* The released numbers, dims x n; the rows are numbered from 0 in the order of the table. */
+static inline double *released(const fixture *f, size_t dims) {
+    tacet_csv *csv = NULL;
+    size_t columns[16] = {0};
+    bool found = true;
+    double line[16];
+    double *Z = calloc(dims * f->n, sizeof *Z);
+    assert_ok(tacet_csv_open_file(&csv, f->release, NULL, NULL));
+    assert_int_equal(tacet_csv_columns(csv), dims + 1);
+    assert_string_equal(tacet_csv_name(csv, 0), "row");
+    assert_string_equal(tacet_csv_name(csv, 1), "z1");
+    for (size_t i = 0; i <= dims; i++) {
+        columns[i] = i;
+    }
+    for (size_t j = 0; j < f->n; j++) {
+        assert_ok(tacet_csv_next(csv, &found, NULL));
+        assert_true(found);
+        assert_ok(tacet_csv_numbers(csv, line, columns, dims + 1, NULL));
+        assert_true(line[0] == (double)j);
+        memcpy(Z + j * dims, line + 1, dims * sizeof *Z);
+    }
+    assert_ok(tacet_csv_next(csv, &found, NULL));
+    assert_false(found);
+    tacet_csv_close(csv);
+    return Z;
+}
+
+static inline double scaled(const fixture *f, size_t j, size_t i) {
+    const tacet_manifest_column *c = &f->columns[i];
+    const double x = fmin(fmax(f->records[j * D + i], c->lo), c->hi);
+    return (x - (c->lo + c->hi) / 2) / c->unit;
+}
+
+static inline void run_ok(fixture *f, tacet_manifest *m) {
+    tacet_error err = {0};
+    const tacet_status status = tacet_curate_run(m, &f->settings, &err);
+    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+}
+
+static inline tacet_status run(fixture *f, tacet_error *err) {
+    tacet_manifest m;
+    tacet_error_clear(err);
+    const tacet_status status = tacet_curate_run(&m, &f->settings, err);
+    tacet_manifest_clear(&m);
+    return status;
+}
+
+/* The double nearest to a number of m->decimals decimals, at most a thousandth of the noise apart. */
+static inline bool is_decimal(double z, const tacet_manifest *m) {
+    const double steps = pow(10, m->decimals);
+    return m->decimals >= 0 && m->sigma * steps >= 1000 && z == nearbyint(z * steps) / steps;
+}
+
+static inline void path_in(char out[PATH_BYTES], const fixture *f, const char *name) {
+    (void)snprintf(out, PATH_BYTES, "%s/%s", f->folder, name);
+}
+
+#endif

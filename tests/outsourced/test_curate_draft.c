@@ -1,0 +1,206 @@
+/* test_curate_draft.c - rows between drawing and commit: killed runs, two runs at once, two file systems. */
+#include "support/test.h"
+
+#include <dirent.h>
+#include <sodium.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <tacet/outsourced/trusted/curate.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 512, ROWS = 50 };
+
+typedef struct fixture {
+    char folder[PATH_BYTES / 2]; /* temporary */
+    char data[PATH_BYTES], out[PATH_BYTES], ledger[PATH_BYTES];
+    tacet_manifest_column column;
+    tacet_curate_settings settings;
+} fixture;
+
+static int setup(void **state) {
+    static fixture f;
+    memset(&f, 0, sizeof f);
+    (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
+    (void)snprintf(f.data, sizeof f.data, "%s/data.csv", f.folder);
+    (void)snprintf(f.out, sizeof f.out, "%s/out", f.folder);
+    (void)snprintf(f.ledger, sizeof f.ledger, "%s/the.ledger", f.folder);
+    f.column = (tacet_manifest_column){"age", 0, 100, 5};
+    tacet_curate_defaults(&f.settings);
+    f.settings.data = f.data;
+    f.settings.folder = f.out;
+    f.settings.ledger = f.ledger;
+    f.settings.columns = &f.column;
+    f.settings.column_count = 1;
+    f.settings.eps = 2;
+    FILE *file = fopen(f.data, "w");
+    assert_non_null(file);
+    (void)fputs("age\n", file);
+    for (int i = 0; i < ROWS; i++) {
+        (void)fprintf(file, "%d\n", 20 + i);
+    }
+    assert_int_equal(fclose(file), 0);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    test_rmdir(((fixture *)*state)->folder);
+    return 0;
+}
+
+static tacet_status run(const fixture *f, tacet_error *err) {
+    tacet_manifest m;
+    tacet_error_clear(err);
+    const tacet_status status = tacet_curate_run(&m, &f->settings, err);
+    if (status == TACET_OK) {
+        tacet_manifest_clear(&m);
+    }
+    return status;
+}
+
+static bool exists(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+/* Beside the ledger, one place a ticket. */
+static void unfinished_of(char out[PATH_BYTES], const char *ledger, const char *ticket) {
+    unsigned char hash[16];
+    char name[33];
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)ticket, strlen(ticket), NULL, 0);
+    (void)sodium_bin2hex(name, sizeof name, hash, sizeof hash);
+    assert_true(snprintf(out, PATH_BYTES, "%s.%s.unfinished", ledger, name) < PATH_BYTES);
+}
+
+static size_t files_in(const char *folder) {
+    size_t count = 0;
+    DIR *list = opendir(folder);
+    assert_non_null(list);
+    for (const struct dirent *entry = readdir(list); entry != NULL; entry = readdir(list)) {
+        count += entry->d_type == DT_REG;
+    }
+    (void)closedir(list);
+    return count;
+}
+
+static void die(double fraction, void *user) {
+    (void)fraction;
+    (void)user;
+    _exit(9);
+}
+
+/* Killed before the commit, after rows were drawn: the next run under the ticket draws others. The first ones must not
+ * lie in the folder that is handed out, and must not be left anywhere once the next run, perhaps into another folder,
+ * is over. */
+static void test_killed_drawing(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    char elsewhere[PATH_BYTES], draft[PATH_BYTES];
+    (void)snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", f->folder);
+    unfinished_of(draft, f->ledger, "release");
+    f->settings.progress = die;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)run(f, &err);
+        _exit(0);
+    }
+    int how = 0;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 9);
+    assert_true(exists(draft));
+    assert_int_equal(files_in(f->out), 0);
+    f->settings.progress = NULL;
+    f->settings.folder = elsewhere;
+    assert_ok(run(f, &err));
+    assert_false(exists(draft));
+    assert_int_equal(files_in(f->out), 0);
+    assert_int_equal(files_in(elsewhere), 2);
+}
+
+typedef struct second {
+    fixture *f;
+    tacet_status status;
+} second;
+
+static void draw_too(double fraction, void *user) {
+    second *s = user;
+    tacet_error err = {0};
+    tacet_curate_settings settings = s->f->settings;
+    tacet_manifest m;
+    (void)fraction;
+    settings.progress = NULL;
+    s->status = tacet_curate_run(&m, &settings, &err);
+}
+
+/* Two runs at once under one ticket: one draws. */
+static void test_two_at_once(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    second s = {f, TACET_OK};
+    f->settings.progress = draw_too;
+    f->settings.user = &s;
+    f->settings.threads = 1;
+    assert_ok(run(f, &err));
+    assert_int_equal(s.status, TACET_BUSY);
+}
+
+/* The ledger on one file system, the folder on another. */
+static void test_other_disk(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    struct stat here, there;
+    char ledger[] = "/dev/shm/tacet-curate-XXXXXX";
+    char file[PATH_BYTES];
+    if (stat(f->folder, &here) != 0 || stat("/dev/shm", &there) != 0 || here.st_dev == there.st_dev ||
+        mkdtemp(ledger) == NULL) {
+        skip();
+    }
+    (void)snprintf(file, sizeof file, "%s/a", ledger);
+    f->settings.ledger = file;
+    const tacet_status status = run(f, &err);
+    const size_t left = files_in(ledger);
+    test_rmdir(ledger);
+    assert_int_equal(status, TACET_OK);
+    assert_int_equal(left, 1);
+    assert_int_equal(files_in(f->out), 2);
+}
+
+/* A release charged to a ledger that was named, then one that names none and goes elsewhere: the same budget. */
+static void test_named_ledger(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    char elsewhere[PATH_BYTES], beside[PATH_BYTES];
+    struct stat a, b;
+    (void)snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", f->folder);
+    (void)snprintf(beside, sizeof beside, "%s/data.csv.ledger.db", f->folder);
+    assert_int_equal(run(f, &err), TACET_OK);
+    f->settings.ledger = NULL;
+    f->settings.folder = elsewhere;
+    f->settings.ticket = "second";
+    assert_int_equal(run(f, &err), TACET_BUDGET);
+    assert_int_equal(stat(f->ledger, &a), 0);
+    assert_int_equal(stat(beside, &b), 0);
+    assert_true(a.st_ino == b.st_ino);
+    /* and one draft a ticket, by whichever name */
+    f->settings.ticket = "release";
+    assert_int_equal(run(f, &err), TACET_CONFLICT);
+    assert_int_equal(files_in(f->folder), 2);
+    /* what does not count leaves no link */
+    assert_int_equal(unlink(beside), 0);
+    assert_int_equal(unlink(f->ledger), 0);
+    f->settings.ledger = f->ledger;
+    f->settings.seeded = true;
+    assert_int_equal(run(f, &err), TACET_OK);
+    assert_false(exists(beside));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_killed_drawing, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_two_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_disk, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_named_ledger, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

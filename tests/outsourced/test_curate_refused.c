@@ -1,0 +1,219 @@
+/* test_curate_refused.c - what the curator refuses, before anything is spent; full disks; memory that runs out. */
+#include "outsourced/curate_fixture.h"
+
+/* Found before anything is spent; named by line and column, never by value. */
+static void test_bad_cells(void **state) {
+    fixture *f = *state;
+    static const char *const BAD[] = {"", "nan", "inf", "12x", "1e999", "0x10", "1,5"};
+    tacet_error err = {0};
+    for (size_t k = 0; k < sizeof BAD / sizeof BAD[0]; k++) {
+        char text[256];
+        (void)snprintf(text, sizeof text, "id,age,bmi,dose\na,31.25,20,1\nb,40,%s,2\n", BAD[k]);
+        write_text(f->data, text);
+        assert_status(run(f, &err), TACET_PARSE);
+        assert_non_null(strstr(err.message, "line 3"));
+        assert_null(strstr(err.message, "40"));
+        assert_true(BAD[k][0] == '\0' || strchr(BAD[k], ',') != NULL || strstr(err.message, "bmi") != NULL);
+        assert_false(exists(f->out));
+    }
+    write_text(f->data, "id,age,bmi,dose\n");
+    assert_status(run(f, &err), TACET_PARSE);
+    write_text(f->data, "id,age,dose\na,1,2\n");
+    assert_status(run(f, &err), TACET_NOT_FOUND);
+    assert_int_equal(unlink(f->data), 0);
+    assert_status(run(f, &err), TACET_NOT_FOUND);
+    assert_int_equal(mkfifo(f->data, 0600), 0); /* it could be read only once */
+    assert_status(run(f, &err), TACET_INVALID);
+    assert_false(exists(f->out));
+}
+
+static void test_bad_settings(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    const fixture good = *f;
+    for (int k = 0; k < 18; k++) {
+        memcpy(f->columns, good.columns, sizeof f->columns);
+        f->settings = good.settings;
+        switch (k) {
+        case 0:
+            f->settings.eps = 0;
+            break;
+        case 1:
+            f->settings.eps = NAN;
+            break;
+        case 2:
+            f->settings.eps = INFINITY;
+            break;
+        case 3:
+            f->settings.delta = 0;
+            break;
+        case 4:
+            f->settings.delta = NAN;
+            break;
+        case 5:
+            f->settings.delta = 1;
+            break;
+        case 6:
+            f->columns[1].hi = f->columns[1].lo;
+            break;
+        case 7:
+            f->columns[1].lo = NAN;
+            break;
+        case 8:
+            f->columns[1].hi = INFINITY;
+            break;
+        case 9:
+            f->columns[1].unit = 0;
+            break;
+        case 10:
+            f->columns[1].unit = NAN;
+            break;
+        case 11:
+            memcpy(f->columns[1].name, "age", 4);
+            break;
+        case 12:
+            f->settings.column_count = 0;
+            break;
+        case 13:
+            f->settings.folder = NULL;
+            break;
+        case 14:
+            f->settings.mechanism = TACET_CURATE_PROJECTION;
+            break; /* no dims */
+        case 15:
+            f->settings.queries = SIZE_MAX;
+            break;
+        case 16:
+            f->columns[2].unit = 1e-300;
+            break; /* scaled bounds beyond what noise can be drawn for */
+        default:
+            f->settings.mechanism = TACET_CURATE_PROJECTION;
+            f->settings.dims = 2;
+            f->settings.seed = UINT64_MAX; /* JSON has no such number */
+        }
+        const tacet_status status = run(f, &err);
+        if (status == TACET_OK || err.message[0] == '\0') {
+            print_error("case %d\n", k);
+        }
+        assert_true(status != TACET_OK);
+        assert_true(err.message[0] != '\0');
+        assert_false(exists(f->release));
+        assert_false(exists(f->manifest));
+        assert_false(exists(f->ledger)); /* nothing was spent */
+    }
+    f->settings = good.settings;
+}
+
+/* A name that JSON cannot carry is refused before the draw, not after. */
+static void test_name_not_utf8(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    write_text(f->data, "id,\xe4ge,bmi,dose\na,31,20,1\n");
+    memcpy(f->columns[0].name, "\xe4ge", 4);
+    assert_status(run(f, &err), TACET_INVALID);
+    assert_false(exists(f->ledger));
+}
+
+/* A folder that was made for a release goes when there is none; one that was there, or holds the ledger, stays. */
+static void test_no_folder_left(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    char first[PATH_BYTES], link[PATH_BYTES];
+    path_in(first, f, "first");
+    path_in(link, f, "first/ledger.db");
+    f->settings.ledger = NULL; /* beside the table */
+    f->settings.columns = NULL;
+    f->settings.column_count = 0;
+    assert_status(run(f, &err), TACET_INVALID);
+    assert_false(exists(f->out));
+    f->settings.columns = f->columns;
+    f->settings.column_count = D;
+    f->settings.folder = first;
+    assert_ok(run(f, &err));
+    f->settings.folder = f->out;
+    f->settings.ticket = "second";
+    assert_status(run(f, &err), TACET_BUDGET); /* after the folder and its link were made */
+    assert_false(exists(f->out));
+    assert_true(exists(link));
+    assert_int_equal(mkdir(f->out, 0700), 0);
+    assert_status(run(f, &err), TACET_BUDGET);
+    assert_true(exists(f->out));
+    assert_int_equal(unlink(f->ledger), 0); /* nothing but the link */
+    assert_int_equal(rmdir(f->out), 0);
+    f->settings.ledger = f->ledger; /* in the folder itself: made, with too small a budget for this release */
+    f->settings.budget_eps = 0.5;
+    assert_status(run(f, &err), TACET_BUDGET);
+    assert_true(exists(f->ledger));
+}
+
+/* A full disk, a folder that is a file, a name that is taken: nothing appears, and the next attempt succeeds. */
+static void test_disk(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    write_text(f->out, "not a folder");
+    const tacet_status status = run(f, &err);
+    assert_true(status == TACET_IO || status == TACET_DENIED);
+    assert_int_equal(unlink(f->out), 0);
+    assert_int_equal(mkdir(f->out, 0700), 0);
+    if (access("/dev/full", W_OK) == 0) {
+        assert_int_equal(symlink("/dev/full", f->unfinished), 0);
+        write_table(f, 2000, false, false); /* more than a buffer */
+        assert_status(run(f, &err), TACET_IO);
+        assert_false(exists(f->release));
+        assert_false(exists(f->manifest));
+    }
+    char beside[PATH_BYTES + 8];
+    (void)snprintf(beside, sizeof beside, "%s.new", f->manifest);
+    assert_int_equal(mkdir(f->manifest, 0700), 0);
+    assert_status(run(f, &err), TACET_IO);
+    assert_false(exists(beside));
+    assert_int_equal(rmdir(f->manifest), 0);
+    assert_int_equal(mkdir(f->release, 0700), 0);
+    assert_true(run(f, &err) != TACET_OK);
+    assert_int_equal(rmdir(f->release), 0);
+    assert_ok(run(f, &err)); /* recovered: it was drawn, and charged, before the renaming failed */
+    free(released(f, D));
+}
+
+/* Whichever allocation fails: no release, no memory kept, and the same command then succeeds. */
+static void test_no_memory(void **state) {
+    fixture *f = *state;
+    write_table(f, 3, false, false);
+    f->settings.mechanism = TACET_CURATE_PROJECTION;
+    f->settings.dims = 2;
+    bool more = true;
+    for (long n = 1; more; n += test_slow() ? 8 : 1) {
+        tacet_error err = {0};
+        tacet_manifest m;
+        fail_alloc_after(n);
+        const tacet_status status = tacet_curate_run(&m, &f->settings, &err);
+        more = fail_alloc_hit() != 0;
+        fail_alloc_after(0);
+        if (status != TACET_OK) {
+            assert_null(m.columns);
+            assert_int_equal(status, TACET_NO_MEMORY);
+            assert_false(exists(f->release));
+            tacet_error_clear(&err);
+            if (n % 4 == 1) { /* every fourth: each run syncs its ledger several times */
+                test_assert_status(tacet_curate_run(&m, &f->settings, &err), TACET_OK, &err, __FILE__, __LINE__);
+                free(released(f, 2));
+                tacet_manifest_clear(&m);
+            }
+        } else {
+            tacet_manifest_clear(&m);
+        }
+        test_rmdir(f->out);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_bad_cells, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bad_settings, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_name_not_utf8, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_folder_left, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_disk, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

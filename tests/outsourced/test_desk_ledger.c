@@ -1,0 +1,164 @@
+/* test_desk_ledger.c - what answers cost: private outputs, and the ledger that a desk shares with releases and desks.
+ */
+#include "outsourced/desk_fixture.h"
+
+/* Private outputs: possible values only, the same bits on every retry, and composed over one row's queries only. */
+static void test_private_outputs(void **state) {
+    fixture *f = *state;
+    tacet_ldp ldp;
+    tacet_desk_reply r;
+    tacet_ledger_totals before, same_row, other_row;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 0.5, -1, 5, NULL));
+    release(f, QUERIES, &ldp);
+    f->settings.values = "y";
+    open_desk(f, &f->desk);
+    assert_ok(tacet_desk_total(f->desk, &before, NULL));
+    const double first = ask(f->desk, "a", 3);
+    assert_true(first != value_of(3)); /* Duchi's mechanism has two outputs, both far outside the range */
+    assert_true(tacet_ldp_possible(&ldp, first));
+    for (int i = 0; i < 20; i++) {
+        assert_true(ask(f->desk, "a", 3) == first);
+    }
+    assert_ok(tacet_desk_total(f->desk, &same_row, NULL));
+    assert_true(same_row.eps > before.eps);
+    assert_int_equal(same_row.uncovered, 0);
+    (void)ask(f->desk, "b", 4); /* another record: parallel, nothing on top */
+    assert_ok(tacet_desk_total(f->desk, &other_row, NULL));
+    assert_close(other_row.eps, same_row.eps, 1e-12);
+    assert_int_equal(other_row.entries, 3);
+    reopen(f);
+    assert_true(ask(f->desk, "a", 3) == first);
+    /* The same record again costs again, and the budget was made for one. */
+    assert_status(refused(f->desk, "c", 3), TACET_BUDGET);
+    assert_status(tacet_desk_look(f->desk, &r, "c", NULL), TACET_NOT_FOUND);
+    assert_int_equal(entries(f->desk), 3);
+    (void)ask(f->desk, "d", 0);
+}
+
+/* Private outputs are no uncovered entries: here the desks alone count, and they count together. */
+static void test_private_query_budget(void **state) {
+    fixture *f = *state;
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 0.5, -1, 5, NULL));
+    release(f, 3, &ldp);
+    f->settings.values = "y";
+    open_desk(f, &f->desk);
+    open_desk(f, &f->other);
+    (void)ask(f->desk, "a", 1);
+    (void)ask(f->other, "b", 2);
+    const double last = ask(f->desk, "c", 3);
+    assert_status(refused(f->desk, "d", 4), TACET_BUDGET);
+    assert_status(refused(f->other, "d", 4), TACET_BUDGET);
+    assert_true(ask(f->other, "c", 3) == last);
+    reopen(f);
+    assert_status(refused(f->desk, "d", 4), TACET_BUDGET);
+    assert_true(ask(f->desk, "c", 3) == last);
+    assert_int_equal(entries(f->desk), 4);
+}
+
+/* Two releases in one ledger: row 3 of one may be row 4 of the other, so their outputs add up, and neither desk takes
+ * up the other's queries. */
+static void test_shared_ledger(void **state) {
+    fixture *f = *state;
+    static const tacet_manifest_column COLUMN = {"x", 0, 100, 5};
+    char ledger[PATH_BYTES + 16], folders[2][PATH_BYTES + 16];
+    tacet_ldp ldp;
+    tacet_curate_settings s;
+    tacet_manifest m;
+    tacet_desk_reply r;
+    tacet_ledger_totals one, both;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 0.5, -1, 5, NULL));
+    (void)snprintf(ledger, sizeof ledger, "%s/shared.db", f->folder);
+    tacet_curate_defaults(&s);
+    s.data = f->data;
+    s.columns = &COLUMN;
+    s.column_count = 1;
+    s.eps = 1;
+    s.budget_eps = 20;
+    s.ledger = ledger;
+    s.outputs_private = true;
+    s.outputs = ldp;
+    f->settings.ledger = ledger;
+    f->settings.values = "y";
+    for (int k = 0; k < 2; k++) {
+        (void)snprintf(folders[k], sizeof folders[k], "%s/shared%d", f->folder, k);
+        s.folder = folders[k];
+        s.ticket = k == 0 ? "first" : "second";
+        assert_ok(tacet_curate_run(&m, &s, NULL));
+        tacet_manifest_clear(&m);
+    }
+    f->settings.folder = folders[0];
+    open_desk(f, &f->desk);
+    (void)ask(f->desk, "a", 3);
+    assert_ok(tacet_desk_total(f->desk, &one, NULL));
+    f->settings.folder = folders[1];
+    open_desk(f, &f->other);
+    assert_status(tacet_desk_look(f->other, &r, "a", NULL), TACET_NOT_FOUND);
+    (void)ask(f->other, "b", 4);
+    assert_ok(tacet_desk_total(f->other, &both, NULL));
+    assert_true(both.eps > one.eps * 1.001);
+    assert_status(refused(f->other, "a", 3), TACET_CONFLICT);
+}
+
+/* The release's own ledger, or none: an older copy, or another table's, would not know what the release has spent. */
+static void test_other_ledger(void **state) {
+    fixture *f = *state;
+    static const tacet_manifest_column COLUMN = {"x", 0, 100, 5};
+    tacet_error err = {0};
+    tacet_curate_settings s;
+    tacet_ledger_settings settings;
+    tacet_ledger *ledger = NULL;
+    tacet_manifest m;
+    char older[600], other[600], folder[600];
+    (void)snprintf(older, sizeof older, "%s/older.db", f->folder);
+    (void)snprintf(other, sizeof other, "%s/other.db", f->folder);
+    (void)snprintf(folder, sizeof folder, "%s/other", f->folder);
+    tacet_ledger_settings_defaults(&settings); /* as it was before the release */
+    settings.eps = 1;
+    settings.delta = 1e-5;
+    settings.uncovered_most = QUERIES;
+    assert_ok(tacet_ledger_open(&ledger, older, &settings, NULL));
+    tacet_ledger_close(ledger);
+    f->settings.values = "y";
+    f->settings.ledger = older;
+    assert_status(tacet_desk_open(&f->desk, &f->settings, &err), TACET_CONFLICT);
+    assert_non_null(strstr(err.message, "does not have this release"));
+    assert_null(f->desk);
+    /* Another release, of the same number in its own ledger. */
+    tacet_curate_defaults(&s);
+    s.data = f->data;
+    s.folder = folder;
+    s.columns = &COLUMN;
+    s.column_count = 1;
+    s.eps = 1;
+    s.ledger = other;
+    assert_ok(tacet_curate_run(&m, &s, NULL));
+    tacet_manifest_clear(&m);
+    f->settings.ledger = other;
+    assert_status(tacet_desk_open(&f->desk, &f->settings, &err), TACET_CONFLICT);
+    f->settings.ledger = NULL;
+    open_desk(f, &f->desk);
+}
+
+/* Outside the public range: clipped, so the answer is as for the bound, and nothing tells. */
+static void test_impossible_value(void **state) {
+    fixture *f = *state;
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 30, 100, 101, NULL)); /* values are below 5; off by 0.5: 3e-7 */
+    release(f, QUERIES, &ldp);
+    f->settings.values = "y";
+    open_desk(f, &f->desk);
+    const double value = ask(f->desk, "a", 3);
+    assert_true(value > 99.5 && value < 100.5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_private_outputs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_private_query_budget, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shared_ledger, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_ledger, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_impossible_value, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,320 @@
+/* test_manifest.c - manifests written, read again, and refused by the field that is wrong. */
+#include "support/test.h"
+
+#include <tacet/outsourced/shared/manifest.h>
+
+static tacet_manifest_column columns[2];
+
+static tacet_manifest example(void) {
+    tacet_manifest m;
+    tacet_manifest_init(&m);
+    columns[0] = (tacet_manifest_column){"age", 0, 100, 5};
+    columns[1] = (tacet_manifest_column){"\xc3\xa4rger \"x\"", -1e-300, 0.1, 1.0 / 3};
+    memcpy(m.mechanism, "gaussian", 9);
+    m.is_private = true;
+    m.eps = 0.1;
+    m.delta = 1e-5;
+    m.sigma = 3.7304;
+    m.grid = 0x1p-20;
+    m.rows = 1000000;
+    m.dims = 2;
+    m.columns = columns;
+    m.column_count = 2;
+    m.queries = 50;
+    m.entry = 1;
+    memset(m.entry_hash, 'a', 64);
+    return m;
+}
+
+/* Density proportional to exp(-|v| / 1.5) in two coordinates. */
+static void make_laplace(tacet_manifest *m) {
+    memcpy(m->mechanism, "laplace", 8);
+    m->delta = 0;
+    m->scale = 1.5;
+    m->sigma = 1.5 * sqrt(3);
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    tacet_manifest m = example();
+    tacet_manifest out;
+    char *text = NULL;
+    for (int k = 0; k < 4; k++) {
+        m.is_private = k < 2;
+        m.outputs_private = k % 2 == 1;
+        if (m.outputs_private) {
+            assert_ok(tacet_ldp_init(&m.outputs, TACET_LDP_PIECEWISE, 0.7, -3, 4, NULL));
+        }
+        if (k == 2) {
+            memcpy(m.mechanism, "projection", 11);
+            m.projection_seed = INT64_MAX;
+            m.projection_norm = 1.0 / 7;
+        } else if (k == 3) {
+            memcpy(m.mechanism, "published", 10);
+        }
+        assert_ok(tacet_manifest_encode(&m, &text, NULL));
+        assert_int_equal(strstr(text, TACET_MANIFEST_STAMP) == NULL, m.is_private);
+        assert_ok(tacet_manifest_decode(&out, text, strlen(text), NULL));
+        assert_string_equal(out.mechanism, m.mechanism);
+        assert_true(out.is_private == m.is_private && out.eps == m.eps && out.delta == m.delta &&
+                    out.sigma == m.sigma && out.grid == m.grid && out.rows == m.rows && out.dims == m.dims &&
+                    out.queries == m.queries && out.entry == m.entry && out.column_count == 2);
+        assert_string_equal(out.entry_hash, m.entry_hash);
+        for (size_t i = 0; i < 2; i++) {
+            assert_string_equal(out.columns[i].name, columns[i].name);
+            assert_true(out.columns[i].lo == columns[i].lo && out.columns[i].hi == columns[i].hi &&
+                        out.columns[i].unit == columns[i].unit);
+        }
+        assert_int_equal(out.outputs_private, m.outputs_private);
+        if (m.outputs_private) {
+            assert_true(out.outputs.kind == m.outputs.kind && out.outputs.eps == 0.7 && out.outputs.lo == -3 &&
+                        out.outputs.hi == 4);
+        }
+        if (k == 2) {
+            assert_true(out.projection_seed == INT64_MAX && out.projection_norm == m.projection_norm);
+        }
+        free(text);
+        tacet_manifest_clear(&out);
+    }
+}
+
+/* Each: a piece of the good text, what stands there instead, and the field the message must name. */
+static const char *const BAD[][3] = {
+    {"tacet-release-1", "tacet-release-2", "format"},
+    {"\"gaussian\"", "\"cauchy\"", "mechanism"},
+    {"\"gaussian\"", "\"laplace\"", "scale"},
+    {"\"gaussian\"", "\"projection\"", "seed"},
+    {"\"gaussian\"", "\"published\"", "private"},
+    {"\"private\": true", "\"private\": 1", "private"},
+    {"\"eps\": 0.10000000000000001", "\"eps\": -1", "eps"},
+    {"\"eps\": 0.10000000000000001", "\"eps\": \"0.1\"", "eps"},
+    {"\"eps\"", "\"epsilon\"", "eps"},
+    {"\"delta\"", "\"del\"", "delta"},
+    {"\"sigma\"", "\"s\"", "sigma"},
+    {"\"grid\"", "\"g\"", "grid"},
+    {"\"rows\": 1000000", "\"rows\": 0", "rows"},
+    {"\"rows\": 1000000", "\"rows\": -5", "rows"},
+    {"\"rows\": 1000000", "\"rows\": 1.5", "rows"},
+    {"\"rows\": 1000000", "\"rows\": 9223372036854775807", "rows"},
+    {"\"dims\": 2", "\"dims\": 100000", "dims"},
+    {"\"queries\": 50", "\"queries\": -1", "queries"},
+    {"\"columns\": [", "\"columns\": [], \"c\": [", "columns"},
+    {"\"columns\": [", "\"columns\": [7,", "name"},
+    {"\"upper\": 100.0", "\"upper\": 0.0", "columns"},
+    {"\"unit\": 5.0", "\"unit\": 0.0", "columns"},
+    {"\"unit\": 5.0", "\"unit\": \"5\"", "unit"},
+    {"\"mechanism\": \"none\"", "\"mechanism\": \"other\",\"eps\":1,\"lower\":0,\"upper\":1", "outputs"},
+    {"\"mechanism\": \"none\"", "\"mechanism\": \"duchi\",\"eps\":1,\"lower\":1,\"upper\":0", "outputs"},
+    {"\"mechanism\": \"none\"", "\"mechanism\": \"duchi\"", "eps"},
+    {"\"entry\": 1", "\"entry\": -1", "entry"},
+    {"\"hash\": \"", "\"hash\": \"bb", "hash"},
+    {"\"age\"", "\"0123456789012345678901234567890123456789012345678901234567890123\"", "name"},
+};
+
+static const char *const BAD_LAPLACE[][3] = {
+    {"\"scale\": 1.5", "\"scale\": 0.0", "scale"},
+    {"\"scale\": 1.5", "\"scale\": \"1.5\"", "scale"},
+    {"\"scale\"", "\"theta\"", "scale"},
+    {"\"scale\": 1.5", "\"scale\": 1.50001", "sigma"},
+    {"\"delta\": 0.0", "\"delta\": 1e-5", "delta"},
+    {"\"dims\": 2", "\"dims\": 3", "sigma"},
+};
+
+static void bad_fields(const tacet_manifest *m, const char *const (*bad)[3], size_t count) {
+    char *text = NULL;
+    assert_ok(tacet_manifest_encode(m, &text, NULL));
+    for (size_t k = 0; k < count; k++) {
+        tacet_manifest out;
+        tacet_error err = {0};
+        char changed[8192];
+        char field[64];
+        const char *at = strstr(text, bad[k][0]);
+        if (at == NULL) {
+            print_error("case %zu is not in the text\n%s\n", k, text);
+        }
+        assert_non_null(at);
+        (void)snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, bad[k][1], at + strlen(bad[k][0]));
+        (void)snprintf(field, sizeof field, "'%s'", bad[k][2]);
+        const tacet_status status = tacet_manifest_decode(&out, changed, strlen(changed), &err);
+        if (status != TACET_PARSE || strstr(err.message, field) == NULL) {
+            print_error("case %zu: %s\n", k, err.message);
+        }
+        assert_status(status, TACET_PARSE);
+        assert_non_null(strstr(err.message, field));
+        assert_null(out.columns);
+    }
+    free(text);
+}
+
+static void test_bad_fields(void **state) {
+    (void)state;
+    tacet_manifest m = example();
+    bad_fields(&m, BAD, sizeof BAD / sizeof BAD[0]);
+    make_laplace(&m);
+    bad_fields(&m, BAD_LAPLACE, sizeof BAD_LAPLACE / sizeof BAD_LAPLACE[0]);
+}
+
+/* The law of the noise is read back; what other mechanisms write does not have it. */
+static void test_laplace(void **state) {
+    (void)state;
+    tacet_manifest m = example();
+    tacet_manifest out;
+    char *text = NULL;
+    assert_ok(tacet_manifest_encode(&m, &text, NULL));
+    assert_null(strstr(text, "scale"));
+    assert_ok(tacet_manifest_decode(&out, text, strlen(text), NULL));
+    assert_true(out.scale == 0);
+    tacet_manifest_clear(&out);
+    free(text);
+    make_laplace(&m);
+    assert_ok(tacet_manifest_encode(&m, &text, NULL));
+    assert_ok(tacet_manifest_decode(&out, text, strlen(text), NULL));
+    assert_string_equal(out.mechanism, "laplace");
+    assert_true(out.scale == 1.5 && out.sigma == m.sigma && out.delta == 0 && out.is_private);
+    tacet_manifest_clear(&out);
+    free(text);
+    text = tacet_manifest_protects(&m);
+    assert_non_null(strstr(text, "at eps = 0.1, delta = 0 (a change k times as large at k times this eps);"));
+    free(text);
+    m.scale = NAN;
+    assert_status(tacet_manifest_encode(&m, &text, NULL), TACET_INVALID);
+    assert_null(text);
+}
+
+static void test_not_json(void **state) {
+    (void)state;
+    static const char *const TEXTS[] = {"", "{", "[]", "null", "7", "{}", "{\"format\":\"tacet-release-1\",}", "\xff"};
+    tacet_manifest out;
+    for (size_t k = 0; k < sizeof TEXTS / sizeof TEXTS[0]; k++) {
+        assert_status(tacet_manifest_decode(&out, TEXTS[k], strlen(TEXTS[k]), NULL), TACET_PARSE);
+        assert_null(out.columns);
+    }
+    /* Cut off at any byte but the closing newline. */
+    const tacet_manifest m = example();
+    char *text = NULL;
+    assert_ok(tacet_manifest_encode(&m, &text, NULL));
+    assert_int_equal(text[strlen(text) - 1], '\n');
+    for (size_t n = 0; n < strlen(text) - 1; n++) {
+        assert_status(tacet_manifest_decode(&out, text, n, NULL), TACET_PARSE);
+    }
+    free(text);
+}
+
+static void test_unwritable(void **state) {
+    (void)state;
+    tacet_manifest m = example();
+    char *text = NULL;
+    memcpy(columns[0].name, "\xe4ge", 4);
+    assert_status(tacet_manifest_encode(&m, &text, NULL), TACET_INVALID);
+    assert_null(text);
+    m = example();
+    m.sigma = NAN;
+    assert_status(tacet_manifest_encode(&m, &text, NULL), TACET_INVALID);
+    assert_null(text);
+}
+
+static void test_sentences(void **state) {
+    (void)state;
+    tacet_manifest m = example();
+    char *text = tacet_manifest_protects(&m);
+    assert_non_null(strstr(text, "5 in age or 0.333333 in \xc3\xa4rger"));
+    assert_non_null(strstr(text, "eps = 0.1"));
+    free(text);
+    m.is_private = false;
+    text = tacet_manifest_protects(&m);
+    assert_non_null(strstr(text, "Nothing is protected"));
+    free(text);
+    text = tacet_manifest_uncovered(&m);
+    assert_non_null(strstr(text, "measured values are not hidden"));
+    assert_non_null(strstr(text, "can tell about its record what the release hides"));
+    free(text);
+    m.outputs_private = true;
+    assert_ok(tacet_ldp_init(&m.outputs, TACET_LDP_DUCHI, 0.5, 0, 1, NULL));
+    text = tacet_manifest_uncovered(&m);
+    assert_non_null(strstr(text, "eps = 0.5 each"));
+    free(text);
+    /* Six digits, rounded so that no more is claimed than holds: units down, eps and delta up. */
+    m = example();
+    columns[0].unit = 2.0 / 3;
+    m.eps = 1.2345674;
+    m.delta = 1.00000001e-5;
+    text = tacet_manifest_protects(&m);
+    assert_non_null(strstr(text, "by release.csv at eps = 1.23457, delta = 1.00001e-05;"));
+    assert_non_null(strstr(text, "0.666666 in age"));
+    free(text);
+    m.eps = 1.2345614;
+    columns[0].unit = 1;
+    text = tacet_manifest_protects(&m);
+    assert_non_null(strstr(text, "eps = 1.23457,"));
+    assert_non_null(strstr(text, "up to 1 in age"));
+    free(text);
+    /* As many columns as are allowed, with the longest names: cut, never overrun. */
+    tacet_manifest_column *many = calloc(TACET_MANIFEST_COLUMNS, sizeof *many);
+    for (size_t i = 0; i < TACET_MANIFEST_COLUMNS; i++) {
+        many[i] = (tacet_manifest_column){.lo = 0, .hi = 1, .unit = 1.0 / 3};
+        memset(many[i].name, 'x', TACET_MANIFEST_NAME - 1);
+    }
+    m.is_private = true;
+    m.columns = many;
+    m.column_count = TACET_MANIFEST_COLUMNS;
+    text = tacet_manifest_protects(&m);
+    assert_true(strlen(text) < 8192);
+    free(text);
+    free(many);
+}
+
+static void test_projection_matrix(void **state) {
+    (void)state;
+    tacet_manifest m = example();
+    double a[2000], b[2000];
+    double square = 0;
+    m.dims = 500;
+    m.column_count = 4;
+    m.projection_seed = 3;
+    tacet_manifest_projection(&m, a);
+    tacet_manifest_projection(&m, b);
+    assert_memory_equal(a, b, sizeof a); /* a function of the seed */
+    for (size_t i = 0; i < 2000; i++) {
+        square += a[i] * a[i];
+    }
+    assert_close(square / 4, 1, 0.15); /* chi-square with 2000 degrees: 4.7 standard deviations, seed fixed */
+    m.projection_seed = 4;
+    tacet_manifest_projection(&m, b);
+    assert_memory_not_equal(a, b, sizeof a);
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    const tacet_manifest m = example();
+    char *good = NULL;
+    assert_ok(tacet_manifest_encode(&m, &good, NULL));
+    for (long n = 1;; n++) {
+        char *text = NULL;
+        tacet_manifest out;
+        fail_alloc_after(n);
+        const tacet_status encoded = tacet_manifest_encode(&m, &text, NULL);
+        const tacet_status decoded = tacet_manifest_decode(&out, good, strlen(good), NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        assert_int_equal(encoded == TACET_OK, text != NULL);
+        assert_int_equal(decoded == TACET_OK, out.columns != NULL);
+        free(text);
+        tacet_manifest_clear(&out);
+        if (!hit) {
+            assert_ok(encoded);
+            assert_ok(decoded);
+            break;
+        }
+        assert_true(encoded == TACET_NO_MEMORY || decoded == TACET_NO_MEMORY);
+    }
+    free(good);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_bad_fields), cmocka_unit_test(test_laplace),
+        cmocka_unit_test(test_not_json),          cmocka_unit_test(test_unwritable), cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_projection_matrix), cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

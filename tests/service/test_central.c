@@ -1,0 +1,357 @@
+/* test_central.c - the central policies behind the engine, on SQLite or PostgreSQL: releases that end half-way, studies
+ * that are created half-way or not at all. */
+#include "engine_fixture.h"
+
+#include "service/trusted/central.h"
+#include "service/trusted/kinds.h"
+
+#include <tacet/core/simrng.h>
+#include <time.h>
+#include <unistd.h>
+
+static const tacet__policy_kind *const CENTRAL[] = {&tacet__kind_central, &tacet__kind_fixed, &tacet__kind_contextual,
+                                                    NULL};
+
+static tacet__engine_settings central_settings(void) {
+    tacet__engine_settings s = engine_settings();
+    s.kinds = CENTRAL;
+    return s;
+}
+
+static tacet_status add_central(const char *definition, tacet_error *err) {
+    const tacet__engine_settings settings = central_settings();
+    return tacet__engine_add(&settings, NULL, definition, strlen(definition), err);
+}
+
+static tacet__engine *open_central(void) {
+    const tacet__engine_settings settings = central_settings();
+    tacet__engine *engine = NULL;
+    assert_ok(tacet__engine_open(&engine, &settings, NULL));
+    return engine;
+}
+
+static tacet__engine *open_central_after(const char *definition) {
+    assert_ok(add_central(definition, NULL));
+    return open_central();
+}
+
+static answer ask_at(tacet__engine *engine, const char *study, const char *key, double context) {
+    tacet__job *job = tacet__job_create(TACET__JOB_SUGGEST);
+    (void)snprintf(job->key, sizeof job->key, "%s", key);
+    job->context = malloc(sizeof context);
+    *job->context = context;
+    job->context_dim = 1;
+    (void)run_job(engine, study, job);
+    return take_answer(job);
+}
+
+static void ledger_path(char out[1200], const char *study) {
+    (void)snprintf(out, 1200, on_postgres() ? "%s#tacet_ledger_%s" : "%s/ledger-%s.db", store_place, study);
+}
+
+static double spent(const char *study) {
+    char path[1200];
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_settings s;
+    tacet_ledger_totals t;
+    ledger_path(path, study);
+    tacet_ledger_settings_defaults(&s);
+    s.create = false;
+    s.use_stored = true;
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    assert_ok(tacet_ledger_total(ledger, &t, NULL));
+    tacet_ledger_close(ledger);
+    return t.eps;
+}
+
+/* From now on, rows of a table for which the condition holds are refused, as by a disk that is full; NULL: no more. */
+static void refuse_rows(const char *path, const char *table, const char *condition) {
+    char sql[800];
+    tacet__db *db = NULL;
+    const tacet__db_settings settings = {.busy_ms = 2000};
+    tacet_error err = {0};
+    assert_ok(tacet__db_open(&db, path, &settings, NULL));
+    if (condition == NULL) {
+        (void)snprintf(sql, sizeof sql,
+                       on_postgres() ? "DROP TRIGGER a_full ON %s; DROP FUNCTION a_full()" : "DROP TRIGGER a_full",
+                       table);
+    } else if (on_postgres()) {
+        (void)snprintf(sql, sizeof sql,
+                       "CREATE FUNCTION a_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF %s THEN RAISE "
+                       "EXCEPTION 'full'; END IF; RETURN NEW; END $$; CREATE TRIGGER a_full BEFORE INSERT ON %s FOR "
+                       "EACH ROW EXECUTE FUNCTION a_full()",
+                       condition, table);
+    } else {
+        (void)snprintf(sql, sizeof sql,
+                       "CREATE TRIGGER a_full BEFORE INSERT ON %s WHEN %s BEGIN SELECT RAISE(ABORT, 'full'); END",
+                       table, condition);
+    }
+    const tacet_status status = tacet__db_exec(db, sql, &err);
+    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+    tacet__db_close(db);
+}
+
+/* --- usca: a release has stages ----------------------------------------------------------------------------------- */
+
+enum { LEARN = 20, MISSING = 4 }; /* of the learning rounds, the first MISSING report late */
+static const char USCA_STUDY[] =
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"usca\",\"budget\":{\"eps\":60},\"rounds\":30,"
+    "\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}},"
+    "\"prior\":{\"kernel\":\"se\",\"lengthscale\":0.5,\"reward\":[0,1]},\"options\":{\"learn\":20}}";
+
+static double reward_at(uint64_t action, double context) {
+    return 1 - fabs((double)action / 2 - context);
+}
+
+static double context_of(size_t t) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, 5, t);
+    return tacet_simrng_uniform(&rng);
+}
+
+/* The learning rounds; tickets of those that are to report late. */
+static void learn(tacet__engine *e, answer late[MISSING]) {
+    for (size_t t = 0; t < LEARN; t++) {
+        const double c = context_of(t);
+        const answer a = ask_at(e, "advice", "", c);
+        assert_int_equal(a.status, TACET_OK);
+        if (t < MISSING) {
+            late[t] = a;
+        } else {
+            assert_int_equal(send_observation(e, "advice", a.ticket, reward_at(a.index, c)).status, TACET_OK);
+        }
+    }
+}
+
+static json_t *released(tacet__engine *e) {
+    tacet__job *job = tacet__job_create(TACET__JOB_RELEASE);
+    assert_int_equal(run_job(e, "advice", job), TACET_OK);
+    json_t *model = json_incref(json_object_get(job->body, "model"));
+    tacet__job_free(job);
+    assert_non_null(model);
+    return model;
+}
+
+/* The release fails when the ledger is to take its `k`-th record (1: the budget is 0), or, k = 0, when all of it is in
+ * the ledger and the suggestion is to be stored. Reports come in before it is asked for again. How many were learnt;
+ * *stages: how many runs of the mechanism there were. */
+static size_t interrupted(int k, size_t *stages) {
+    char path[1200];
+    char trusted[1200];
+    char condition[64];
+    answer late[MISSING];
+    assert_ok(add_central(USCA_STUDY, NULL));
+    tacet__engine *e = open_central();
+    learn(e, late);
+    ledger_path(path, "advice");
+    (void)snprintf(trusted, sizeof trusted, on_postgres() ? "%s#tacet_trusted" : "%s/trusted.db", store_place);
+    (void)snprintf(condition, sizeof condition, k > 0 ? "NEW.seq >= %d" : "NEW.kind = 1", k);
+    refuse_rows(k > 0 ? path : trusted, k > 0 ? "record" : "event", condition);
+    assert_int_not_equal(ask_at(e, "advice", "after", 0.9).status, TACET_OK);
+    tacet__engine_close(e);
+    refuse_rows(k > 0 ? path : trusted, k > 0 ? "record" : "event", NULL);
+    e = open_central();
+    tacet__engine *other = open_central();
+    for (size_t i = 0; i < MISSING; i++) {
+        assert_int_equal(send_observation(other, "advice", late[i].ticket, 0.5).status, TACET_OK);
+    }
+    const answer a = ask_at(e, "advice", "after", 0.9);
+    assert_int_equal(a.status, TACET_OK);
+    assert_close(spent("advice"), 60, 1e-9);
+    json_t *model = released(e);
+    const size_t rounds = (size_t)json_integer_value(json_object_get(model, "rounds"));
+    *stages = json_array_size(json_object_get(model, "receipts"));
+    /* Another server, which follows the log from its beginning, has the same model. */
+    tacet__engine *third = open_central();
+    json_t *again = released(third);
+    assert_true(json_equal(model, again));
+    assert_close(spent("advice"), 60, 1e-9);
+    json_decref(model);
+    json_decref(again);
+    tacet__engine_close(third);
+    tacet__engine_close(other);
+    tacet__engine_close(e);
+    return rounds;
+}
+
+/* Wherever a release of several stages is interrupted, it is gone on with from the reports it was begun with. */
+static void test_usca_interrupted(void **state) {
+    size_t stages = 0;
+    (void)state;
+    assert_int_equal(interrupted(0, &stages), LEARN - MISSING);
+    assert_true(stages > 1);
+    const int most = 2 * (int)stages; /* each stage is two records: entered, answered */
+    const int at[] = {1, 2, 3, most};
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        const int k = at[i]; /* 1, 2, 3, the last */
+        assert_int_equal(store_teardown(NULL), 0);
+        assert_int_equal(store_setup(NULL), 0);
+        /* Nothing was entered: all reports there are. */
+        assert_int_equal(interrupted(k, &stages), k == 1 ? LEARN : LEARN - MISSING);
+    }
+}
+
+/* --- joint-fixed: a client that never reports ----------------------------------------------------------------------
+ */
+
+static uint64_t tomorrow(void) {
+    return (uint64_t)time(NULL) + 86400;
+}
+
+/* The batch waits for one report, gives it up when its ticket is too old, is released and charged once, and a replica
+ * that replays all of it is of the same mind. */
+static void test_fixed_expires(void **state) {
+    static const char STUDY[] =
+        "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint-fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+        "\"rounds\":50,\"domain\":{\"points\":[[0],[0.5],[1]]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]},"
+        "\"options\":{\"ticket_seconds\":3600}}";
+    enum { BATCH = 30 }; /* the first one */
+    tacet__engine_settings settings = central_settings();
+    tacet__engine *e = open_central_after(STUDY);
+    answer a[BATCH];
+    (void)state;
+    for (size_t t = 0; t < BATCH; t++) {
+        a[t] = ask_suggestion(e, "advice", NULL, NULL, 0);
+        assert_int_equal(a[t].status, TACET_OK);
+    }
+    for (size_t t = 1; t < BATCH; t++) {
+        assert_int_equal(send_observation(e, "advice", a[t].ticket, a[t].index == 1).status, TACET_OK);
+    }
+    assert_int_equal(ask_suggestion(e, "advice", NULL, NULL, 0).status, TACET_STATE);
+    assert_close(spent("advice"), 0, 0);
+    tacet__engine_close(e);
+    settings.clock = tomorrow;
+    assert_ok(tacet__engine_open(&e, &settings, NULL));
+    const answer next = ask_suggestion(e, "advice", NULL, NULL, 0);
+    assert_int_equal(next.status, TACET_OK);
+    const answer late = send_observation(e, "advice", a[0].ticket, 1);
+    assert_true(late.status == TACET_STATE && late.expired);
+    assert_close(spent("advice"), 1, 1e-6);
+    tacet__engine_close(e);
+    raw_sql(true, "DELETE FROM snapshot WHERE place > (SELECT min(place) FROM snapshot)");
+    e = open_central();
+    assert_int_equal(send_observation(e, "advice", next.ticket, 1).status, TACET_OK);
+    assert_int_equal(ask_suggestion(e, "advice", NULL, NULL, 0).status, TACET_OK);
+    assert_close(spent("advice"), 1, 1e-6);
+    tacet__engine_close(e);
+}
+
+/* --- creating a study --------------------------------------------------------------------------------------------- */
+
+static const char JOINT_STUDY[] =
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint\",\"budget\":{\"eps\":1,\"delta\":1e-6},\"rounds\":"
+    "50,"
+    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
+static const char JOINT_OTHER[] =
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint\",\"budget\":{\"eps\":2,\"delta\":1e-6},\"rounds\":"
+    "50,"
+    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
+static const char FIXED_STUDY[] =
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint-fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+    "\"rounds\":50,\"domain\":{\"points\":[[0],[0.5],[1]]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
+
+static answer ask_any(tacet__engine *e, const char *policy) {
+    const double set[] = {0.1, 0.2, 0.6, 0.9};
+    return policy == USCA_STUDY    ? ask_at(e, "advice", "", 0.3)
+           : policy == JOINT_STUDY ? ask_suggestion(e, "advice", NULL, set, 2)
+                                   : ask_suggestion(e, "advice", NULL, NULL, 0);
+}
+
+static void side(char out[1200], bool trusted) {
+    (void)snprintf(out, 1200, on_postgres() ? "%s#tacet_%s" : "%s/%s.db", store_place, trusted ? "trusted" : "open");
+}
+
+/* Wherever creating a study ends, the same request goes on with it; another definition is refused, and says why. */
+static void test_create_again(void **state) {
+    static const char *const STUDIES[] = {JOINT_STUDY, FIXED_STUDY, USCA_STUDY};
+    static const struct {
+        bool trusted;
+        const char *table;
+    } ENDS[] = {{false, "study"}, {true, "study"}, {true, "snapshot"}};
+    (void)state;
+    for (size_t i = 0; i < 9; i += test_slow() ? 4 : 1) { /* then each study, and each end, once */
+        const char *study = STUDIES[i / 3];
+        const bool last =
+            i % 3 == 2; /* all is there but the first state: what is charged at the beginning is charged */
+        char path[1200];
+        tacet_error err = {0};
+        assert_int_equal(store_teardown(NULL), 0);
+        assert_int_equal(store_setup(NULL), 0);
+        tacet__studies_close(open_store());
+        side(path, ENDS[i % 3].trusted);
+        refuse_rows(path, ENDS[i % 3].table, "1 = 1");
+        assert_int_not_equal(add_central(study, &err), TACET_OK);
+        if (last) {
+            assert_close(spent("advice"), study == JOINT_STUDY ? 1 : 0, 1e-6);
+        }
+        refuse_rows(path, ENDS[i % 3].table, NULL);
+        tacet__engine *e = open_central();
+        if (i % 3 > 0) {
+            const answer none = ask_any(e, study);
+            assert_true(none.status == TACET_STATE || none.status == TACET_NOT_FOUND);
+            tacet_error_clear(&err);
+            assert_int_equal(add_central(JOINT_OTHER, &err), TACET_CONFLICT);
+            assert_non_null(strstr(err.message, "another definition"));
+            assert_non_null(strstr(err.message, "not created to its end"));
+        }
+        assert_ok(add_central(study, &err));
+        assert_ok(add_central(study, &err)); /* once more is harmless */
+        assert_int_equal(ask_any(e, study).status, TACET_OK);
+        assert_close(spent("advice"), study == JOINT_STUDY ? 1 : 0, 1e-6);
+        tacet_error_clear(&err);
+        assert_int_equal(add_central(JOINT_OTHER, &err), TACET_CONFLICT);
+        assert_null(strstr(err.message, "not created to its end"));
+        tacet__engine_close(e);
+    }
+}
+
+static bool name_is_free(void) {
+    tacet__study study;
+    tacet__study_init(&study);
+    tacet__studies *store = open_store();
+    const tacet_status status = tacet__studies_get(store, &study, "advice", NULL);
+    tacet__study_clear(&study);
+    tacet__studies_close(store);
+    return status == TACET_NOT_FOUND;
+}
+
+/* What a policy refuses is refused before the study has its name. */
+static void test_refused_free(void **state) {
+    static const char *const HEADS[] = {
+        "\"policy\":\"usca\",\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}}",
+        "\"policy\":\"joint-fixed\",\"domain\":{\"points\":[[0],[0.5],[1]]}",
+        "\"policy\":\"joint\",\"domain\":{\"lower\":[0],\"upper\":[1]}"};
+    static const char *const TAILS[] = {
+        "\"budget\":{\"eps\":1e-300,\"delta\":1e-6},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}",
+        "\"budget\":{\"eps\":1,\"delta\":1e-300},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}",
+        "\"budget\":{\"eps\":1e99,\"delta\":1e-6},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}",
+        "\"budget\":{\"eps\":1,\"delta\":1e-6},\"prior\":{\"lengthscale\":1e-90,\"reward\":[0,1]}"};
+    (void)state;
+    size_t refused = 0;
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; k < sizeof TAILS / sizeof TAILS[0]; k++) {
+            char text[1000];
+            tacet_error err = {0};
+            (void)snprintf(text, sizeof text, "{\"name\":\"advice\",\"trust\":\"central\",%s,%s}", HEADS[i], TAILS[k]);
+            if (add_central(text, &err) != TACET_OK) {
+                assert_true(name_is_free());
+                refused++;
+            } else {
+                assert_int_equal(store_teardown(NULL), 0);
+                assert_int_equal(store_setup(NULL), 0);
+            }
+        }
+    }
+    assert_true(refused >= 8);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_usca_interrupted),
+        TEST(test_fixed_expires),
+        TEST(test_create_again),
+        TEST(test_refused_free),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
