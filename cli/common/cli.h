@@ -17,7 +17,8 @@ typedef enum cli_kind {
     CLI_DOUBLE, /* double *  --name NUMBER: finite */
     CLI_SIZE,   /* size_t *  --name COUNT: a whole number >= 0 */
     CLI_COUNT,  /* size_t *  --name COUNT: a whole number >= 1, where 0 stands for "not given" */
-    CLI_U64     /* uint64_t * --name NUMBER */
+    CLI_U64,    /* uint64_t * --name NUMBER */
+    CLI_LIST    /* const char **   --name A,B: given again, it goes on: --name A --name B */
 } cli_kind;
 
 typedef struct cli_option {

@@ -78,6 +78,27 @@ static bool whole(uint64_t *out, const char *text) {
     return true;
 }
 
+/* What an option of a list was given so far, and more of it. Kept until the program ends. */
+static const char *append(const char *before, const char *more) {
+    typedef struct joined {
+        struct joined *next;
+        char text[];
+    } joined;
+    static joined *all;
+    if (before == NULL) {
+        return more;
+    }
+    const size_t size = strlen(before) + strlen(more) + 2;
+    joined *one = malloc(sizeof *one + size);
+    if (one == NULL) {
+        return NULL;
+    }
+    (void)snprintf(one->text, size, "%s,%s", before, more);
+    one->next = all;
+    all = one;
+    return one->text;
+}
+
 static bool store(const cli_option *option, const char *value) {
     uint64_t number = 0;
     switch (option->kind) {
@@ -98,6 +119,11 @@ static bool store(const cli_option *option, const char *value) {
         return true;
     case CLI_U64:
         return whole(option->target, value);
+    case CLI_LIST: {
+        const char **list = (const char **)option->target;
+        *list = append(*list, value);
+        return *list != NULL;
+    }
     }
     return false;
 }

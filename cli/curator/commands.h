@@ -8,6 +8,8 @@ int cmd_curate(int argc, char **argv, const cli_command *self);
 int cmd_init(int argc, char **argv, const cli_command *self);
 int cmd_serve(int argc, char **argv, const cli_command *self);
 int cmd_pending(int argc, char **argv, const cli_command *self);
+int cmd_space_draft(int argc, char **argv, const cli_command *self);
+int cmd_space_check(int argc, char **argv, const cli_command *self);
 int cmd_answer(int argc, char **argv, const cli_command *self);
 
 #endif

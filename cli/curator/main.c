@@ -79,6 +79,33 @@ static const cli_command COMMANDS[] = {
         .examples = "tacet curator answer q-17 0.83 --release release/",
         .run = cmd_answer,
     },
+    {
+        .name = "space draft",
+        .summary = "a space to fill in, from the header of a table alone",
+        .usage = "--data FILE [--inputs A,B]",
+        .description =
+            "Writes a space as JSON on stdout: the columns of the table by name, with kinds, bounds and units left for "
+            "you to fill in from public knowledge. Nothing but the header is read, so the draft tells nothing about "
+            "the records.",
+        .examples = "tacet space draft --data patients.csv >space.json",
+        .run = cmd_space_draft,
+    },
+    {
+        .name = "space check",
+        .summary = "check a space; with --data, tell the holder how the records fit it",
+        .usage = "(--space FILE | --bounds A=LO:HI,… --levels A=X|Y,… …) [--data FILE]",
+        .description =
+            "Without --data: checks the space and prints it; with --json, as the JSON that --space reads.\n\n"
+            "With --data: counts, for each column, the cells that are missing, lie outside the bounds, or cannot be "
+            "read, and says which columns crowd into a corner of their bounds. Every number of it depends on the "
+            "records: it is stamped so, and for their holder only. Choose bounds and levels from public knowledge; "
+            "use this to find out what that costs, not to fit the space to the records. Exits with 1 when a cell "
+            "cannot be read: a release of the table would be refused.",
+        .examples = "tacet space check --space space.json\n"
+                    "tacet space check --space space.json --data patients.csv\n"
+                    "tacet space check --data loan.csv --bounds annual_inc=0:6000000",
+        .run = cmd_space_check,
+    },
     {0},
 };
 

@@ -18,6 +18,7 @@ typedef struct entry {
 static const entry TABLE[] = {
     {"curate", "tacet-curator", 1, "trusted", "private version of a table of records"},
     {"curator", "tacet-curator", 1, "trusted", "serve a release and answer queries: init, serve, pending, answer"},
+    {"space", "tacet-curator", 1, "trusted", "typed public columns: draft, check"},
     {"modeler", "tacet-modeler", 1, "open", "optimise over a release: run"},
     {"gp-ucb", "tacet-plain", 1, "trusted", "plain GP-UCB over a CSV; unprotected, the reference"},
     {"device", "tacet-device", 1, "trusted", "randomise a reward on the device, once per ticket: suggest, report"},

@@ -1,0 +1,87 @@
+/* space.c - a space from a file or from options, the same for every command.
+ * Ring: programs. */
+#include "common/space.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MOST = 4 << 20 };
+
+static bool short_given(const tacet_space_options *o) {
+    return o->inputs != NULL || o->bounds != NULL || o->log != NULL || o->integer != NULL || o->date != NULL ||
+           o->levels != NULL || o->others != NULL || o->missing != NULL || o->unit != NULL;
+}
+
+bool cli_space_given(const cli_space *s) {
+    return s->file != NULL || short_given(&s->options);
+}
+
+static char *read_file(const char *path, size_t *length) {
+    FILE *file = fopen(path, "rbe");
+    char *text = file != NULL ? malloc(FILE_MOST) : NULL;
+    *length = text != NULL ? fread(text, 1, FILE_MOST, file) : 0;
+    const bool bad = file == NULL || text == NULL || ferror(file) || *length == FILE_MOST;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (bad) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+int cli_space_read(tacet_space *out, const cli_space *s, const cli_command *self) {
+    tacet_error err = {0};
+    tacet_space_init(out);
+    if (s->file != NULL && short_given(&s->options)) {
+        return cli_usage(self, "--space says it all: no --inputs, --bounds, --levels, --unit and the like beside it");
+    }
+    if (s->file == NULL) {
+        return tacet_space_short(out, &s->options, &err) == TACET_OK ? CLI_EXIT_OK : cli_usage(self, "%s", err.message);
+    }
+    size_t length = 0;
+    errno = 0;
+    char *text = read_file(s->file, &length);
+    if (text == NULL) {
+        cli_say(self, "%s: cannot be read: %s", s->file, errno != 0 ? strerror(errno) : "larger than 4 MB");
+        return CLI_EXIT_FAILED;
+    }
+    const tacet_status status = tacet_space_decode(out, text, length, &err);
+    free(text);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_usage(self, "%s: %s", s->file, err.message);
+}
+
+static void show_column(const tacet_space_column *c) {
+    char lo[TACET_SPACE_NAME];
+    char hi[TACET_SPACE_NAME];
+    char stand_in[TACET_SPACE_NAME];
+    printf("  %-20s %-9s", c->name, tacet_space_kind_name(c->kind));
+    if (c->kind == TACET_SPACE_CATEGORY) {
+        for (size_t i = 0; i < c->level_count; i++) {
+            printf("%s%s%s", i > 0 ? " | " : "", c->levels[i], i == c->others ? " (and others)" : "");
+        }
+    } else {
+        tacet_space_text(c, lo, c->lo);
+        tacet_space_text(c, hi, c->hi);
+        printf("%s to %s", lo, hi);
+    }
+    if (c->kind == TACET_SPACE_LOG && c->unit != 0) {
+        printf(", unit: a factor of %g", c->unit);
+    } else if (c->kind != TACET_SPACE_CATEGORY && c->unit != 0) {
+        printf(", unit %g%s", c->unit, c->kind == TACET_SPACE_DATE ? " days" : "");
+    }
+    if (c->missing != TACET_SPACE_REFUSED) {
+        tacet_space_text(c, stand_in, c->stand_in);
+        printf(", missing: %s%s", stand_in, c->missing == TACET_SPACE_FLAG ? " and a flag" : "");
+    }
+    printf("\n");
+}
+
+void cli_space_show(const tacet_space *space) {
+    for (size_t i = 0; i < space->count; i++) {
+        show_column(&space->columns[i]);
+    }
+}

@@ -1,0 +1,141 @@
+/* space.h - typed public columns: what a record, a context or a point of a study is made of.
+ *
+ * A space is an ordered list of columns. Everything in it is public: it is written before anybody looks at a record. A
+ * *record* is one double per column in the column's own units: a number, a date as days since 1970-01-01, a level as
+ * its index; NaN stands for a missing cell where the column has a flag for it. The *embedding* sends a record to
+ * scaled coordinates, and its Euclidean distance is never more than the stated metric
+ *   distance(a, b) = sqrt(sum over numeric columns of ((g(a) - g(b)) / unit)^2) + number of changed categories
+ * (g is the identity, or the logarithm of a log column, whose unit is the logarithm of a factor; a missing flag is a
+ * category). src/space/README.md has the argument. Nothing here prints a value of a record. */
+#ifndef TACET_SPACE_SPACE_H
+#define TACET_SPACE_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    TACET_SPACE_NAME = 64,     /* bytes of a column's or level's name, with its NUL */
+    TACET_SPACE_COLUMNS = 256, /* at most */
+    TACET_SPACE_LEVELS = 1024  /* of one category, at most */
+};
+#define TACET_SPACE_NONE SIZE_MAX
+
+typedef enum tacet_space_kind {
+    TACET_SPACE_REAL,
+    TACET_SPACE_LOG,      /* positive; distance is a factor */
+    TACET_SPACE_INTEGER,  /* whole numbers */
+    TACET_SPACE_CATEGORY, /* one of named levels, unordered */
+    TACET_SPACE_DATE      /* a day; written YYYY-MM-DD, read also as YYYY-MM and YYYY, their first day */
+} tacet_space_kind;
+
+/* What a missing cell is: empty, NA, N/A, NaN, null or ?, unless a level is called so. */
+typedef enum tacet_space_missing {
+    TACET_SPACE_REFUSED,  /* an error */
+    TACET_SPACE_STAND_IN, /* a public value, or a level, and nothing shows that it was missing */
+    TACET_SPACE_FLAG      /* numeric: a public value, and a category of two levels says that it was missing */
+} tacet_space_missing;
+
+typedef struct tacet_space_column {
+    char name[TACET_SPACE_NAME];
+    tacet_space_kind kind;
+    double lo, hi; /* public bounds of all but categories; values outside are clipped */
+    double unit;   /* this much is distance 1: an amount, a factor > 1 (log), days (date); 0: not said. Category: 1 */
+    char (*levels)[TACET_SPACE_NAME]; /* category; owned by the space */
+    size_t level_count;
+    size_t others; /* the level of everything that is none of the levels; TACET_SPACE_NONE: refused */
+    tacet_space_missing missing;
+    double stand_in; /* for a missing cell: a value within the bounds, or the index of a level */
+} tacet_space_column;
+
+typedef struct tacet_space {
+    tacet_space_column *columns; /* owned */
+    size_t count;
+} tacet_space;
+
+TACET_API void tacet_space_init(tacet_space *space);
+TACET_API void tacet_space_clear(tacet_space *space); /* NULL is allowed */
+TACET_API tacet_status tacet_space_copy(tacet_space *out, const tacet_space *space, tacet_error *err);
+/* A column with nothing said: refused missing cells, no level for others. */
+TACET_API void tacet_space_column_init(tacet_space_column *column);
+/* Copies the column, levels included, to the end. INVALID names column and rule: a name that is empty, too long or taken,
+ * bounds that are reversed or not finite, a unit of 0 (or of a log column: a factor not above 1), a log column through
+ * 0, an integer's bounds that are not whole, no level or one, a level twice, a stand-in outside. NO_MEMORY. */
+TACET_API tacet_status tacet_space_add(tacet_space *space, const tacet_space_column *column, tacet_error *err);
+/* NOT_FOUND names the column. */
+TACET_API tacet_status tacet_space_find(const tacet_space *space, size_t *out, const char *name, tacet_error *err);
+
+/* "real", …, in the order of the enumeration; NULL beyond its end. */
+TACET_API const char *tacet_space_kind_name(tacet_space_kind kind);
+
+/* The JSON of a space: {"columns":[{"name":"age","kind":"real","bounds":[17,90],"unit":5}, …]}; src/space/README.md has
+ * all fields. PARSE names the column and the rule. *out is cleared on failure. */
+TACET_API tacet_status tacet_space_decode(tacet_space *out, const char *text, size_t length, tacet_error *err);
+/* The same space as text, from malloc: every default written out. */
+TACET_API tacet_status tacet_space_encode(const tacet_space *space, char **out, tacet_error *err);
+
+/* The short form, as options say it; each a list with commas, NULL: not given. */
+typedef struct tacet_space_options {
+    const char *inputs;  /* "age,sex": the order of the columns; NULL: as the options below name them, in their order */
+    const char *bounds;  /* "age=17:90,bmi=10:60", or "17:90,10:60" in the order of inputs */
+    const char *log;     /* "income=1000:6000000" */
+    const char *integer; /* "layers=1:8" */
+    const char *date;    /* "month=2021-01:2021-12" */
+    const char *levels;  /* "race=A|B|C,sex=M|F" */
+    const char *others;  /* "race=C" */
+    const char *missing; /* "bp=120,race=unknown,income=flag:30000" */
+    const char *unit;    /* "age=5,income=10%" */
+} tacet_space_options;
+/* INVALID names option and item. *out is cleared on failure. */
+TACET_API tacet_status tacet_space_short(tacet_space *out, const tacet_space_options *options, tacet_error *err);
+
+/* A space to be filled in, from names alone: JSON text from malloc that tacet_space_decode refuses until it is. */
+TACET_API tacet_status tacet_space_draft(char **out, const char *const *names, size_t count, tacet_error *err);
+
+/* A cell as text into one number of a record. PARSE, with the column and the rule but never the text: missing and
+ * refused, not a number, not whole, no date, in no level. A value outside the bounds is read as it is. *missing (may be
+ * NULL) says whether the cell was. text[length] must be readable and no part of a number (a NUL will do). */
+TACET_API tacet_status tacet_space_cell(const tacet_space_column *column, double *out, bool *missing, const char *text,
+                                        size_t length, tacet_error *err);
+/* A number of a record as text: "12.5", "2021-03-01", "Male", "" for a missing one. Needs TACET_SPACE_NAME bytes. */
+TACET_API void tacet_space_text(const tacet_space_column *column, char *out, double value);
+/* Whether it lies within the bounds, is whole where it must be, is a level. NaN: only where there is a flag. */
+TACET_API bool tacet_space_holds(const tacet_space_column *column, double value);
+
+/* Days since 1970-01-01 of YYYY, YYYY-MM or YYYY-MM-DD (a time of day behind it is read over), years 1 to 9999. */
+TACET_API bool tacet_space_day(double *out, const char *text, size_t length);
+
+/* Coordinates of a record: one for a numeric column, one more for its missing flag, levels - 1 for a category: a regular
+ * simplex about 0 with sides of length 1. */
+TACET_API size_t tacet_space_dims(const tacet_space *space);
+TACET_API size_t tacet_space_column_dims(const tacet_space_column *column);
+/* The box that all coordinates lie in; dims of each. A unit of 0 counts as half the width of the bounds. */
+TACET_API void tacet_space_box(const tacet_space *space, double *low, double *high);
+/* A total function: clips to the bounds, a NaN without a flag is the middle, a level that is none the nearest. */
+TACET_API void tacet_space_embed(const tacet_space *space, double *coordinates, const double *record);
+/* The record nearest to the coordinates, column by column: clipped, rounded to whole numbers and days, the nearest level.
+ */
+TACET_API void tacet_space_invert(const tacet_space *space, double *record, const double *coordinates);
+/* Vertex `level` of the simplex of `levels` levels: levels - 1 coordinates. */
+TACET_API void tacet_space_vertex(double *out, size_t level, size_t levels);
+/* The stated metric between records, and its largest value. Clips as embedding does. */
+TACET_API double tacet_space_distance(const tacet_space *space, const double *a, const double *b);
+TACET_API double tacet_space_diameter(const tacet_space *space);
+/* How many columns count as a category in the metric: categories, and missing flags. */
+TACET_API size_t tacet_space_categories(const tacet_space *space);
+
+/* At most `most` different records spread evenly over the space, count x *found, one after the other: every combination
+ * of levels where they fit, each with the same numeric points of a low-discrepancy sequence, rounded where the column
+ * has whole numbers or days. Deterministic. A missing flag is never set. */
+TACET_API tacet_status tacet_space_spread(const tacet_space *space, double *records, size_t *found, size_t most,
+                                          tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
