@@ -54,7 +54,7 @@ static int run(tacet_modeler_method method, size_t d, const char *name) {
     s.n = N;
     s.low = low;
     s.high = high;
-    s.law = TACET_CLOUD_GAUSSIAN;
+    s.law = tacet_law_find("gaussian");
     s.scale = sigma;
     s.kernel = &kernel;
     s.noise_var = 1e-4;

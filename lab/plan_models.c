@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tacet/outsourced/trusted/curate.h>
 
 static const char *const NAMES[] = {"outsourced", "joint", "local-joint", "local", "usca"};
 enum { MODELS = 5, USCA_MOST_DIM = 2, LOCAL_MOST_ARMS = 2000, MOST_INPUTS = LAB_MOST_INPUTS, DRAWS = 4 };
@@ -32,8 +33,11 @@ void plan_complete(plan_problem *p) {
     p->trials = p->trials > 0 ? p->trials : TRIALS[p->model];
 }
 
-static bool is_laplace(const plan_problem *p) {
-    return p->model == LAB_OUTSOURCED && strcmp(p->mechanism, "laplace") == 0;
+/* Whether the release that is planned has pure eps. */
+static bool is_pure(const plan_problem *p) {
+    tacet_curate_mechanism kind = TACET_CURATE_GAUSSIAN;
+    return p->model == LAB_OUTSOURCED && tacet_curate_parse(&kind, p->mechanism, NULL) == TACET_OK &&
+           tacet_curate_law(kind) != NULL && tacet_curate_law(kind)->pure;
 }
 
 tacet_status plan_check(const plan_problem *p, tacet_error *err) {
@@ -43,7 +47,7 @@ tacet_status plan_check(const plan_problem *p, tacet_error *err) {
         return tacet__fail(err, TACET_INVALID, "--model %s is planned for at most %zu coordinates", NAMES[p->model],
                            most);
     }
-    if (strcmp(p->mechanism, "gaussian") != 0 && !is_laplace(p)) {
+    if (strcmp(p->mechanism, "gaussian") != 0 && !is_pure(p)) {
         return tacet__fail(err, TACET_INVALID, "--mechanism is gaussian or laplace, for --model outsourced");
     }
     if (!(p->lengthscale > 0 && p->noise >= 0 && p->radius > 0 && p->delta > 0 && p->delta < 1)) {
@@ -89,7 +93,7 @@ const char *plan_quantity(lab_model model) {
 }
 
 double plan_delta(const plan_problem *p) {
-    return p->model == LAB_LOCAL || p->model == LAB_USCA || is_laplace(p) ? 0 : p->delta;
+    return p->model == LAB_LOCAL || p->model == LAB_USCA || is_pure(p) ? 0 : p->delta;
 }
 
 void plan_words(char *out, size_t size, const plan_problem *p) {
@@ -99,7 +103,7 @@ void plan_words(char *out, size_t size, const plan_problem *p) {
     }
     (void)snprintf(out, size, "%s: %zu candidates, dimension %zu, lengthscale %g of the domain, noise %g, %zu %s, %s%s",
                    NAMES[p->model], p->candidates, p->dim, p->lengthscale, p->noise, p->rounds,
-                   p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta, is_laplace(p) ? " by laplace" : "");
+                   p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta, is_pure(p) ? " by laplace" : "");
 }
 
 static lab_outsourced_request outsourced(const plan_problem *p, plan_player player, double eps) {

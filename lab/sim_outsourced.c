@@ -17,8 +17,10 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 #include <tacet/dp/calibrate.h>
+#include <tacet/dp/mechanism.h>
 #include <tacet/gp/gp_ucb.h>
 #include <tacet/outsourced/open/modeler.h>
+#include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>
 
 typedef enum mechanism { GAUSSIAN, LAPLACE, PUBLISHED, NONPRIVATE, RANDOM } mechanism;
@@ -45,6 +47,21 @@ typedef struct simulation {
 
 static uint64_t stream(size_t trial, unsigned purpose) {
     return (uint64_t)trial * STREAMS + purpose;
+}
+
+/* Of the released rows; NULL: there is no noise on them. */
+static const tacet_law *law_of(mechanism kind) {
+    switch (kind) {
+    case GAUSSIAN:
+        return tacet_curate_law(TACET_CURATE_GAUSSIAN);
+    case LAPLACE:
+        return tacet_curate_law(TACET_CURATE_LAPLACE);
+    case PUBLISHED:
+    case NONPRIVATE:
+    case RANDOM:
+        break;
+    }
+    return NULL;
 }
 
 /* z = x rounded to the grid of the noise, plus exact noise. Rounding moves a record by at most g sqrt(d)/2, so two
@@ -130,7 +147,7 @@ static tacet_status noisy_policy(const simulation *s, tacet_policy **out, const 
     m.n = s->problem.n;
     m.low = s->problem.low;
     m.high = s->problem.high;
-    m.law = s->mechanism == LAPLACE ? TACET_CLOUD_LAPLACE : TACET_CLOUD_GAUSSIAN;
+    m.law = law_of(s->mechanism);
     m.scale = s->scale;
     m.kernel = &spec;
     m.noise_var = s->noise_var;
@@ -340,14 +357,15 @@ static bool choose(size_t *out, const char *const *names, size_t count, const ch
 
 /* The scale is calibrated for neighbours at distance 1 and the rounding of both. */
 static tacet_status calibrate(simulation *s, tacet_error *err) {
-    if (s->mechanism != GAUSSIAN && s->mechanism != LAPLACE) {
+    const tacet_law *law = law_of(s->mechanism);
+    tacet_mechanism_kind kind = 0;
+    if (law == NULL) {
         return TACET_OK;
     }
-    tacet_status status = TACET_OK;
+    tacet_status status = tacet_mechanism_of_law(&kind, law, err);
     double sensitivity = 1;
     for (int pass = 0; status == TACET_OK && pass < 2; pass++) {
-        status = s->mechanism == GAUSSIAN ? tacet_calibrate_gaussian(&s->scale, s->eps, s->delta, sensitivity, err)
-                                          : tacet_calibrate_laplace(&s->scale, s->eps, sensitivity, err);
+        status = tacet_mechanism_scale_for(&s->scale, kind, s->eps, s->delta, sensitivity, s->problem.d, err);
         /* The second pass moves the scale by a millionth: the grid stays, or becomes coarser by one step, for which a
          * factor of two is kept. */
         sensitivity = 1 + 2 * sqrt((double)s->problem.d) * ldexp(1, tacet__grid_exponent(s->scale, DRAW_GRID_BITS));

@@ -2,9 +2,9 @@
  * Ring: trusted. */
 #include "commands.h"
 
-#include "dp/open/laplace.h"
 
 #include <tacet/dp/calibrate.h>
+#include <tacet/dp/mechanism.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>
 
@@ -113,24 +113,21 @@ static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_
 
 /* The mechanism, and the delta that goes with it: `delta` is what was given, NAN if nothing was. */
 static int mechanism_from(tacet_curate_settings *s, const arguments *a, double delta, const cli_command *self) {
-    const char *name = NULL;
-    int kind = 0;
-    while ((name = tacet_curate_name((tacet_curate_mechanism)kind)) != NULL && strcmp(name, a->mechanism) != 0) {
-        kind++;
+    tacet_error err = {0};
+    if (tacet_curate_parse(&s->mechanism, a->mechanism, &err) != TACET_OK) {
+        return cli_usage(self, "--mechanism: %s", err.message);
     }
-    s->mechanism = (tacet_curate_mechanism)kind;
-    if (name == NULL) {
-        return cli_usage(self, "--mechanism: '%s' is none of gaussian, laplace, projection, published", a->mechanism);
-    }
-    if (s->mechanism != TACET_CURATE_LAPLACE) {
+    const tacet_law *law = tacet_curate_law(s->mechanism);
+    if (law == NULL || !law->pure) {
         s->delta = isnan(delta) ? s->delta : delta;
         return CLI_EXIT_OK;
     }
     s->delta = 0;
     if (!isnan(delta) && delta != 0) {
-        return cli_usage(self, "--delta: the laplace mechanism has pure eps, so there is none to give (it is 0)");
+        return cli_usage(self, "--delta: the %s mechanism has pure eps, so there is none to give (it is 0)", a->mechanism);
     }
-    return a->suggest_r ? cli_usage(self, "--suggest-r concerns the published mechanism, not laplace") : CLI_EXIT_OK;
+    return a->suggest_r ? cli_usage(self, "--suggest-r concerns the published mechanism, not %s", a->mechanism)
+                        : CLI_EXIT_OK;
 }
 
 static void progress(double fraction, void *user) {
@@ -163,10 +160,11 @@ static double eps_of_any_change(const tacet_manifest *m) {
     for (size_t i = 0; i < m->column_count; i++) {
         distance = hypot(distance, (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit);
     }
-    if (m->is_private && m->scale > 0) {
+    const tacet_law *law = tacet_manifest_law(m);
+    if (m->is_private && law != NULL && law->pure) {
         return m->eps * fmax(distance * (1 + 1e-12), 1);
     }
-    if (!m->is_private || tacet_gdp_mu(&mu, m->eps, m->delta, NULL) != TACET_OK) {
+    if (!m->is_private || law == NULL || law->density != TACET_DENSITY_NORMAL || tacet_gdp_mu(&mu, m->eps, m->delta, NULL) != TACET_OK) {
         return NAN;
     }
     return distance <= 1                                                                  ? m->eps
@@ -180,11 +178,11 @@ static double sigma_of_laplace(const tacet_curate_settings *s, const tacet_manif
     double gaussian = 0;
     double laplace = 0;
     if (s->mechanism != TACET_CURATE_GAUSSIAN || s->seeded ||
-        tacet_calibrate_gaussian(&gaussian, s->eps, s->delta, 1, NULL) != TACET_OK ||
-        tacet_calibrate_laplace(&laplace, s->eps, 1, NULL) != TACET_OK) {
+        tacet_mechanism_scale_for(&gaussian, TACET_MECHANISM_GAUSSIAN, s->eps, s->delta, 1, m->dims, NULL) != TACET_OK ||
+        tacet_mechanism_scale_for(&laplace, TACET_MECHANISM_KNORM, s->eps, 0, 1, m->dims, NULL) != TACET_OK) {
         return NAN;
     }
-    const double ratio = tacet__laplace_sd(laplace, m->dims) / gaussian;
+    const double ratio = tacet_curate_law(TACET_CURATE_LAPLACE)->spread(laplace, m->dims) / gaussian;
     return ratio < 1 ? ratio * m->sigma : NAN;
 }
 

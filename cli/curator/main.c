@@ -23,7 +23,7 @@ static const cli_command COMMANDS[] = {
             "Values outside the bounds are clipped, silently: how many were is a fact about the records.\n\n"
             "Mechanism 'gaussian' (default) adds exact rounded Gaussian noise to every coordinate. 'laplace' adds to "
             "each record one exact rounded vector with density proportional to exp(-eps |v|): pure eps, without delta, "
-            "and less noise up to about twelve columns; a change k times as large then costs k times eps. 'projection' "
+            "and less noise up to about twelve columns; a change k times as large, k above 1, then costs k times eps. 'projection' "
             "first projects to --dims coordinates with a public random matrix. 'published' is the mechanism of "
             "Kharkovskii, Dai and Low (2020), which is NOT differentially private (src/outsourced/README.md) and "
             "is refused unless "

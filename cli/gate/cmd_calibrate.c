@@ -3,13 +3,13 @@
  */
 #include "gate/commands.h"
 
-#include "dp/open/laplace.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/law.h>
 #include <tacet/dp/stream.h>
 
 /* NaN (or 0, or NULL) where an option was not given: the parser accepts finite numbers only. */
@@ -93,7 +93,7 @@ static tacet_status laplace(json_t *out, options *o, tacet_error *err) {
         put(out, "eps", o->eps);
         put(out, "sensitivity", o->sensitivity);
         (void)json_object_set_new(out, "dims", json_integer((json_int_t)o->dims));
-        put(out, "sd", tacet__laplace_sd(o->scale, o->dims));
+        put(out, "sd", tacet_law_find("k-norm")->spread(o->scale, o->dims));
         put(out, "mu", mu);
         put(out, "rho", rho);
     }

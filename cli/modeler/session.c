@@ -264,7 +264,7 @@ static tacet_status make_policy(run *r, tacet_policy **out, tacet_error *err) {
     settings.n = r->m->rows;
     settings.low = r->low;
     settings.high = r->high;
-    settings.law = r->m->scale > 0 ? TACET_CLOUD_LAPLACE : TACET_CLOUD_GAUSSIAN;
+    settings.law = tacet_manifest_law(r->m);
     settings.scale = r->m->scale > 0 ? r->m->scale : r->m->sigma;
     settings.kernel = &kernel;
     settings.noise_var = r->noise_var;
@@ -345,8 +345,7 @@ static tacet_status prepare(run *r, tacet_error *err) {
     for (size_t i = 0; i < m->dims; i++) {
         r->lengthscales[i] = r->s->lengthscale;
     }
-    const bool same_space = strcmp(m->mechanism, "gaussian") == 0 || strcmp(m->mechanism, "laplace") == 0;
-    if (same_space && m->column_count == m->dims) {
+    if (!tacet_manifest_projects(m) && m->column_count == m->dims) {
         for (size_t i = 0; i < m->dims; i++) {
             r->high[i] = (m->columns[i].hi - m->columns[i].lo) / 2 / m->columns[i].unit;
             r->low[i] = -r->high[i];

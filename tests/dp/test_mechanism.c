@@ -400,7 +400,7 @@ static void refusals(void **state) {
         }
     }
     assert_status(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 1, 1, NULL), TACET_INVALID);
-    assert_status(tacet_mechanism_create(&m, (tacet_mechanism_kind)5, bound, &REPLACE, 1, 1e-5, NULL), TACET_INVALID);
+    assert_status(tacet_mechanism_create(&m, (tacet_mechanism_kind)6, bound, &REPLACE, 1, 1e-5, NULL), TACET_INVALID);
     assert_status(tacet_mechanism_create(&m, (tacet_mechanism_kind)-1, bound, &REPLACE, 1, 1e-5, NULL), TACET_INVALID);
     /* too wide a box for so small a move */
     const tacet_neighbours tiny = {TACET_RELATION_MOVE, 1e-40};

@@ -14,7 +14,7 @@ typedef struct fixture {
     tacet_modeler_settings settings;
 } fixture;
 
-static void fill(fixture *f, size_t d, size_t n, tacet_cloud_law law, double scale) {
+static void fill(fixture *f, size_t d, size_t n, const tacet_law *law, double scale) {
     memset(f, 0, sizeof *f);
     for (size_t a = 0; a < 3; a++) {
         f->low[a] = -1 - (double)a;
@@ -54,7 +54,7 @@ static double noise_density(const fixture *f, const double *z, const double *x) 
         r2 += (z[a] - x[a]) * (z[a] - x[a]);
     }
     const double s = f->settings.scale;
-    return f->settings.law == TACET_CLOUD_LAPLACE ? exp(-sqrt(r2) / s) : exp(-0.5 * r2 / (s * s));
+    return f->settings.law->density == TACET_DENSITY_EUCLIDEAN ? exp(-sqrt(r2) / s) : exp(-0.5 * r2 / (s * s));
 }
 
 /* E[g(x) | z_i] and E[x_0 | z_i] (units of lengthscales from the low corner) by a midpoint sum over the box. */
@@ -97,7 +97,7 @@ static void fine_nodes(const tacet__rows *rows, double *A) {
     }
 }
 
-static void rows_case(size_t d, tacet_cloud_law law, double scale, double tolerance) {
+static void rows_case(size_t d, const tacet_law *law, double scale, double tolerance) {
     fixture f;
     fill(&f, d, 6, law, scale);
     /* Inside, near an edge, on a corner, and beyond the box. */
@@ -145,19 +145,19 @@ static void rows_case(size_t d, tacet_cloud_law law, double scale, double tolera
 
 static void test_rows(void **state) {
     (void)state;
-    rows_case(1, TACET_CLOUD_GAUSSIAN, 0.9, 5e-3);
-    rows_case(2, TACET_CLOUD_GAUSSIAN, 0.9, 1e-2);
-    rows_case(3, TACET_CLOUD_GAUSSIAN, 0.9, 2e-2);
+    rows_case(1, tacet_law_find("gaussian"), 0.9, 5e-3);
+    rows_case(2, tacet_law_find("gaussian"), 0.9, 1e-2);
+    rows_case(3, tacet_law_find("gaussian"), 0.9, 2e-2);
     /* The mixture of six Gaussians stands in for the Laplace law. */
-    rows_case(1, TACET_CLOUD_LAPLACE, 0.6, 2e-2);
-    rows_case(2, TACET_CLOUD_LAPLACE, 0.6, 2e-2);
+    rows_case(1, tacet_law_find("k-norm"), 0.6, 2e-2);
+    rows_case(2, tacet_law_find("k-norm"), 0.6, 2e-2);
 }
 
 /* Refinement reproduces cubics exactly and a smooth function closely. */
 static void test_refine(void **state) {
     (void)state;
     fixture f;
-    fill(&f, 2, 1, TACET_CLOUD_GAUSSIAN, 0.3);
+    fill(&f, 2, 1, tacet_law_find("gaussian"), 0.3);
     tacet__rows rows;
     assert_ok(tacet__rows_init(&rows, &f.settings, NULL));
     assert_true(rows.fine > rows.coarse);
@@ -187,7 +187,7 @@ static void test_chain_posterior(void **state) {
     enum { M = 400 };
     const size_t keep = test_slow() ? 5000 : 300000;
     fixture f;
-    fill(&f, 1, 2, TACET_CLOUD_GAUSSIAN, 1.2);
+    fill(&f, 1, 2, tacet_law_find("gaussian"), 1.2);
     f.rows[0] = 1.4;
     f.rows[1] = 2;
     f.settings.chains = 1;
@@ -264,7 +264,7 @@ static void test_chain_posterior(void **state) {
 static void test_slack(void **state) {
     (void)state;
     fixture f;
-    fill(&f, 1, 2, TACET_CLOUD_GAUSSIAN, 1.2);
+    fill(&f, 1, 2, tacet_law_find("gaussian"), 1.2);
     f.settings.noise_var = 0.01;
     tacet__chains chains;
     assert_ok(tacet__chains_init(&chains, &f.settings, 0.09, NULL));
@@ -328,7 +328,7 @@ static void dense_gp(const tacet__chains *chains, size_t p, const double *x, dou
 
 static void field_case(size_t d) {
     fixture f;
-    fill(&f, d, 6, TACET_CLOUD_GAUSSIAN, 0.8);
+    fill(&f, d, 6, tacet_law_find("gaussian"), 0.8);
     tacet_simrng rng;
     tacet_simrng_init(&rng, 9, d);
     for (size_t i = 0; i < 6 * d; i++) {

@@ -77,7 +77,7 @@ static void test_conformance_latent(void **state) {
     const conformance_problem problem = {
         .create = create, .create_foreign = create_foreign, .value = value, .user = &f, .rounds = ROUNDS};
     test_policy_conformance(&problem);
-    f.settings.law = TACET_CLOUD_LAPLACE;
+    f.settings.law = tacet_law_find("k-norm");
     test_policy_conformance(&problem);
 }
 
@@ -105,7 +105,7 @@ static void test_eiv_law(void **state) {
     for (int k = 0; k < 3; k++) {
         tacet_policy *policy = NULL;
         tacet_recommendation recommendation;
-        f.settings.law = k == 0 ? TACET_CLOUD_LAPLACE : TACET_CLOUD_GAUSSIAN;
+        f.settings.law = tacet_law_find(k == 0 ? "k-norm" : "gaussian");
         f.settings.scale = k == 1 ? 0.8 * sqrt(3) : 0.8;
         assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
         for (size_t t = 0; t < ROUNDS; t++) {
@@ -201,7 +201,9 @@ static void test_bad_settings(void **state) {
         REFUSED(s.kappa = -1, TACET_INVALID);
         REFUSED(s.chains = 0, TACET_INVALID);
         REFUSED(s.candidates = 0, TACET_INVALID);
-        REFUSED(s.law = (tacet_cloud_law)7, TACET_INVALID);
+        REFUSED(s.law = tacet_law_find("laplace"), TACET_INVALID);
+        REFUSED(s.law = tacet_law_find("exponential"), TACET_INVALID);
+        REFUSED((s.law = NULL, s.scale = 1), TACET_INVALID);
         f.high[1] = f.low[1];
         REFUSED((void)0, TACET_INVALID);
         f.high[1] = SIDE - 1;

@@ -9,6 +9,7 @@
 #ifndef TACET_DP_MECHANISM_H
 #define TACET_DP_MECHANISM_H
 
+#include <tacet/dp/open/law.h>
 #include <tacet/dp/open/release.h>
 #include <tacet/dp/bound.h>
 #include <tacet/dp/ledger.h>
@@ -19,7 +20,7 @@ extern "C" {
 #endif
 
 typedef enum tacet_mechanism_kind {
-    TACET_MECHANISM_GAUSSIAN,         /* (eps, delta): rounded Gaussian noise on each number */
+    TACET_MECHANISM_GAUSSIAN = 1,     /* (eps, delta): rounded Gaussian noise on each number */
     TACET_MECHANISM_LAPLACE,          /* eps: rounded Laplace noise on each number, L1 sensitivity */
     TACET_MECHANISM_KNORM,            /* eps: one vector with density exp(-|v|_2/theta), L2 sensitivity */
     TACET_MECHANISM_PERMUTE_AND_FLIP, /* eps: the number of a candidate with a high score */
@@ -28,8 +29,15 @@ typedef enum tacet_mechanism_kind {
 
 typedef struct tacet_mechanism tacet_mechanism;
 
-/* delta is used by GAUSSIAN only. The bound must outlive the mechanism. Choices take scores: their neighbours are
- * REPLACE, their sensitivity the largest change of one coordinate. INVALID: eps, delta, neighbours; a bound so wide
+/* The scale of the noise for `count` numbers of this sensitivity (L1 for LAPLACE, L2 otherwise), rounded to the private
+ * side. INVALID: eps, delta, sensitivity; a kind that does not exist or adds no noise. */
+TACET_API tacet_status tacet_mechanism_scale_for(double *out, tacet_mechanism_kind kind, double eps, double delta,
+                                                 double sensitivity, size_t count, tacet_error *err);
+/* The mechanism of a law (tacet/dp/open/law.h). INVALID: none has it. */
+TACET_API tacet_status tacet_mechanism_of_law(tacet_mechanism_kind *out, const tacet_law *law, tacet_error *err);
+
+/* delta is used by GAUSSIAN only; those whose law is pure take no notice of it. The bound must outlive the mechanism.
+ * Choices take scores: their neighbours are REPLACE, their sensitivity the largest change of one coordinate. INVALID: eps, delta, neighbours; a bound so wide
  * against its sensitivity that grid numbers do not fit a double. NO_MEMORY. */
 TACET_API tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mechanism_kind kind,
                                               const tacet_bound *bound, const tacet_neighbours *neighbours, double eps,

@@ -1,9 +1,9 @@
-/* mechanism.c - calibrated recipes: which noise, how much, on which grid; and one draw of each.
- * Ring: gate. In: tacet_bounded. Out: numbers for tacet_release. Source: Balle, Wang 2018 (Gaussian); Dwork et al. 2006
- * (Laplace); Hardt, Talwar 2010 (K-norm); McSherry, Talwar 2007 and McKenna, Sheldon 2020 (choices). Differs: numbers
+/* mechanism.c - calibrated recipes: how much noise, on which grid; and one draw of each. Which noise, and at what price,
+ * is said by the mechanism's own file (table.h).
+ * Ring: gate. In: tacet_bounded. Out: numbers for tacet_release. Source: that of each mechanism. Differs: numbers
  * are rounded to a public grid before the noise, which is drawn exactly on that grid, and the rounding is charged
  * (src/dp/bounding.md). Cost: calibration once per mechanism; a draw is one pass. */
-#include "dp/mechanisms/mechanism_internal.h"
+#include "dp/mechanisms/table.h"
 
 #include <tacet/dp/calibrate.h>
 
@@ -22,52 +22,34 @@
 enum { SCORE_BITS = 16, GRID_BITS_MOST = 40 };
 static const double WIDEST = 0x1p51; /* grid steps: numbers and noise then add up exactly in a double */
 
-const char *tacet__mechanism_name(tacet_mechanism_kind kind) {
-    static const char *const NAMES[] = {"gaussian", "laplace", "k-norm", "permute-and-flip", "exponential"};
-    return NAMES[kind];
-}
-
-bool tacet__mechanism_chooses(const tacet_mechanism *m) {
-    return m->kind == TACET_MECHANISM_PERMUTE_AND_FLIP || m->kind == TACET_MECHANISM_EXPONENTIAL;
-}
-
 /* Bits of the scale below the point. Rounding `terms` numbers (or, in L2, their root) then costs about 2^-20 of it. */
 static unsigned grid_bits(double terms) {
     const double bits = DRAW_GRID_BITS + ceil(log2(terms));
     return bits < GRID_BITS_MOST ? (unsigned)bits : (unsigned)GRID_BITS_MOST;
 }
 
-/* Scale of the noise for a sensitivity. */
-static tacet_status scale_for(tacet_mechanism *m, double *scale, double l2, double l1, tacet_error *err) {
-    if (m->kind == TACET_MECHANISM_GAUSSIAN) {
-        return tacet_calibrate_gaussian(scale, m->eps, m->delta, l2, err);
-    }
-    return tacet_calibrate_laplace(scale, m->eps, m->kind == TACET_MECHANISM_LAPLACE ? l1 : l2, err);
-}
-
 static tacet_status calibrate_noise(tacet_mechanism *m, const tacet_neighbours *neighbours, tacet_error *err) {
-    const double count = (double)m->bound->count;
+    const tacet__kind *kind = m->kind;
+    const double count = (double)m->count;
     double l2 = 0.0, l1 = 0.0, scale = 0.0;
     tacet_status s = tacet_bound_sensitivity(m->bound, &l2, &l1, neighbours, err);
     if (s == TACET_OK) {
-        s = scale_for(m, &scale, l2, l1, err);
+        s = kind->scale(&scale, m->eps, m->delta, kind->by_l1 ? l1 : l2, m->count, err);
     }
     if (s != TACET_OK) {
         return s;
     }
     /* The grid from the noise that unrounded numbers would need; then the noise that rounding to it needs. */
-    m->grid_exponent = tacet__grid_exponent(scale, grid_bits(m->kind == TACET_MECHANISM_LAPLACE ? count : sqrt(count)));
-    tacet__round_sensitivity(&l2, &l1, m->bound->count, m->grid_exponent);
-    s = scale_for(m, &m->scale, l2, l1, err);
+    m->grid_exponent = tacet__grid_exponent(scale, grid_bits(kind->by_l1 ? count : sqrt(count)));
+    tacet__round_sensitivity(&l2, &l1, m->count, m->grid_exponent);
+    m->sensitivity = kind->by_l1 ? l1 : l2;
+    s = kind->scale(&m->scale, m->eps, m->delta, m->sensitivity, m->count, err);
     if (s != TACET_OK) {
         return s;
     }
-    m->sensitivity = m->kind == TACET_MECHANISM_LAPLACE ? l1 : l2;
-    if (m->kind == TACET_MECHANISM_GAUSSIAN) {
+    m->error_sd = kind->law->spread(m->scale, m->count);
+    if (kind->law->density == TACET_DENSITY_NORMAL) {
         m->mu = nextafter(m->sensitivity / m->scale, INFINITY);
-        m->error_sd = m->scale;
-    } else {
-        m->error_sd = m->scale * (m->kind == TACET_MECHANISM_LAPLACE ? sqrt(2.0) : sqrt(count + 1.0));
     }
     return TACET_OK;
 }
@@ -87,21 +69,47 @@ static tacet_status calibrate_choice(tacet_mechanism *m, const tacet_neighbours 
     return TACET_OK;
 }
 
+bool tacet__mechanism_chooses(const tacet_mechanism *m) {
+    return m->kind->choose != NULL;
+}
+
+tacet_status tacet_mechanism_scale_for(double *out, tacet_mechanism_kind kind, double eps, double delta,
+                                       double sensitivity, size_t count, tacet_error *err) {
+    const tacet__kind *known = tacet__kind_of(kind);
+    *out = 0.0;
+    return known == NULL          ? tacet__fail(err, TACET_INVALID, "no such mechanism")
+           : known->scale == NULL ? tacet__fail(err, TACET_INVALID, "a choice adds no noise: it has no scale")
+                                  : known->scale(out, eps, delta, sensitivity, count, err);
+}
+
+tacet_status tacet_mechanism_of_law(tacet_mechanism_kind *out, const tacet_law *law, tacet_error *err) {
+    const tacet__kind *known = NULL;
+    for (size_t i = 0; (known = tacet__kind_at(i)) != NULL; i++) {
+        if (known->law == law) {
+            *out = known->kind;
+            return TACET_OK;
+        }
+    }
+    return tacet__fail(err, TACET_INVALID, "no mechanism has this law");
+}
+
 tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mechanism_kind kind, const tacet_bound *bound,
                                     const tacet_neighbours *neighbours, double eps, double delta, tacet_error *err) {
     *out = NULL;
-    if (!((int)kind >= TACET_MECHANISM_GAUSSIAN && (int)kind <= TACET_MECHANISM_EXPONENTIAL)) {
+    const tacet__kind *known = tacet__kind_of(kind);
+    if (known == NULL) {
         return tacet__fail(err, TACET_INVALID, "no such mechanism");
     }
     tacet_mechanism *m = TACET__ZALLOC(tacet_mechanism, 1);
     if (m == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a mechanism");
     }
-    m->kind = kind;
+    m->kind = known;
     m->bound = bound;
+    m->count = bound->count;
     m->neighbours = *neighbours;
     m->eps = eps;
-    m->delta = kind == TACET_MECHANISM_GAUSSIAN ? delta : 0.0;
+    m->delta = known->law->pure ? 0.0 : delta;
     tacet_status s =
         tacet__mechanism_chooses(m) ? calibrate_choice(m, neighbours, err) : calibrate_noise(m, neighbours, err);
     if (s == TACET_OK && !(ldexp(bound->radius, -m->grid_exponent) <= WIDEST)) {
@@ -145,9 +153,7 @@ static tacet_status draw_choice(const tacet_mechanism *m, tacet_noise *noise, do
     for (size_t i = 0; i < count; i++) {
         scores[i] = (int64_t)round(ldexp(value->values[i], -m->grid_exponent));
     }
-    s = m->kind == TACET_MECHANISM_EXPONENTIAL
-            ? tacet__exponential_mechanism(noise, &chosen, scores, count, m->eps, m->score_steps, err)
-            : tacet__permute_and_flip(noise, &chosen, scratch, scores, count, m->eps, m->score_steps, err);
+    s = m->kind->choose(m, noise, &chosen, scratch, scores, err);
     out[0] = (double)chosen;
 done:
     if (scores != NULL) {
@@ -186,23 +192,9 @@ static void add_box_on_grid(double *out, const double *raw, size_t rows, const t
     }
 }
 
-/* Noise for `rows` rows, each a vector of the bound's length. */
-static tacet_status draw_noise(const tacet_mechanism *m, tacet_noise *noise, double *out, size_t rows,
-                               tacet_error *err) {
-    const size_t count = m->bound->count;
-    switch (m->kind) {
-    case TACET_MECHANISM_GAUSSIAN:
-        return tacet__draw_gaussian(noise, out, rows * count, m->scale, m->grid_exponent, err);
-    case TACET_MECHANISM_LAPLACE:
-        return tacet__draw_laplace(noise, out, rows * count, m->scale, m->grid_exponent, err);
-    default: /* K-norm: choices draw no noise */
-        return tacet__draw_knorm_rows(noise, out, rows, count, m->scale, m->grid_exponent, err);
-    }
-}
-
 tacet_status tacet__mechanism_draw_box(const tacet_mechanism *m, tacet_noise *noise, double *out, const double *raw,
                                        size_t rows, tacet_error *err) {
-    const tacet_status s = draw_noise(m, noise, out, rows, err);
+    const tacet_status s = m->kind->noise(m, noise, out, rows, err);
     if (s == TACET_OK) {
         add_box_on_grid(out, raw, rows, m->bound, m->grid_exponent);
     }
@@ -217,7 +209,7 @@ tacet_status tacet__mechanism_draw(const tacet_mechanism *m, tacet_noise *noise,
     if (tacet__mechanism_chooses(m)) {
         return draw_choice(m, noise, out, value, err);
     }
-    const tacet_status s = draw_noise(m, noise, out, 1, err);
+    const tacet_status s = m->kind->noise(m, noise, out, 1, err);
     if (s == TACET_OK) {
         add_on_grid(out, value->values, m->bound->count, m->grid_exponent);
     }
@@ -229,17 +221,8 @@ void tacet__mechanism_charge(const tacet_mechanism *m, tacet_charge *charge, cha
     char of_records[40] = "";
     static const char *const RELATIONS[] = {"replace", "remove", "move"};
     tacet_charge_init(charge);
-    charge->mechanism = tacet__mechanism_name(m->kind);
-    if (m->kind == TACET_MECHANISM_GAUSSIAN) {
-        tacet_charge_gaussian(charge, m->mu, m->eps, m->delta);
-    } else {
-        tacet_charge_pure(charge, m->eps);
-        if (m->kind == TACET_MECHANISM_EXPONENTIAL) {
-            double rho = charge->rho;
-            (void)tacet_zcdp_from_range(&rho, m->eps, NULL); /* eps was checked when the mechanism was made */
-            charge->rho = fmin(charge->rho, rho);
-        }
-    }
+    charge->mechanism = m->kind->law->name;
+    m->kind->charge(m, charge);
     if (records > 0) {
         (void)snprintf(of_records, sizeof of_records, ",\"records\":%zu", records);
     }
@@ -254,7 +237,7 @@ void tacet__mechanism_charge(const tacet_mechanism *m, tacet_charge *charge, cha
 
 void tacet__mechanism_receipt(const tacet_mechanism *m, tacet_receipt *receipt, size_t rows) {
     *receipt = (tacet_receipt){0};
-    (void)snprintf(receipt->mechanism, sizeof receipt->mechanism, "%s", tacet__mechanism_name(m->kind));
+    (void)snprintf(receipt->mechanism, sizeof receipt->mechanism, "%s", m->kind->law->name);
     receipt->eps = m->eps;
     receipt->delta = m->delta;
     receipt->mu = m->mu;

@@ -8,11 +8,12 @@
 enum { TACET__PARAMETERS_BYTES = 1024 };
 
 struct tacet_mechanism {
-    tacet_mechanism_kind kind;
+    const struct tacet__kind *kind;
     const tacet_bound *bound;
+    size_t count; /* of the bound: numbers, or candidates */
     tacet_neighbours neighbours;
     double eps, delta;
-    double mu;          /* GAUSSIAN */
+    double mu;          /* of Gaussian noise; 0 otherwise */
     double sensitivity; /* rounding included */
     double scale;       /* 0 for choices */
     double error_sd;    /* of one number; 0 for choices */
@@ -20,7 +21,6 @@ struct tacet_mechanism {
     uint64_t score_steps; /* choices: the sensitivity in steps of the grid */
 };
 
-const char *tacet__mechanism_name(tacet_mechanism_kind kind);
 bool tacet__mechanism_chooses(const tacet_mechanism *mechanism);
 /* The charge of `rows` rows in parallel; its parameters are written to the caller's `parameters`. `records` as in
  * tacet_ask. */

@@ -59,8 +59,9 @@ tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings
     if (s->kernel == NULL || s->rows == NULL || s->kernel->d != s->d || s->ld < s->d) {
         return tacet__fail(err, TACET_INVALID, "the modeler needs rows and a kernel of their dimension");
     }
-    if (!(s->scale >= 0 && isfinite(s->scale))) {
-        return tacet__fail(err, TACET_INVALID, "the scale of the release's noise is negative or not finite");
+    const tacet_status known = tacet__modeler_check_noise(s, err);
+    if (known != TACET_OK) {
+        return known;
     }
     eiv *m = TACET__ZALLOC(eiv, 1);
     if (m == NULL) {

@@ -61,10 +61,7 @@ static tacet_status check_release(const tacet_modeler_settings *s, tacet_error *
             }
         }
     }
-    if (!(s->scale >= 0 && isfinite(s->scale)) || (s->law != TACET_CLOUD_GAUSSIAN && s->law != TACET_CLOUD_LAPLACE)) {
-        return tacet__fail(err, TACET_INVALID, "the noise law of the release is not known or its scale is negative");
-    }
-    return TACET_OK;
+    return tacet__modeler_check_noise(s, err);
 }
 
 static tacet_status check(const tacet_modeler_settings *s, tacet_error *err) {
@@ -113,7 +110,7 @@ static uint64_t fingerprint(const tacet__rows *rows, const tacet_modeler_setting
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     const double reals[] = {s->scale, s->kernel->signal_var, s->noise_var, s->mean, s->explore, s->kappa};
     const uint64_t whole[] = {s->d,     s->n,    s->horizon,       s->chains,       s->candidates,
-                              s->moves, s->seed, (uint64_t)s->law, s->initial_count};
+                              s->moves, s->seed, (uint64_t)tacet__modeler_density(s), s->initial_count};
     hash_bytes(&h, reals, sizeof reals);
     hash_bytes(&h, whole, sizeof whole);
     hash_bytes(&h, rows->z, rows->d * rows->n * sizeof *rows->z);

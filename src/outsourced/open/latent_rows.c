@@ -7,6 +7,7 @@
  * is smooth on the scale of the noise; each row then reads it by cubic interpolation.
  * Cost: O(components * grid^(d+1)) plus 4^d per row; nothing grows with the product of rows and grid. */
 #include "outsourced/open/latent_state.h"
+#include "outsourced/open/modeler_internal.h"
 
 #include "core/fail.h"
 #include "gp/linalg.h"
@@ -345,9 +346,10 @@ tacet_status tacet__rows_init(tacet__rows *rows, const tacet_modeler_settings *s
     memset(rows, 0, sizeof *rows);
     rows->d = s->d;
     rows->n = s->n;
-    rows->components = s->law == TACET_CLOUD_LAPLACE ? TACET__CLOUDS : 1;
+    const bool euclidean = tacet__modeler_density(s) == TACET_DENSITY_EUCLIDEAN; /* else normal, or none: checked */
+    rows->components = euclidean ? TACET__CLOUDS : 1;
     double variance[TACET__CLOUDS] = {1};
-    if (s->law == TACET_CLOUD_LAPLACE) {
+    if (euclidean) {
         gamma_bins(variance, TACET__CLOUDS, ((double)s->d + 1) / 2);
         for (size_t c = 0; c < TACET__CLOUDS; c++) {
             variance[c] *= 2;

@@ -2,7 +2,6 @@
 #include <tacet/outsourced/open/modeler.h>
 
 #include "core/fail.h"
-#include "dp/open/laplace.h"
 #include "outsourced/open/modeler_internal.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@ enum { GRID_DIMENSIONS = 3 };
 void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
     memset(s, 0, sizeof *s);
     s->method = TACET_MODELER_AUTO;
-    s->law = TACET_CLOUD_GAUSSIAN;
+    s->law = tacet_law_find("gaussian");
     s->noise_var = 1e-5;
     s->horizon = 50;
     s->chains = 24;
@@ -29,8 +28,31 @@ void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
     s->beta_scale = 1;
 }
 
+tacet_density tacet__modeler_density(const tacet_modeler_settings *s) {
+    return s->law != NULL ? s->law->density : TACET_DENSITY_NONE;
+}
+
+tacet_status tacet__modeler_check_noise(const tacet_modeler_settings *s, tacet_error *err) {
+    if (!(s->scale >= 0 && isfinite(s->scale))) {
+        return tacet__fail(err, TACET_INVALID, "the scale of the release's noise is negative or not finite");
+    }
+    switch (tacet__modeler_density(s)) {
+    case TACET_DENSITY_NORMAL:
+    case TACET_DENSITY_EUCLIDEAN:
+        return TACET_OK;
+    case TACET_DENSITY_NONE:
+        if (s->law == NULL && s->scale == 0) {
+            return TACET_OK;
+        }
+        break;
+    case TACET_DENSITY_LAPLACE:
+        break;
+    }
+    return tacet__fail(err, TACET_INVALID, "the modelers do not know this law of noise");
+}
+
 double tacet__modeler_sd(const tacet_modeler_settings *s) {
-    return s->law == TACET_CLOUD_LAPLACE ? tacet__laplace_sd(s->scale, s->d) : s->scale;
+    return s->law != NULL ? s->law->spread(s->scale, s->d) : 0;
 }
 
 void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings *s) {

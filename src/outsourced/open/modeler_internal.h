@@ -8,6 +8,10 @@ tacet_status tacet__modeler_latent(tacet_policy **out, const tacet_modeler_setti
 tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err);
 /* The release's guarantee, or that there is none. */
 void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings *settings);
+/* INVALID: a law that no modeler knows, or a scale that is none. */
+tacet_status tacet__modeler_check_noise(const tacet_modeler_settings *settings, tacet_error *err);
+/* Of the release's noise; NONE: there is none. */
+tacet_density tacet__modeler_density(const tacet_modeler_settings *settings);
 /* Standard deviation of the noise per coordinate. */
 double tacet__modeler_sd(const tacet_modeler_settings *settings);
 

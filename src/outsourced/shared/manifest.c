@@ -3,9 +3,9 @@
 #include <tacet/outsourced/shared/manifest.h>
 
 #include "core/fail.h"
-#include "dp/open/laplace.h"
 #include "core/memory.h"
 #include "core/json_text.h"
+#include "outsourced/shared/form.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,8 +46,30 @@ static void six_digits(char out[DIGITS], double x, bool up) {
     }
 }
 
-static bool is_laplace(const tacet_manifest *m) {
-    return strcmp(m->mechanism, "laplace") == 0;
+const tacet_law *tacet_manifest_law(const tacet_manifest *m) {
+    const tacet__form *form = tacet__form_find(m->mechanism);
+    return form != NULL ? form->law : NULL;
+}
+
+bool tacet_manifest_projects(const tacet_manifest *m) {
+    const tacet__form *form = tacet__form_find(m->mechanism);
+    return form == NULL || form->projects;
+}
+
+/* Whether the law is stated by a scale, besides the standard deviation. */
+static bool has_scale(const tacet_manifest *m) {
+    const tacet_law *law = tacet_manifest_law(m);
+    return law != NULL && law->density == TACET_DENSITY_EUCLIDEAN;
+}
+
+static bool is_pure(const tacet_manifest *m) {
+    const tacet_law *law = tacet_manifest_law(m);
+    return law != NULL && law->pure;
+}
+
+/* A projection of the kind whose matrix is public, and in the manifest by its seed. */
+static bool has_matrix(const tacet_manifest *m) {
+    return tacet_manifest_projects(m) && tacet_manifest_law(m) != NULL;
 }
 
 char *tacet_manifest_protects(const tacet_manifest *m) {
@@ -61,7 +83,7 @@ char *tacet_manifest_protects(const tacet_manifest *m) {
     if (!m->is_private) {
         (void)snprintf(
             text, SENTENCE,
-            strcmp(m->mechanism, "published") == 0
+            tacet_manifest_law(m) == NULL
                 ? "Nothing is protected: whoever knows a few records can compute all the others from this release."
                 : "Nothing is protected: the noise was drawn from a seed, for tests only.");
         return text;
@@ -73,7 +95,7 @@ char *tacet_manifest_protects(const tacet_manifest *m) {
                          "Any change of one record that keeps the sum of (change / unit)^2 over its columns at or "
                          "below 1 is hidden by release.csv at eps = %s, delta = %s%s; for one column alone that is a "
                          "change of up to ",
-                         eps, delta, is_laplace(m) ? " (a change k times as large at k times this eps)" : "");
+                         eps, delta, is_pure(m) ? " (a change k times as large, k above 1, at k times this eps)" : "");
     for (size_t i = 0; i < m->column_count && at < SENTENCE; i++) {
         six_digits(unit, m->columns[i].unit, false);
         at += (size_t)snprintf(text + at, SENTENCE - at, "%s%s in %s",
@@ -123,7 +145,10 @@ static json_t *columns_json(const tacet_manifest *m) {
 tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_error *err) {
     static const char MADE_UP[] = "manifest: a name is not UTF-8, or a number is not finite";
     *out = NULL;
-    if (is_laplace(m) && !isfinite(m->scale)) {
+    if (tacet__form_find(m->mechanism) == NULL) {
+        return tacet__fail(err, TACET_INVALID, "manifest: the mechanism is none of %s", tacet__form_names);
+    }
+    if (has_scale(m) && !isfinite(m->scale)) {
         return tacet__fail(err, TACET_INVALID, "%s", MADE_UP);
     }
     char *protects = tacet_manifest_protects(m);
@@ -141,13 +166,13 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
     if (root != NULL && m->decimals >= 0) {
         (void)json_object_set_new(root, "decimals", json_integer(m->decimals));
     }
-    if (root != NULL && is_laplace(m)) {
+    if (root != NULL && has_scale(m)) {
         (void)json_object_set_new(root, "scale", json_real(m->scale));
     }
     if (root != NULL && !m->is_private) {
         (void)json_object_set_new(root, "stamp", json_string(TACET_MANIFEST_STAMP));
     }
-    if (root != NULL && strcmp(m->mechanism, "projection") == 0) {
+    if (root != NULL && has_matrix(m)) {
         (void)json_object_set_new(
             root, "projection",
             json_pack("{sI sf}", "seed", (json_int_t)m->projection_seed, "largest_singular_value", m->projection_norm));
@@ -252,20 +277,20 @@ static void read_outputs(reading *r, tacet_manifest *m, const json_t *root) {
 
 static void read_mechanism(reading *r, tacet_manifest *m, const json_t *root) {
     text_of(r, root, "mechanism", m->mechanism, sizeof m->mechanism);
-    const bool published = strcmp(m->mechanism, "published") == 0;
-    if (strcmp(m->mechanism, "gaussian") != 0 && strcmp(m->mechanism, "projection") != 0 && !is_laplace(m) &&
-        !published) {
-        complain(r, "mechanism", "is none of gaussian, laplace, projection, published");
+    const tacet__form *form = tacet__form_find(m->mechanism);
+    if (form == NULL) {
+        complain(r, "mechanism", "is none that this version knows");
+        return;
     }
     const json_t *is_private = json_object_get(root, "private");
     if (!json_is_boolean(is_private)) {
         complain(r, "private", "is missing or neither true nor false");
     }
     m->is_private = json_is_true(is_private);
-    if (published && m->is_private) {
+    if (form->law == NULL && m->is_private) {
         complain(r, "private", "is true for the published mechanism, which is not");
     }
-    if (strcmp(m->mechanism, "projection") == 0) {
+    if (has_matrix(m)) {
         const json_t *projection = json_object_get(root, "projection");
         m->projection_seed = count_of(r, projection, "seed", 0, INT64_MAX);
         m->projection_norm = real_of(r, projection, "largest_singular_value", 0);
@@ -273,17 +298,14 @@ static void read_mechanism(reading *r, tacet_manifest *m, const json_t *root) {
 }
 
 /* The law in one number, and the others as they follow from it. */
-static void read_laplace(reading *r, tacet_manifest *m, const json_t *root) {
+static void read_scale(reading *r, tacet_manifest *m, const json_t *root) {
     m->scale = real_of(r, root, "scale", 0);
-    const double sigma = tacet__laplace_sd(m->scale, m->dims);
+    const double sigma = tacet_manifest_law(m)->spread(m->scale, m->dims);
     if (!(m->scale > 0)) {
         complain(r, "scale", "is not above 0");
     }
     if (!(fabs(m->sigma - sigma) <= 1e-6 * sigma)) {
         complain(r, "sigma", "is not what scale and dims make it");
-    }
-    if (m->delta != 0) {
-        complain(r, "delta", "is not 0, as it is for laplace");
     }
 }
 
@@ -309,8 +331,11 @@ tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t
     out->decimals = json_object_get(root, "decimals") == NULL ? -1 : (int)count_of(&r, root, "decimals", 0, 17);
     out->rows = count_of(&r, root, "rows", 1, MOST_ROWS);
     out->dims = count_of(&r, root, "dims", 1, MOST_DIMS);
-    if (is_laplace(out)) {
-        read_laplace(&r, out, root);
+    if (r.status == TACET_OK && has_scale(out)) {
+        read_scale(&r, out, root);
+    }
+    if (r.status == TACET_OK && is_pure(out) && out->delta != 0) {
+        complain(&r, "delta", "is not 0, as it is for laplace");
     }
     out->queries = count_of(&r, root, "queries", 0, SIZE_MAX / 2);
     const json_t *receipt = json_object_get(root, "receipt");

@@ -8,9 +8,9 @@
 #include "core/decimal.h"
 #include "dp/open/entry.h"
 #include "core/fail.h"
-#include "dp/open/laplace.h"
 #include "gp/linalg.h"
 #include "core/memory.h"
+#include "outsourced/shared/form.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,9 +24,22 @@
 static const double ROUNDING = 1e-9;
 
 const char *tacet_curate_name(tacet_curate_mechanism mechanism) {
-    static const char *const NAMES[] = {"gaussian", "projection", "published", "laplace"};
-    const int kind = (int)mechanism;
-    return kind >= 0 && kind <= TACET_CURATE_LAPLACE ? NAMES[kind] : NULL;
+    const tacet__form *form = (int)mechanism >= 0 ? tacet__form_at((size_t)mechanism) : NULL;
+    return form != NULL ? form->name : NULL;
+}
+
+const tacet_law *tacet_curate_law(tacet_curate_mechanism mechanism) {
+    return tacet_curate_name(mechanism) != NULL ? tacet__form_at((size_t)mechanism)->law : NULL;
+}
+
+tacet_status tacet_curate_parse(tacet_curate_mechanism *out, const char *name, tacet_error *err) {
+    for (size_t i = 0; tacet__form_at(i) != NULL; i++) {
+        if (strcmp(tacet__form_at(i)->name, name) == 0) {
+            *out = (tacet_curate_mechanism)i;
+            return TACET_OK;
+        }
+    }
+    return tacet__fail(err, TACET_INVALID, "'%.40s' is none of %s", name, tacet__form_names);
 }
 
 void tacet_curate_defaults(tacet_curate_settings *settings) {
@@ -40,9 +53,14 @@ void tacet_curate_units(tacet_manifest_column *columns, size_t count, double rad
     }
 }
 
-/* Whether it has another number of coordinates than there are columns. */
-static bool projects(const tacet_curate_settings *s) {
-    return s->mechanism == TACET_CURATE_PROJECTION || s->mechanism == TACET_CURATE_PUBLISHED;
+/* Of settings that were checked. */
+static const tacet__form *form_of(const tacet_curate_settings *s) {
+    return tacet__form_at((size_t)s->mechanism);
+}
+
+static bool is_pure(const tacet_curate_settings *s) {
+    const tacet_law *law = form_of(s)->law;
+    return law != NULL && law->pure;
 }
 
 static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *err) {
@@ -68,20 +86,20 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
     if (tacet_curate_name(s->mechanism) == NULL) {
         return tacet__fail(err, TACET_INVALID, "no such mechanism");
     }
-    if (s->mechanism == TACET_CURATE_LAPLACE && s->delta != 0) {
-        return tacet__fail(err, TACET_INVALID, "the laplace mechanism has pure eps: its delta is 0, no other");
+    if (is_pure(s) && s->delta != 0) {
+        return tacet__fail(err, TACET_INVALID, "the %s mechanism has pure eps: its delta is 0, no other",
+                           form_of(s)->name);
     }
-    if (!(s->eps > 0) || !isfinite(s->eps) ||
-        (s->mechanism != TACET_CURATE_LAPLACE && !(s->delta > 0 && s->delta < 1))) {
+    if (!(s->eps > 0) || !isfinite(s->eps) || (!is_pure(s) && !(s->delta > 0 && s->delta < 1))) {
         return tacet__fail(err, TACET_INVALID, "eps must be above 0 and delta between 0 and 1");
     }
     if (!(s->budget_eps >= 0 && s->budget_eps < INFINITY) || !(s->budget_delta >= 0 && s->budget_delta < 1)) {
         return tacet__fail(err, TACET_INVALID, "a budget needs eps above 0 and delta between 0 and 1");
     }
-    if (projects(s) && (s->dims == 0 || s->dims > TACET_MANIFEST_COLUMNS)) {
+    if (form_of(s)->projects && (s->dims == 0 || s->dims > TACET_MANIFEST_COLUMNS)) {
         return tacet__fail(err, TACET_INVALID, "this mechanism needs 1 to %d dimensions", TACET_MANIFEST_COLUMNS);
     }
-    if (s->mechanism == TACET_CURATE_PUBLISHED && !s->accept_not_private) {
+    if (form_of(s)->law == NULL && !s->accept_not_private) {
         return tacet__fail(
             err, TACET_DENIED,
             "the published mechanism is not differentially private: whoever knows a few records reads all "
@@ -103,7 +121,7 @@ void tacet__curate_columns(tacet__curate *job) {
 static tacet_status prepare(tacet__curate *job, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     job->d = s->column_count;
-    job->dims = projects(s) ? s->dims : job->d;
+    job->dims = form_of(s)->projects ? s->dims : job->d;
     job->decimals = -1;
     tacet__curate_columns(job);
     tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
@@ -168,9 +186,9 @@ static int decimals_for(double scale) {
 /* The noise in the words of the manifest. */
 static void note_noise(tacet__curate *job, tacet_manifest *m) {
     const double scale = tacet_mechanism_scale(job->mechanism);
-    const bool laplace = job->settings->mechanism == TACET_CURATE_LAPLACE;
-    m->scale = laplace ? scale : 0;
-    m->sigma = laplace ? tacet__laplace_sd(scale, job->dims) : scale;
+    const tacet_law *law = form_of(job->settings)->law;
+    m->scale = law->density == TACET_DENSITY_EUCLIDEAN ? scale : 0;
+    m->sigma = law->spread(scale, job->dims);
     job->decimals = decimals_for(scale);
     m->decimals = job->decimals;
     m->grid = ldexp(1, tacet_mechanism_grid_exponent(job->mechanism));
@@ -182,11 +200,12 @@ static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_
     double *lower = TACET__ZALLOC(double, room);
     double *upper = TACET__ZALLOC(double, room);
     tacet_neighbours neighbours = {.relation = TACET_RELATION_MOVE, .move = 1};
-    const tacet_mechanism_kind kind =
-        s->mechanism == TACET_CURATE_LAPLACE ? TACET_MECHANISM_KNORM : TACET_MECHANISM_GAUSSIAN;
-    tacet_status status = TACET_OK;
-    if (lower == NULL || upper == NULL) {
+    tacet_mechanism_kind kind = 0;
+    tacet_status status = tacet_mechanism_of_law(&kind, form_of(s)->law, err);
+    if (status == TACET_OK && (lower == NULL || upper == NULL)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+    }
+    if (status != TACET_OK) {
         goto done;
     }
     /* A record is decimal text. Reading it rounds by up to 2^-53 of the number, for either record: much, where numbers
@@ -201,7 +220,7 @@ static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_
     }
     /* Scaling rounds twice, numbers of up to 2 upper: two records come closer or further apart by up to 2^-50 of it. */
     neighbours.move += 0x1p-49 * norm_of(upper, job->d);
-    if (s->mechanism == TACET_CURATE_PROJECTION) {
+    if (form_of(s)->projects) {
         status = project_box(job, m, lower, upper, err);
         neighbours.move *= m->projection_norm;
         /* and a product of d terms rounds to d + 1 parts in 2^53 of the sum of their sizes, for either record */
@@ -226,7 +245,7 @@ static tacet_status budget(double *eps, const tacet_curate_settings *s, tacet_er
     if (s->budget_eps > 0 || !s->outputs_private) {
         return TACET_OK;
     }
-    if (s->mechanism == TACET_CURATE_LAPLACE) {
+    if (is_pure(s)) {
         *eps = (s->eps + s->outputs.eps) * (1 + ROUNDING);
         return TACET_OK;
     }
@@ -245,14 +264,14 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     tacet_ledger_settings settings;
     tacet_ledger_settings_defaults(&settings);
     settings.delta = s->budget_delta > 0 ? s->budget_delta : s->delta;
-    if (s->mechanism == TACET_CURATE_LAPLACE) {
+    if (is_pure(s)) {
         /* Pure charges add up. As Gaussian curves they would cost several times their eps, and a delta. */
         settings.accounting = TACET_ACCOUNTING_BASIC;
     }
     /* A ledger that exists has its budget; another one is asked for on purpose only, and refused. */
     settings.use_stored = !(s->budget_eps > 0 || s->budget_delta > 0) && access(job->ledger, F_OK) == 0;
     /* The published projection is one uncovered disclosure itself. */
-    const uint64_t own = s->mechanism == TACET_CURATE_PUBLISHED ? 1 : 0;
+    const uint64_t own = form_of(s)->law == NULL ? 1 : 0;
     settings.uncovered_most = own + (s->outputs_private ? 0 : s->queries);
     tacet_status status = budget(&settings.eps, s, err);
     status = status != TACET_OK ? status : tacet_ledger_open(&job->book, job->ledger, &settings, err);
@@ -271,7 +290,7 @@ static void describe(tacet_manifest *m, const tacet__curate *job) {
     m->delta = s->delta;
     m->dims = job->dims;
     m->decimals = job->decimals;
-    m->is_private = s->mechanism != TACET_CURATE_PUBLISHED && !s->seeded;
+    m->is_private = form_of(s)->law != NULL && !s->seeded;
     m->outputs_private = s->outputs_private;
     m->outputs = s->outputs;
     m->queries = s->queries;
@@ -339,7 +358,7 @@ static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error 
     memcpy(m->columns, s->columns, job->d * sizeof *m->columns);
     m->column_count = job->d;
     status = tacet__curate_check(job, err);
-    if (status == TACET_OK && s->mechanism != TACET_CURATE_PUBLISHED) {
+    if (status == TACET_OK && form_of(s)->law != NULL) {
         status = make_mechanism(job, m, err);
     }
     return status != TACET_OK ? status : try_manifest(job, m, err);
@@ -364,8 +383,8 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     /* Before the ledger is asked: whether it has answered must not change meanwhile. */
     status = status != TACET_OK ? status : tacet__curate_hold(&job, err);
     if (status == TACET_OK) {
-        status = settings->mechanism == TACET_CURATE_PUBLISHED ? tacet__curate_published(&job, &receipt, err)
-                                                               : tacet__curate_draw(&job, &receipt, err);
+        status = form_of(settings)->law == NULL ? tacet__curate_published(&job, &receipt, err)
+                                                : tacet__curate_draw(&job, &receipt, err);
     }
     status = status != TACET_OK ? status : publish(&job, manifest, &receipt, err);
     drop(&job);

@@ -8,6 +8,7 @@
 #include "outsourced/trusted/curate_job.h"
 
 #include "core/fail.h"
+#include "outsourced/shared/form.h"
 #include "dp/ledger/beside.h"
 
 #include <errno.h>
@@ -82,7 +83,7 @@ static tacet_status relative(char out[TACET__PATH], const char *folder, const ch
 tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err) {
     struct stat st;
     char way[TACET__PATH];
-    const bool counts = !job->settings->seeded && job->settings->mechanism != TACET_CURATE_PUBLISHED;
+    const bool counts = !job->settings->seeded && tacet__form_at((size_t)job->settings->mechanism)->law != NULL;
     if (counts && tacet__beside(way, job->settings->data, ENDING, NULL) == TACET_OK) {
         tacet__beside_note(way, job->ledger);
     }
@@ -127,7 +128,8 @@ tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status
         return tacet__fail(err, status, "%s", why->message);
     }
     tacet_ledger_totals totals;
-    const bool curves = job->settings->mechanism == TACET_CURATE_LAPLACE &&
+    const tacet_law *law = tacet__form_at((size_t)job->settings->mechanism)->law;
+    const bool curves = law != NULL && law->pure &&
                         tacet_ledger_total(job->book, &totals, NULL) == TACET_OK &&
                         totals.accounting == TACET_ACCOUNTING_GAUSSIAN;
     return tacet__fail(

@@ -15,18 +15,13 @@
 #include <tacet/gp/kernel.h>
 #include <tacet/core/policy.h>
 #include <tacet/core/status.h>
+#include <tacet/dp/open/law.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef enum tacet_modeler_method { TACET_MODELER_AUTO, TACET_MODELER_LATENT, TACET_MODELER_EIV } tacet_modeler_method;
-
-/* The public law of the noise on a row, isotropic in the d coordinates of the release. */
-typedef enum tacet_cloud_law {
-    TACET_CLOUD_GAUSSIAN, /* scale = standard deviation per coordinate */
-    TACET_CLOUD_LAPLACE   /* density prop. exp(-|z - x|_2 / scale): the Euclidean K-norm mechanism, pure eps */
-} tacet_cloud_law;
 
 typedef struct tacet_modeler_settings {
     tacet_modeler_method method;
@@ -36,8 +31,8 @@ typedef struct tacet_modeler_settings {
     size_t d;
     size_t n;
     const double *low, *high; /* public box of the true inputs, d each, low < high; copied; latent only */
-    tacet_cloud_law law;
-    double scale; /* >= 0 */
+    const tacet_law *law; /* of the noise on a row, NORMAL or EUCLIDEAN; default gaussian; NULL: no noise, scale 0 */
+    double scale;         /* >= 0 */
     /* The model: f ~ GP(mean, kernel), y = f(x) + N(0, noise_var). Copied. */
     const tacet_kernel_spec *kernel;
     double noise_var; /* >= 0 */

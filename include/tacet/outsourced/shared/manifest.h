@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/core/status.h>
+#include <tacet/dp/open/law.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,6 +52,11 @@ TACET_API void tacet_manifest_clear(tacet_manifest *manifest); /* NULL is allowe
 TACET_API tacet_status tacet_manifest_encode(const tacet_manifest *manifest, char **out, tacet_error *err);
 /* PARSE names the field that is missing, of the wrong type or impossible. *out is cleared on failure. */
 TACET_API tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t length, tacet_error *err);
+
+/* The law of the noise on a row; NULL: no noise (published), or a mechanism that is not known. */
+TACET_API const tacet_law *tacet_manifest_law(const tacet_manifest *manifest);
+/* Whether the released coordinates are others than the columns; also where the mechanism is not known. */
+TACET_API bool tacet_manifest_projects(const tacet_manifest *manifest);
 
 /* What is protected, and what is not, in a sentence each; from malloc, NULL when out of memory. */
 TACET_API char *tacet_manifest_protects(const tacet_manifest *manifest);

@@ -51,6 +51,10 @@ typedef struct tacet_curate_settings {
 
 /* "gaussian", …, in the order of the enumeration; NULL beyond its end. */
 TACET_API const char *tacet_curate_name(tacet_curate_mechanism mechanism);
+/* INVALID names those there are. */
+TACET_API tacet_status tacet_curate_parse(tacet_curate_mechanism *out, const char *name, tacet_error *err);
+/* The law of its noise; NULL: PUBLISHED, which has none, or no such mechanism. */
+TACET_API const tacet_law *tacet_curate_law(tacet_curate_mechanism mechanism);
 TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
 /* Units for a radius: the box of the columns is scaled so that its corners have norm `radius`. Sets every unit. */
 TACET_API void tacet_curate_units(tacet_manifest_column *columns, size_t count, double radius);

@@ -1,0 +1,19 @@
+/* table.c - the list of mechanisms.
+ * Ring: gate. Source: none. Cost: a search among a handful. */
+#include "dp/mechanisms/table.h"
+
+static const tacet__kind *const KINDS[] = {&tacet__kind_gaussian, &tacet__kind_laplace, &tacet__kind_knorm,
+                                           &tacet__kind_permute_and_flip, &tacet__kind_exponential};
+
+const tacet__kind *tacet__kind_at(size_t i) {
+    return i < sizeof KINDS / sizeof *KINDS ? KINDS[i] : NULL;
+}
+
+const tacet__kind *tacet__kind_of(tacet_mechanism_kind kind) {
+    size_t i = 0;
+    const tacet__kind *k = NULL;
+    while ((k = tacet__kind_at(i)) != NULL && k->kind != kind) {
+        i++;
+    }
+    return k;
+}
