@@ -7,14 +7,12 @@
 #include "dp/noise/noise_state.h"
 #include "dp/noise/wide.h"
 
-enum { FRACTION_LIMBS = 8, EXTRA_LIMBS = 2 /* of the exponential: its error is multiplied by the whole part */ };
-
 uint64_t tacet__big_scale(uint64_t *x, size_t limbs, uint64_t factor, uint64_t add) {
     uint64_t carry = add;
     for (size_t i = 0; i < limbs; i++) {
         const u128 t = (u128)x[i] * factor + carry;
-        x[i] = (uint64_t)t;
-        carry = (uint64_t)(t >> 64);
+        x[i] = tacet__word_low(t);
+        carry = (uint64_t)(t >> WORD_BITS);
     }
     return carry;
 }
@@ -22,7 +20,7 @@ uint64_t tacet__big_scale(uint64_t *x, size_t limbs, uint64_t factor, uint64_t a
 void tacet__big_divide(uint64_t *x, size_t limbs, uint64_t divisor) {
     uint64_t rest = 0;
     for (size_t i = limbs; i-- > 0;) {
-        const u128 t = ((u128)rest << 64) | x[i];
+        const u128 t = ((u128)rest << WORD_BITS) | x[i];
         x[i] = (uint64_t)(t / divisor);
         rest = (uint64_t)(t % divisor);
     }
@@ -32,8 +30,8 @@ uint64_t tacet__big_add(uint64_t *x, size_t limbs, const uint64_t *y, size_t y_l
     uint64_t carry = 0;
     for (size_t i = 0; i < limbs; i++) {
         const u128 t = (u128)x[i] + (i < y_limbs ? y[i] : 0) + carry;
-        x[i] = (uint64_t)t;
-        carry = (uint64_t)(t >> 64);
+        x[i] = tacet__word_low(t);
+        carry = (uint64_t)(t >> WORD_BITS);
     }
     return carry;
 }
@@ -44,8 +42,8 @@ void tacet__big_multiply(uint64_t *out, const uint64_t *x, size_t x_limbs, const
         uint64_t carry = 0;
         for (size_t j = 0; j < y_limbs; j++) {
             const u128 t = (u128)x[i] * y[j] + out[i + j] + carry;
-            out[i + j] = (uint64_t)t;
-            carry = (uint64_t)(t >> 64);
+            out[i + j] = tacet__word_low(t);
+            carry = (uint64_t)(t >> WORD_BITS);
         }
         out[i + y_limbs] = carry;
     }
@@ -60,11 +58,12 @@ int tacet__big_compare(const uint64_t *x, const uint64_t *y, size_t limbs) {
     return 0;
 }
 
-/* low <= exp(a/b) 2^(64 f) <= high, in f + 1 limbs, by the Taylor series with every term rounded down. */
+/* low <= exp(a/b) 2^(WORD_BITS f) <= high, in f + 1 limbs, by the Taylor series with every term rounded down. */
 static void exp_bounds(uint64_t *low, uint64_t *high, size_t f, uint64_t a, uint64_t b) {
     uint64_t term[FRACTION_LIMBS + EXTRA_LIMBS + 1] = {0};
     static const uint64_t zero[FRACTION_LIMBS + EXTRA_LIMBS + 1];
-    const uint64_t slack = UINT64_C(1) << 24;
+    uint64_t slack[SLACK_BITS / WORD_BITS + 1] = {0};
+    slack[SLACK_BITS / WORD_BITS] = UINT64_C(1) << (SLACK_BITS % WORD_BITS);
     term[f] = 1;
     memset(low, 0, (f + 1) * sizeof *low);
     for (uint64_t i = 1; tacet__big_compare(term, zero, f + 1) != 0; i++) {
@@ -73,7 +72,7 @@ static void exp_bounds(uint64_t *low, uint64_t *high, size_t f, uint64_t a, uint
         tacet__big_divide(term, f + 1, b * i);
     }
     memcpy(high, low, (f + 1) * sizeof *high);
-    (void)tacet__big_add(high, f + 1, &slack, 1);
+    (void)tacet__big_add(high, f + 1, slack, SLACK_BITS / WORD_BITS + 1);
 }
 
 bool tacet__below_fraction(tacet_noise *noise, uint64_t c, uint64_t whole, uint64_t a, uint64_t b) {

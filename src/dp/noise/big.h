@@ -1,5 +1,5 @@
 /* big.h - the little multiple-precision arithmetic that the rare branches of the samplers need: whole numbers as arrays
- * of 64-bit limbs, least significant first, of a size the caller fixes.
+ * of limbs of WORD_BITS bits (wide.h), least significant first, of a size the caller fixes.
  * Ring: gate. */
 #ifndef TACET_SRC_DP_NOISE_BIG_H
 #define TACET_SRC_DP_NOISE_BIG_H

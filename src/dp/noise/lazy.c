@@ -34,9 +34,9 @@ tacet_status tacet__lazy_scale(lazy_scale *out, double scale, int grid_exponent,
         return tacet__fail(err, TACET_INVALID, "the grid 2^%d is too coarse: more than 2^%d times the noise scale",
                            grid_exponent, -LAZY_MIN_FINENESS);
     }
-    out->m = (uint64_t)ldexp(fraction, 53);
+    out->m = (uint64_t)ldexp(fraction, SCALE_BITS);
     /* value / grid = m 2^(fineness - 52) (n 2^50 + head + …) 2^-50 / unit; 62 <= shift <= 118. */
-    out->shift = (unsigned)(LAZY_HEAD_BITS + (int)unit_log2 + 52 - fineness);
+    out->shift = (unsigned)(LAZY_HEAD_BITS + (int)unit_log2 + SCALE_BITS - 1 - fineness);
     out->grid = ldexp(1, grid_exponent);
     return TACET_OK;
 }
@@ -82,7 +82,7 @@ double tacet__lazy_round(tacet_noise *noise, lazy *x, const lazy_scale *scale) {
         for (unsigned i = 0;; i++) {
             const uint64_t digit = i < x->have ? x->more[i] : tacet__noise_next(noise);
             const u128 at = (u128)digit * scale->m;
-            const u128 bound = (u128)p << 64;
+            const u128 bound = (u128)p << WORD_BITS;
             if (at >= bound) {
                 q++;
                 break;

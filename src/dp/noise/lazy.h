@@ -1,8 +1,9 @@
 /* lazy.h - a random real of which only the digits that were needed are known.
  * Ring: gate. Source: Karney, "Sampling exactly from the normal distribution" (2016), section 2.
  *
- * The value is ± (n + u) / unit, u = (head + 0.more[0] more[1] …) / 2^50 in base 2^64. Whatever was decided about it so
- * far was decided by the digits stored here, so that the digits not drawn yet are uniform and independent of it. */
+ * The value is ± (n + u) / unit, u = (head + 0.more[0] more[1] …) / 2^LAZY_HEAD_BITS in base 2^WORD_BITS (wide.h).
+ * Whatever was decided about it so far was decided by the digits stored here, so that the digits not drawn yet are
+ * uniform and independent of it. */
 #ifndef TACET_SRC_DP_NOISE_LAZY_H
 #define TACET_SRC_DP_NOISE_LAZY_H
 
@@ -10,36 +11,28 @@
 
 #include "dp/noise/wide.h"
 
-enum {
-    LAZY_HEAD_BITS = 50,
-    LAZY_MORE = 7,           /* words of further digits: 448 bits */
-    NORMAL_END = 64,         /* no normal reaches 64 (probability below 2^-2950) … */
-    EXPONENTIAL_END = 192,   /* … and no exponential 192 (2^-276): that draw fails, and a multiple fits 2^53 */
-    LAZY_MAX_FINENESS = 40,  /* floor of log2 of scale / grid, at most … */
-    LAZY_MIN_FINENESS = -10, /* … and at least */
-    STRIPS_PER_UNIT = 64     /* the normal's n counts strips of 1/64 */
-};
+enum { STRIPS_PER_UNIT = 1 << STRIPS_LOG2 /* the normal's n counts strips of 1/64 */ };
 #define LAZY_HEAD_MASK ((UINT64_C(1) << LAZY_HEAD_BITS) - 1)
 
 typedef struct lazy {
     uint64_t n;
-    uint64_t head; /* < 2^50 */
+    uint64_t head; /* < 2^LAZY_HEAD_BITS */
     uint64_t more[LAZY_MORE];
     unsigned have; /* how many words of `more` are drawn */
     bool negative;
 } lazy;
 
 /* How a scale and a grid turn a lazy real into a multiple of the grid: nearest whole number to
- * m (n 2^50 + head + …) / 2^shift. */
+ * m (n 2^LAZY_HEAD_BITS + head + …) / 2^shift. */
 typedef struct lazy_scale {
-    uint64_t m; /* scale = m 2^e, 2^52 <= m < 2^53 */
+    uint64_t m; /* scale = m 2^e, 2^(SCALE_BITS - 1) <= m < 2^SCALE_BITS */
     unsigned shift;
     double grid;
 } lazy_scale;
 
 /* INVALID: see sampler.h. `unit` is a power of two, given by its exponent. */
 tacet_status tacet__lazy_scale(lazy_scale *out, double scale, int grid_exponent, unsigned unit_log2, tacet_error *err);
-/* A new u from the lower 50 bits of a word of key stream; its upper 14 bits are returned for other uses. */
+/* A new u from the lower LAZY_HEAD_BITS bits of a word of key stream; its upper bits are returned for other uses. */
 unsigned tacet__lazy_start(lazy *x, uint64_t n, uint64_t word);
 /* True with probability u. Latches noise->exhausted when u has no room for the digits that would decide. */
 bool tacet__lazy_coin(tacet_noise *noise, lazy *x);

@@ -10,7 +10,7 @@
 /* sigma / grid = m / 2^r. Strip n holds the whole numbers k with n m <= 64 k 2^r < (n + 1) m. */
 static double one(tacet_noise *noise, const lazy_scale *scale) {
     const uint64_t m = scale->m;
-    const unsigned r = scale->shift - LAZY_HEAD_BITS; /* 64 2^(52 - fineness): the 64 is in it */
+    const unsigned r = scale->shift - LAZY_HEAD_BITS; /* of m 2^-(SCALE_BITS - 1 - fineness), with the strips' 64 in it */
     const u128 step = (u128)1 << r;
     const uint64_t most = (uint64_t)((m + step - 1) >> r);
     uint64_t n = 0;
@@ -21,7 +21,7 @@ static double one(tacet_noise *noise, const lazy_scale *scale) {
         if (place >= m) {
             continue;
         }
-        const bool negative = (tacet__noise_next(noise) >> 63) != 0;
+        const bool negative = (tacet__noise_next(noise) >> (WORD_BITS - 1)) != 0;
         strip_place u = {.digits = NULL, .p = (uint64_t)place, .q = m};
         if ((k == 0 && negative) || !tacet__strip_accept(noise, n, &u)) {
             continue;
@@ -35,7 +35,7 @@ static double one(tacet_noise *noise, const lazy_scale *scale) {
 tacet_status tacet__draw_discrete_gaussian(tacet_noise *noise, double *out, size_t count, double sigma,
                                            int grid_exponent, tacet_error *err) {
     lazy_scale scale;
-    const tacet_status status = tacet__lazy_scale(&scale, sigma, grid_exponent, 6, err);
+    const tacet_status status = tacet__lazy_scale(&scale, sigma, grid_exponent, STRIPS_LOG2, err);
     if (status != TACET_OK) {
         return status;
     }

@@ -11,7 +11,12 @@
 #include "dp/noise/noise_state.h"
 #include "dp/noise/sampler.h"
 
-enum { COLUMN_BITS = 56, INVERSE = 8192 /* strip j weighs exp(-j^2 / 8192) */, BLOCK = STRIPS_PER_UNIT };
+enum {
+    COLUMN_BITS = WORD_BITS - COLUMNS_LOG2,
+    INVERSE_LOG2 = 2 * STRIPS_LOG2 + 1,
+    INVERSE = 1 << INVERSE_LOG2, /* 8192: strip j weighs exp(-j^2 / 8192) */
+    BLOCK = STRIPS_PER_UNIT
+};
 
 /* True with probability u. */
 static bool place_coin(tacet_noise *noise, strip_place *u) {
@@ -57,14 +62,14 @@ static bool tail_strip(tacet_noise *noise, uint64_t *n) {
     uint64_t t = 0;
     uint64_t word = tacet__noise_next(noise);
     const uint64_t place = word % BLOCK;
-    for (unsigned bits = 6;; t++) {
+    for (unsigned bits = STRIPS_LOG2;; t++) {
         if (((word >> bits) & 1) != 0) {
             break;
         }
         if (!two_over_e(noise)) {
             return false;
         }
-        if (++bits == 64) {
+        if (++bits == WORD_BITS) {
             word = tacet__noise_next(noise);
             bits = 0;
         }
@@ -113,7 +118,7 @@ bool tacet__normal_strip(tacet_noise *noise, uint64_t *n) {
  * first coin: 13 bits below 2n + 1 have probability (2n + 1) / 8192. */
 static bool accept(tacet_noise *noise, lazy *x, unsigned upper) {
     strip_place u = {.digits = x};
-    x->negative = (upper >> 13) != 0;
+    x->negative = (upper >> INVERSE_LOG2) != 0;
     if (x->n < GAUSSIAN_STRIPS) {
         return (upper & (INVERSE - 1)) > 2 * x->n || strip_coin(noise, x->n, &u, true);
     }
@@ -148,7 +153,7 @@ static double undecided(tacet_noise *noise, const lazy_scale *scale, unsigned it
 tacet_status tacet__draw_gaussian(tacet_noise *noise, double *out, size_t count, double sigma, int grid_exponent,
                                   tacet_error *err) {
     lazy_scale scale;
-    const tacet_status status = tacet__lazy_scale(&scale, sigma, grid_exponent, 6, err);
+    const tacet_status status = tacet__lazy_scale(&scale, sigma, grid_exponent, STRIPS_LOG2, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -164,7 +169,7 @@ tacet_status tacet__draw_gaussian(tacet_noise *noise, double *out, size_t count,
         const uint64_t q = (uint64_t)(low >> scale.shift);
         if (coin > 2 * item && item < GAUSSIAN_STRIPS && (uint64_t)((low + scale.m - 1) >> scale.shift) == q) {
             const double magnitude = (double)q * scale.grid;
-            out[i] = ((second >> 63) != 0 ? -magnitude : magnitude) + 0.0;
+            out[i] = ((second >> (WORD_BITS - 1)) != 0 ? -magnitude : magnitude) + 0.0;
         } else {
             out[i] = undecided(noise, &scale, item, second);
         }

@@ -18,14 +18,12 @@
 #include "dp/noise/sampler.h"
 
 enum {
-    KNORM_MAX_COUNT = 1 << 20,
-    KNORM_MAX_FINENESS = 30,                      /* so that a multiple fits 2^53 with room for |G| */
     REAL_LIMBS = LAZY_MORE + 2,                   /* 69 bits and LAZY_MORE words */
     SQUARE_LIMBS = 2 * REAL_LIMBS,                /* one square */
     SUM_LIMBS = SQUARE_LIMBS + 1,                 /* a sum of 2^20 of them */
     SCALED_LIMBS = SUM_LIMBS + 2,                 /* times m^2 */
     SIDE_LIMBS = SCALED_LIMBS + SQUARE_LIMBS + 3, /* m^2 |G|^2 z^2, or the boundary shifted into place */
-    VALUE_BITS = LAZY_HEAD_BITS + 6               /* a real is X / 2^(56 + 64 level), X whole */
+    VALUE_BITS = LAZY_HEAD_BITS + STRIPS_LOG2     /* a real is X / 2^(VALUE_BITS + WORD_BITS level), X whole */
 };
 
 typedef struct knorm {
@@ -34,7 +32,7 @@ typedef struct knorm {
     unsigned level;
     uint64_t low[SCALED_LIMBS], high[SCALED_LIMBS]; /* bounds of m^2 |G|^2 at this level: scaled_limbs() of them */
     uint64_t scale[2];                              /* m^2 */
-    int fineness;                                   /* theta / grid = m 2^(fineness - 52) */
+    int fineness;                                   /* theta / grid = m 2^(fineness + 1 - SCALE_BITS) */
 } knorm;
 
 static size_t scaled_limbs(const knorm *k) {
@@ -45,10 +43,10 @@ static double roughly(const lazy *x) {
     return ((double)x->n + ldexp((double)x->head, -LAZY_HEAD_BITS)) / STRIPS_PER_UNIT;
 }
 
-/* X = floor(|x| 2^(56 + 64 level)), in level + 2 limbs. */
+/* X = floor(|x| 2^(VALUE_BITS + WORD_BITS level)), in level + 2 limbs. */
 static void whole_digits(tacet_noise *noise, uint64_t *out, lazy *x, unsigned level) {
-    out[level + 1] = x->n >> (64 - LAZY_HEAD_BITS);
-    out[level] = (x->n << LAZY_HEAD_BITS) | x->head;
+    out[level + 1] = x->n >> (WORD_BITS - LAZY_HEAD_BITS);
+    out[level] = tacet__word_low((u128)x->n << LAZY_HEAD_BITS) | x->head;
     for (unsigned i = 0; i < level; i++) {
         out[level - 1 - i] = tacet__lazy_more(noise, x, i);
     }
@@ -67,19 +65,21 @@ static void sum_squares(tacet_noise *noise, knorm *k) {
     uint64_t x[REAL_LIMBS];
     uint64_t low[SQUARE_LIMBS];
     uint64_t high[SQUARE_LIMBS];
-    uint64_t sums[2][SUM_LIMBS] = {{0}};
+    uint64_t low_sum[SUM_LIMBS] = {0};
+    uint64_t high_sum[SUM_LIMBS] = {0};
     for (size_t i = 0; i < k->count; i++) {
         whole_digits(noise, x, &k->g[i], k->level);
         squares(low, high, x, limbs);
-        (void)tacet__big_add(sums[0], 2 * limbs + 1, low, 2 * limbs);
-        (void)tacet__big_add(sums[1], 2 * limbs + 1, high, 2 * limbs);
+        (void)tacet__big_add(low_sum, 2 * limbs + 1, low, 2 * limbs);
+        (void)tacet__big_add(high_sum, 2 * limbs + 1, high, 2 * limbs);
     }
-    tacet__big_multiply(k->low, sums[0], 2 * limbs + 1, k->scale, 2);
-    tacet__big_multiply(k->high, sums[1], 2 * limbs + 1, k->scale, 2);
+    tacet__big_multiply(k->low, low_sum, 2 * limbs + 1, k->scale, 2);
+    tacet__big_multiply(k->high, high_sum, 2 * limbs + 1, k->scale, 2);
     sodium_memzero(x, sizeof x);
     sodium_memzero(low, sizeof low);
     sodium_memzero(high, sizeof high);
-    sodium_memzero(sums, sizeof sums);
+    sodium_memzero(low_sum, sizeof low_sum);
+    sodium_memzero(high_sum, sizeof high_sum);
 }
 
 /* out = odd^2 2^shift. */
@@ -88,9 +88,9 @@ static void boundary(uint64_t *out, uint64_t odd, unsigned shift) {
     uint64_t moved[3] = {0};
     tacet__big_multiply(square, &odd, 1, &odd, 1);
     memcpy(moved, square, sizeof square);
-    moved[2] = tacet__big_scale(moved, 2, UINT64_C(1) << (shift % 64), 0);
+    moved[2] = tacet__big_scale(moved, 2, UINT64_C(1) << (shift % WORD_BITS), 0);
     memset(out, 0, SIDE_LIMBS * sizeof *out);
-    memcpy(out + shift / 64, moved, sizeof moved);
+    memcpy(out + shift / WORD_BITS, moved, sizeof moved);
 }
 
 /* Where theta |G| |z| / grid lies against odd/2: -1 below, 1 at or above, 0 not decided by the digits of this level. */
@@ -99,8 +99,8 @@ static int side(const knorm *k, const uint64_t *z_low, const uint64_t *z_high, u
     const size_t limbs = scaled_limbs(k) + z_limbs + 3; /* three to spare: the boundary may be the longer one */
     uint64_t bound[SIDE_LIMBS];
     uint64_t product[SIDE_LIMBS] = {0};
-    /* m^2 2^(2 fineness - 104) S X^2 2^-4(56 + 64 level) against odd^2 / 4. */
-    boundary(bound, odd, (unsigned)(4 * (VALUE_BITS + 64 * (int)k->level) + 104 - 2 * k->fineness - 2));
+    /* m^2 2^(2 fineness + 2 - 2 SCALE_BITS) S X^2 2^-4(VALUE_BITS + WORD_BITS level) against odd^2 / 4. */
+    boundary(bound, odd, (unsigned)(4 * (VALUE_BITS + WORD_BITS * (int)k->level) + 2 * (SCALE_BITS - 1) - 2 * k->fineness - 2));
     tacet__big_multiply(product, k->low, scaled_limbs(k), z_low, z_limbs);
     if (tacet__big_compare(product, bound, limbs) >= 0) {
         return 1;
@@ -163,7 +163,7 @@ tacet_status tacet__draw_knorm_rows(tacet_noise *noise, double *out, size_t rows
     if (status != TACET_OK) {
         return status;
     }
-    knorm k = {.count = count + 1, .fineness = LAZY_HEAD_BITS + 52 - (int)scale.shift};
+    knorm k = {.count = count + 1, .fineness = LAZY_HEAD_BITS + SCALE_BITS - 1 - (int)scale.shift};
     if (count == 0 || count > KNORM_MAX_COUNT) {
         return tacet__fail(err, TACET_INVALID, "K-norm noise has 1 to 2^20 coordinates, not %zu", count);
     }

@@ -45,7 +45,7 @@ static double discrete(tacet_noise *noise, const lazy_scale *scale) {
             continue;
         }
         const uint64_t k = (uint64_t)(((u128)scale->m * whole_part(noise) + u) >> r);
-        const bool negative = (tacet__noise_next(noise) >> 63) != 0;
+        const bool negative = (tacet__noise_next(noise) >> (WORD_BITS - 1)) != 0;
         if (!(negative && k == 0)) {
             const double magnitude = (double)k * scale->grid;
             return negative ? -magnitude : magnitude;
