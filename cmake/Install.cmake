@@ -1,30 +1,31 @@
-# Install.cmake - one shared and one static library of all rings, headers, programs, manual pages, pkg-config file.
-set(rings "")
-foreach(ring core io shared gate open trusted audit)
-  get_target_property(type tacet_${ring} TYPE)
-  if(type STREQUAL "STATIC_LIBRARY")
-    list(APPEND rings tacet_${ring})
-  endif()
-endforeach()
-file(WRITE ${CMAKE_BINARY_DIR}/empty.c "/* the shared library is made of the rings */\ntypedef int tacet_empty;\n")
-add_library(tacet SHARED ${CMAKE_BINARY_DIR}/empty.c)
-# Every object of every ring goes in, also where nothing refers to it yet. One option for all of them: repeated options
-# would be merged, and all archives but the first linked as usual.
-set(archives "")
-foreach(ring ${rings})
-  list(APPEND archives $<TARGET_FILE:${ring}>)
-endforeach()
-list(JOIN archives "," listed)
-set_target_properties(tacet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS "${archives}")
-add_dependencies(tacet ${rings})
-target_link_options(tacet PRIVATE "LINKER:--whole-archive,${listed},--no-whole-archive")
-target_link_libraries(tacet PRIVATE PkgConfig::openblas PkgConfig::lapacke PkgConfig::nlopt PkgConfig::sodium
-  PkgConfig::sqlite PkgConfig::pq PkgConfig::jansson Threads::Threads m tacet_flags)
+# Install.cmake - the three libraries, headers, programs, manual pages, pkg-config files, the CMake package.
+#
+# There are three parties, and so three libraries: libtacet (open: nothing of the gate or of trusted code, no PostgreSQL),
+# libtacet-trusted (everything of libtacet, the gate and the trusted code: whoever holds records links it alone), and
+# libtacet-device (made in src/CMakeLists.txt). docs/releasing.md has the rule for TACET_SOVERSION.
+function(tacet_library name output)
+  cmake_parse_arguments(L "" "" "RINGS;LIBS" ${ARGN})
+  set(objects "")
+  foreach(ring ${L_RINGS})
+    list(APPEND objects $<TARGET_OBJECTS:tacet_${ring}>)
+  endforeach()
+  foreach(kind SHARED STATIC)
+    string(TOLOWER ${kind} suffix)
+    add_library(${name}_${suffix} ${kind} ${objects})
+    set_target_properties(${name}_${suffix} PROPERTIES OUTPUT_NAME ${output} VERSION ${PROJECT_VERSION}
+      SOVERSION ${TACET_SOVERSION})
+    install(TARGETS ${name}_${suffix} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endforeach()
+  target_link_options(${name}_shared PRIVATE LINKER:--as-needed LINKER:--no-undefined)
+  target_link_libraries(${name}_shared PRIVATE ${L_LIBS} PkgConfig::openblas PkgConfig::lapacke PkgConfig::nlopt
+    PkgConfig::sodium PkgConfig::sqlite PkgConfig::jansson PkgConfig::mhd PkgConfig::gnutls PkgConfig::curl
+    Threads::Threads m tacet_flags)
+endfunction()
+tacet_library(tacet_open_library tacet RINGS core io http shared open)
+tacet_library(tacet_trusted_library tacet-trusted RINGS core io postgres http shared open gate trusted audit
+  LIBS PkgConfig::pq)
 
-install(TARGETS tacet LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(ring ${rings})
-  install(TARGETS ${ring} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/tacet)
-endforeach()
 install(TARGETS ${TACET_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/tacet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
@@ -38,10 +39,18 @@ foreach(unit tacet-server tacet-collector)
 endforeach()
 # Relative to the file itself, so that the folder may be moved or staged.
 file(RELATIVE_PATH TACET_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(library tacet tacet-device)
+foreach(library tacet tacet-trusted tacet-device)
   configure_file(cmake/${library}.pc.in ${CMAKE_BINARY_DIR}/${library}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+
+# find_package(tacet COMPONENTS open trusted device): the targets tacet::open, tacet::trusted, tacet::device.
+include(CMakePackageConfigHelpers)
+configure_package_config_file(cmake/tacet-config.cmake.in ${CMAKE_BINARY_DIR}/tacet-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tacet PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/tacet-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/tacet-config.cmake ${CMAKE_BINARY_DIR}/tacet-config-version.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tacet)
 
 # Manual pages come from the programs themselves: `tacet-gate calibrate --man`.
 add_custom_target(man ALL COMMAND ${PROJECT_SOURCE_DIR}/tools/man ${CMAKE_BINARY_DIR} DEPENDS ${TACET_PROGRAMS}

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/mechanism.h>
 #include <tacet/gp/gp_ucb.h>
 #include <tacet/outsourced/open/modeler.h>

@@ -3,7 +3,7 @@
 #include "commands.h"
 
 
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/mechanism.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>

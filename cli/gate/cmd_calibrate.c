@@ -1,5 +1,5 @@
 /* cmd_calibrate.c - `tacet calibrate`: noise for a budget, or the budget a noise spends. No data, no noise is drawn.
- * Ring: programs (gate). The mathematics is in src/dp/calibrate.c, src/dp/streams/factor.c and src/local/shared/ldp.c.
+ * Ring: programs (gate). The mathematics is in src/dp/open/calibrate.c, src/dp/streams/factor.c and src/local/shared/ldp.c.
  */
 #include "gate/commands.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tacet/local/shared/ldp.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/stream.h>
 

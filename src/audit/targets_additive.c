@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "dp/noise/sampler.h"
 
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "core/memory.h"
 #include "dp/noise/sampler.h"
 
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/outsourced/trusted/published.h>
 
 #include <math.h>

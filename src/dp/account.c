@@ -6,7 +6,7 @@
  */
 #include <tacet/dp/account.h>
 
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 #include "core/fail.h"
 #include "core/memory.h"

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include <tacet/audit/audit.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 /* (mean difference)/(standard deviation) of the statistic over `runs` runs in each world. */
 static double separation(const char *name, double eps, double delta, size_t runs) {

@@ -8,7 +8,7 @@
 #include "dp/streams/internal.h"
 
 #include <sodium.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/stream.h>
 
 static const tacet_factorization KINDS[] = {TACET_FACTORIZATION_TREE, TACET_FACTORIZATION_TOEPLITZ,

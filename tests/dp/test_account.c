@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include <tacet/dp/account.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 static tacet_charge base_charge(void) {
     tacet_charge c;

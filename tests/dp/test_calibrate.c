@@ -6,7 +6,7 @@
 #include "support/test.h"
 
 #include <float.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 __extension__ typedef __float128 quad;
 

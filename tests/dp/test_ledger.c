@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/ledger.h>
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 
 #include <tacet/core/simrng.h>
 #include <tacet/dp/account.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 #include "dp/ledger/state.h"
 

@@ -3,7 +3,7 @@
 #include "dp/ledger_view_fixture.h"
 
 #include <fcntl.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 static void test_append_only(void **state) {
     unsigned char head[TACET_HASH_BYTES];

@@ -4,7 +4,7 @@
 
 #include <sys/wait.h>
 #include <tacet/core/simrng.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 static void test_totals_agree(void **state) {
     (void)state;

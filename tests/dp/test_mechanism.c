@@ -7,7 +7,7 @@
 #include "dp/noise/noise_state.h"
 
 #include <sodium.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/mechanism.h>
 
 static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};

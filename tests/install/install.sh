@@ -32,6 +32,32 @@ said=$(cd "$tmp" && LD_LIBRARY_PATH=$libdir ./consumer)
 expected=$(printf '2 records, the last 4.5\n41943041')
 [ "$said" = "$expected" ] || { echo "the installed library said: $said"; exit 1; }
 
+# The same through CMake's package, each library by its component; a component that does not exist is refused.
+mkdir "$tmp/project"
+cat >"$tmp/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(consumer C)
+find_package(tacet REQUIRED COMPONENTS open trusted device)
+foreach(component open trusted device)
+  add_executable(with_${component} ${component}.c)
+  target_link_libraries(with_${component} tacet::${component})
+endforeach()
+END
+for component in open trusted; do
+    printf '#include <stdio.h>\n#include <tacet/%s.h>\nint main(void) { puts(tacet_version()); return 0; }\n' "$component" >"$tmp/project/$component.c"
+done
+printf '#include <stdio.h>\n#include <tacet/device.h>\nint main(void) { puts(tacet_status_name(TACET_OK)); return 0; }\n' >"$tmp/project/device.c"
+cmake -S "$tmp/project" -B "$tmp/project/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$extra" >"$tmp/log" 2>&1 &&
+    cmake --build "$tmp/project/build" >>"$tmp/log" 2>&1 || { cat "$tmp/log"; exit 1; }
+for component in open trusted; do
+    [ "$(LD_LIBRARY_PATH=$libdir "$tmp/project/build/with_$component")" = "$(pkg-config --modversion tacet)" ] ||
+        { echo "the $component library does not know its version"; exit 1; }
+done
+LD_LIBRARY_PATH=$libdir "$tmp/project/build/with_device" >"$tmp/log" || { echo "the device library does not run"; exit 1; }
+sed -i 's/COMPONENTS open trusted device/COMPONENTS closed/' "$tmp/project/CMakeLists.txt"
+! cmake -S "$tmp/project" -B "$tmp/project/other" -DCMAKE_PREFIX_PATH="$prefix" >"$tmp/log" 2>&1 ||
+    { echo "a component that does not exist was found"; exit 1; }
+
 # The device's half alone, shared and static, as the head of the example says.
 for kind in shared static; do
     libs=$(pkg-config --libs tacet-device)
@@ -71,4 +97,4 @@ done
 for unit in tacet-server tacet-collector; do
     [ -s "$prefix/lib/systemd/system/$unit.service" ] || { echo "no unit $unit"; exit 1; }
 done
-echo "$(wc -l <"$tmp/headers") headers, programs built and run against both installed libraries"
+echo "$(wc -l <"$tmp/headers") headers, programs built and run against the three installed libraries"

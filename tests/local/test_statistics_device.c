@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/local/open/statistics.h>
 #include <tacet/local/trusted/statistics_device.h>
 

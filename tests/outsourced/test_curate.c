@@ -1,7 +1,7 @@
 /* test_curate.c - a table through the curator: what is released. */
 #include "outsourced/curate_fixture.h"
 
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/ledger.h>
 
 /* Twenty cells of equal probability under the normal law; p-value of the count. */

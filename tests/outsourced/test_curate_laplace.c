@@ -2,7 +2,7 @@
  * is refused. */
 #include "outsourced/curate_fixture.h"
 
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/ledger.h>
 
 static const double ALARM = 1e-6;

@@ -294,7 +294,7 @@ static bool check_guarantee(check *c) {
         char path[1024];
         const int length = (int)strcspn(g.proof, "#");
         (void)snprintf(path, sizeof path, "%s/%.*s", source, length, g.proof);
-        REQUIRE(access(path, R_OK) == 0, "guarantee: the proof docs/%.*s does not exist", length, g.proof);
+        REQUIRE(access(path, R_OK) == 0, "guarantee: the proof %.*s does not exist", length, g.proof);
     }
     ok = true;
 done:

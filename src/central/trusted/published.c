@@ -9,7 +9,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <tacet/central/open/noisy_ucb.h>
 
 #include "core/fail.h"

@@ -13,7 +13,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 enum { STEP_BITS = 30, TILE = 32 }; /* TACET__CONTEXTUAL_RECORDS_MOST shares of 2^30 steps: whole numbers below 2^53 */
 

@@ -18,7 +18,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 #include <time.h>
 #include <unistd.h>
 

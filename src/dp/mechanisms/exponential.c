@@ -8,7 +8,7 @@
 #include "dp/open/laws.h"
 
 #include <math.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 static tacet_status choose(const tacet_mechanism *m, tacet_noise *noise, size_t *out, size_t *scratch,
                            const int64_t *scores, tacet_error *err) {

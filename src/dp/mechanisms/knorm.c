@@ -6,7 +6,7 @@
 #include "dp/noise/sampler.h"
 #include "dp/open/laws.h"
 
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 static tacet_status scale(double *out, double eps, double delta, double sensitivity, size_t count, tacet_error *err) {
     (void)delta;

@@ -5,7 +5,7 @@
  * (src/dp/bounding.md). Cost: calibration once per mechanism; a draw is one pass. */
 #include "dp/mechanisms/table.h"
 
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 #include "core/fail.h"
 #include "core/memory.h"

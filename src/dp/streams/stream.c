@@ -7,7 +7,7 @@
  */
 #include "dp/streams/internal.h"
 
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 #include "core/fail.h"
 #include "gp/linalg.h"

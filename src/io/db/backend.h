@@ -8,6 +8,7 @@
 typedef enum tacet__begin { TACET__BEGIN_READ, TACET__BEGIN_WRITE, TACET__BEGIN_ROWS } tacet__begin;
 
 typedef struct tacet__backend {
+    bool shared; /* several machines may use it at once */
     void (*close)(tacet__db *db);
     bool (*creating)(const tacet__db *db); /* NULL: never */
     tacet_status (*exec)(tacet__db *db, const char *sql, tacet_error *err);
@@ -35,10 +36,10 @@ struct tacet__query {
     tacet__db *db;
 };
 
-extern const tacet__backend tacet__postgres; /* to be told apart */
 tacet_status tacet__sqlite_open(tacet__db **out, const char *path, const tacet__db_settings *settings,
                                 tacet_error *err);
+/* In src/io/postgres, which the open library is built without: a null pointer there. */
 tacet_status tacet__postgres_open(tacet__db **out, const char *url, const tacet__db_settings *settings,
-                                  tacet_error *err);
+                                  tacet_error *err) __attribute__((weak));
 
 #endif

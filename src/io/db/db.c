@@ -2,6 +2,7 @@
  * Ring: io. Cost: one indirect call each. */
 #include "io/db/db.h"
 
+#include "core/fail.h"
 #include "io/db/backend.h"
 
 #include <errno.h>
@@ -26,8 +27,14 @@ bool tacet__db_is_url(const char *path) {
 }
 
 tacet_status tacet__db_open(tacet__db **out, const char *path, const tacet__db_settings *settings, tacet_error *err) {
-    return tacet__db_is_url(path) ? tacet__postgres_open(out, path, settings, err)
-                                  : tacet__sqlite_open(out, path, settings, err);
+    if (!tacet__db_is_url(path)) {
+        return tacet__sqlite_open(out, path, settings, err);
+    }
+    if (tacet__postgres_open == NULL) {
+        *out = NULL;
+        return tacet__fail(err, TACET_INVALID, "this library was built without PostgreSQL; libtacet-trusted has it");
+    }
+    return tacet__postgres_open(out, path, settings, err);
 }
 
 void tacet__db_close(tacet__db *db) {
@@ -37,7 +44,7 @@ void tacet__db_close(tacet__db *db) {
 }
 
 bool tacet__db_shared(const tacet__db *db) {
-    return db->backend == &tacet__postgres;
+    return db->backend->shared;
 }
 
 bool tacet__db_creating(const tacet__db *db) {

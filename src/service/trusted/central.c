@@ -4,7 +4,7 @@
 #include "dp/open/entry.h"
 #include "core/fail.h"
 
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 /* A trial: seeded noise does without a ledger, and what it gives is stamped not private. The budget is checked as the
  * ledger would. */

@@ -619,7 +619,8 @@ static void reset(tacet__query *base) {
     memset(query->lengths, 0, sizeof query->lengths);
 }
 
-const tacet__backend tacet__postgres = {
+static const tacet__backend POSTGRES = {
+    .shared = true,
     .close = close_store,
     .creating = creating,
     .exec = exec,
@@ -669,7 +670,7 @@ tacet_status tacet__postgres_open(tacet__db **out, const char *url, const tacet_
     if (db == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory connecting to the store");
     }
-    db->base.backend = &tacet__postgres;
+    db->base.backend = &POSTGRES;
     db->busy_ms = settings->busy_ms;
     db->read_only = settings->read_only;
     tacet_status status = take_url(db, url, err);

@@ -4,10 +4,10 @@
  * inputs (L2 for the Gaussian, L1 for Laplace), mu is the Gaussian-DP parameter sensitivity/sigma, rho the
  * zero-concentrated one. Every result errs on the private side: a noise scale is rounded up, a spent budget is rounded
  * up, an allowed mu or rho is rounded down, and the number returned is one whose guarantee was checked with all
- * rounding errors counted (src/dp/calibration.md). Pure functions, any thread.
+ * rounding errors counted (src/dp/open/calibration.md). Pure functions, any thread.
  * INVALID: a number outside 1e-100 … 1e100, NaN, or a delta outside [1e-100, 1); the output is then untouched. */
-#ifndef TACET_DP_CALIBRATE_H
-#define TACET_DP_CALIBRATE_H
+#ifndef TACET_DP_OPEN_CALIBRATE_H
+#define TACET_DP_OPEN_CALIBRATE_H
 
 #include <stddef.h>
 #include <tacet/core/status.h>

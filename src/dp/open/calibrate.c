@@ -1,11 +1,11 @@
 /* calibrate.c - noise for a budget and budget for a noise: Gaussian, Laplace, zero-concentrated.
- * Ring: gate. Source: Balle, Wang 2018 (analytic Gaussian); Dong, Roth, Su 2022 (Gaussian DP); Bun, Steinke 2016 and
+ * Ring: shared. Source: Balle, Wang 2018 (analytic Gaussian); Dong, Roth, Su 2022 (Gaussian DP); Bun, Steinke 2016 and
  * Canonne, Kamath, Steinke 2020 (zCDP and its optimal conversion); Cesar, Rogers 2021 (bounded range).
  * Differs: delta is computed in logarithms from Mills ratios, as an upper bound that counts its own rounding errors,
  * and a search returns the end of its bracket that passed, so that the guarantee holds for the double returned. Proofs:
- * src/dp/calibration.md. Cost: one delta is 16 continued fractions at the most, a search 60 to 100 deltas; no
+ * src/dp/open/calibration.md. Cost: one delta is 16 continued fractions at the most, a search 60 to 100 deltas; no
  * allocation. */
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 #include "core/fail.h"
 

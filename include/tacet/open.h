@@ -1,0 +1,39 @@
+/* open.h - all that libtacet has, in one include: what anyone may run. Made by tools/gather. */
+#ifndef TACET_OPEN_H
+#define TACET_OPEN_H
+
+#include <tacet/central/open/fixed_learner.h>
+#include <tacet/central/open/learner.h>
+#include <tacet/central/open/noisy_ucb.h>
+#include <tacet/central/shared/map.h>
+#include <tacet/contextual/open/model.h>
+#include <tacet/contextual/shared/basis.h>
+#include <tacet/core/blob.h>
+#include <tacet/core/export.h>
+#include <tacet/core/policy.h>
+#include <tacet/core/simrng.h>
+#include <tacet/core/status.h>
+#include <tacet/core/version.h>
+#include <tacet/dp/open/calibrate.h>
+#include <tacet/dp/open/charge.h>
+#include <tacet/dp/open/law.h>
+#include <tacet/dp/open/release.h>
+#include <tacet/gp/arms.h>
+#include <tacet/gp/blr.h>
+#include <tacet/gp/cov.h>
+#include <tacet/gp/features.h>
+#include <tacet/gp/fit.h>
+#include <tacet/gp/gp.h>
+#include <tacet/gp/gp_ucb.h>
+#include <tacet/gp/kernel.h>
+#include <tacet/io/csv.h>
+#include <tacet/io/csvfile.h>
+#include <tacet/local/open/local.h>
+#include <tacet/local/open/statistics.h>
+#include <tacet/local/shared/ldp.h>
+#include <tacet/outsourced/open/modeler.h>
+#include <tacet/outsourced/shared/manifest.h>
+#include <tacet/report/report.h>
+#include <tacet/space/space.h>
+
+#endif

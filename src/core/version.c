@@ -1,0 +1,6 @@
+/* version.c - the version as the build was told it. Ring: pure. */
+#include <tacet/core/version.h>
+
+const char *tacet_version(void) {
+    return TACET_VERSION;
+}
