@@ -18,6 +18,7 @@ void tacet_modeler_settings_defaults(tacet_modeler_settings *s) {
     s->law = tacet_law_find("gaussian");
     s->noise_var = 1e-5;
     s->horizon = 50;
+    s->random_first = 10;
     s->chains = 24;
     s->candidates = 24;
     s->moves = 30;
@@ -73,9 +74,11 @@ tacet_modeler_method tacet_modeler_choose(const tacet_modeler_settings *s) {
     if (s->method != TACET_MODELER_AUTO) {
         return s->method;
     }
+    if (s->kernel == NULL) {
+        return TACET_MODELER_LADDER;
+    }
     const bool grid = s->d >= 1 && s->d <= GRID_DIMENSIONS && s->low != NULL && s->high != NULL;
-    const bool plain = s->kernel != NULL && s->kernel->kind == TACET_KERNEL_SE &&
-                       (s->kernel->groups == NULL || s->kernel->group_count <= 1);
+    const bool plain = s->kernel->kind == TACET_KERNEL_SE && (s->kernel->groups == NULL || s->kernel->group_count <= 1);
     const bool quiet = plain && s->noise_var <= NEARLY_FREE * s->kernel->signal_var;
     return grid && plain && quiet ? TACET_MODELER_LATENT : TACET_MODELER_EIV;
 }
@@ -87,8 +90,18 @@ tacet_status tacet_modeler_create(tacet_policy **out, const tacet_modeler_settin
         return tacet__modeler_latent(out, settings, err);
     case TACET_MODELER_EIV:
         return tacet__modeler_eiv(out, settings, err);
+    case TACET_MODELER_LADDER:
+        return tacet__modeler_ladder(out, settings, false, err);
     case TACET_MODELER_AUTO:
         break;
     }
     return tacet__fail(err, TACET_INVALID, "there is no such method of the modeler");
+}
+
+const char *tacet_modeler_words(double log_bayes_factor) {
+    return log_bayes_factor > 10  ? "strong signal: the inputs inform about the value"
+           : log_bayes_factor > 3 ? "the inputs inform about the value"
+           : log_bayes_factor > 1 ? "weak signs that the inputs inform about the value"
+                                  : "cannot be told from values unrelated to the inputs: expect about what random rows "
+                                    "would give";
 }

@@ -1,7 +1,9 @@
 /* modeler.h - the modeler of the outsourced model: optimise over released rows z_i = x_i + noise, whose noise is known.
  *
- * Two methods behind one door. Both are policies with a fixed domain, the released rows, each suggested at most once,
- * and both see released numbers and measured values only: what they compute is post-processing of the release.
+ * Three methods behind one door. All are policies with a fixed domain, the released rows, each suggested at most once,
+ * and all see released numbers and measured values only: what they compute is post-processing of the release.
+ *   ladder  nothing to tune: hyper-parameters are averaged over, and weighed anew with every value. Any dimension up to
+ *           256. The one to take where the prior of f is not known.
  *   latent  f is modelled where it lives, in the space of the true inputs; the positions of the measured rows are
  *           unknowns of the model. Best where measurements are nearly free of noise.
  *   eiv     GP-UCB under the covariance that the noise leaves (errors in variables). Best where they are noisy; any
@@ -10,6 +12,7 @@
 #ifndef TACET_OUTSOURCED_OPEN_MODELER_H
 #define TACET_OUTSOURCED_OPEN_MODELER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/gp/kernel.h>
@@ -21,7 +24,12 @@
 extern "C" {
 #endif
 
-typedef enum tacet_modeler_method { TACET_MODELER_AUTO, TACET_MODELER_LATENT, TACET_MODELER_EIV } tacet_modeler_method;
+typedef enum tacet_modeler_method {
+    TACET_MODELER_AUTO,
+    TACET_MODELER_LATENT,
+    TACET_MODELER_EIV,
+    TACET_MODELER_LADDER
+} tacet_modeler_method;
 
 typedef struct tacet_modeler_settings {
     tacet_modeler_method method;
@@ -30,10 +38,11 @@ typedef struct tacet_modeler_settings {
     size_t ld;
     size_t d;
     size_t n;
-    const double *low, *high; /* public box of the true inputs, d each, low < high; copied; latent only */
+    const double *low, *high; /* public box of the true inputs, d each, low < high; copied; latent, ladder */
     const tacet_law *law; /* of the noise on a row, NORMAL or EUCLIDEAN; default gaussian; NULL: no noise, scale 0 */
     double scale;         /* >= 0 */
-    /* The model: f ~ GP(mean, kernel), y = f(x) + N(0, noise_var). Copied. */
+    /* The model: f ~ GP(mean, kernel), y = f(x) + N(0, noise_var). Copied. Of latent and eiv; kernel NULL: not known.
+     */
     const tacet_kernel_spec *kernel;
     double noise_var; /* >= 0 */
     double mean;
@@ -42,13 +51,16 @@ typedef struct tacet_modeler_settings {
     const size_t *initial; /* rows to suggest first, in this order, all different; may be NULL; copied */
     size_t initial_count;
     const tacet_guarantee *guarantee; /* of the release; copied; NULL: none stated */
+    /* Of the ladder method. */
+    size_t random_first;    /* rows asked at random after the initial ones, before the model chooses */
+    double known_noise_var; /* variance of a measurement in the values' own units, where it is known; 0: it is not */
     /* Of the latent method. */
     size_t chains;     /* Markov chains over positions, at most; fewer, down to 4, where horizon and grid are large */
     size_t candidates; /* positions tried per move */
     size_t moves;      /* positions moved per measurement and chain, at most; fewer, down to 6, as for chains */
     double explore;    /* share of the horizon spent on the upper confidence bound, in [0, 1] */
     double kappa;      /* width of that bound, >= 0 */
-    uint64_t seed;     /* of the chains; nothing private depends on it */
+    uint64_t seed;     /* of the chains, and of the ladder's random rows; nothing private depends on it */
     /* Of the errors-in-variables method. */
     double delta_ucb;  /* in (0, 1) */
     double beta_scale; /* factor on the theory's beta_t, > 0 */
@@ -56,14 +68,40 @@ typedef struct tacet_modeler_settings {
 
 /* Everything but the release, its box and scale, and the kernel. */
 TACET_API void tacet_modeler_settings_defaults(tacet_modeler_settings *settings);
-/* What AUTO stands for: latent for SE in at most three dimensions with a public box and a noise variance of at most
- * one tenth of the signal's, eiv otherwise. Another method stands for itself. */
+/* What AUTO stands for: ladder where there is no kernel; otherwise latent for SE in at most three dimensions with a
+ * public box and a noise variance of at most one tenth of the signal's, eiv otherwise. Another method stands for
+ * itself. */
 TACET_API tacet_modeler_method tacet_modeler_choose(const tacet_modeler_settings *settings);
-/* The policy's name says which method it is: "latent" or "eiv". INVALID: a setting outside its range, a row that is
- * not finite. UNSUPPORTED: latent with another kernel than SE without groups, or in more than three dimensions.
- * NO_MEMORY, OVERFLOW. */
+/* The policy's name says which method it is: "latent", "eiv" or "ladder". INVALID: a setting outside its range, a row
+ * that is not finite. UNSUPPORTED: latent with another kernel than SE without groups, or in more than three dimensions;
+ * ladder with a horizon above 2048. NO_MEMORY, OVERFLOW. */
 TACET_API tacet_status tacet_modeler_create(tacet_policy **out, const tacet_modeler_settings *settings,
                                             tacet_error *err);
+
+/* What the ladder has learnt beside its recommendation. */
+typedef struct tacet_modeler_knowledge {
+    double log_bayes_factor; /* of "the inputs inform about the value" against "no relation" */
+    size_t next_row;         /* of the rows not asked, the one of the largest expected value; SIZE_MAX: none */
+    double next_mean;        /* of its value, in the values' own units … */
+    double next_sd;          /* … and how far off that may be, the row's own deviation included */
+} tacet_modeler_knowledge;
+/* UNSUPPORTED: another method. STATE: no value is known. */
+TACET_API tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowledge *out, tacet_error *err);
+/* The log Bayes factor in words; static. It says that the inputs inform, never that the best row was found. */
+TACET_API const char *tacet_modeler_words(double log_bayes_factor);
+
+/* The band of chance: where the best of `queries` random rows would lie, told from the values of a few random rows. */
+typedef struct tacet_chance {
+    size_t rows; /* how many values it is told from */
+    size_t queries;
+    double low, median, high; /* the middle 90 %, from worse to better */
+} tacet_chance;
+/* STATE: fewer than four values, or all of them equal. NO_MEMORY. */
+TACET_API tacet_status tacet_chance_estimate(tacet_chance *out, const double *values, size_t count, size_t queries,
+                                             bool minimize, tacet_error *err);
+/* The same exactly, from the values of all n rows: for simulations. mean: expected best of `queries` random rows. */
+TACET_API tacet_status tacet_chance_exact(tacet_chance *out, double *mean, const double *values, size_t n,
+                                          size_t queries, bool minimize, tacet_error *err);
 
 #ifdef __cplusplus
 }

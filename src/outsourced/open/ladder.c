@@ -1,0 +1,630 @@
+/* ladder.c - the modeler that needs no tuning, as a policy over a release.
+ * Ring: open. In: released rows with the law of their noise, and measured values. Out: row numbers.
+ * Hyper-parameters are averaged over a fixed ladder of draws from their prior, weighed anew every round (ladder_fit.c);
+ * the released noise is taken out of positions by shrinkage (ladder_prior.c). The first rows are random ones; every
+ * third round until .8 of the horizon looks at 30 rows drawn at random, hence where rows are dense, and takes the one
+ * of the largest upper confidence bound; the others take the largest expected improvement of a row's value, its own
+ * deviation from the function included. What is chosen is a function of settings and of the values in the order of
+ * their reports, so that a search that was stopped goes on as if it had not been. README.md has what was measured.
+ * Cost: O(M t^2 + 6 n t) a suggestion, M = 256 (ladder_rows.c); about 24 n horizon bytes, 512 MiB at most. A saved
+ * state is the list of suggestions and reports, replayed on loading. */
+#include "outsourced/open/ladder_state.h"
+
+#include "core/codec.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "core/policy_internal.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+
+enum {
+    EXPLORE_EVERY = 3,
+    EXPLORE_FROM = 4,
+    EXPLORE_AMONG = 30,
+    HORIZON_MOST = 2048,
+    SHELVES = 10,
+    SHELF_BYTES = 1 << 29, /* all of them together */
+    PRINT_BYTES = 32,
+    STATE_VERSION = 1
+};
+static const double EXPLORE_UNTIL = 0.8; /* of the horizon */
+static const double EXPLORE_WIDTH = 4;   /* standard deviations */
+static const char NAME[] = "ladder";
+
+typedef enum fate { OPEN, REPORTED, DROPPED } fate;
+
+typedef struct ladder {
+    tacet__ladder l;
+    tacet_guarantee guarantee;
+    size_t *initial;
+    size_t initial_count, random_first;
+    uint64_t seed;
+    bool explore;
+    size_t suggested, dropped;
+    size_t *asked; /* capacity: rows by ticket */
+    unsigned char *fates;
+    size_t *order; /* horizon: tickets in the order of their reports */
+    size_t capacity, fate_capacity;
+    bool *taken;  /* n */
+    bool current; /* the fit is that of the values */
+    unsigned char problem[PRINT_BYTES];
+} ladder;
+
+static void ladder_free(void *object) {
+    ladder *self = object;
+    if (self != NULL) {
+        tacet__ladder *l = &self->l;
+        free(l->x);
+        free(l->rungs);
+        free(l->store);
+        free(l->shelves);
+        free(l->shelf_store);
+        free(l->shelf_sums);
+        free(l->scratch);
+        free(l->rows);
+        free(l->values);
+        free(l->score);
+        free(l->work);
+        free(self->initial);
+        free(self->asked);
+        free(self->fates);
+        free(self->order);
+        free(self->taken);
+        free(self);
+    }
+}
+
+/* --- choosing ------------------------------------------------------------------------------------------------------
+ */
+
+/* A row not taken, uniformly. At least one is left. */
+static size_t random_row(const ladder *self, tacet_simrng *rng) {
+    for (size_t tries = 0; tries < 64; tries++) {
+        const size_t row = tacet_simrng_below(rng, self->l.n);
+        if (!self->taken[row]) {
+            return row;
+        }
+    }
+    size_t free_rows = 0;
+    for (size_t i = 0; i < self->l.n; i++) {
+        free_rows += self->taken[i] ? 0 : 1;
+    }
+    size_t left = tacet_simrng_below(rng, free_rows);
+    size_t row = 0;
+    while (self->taken[row] || left-- > 0) {
+        row++;
+    }
+    return row;
+}
+
+static size_t explore(ladder *self, tacet_simrng *rng, double *score) {
+    size_t best = SIZE_MAX;
+    for (size_t k = 0; k < EXPLORE_AMONG; k++) {
+        const size_t row = random_row(self, rng);
+        const double bound = tacet__ladder_bound(&self->l, row, EXPLORE_WIDTH);
+        if (best == SIZE_MAX || bound > *score) {
+            best = row;
+            *score = bound;
+        }
+    }
+    return best;
+}
+
+static double incumbent(const tacet__ladder *l) {
+    double best = -INFINITY;
+    for (size_t k = 0; k < l->count; k++) {
+        best = fmax(best, l->noise_share > 0 ? tacet__ladder_smooth(l, k) : l->y[k]);
+    }
+    return best;
+}
+
+static void bring_up(ladder *self) {
+    if (!self->current && self->l.count > 0) {
+        tacet__ladder_fit(&self->l);
+        self->current = true;
+    }
+}
+
+static size_t improve(ladder *self, double *score) {
+    tacet__ladder *l = &self->l;
+    tacet__ladder_sweep(l, incumbent(l));
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < l->n; i++) {
+        if (!self->taken[i] &&
+            (best == SIZE_MAX || l->score[i] > *score || (l->score[i] == *score && l->moment[i] > l->moment[best]))) {
+            best = i;
+            *score = l->score[i];
+        }
+    }
+    return best;
+}
+
+static size_t choose_row(ladder *self, double *score) {
+    const tacet__ladder *l = &self->l;
+    tacet_simrng rng;
+    *score = 0;
+    if (self->suggested < self->initial_count) {
+        return self->initial[self->suggested];
+    }
+    tacet_simrng_init(&rng, self->seed, self->suggested);
+    if (self->suggested - self->dropped < self->initial_count + self->random_first || l->count < 2) {
+        return random_row(self, &rng);
+    }
+    bring_up(self);
+    if (l->level) {
+        return random_row(self, &rng);
+    }
+    const bool look = self->explore && l->count >= EXPLORE_FROM && l->count % EXPLORE_EVERY == 0 &&
+                      (double)l->count < EXPLORE_UNTIL * (double)l->horizon;
+    return look ? explore(self, &rng, score) : improve(self, score);
+}
+
+static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
+    ladder *self = object;
+    if (round->points != NULL || round->context_dim != 0) {
+        return tacet__fail(err, TACET_INVALID, "%s has a fixed domain and no context: a round brings nothing", NAME);
+    }
+    if (self->suggested - self->dropped == self->l.horizon) {
+        return tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", self->l.horizon);
+    }
+    if (self->suggested == self->l.n) {
+        return tacet__fail(err, TACET_STATE, "all %zu rows have been asked", self->l.n);
+    }
+    if (!tacet__grow((void **)&self->asked, &self->capacity, self->suggested + 1, sizeof *self->asked) ||
+        !tacet__grow((void **)&self->fates, &self->fate_capacity, self->suggested + 1, sizeof *self->fates)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a suggestion");
+    }
+    double score = 0;
+    const size_t row = choose_row(self, &score);
+    self->asked[self->suggested] = row;
+    self->fates[self->suggested] = OPEN;
+    self->taken[row] = true;
+    self->suggested++;
+    *out = (tacet_suggestion){.index = row, .ticket = self->suggested, .score = score};
+    return TACET_OK;
+}
+
+static tacet_status open_ticket(const ladder *self, uint64_t ticket, tacet_error *err) {
+    if (ticket == 0 || ticket > self->suggested) {
+        return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
+    }
+    if (self->fates[ticket - 1] != OPEN) {
+        return tacet__fail(err, TACET_CONFLICT, "ticket %llu has been reported or dropped already",
+                           (unsigned long long)ticket);
+    }
+    return TACET_OK;
+}
+
+static void learn(ladder *self, size_t ticket, double value) {
+    tacet__ladder *l = &self->l;
+    l->rows[l->count] = self->asked[ticket - 1];
+    l->values[l->count] = value;
+    self->order[l->count] = ticket - 1;
+    self->fates[ticket - 1] = REPORTED;
+    l->count++;
+    self->current = false;
+}
+
+static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
+    ladder *self = object;
+    const tacet_status status = open_ticket(self, ticket, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (!isfinite(value) || fabs(value) > 1e150) {
+        return tacet__fail(err, TACET_INVALID, "a value is not finite, or beyond 1e150");
+    }
+    learn(self, (size_t)ticket, value);
+    return TACET_OK;
+}
+
+/* The row cannot be measured: nothing was learnt, and it is not asked again. */
+static tacet_status drop(void *object, uint64_t ticket, tacet_error *err) {
+    ladder *self = object;
+    const tacet_status status = open_ticket(self, ticket, err);
+    if (status == TACET_OK) {
+        self->fates[ticket - 1] = DROPPED;
+        self->dropped++;
+    }
+    return status;
+}
+
+/* --- what is known -------------------------------------------------------------------------------------------------
+ */
+
+/* The best of the rows by the mean of their value; of those not taken only, when asked. SIZE_MAX: none. */
+static size_t best_mean(ladder *self, bool unasked, double *mean, double *sd) {
+    tacet__ladder *l = &self->l;
+    bring_up(self);
+    if (l->level) {
+        *mean = l->values[0];
+        *sd = 0;
+        return unasked ? SIZE_MAX : l->rows[0];
+    }
+    tacet__ladder_sweep(l, incumbent(l));
+    for (size_t k = 0; k < l->count; k++) {
+        const size_t row = l->rows[k];
+        const double smooth = l->noise_share > 0 ? tacet__ladder_smooth(l, k) : l->y[k];
+        const double variance = l->noise_share > 0 ? l->second[row] - l->moment[row] * l->moment[row] : 0;
+        l->moment[row] = smooth;
+        l->second[row] = smooth * smooth + fmax(0, variance);
+    }
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < l->n; i++) {
+        if (!(unasked && self->taken[i]) && (best == SIZE_MAX || l->moment[i] > l->moment[best])) {
+            best = i;
+        }
+    }
+    if (best != SIZE_MAX) {
+        *mean = tacet__ladder_back(l, l->moment[best]);
+        *sd = l->spread * l->scale * sqrt(fmax(0, l->second[best] - l->moment[best] * l->moment[best]));
+    }
+    return best;
+}
+
+static tacet_status recommend(void *object, tacet_recommendation *out, tacet_error *err) {
+    ladder *self = object;
+    const tacet__ladder *l = &self->l;
+    if (l->count == 0) {
+        return tacet__fail(err, TACET_STATE, "no value is known yet, and there is no prior to go by");
+    }
+    *out = (tacet_recommendation){.measured = SIZE_MAX};
+    out->index = best_mean(self, false, &out->mean, &out->sd);
+    for (size_t k = 0; k < l->count; k++) {
+        if (out->measured == SIZE_MAX || l->values[k] > out->measured_value) {
+            out->measured = l->rows[k];
+            out->measured_value = l->values[k];
+        }
+    }
+    return TACET_OK;
+}
+
+static void guarantee(const void *object, tacet_guarantee *out) {
+    *out = ((const ladder *)object)->guarantee;
+}
+
+/* --- saved state ---------------------------------------------------------------------------------------------------
+ */
+
+static tacet_status save(const void *object, tacet_blob *out, tacet_error *err) {
+    const ladder *self = object;
+    tacet__writer w;
+    tacet__write_begin(&w, out, NAME, STATE_VERSION);
+    tacet__write_bytes(&w, self->problem, sizeof self->problem);
+    tacet__write_size(&w, self->suggested);
+    for (size_t k = 0; k < self->suggested; k++) {
+        tacet__write_size(&w, self->asked[k]);
+        tacet__write_size(&w, self->fates[k] == DROPPED ? 1 : 0);
+    }
+    tacet__write_size(&w, self->l.count);
+    for (size_t s = 0; s < self->l.count; s++) {
+        tacet__write_size(&w, self->order[s]);
+        tacet__write_f64(&w, self->l.values[s]);
+    }
+    return tacet__write_end(&w, err);
+}
+
+static void forget(ladder *self) {
+    tacet__ladder *l = &self->l;
+    for (size_t m = 0; m < l->rung_count; m++) {
+        l->rungs[m].have = 0;
+        l->rungs[m].log_det = 0;
+    }
+    for (size_t s = 0; s < l->shelf_count; s++) {
+        l->shelves[s] = (tacet__shelf){
+            .rung = SIZE_MAX, .U = l->shelves[s].U, .squares = l->shelves[s].squares, .ones = l->shelves[s].ones};
+    }
+    l->noise_share = 0;
+    l->refit_at = TACET__LADDER_REFIT;
+    l->count = 0;
+    self->current = false;
+}
+
+typedef struct history {
+    size_t suggested, dropped, observed;
+    size_t room; /* of rows and fates: no less than a fresh policy has */
+    size_t *rows, *order;
+    unsigned char *fates;
+    double *values;
+    bool *seen;
+} history;
+
+/* Every number must be one this policy could have written. */
+static void history_read(history *h, const ladder *self, tacet__reader *r) {
+    for (size_t k = 0; k < h->suggested && !r->failed; k++) {
+        h->rows[k] = tacet__read_size(r, self->l.n - 1);
+        h->fates[k] = tacet__read_size(r, 1) == 1 ? DROPPED : OPEN;
+        h->dropped += h->fates[k] == DROPPED ? 1 : 0;
+        r->failed = r->failed || h->seen[h->rows[k]];
+        h->seen[h->rows[k]] = true;
+    }
+    r->failed = r->failed || h->suggested - h->dropped > self->l.horizon;
+    h->observed = r->failed ? 0 : tacet__read_size(r, h->suggested - h->dropped);
+    for (size_t s = 0; s < h->observed && !r->failed; s++) {
+        h->order[s] = tacet__read_size(r, h->suggested - 1);
+        h->values[s] = tacet__read_f64(r);
+        r->failed = r->failed || h->fates[h->order[s]] != OPEN || !(fabs(h->values[s]) <= 1e150);
+        h->fates[h->order[s]] = REPORTED;
+    }
+}
+
+static void adopt(ladder *self, history *h) {
+    size_t *rows = self->asked;
+    unsigned char *fates = self->fates;
+    forget(self);
+    memset(self->taken, 0, self->l.n * sizeof *self->taken);
+    self->asked = h->rows;
+    self->fates = h->fates;
+    self->capacity = self->fate_capacity = h->room;
+    self->suggested = h->suggested;
+    self->dropped = h->dropped;
+    for (size_t k = 0; k < h->suggested; k++) {
+        self->taken[h->rows[k]] = true;
+    }
+    for (size_t s = 0; s < h->observed; s++) {
+        learn(self, h->order[s] + 1, h->values[s]);
+    }
+    h->rows = rows;
+    h->fates = fates;
+}
+
+static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
+    ladder *self = object;
+    history h = {0};
+    tacet__reader r;
+    const unsigned char *problem = NULL;
+    tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (tacet__read_bytes(&r, &problem) != PRINT_BYTES || memcmp(problem, self->problem, PRINT_BYTES) != 0) {
+        r.failed = true;
+    }
+    h.suggested = tacet__read_size(&r, self->l.n);
+    if (r.failed) {
+        return tacet__read_end(&r, err);
+    }
+    h.room = h.suggested > self->l.horizon ? h.suggested : self->l.horizon;
+    h.rows = TACET__ZALLOC(size_t, h.room);
+    h.order = TACET__ZALLOC(size_t, h.suggested);
+    h.fates = TACET__ZALLOC(unsigned char, h.room);
+    h.values = TACET__ZALLOC(double, h.suggested);
+    h.seen = TACET__ZALLOC(bool, self->l.n);
+    if (h.rows == NULL || h.order == NULL || h.fates == NULL || h.values == NULL || h.seen == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
+    } else {
+        history_read(&h, self, &r);
+        status = tacet__read_end(&r, err);
+    }
+    if (status == TACET_OK) {
+        adopt(self, &h);
+    }
+    free(h.rows);
+    free(h.order);
+    free(h.fates);
+    free(h.values);
+    free(h.seen);
+    return status;
+}
+
+/* --- creation ------------------------------------------------------------------------------------------------------
+ */
+
+static tacet_status check_settings(const tacet_modeler_settings *s, tacet_error *err) {
+    if (s->rows == NULL || s->d == 0 || s->d > TACET__LADDER_DIMS || s->ld < s->d || s->n == 0) {
+        return tacet__fail(err, TACET_INVALID, "the modeler needs rows of 1 to %d coordinates", TACET__LADDER_DIMS);
+    }
+    const tacet_status noise = tacet__modeler_check_noise(s, err);
+    if (noise != TACET_OK) {
+        return noise;
+    }
+    if (!(s->known_noise_var >= 0 && isfinite(s->known_noise_var))) {
+        return tacet__fail(err, TACET_INVALID, "the variance of a measurement is negative or not finite");
+    }
+    if (s->horizon == 0 || s->horizon > s->n) {
+        return tacet__fail(err, TACET_INVALID, "%zu measurements are asked of %zu rows, each of which is asked once",
+                           s->horizon, s->n);
+    }
+    if (s->horizon > HORIZON_MOST) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "more than %d measurements: use the eiv method", HORIZON_MOST);
+    }
+    if (s->initial_count > s->horizon) {
+        return tacet__fail(err, TACET_INVALID, "%zu initial rows for a horizon of %zu", s->initial_count, s->horizon);
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t a = 0; a < s->d; a++) {
+            if (!(fabs(s->rows[i * s->ld + a]) <= 1e150)) {
+                return tacet__fail(err, TACET_INVALID, "row %zu has a coordinate that is not finite", i);
+            }
+        }
+    }
+    for (size_t a = 0; s->low != NULL && s->high != NULL && a < s->d; a++) {
+        if (!(s->low[a] < s->high[a]) || !isfinite(s->high[a] - s->low[a])) {
+            return tacet__fail(err, TACET_INVALID, "the box of coordinate %zu is empty or not finite", a);
+        }
+    }
+    return TACET_OK;
+}
+
+static tacet_status take_initial(ladder *self, const tacet_modeler_settings *s, tacet_error *err) {
+    for (size_t k = 0; k < s->initial_count; k++) {
+        if (s->initial[k] >= s->n || self->taken[s->initial[k]]) {
+            return tacet__fail(err, TACET_INVALID, "initial row %zu does not exist or is named twice", s->initial[k]);
+        }
+        self->taken[s->initial[k]] = true;
+        self->initial[k] = s->initial[k];
+    }
+    memset(self->taken, 0, s->n * sizeof *self->taken);
+    self->initial_count = s->initial_count;
+    return TACET_OK;
+}
+
+/* Fewer rungs where there are many values to fit, whose likelihood then tells most of them apart anyway. */
+static size_t rungs_for(size_t horizon) {
+    return horizon <= 256 ? TACET__LADDER_RUNGS : horizon <= 512 ? 128 : horizon <= 1024 ? 64 : 32;
+}
+
+static bool allocate_rungs(tacet__ladder *l) {
+    size_t each = l->horizon * (l->horizon + 1) / 2 + 2 * l->horizon + l->d;
+    size_t all = 0;
+    l->rung_count = rungs_for(l->horizon);
+    l->rungs = TACET__ZALLOC(tacet__rung, l->rung_count);
+    l->store = tacet__size_mul(&all, each, l->rung_count) ? TACET__ALIGNED(double, all) : NULL;
+    if (l->rungs == NULL || l->store == NULL) {
+        return false;
+    }
+    for (size_t m = 0; m < l->rung_count; m++) {
+        double *at = l->store + m * each;
+        l->rungs[m].inverse = at;
+        l->rungs[m].ones = at + l->d;
+        l->rungs[m].solved = at + l->d + l->horizon;
+        l->rungs[m].L = at + l->d + 2 * l->horizon;
+    }
+    return true;
+}
+
+/* As many shelves as fit; none is all right. */
+static bool allocate_shelves(tacet__ladder *l) {
+    const size_t padded = (l->n + TACET__LADDER_BLOCK - 1) / TACET__LADDER_BLOCK * TACET__LADDER_BLOCK;
+    size_t each = 0;
+    size_t cells = 0;
+    if (!tacet__size_mul(&each, padded, l->horizon)) {
+        return false;
+    }
+    l->shelf_count = SHELF_BYTES / sizeof(float) / each;
+    l->shelf_count = l->shelf_count > SHELVES ? SHELVES : l->shelf_count;
+    l->scratch = TACET__ALIGNED(float, TACET__LADDER_BLOCK * l->horizon);
+    l->shelves = TACET__ZALLOC(tacet__shelf, l->shelf_count);
+    l->shelf_store = tacet__size_mul(&cells, each, l->shelf_count) ? TACET__ALIGNED(float, cells) : NULL;
+    l->shelf_sums = tacet__size_mul(&cells, 2 * l->shelf_count, l->n) ? TACET__ALIGNED(double, cells) : NULL;
+    if (l->scratch == NULL || l->shelves == NULL || l->shelf_store == NULL || l->shelf_sums == NULL) {
+        return false;
+    }
+    for (size_t s = 0; s < l->shelf_count; s++) {
+        l->shelves[s].U = l->shelf_store + s * each;
+        l->shelves[s].squares = l->shelf_sums + 2 * s * l->n;
+        l->shelves[s].ones = l->shelf_sums + (2 * s + 1) * l->n;
+    }
+    return true;
+}
+
+static bool allocate(ladder *self, const tacet_modeler_settings *s) {
+    tacet__ladder *l = &self->l;
+    size_t cells = 0;
+    l->x = tacet__size_mul(&cells, s->n, s->d) ? TACET__ALIGNED(double, cells) : NULL;
+    l->rows = TACET__ZALLOC(size_t, s->horizon);
+    l->values = TACET__ZALLOC(double, 2 * s->horizon);
+    l->score = tacet__size_mul(&cells, s->n, 3) ? TACET__ALIGNED(double, cells) : NULL;
+    l->work = TACET__ZALLOC(double, s->horizon);
+    self->initial = TACET__ZALLOC(size_t, s->initial_count);
+    self->order = TACET__ZALLOC(size_t, s->horizon);
+    self->taken = TACET__ZALLOC(bool, s->n);
+    if (l->x == NULL || l->rows == NULL || l->values == NULL || l->score == NULL || l->work == NULL ||
+        self->initial == NULL || self->order == NULL || self->taken == NULL) {
+        return false;
+    }
+    l->y = l->values + s->horizon;
+    l->moment = l->score + s->n;
+    l->second = l->moment + s->n;
+    return allocate_rungs(l) && allocate_shelves(l) &&
+           tacet__grow((void **)&self->asked, &self->capacity, s->horizon, sizeof *self->asked) &&
+           tacet__grow((void **)&self->fates, &self->fate_capacity, s->horizon, sizeof *self->fates);
+}
+
+/* What a saved state belongs to. */
+static void fingerprint(ladder *self, const tacet_modeler_settings *s) {
+    const tacet__ladder *l = &self->l;
+    crypto_generichash_state state;
+    const uint64_t wholes[] = {s->n,
+                               s->d,
+                               s->horizon,
+                               s->initial_count,
+                               self->random_first,
+                               (uint64_t)self->explore,
+                               l->most,
+                               (uint64_t)l->of_value + 2U * (uint64_t)l->squash,
+                               s->seed};
+    (void)crypto_generichash_init(&state, NULL, 0, PRINT_BYTES);
+    (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
+    (void)crypto_generichash_update(&state, (const unsigned char *)&s->known_noise_var, sizeof s->known_noise_var);
+    (void)crypto_generichash_update(&state, (const unsigned char *)&s->scale, sizeof s->scale);
+    (void)crypto_generichash_update(&state, (const unsigned char *)self->initial,
+                                    s->initial_count * sizeof *self->initial);
+    for (size_t i = 0; i < s->n; i++) {
+        (void)crypto_generichash_update(&state, (const unsigned char *)(s->rows + i * s->ld), s->d * sizeof *s->rows);
+    }
+    (void)crypto_generichash_final(&state, self->problem, PRINT_BYTES);
+}
+
+static const tacet_policy_ops OPS = {.name = NAME,
+                                     .suggest = suggest,
+                                     .observe = observe,
+                                     .recommend = recommend,
+                                     .guarantee = guarantee,
+                                     .save = save,
+                                     .load = load,
+                                     .free = ladder_free,
+                                     .drop = drop};
+
+tacet__ladder *tacet__ladder_of(const tacet_policy *policy) {
+    ladder *self = tacet__policy_self(policy, &OPS);
+    return self != NULL ? &self->l : NULL;
+}
+
+tacet_status tacet_modeler_tell(const tacet_policy *policy, tacet_modeler_knowledge *out, tacet_error *err) {
+    ladder *self = tacet__policy_self(policy, &OPS);
+    *out = (tacet_modeler_knowledge){.next_row = SIZE_MAX};
+    if (self == NULL) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "only the ladder method weighs its evidence");
+    }
+    if (self->l.count == 0) {
+        return tacet__fail(err, TACET_STATE, "no value is known yet");
+    }
+    bring_up(self);
+    out->log_bayes_factor = self->l.evidence;
+    out->next_row = best_mean(self, true, &out->next_mean, &out->next_sd);
+    return TACET_OK;
+}
+
+tacet_status tacet__modeler_ladder(tacet_policy **out, const tacet_modeler_settings *s, bool plain, tacet_error *err) {
+    double sd[TACET__LADDER_DIMS];
+    *out = NULL;
+    tacet_status status = check_settings(s, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    ladder *self = TACET__ZALLOC(ladder, 1);
+    if (self == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating the modeler");
+    }
+    tacet__modeler_guarantee(&self->guarantee, s);
+    self->l.d = s->d;
+    self->l.n = s->n;
+    self->l.horizon = s->horizon;
+    self->l.noise_var = s->known_noise_var;
+    self->l.squash = self->l.of_value = self->explore = !plain;
+    self->l.most = plain ? 1 : TACET__LADDER_BEST;
+    self->random_first = s->random_first;
+    self->seed = s->seed;
+    for (size_t a = 0; a < s->d; a++) {
+        sd[a] = plain ? 0 : tacet__modeler_sd(s);
+    }
+    status = allocate(self, s) ? take_initial(self, s, err)
+                               : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", s->n);
+    if (status == TACET_OK) {
+        status = tacet__ladder_place(&self->l, s->rows, s->ld, sd, s->low, s->high, !plain, err);
+    }
+    if (status != TACET_OK) {
+        ladder_free(self);
+        return status;
+    }
+    tacet__ladder_draw(&self->l);
+    fingerprint(self, s);
+    forget(self);
+    return tacet_policy_wrap(out, &OPS, self, err);
+}

@@ -1,0 +1,241 @@
+/* ladder_fit.c - the posterior over the ladder: every rung's Gaussian process on the values so far.
+ * Ring: open. K = R + g I with R Matérn 5/2, constant mean and signal variance integrated out (flat, and inverse gamma
+ * of shape and rate 1), so that a rung's log marginal likelihood is, up to a constant,
+ * -sum log diag(L) - log(1'K^-1 1)/2 - nu log(1 + rss/2), nu = 1 + (t-1)/2. Factors are kept and grow by a row a value.
+ * Written without BLAS: the same bits on every processor. Cost: O(M t^2) a value, M rungs. */
+#include "outsourced/open/ladder_state.h"
+
+#include "outsourced/open/ladder_kernel.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double WORTH = 0.01;     /* of the best rung's likelihood: what is less is left out */
+static const double TAIL_LEAST = 0.1; /* of the values' variance is never taken for noise */
+
+static double *row_of(const tacet__rung *r, size_t j) {
+    return r->L + j * (j + 1) / 2;
+}
+
+static double dot(const double *a, const double *b, size_t n) {
+    double sum[4] = {0, 0, 0, 0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (size_t k = 0; k < 4; k++) {
+            sum[k] += a[i + k] * b[i + k];
+        }
+    }
+    for (; i < n; i++) {
+        sum[0] += a[i] * b[i];
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* One more row of L, for value number r->have. */
+static void grow(const tacet__ladder *l, tacet__rung *r) {
+    const size_t j = r->have;
+    double *row = row_of(r, j);
+    const size_t at = l->rows[j];
+    for (size_t k = 0; k < j; k++) {
+        double square = 0;
+        for (size_t a = 0; a < l->d; a++) {
+            const double u = (l->x[a * l->n + at] - l->x[a * l->n + l->rows[k]]) * r->inverse[a];
+            square += u * u;
+        }
+        row[k] = tacet__matern52(square);
+    }
+    const double nugget = r->nugget + l->noise_share;
+    double left = 1 + nugget;
+    for (size_t k = 0; k < j; k++) {
+        row[k] = (row[k] - dot(row, row_of(r, k), k)) / row_of(r, k)[k];
+        left -= row[k] * row[k];
+    }
+    /* At least the nugget is left, but for rounding. */
+    row[j] = sqrt(fmax(left, 0.5 * nugget));
+    r->ones[j] = (1 - dot(row, r->ones, j)) / row[j];
+    r->log_det += log(row[j]);
+    r->have = j + 1;
+}
+
+static void fit_rung(const tacet__ladder *l, tacet__rung *r) {
+    const size_t t = l->count;
+    while (r->have < t) {
+        grow(l, r);
+    }
+    for (size_t j = 0; j < t; j++) {
+        const double *row = row_of(r, j);
+        r->solved[j] = (l->y[j] - dot(row, r->solved, j)) / row[j];
+    }
+    const double ae = dot(r->solved, r->ones, t);
+    const double nu = 1 + 0.5 * (double)(t - 1);
+    const double whole = 1 + r->nugget + l->noise_share;
+    double sum = 0;
+    double squares = 0;
+    for (size_t j = 0; j < t; j++) {
+        sum += l->y[j];
+        squares += l->y[j] * l->y[j];
+    }
+    r->oo = dot(r->ones, r->ones, t);
+    r->mean = ae / r->oo;
+    const double rss = fmax(0, dot(r->solved, r->solved, t) - ae * ae / r->oo);
+    const double blank = fmax(0, squares - sum * sum / (double)t) / whole;
+    r->s2 = (1 + 0.5 * rss) / nu;
+    r->fit = -r->log_det - 0.5 * log(r->oo) - nu * log(1 + 0.5 * rss);
+    r->blank = -0.5 * (double)t * log(whole) - 0.5 * log((double)t / whole) - nu * log(1 + 0.5 * blank);
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Middle of the values and the spread of what lies above it; far below, the logarithm takes over: the lower tail is of
+ * no interest and would decide the lengthscales. Then mean 0, variance 1. */
+static void transform(tacet__ladder *l) {
+    const size_t t = l->count;
+    double *sorted = l->work;
+    memcpy(sorted, l->values, t * sizeof *sorted);
+    qsort(sorted, t, sizeof *sorted, ascending);
+    l->median = 0.5 * (sorted[(t - 1) / 2] + sorted[t / 2]);
+    double upper = 0;
+    double both = 0;
+    size_t above = 0;
+    for (size_t i = 0; i < t; i++) {
+        const double e = l->values[i] - l->median;
+        both += e * e;
+        upper += e >= 0 ? e * e : 0;
+        above += e >= 0 ? 1 : 0;
+    }
+    l->spread = sqrt(l->squash && upper > 0 ? upper / (double)above : both / (double)t);
+    l->level = !(l->spread > 0) || !(sorted[t - 1] > sorted[0]);
+    l->spread = l->level ? 1 : l->spread;
+    double mean = 0;
+    for (size_t i = 0; i < t; i++) {
+        const double s = (l->values[i] - l->median) / l->spread;
+        l->y[i] = l->squash && s < -1 ? -1 - log(-s) : s;
+        mean += l->y[i] / (double)t;
+    }
+    double square = 0;
+    for (size_t i = 0; i < t; i++) {
+        square += (l->y[i] - mean) * (l->y[i] - mean) / (double)t;
+    }
+    l->shift = mean;
+    l->scale = square > 0 ? sqrt(square) : 1;
+    for (size_t i = 0; i < t; i++) {
+        l->y[i] = (l->y[i] - mean) / l->scale;
+    }
+}
+
+double tacet__ladder_back(const tacet__ladder *l, double y) {
+    const double s = l->shift + l->scale * y;
+    return l->median + l->spread * (l->squash && s < -1 ? -exp(-s - 1) : s);
+}
+
+/* Known measurement noise adds to every rung's nugget what it is of the rest of the variance. Looked at again whenever
+ * the count has doubled, from the values reported by then. */
+static void share_noise(tacet__ladder *l) {
+    if (!(l->noise_var > 0) || l->count < l->refit_at) {
+        return;
+    }
+    size_t t = l->refit_at;
+    while (2 * t <= l->count) {
+        t *= 2;
+    }
+    double mean = 0;
+    double square = 0;
+    for (size_t i = 0; i < t; i++) {
+        mean += l->values[i] / (double)t;
+    }
+    for (size_t i = 0; i < t; i++) {
+        square += (l->values[i] - mean) * (l->values[i] - mean) / (double)t;
+    }
+    const double rest = fmax(square - l->noise_var, TAIL_LEAST * square);
+    l->noise_share = rest > 0 ? l->noise_var / rest : 0;
+    l->refit_at = 2 * t;
+    for (size_t m = 0; m < l->rung_count; m++) {
+        l->rungs[m].have = 0;
+        l->rungs[m].log_det = 0;
+    }
+    for (size_t s = 0; s < l->shelf_count; s++) {
+        l->shelves[s].rung = SIZE_MAX;
+    }
+}
+
+/* The few rungs worth averaging over, best first; ties to the lower number. */
+static void choose_best(tacet__ladder *l) {
+    l->best_count = 0;
+    for (size_t m = 0; m < l->rung_count; m++) {
+        size_t at = l->best_count;
+        while (at > 0 && l->rungs[m].fit > l->rungs[l->best[at - 1]].fit) {
+            at--;
+        }
+        if (at < l->most) {
+            l->best_count += l->best_count < l->most ? 1 : 0;
+            memmove(l->best + at + 1, l->best + at, (l->best_count - at - 1) * sizeof *l->best);
+            l->best[at] = m;
+        }
+    }
+    const double top = l->rungs[l->best[0]].fit;
+    double sum = 0;
+    size_t kept = 0;
+    for (; kept < l->best_count && exp(l->rungs[l->best[kept]].fit - top) >= WORTH; kept++) {
+        l->weight[kept] = exp(l->rungs[l->best[kept]].fit - top);
+        sum += l->weight[kept];
+    }
+    l->best_count = kept;
+    for (size_t k = 0; k < kept; k++) {
+        l->weight[k] /= sum;
+    }
+}
+
+static void weigh_evidence(tacet__ladder *l) {
+    double top = -DBL_MAX;
+    double blank_top = -DBL_MAX;
+    for (size_t m = 0; m < l->rung_count; m++) {
+        top = fmax(top, l->rungs[m].fit);
+        blank_top = fmax(blank_top, l->rungs[m].blank);
+    }
+    double sum = 0;
+    double blank = 0;
+    for (size_t m = 0; m < l->rung_count; m++) {
+        sum += exp(l->rungs[m].fit - top);
+        blank += exp(l->rungs[m].blank - blank_top);
+    }
+    l->evidence = top - blank_top + log(sum) - log(blank);
+}
+
+void tacet__ladder_fit(tacet__ladder *l) {
+    transform(l);
+    l->best_count = 0;
+    l->evidence = 0;
+    if (l->level) {
+        return;
+    }
+    share_noise(l);
+    for (size_t m = 0; m < l->rung_count; m++) {
+        fit_rung(l, &l->rungs[m]);
+    }
+    choose_best(l);
+    weigh_evidence(l);
+}
+
+double tacet__ladder_smooth(const tacet__ladder *l, size_t k) {
+    double mean = 0;
+    for (size_t b = 0; b < l->best_count; b++) {
+        const tacet__rung *r = &l->rungs[l->best[b]];
+        /* K^-1 (y - mean), from the last row up to k. */
+        double *v = l->work;
+        for (size_t j = l->count; j-- > k;) {
+            double sum = r->solved[j] - r->mean * r->ones[j];
+            for (size_t i = j + 1; i < l->count; i++) {
+                sum -= row_of(r, i)[j] * v[i];
+            }
+            v[j] = sum / row_of(r, j)[j];
+        }
+        mean += l->weight[b] * (l->y[k] - l->noise_share * v[k]);
+    }
+    return mean;
+}
