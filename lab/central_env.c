@@ -1,6 +1,7 @@
 /* joint_env.c - contextual problems: that of section 6.1, and made-up ones. Ring: programs; made-up data. */
 #include "central_env.h"
 
+#include "gp/domain.h"
 #include "core/fail.h"
 
 #include <math.h>
@@ -8,15 +9,39 @@
 #include <string.h>
 
 static const double RADIUS = 2, GOOD = 0.8, LOW = 0.6, GOOD_SHARE = 0.005;
+enum { WAVES = 1000, DRAWN_POOL = 4000, DRAWN_NODES = 400, DRAWN_FEATURES_2 = 40, DRAWN_FEATURES_3 = 60 };
 enum { PAPER_DIM = 2, PAPER_BUMPS = 4, PROBES = 4000, PAPER_FEATURES = 25, MOST_FEATURES = 100, QFF_ORDER = 10 };
 static const double ZERO[JOINT_ENV_MOST_DIM] = {0, 0, 0};
 static const double ONE[JOINT_ENV_MOST_DIM] = {1, 1, 1};
 
 size_t joint_world_dim(const joint_world *world) {
+    if (world->drawn) {
+        return world->dim + world->binary + world->category;
+    }
     return world->dim == 0 ? PAPER_DIM : world->dim;
 }
 
-tacet_domain joint_world_domain(const joint_world *world) {
+static tacet_domain drawn_domain(joint_world *world) {
+    const size_t d = joint_world_dim(world);
+    for (size_t c = 0; c < d; c++) {
+        const bool category = c >= world->dim + world->binary;
+        world->lower[c] = 0;
+        world->upper[c] = category ? sqrt(0.5) : 1;
+        world->levels[c] = c < world->dim ? 0 : 2;
+        world->choice[c] = category ? 1 : 0;
+    }
+    return (tacet_domain){.kind = TACET_DOMAIN_BOX,
+                          .d = d,
+                          .lower = world->lower,
+                          .upper = world->upper,
+                          .levels = world->levels,
+                          .choice = world->choice};
+}
+
+tacet_domain joint_world_domain(joint_world *world) {
+    if (world->drawn) {
+        return drawn_domain(world);
+    }
     if (world->dim == 0) {
         return (tacet_domain){.kind = TACET_DOMAIN_BALL, .d = PAPER_DIM, .radius = RADIUS};
     }
@@ -24,13 +49,16 @@ tacet_domain joint_world_domain(const joint_world *world) {
 }
 
 double joint_world_lengthscale(const joint_world *world) {
-    return world->dim == 0 ? 1 : world->lengthscale;
+    return world->dim == 0 && !world->drawn ? 1 : world->lengthscale;
 }
 
 /* As many as there are cells of a lengthscale, with a border: 25 at a quarter of the side of a square. */
 size_t joint_world_features(const joint_world *world) {
-    if (world->dim == 0) {
+    if (world->dim == 0 && !world->drawn) {
         return PAPER_FEATURES;
+    }
+    if (world->drawn) {
+        return joint_world_dim(world) <= 2 ? DRAWN_FEATURES_2 : DRAWN_FEATURES_3;
     }
     const double cells = pow(1 + 1 / world->lengthscale, (double)world->dim);
     return (size_t)fmin(MOST_FEATURES, fmax(5, ceil(cells)));
@@ -40,7 +68,21 @@ static size_t order(const joint_world *world) {
     return world->dim == 0 || world->dim == 2 ? 14 : world->dim == 1 ? 40 : 8;
 }
 
-tacet_status joint_world_features_create(tacet_features **out, const joint_world *world, bool published, size_t count,
+/* Mercer features of points spread over the domain, every level among them. */
+static tacet_status spread_features(tacet_features **out, const tacet_kernel *kernel, const tacet_domain *domain,
+                                    size_t count, tacet_error *err) {
+    const size_t all = tacet__domain_levels(domain), n = all > 0 && all < DRAWN_NODES ? all : DRAWN_NODES;
+    double *X = malloc(n * domain->d * sizeof(double));
+    if (X == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for features");
+    }
+    tacet__domain_spread(domain, X, n);
+    const tacet_status status = tacet_features_create_mercer_points(out, kernel, X, domain->d, NULL, n, count, err);
+    free(X);
+    return status;
+}
+
+tacet_status joint_world_features_create(tacet_features **out, joint_world *world, bool published, size_t count,
                                          tacet_error *err) {
     const tacet_domain domain = joint_world_domain(world);
     const double lengthscale = joint_world_lengthscale(world);
@@ -51,8 +93,14 @@ tacet_status joint_world_features_create(tacet_features **out, const joint_world
     spec.d = domain.d;
     spec.lengthscales = &lengthscale;
     spec.lengthscale_count = 1;
+    if (world->drawn) {
+        spec.kind = TACET_KERNEL_MATERN;
+        spec.matern_p = 2;
+    }
     tacet_status status = tacet_kernel_create(&kernel, &spec, err);
-    if (status == TACET_OK) {
+    if (status == TACET_OK && world->drawn && joint_world_dim(world) > 2) {
+        status = spread_features(out, kernel, &domain, count, err);
+    } else if (status == TACET_OK) {
         status = published ? tacet_features_create_qff(out, kernel, QFF_ORDER, err)
                            : tacet_features_create_mercer(out, kernel, &domain, order(world), count, err);
     }
@@ -67,7 +115,23 @@ static void uniform_in_ball(tacet_simrng *rng, double *x) {
     x[1] = radius * sin(angle);
 }
 
+static double wave_value(const joint_env *env, const double *x) {
+    double sum = 0;
+    for (size_t i = 0; i < WAVES; i++) {
+        const double *w = env->waves + i * (env->dim + 2);
+        double phase = w[env->dim];
+        for (size_t c = 0; c < env->dim; c++) {
+            phase += w[c] * x[c];
+        }
+        sum += w[env->dim + 1] * cos(phase);
+    }
+    return sum;
+}
+
 static double value(const joint_env *env, const double *x) {
+    if (env->waves != NULL) {
+        return wave_value(env, x);
+    }
     double sum = 0;
     for (size_t i = 0; i < env->bumps; i++) {
         double square = 0;
@@ -140,27 +204,91 @@ static void draw_made_up(joint_env *env) {
     env->range = largest - env->least;
 }
 
+/* Frequencies of a Matérn 5/2 kernel are t-distributed with five degrees of freedom. */
+static tacet_status draw_waves(joint_env *env, tacet_error *err) {
+    const size_t d = env->dim;
+    const tacet_domain domain = joint_world_domain(&env->world);
+    const size_t all = tacet__domain_levels(&domain);
+    env->points = all > 0 && all < DRAWN_POOL ? all : DRAWN_POOL;
+    env->waves = malloc(sizeof(double) * WAVES * (d + 2));
+    env->means = malloc(sizeof(double) * env->points);
+    env->pool = malloc(sizeof(double) * d * env->points);
+    if (env->waves == NULL || env->means == NULL || env->pool == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a problem");
+    }
+    for (size_t i = 0; i < WAVES; i++) {
+        double *w = env->waves + i * (d + 2), chi = 0;
+        for (int k = 0; k < 5; k++) {
+            const double z = tacet_simrng_normal(&env->rng);
+            chi += z * z;
+        }
+        for (size_t c = 0; c < d; c++) {
+            w[c] = tacet_simrng_normal(&env->rng) * sqrt(5 / chi) / env->lengthscale;
+        }
+        w[d] = 2 * acos(-1) * tacet_simrng_uniform(&env->rng);
+        w[d + 1] = tacet_simrng_normal(&env->rng);
+    }
+    tacet__domain_spread(&domain, env->pool, env->points);
+    double largest = -INFINITY;
+    env->least = INFINITY;
+    for (size_t j = 0; j < env->points; j++) {
+        for (size_t c = 0; c < env->world.dim; c++) {
+            env->pool[j * d + c] = tacet_simrng_uniform(&env->rng);
+        }
+        env->means[j] = value(env, env->pool + j * d);
+        env->least = fmin(env->least, env->means[j]);
+        largest = fmax(largest, env->means[j]);
+    }
+    env->range = largest - env->least;
+    for (size_t j = 0; j < env->points; j++) {
+        env->means[j] = joint_env_mean(env, env->pool + j * d);
+    }
+    return TACET_OK;
+}
+
+double joint_env_top(const joint_env *env) {
+    double top = 0;
+    for (size_t j = 0; j < env->points; j++) {
+        top = fmax(top, env->means[j]);
+    }
+    return top;
+}
+
 tacet_status joint_env_create(joint_env **out, const joint_world *world, uint64_t seed, uint64_t trial,
                               tacet_error *err) {
     *out = NULL;
-    if (world->dim > JOINT_ENV_MOST_DIM || (world->dim > 0 && !(world->lengthscale > 0 && world->noise >= 0))) {
+    const size_t columns = world->dim + world->binary + world->category;
+    if (world->drawn && (columns == 0 || columns > JOINT_ENV_MOST_COLUMNS || world->category == 1 ||
+                         !(world->lo >= 0 && world->lo < world->hi && world->hi <= 1))) {
+        return tacet__fail(err, TACET_INVALID, "1 to %d columns, a category of 2 or more, means between 0 and 1",
+                           JOINT_ENV_MOST_COLUMNS);
+    }
+    if ((!world->drawn && world->dim > JOINT_ENV_MOST_DIM) ||
+        ((world->dim > 0 || world->drawn) && !(world->lengthscale > 0 && world->noise >= 0))) {
         return tacet__fail(err, TACET_INVALID, "at most %d coordinates, a positive lengthscale, no negative noise",
                            JOINT_ENV_MOST_DIM);
     }
     joint_env *env = calloc(1, sizeof *env);
-    double *pool = world->dim == 0 ? malloc(sizeof(double) * PAPER_DIM * JOINT_ENV_POOL) : NULL;
-    if (env == NULL || (world->dim == 0 && pool == NULL)) {
+    const bool paper = world->dim == 0 && !world->drawn;
+    double *pool = paper ? malloc(sizeof(double) * PAPER_DIM * JOINT_ENV_POOL) : NULL;
+    if (env == NULL || (paper && pool == NULL)) {
         free(env);
         free(pool);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a problem");
     }
     *env = (joint_env){.world = *world,
                        .dim = joint_world_dim(world),
-                       .bumps = world->dim == 0 ? PAPER_BUMPS : JOINT_ENV_MOST_BUMPS,
+                       .bumps = paper ? PAPER_BUMPS : JOINT_ENV_MOST_BUMPS,
                        .lengthscale = joint_world_lengthscale(world),
                        .pool = pool};
     tacet_simrng_init(&env->rng, seed, trial);
-    if (pool != NULL) {
+    if (world->drawn) {
+        const tacet_status status = draw_waves(env, err);
+        if (status != TACET_OK) {
+            joint_env_free(env);
+            return status;
+        }
+    } else if (paper) {
         draw_paper(env);
     } else {
         draw_made_up(env);
@@ -172,12 +300,18 @@ tacet_status joint_env_create(joint_env **out, const joint_world *world, uint64_
 void joint_env_free(joint_env *env) {
     if (env != NULL) {
         free(env->pool);
+        free(env->waves);
+        free(env->means);
         free(env);
     }
 }
 
 double joint_env_mean(const joint_env *env, const double *x) {
     const double f = value(env, x);
+    if (env->world.drawn) {
+        const double share = pow(fmax(0, (f - env->least) / env->range), env->world.skew);
+        return fmin(fmax(env->world.lo + (env->world.hi - env->world.lo) * share, 0), 1);
+    }
     return fmin(fmax(env->pool != NULL ? f : (f - env->least) / env->range, 0), 1);
 }
 
@@ -186,6 +320,12 @@ double joint_env_round(joint_env *env, double *arms, size_t count) {
     double best = 0;
     for (size_t a = 0; a < count; a++) {
         double *x = arms + env->dim * a;
+        if (env->world.drawn) {
+            const size_t k = tacet_simrng_below(&env->rng, env->points);
+            memcpy(x, env->pool + k * env->dim, env->dim * sizeof(double));
+            best = fmax(best, env->means[k]);
+            continue;
+        }
         if (env->pool == NULL) {
             uniform_in_box(env, x);
         } else {
@@ -200,7 +340,7 @@ double joint_env_round(joint_env *env, double *arms, size_t count) {
 
 double joint_env_reward(joint_env *env, const double *x) {
     const double mean = joint_env_mean(env, x);
-    if (env->pool != NULL) {
+    if (env->world.drawn ? env->world.noise == 0 : env->pool != NULL) {
         return tacet_simrng_uniform(&env->rng) < mean ? 1 : 0;
     }
     return fmin(fmax(mean + env->world.noise * tacet_simrng_normal(&env->rng), 0), 1);

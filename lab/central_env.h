@@ -9,7 +9,13 @@
  *
  * Made-up: the unit box, 32 bumps of the given lengthscale with uniform centres and normal coefficients, brought to [0,
  * 1] by its least and largest value on 4,000 points; arms are uniform in the box; a reward is f plus normal noise,
- * clipped to [0, 1]. Ring: programs; made-up data. */
+ * clipped to [0, 1].
+ *
+ * Drawn: a Gaussian process with Matérn 5/2 covariance over `dim` coordinates in [0, 1], `binary` coordinates of 0 or 1
+ * and one category of `category` values (as so many coordinates of which one is 2^-1/2, the others 0: two different
+ * values are 1 apart), drawn as 1,000 random Fourier features, brought to [lo, hi] by its least and largest value on
+ * 4,000 points (every point there is, where they are fewer). Arms are drawn from these points; rewards are Bernoulli,
+ * or the mean plus normal noise clipped to [0, 1] where `noise` is above 0. Ring: programs; made-up data. */
 #ifndef TACET_LAB_CENTRAL_ENV_H
 #define TACET_LAB_CENTRAL_ENV_H
 
@@ -20,13 +26,20 @@
 #include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
 
-enum { JOINT_ENV_POOL = 40000, JOINT_ENV_MOST_BUMPS = 32, JOINT_ENV_MOST_DIM = 3 };
+enum { JOINT_ENV_POOL = 40000, JOINT_ENV_MOST_BUMPS = 32, JOINT_ENV_MOST_DIM = 3, JOINT_ENV_MOST_COLUMNS = 24 };
 
 /* dim = 0: the paper's. */
 typedef struct joint_world {
     size_t dim;
     double lengthscale; /* as a fraction of the box's side */
     double noise;       /* standard deviation of a reward */
+    bool drawn;         /* of a Gaussian process; then also: */
+    size_t binary, category;
+    double lo, hi;
+    double skew; /* the scaled function is taken to this power: above 1 most arms are poor */
+    /* Filled by joint_world_domain. */
+    double lower[JOINT_ENV_MOST_COLUMNS], upper[JOINT_ENV_MOST_COLUMNS];
+    size_t levels[JOINT_ENV_MOST_COLUMNS], choice[JOINT_ENV_MOST_COLUMNS];
 } joint_world;
 
 typedef struct joint_env {
@@ -37,18 +50,21 @@ typedef struct joint_env {
     double centre[JOINT_ENV_MOST_DIM * JOINT_ENV_MOST_BUMPS];
     double *pool; /* paper: low points from the front, good points from the back; NULL: made-up */
     size_t low, good;
-    double least, range; /* made-up: of the sum of bumps */
+    double least, range; /* made-up, drawn: of the sum of bumps or waves */
+    double *waves;       /* drawn: frequencies, phases, amplitudes; NULL: not drawn */
+    double *means;       /* drawn: of the pool's points */
+    size_t points;       /* drawn: of the pool */
     tacet_simrng rng;
 } joint_env;
 
 /* What is public of a world: its dimension, domain and lengthscale in the domain's units. */
 size_t joint_world_dim(const joint_world *world);
-tacet_domain joint_world_domain(const joint_world *world);
+tacet_domain joint_world_domain(joint_world *world); /* drawn: its arrays live as long as the world */
 double joint_world_lengthscale(const joint_world *world);
 /* Mercer features that a model of it takes: 25 for the paper's. */
 size_t joint_world_features(const joint_world *world);
 /* Features of its domain: `count` Mercer features, or (published) quadrature Fourier features as in the paper. */
-tacet_status joint_world_features_create(tacet_features **out, const joint_world *world, bool published, size_t count,
+tacet_status joint_world_features_create(tacet_features **out, joint_world *world, bool published, size_t count,
                                          tacet_error *err);
 
 /* The `trial`-th function of a seed. INVALID: a dimension above JOINT_ENV_MOST_DIM, a lengthscale that is not positive,
@@ -61,5 +77,6 @@ double joint_env_mean(const joint_env *env, const double *x);
 /* Fills a decision set (dim x arms); returns the best mean in it. */
 double joint_env_round(joint_env *env, double *arms, size_t count);
 double joint_env_reward(joint_env *env, const double *x); /* in [0, 1] */
+double joint_env_top(const joint_env *env);               /* drawn: the best mean over the pool */
 
 #endif

@@ -18,7 +18,7 @@ static const cli_command COMMANDS[] = {
      "JSON: seconds (all of GP-UCB: making the model, suggestions, observations), stream_seconds, ratio, peak_bytes "
      "(of the process, GP-UCB alone), allowed_bytes (1.2 x 8 n T and the data).",
      "tacet bench gp-ucb --n 100000 --d 5 --queries 200 --json", lab_bench_gp_ucb},
-    {"simulate joint", "joint-DP bandits on made-up users, regret: many seeded trials",
+    {"simulate central", "joint-DP bandits on made-up users, regret: many seeded trials",
      "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",
      "Each round is a user with a decision set of arms (points of the ball of radius 2 in the plane), one of them "
      "good; "
@@ -27,15 +27,16 @@ static const cli_command COMMANDS[] = {
      "shipped releases two vectors over growing epochs and decodes them; published is the algorithm of the paper, with "
      "its own noise or the proven one; nonprivate and random are the two ends.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet simulate joint --eps 1 --delta 1e-5 --rounds 1024 --trials 40 --json\n"
-     "tacet simulate joint --algorithm published --calibration published --trials 4",
+     "tacet simulate central --eps 1 --delta 1e-5 --rounds 1024 --trials 40 --json\n"
+     "tacet simulate central --algorithm published --calibration published --trials 4",
      lab_sim_joint},
-    {"simulate local-joint", "bandits whose users add their own noise, regret: many seeded trials",
+    {"simulate local-statistics", "bandits whose users add their own noise, regret: many seeded trials",
      "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",
-     "The problem of 'tacet simulate joint', but nobody is trusted: each user scores the arms by the public model, and "
+     "The problem of 'tacet simulate central', but nobody is trusted: each user scores the arms by the public model, "
+     "and "
      "reports one noisy vector. Prints the cumulative regret with its standard error.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet simulate local-joint --eps 1 --delta 0.1 --rounds 1024 --trials 40 --json", lab_sim_local_joint},
+     "tacet simulate local-statistics --eps 1 --delta 0.1 --rounds 1024 --trials 40 --json", lab_sim_local_joint},
     {"simulate local", "local privacy: randomised rewards, learner, regret: many seeded trials",
      "[--algorithm NAME] [--mechanism NAME] [--parameters NAME] [options]",
      "Each round the learner plays an arm and a device reports its reward, clipped and randomised. Prints the "

@@ -1,4 +1,4 @@
-/* sim_local_joint.c - `tacet simulate local-joint`: regret when every device adds its own noise.
+/* sim_local_joint.c - `tacet simulate local-statistics`: regret when every device adds its own noise.
  * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
 #include "commands.h"
 #include "central_env.h"
@@ -161,8 +161,8 @@ static void print(const simulation *s, const char *name, size_t trials, double s
                s->rounds, trials, lab_median(s->regret, trials));
         return;
     }
-    cli_json_print(json_pack("{ss ss so so s{so so so} sI sI sI sI sb so}", "simulation", "local-joint", "algorithm",
-                             name, "eps", cli_real(s->eps), "delta", cli_real(s->delta), "regret", "mean",
+    cli_json_print(json_pack("{ss ss so so s{so so so} sI sI sI sI sb so}", "simulation", "local-statistics",
+                             "algorithm", name, "eps", cli_real(s->eps), "delta", cli_real(s->delta), "regret", "mean",
                              cli_real(mean), "se", cli_real(se), "median", cli_real(lab_median(s->regret, trials)),
                              "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials,
                              "seed", (json_int_t)s->seed, "private", 0, "seconds", cli_real(seconds)));
@@ -181,6 +181,7 @@ tacet_status lab_local_joint_run(lab_outcome *out, const lab_request *request, t
                     .growth = 1.05};
     tacet_central_learner_settings_defaults(&s.learner);
     s.learner.set_size = s.arms;
+    s.learner.kind = TACET_CENTRAL_DECODE;
     if (r->rounds == 0 || r->arms == 0 || request->trials == 0) {
         return tacet__fail(err, TACET_INVALID, "no rounds, arms or trials");
     }
@@ -235,6 +236,7 @@ int lab_sim_local_joint(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--rounds, --arms and --trials must be between 1 and a million");
     }
     s.learner.set_size = s.arms;
+    s.learner.kind = TACET_CENTRAL_DECODE;
     tacet_error err;
     tacet_error_clear(&err);
     s.regret = calloc(trials, sizeof(double));

@@ -3,6 +3,7 @@
 #include "gp/domain.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "core/fail.h"
 
@@ -27,6 +28,9 @@ tacet_status tacet__domain_check(const tacet_domain *domain, tacet_error *err) {
     for (size_t c = 0; c < domain->d; c++) {
         if (!(domain->lower[c] < domain->upper[c] && isfinite(domain->upper[c] - domain->lower[c]))) {
             return tacet__fail(err, TACET_INVALID, "the box is empty or not finite in coordinate %zu", c);
+        }
+        if (domain->levels != NULL && domain->levels[c] == 1) {
+            return tacet__fail(err, TACET_INVALID, "coordinate %zu has one level: leave it out", c);
         }
     }
     return TACET_OK;
@@ -66,32 +70,104 @@ void tacet__domain_clip(const tacet_domain *domain, double *x) {
     }
 }
 
-enum { SPREAD_TRIALS = 1 << 16 };
+enum { SPREAD_TRIALS = 1 << 16, LEVELS_MOST = 1000000 };
+
+/* Coordinates of the choice that c belongs to. */
+static size_t choice_size(const tacet_domain *domain, size_t c) {
+    size_t size = 0;
+    for (size_t k = 0; k < domain->d; k++) {
+        size += domain->choice[k] == domain->choice[c];
+    }
+    return size;
+}
+
+static bool first_of_choice(const tacet_domain *domain, size_t c) {
+    size_t k = 0;
+    while (domain->choice[k] != domain->choice[c]) {
+        k++;
+    }
+    return k == c;
+}
+
+/* How many values coordinate c brings: its levels, or those of the choice whose first coordinate it is; 1: none of its
+ * own; 0: any. */
+static size_t values_of(const tacet_domain *domain, size_t c) {
+    if (domain->kind != TACET_DOMAIN_BOX) {
+        return 0;
+    }
+    if (domain->choice != NULL && domain->choice[c] > 0) {
+        return first_of_choice(domain, c) ? choice_size(domain, c) : 1;
+    }
+    return domain->levels != NULL ? domain->levels[c] : 0;
+}
+
+/* The product of all that have values; LEVELS_MOST + 1: more. */
+static size_t combinations(const tacet_domain *domain, bool *any) {
+    size_t product = 1;
+    *any = false;
+    for (size_t c = 0; c < domain->d; c++) {
+        const size_t values = values_of(domain, c);
+        *any = *any || values == 0;
+        product = values == 0 ? product : values > LEVELS_MOST / product ? (size_t)LEVELS_MOST + 1 : product * values;
+        if (product > LEVELS_MOST) {
+            return product;
+        }
+    }
+    return product;
+}
+
+size_t tacet__domain_levels(const tacet_domain *domain) {
+    bool any = false;
+    const size_t product = combinations(domain, &any);
+    return any || product > LEVELS_MOST ? 0 : product;
+}
+
+/* Value k of coordinate c, and of its choice. */
+static void set_value(const tacet_domain *domain, double *x, size_t c, size_t k, size_t values) {
+    if (domain->choice == NULL || domain->choice[c] == 0) {
+        x[c] = domain->lower[c] + (domain->upper[c] - domain->lower[c]) * (double)k / (double)(values - 1);
+        return;
+    }
+    for (size_t e = c, at = 0; e < domain->d; e++) {
+        if (domain->choice[e] == domain->choice[c]) {
+            x[e] = at++ == k ? domain->upper[e] : domain->lower[e];
+        }
+    }
+}
+
+/* One trial: the n-th point of the recurrence. False: outside a ball. */
+static bool spread_one(const tacet_domain *domain, double *x, double n, double root, size_t turn, bool in_turn) {
+    double norm2 = 0;
+    for (size_t c = 0; c < domain->d; c++) {
+        const double u = fmod(0.5 + n * pow(root, -(double)(c + 1)), 1.0);
+        const size_t values = values_of(domain, c);
+        if (domain->kind == TACET_DOMAIN_BALL) {
+            x[c] = 2 * u - 1;
+            norm2 += x[c] * x[c];
+        } else if (values == 0) {
+            x[c] = domain->lower[c] + u * (domain->upper[c] - domain->lower[c]);
+        } else if (values > 1) {
+            set_value(domain, x, c, in_turn ? turn % values : (size_t)(u * (double)values), values);
+            turn /= values;
+        }
+    }
+    return norm2 <= 1;
+}
 
 void tacet__domain_spread(const tacet_domain *domain, double *X, size_t count) {
     const size_t d = domain->d;
     double root = 2;
+    bool any = false;
+    const size_t product = combinations(domain, &any);
     for (int i = 0; i < 100; i++) {
         root = pow(1 + root, 1 / ((double)d + 1));
     }
     size_t n = 0;
     for (size_t j = 0; j < count; j++) {
         double *x = X + j * d;
-        for (size_t trial = 0; trial < SPREAD_TRIALS; trial++) {
-            n++;
-            double norm2 = 0;
-            for (size_t c = 0; c < d; c++) {
-                const double u = fmod(0.5 + (double)n * pow(root, -(double)(c + 1)), 1.0);
-                if (domain->kind == TACET_DOMAIN_BOX) {
-                    x[c] = domain->lower[c] + u * (domain->upper[c] - domain->lower[c]);
-                } else {
-                    x[c] = 2 * u - 1;
-                    norm2 += x[c] * x[c];
-                }
-            }
-            if (domain->kind == TACET_DOMAIN_BOX || norm2 <= 1) {
-                break;
-            }
+        bool inside = false;
+        for (size_t trial = 0; trial < SPREAD_TRIALS && !inside; trial++) {
+            inside = spread_one(domain, x, (double)++n, root, j, product <= count);
         }
         if (domain->kind == TACET_DOMAIN_BALL) {
             for (size_t c = 0; c < d; c++) {

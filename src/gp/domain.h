@@ -11,8 +11,12 @@ tacet_status tacet__domain_check(const tacet_domain *domain, tacet_error *err);
  * nearest bound (box) or sends the point to the centre (ball). Total, so that a private point never causes an error. */
 void tacet__domain_clip(const tacet_domain *domain, double *x);
 /* `count` points (columns of X, d x count) that fill the domain evenly: the additive recurrence x_n = frac(n a) with a
- * from the root of a^(d+1) = a + 1 (Roberts 2018), points outside a ball passed over. The same for every caller. At
+ * from the root of a^(d+1) = a + 1 (Roberts 2018), points outside a ball passed over;
+ * coordinates with levels and choices take their values in turn. The same for every caller. At
  * most 2^16 trials a point; a ball of high dimension then gets the trial scaled onto its surface. */
 void tacet__domain_spread(const tacet_domain *domain, double *X, size_t count);
+/* How many points a domain has whose coordinates all have levels or are choices; 0: it has a coordinate of any value,
+ * or more points than a million. tacet__domain_spread then gives each of them once, given that count. */
+size_t tacet__domain_levels(const tacet_domain *domain);
 
 #endif

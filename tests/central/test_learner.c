@@ -12,7 +12,7 @@ typedef struct fixture {
 
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
 
-static int setup(void **state) {
+static int setup_kind(void **state, tacet_central_learner_kind kind) {
     fixture *f = calloc(1, sizeof *f);
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
@@ -24,9 +24,22 @@ static int setup(void **state) {
     assert_ok(tacet_central_map_create(&f->map, f->features, &BALL, 15, 0, 1, NULL));
     tacet_central_learner_settings settings;
     tacet_central_learner_settings_defaults(&settings);
+    settings.kind = kind;
     assert_ok(tacet_central_learner_create(&f->learner, f->map, &settings, NULL));
     *state = f;
     return 0;
+}
+
+static int setup(void **state) {
+    return setup_kind(state, TACET_CENTRAL_DECODE);
+}
+
+static int setup_tilt(void **state) {
+    return setup_kind(state, TACET_CENTRAL_TILT);
+}
+
+static int setup_both(void **state) {
+    return setup_kind(state, TACET_CENTRAL_BOTH);
 }
 
 static int teardown(void **state) {
@@ -82,16 +95,95 @@ static void finds_the_peak(void **state) {
         assert_true(sds[j] > 0 && sds[j] < 0.75);
     }
     assert_close(score, means[1] + 0.55 / (1 + 1.0 / 625) * sds[1], 1e-12);
-    const double *points, *plays, *rewards;
-    const size_t n = tacet_central_learner_measure(f->learner, &points, &plays, &rewards);
-    double total = 0, successes = 0;
-    for (size_t j = 0; j < n; j++) {
-        total += plays[j];
-        successes += rewards[j];
-        assert_true(rewards[j] >= 0 && rewards[j] <= plays[j] * (1 + 1e-12));
+}
+
+/* The tilt has no floor: the more rounds, the closer, and the posterior says so. */
+static void tilt_closes_in(void **state) {
+    fixture *f = *state;
+    const double arms[8] = {-1.5, 0.5, 0.75, -0.5, 1.9, 0.2, 0, 0};
+    double sums[30], before = INFINITY, error[2] = {0, 0};
+    for (int k = 0; k < 2; k++) {
+        const size_t n = k == 0 ? 500 : 50000;
+        double means[4], sds[4], x[2], best = 0, sd = 0;
+        tacet_central_learner_settings settings; /* afresh: the rounds of this test are never played by its scores */
+        tacet_central_learner_settings_defaults(&settings);
+        settings.kind = TACET_CENTRAL_TILT;
+        tacet_central_learner_free(f->learner);
+        assert_ok(tacet_central_learner_create(&f->learner, f->map, &settings, NULL));
+        play(f, sums, n, 3);
+        assert_ok(tacet_central_learner_update(f->learner, sums, 1, n, NULL));
+        tacet_central_learner_predict(f->learner, means, sds, arms, 2, 4);
+        for (size_t j = 0; j < 4; j++) {
+            error[k] = fmax(error[k], fabs(means[j] - truth(arms + 2 * j)));
+            assert_true(means[j] > 0 && means[j] < 1);
+            assert_true(fabs(means[j] - truth(arms + 2 * j)) < 4 * sds[j] + 0.03); /* the grid's share */
+        }
+        assert_int_equal(tacet_central_learner_choose(f->learner, NULL, arms, 2, 3), 1);
+        tacet_central_learner_best(f->learner, x, &best, &sd);
+        assert_true(hypot(x[0] - 0.8, x[1] + 0.6) < (k == 0 ? 0.8 : 0.3));
+        const double overall = tacet_central_learner_error(f->learner);
+        assert_true(overall < before && overall > 0);
+        before = overall;
     }
-    assert_close(total, 20000, 1e-6);
-    assert_close(successes / total, 0.9 * 0.35, 0.12); /* about the mean of the function over the ball */
+    assert_true(error[1] < 0.05);
+}
+
+/* With little noise both is the tilt; with much it is 0.4 of its score and 0.6 of the decoder's, whose drift is less.
+ */
+static void both_follows_the_noise(void **state) {
+    fixture *f = *state;
+    const double arms[6] = {-1.5, 0.5, 0.75, -0.5, 1.9, 0.2};
+    double sums[30], scores[3];
+    for (int k = 0; k < 2; k++) {
+        const double noise_sd = k == 0 ? 1 : 6;
+        for (int kind = 0; kind < 3; kind++) {
+            tacet_central_learner_settings s;
+            tacet_central_learner *learner = f->learner;
+            tacet_central_learner_settings_defaults(&s);
+            s.kind = (tacet_central_learner_kind)kind;
+            s.drift *= kind == TACET_CENTRAL_DECODE ? fmax(0.1, noise_sd / 10) : 1;
+            assert_ok(tacet_central_learner_create(&f->learner, f->map, &s, NULL));
+            play(f, sums, 900, 8);
+            if (kind == TACET_CENTRAL_DECODE) { /* both's decoder sees 25 features of 25 and 15 of 15 here */
+                assert_int_equal(tacet_central_map_released(f->map), 15);
+            }
+            assert_ok(tacet_central_learner_update(f->learner, sums, noise_sd * noise_sd, 900, NULL));
+            (void)tacet_central_learner_choose(f->learner, &scores[kind], arms + 2, 2, 1);
+            tacet_central_learner_free(f->learner);
+            f->learner = learner;
+        }
+        const double part = k == 0 ? 1 : 0.4;
+        assert_close(scores[TACET_CENTRAL_BOTH],
+                     part * scores[TACET_CENTRAL_TILT] + (1 - part) * scores[TACET_CENTRAL_DECODE], 1e-9);
+    }
+}
+
+/* What is loaded goes on with the same bits. */
+static void states_go_on(void **state) {
+    fixture *f = *state;
+    double sums[30], x[2] = {0.3, 0.4}, a = 0, b = 0, sd = 0;
+    tacet_blob bytes, again;
+    tacet_blob_init(&bytes);
+    tacet_blob_init(&again);
+    play(f, sums, 300, 5);
+    assert_ok(tacet_central_learner_update(f->learner, sums, 4, 300, NULL));
+    assert_ok(tacet_central_learner_save(f->learner, &bytes, NULL));
+    tacet_central_learner_settings s;
+    tacet_central_learner_settings_defaults(&s);
+    tacet_central_learner *other = NULL;
+    assert_ok(tacet_central_learner_create(&other, f->map, &s, NULL));
+    assert_ok(tacet_central_learner_load(other, bytes.data, bytes.size, NULL));
+    assert_ok(tacet_central_learner_save(other, &again, NULL));
+    assert_int_equal(bytes.size, again.size);
+    assert_memory_equal(bytes.data, again.data, bytes.size);
+    assert_ok(tacet_central_learner_update(f->learner, sums, 2, 300, NULL));
+    assert_ok(tacet_central_learner_update(other, sums, 2, 300, NULL));
+    tacet_central_learner_predict(f->learner, &a, &sd, x, 2, 1);
+    tacet_central_learner_predict(other, &b, &sd, x, 2, 1);
+    assert_true(a == b);
+    tacet_central_learner_free(other);
+    tacet_blob_clear(&bytes);
+    tacet_blob_clear(&again);
 }
 
 /* More noise, wider posterior: the release is worth less. */
@@ -132,6 +224,7 @@ static void refuses_bad_releases(void **state) {
     assert_status(tacet_central_learner_load(f->learner, before.data, before.size, NULL), TACET_CORRUPT);
     tacet_central_learner_settings settings;
     tacet_central_learner_settings_defaults(&settings);
+    settings.kind = TACET_CENTRAL_DECODE;
     settings.width = 0.25;
     tacet_central_learner *other = NULL;
     assert_ok(tacet_central_learner_create(&other, f->map, &settings, NULL));
@@ -144,14 +237,15 @@ static void refuses_bad_releases(void **state) {
 
 static void refuses_settings(void **state) {
     fixture *f = *state;
-    for (int k = 0; k < 10; k++) {
+    for (int k = 0; k < 15; k++) {
         tacet_central_learner_settings s;
         tacet_central_learner_settings_defaults(&s);
-        double *reals[] = {&s.typical_reward, &s.guess_weight, &s.anywhere, &s.width,
-                           &s.prior_var,      &s.noise_factor, &s.drift,    &s.reward_var};
-        if (k < 8) {
+        double *reals[] = {&s.typical_reward, &s.guess_weight, &s.anywhere,   &s.width,    &s.prior_var,
+                           &s.noise_factor,   &s.drift,        &s.reward_var, &s.tilt_var, &s.level_var,
+                           &s.logit_var,      &s.logit_width,  &s.level};
+        if (k < 13) {
             *reals[k] = k % 2 == 0 ? NAN : -1;
-        } else if (k == 8) {
+        } else if (k == 13) {
             s.grid = 1;
         } else {
             s.set_size = 0;
@@ -185,6 +279,9 @@ static void failing_allocations(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(finds_the_peak, setup, teardown),
                                        cmocka_unit_test_setup_teardown(knows_its_noise, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(tilt_closes_in, setup_tilt, teardown),
+                                       cmocka_unit_test_setup_teardown(both_follows_the_noise, setup_both, teardown),
+                                       cmocka_unit_test_setup_teardown(states_go_on, setup_both, teardown),
                                        cmocka_unit_test_setup_teardown(refuses_bad_releases, setup, teardown),
                                        cmocka_unit_test_setup_teardown(refuses_settings, setup, teardown),
                                        cmocka_unit_test_setup_teardown(failing_allocations, setup, teardown)};

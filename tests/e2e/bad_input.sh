@@ -138,7 +138,7 @@ wrong 2 "'0' is not" plan --model outsourced --candidates 0
 wrong 2 "'0' is not" repro outsourced-table-1 --trials 0
 wrong 2 'needs --data DIR' repro outsourced-table-4
 wrong 2 'eps must be' simulate outsourced --eps 0 --trials 1
-wrong 2 '--scenario is' simulate joint --scenario foo --trials 1
+wrong 2 '--scenario is' simulate central --scenario foo --trials 1
 wrong 2 'eps must be' simulate local --eps 0 --trials 1
 wrong 2 '--lengthscale' gp-ucb --data people.csv --inputs age --target response --lengthscale 0 --queries 3
 

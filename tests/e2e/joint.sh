@@ -22,10 +22,10 @@ below "$(regret local-joint --eps 10 --delta 0.1 --rounds 600 --trials 4 --seed 
 [ "$shipped" = "$(regret joint --eps 10 --delta 0.1 --rounds 300 --trials 4 --seed 3 --threads 1)" ] ||
     { echo "the number of threads changes the result"; exit 1; }
 # The published algorithm on a product domain: additive quadrature features, and a curve with its standard errors.
-"$tacet" simulate joint --scenario michalewicz10 --algorithm published --eps 10 --delta 0.1 --rounds 60 --trials 2 --json |
+"$tacet" simulate central --scenario michalewicz10 --algorithm published --eps 10 --delta 0.1 --rounds 60 --trials 2 --json |
     grep -q '"regret_by_tenth":\[[0-9.]*,.*"regret_by_tenth_se":\[[0-9.]*,' || { echo "no curve on a product domain"; exit 1; }
 below "$(regret joint --scenario michalewicz10 --algorithm published --eps 1000 --delta 0.1 --rounds 400 --trials 2 --seed 3)" 275 "published on michalewicz10"
-"$tacet" simulate joint --algorithm published --calibration published --eps 10 --delta 0.1 --rounds 40 --trials 1 --json |
+"$tacet" simulate central --algorithm published --calibration published --eps 10 --delta 0.1 --rounds 40 --trials 1 --json |
     grep -q '"guarantee_of_the_noise":{"proven":true,"eps":[0-9]\.[0-9]' ||
     { echo "the published noise is not stamped with its real guarantee"; exit 1; }
 refused() {

@@ -1,29 +1,33 @@
-/* joint_learner.c - from released sums to scores of arms: decode a measure, regress with known noise.
- * Ring: open. In: noisy prefix sums of (v phi, (1 - v) phi). Out: scores.
- * Source: Dubey (AISTATS 2021), Algorithm 1, whose server adds the noisy matrix to lambda I and takes its noise for
- * data. Differs: no matrix is released; the empirical measure of plays and rewards is decoded by maximum entropy around
- * the law of play that the public scores imply, Sigma and u come from it, and the noise enters the likelihood.
- * src/central/README.md derives each step. Cost: an update O(grid r^2) some ten times, a score O(m^2) an arm. */
+/* learner.c - from released sums to scores of arms: the grid, the guessed law of play, and what the two models say.
+ * Ring: open. In: noisy prefix sums of (v phi, (1 - v) phi). Out: scores. Source: tilt.c and decoded.c; the law of play
+ * is README.md's "The guess". Which of the two speaks follows the noise of the release, which is public.
+ * Cost: an update that of the models in use; a score O(m^2) an arm. */
 #include <tacet/central/open/learner.h>
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "central/open/decoded.h"
+#include "central/open/tilt.h"
 #include "core/codec.h"
-#include "gp/domain.h"
 #include "core/fail.h"
-#include "gp/linalg.h"
 #include "core/memory.h"
-#include "central/open/measure.h"
+#include "gp/domain.h"
 
-enum { BATCH = 64 }; /* arms scored at a time */
-static const char STATE_NAME[] = "joint-learner";
-enum { STATE_VERSION = 1 };
+enum { BATCH = 64 }; /* arms scored at a time: at most what tilt.h and decoded.h take */
+static const char STATE_NAME[] = "central-learner";
+enum { STATE_VERSION = 2 };
+enum { GRID_PLAIN = 160, GRID_MIXED = 240, GRID_LEVELS_MOST = 512 };
 
-/* With much noise the guess must yield (its term grows with the rounds, the other with their square over the noise),
- * and optimism must too (all arms look uncertain for long). Fitted on other seeds than any that is reported. */
-static const double GUESS_SCALE = 8, WIDTH_SCALE = 25;
+/* What `both` looks at with the decoder: more would be noise to it. */
+enum { DECODED_RELEASED = 15, DECODED_FEATURES = 25 };
+/* `both`: tilt alone up to SMALL_NOISE, its share falling to LEAST_SHARE at twice that (standard deviations of the
+ * noise of a sum). Chosen with all the settings on functions 1000 and up; see README.md. */
+static const double SMALL_NOISE = 2, LEAST_SHARE = 0.4;
+static const double DRIFT_NOISE = 10, DRIFT_LEAST = 0.1;
+static const double LOGIT_WIDTH_NOISE = 1.5;
 
 typedef struct ranked {
     double score;
@@ -34,80 +38,94 @@ struct tacet_central_learner {
     const tacet_central_map *map; /* borrowed */
     tacet_central_learner_settings set;
     size_t d, m, r, grid;
-    tacet__measure *measure;
-    double *points; /* d x grid */
-    double *Phi;    /* m x grid: all features of the grid; the leading r rows are the released ones */
+    tacet__tilt *tilt;       /* NULL for decode */
+    tacet__decoded *decoded; /* NULL for tilt */
+    double *points;          /* d x grid */
+    double *Phi;             /* m x grid: all features of the grid; the leading r rows are the released ones */
     /* state */
     bool informed;
-    double width;     /* of the scores, by the noise of the last release */
+    double noise_sd;  /* of the last release */
     double *intended; /* grid: how often each point was meant to be played, all rounds so far */
     double *law;      /* grid: the law of play under the current scores */
-    double *mass;     /* grid x 2: the decoded measure, rewarded and not */
-    double *theta;    /* m */
-    double *cov;      /* m x m, both triangles */
     /* scratch */
-    double *guess;                /* grid x 2 */
-    double *fit;                  /* grid x 2 */
-    double *plays;                /* grid */
-    double *weighted;             /* m x grid */
-    double *Se, *Sg, *u;          /* r x r, r x m, r */
-    double *new_theta, *new_cov;  /* m, m x m */
-    ranked *order;                /* grid */
-    double *X, *phi, *half, *out; /* d x BATCH, m x BATCH, m x BATCH, BATCH x 2 */
+    double *guess, *read;  /* grid; 2 grid */
+    ranked *order;         /* grid */
+    double *X, *phi, *out; /* d x BATCH, m x BATCH, BATCH x 4 */
 };
 
+static const char *const KINDS[] = {"both", "tilt", "decode"};
+
+tacet_status tacet_central_learner_parse(tacet_central_learner_kind *out, const char *name, tacet_error *err) {
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        if (strcmp(KINDS[i], name) == 0) {
+            *out = (tacet_central_learner_kind)i;
+            return TACET_OK;
+        }
+    }
+    return tacet__fail(err, TACET_INVALID, "no learner '%.40s'; there are both, tilt and decode", name);
+}
+
+const char *tacet_central_learner_name(tacet_central_learner_kind kind) {
+    return (size_t)kind < sizeof KINDS / sizeof *KINDS ? KINDS[kind] : "unknown";
+}
+
 void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings) {
-    *settings = (tacet_central_learner_settings){.grid = 160,
+    *settings = (tacet_central_learner_settings){.kind = TACET_CENTRAL_BOTH,
                                                  .set_size = 25,
+                                                 .anywhere = 0.3,
                                                  .typical_reward = 0.15,
                                                  .guess_weight = 0.6,
-                                                 .anywhere = 0.3,
                                                  .width = 0.55,
                                                  .prior_var = 0.5,
                                                  .noise_factor = 1,
                                                  .drift = 0.035,
-                                                 .reward_var = 0.25};
+                                                 .reward_var = 0.25,
+                                                 .tilt_var = 1,
+                                                 .level = -1,
+                                                 .level_var = 1,
+                                                 .logit_var = 3,
+                                                 .logit_width = 1.5};
 }
 
 static tacet_status check(const tacet_central_learner_settings *s, tacet_error *err) {
-    if (!(s->grid >= 2 && s->grid <= 100000)) {
-        return tacet__fail(err, TACET_INVALID, "grid must be between 2 and 100000 points");
-    }
-    if (!(s->set_size >= 1)) {
-        return tacet__fail(err, TACET_INVALID, "set_size must be at least 1");
-    }
-    if (!(s->typical_reward > 0 && s->typical_reward < 1)) {
-        return tacet__fail(err, TACET_INVALID, "typical_reward must be between 0 and 1");
-    }
-    if (!(s->anywhere > 0 && s->anywhere <= 1)) {
-        return tacet__fail(err, TACET_INVALID, "anywhere must be above 0 and at most 1");
-    }
     const struct {
         const char *name;
-        double value;
-        bool zero_allowed;
-    } positive[] = {
-        {"guess_weight", s->guess_weight, false}, {"width", s->width, true}, {"prior_var", s->prior_var, false},
-        {"noise_factor", s->noise_factor, false}, {"drift", s->drift, true}, {"reward_var", s->reward_var, false}};
-    for (size_t i = 0; i < sizeof positive / sizeof positive[0]; i++) {
-        if (!(isfinite(positive[i].value) &&
-              (positive[i].value > 0 || (positive[i].zero_allowed && positive[i].value == 0)))) {
-            return tacet__fail(err, TACET_INVALID, "%s must be finite and above 0", positive[i].name);
+        double value, least, most; /* above least, at most most */
+    } rules[] = {{"anywhere", s->anywhere, 0, 1},
+                 {"guess_weight", s->guess_weight, 0, 1e6},
+                 {"prior_var", s->prior_var, 0, 1e6},
+                 {"noise_factor", s->noise_factor, 0, 1e6},
+                 {"reward_var", s->reward_var, 0, 1e6},
+                 {"tilt_var", s->tilt_var, 0, 1e6},
+                 {"level_var", s->level_var, 0, 1e6},
+                 {"logit_var", s->logit_var, 0, 1e6},
+                 {"width", s->width, -DBL_MIN, 1e6},
+                 {"drift", s->drift, -DBL_MIN, 1e6},
+                 {"logit_width", s->logit_width, -DBL_MIN, 1e6}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (!(rules[i].value > rules[i].least && rules[i].value <= rules[i].most)) {
+            return tacet__fail(err, TACET_INVALID, "%s must be above %g and at most %g", rules[i].name,
+                               fmax(rules[i].least, 0), rules[i].most);
         }
+    }
+    if (!(s->typical_reward > 0 && s->typical_reward < 1) || !(fabs(s->level) <= 50)) {
+        return tacet__fail(err, TACET_INVALID, "typical_reward must lie between 0 and 1, level between -50 and 50");
+    }
+    if (s->grid == 1 || s->grid > 100000 || s->set_size == 0 || s->set_size > 1000000 || (size_t)s->kind > 2) {
+        return tacet__fail(err, TACET_INVALID,
+                           "grid must be between 2 and 100000 points, set_size between 1 and a million");
     }
     return TACET_OK;
 }
 
-static bool allocate(tacet_central_learner *l) {
-    const size_t d = l->d, m = l->m, r = l->r, n = l->grid;
+static bool allocate(tacet_central_learner *l, size_t most) {
+    const size_t d = l->d, m = l->m;
     const struct {
         double **place;
         size_t rows, columns;
-    } arrays[] = {{&l->points, d, n}, {&l->Phi, m, n},     {&l->intended, n, 1},  {&l->law, n, 1},
-                  {&l->mass, n, 2},   {&l->theta, m, 1},   {&l->cov, m, m},       {&l->guess, n, 2},
-                  {&l->fit, n, 2},    {&l->plays, n, 1},   {&l->weighted, m, n},  {&l->Se, r, r},
-                  {&l->Sg, r, m},     {&l->u, r, 1},       {&l->new_theta, m, 1}, {&l->new_cov, m, m},
-                  {&l->X, d, BATCH},  {&l->phi, m, BATCH}, {&l->half, m, BATCH},  {&l->out, BATCH, 2}};
+    } arrays[] = {{&l->points, d, most}, {&l->Phi, m, most},   {&l->intended, most, 1},
+                  {&l->law, most, 1},    {&l->guess, most, 1}, {&l->read, most, 2},
+                  {&l->X, d, BATCH},     {&l->phi, m, BATCH},  {&l->out, BATCH, 4}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         size_t count = 0;
         if (!tacet__size_mul(&count, arrays[i].rows, arrays[i].columns)) {
@@ -118,18 +136,31 @@ static bool allocate(tacet_central_learner *l) {
             return false;
         }
     }
-    l->order = TACET__ZALLOC(ranked, n);
+    l->order = TACET__ZALLOC(ranked, most);
     return l->order != NULL;
 }
 
-static void prior(tacet_central_learner *l) {
-    l->width = l->set.width;
-    for (size_t i = 0; i < l->m; i++) {
-        l->cov[i * (l->m + 1)] = l->set.prior_var;
+static tacet_status create_models(tacet_central_learner *l, tacet_error *err) {
+    const tacet_central_learner_settings *s = &l->set;
+    const bool both = s->kind == TACET_CENTRAL_BOTH;
+    tacet_status status = TACET_OK;
+    if (s->kind != TACET_CENTRAL_DECODE) {
+        const tacet__tilt_prior prior = {
+            .tilt_var = s->tilt_var, .level = s->level, .level_var = s->level_var, .reward_var = s->logit_var};
+        status = tacet__tilt_create(&l->tilt, l->Phi, l->m, l->m, l->r, l->grid, &prior, err);
     }
-    for (size_t j = 0; j < l->grid; j++) {
-        l->law[j] = 1 / (double)l->grid;
+    if (status == TACET_OK && s->kind != TACET_CENTRAL_TILT) {
+        const tacet__decoded_settings own = {.typical_reward = s->typical_reward,
+                                             .guess_weight = s->guess_weight,
+                                             .width = s->width,
+                                             .prior_var = s->prior_var,
+                                             .noise_factor = s->noise_factor,
+                                             .reward_var = s->reward_var};
+        const size_t m = both && l->m > DECODED_FEATURES ? DECODED_FEATURES : l->m;
+        const size_t r = both && l->r > DECODED_RELEASED ? DECODED_RELEASED : l->r;
+        status = tacet__decoded_create(&l->decoded, l->Phi, l->m, m, r, l->r, l->grid, &own, err);
     }
+    return status;
 }
 
 tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
@@ -146,38 +177,43 @@ tacet_status tacet_central_learner_create(tacet_central_learner **out, const tac
     if (l == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
     }
+    const tacet_domain *domain = tacet_central_map_domain(map);
+    const size_t corners = tacet__domain_levels(domain);
     l->map = map;
     l->set = *settings;
-    l->d = tacet_central_map_domain(map)->d;
+    l->d = domain->d;
     l->m = tacet_features_dim(tacet_central_map_features(map));
     l->r = tacet_central_map_released(map);
-    l->grid = settings->grid;
-    if (!allocate(l)) {
+    l->grid = settings->grid > 0                           ? settings->grid
+              : corners > 0 && corners <= GRID_LEVELS_MOST ? corners
+              : l->d >= 3                                  ? GRID_MIXED
+                                                           : GRID_PLAIN;
+    if (!allocate(l, l->grid)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner of %zu features", l->m);
         goto done;
     }
-    tacet__domain_spread(tacet_central_map_domain(map), l->points, l->grid);
+    tacet__domain_spread(domain, l->points, l->grid);
     tacet_features_eval(tacet_central_map_features(map), l->Phi, l->points, l->d, l->grid);
-    status = tacet__measure_create(&l->measure, l->Phi, l->m, l->r, l->grid, 2, err);
-    if (status == TACET_OK) {
-        prior(l);
-        *out = l;
+    status = create_models(l, err);
+    for (size_t j = 0; j < l->grid; j++) {
+        l->law[j] = 1 / (double)l->grid;
     }
 done:
     if (status != TACET_OK) {
         tacet_central_learner_free(l);
+        return status;
     }
-    return status;
+    *out = l;
+    return TACET_OK;
 }
 
 void tacet_central_learner_free(tacet_central_learner *l) {
     if (l == NULL) {
         return;
     }
-    tacet__measure_free(l->measure);
-    double *arrays[] = {l->points,    l->Phi,     l->intended, l->law,      l->mass, l->theta, l->cov,
-                        l->guess,     l->fit,     l->plays,    l->weighted, l->Se,   l->Sg,    l->u,
-                        l->new_theta, l->new_cov, l->X,        l->phi,      l->half, l->out};
+    tacet__tilt_free(l->tilt);
+    tacet__decoded_free(l->decoded);
+    double *arrays[] = {l->points, l->Phi, l->intended, l->law, l->guess, l->read, l->X, l->phi, l->out};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
@@ -186,20 +222,61 @@ void tacet_central_learner_free(tacet_central_learner *l) {
 }
 
 void tacet_central_learner_played(tacet_central_learner *l) {
-    tacet__axpy(l->intended, 1, l->law, l->grid);
+    for (size_t j = 0; j < l->grid; j++) {
+        l->intended[j] += l->law[j];
+    }
 }
 
 bool tacet_central_learner_informed(const tacet_central_learner *l) {
     return l->informed;
 }
 
-/* mean and variance of <theta, phi> for the n <= BATCH columns of phi. */
-static void posterior(tacet_central_learner *l, double *mean, double *var, const double *phi, size_t n) {
-    const size_t m = l->m;
-    tacet__gemv(true, m, n, 1, phi, m, l->theta, 0, mean);
-    tacet__gemm(false, false, m, n, m, 1, l->cov, m, phi, m, 0, l->half, m);
+static double logistic(double x) {
+    return 1 / (1 + exp(-x));
+}
+
+/* How much of a score is the tilt's: public, by the noise of the last release. */
+static double share(const tacet_central_learner *l) {
+    if (l->set.kind != TACET_CENTRAL_BOTH) {
+        return l->set.kind == TACET_CENTRAL_TILT ? 1 : 0;
+    }
+    return fmin(1, fmax(LEAST_SHARE, (2 * SMALL_NOISE - l->noise_sd) / SMALL_NOISE));
+}
+
+/* Scores of n <= BATCH points, in [0, 1] but for the decoder's: what ranks them. */
+static void score(tacet_central_learner *l, double *out, const double *phi, size_t n) {
+    const double part = share(l), width = l->set.logit_width / (1 + l->noise_sd / LOGIT_WIDTH_NOISE);
+    double *mean = l->out + BATCH, *var = l->out + 2 * BATCH;
     for (size_t j = 0; j < n; j++) {
-        var[j] = fmax(0, tacet__dot(l->half + j * m, phi + j * m, m));
+        out[j] = 0;
+    }
+    if (part > 0) {
+        tacet__tilt_logit(l->tilt, mean, var, phi, l->m, n);
+        for (size_t j = 0; j < n; j++) {
+            out[j] = part * logistic(mean[j] + width * sqrt(var[j]));
+        }
+    }
+    if (part < 1) {
+        tacet__decoded_reward(l->decoded, mean, var, phi, l->m, n);
+        for (size_t j = 0; j < n; j++) {
+            out[j] += (1 - part) * (mean[j] + tacet__decoded_width(l->decoded) * sqrt(var[j]));
+        }
+    }
+}
+
+/* Mean and sd of the reward in [0, 1] at n <= BATCH points. The tilt's where there is one: it stays in the range. */
+static void posterior(tacet_central_learner *l, double *mean, double *sd, const double *phi, size_t n) {
+    if (l->tilt == NULL) {
+        tacet__decoded_reward(l->decoded, mean, sd, phi, l->m, n);
+    } else {
+        tacet__tilt_logit(l->tilt, mean, sd, phi, l->m, n);
+    }
+    for (size_t j = 0; j < n; j++) {
+        sd[j] = sqrt(sd[j]);
+        if (l->tilt != NULL) {
+            mean[j] = logistic(mean[j]);
+            sd[j] *= mean[j] * (1 - mean[j]); /* the logistic's slope */
+        }
     }
 }
 
@@ -215,10 +292,9 @@ static int by_score(const void *a, const void *b) {
 static void law_of_play(tacet_central_learner *l) {
     for (size_t first = 0; first < l->grid; first += BATCH) {
         const size_t n = l->grid - first < BATCH ? l->grid - first : BATCH;
-        posterior(l, l->out, l->out + BATCH, l->Phi + first * l->m, n);
+        score(l, l->out, l->Phi + first * l->m, n);
         for (size_t j = 0; j < n; j++) {
-            l->order[first + j].score = l->out[j] + l->width * sqrt(l->out[BATCH + j]);
-            l->order[first + j].index = first + j;
+            l->order[first + j] = (ranked){l->out[j], first + j};
         }
     }
     qsort(l->order, l->grid, sizeof l->order[0], by_score);
@@ -230,53 +306,8 @@ static void law_of_play(tacet_central_learner *l) {
     }
 }
 
-/* Sigma (released x released, released x all) and u of the measure in l->fit. */
-static void moments(tacet_central_learner *l) {
-    const size_t m = l->m, r = l->r, n = l->grid;
-    for (size_t j = 0; j < n; j++) {
-        l->plays[j] = l->fit[j] + l->fit[n + j];
-        for (size_t i = 0; i < m; i++) {
-            l->weighted[i + j * m] = l->plays[j] * l->Phi[i + j * m];
-        }
-    }
-    tacet__gemm(false, true, r, m, n, 1, l->Phi, m, l->weighted, m, 0, l->Sg, r);
-    for (size_t j = 0; j < r; j++) {
-        memcpy(l->Se + j * r, l->Sg + j * r, r * sizeof(double));
-    }
-    tacet__gemv(false, r, n, 1, l->Phi, m, l->fit, 0, l->u);
-}
-
-/* theta ~ N(0, prior I), u = Sigma theta + N(0, reward_var Sigma + noise I). */
-static tacet_status regress(tacet_central_learner *l, double noise, tacet_error *err) {
-    const size_t m = l->m, r = l->r;
-    for (size_t i = 0; i < r * r; i++) {
-        l->Se[i] *= l->set.reward_var;
-    }
-    for (size_t i = 0; i < r; i++) {
-        l->Se[i * (r + 1)] += noise;
-    }
-    tacet_status status = tacet__cholesky(l->Se, r, r, NULL, NULL, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    tacet__trsm(false, r, m, l->Se, r, l->Sg, r);
-    tacet__trsv(false, r, l->Se, r, l->u);
-    tacet__syrk(true, m, r, 1, l->Sg, r, 0, l->new_cov, m);
-    for (size_t i = 0; i < m; i++) {
-        l->new_cov[i * (m + 1)] += 1 / l->set.prior_var;
-    }
-    status = tacet__cholesky(l->new_cov, m, m, NULL, NULL, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    tacet__gemv(true, r, m, 1, l->Sg, r, l->u, 0, l->new_theta);
-    tacet__chol_solve(m, l->new_cov, m, l->new_theta);
-    return tacet__chol_inverse(m, l->new_cov, m, err);
-}
-
 tacet_status tacet_central_learner_update(tacet_central_learner *l, const double *sums, double noise_var,
                                           uint64_t count, tacet_error *err) {
-    const size_t n = l->grid;
     if (!(noise_var > 0 && isfinite(noise_var)) || count == 0) {
         return tacet__fail(err, TACET_INVALID, "a release needs a count and a noise variance above 0");
     }
@@ -286,30 +317,27 @@ tacet_status tacet_central_learner_update(tacet_central_learner *l, const double
         }
     }
     double meant = 0;
-    for (size_t j = 0; j < n; j++) {
+    for (size_t j = 0; j < l->grid; j++) {
         meant += l->intended[j];
     }
-    for (size_t j = 0; j < n; j++) {
-        const double share = meant > 0 ? l->intended[j] : l->law[j];
-        l->guess[j] = share * l->set.typical_reward;
-        l->guess[n + j] = share * (1 - l->set.typical_reward);
+    for (size_t j = 0; j < l->grid; j++) {
+        l->guess[j] = meant > 0 ? l->intended[j] : l->law[j];
     }
-    const double T = (double)count, noise = l->set.noise_factor * noise_var, sd = sqrt(noise_var);
-    const double tau = l->set.guess_weight / (1 + sd / GUESS_SCALE);
-    tacet_status status = tacet__measure_fit(l->measure, l->fit, sums, l->guess, T, noise, tau, err);
-    if (status != TACET_OK) {
-        return status;
+    const double total = (double)count, sd = sqrt(noise_var);
+    /* One of two models may fail to take a release: it then keeps what it knew of the one before. */
+    tacet_status tilted = TACET_OK, decoded = TACET_OK;
+    if (l->tilt != NULL) {
+        tilted = tacet__tilt_fit(l->tilt, sums, l->guess, total, noise_var, err);
     }
-    moments(l);
-    status = regress(l, noise + l->set.drift * l->set.drift * T * T, err);
-    if (status != TACET_OK) {
-        return status;
+    if (l->decoded != NULL) {
+        const double less = l->tilt != NULL ? fmin(1, fmax(DRIFT_LEAST, sd / DRIFT_NOISE)) : 1;
+        decoded = tacet__decoded_fit(l->decoded, sums, l->guess, total, noise_var, l->set.drift * less, err);
     }
-    memcpy(l->mass, l->fit, 2 * n * sizeof(double));
-    memcpy(l->theta, l->new_theta, l->m * sizeof(double));
-    memcpy(l->cov, l->new_cov, l->m * l->m * sizeof(double));
+    if ((l->tilt == NULL || tilted != TACET_OK) && (l->decoded == NULL || decoded != TACET_OK)) {
+        return l->tilt != NULL ? tilted : decoded;
+    }
     l->informed = true;
-    l->width = l->set.width / (1 + sd * sd / (WIDTH_SCALE * WIDTH_SCALE));
+    l->noise_sd = sd;
     law_of_play(l);
     return TACET_OK;
 }
@@ -323,46 +351,49 @@ static void features_of(tacet_central_learner *l, const double *X, size_t ldx, s
     tacet_features_eval(tacet_central_map_features(l->map), l->phi, l->X, l->d, n);
 }
 
+static double in_units(const tacet_central_learner *l, double value) {
+    const double lo = tacet_central_map_lo(l->map);
+    return lo + (tacet_central_map_hi(l->map) - lo) * value;
+}
+
 void tacet_central_learner_predict(tacet_central_learner *l, double *mean, double *sd, const double *X, size_t ldx,
                                    size_t n) {
-    const double lo = tacet_central_map_lo(l->map), scale = tacet_central_map_hi(l->map) - lo;
+    const double scale = tacet_central_map_hi(l->map) - tacet_central_map_lo(l->map);
     for (size_t first = 0; first < n; first += BATCH) {
         const size_t count = n - first < BATCH ? n - first : BATCH;
         features_of(l, X + first * ldx, ldx, count);
         posterior(l, l->out, l->out + BATCH, l->phi, count);
         for (size_t j = 0; j < count; j++) {
-            mean[first + j] = lo + scale * l->out[j];
+            mean[first + j] = in_units(l, l->out[j]);
             if (sd != NULL) {
-                sd[first + j] = scale * sqrt(l->out[BATCH + j]);
+                sd[first + j] = scale * l->out[BATCH + j];
             }
         }
     }
 }
 
-size_t tacet_central_learner_choose(tacet_central_learner *l, double *score, const double *X, size_t ldx, size_t n) {
-    const double lo = tacet_central_map_lo(l->map), scale = tacet_central_map_hi(l->map) - lo;
+size_t tacet_central_learner_choose(tacet_central_learner *l, double *value, const double *X, size_t ldx, size_t n) {
     size_t best = 0;
     double top = -INFINITY;
     for (size_t first = 0; first < n; first += BATCH) {
         const size_t count = n - first < BATCH ? n - first : BATCH;
         features_of(l, X + first * ldx, ldx, count);
-        posterior(l, l->out, l->out + BATCH, l->phi, count);
+        score(l, l->out, l->phi, count);
         for (size_t j = 0; j < count; j++) {
-            const double value = l->out[j] + l->width * sqrt(l->out[BATCH + j]);
-            if (value > top) {
-                top = value;
+            if (l->out[j] > top) {
+                top = l->out[j];
                 best = first + j;
             }
         }
     }
-    if (score != NULL) {
-        *score = lo + scale * top;
+    if (value != NULL) {
+        *value = in_units(l, top);
     }
     return best;
 }
 
 void tacet_central_learner_best(tacet_central_learner *l, double *x, double *mean, double *sd) {
-    const double lo = tacet_central_map_lo(l->map), scale = tacet_central_map_hi(l->map) - lo;
+    const double scale = tacet_central_map_hi(l->map) - tacet_central_map_lo(l->map);
     double top = -INFINITY;
     for (size_t first = 0; first < l->grid; first += BATCH) {
         const size_t n = l->grid - first < BATCH ? l->grid - first : BATCH;
@@ -370,8 +401,8 @@ void tacet_central_learner_best(tacet_central_learner *l, double *x, double *mea
         for (size_t j = 0; j < n; j++) {
             if (l->out[j] > top) {
                 top = l->out[j];
-                *mean = lo + scale * top;
-                *sd = scale * sqrt(l->out[BATCH + j]);
+                *mean = in_units(l, top);
+                *sd = scale * l->out[BATCH + j];
                 if (x != NULL) {
                     memcpy(x, l->points + (first + j) * l->d, l->d * sizeof(double));
                 }
@@ -380,90 +411,101 @@ void tacet_central_learner_best(tacet_central_learner *l, double *x, double *mea
     }
 }
 
-const double *tacet_central_learner_theta(const tacet_central_learner *l) {
-    return l->theta;
+double tacet_central_learner_error(tacet_central_learner *l) {
+    double sum = 0;
+    for (size_t first = 0; first < l->grid; first += BATCH) {
+        const size_t n = l->grid - first < BATCH ? l->grid - first : BATCH;
+        posterior(l, l->out, l->out + BATCH, l->Phi + first * l->m, n);
+        for (size_t j = 0; j < n; j++) {
+            sum += l->out[BATCH + j] * l->out[BATCH + j];
+        }
+    }
+    return (tacet_central_map_hi(l->map) - tacet_central_map_lo(l->map)) * sqrt(sum / (double)l->grid);
 }
 
-size_t tacet_central_learner_measure(const tacet_central_learner *l, const double **points, const double **plays,
-                                     const double **rewards) {
-    *points = l->points;
-    *plays = l->plays;
-    *rewards = l->mass;
-    return l->grid;
+const double *tacet_central_learner_theta(const tacet_central_learner *l, double *level, bool *is_logistic) {
+    *is_logistic = l->tilt != NULL;
+    *level = l->tilt != NULL ? tacet__tilt_theta(l->tilt)[0] : 0;
+    return l->tilt != NULL ? tacet__tilt_theta(l->tilt) + 1 : tacet__decoded_theta(l->decoded);
 }
 
 /* What a state must agree on with the learner it is loaded into. */
-static void identity(const tacet_central_learner *l, double numbers[10]) {
+enum { IDENTITY = 16 };
+static void identity(const tacet_central_learner *l, double numbers[IDENTITY]) {
     const tacet_central_learner_settings *s = &l->set;
-    const double all[10] = {(double)s->grid, (double)s->set_size, s->typical_reward, s->guess_weight, s->anywhere,
-                            s->width,        s->prior_var,        s->noise_factor,   s->drift,        s->reward_var};
+    const double all[IDENTITY] = {
+        (double)s->kind, (double)l->grid, (double)s->set_size, s->anywhere,   s->typical_reward, s->guess_weight,
+        s->width,        s->prior_var,    s->noise_factor,     s->drift,      s->reward_var,     s->tilt_var,
+        s->level,        s->level_var,    s->logit_var,        s->logit_width};
     memcpy(numbers, all, sizeof all);
 }
 
 tacet_status tacet_central_learner_save(const tacet_central_learner *l, tacet_blob *out, tacet_error *err) {
     tacet__writer w;
-    double numbers[10];
+    double numbers[IDENTITY];
     identity(l, numbers);
     tacet__write_begin(&w, out, STATE_NAME, STATE_VERSION);
     tacet__write_u64(&w, tacet_central_map_print(l->map));
-    tacet__write_f64s(&w, numbers, 10);
+    tacet__write_f64s(&w, numbers, IDENTITY);
     tacet__write_u64(&w, l->informed ? 1 : 0);
-    tacet__write_f64(&w, l->width);
+    tacet__write_f64(&w, l->noise_sd);
     tacet__write_f64s(&w, l->intended, l->grid);
     tacet__write_f64s(&w, l->law, l->grid);
-    tacet__write_f64s(&w, l->mass, 2 * l->grid);
-    tacet__write_f64s(&w, l->theta, l->m);
-    tacet__write_f64s(&w, l->cov, l->m * l->m);
+    if (l->tilt != NULL) {
+        tacet__tilt_write(l->tilt, &w);
+    }
+    if (l->decoded != NULL) {
+        tacet__decoded_write(l->decoded, &w);
+    }
     return tacet__write_end(&w, err);
 }
 
-static bool all_finite(const double *x, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 tacet_status tacet_central_learner_load(tacet_central_learner *l, const void *bytes, size_t size, tacet_error *err) {
-    const size_t n = l->grid, m = l->m;
+    const size_t n = l->grid;
     tacet__reader r;
     tacet_status status = tacet__read_begin(&r, bytes, size, STATE_NAME, STATE_VERSION, err);
     if (status != TACET_OK) {
         return status;
     }
-    double numbers[10], own[10];
+    double numbers[IDENTITY], own[IDENTITY];
     identity(l, own);
     if (tacet__read_u64(&r) != tacet_central_map_print(l->map)) {
         return tacet__fail(err, TACET_CORRUPT, "the learner's state is of another problem");
     }
-    tacet__read_f64s(&r, numbers, 10);
+    tacet__read_f64s(&r, numbers, IDENTITY);
     if (memcmp(numbers, own, sizeof own) != 0) {
         return tacet__fail(err, TACET_CORRUPT, "the learner's state was made with other settings");
     }
     /* into scratch first: the learner keeps its state when the bytes turn out bad */
     const uint64_t informed = tacet__read_u64(&r);
-    const double width = tacet__read_f64(&r);
-    tacet__read_f64s(&r, l->guess, n);
-    tacet__read_f64s(&r, l->guess + n, n);
-    tacet__read_f64s(&r, l->fit, 2 * n);
-    tacet__read_f64s(&r, l->new_theta, m);
-    tacet__read_f64s(&r, l->new_cov, m * m);
+    const double noise_sd = tacet__read_f64(&r);
+    tacet__read_f64s(&r, l->read, 2 * n);
+    if (l->tilt != NULL) {
+        tacet__tilt_read(l->tilt, &r);
+    }
+    if (l->decoded != NULL) {
+        tacet__decoded_read(l->decoded, &r);
+    }
     status = tacet__read_end(&r, err);
     if (status != TACET_OK) {
         return status;
     }
-    if (informed > 1 || !(width >= 0 && width <= l->set.width) || !all_finite(l->guess, 2 * n) ||
-        !all_finite(l->fit, 2 * n) || !all_finite(l->new_theta, m) || !all_finite(l->new_cov, m * m)) {
+    bool good = informed <= 1 && noise_sd >= 0 && isfinite(noise_sd);
+    for (size_t j = 0; j < 2 * n; j++) {
+        good = good && l->read[j] >= 0 && isfinite(l->read[j]);
+    }
+    if (!good) {
         return tacet__fail(err, TACET_CORRUPT, "the learner's state holds impossible numbers");
     }
     l->informed = informed == 1;
-    l->width = width;
-    memcpy(l->intended, l->guess, n * sizeof(double));
-    memcpy(l->law, l->guess + n, n * sizeof(double));
-    memcpy(l->mass, l->fit, 2 * n * sizeof(double));
-    memcpy(l->theta, l->new_theta, m * sizeof(double));
-    memcpy(l->cov, l->new_cov, m * m * sizeof(double));
+    l->noise_sd = noise_sd;
+    memcpy(l->intended, l->read, n * sizeof(double));
+    memcpy(l->law, l->read + n, n * sizeof(double));
+    if (l->tilt != NULL) {
+        tacet__tilt_take(l->tilt);
+    }
+    if (l->decoded != NULL) {
+        tacet__decoded_take(l->decoded);
+    }
     return TACET_OK;
 }

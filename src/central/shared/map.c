@@ -1,40 +1,38 @@
-/* joint_map.c - what one round becomes before it is summed and released: (v phi(x), (1 - v) phi(x)).
- * Ring: shared. Source: the class-conditional mean embedding; Dubey (AISTATS 2021) releases the outer product of
- * [phi; y] instead, at twice the sensitivity and r(r+1)/2 + r numbers for 2r. The bound is enforced record by record
- * (see joint.h), so no supremum over the domain has to be certified. Cost: one evaluation of the features. */
+/* map.c - what one round becomes before it is summed and released: (v phi(x), (1 - v) phi(x)).
+ * Ring: pure. Source: the class-conditional mean embedding; Dubey (AISTATS 2021) releases the outer product of
+ * [phi; y] instead, at twice the sensitivity and r(r+1)/2 + r numbers for 2r. The sensitivity is sqrt(2 nu), nu the
+ * norm of one r x r matrix (README.md, (f)): nothing is assumed of the domain. Cost: creating O(q^2 r), q nodes; a
+ * record one evaluation of the features. */
 #include <tacet/central/shared/map.h>
 
+#include <float.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "gp/domain.h"
 #include "core/fail.h"
-#include "gp/linalg.h"
 #include "core/memory.h"
+#include "gp/domain.h"
+#include "gp/features_internal.h"
+#include "gp/linalg.h"
 
-/* eta is probed on this many spread points and widened by ETA_MARGIN of itself and ETA_SLACK, which also covers the
- * rounding errors of the features (up to 1e-10 seen). Where it is too small after all, points are dropped, privacy
- * holds. */
-enum { PROBE_POINTS = 2048 };
-static const double ETA_MARGIN = 1.15;
-static const double ETA_SLACK = 1e-9;
+static const double NU_MOST = 1.5;
 
 struct tacet_central_map {
     const tacet_features *features; /* borrowed */
-    tacet_domain domain;            /* its arrays point into `numbers` */
-    double *numbers;                /* owned */
+    tacet_domain domain;            /* its arrays point into `numbers` and `levels` */
+    double *numbers;                /* owned: 2 d */
+    size_t *levels;                 /* owned: 2 d */
     size_t released;
     double lo, hi;
-    double eta;
     double sensitivity;
     unsigned long long print;
 };
 
 static tacet_status check_kernel(const tacet_features *features, tacet_error *err) {
     const tacet_kernel_spec *spec = tacet_kernel_describe(tacet_features_kernel(features));
-    /* the bound on <phi, phi'> needs k - phi'phi' to be a kernel, which holds for projections and not for QFF */
+    /* the lemma needs phi = W'k(Z, .), which Fourier features are not */
     if (tacet_features_eigenvalues(features) == NULL) {
         return tacet__fail(err, TACET_INVALID, "the embedding needs Mercer or Nyström features");
     }
@@ -49,8 +47,10 @@ static tacet_status check_kernel(const tacet_features *features, tacet_error *er
 
 static tacet_status copy_domain(tacet_central_map *map, const tacet_domain *domain, tacet_error *err) {
     const size_t d = domain->d;
-    map->numbers = TACET__ZALLOC(double, 2 * d);
-    if (map->numbers == NULL) {
+    size_t count = 0;
+    map->numbers = tacet__size_mul(&count, 2, d) ? TACET__ZALLOC(double, count) : NULL;
+    map->levels = TACET__ZALLOC(size_t, count);
+    if (map->numbers == NULL || map->levels == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a domain");
     }
     map->domain = *domain;
@@ -67,45 +67,116 @@ static tacet_status copy_domain(tacet_central_map *map, const tacet_domain *doma
         }
         map->domain.centre = map->numbers;
     }
+    if (domain->levels != NULL) {
+        memcpy(map->levels, domain->levels, d * sizeof(size_t));
+        map->domain.levels = map->levels;
+    }
+    if (domain->choice != NULL) {
+        memcpy(map->levels + d, domain->choice, d * sizeof(size_t));
+        map->domain.choice = map->levels + d;
+    }
     return TACET_OK;
 }
 
-/* Largest 1 - |phi|^2 over spread points, and a hash of the features there: it tells problems apart. */
-static tacet_status probe(tacet_central_map *map, tacet_error *err) {
-    const size_t d = map->domain.d, m = tacet_features_dim(map->features);
+/* nu of one block's first `r` features, and a bound of what rounding can do to it and to the features themselves:
+ * with u half an ulp, q nodes and |k| <= 1 a computed entry of W'KW is off by at most 2 q u |w_i|_1 |w_j|_1, a computed
+ * feature by at most (q + 8) u |w_i|_1 (the 8: the kernel's own value). */
+static tacet_status block_norm(const tacet_features *features, const tacet__feature_block *block, size_t r, double *nu,
+                               double *off, tacet_error *err) {
+    const size_t q = block->count;
+    const double u = DBL_EPSILON / 2;
+    size_t tall = 0, square = 0;
     tacet_status status = TACET_OK;
-    double *X = TACET__ALIGNED(double, d *PROBE_POINTS);
-    double *phi = TACET__ALIGNED(double, m);
-    if (X == NULL || phi == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "no memory to probe the features");
+    double *row = TACET__ALIGNED(double, q);
+    double *KW = tacet__size_mul(&tall, q, r) ? TACET__ZALLOC(double, tall) : NULL;
+    double *M = tacet__size_mul(&square, r, r) ? TACET__ZALLOC(double, square) : NULL;
+    double *w = TACET__ZALLOC(double, r);
+    if (row == NULL || KW == NULL || M == NULL || w == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "no memory for a sensitivity");
         goto done;
     }
-    tacet__domain_spread(&map->domain, X, PROBE_POINTS);
-    double worst = 0;
-    crypto_generichash_state hash;
-    crypto_generichash_init(&hash, NULL, 0, 16);
-    for (size_t j = 0; j < PROBE_POINTS; j++) {
-        tacet_features_eval(map->features, phi, X + j * d, d, 1);
-        worst = fmax(worst, 1 - tacet__dot(phi, phi, map->released));
-        if (j < 16) {
-            crypto_generichash_update(&hash, (const unsigned char *)phi, m * sizeof(double));
+    for (size_t i = 0; i < q; i++) {
+        tacet_kernel_row(block->kernel != NULL ? block->kernel : features->kernel, row, block->Z, block->d, q,
+                         block->Z + i * block->d);
+        for (size_t j = 0; j < r; j++) {
+            KW[i + j * q] = tacet__dot(row, block->A + j * q, q);
         }
     }
-    const double numbers[4] = {map->lo, map->hi, (double)map->released, map->domain.radius};
-    crypto_generichash_update(&hash, (const unsigned char *)numbers, sizeof numbers);
-    crypto_generichash_update(&hash, (const unsigned char *)map->numbers, 2 * d * sizeof(double));
-    unsigned char digest[16];
-    crypto_generichash_final(&hash, digest, sizeof digest);
-    memcpy(&map->print, digest, sizeof map->print);
-    map->eta = ETA_MARGIN * worst + ETA_SLACK;
-    if (!(map->eta < 0.5)) {
-        status =
-            tacet__fail(err, TACET_NUMERIC, "%zu features miss %.2g of the kernel: take more", map->released, worst);
+    tacet__gemm(true, false, r, r, q, 1, block->A, q, KW, q, 0, M, r);
+    double ones = 0;
+    for (size_t j = 0; j < r; j++) {
+        double length = 0;
+        for (size_t i = 0; i < q; i++) {
+            length += fabs(block->A[i + j * q]);
+        }
+        ones += length * length;
+    }
+    status = tacet__eigh(M, r, r, w, err);
+    if (status == TACET_OK) {
+        *nu = w[r - 1] + 2 * (double)q * u * ones;
+        *off = ((double)q + 8) * u * sqrt(ones);
     }
 done:
-    free(X);
-    free(phi);
+    free(row);
+    free(KW);
+    free(M);
+    free(w);
     return status;
+}
+
+/* Groups are orthogonal: their features are a direct sum, and its norm is the largest of theirs. */
+static tacet_status find_sensitivity(tacet_central_map *map, tacet_error *err) {
+    double nu = 0, off2 = 0;
+    size_t before = 0;
+    tacet_status status = TACET_OK;
+    for (size_t b = 0; b < map->features->block_count && before < map->released && status == TACET_OK; b++) {
+        const tacet__feature_block *block = map->features->blocks + b;
+        const size_t left = map->released - before, r = left < block->m ? left : block->m;
+        double own = 0, off = 0;
+        status = r > 0 ? block_norm(map->features, block, r, &own, &off, err) : TACET_OK;
+        nu = fmax(nu, own);
+        off2 += off * off;
+        before += block->m;
+    }
+    if (status == TACET_OK && !(nu <= NU_MOST)) {
+        status = tacet__fail(err, TACET_NUMERIC, "%zu features are too many for this kernel and domain: take fewer",
+                             map->released);
+    }
+    /* the last factor covers the rounding of s itself: 2r numbers of size at most 1, each off by some 1e-16 */
+    map->sensitivity = (sqrt(2 * fmax(nu, 1)) + 2 * sqrt(2 * off2)) * (1 + 1e-9);
+    return status;
+}
+
+static void hash_numbers(crypto_generichash_state *hash, const void *numbers, size_t bytes) {
+    (void)crypto_generichash_update(hash, numbers, bytes);
+}
+
+static void make_print(tacet_central_map *map) {
+    const tacet_kernel_spec *k = tacet_kernel_describe(map->features->kernel);
+    const size_t d = map->domain.d;
+    crypto_generichash_state hash;
+    unsigned char digest[16];
+    const double numbers[] = {map->lo, map->hi, map->domain.radius};
+    const uint64_t counts[] = {
+        (uint64_t)map->domain.kind, d,           map->released, map->features->m, map->features->block_count,
+        (uint64_t)k->kind,          k->matern_p, k->group_count};
+    (void)crypto_generichash_init(&hash, NULL, 0, sizeof digest);
+    hash_numbers(&hash, numbers, sizeof numbers);
+    hash_numbers(&hash, counts, sizeof counts);
+    hash_numbers(&hash, map->numbers, 2 * d * sizeof(double));
+    hash_numbers(&hash, map->levels, 2 * d * sizeof(size_t));
+    for (size_t c = 0; c < d; c++) {
+        const double scale = k->lengthscales[k->lengthscale_count == 1 ? 0 : c];
+        const uint64_t group = k->groups != NULL ? k->groups[c] : 0;
+        hash_numbers(&hash, &scale, sizeof scale);
+        hash_numbers(&hash, &group, sizeof group);
+    }
+    for (size_t b = 0; b < map->features->block_count; b++) {
+        const uint64_t sizes[] = {map->features->blocks[b].m, map->features->blocks[b].count};
+        hash_numbers(&hash, sizes, sizeof sizes);
+    }
+    (void)crypto_generichash_final(&hash, digest, sizeof digest);
+    memcpy(&map->print, digest, sizeof map->print);
 }
 
 tacet_status tacet_central_map_create(tacet_central_map **out, const tacet_features *features,
@@ -145,14 +216,13 @@ tacet_status tacet_central_map_create(tacet_central_map **out, const tacet_featu
     map->hi = reward_hi;
     status = copy_domain(map, domain, err);
     if (status == TACET_OK) {
-        status = probe(map, err);
+        status = find_sensitivity(map, err);
     }
     if (status != TACET_OK) {
         tacet_central_map_free(map);
         return status;
     }
-    /* the factor covers the rounding of s itself: 2r numbers of size at most 1, each off by some 1e-16 */
-    map->sensitivity = sqrt(2 * (1 + map->eta)) * (1 + 1e-12);
+    make_print(map);
     *out = map;
     return TACET_OK;
 }
@@ -160,6 +230,7 @@ tacet_status tacet_central_map_create(tacet_central_map **out, const tacet_featu
 void tacet_central_map_free(tacet_central_map *map) {
     if (map != NULL) {
         free(map->numbers);
+        free(map->levels);
         free(map);
     }
 }
@@ -178,10 +249,6 @@ size_t tacet_central_map_released(const tacet_central_map *map) {
 
 size_t tacet_central_map_dim(const tacet_central_map *map) {
     return 2 * map->released;
-}
-
-double tacet_central_map_eta(const tacet_central_map *map) {
-    return map->eta;
 }
 
 double tacet_central_map_sensitivity(const tacet_central_map *map) {
@@ -209,8 +276,9 @@ void tacet_central_map_record(const tacet_central_map *map, double *out, double 
     double v = (y - map->lo) / (map->hi - map->lo);
     v = isnan(v) ? 0.5 : fmin(fmax(v, 0), 1);
     const double norm2 = tacet__dot(work, work, r);
-    /* > 1 only by rounding; < 1 - eta nowhere the probe looked. Written so that NaN gives the zero vector. */
-    const double scale = norm2 >= 1 - map->eta ? (norm2 > 1 ? 1 / sqrt(norm2) : 1) : 0;
+    /* Onto the unit ball, which only rounding leaves: a projection, so no two statistics come further apart. NaN
+     * becomes the zero vector, within 1 of every other. */
+    const double scale = norm2 >= 0 ? (norm2 > 1 ? 1 / sqrt(norm2) : 1) : 0;
     for (size_t i = 0; i < r; i++) {
         const double phi = scale == 0 ? 0 : scale * work[i];
         out[i] = v * phi;

@@ -47,7 +47,9 @@ static tacet_status expand(tacet_contextual_model **out, const tacet_central_map
                 (block->Z[j * domain->d + c] - domain->lower[c]) / (domain->upper[c] - domain->lower[c]);
         }
     }
-    tacet__gemv(false, block->count, block->m, hi - lo, block->A, block->count, learnt->theta, 0.0, weights);
+    /* linear: lo + (hi - lo) <theta, phi>; logistic: the curve has the range, the sum stays as it is */
+    const double scale = learnt->logistic ? 1 : hi - lo;
+    tacet__gemv(false, block->count, block->m, scale, block->A, block->count, learnt->theta, 0.0, weights);
     const tacet_contextual_parts parts = {.action_dim = domain->d,
                                           .lower = domain->lower,
                                           .upper = domain->upper,
@@ -57,7 +59,10 @@ static tacet_status expand(tacet_contextual_model **out, const tacet_central_map
                                           .nodes = nodes,
                                           .weights = weights,
                                           .count = block->count,
-                                          .offset = lo,
+                                          .offset = learnt->logistic ? learnt->level : lo,
+                                          .logistic_lo = learnt->logistic ? lo : 0,
+                                          .logistic_scale = learnt->logistic ? hi - lo : 0,
+                                          .minimize = learnt->minimize,
                                           .is_private = receipt->is_private,
                                           .eps = receipt->eps,
                                           .delta = receipt->delta,
@@ -80,7 +85,8 @@ tacet_status tacet_central_model(tacet_contextual_model **out, const tacet_centr
         return status;
     }
     const tacet__feature_block *block = &tacet_central_map_features(map)->blocks[0];
-    tacet__central_learnt learnt = {.theta = TACET__ZALLOC(double, block->m)};
+    tacet__central_learnt learnt = {.theta = TACET__ZALLOC(double, block->m),
+                                    .minimize = settings != NULL && settings->minimize};
     double *nodes = TACET__ZALLOC(double, block->count * block->d);
     double *weights = TACET__ZALLOC(double, block->count);
     status = learnt.theta == NULL || nodes == NULL || weights == NULL

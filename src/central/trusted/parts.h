@@ -64,8 +64,11 @@ tacet_status tacet__central_policy_model(tacet_release **out, const tacet__centr
 typedef struct tacet__central_learnt {
     tacet_release *release; /* owned by the caller */
     double *theta;          /* in: room for as many as there are features */
-    double error;           /* root mean square of the posterior's sd over the learner's grid */
-    uint64_t rounds;        /* of the epochs that have ended */
+    double level;           /* with theta and `logistic`: tacet_central_learner_theta */
+    bool logistic;
+    bool minimize;   /* in: of the model */
+    double error;    /* root mean square of the posterior's sd over the learner's grid */
+    uint64_t rounds; /* of the epochs that have ended */
 } tacet__central_learnt;
 tacet_status tacet__central_learnt_of(tacet__central_learnt *out, const tacet_central_map *map,
                                       const tacet_central_settings *settings, const tacet_ask *ask, const void *bytes,

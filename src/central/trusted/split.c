@@ -165,18 +165,9 @@ static void look(void *self, uint64_t rounds, void *user) {
     tacet_central_learner *learner = ((split *)self)->learner;
     const tacet_central_map *map = ((split *)self)->map;
     tacet__central_learnt *out = user;
-    const double *points = NULL, *plays = NULL, *rewards = NULL;
-    memcpy(out->theta, tacet_central_learner_theta(learner),
+    memcpy(out->theta, tacet_central_learner_theta(learner, &out->level, &out->logistic),
            tacet_features_dim(tacet_central_map_features(map)) * sizeof(double));
-    const size_t n = tacet_central_learner_measure(learner, &points, &plays, &rewards);
-    const size_t d = tacet_central_map_domain(map)->d;
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        double mean = 0, sd = 0;
-        tacet_central_learner_predict(learner, &mean, &sd, points + i * d, d, 1);
-        sum += sd * sd;
-    }
-    out->error = sqrt(sum / (double)n);
+    out->error = tacet_central_learner_error(learner);
     out->rounds = rounds;
 }
 
@@ -194,14 +185,19 @@ tacet_status tacet__central_learnt_of(tacet__central_learnt *out, const tacet_ce
     return tacet__central_policy_model(&out->release, &parts, &run, ask, bytes, size, look, out, err);
 }
 
-tacet_status tacet_central_release_model(tacet_release **out, double *theta, const tacet_central_map *map,
-                                         const tacet_central_settings *settings, const tacet_ask *ask,
-                                         const void *bytes, size_t size, tacet_error *err) {
-    if (out == NULL || theta == NULL) {
-        return tacet__fail(err, TACET_INVALID, "no place for the model");
+tacet_status tacet_central_release_sums(tacet_release **out, const tacet_central_map *map,
+                                        const tacet_central_settings *settings, const tacet_ask *ask, const void *bytes,
+                                        size_t size, tacet_error *err) {
+    if (out == NULL || map == NULL) {
+        return tacet__fail(err, TACET_INVALID, "sums need a map, and a place");
     }
-    tacet__central_learnt learnt = {.theta = theta};
-    const tacet_status status = tacet__central_learnt_of(&learnt, map, settings, ask, bytes, size, err);
+    *out = NULL;
+    tacet__central_learnt learnt = {.theta =
+                                        TACET__ZALLOC(double, tacet_features_dim(tacet_central_map_features(map)))};
+    const tacet_status status = learnt.theta == NULL
+                                    ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a release")
+                                    : tacet__central_learnt_of(&learnt, map, settings, ask, bytes, size, err);
+    free(learnt.theta);
     *out = learnt.release;
     return status;
 }

@@ -51,6 +51,13 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
                   "nodes", numbers(p->nodes, d * p->count), "weights", numbers(p->weights, p->count), "offset",
                   p->offset, "private", (int)p->is_private, "eps", p->eps, "delta", p->delta, "rounds",
                   (json_int_t)p->rounds, "predicted_error", p->predicted_error, "receipts", receipts(p));
+    if (p->logistic_scale > 0 && object != NULL) {
+        (void)json_object_set_new(object, "logistic",
+                                  json_pack("{sf sf}", "lo", p->logistic_lo, "scale", p->logistic_scale));
+    }
+    if (p->minimize && object != NULL) {
+        (void)json_object_set_new(object, "direction", json_string("minimize"));
+    }
     *text = tacet__json_text(object, 1);
     json_decref(object);
     return *text != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory writing a model");
@@ -115,12 +122,13 @@ static tacet_status read_receipts(decoder *k, const json_t *array, tacet_error *
 }
 
 typedef struct arrays {
-    json_t *lower, *upper, *lengthscales, *nodes, *weights, *receipts;
+    json_t *lower, *upper, *lengthscales, *nodes, *weights, *receipts, *logistic;
 } arrays;
 
 static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error *err) {
     const char *format = NULL;
     const char *kernel = NULL;
+    const char *direction = "maximize";
     json_int_t actions = 0;
     json_int_t contexts = 0;
     json_int_t rounds = 0;
@@ -128,15 +136,25 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
     json_error_t detail;
     tacet_contextual_parts *p = &k->parts;
     if (json_unpack_ex(object, &detail, JSON_STRICT,
-                       "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o}", "format", &format,
+                       "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s}", "format", &format,
                        "action_dim", &actions, "context_dim", &contexts, "lower", &a->lower, "upper", &a->upper,
                        "kernel", &kernel, "lengthscales", &a->lengthscales, "nodes", &a->nodes, "weights", &a->weights,
                        "offset", &p->offset, "private", &is_private, "eps", &p->eps, "delta", &p->delta, "rounds",
-                       &rounds, "predicted_error", &p->predicted_error, "receipts", &a->receipts) != 0) {
+                       &rounds, "predicted_error", &p->predicted_error, "receipts", &a->receipts, "logistic",
+                       &a->logistic, "direction", &direction) != 0) {
         return tacet__fail(err, TACET_PARSE, "not a model: %s", detail.text);
     }
     if (strcmp(format, FORMAT) != 0) {
         return tacet__fail(err, TACET_PARSE, "field format: this reads %s only", FORMAT);
+    }
+    p->minimize = strcmp(direction, "minimize") == 0;
+    if (!p->minimize && strcmp(direction, "maximize") != 0) {
+        return tacet__fail(err, TACET_PARSE, "field direction: maximize or minimize");
+    }
+    if (a->logistic != NULL && (json_unpack_ex(a->logistic, &detail, JSON_STRICT, "{s:F s:F}", "lo", &p->logistic_lo,
+                                               "scale", &p->logistic_scale) != 0 ||
+                                !(p->logistic_scale > 0))) {
+        return tacet__fail(err, TACET_PARSE, "field logistic: needs lo, and a scale above 0");
     }
     if (actions < 1 || contexts < 0 || actions > TACET_CONTEXTUAL_DIM_MOST || contexts > TACET_CONTEXTUAL_DIM_MOST ||
         rounds < 0) {

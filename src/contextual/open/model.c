@@ -41,7 +41,8 @@ static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
         return tacet__fail(err, TACET_INVALID, "the kernel of a model is se or a matern");
     }
     if (p->count == 0 || p->count > TACET_CONTEXTUAL_NODES_MOST || !finite_all(p->nodes, d * p->count) ||
-        !finite_all(p->weights, p->count) || !isfinite(p->offset)) {
+        !finite_all(p->weights, p->count) || !isfinite(p->offset) || !isfinite(p->logistic_lo) ||
+        !(p->logistic_scale >= 0 && isfinite(p->logistic_scale))) {
         return tacet__fail(err, TACET_INVALID, "a model has 1 to %d nodes, nodes and weights finite",
                            (int)TACET_CONTEXTUAL_NODES_MOST);
     }
@@ -210,9 +211,15 @@ tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_
             }
         }
         answer(&question, means + at, units, some);
+        for (size_t i = at; i < at + some && model->parts.logistic_scale > 0; i++) {
+            means[i] = model->parts.logistic_lo + model->parts.logistic_scale / (1 + exp(-means[i]));
+        }
         for (size_t i = at; i < at + some; i++) {
             top = means[i] > means[top] ? i : top;
         }
+    }
+    for (size_t i = 0; i < n && model->parts.minimize; i++) {
+        means[i] = -means[i];
     }
     *best = top;
     return TACET_OK;

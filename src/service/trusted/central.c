@@ -4,6 +4,7 @@
 #include "dp/open/entry.h"
 #include "core/fail.h"
 
+#include <stdlib.h>
 #include <tacet/dp/open/calibrate.h>
 
 /* A trial: seeded noise does without a ledger, and what it gives is stamped not private. The budget is checked as the
@@ -46,6 +47,17 @@ tacet_ask tacet__central_ask(const central *c, const char *what, const char *cov
                        .covered_fields = covered_fields,
                        .uncovered_fields = "time and number of rounds",
                        .covered_records = "each round, towards all other rounds"};
+}
+
+tacet_status tacet__central_model_json(json_t **out, const tacet_contextual_model *model, tacet_error *err) {
+    char *text = NULL;
+    const tacet_status status = tacet_contextual_model_encode(model, &text, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    *out = json_pack("{ss so}", "kind", "model", "model", json_loads(text, 0, NULL));
+    free(text);
+    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
 }
 
 tacet_status tacet__central_spent(const central *c, json_t **out, tacet_error *err) {

@@ -4,6 +4,7 @@
 
 #include "service/open/policies.h"
 
+#include <tacet/contextual/open/model.h>
 #include <tacet/dp/ledger.h>
 #include <tacet/dp/mechanism.h>
 #include <tacet/dp/noise.h>
@@ -20,6 +21,8 @@ tacet_status tacet__central_open(central *c, const tacet__definition *def, const
 void tacet__central_close(central *c);
 /* One ticket a study; the texts are static. */
 tacet_ask tacet__central_ask(const central *c, const char *what, const char *covered_fields);
+/* A release of a study: {"kind": "model", "model": …}, the model as its file has it. */
+tacet_status tacet__central_model_json(json_t **out, const tacet_contextual_model *model, tacet_error *err);
 tacet_status tacet__central_spent(const central *c, json_t **out, tacet_error *err);
 
 #endif

@@ -38,6 +38,7 @@ static void settings_of(tacet_central_settings *s, const tacet__definition *def)
     s->save_first = false;
     s->replay = true; /* the engine repeats all that was committed since a snapshot, in the same order */
     s->learner.set_size = def->set_size;
+    s->minimize = def->minimise;
 }
 
 static void joint_free(void *self) {
@@ -132,39 +133,21 @@ static tacet_status joint_create(tacet__learner *out, const tacet__definition *d
     return TACET_OK;
 }
 
-/* The noisy sums with their receipt, and the coefficients made of them; for a study that minimises, of the negated
- * reward: `sign` says so. */
+/* The model that `tacet predict` reads. */
 static tacet_status joint_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                   tacet_error *err) {
     const joint *j = learner->self;
     tacet_central_settings s;
-    tacet_release *release = NULL;
+    tacet_contextual_model *model = NULL;
     tacet_blob bytes;
-    char hash[2 * TACET_HASH_BYTES + 1];
     const tacet_ask ask = ask_of(j);
-    const size_t m = tacet_features_dim(j->features);
-    double *theta = TACET__ZALLOC(double, m);
     tacet_blob_init(&bytes);
     settings_of(&s, def);
-    tacet_status status = theta != NULL ? tacet_policy_save(learner->policy, &bytes, err)
-                                        : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
-    status = status != TACET_OK
-                 ? status
-                 : tacet_central_release_model(&release, theta, j->map, &s, &ask, bytes.data, bytes.size, err);
+    tacet_status status = tacet_policy_save(learner->policy, &bytes, err);
+    status = status != TACET_OK ? status : tacet_central_model(&model, j->map, &s, &ask, bytes.data, bytes.size, err);
+    status = status != TACET_OK ? status : tacet__central_model_json(out, model, err);
     tacet_blob_clear(&bytes);
-    if (status == TACET_OK) {
-        const tacet_receipt *r = tacet_release_receipt(release);
-        tacet__hash_hex(hash, r->entry_hash);
-        *out = json_pack("{ss si so so s{ss sb sf sf sf sf sf sI sI ss}}", "kind", "joint", "sign",
-                         def->minimise ? -1 : 1, "theta", tacet__reals_json(theta, m), "sums",
-                         tacet__reals_json(tacet_release_values(release), tacet_release_count(release)), "receipt",
-                         "mechanism", r->mechanism, "private", (int)r->is_private, "eps", r->eps, "delta", r->delta,
-                         "sensitivity", r->sensitivity, "scale", r->scale, "error_sd", r->error_sd, "step",
-                         (json_int_t)r->step, "entry", (json_int_t)r->entry, "entry_hash", hash);
-        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
-    }
-    tacet_release_free(release);
-    free(theta);
+    tacet_contextual_model_free(model);
     return status;
 }
 

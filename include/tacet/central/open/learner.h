@@ -1,40 +1,58 @@
-/* joint.h (open) - the learner of joint and local joint DP: sees released sums only, scores arms.
+/* learner.h (open) - the learner of central and local joint DP: sees released sums only, scores arms.
  *
  * It is told, at the end of an epoch, a noisy prefix sum of (v phi(x), (1 - v) phi(x)) over `count` rounds, with the
- * variance of its noise (tacet/central/shared/map.h). From that it decodes where the rounds were played and what they
- * returned, and forms a Gaussian posterior that knows the noise. Everything here is post-processing: no choice of the
- * settings below can harm privacy, only accuracy. Proofs and derivation: src/central/README.md. Not thread-safe. A call
- * that fails leaves the learner as it was. */
+ * variance of its noise (tacet/central/shared/map.h). From that it works out where the rounds were played and what they
+ * returned, with a posterior that knows the noise. Everything here is post-processing: no choice of the settings below
+ * can harm privacy, only accuracy. Derivation, and what is proven of which: src/central/README.md.
+ * Not thread-safe. A call that fails leaves the learner as it was. */
 #ifndef TACET_CENTRAL_OPEN_LEARNER_H
 #define TACET_CENTRAL_OPEN_LEARNER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tacet/core/blob.h>
 #include <tacet/central/shared/map.h>
+#include <tacet/core/blob.h>
 #include <tacet/core/status.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+typedef enum tacet_central_learner_kind {
+    TACET_CENTRAL_BOTH,  /* tilt alone where the noise is small, both scores where it is large: the default */
+    TACET_CENTRAL_TILT,  /* law of play and reward fitted together; rewards stay in their range */
+    TACET_CENTRAL_DECODE /* a decoded measure, then a linear regression: for low typical rewards and much noise */
+} tacet_central_learner_kind;
+
 typedef struct tacet_central_learner_settings {
-    size_t grid;           /* points of the public grid the decoded measure lives on; default 160 */
-    size_t set_size;       /* arms a round typically offers; default 25 */
+    tacet_central_learner_kind kind;
+    size_t grid;     /* points of the public grid; default 0: 160, 240 from three coordinates on, and every point of a
+                        domain of levels that has at most 512 */
+    size_t set_size; /* arms a round typically offers; default 25 */
+    double anywhere; /* share of the guessed law of play that is spread evenly, in (0, 1]; default 0.3 */
+    /* decode, and the second half of both */
     double typical_reward; /* what an unseen arm is taken to return, in (0, 1) after mapping to it; default 0.15 */
     double guess_weight;   /* tau: how much the guessed law of play counts; less under much noise; default 0.6 */
-    double anywhere;       /* share of the guessed law that is spread evenly, in (0, 1]; default 0.3 */
     double width;          /* arms are scored mean + width sd; less under much noise; default 0.55 */
     double prior_var;      /* prior variance of each coefficient; default 0.5 */
     double noise_factor;   /* the noise's variance is taken that many times; default 1 */
     double drift;          /* error of a decoded sum per round; default 0.035 */
     double reward_var;     /* of a single reward around its mean, mapped to [0, 1]; default 0.25 */
+    /* tilt, and the first half of both */
+    double tilt_var;    /* prior variance of each coefficient of the tilt; default 1 */
+    double level;       /* logit of a typical reward; default -1 */
+    double level_var;   /* its prior variance; default 1 */
+    double logit_var;   /* prior variance of each coefficient of the reward's logit; default 3 */
+    double logit_width; /* arms are scored logit + width sd; less under much noise; default 1.5 */
 } tacet_central_learner_settings;
 
 typedef struct tacet_central_learner tacet_central_learner;
 
 TACET_API void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings);
+/* "both", "tilt", "decode". INVALID names the choices. */
+TACET_API tacet_status tacet_central_learner_parse(tacet_central_learner_kind *out, const char *name, tacet_error *err);
+TACET_API const char *tacet_central_learner_name(tacet_central_learner_kind kind);
 /* The map is borrowed and must outlive the learner. INVALID names the setting. NO_MEMORY. */
 TACET_API tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
                                                     const tacet_central_learner_settings *settings, tacet_error *err);
@@ -57,11 +75,12 @@ TACET_API size_t tacet_central_learner_choose(tacet_central_learner *learner, do
                                               size_t ldx, size_t n);
 /* The best posterior mean over the learner's grid: its point (d numbers, may be NULL), mean and sd. */
 TACET_API void tacet_central_learner_best(tacet_central_learner *learner, double *x, double *mean, double *sd);
-/* m posterior means of the coefficients of the features: f(x) = lo + (hi - lo) <theta, phi(x)>. */
-TACET_API const double *tacet_central_learner_theta(const tacet_central_learner *learner);
-/* The decoded plays and rewards on the grid, for display: *points (d x grid), *plays and *rewards (grid each). */
-TACET_API size_t tacet_central_learner_measure(const tacet_central_learner *learner, const double **points,
-                                               const double **plays, const double **rewards);
+/* What it predicts with, m coefficients of the features: with s = *level + <theta, phi(x)> the mean reward is
+ * lo + (hi - lo) s, or lo + (hi - lo)/(1 + exp(-s)) where *logistic. */
+TACET_API const double *tacet_central_learner_theta(const tacet_central_learner *learner, double *level,
+                                                    bool *logistic);
+/* Root mean square of the posterior's sd over the grid, in the rewards' units. */
+TACET_API double tacet_central_learner_error(tacet_central_learner *learner);
 
 /* State as bytes, and back. CORRUPT: damaged, or of another map or other settings. */
 TACET_API tacet_status tacet_central_learner_save(const tacet_central_learner *learner, tacet_blob *out,

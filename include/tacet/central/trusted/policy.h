@@ -45,8 +45,9 @@ typedef struct tacet_central_settings {
     uint64_t coin_seed; /* of the random first epoch; public, need not be secret. Default 1 */
     bool save_first; /* default true: after an epoch has ended the next suggestion is refused (STATE) until the policy
                         was saved, so that a release can never leave before the data it is of is stored */
-    bool replay; /* default false: a state older than the newest release is refused (CONFLICT). true: it is loaded, by
-                    somebody who now repeats every suggestion and observation since; see above */
+    bool replay;   /* default false: a state older than the newest release is refused (CONFLICT). true: it is loaded, by
+                      somebody who now repeats every suggestion and observation since; see above */
+    bool minimize; /* default false. true: rewards come negated, and models that are released negate them back */
     tacet_central_learner_settings learner;
 } tacet_central_settings;
 
@@ -65,13 +66,12 @@ TACET_API tacet_status tacet_central_restore(tacet_policy **out, const tacet_cen
                                              const tacet_central_settings *settings, const tacet_ask *ask,
                                              const void *bytes, size_t size, tacet_error *err);
 
-/* What was learnt, for anyone (Remark 1 of the paper): the last noisy sums with their receipt, and the coefficients
- * theta of the features that the learner makes of them (as many as there are features): f(x) = lo + (hi - lo) <theta,
- * phi(x)>. From the bytes of tacet_policy_save; it is post-processing of what was charged, and costs nothing. STATE: no
- * epoch has ended yet. Other errors as tacet_central_restore. */
-TACET_API tacet_status tacet_central_release_model(tacet_release **out, double *theta, const tacet_central_map *map,
-                                                   const tacet_central_settings *settings, const tacet_ask *ask,
-                                                   const void *bytes, size_t size, tacet_error *err);
+/* The last noisy sums with their receipt, for anyone (Remark 1 of the paper). From the bytes of tacet_policy_save; it
+ * is post-processing of what was charged, and costs nothing. STATE: no epoch has ended yet. Other errors as
+ * tacet_central_restore. */
+TACET_API tacet_status tacet_central_release_sums(tacet_release **out, const tacet_central_map *map,
+                                                  const tacet_central_settings *settings, const tacet_ask *ask,
+                                                  const void *bytes, size_t size, tacet_error *err);
 /* The same as a model that anybody may keep and ask (tacet/contextual/open/model.h, actions only): a sum of kernel
  * functions, with the receipt of the release it was made of; predicted_error is the root mean square of the posterior's
  * sd over the domain, rounds those of the epochs that have ended. INVALID: the domain is no box of at most

@@ -1,6 +1,7 @@
 /* usca.h (open) - a released model of rewards over actions and contexts: read it, ask it. It never saw the data.
  *
- * mean(w) = offset + sum_j weights_j k(node_j, w), w an action followed by a context, nodes in the unit box. Everything
+ * mean(w) = offset + sum_j weights_j k(node_j, w), w an action followed by a context, nodes in the unit box; models of
+ * central studies may send that sum s through a logistic curve, lo + scale/(1 + exp(-s)). Everything
  * is post-processing of releases, so any number of predictions costs nothing. Immutable; any number of threads. */
 #ifndef TACET_CONTEXTUAL_OPEN_MODEL_H
 #define TACET_CONTEXTUAL_OPEN_MODEL_H
@@ -31,6 +32,8 @@ typedef struct tacet_contextual_parts {
     const double *weights;      /* count */
     size_t count;               /* at most TACET_CONTEXTUAL_NODES_MOST */
     double offset;
+    double logistic_lo, logistic_scale; /* scale 0: the mean is the sum itself; above 0: as said at the head */
+    bool minimize; /* the sum is of the negated reward: predictions are negated back, and the best is the least */
     /* What is claimed of it. */
     bool is_private;               /* false: seeded noise; for tests and simulations */
     double eps, delta;             /* of the whole model */
@@ -56,8 +59,8 @@ TACET_API const tacet_contextual_parts *tacet_contextual_model_parts(const tacet
 TACET_API tacet_status tacet_contextual_model_tabulate(tacet_contextual_model *model, double *error, double tolerance,
                                                        tacet_error *err);
 
-/* means[i] (n of them) of the actions (action_dim x n, by columns) in this context, and which is the largest (the first
- * of equals). Nothing is allocated. Without a table a mean is within 4e-12 * sum |weights| of the sum above, rounding
+/* means[i] (n of them) of the actions (action_dim x n, by columns) in this context, and which is the best (the first
+ * of equals): the largest, or the least where the model minimizes. Nothing is allocated. Without a table a mean is within 4e-12 * sum |weights| of the sum above, rounding
  * apart, and does not depend on what other actions are asked about. INVALID: n = 0; a context or action outside the
  * bounds, NaN included. */
 TACET_API tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_t *best, double *means,
