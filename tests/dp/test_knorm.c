@@ -181,6 +181,31 @@ static void test_low_guess(void **state) {
     tacet_noise_close(noise);
 }
 
+/* A draft knows where a normal is before its digits are all drawn: the lazy reals that it is expanded to lie there. */
+static void test_draft(void **state) {
+    (void)state;
+    enum { ROUNDS = 100, COUNT = 300 };
+    tacet_noise *noise = NULL;
+    draft d;
+    size_t slow = 0;
+    assert_ok(tacet_noise_open_seeded(&noise, 12, 1, NULL));
+    assert_ok(tacet__draft_init(&d, COUNT, NULL));
+    for (int r = 0; r < ROUNDS; r++) {
+        tacet__draft_draw(noise, &d, COUNT);
+        slow += d.slow_count;
+        tacet__draft_expand(noise, &d);
+        for (size_t i = 0; i < COUNT; i++) {
+            const lazy *x = &d.full[i];
+            const double low = ldexp((double)x->n, -6) + ldexp((double)x->head, -6 - LAZY_HEAD_BITS);
+            assert_true(fabs(low + ldexp(0.5, -6 - LAZY_HEAD_BITS) - fabs(d.rough[i])) <= DRAFT_ERROR);
+            assert_true(x->negative == (d.rough[i] < 0));
+        }
+    }
+    assert_true(slow > ROUNDS * COUNT / 100 && slow < ROUNDS * COUNT / 25);
+    tacet__draft_clear(&d, COUNT);
+    tacet_noise_close(noise);
+}
+
 /* With the same random digits every number of digits known to the filter gives the same bits as exact arithmetic for
  * all. A row has its own key, its first words are drawn before any later digit, and the later digits in one order. */
 static void test_filter_is_exact(void **state) {
@@ -336,10 +361,15 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),      cmocka_unit_test(test_radius_and_direction),
-        cmocka_unit_test(test_levels),    cmocka_unit_test(test_guess),
-        cmocka_unit_test(test_low_guess), cmocka_unit_test(test_filter_is_exact),
-        cmocka_unit_test(test_plane),     cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_radius_and_direction),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_guess),
+        cmocka_unit_test(test_low_guess),
+        cmocka_unit_test(test_draft),
+        cmocka_unit_test(test_filter_is_exact),
+        cmocka_unit_test(test_plane),
+        cmocka_unit_test(test_rows),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,17 @@ void tacet__draft_clear(draft *d, size_t capacity) {
     *d = (draft){0};
 }
 
+/* A normal that begins with `word`: the other bits of the threshold and of the place's head come with a second word, so
+ * that the bits of both are those of tacet__lazy_normal in another order. False: latched noise->exhausted. */
+static bool complete(tacet_noise *noise, lazy *x, uint64_t word) {
+    enum { REST = WORD_BITS - COLUMNS_LOG2 - DRAFT_THRESHOLD_BITS };
+    const uint64_t more = tacet__noise_next(noise);
+    const uint64_t rest = (more >> DRAFT_LATER_BITS) & ((UINT64_C(1) << REST) - 1);
+    const uint64_t upper = (word >> DRAFT_HEAD_BITS) & ((1U << (DRAFT_COIN_BITS + 1)) - 1);
+    const uint64_t head = ((word & DRAFT_HEAD_MASK) << DRAFT_LATER_BITS) | (more & ((1U << DRAFT_LATER_BITS) - 1));
+    return tacet__lazy_normal_from(noise, x, ((word >> REST) << REST) | rest, (upper << LAZY_HEAD_BITS) | head);
+}
+
 static double middle(uint64_t n, uint64_t head, bool negative) {
     const double x = (double)(int64_t)((n << (DRAFT_HEAD_BITS + 1)) | (head << 1) | 1) * DRAFT_ERROR;
     return negative ? -x : x;
@@ -62,7 +73,7 @@ void tacet__draft_draw(tacet_noise *noise, draft *d, size_t count) {
             lazy *x = &d->full[d->slow_count];
             d->slow[d->slow_count++] = i;
             d->made = d->made > d->slow_count ? d->made : d->slow_count;
-            if (!tacet__lazy_complete(noise, x, word)) {
+            if (!complete(noise, x, word)) {
                 return;
             }
             d->rough[i] = middle(x->n, x->head >> (DRAFT_LATER_BITS), x->negative);
@@ -83,7 +94,7 @@ void tacet__draft_expand(tacet_noise *noise, draft *d) {
         if (slow < end && *slow == i) {
             slow++;
         } else {
-            (void)tacet__lazy_complete(noise, &d->full[i], d->words[i]); /* decided by the word: adds digits only */
+            (void)complete(noise, &d->full[i], d->words[i]); /* decided by the word: adds digits only */
         }
     }
     d->made = d->made > d->count ? d->made : d->count;

@@ -38,7 +38,4 @@ void tacet__draft_draw(tacet_noise *noise, draft *d, size_t count);
 /* Makes all of them lazy reals, in order: the digits that come are uniform and independent of what was decided. */
 void tacet__draft_expand(tacet_noise *noise, draft *d);
 
-/* A normal that begins with `word`, completed; for sampler_gaussian.c to define. False: latched noise->exhausted. */
-bool tacet__lazy_complete(tacet_noise *noise, lazy *x, uint64_t word);
-
 #endif

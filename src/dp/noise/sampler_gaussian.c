@@ -6,7 +6,6 @@
  * interval bounds that are refined until they decide (one draw in 2^55). The tail ends where a draw fails, at 64 sigma.
  * Cost: 2.03 words a draw on average; no heap. */
 #include "dp/noise/big.h"
-#include "dp/noise/draft.h"
 #include "dp/noise/gaussian_table.h"
 #include "dp/noise/lazy.h"
 #include "dp/noise/noise_state.h"
@@ -144,16 +143,8 @@ bool tacet__lazy_normal(tacet_noise *noise, lazy *x) {
     return !noise->exhausted;
 }
 
-/* The word decides what it can (draft.h); the rest of the threshold and of the place's head comes with a second one. */
-bool tacet__lazy_complete(tacet_noise *noise, lazy *x, uint64_t word) {
-    enum { REST = COLUMN_BITS - DRAFT_THRESHOLD_BITS };
-    const uint64_t more = tacet__noise_next(noise);
-    const uint64_t rest = (more >> DRAFT_LATER_BITS) & ((UINT64_C(1) << REST) - 1);
-    const unsigned item = table_item(((word >> REST) << REST) | rest);
-    const uint64_t upper = (word >> DRAFT_HEAD_BITS) & ((1U << (DRAFT_COIN_BITS + 1)) - 1);
-    const uint64_t head = ((word & DRAFT_HEAD_MASK) << DRAFT_LATER_BITS) | (more & ((1U << DRAFT_LATER_BITS) - 1));
-    return (try_normal(noise, x, item, (upper << LAZY_HEAD_BITS) | head) && !noise->exhausted) ||
-           tacet__lazy_normal(noise, x);
+bool tacet__lazy_normal_from(tacet_noise *noise, lazy *x, uint64_t first, uint64_t second) {
+    return (try_normal(noise, x, table_item(first), second) && !noise->exhausted) || tacet__lazy_normal(noise, x);
 }
 
 /* What the first two words did not decide: `item` and `second` are theirs. */

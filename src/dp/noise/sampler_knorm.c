@@ -227,7 +227,7 @@ static void draw(tacet_noise *noise, knorm *k, double *out) {
 
 tacet_status tacet__draw_knorm_filtered(tacet_noise *noise, double *out, size_t rows, size_t count, double theta,
                                         int grid_exponent, int bits, tacet_error *err) {
-    lazy_scale scale;
+    lazy_scale scale = {0};
     tacet_status status = tacet__lazy_scale(&scale, theta, grid_exponent, 0, err);
     if (status != TACET_OK) {
         return status;
