@@ -2,6 +2,7 @@
  * Ring: trusted. */
 #include "commands.h"
 
+#include "common/space.h"
 
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/mechanism.h>
@@ -14,81 +15,63 @@
 #include <string.h>
 
 typedef struct arguments {
-    const char *inputs, *bounds, *units, *mechanism, *output_range, *output_mechanism;
+    cli_space space;
+    const char *mechanism, *output_range, *output_mechanism;
     double radius, eps_output;
     bool suggest_r, dry_run;
 } arguments;
 
-static tacet_manifest_column *find(tacet_manifest_column *columns, size_t count, const char *name, size_t length) {
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(columns[i].name) == length && memcmp(columns[i].name, name, length) == 0) {
-            return &columns[i];
+/* Units for a radius: the box of all numbers is scaled so that its corners have norm `radius`. */
+static void units_from(tacet_space *space, double radius) {
+    double numbers = 0;
+    for (size_t i = 0; i < space->count; i++) {
+        numbers += space->columns[i].kind != TACET_SPACE_CATEGORY ? 1 : 0;
+    }
+    for (size_t i = 0; i < space->count; i++) {
+        tacet_space_column *c = &space->columns[i];
+        const bool log_scale = c->kind == TACET_SPACE_LOG;
+        const double half = log_scale ? log(c->hi / c->lo) / 2 : (c->hi - c->lo) / 2;
+        const double unit = half * sqrt(numbers) / radius;
+        if (c->kind != TACET_SPACE_CATEGORY) {
+            c->unit = log_scale ? exp(unit) : unit;
         }
     }
-    return NULL;
 }
 
-/* "age=0:100,bmi=10:60" or "age=5,bmi=2" into the columns; every column must be named once. */
-static int assign(tacet_manifest_column *columns, size_t count, const char *text, bool bounds, const char *option,
-                  const cli_command *self) {
-    char **items = NULL;
-    size_t n = 0;
-    bool seen[TACET_MANIFEST_COLUMNS] = {false};
-    if (!cli_split(&items, &n, text)) {
-        return cli_usage(self, "--%s: an empty item", option);
-    }
-    int code = CLI_EXIT_OK;
-    for (size_t i = 0; i < n && code == CLI_EXIT_OK; i++) {
-        const char *equals = strchr(items[i], '=');
-        tacet_manifest_column *c = equals != NULL ? find(columns, count, items[i], (size_t)(equals - items[i])) : NULL;
-        if (c == NULL) {
-            code = cli_usage(self, "--%s: '%s' does not name one of the --inputs", option, items[i]);
-        } else if (bounds ? !cli_interval(&c->lo, &c->hi, equals + 1)
-                          : !cli_number(&c->unit, equals + 1) || !(c->unit > 0)) {
-            code =
-                cli_usage(self, "--%s: '%s' is not %s", option, items[i],
-                          bounds ? "NAME=LOWER:UPPER with the lower below the upper" : "NAME=UNIT with a unit above 0");
-        } else {
-            seen[c - columns] = true;
+/* Real columns without missing cells are columns as every mechanism and the fastest reader takes them. */
+static bool plain_columns(tacet_manifest_column *columns, const tacet_space *space) {
+    for (size_t i = 0; i < space->count; i++) {
+        const tacet_space_column *c = &space->columns[i];
+        if (c->kind != TACET_SPACE_REAL || c->missing != TACET_SPACE_REFUSED) {
+            return false;
         }
+        memcpy(columns[i].name, c->name, sizeof columns[i].name);
+        columns[i].lo = c->lo;
+        columns[i].hi = c->hi;
+        columns[i].unit = c->unit;
     }
-    for (size_t i = 0; i < count && code == CLI_EXIT_OK; i++) {
-        if (!seen[i]) {
-            code = cli_usage(self, "--%s: column '%s' is missing", option, columns[i].name);
-        }
-    }
-    free(items);
-    return code;
+    return true;
 }
 
-static int columns_from(tacet_manifest_column *columns, size_t *count, const arguments *a, const cli_command *self) {
-    char **names = NULL;
-    if (!cli_split(&names, count, a->inputs)) {
-        return cli_usage(self, "--inputs: an empty name");
+static int columns_from(tacet_space *space, const arguments *a, const cli_command *self) {
+    if (a->space.file == NULL && a->space.options.inputs == NULL) {
+        return cli_usage(self, "--space FILE is required, or --inputs A,B with --bounds and the like");
     }
-    int code = *count > TACET_MANIFEST_COLUMNS ? cli_usage(self, "--inputs: at most %d columns", TACET_MANIFEST_COLUMNS)
-                                               : CLI_EXIT_OK;
-    for (size_t i = 0; i < *count && code == CLI_EXIT_OK; i++) {
-        if (strlen(names[i]) >= TACET_MANIFEST_NAME || strchr(names[i], '=') != NULL) {
-            code = cli_usage(self, "--inputs: '%s' is too long, or has an '='", names[i]);
-        } else if (find(columns, i, names[i], strlen(names[i])) != NULL) {
-            code = cli_usage(self, "--inputs: column '%s' is named twice", names[i]);
-        } else {
-            memcpy(columns[i].name, names[i], strlen(names[i]) + 1);
-        }
-    }
-    free(names);
-    code = code != CLI_EXIT_OK ? code : assign(columns, *count, a->bounds, true, "bounds", self);
+    const int code = cli_space_read(space, &a->space, self);
     if (code != CLI_EXIT_OK) {
         return code;
     }
-    if ((a->units != NULL) == (a->radius > 0)) {
-        return cli_usage(self, "either --unit or --radius (above 0) says what distance 1 means");
+    size_t without = 0;
+    for (size_t i = 0; i < space->count; i++) {
+        without += space->columns[i].unit == 0 ? 1 : 0;
     }
-    if (a->units != NULL) {
-        return assign(columns, *count, a->units, false, "unit", self);
+    if (!(a->radius >= 0) || (without > 0) != (a->radius > 0)) {
+        return cli_usage(self, "either a unit for every column (--unit, or in the space) or --radius (above 0) says what "
+                               "distance 1 means");
     }
-    tacet_curate_units(columns, *count, a->radius);
+    if (a->radius > 0) {
+        units_from(space, a->radius);
+    }
     return CLI_EXIT_OK;
 }
 
@@ -151,52 +134,75 @@ static int suggest(const tacet_curate_settings *s, const cli_command *self) {
     return CLI_EXIT_OK;
 }
 
-/* What is left of the protection when a record becomes any other within the bounds: distance times eps for laplace; the
- * Gaussian curve at their whole distance, which is more than that, otherwise. NAN: the release protects nothing. */
-static double eps_of_any_change(const tacet_manifest *m) {
-    double distance = 0;
-    double mu = 0;
-    double eps = NAN;
-    for (size_t i = 0; i < m->column_count; i++) {
-        distance = hypot(distance, (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit);
-    }
-    const tacet_law *law = tacet_manifest_law(m);
-    if (m->is_private && law != NULL && law->pure) {
-        return m->eps * fmax(distance * (1 + 1e-12), 1);
-    }
-    if (!m->is_private || law == NULL || law->density != TACET_DENSITY_NORMAL || tacet_gdp_mu(&mu, m->eps, m->delta, NULL) != TACET_OK) {
-        return NAN;
-    }
-    return distance <= 1                                                                  ? m->eps
-           : tacet_gdp_eps(&eps, mu * distance * (1 + 1e-12), m->delta, NULL) == TACET_OK ? eps
-                                                                                          : NAN;
-}
-
 /* The standard deviation that laplace would have instead of gaussian noise, the sensitivity being the same, where that
  * is less. NAN: it is not. */
 static double sigma_of_laplace(const tacet_curate_settings *s, const tacet_manifest *m) {
+    const size_t numbers = m->space.count > 0 ? m->column_count : m->dims; /* levels get no noise */
     double gaussian = 0;
     double laplace = 0;
-    if (s->mechanism != TACET_CURATE_GAUSSIAN || s->seeded ||
-        tacet_mechanism_scale_for(&gaussian, TACET_MECHANISM_GAUSSIAN, s->eps, s->delta, 1, m->dims, NULL) != TACET_OK ||
-        tacet_mechanism_scale_for(&laplace, TACET_MECHANISM_KNORM, s->eps, 0, 1, m->dims, NULL) != TACET_OK) {
+    if (numbers == 0 || s->mechanism != TACET_CURATE_GAUSSIAN || s->seeded ||
+        tacet_mechanism_scale_for(&gaussian, TACET_MECHANISM_GAUSSIAN, s->eps, s->delta, 1, numbers, NULL) != TACET_OK ||
+        tacet_mechanism_scale_for(&laplace, TACET_MECHANISM_KNORM, s->eps, 0, 1, numbers, NULL) != TACET_OK) {
         return NAN;
     }
-    const double ratio = tacet_curate_law(TACET_CURATE_LAPLACE)->spread(laplace, m->dims) / gaussian;
+    const double ratio = tacet_curate_law(TACET_CURATE_LAPLACE)->spread(laplace, numbers) / gaussian;
     return ratio < 1 ? ratio * m->sigma : NAN;
 }
 
 static void show(const tacet_manifest *m, const char *folder, const char *protects, double any_change) {
     printf("%s/release.csv: %zu records, %zu coordinates each\n", folder, m->rows, m->dims);
     printf("%s\n", protects != NULL ? protects : "");
+    if (m->is_private && isfinite(m->eps_at[1]) && m->space.count == 0) {
+        printf("at distance 2: eps = %.4g; at distance 3: eps = %.4g\n", m->eps_at[1] * (1 + 5e-4),
+               m->eps_at[2] * (1 + 5e-4));
+    }
     if (any_change > m->eps) {
         printf("a record that becomes any other within the bounds is hidden at eps = %.3g only\n",
                any_change * (1 + 5e-3));
     }
-    printf("noise: standard deviation %.6g per coordinate in scaled units, on a grid of %g\n", m->sigma, m->grid);
+    char *noise = tacet_manifest_noise(m);
+    char *uncovered = tacet_manifest_uncovered(m);
+    if (m->sigma > 0) {
+        printf("noise: standard deviation %.6g per coordinate in scaled units, on a grid of %g\n", m->sigma, m->grid);
+    }
+    printf("noise in the columns' own units: %s\n", noise != NULL ? noise : "");
+    printf("not protected: %s\n", uncovered != NULL ? uncovered : "");
+    free(noise);
+    free(uncovered);
     if (m->outputs_private) {
         printf("measured values: each randomised with eps %g, once for a record, which the ledger adds to the above\n",
                m->outputs.eps);
+    }
+}
+
+/* What the settings make of the noise, before it is spent: all of it from public numbers but the number of records, which
+ * the release tells anyway. */
+static void warn(const tacet_manifest *m, const cli_command *self) {
+    if (!m->is_private) {
+        return;
+    }
+    if (m->eps > 10) {
+        cli_say(self, "warning: eps = %g is above 10: a change at distance 1 is hardly hidden", m->eps);
+    }
+    if (m->delta > 0 && m->delta > 0.1 / (double)m->rows) {
+        cli_say(self,
+                "warning: delta = %g is above 1/(10 n) = %.2g for %zu records: it may cover some records not at all",
+                m->delta, 0.1 / (double)m->rows, m->rows);
+    }
+    if (m->sigma > 5) {
+        cli_say(self,
+                "warning: the noise is %.3g units: a unit is far below it. Larger units protect larger changes; a larger "
+                "eps means less noise",
+                m->sigma);
+    }
+    for (size_t i = 0; i < m->column_count && m->dims >= m->column_count; i++) {
+        const double range = (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit;
+        if (m->sigma > range / 4) {
+            cli_say(self,
+                    "warning: the noise in '%s' is %.0f %% of the width of its bounds: what varies over less than that "
+                    "cannot be seen",
+                    m->columns[i].name, 100 * m->sigma / range);
+        }
     }
 }
 
@@ -211,7 +217,9 @@ static json_t *facts(const tacet_curate_settings *s, const tacet_manifest *m, co
 static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool dry_run, double seconds,
                   const cli_command *self) {
     char ledger[4096] = "";
-    const double any_change = eps_of_any_change(m);
+    const double any_change = m->is_private ? m->eps_at[TACET_MANIFEST_DISTANCES - 1] : (double)NAN;
+    char *noise = tacet_manifest_noise(m);
+    char *uncovered = tacet_manifest_uncovered(m);
     const double laplace = sigma_of_laplace(s, m);
     (void)tacet_curate_ledger(ledger, sizeof ledger, s, NULL);
     char *protects = tacet_manifest_protects(m);
@@ -236,6 +244,11 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
     if (m->scale > 0) {
         (void)json_object_set_new(object, "scale", cli_real(m->scale));
     }
+    (void)json_object_set_new(object, "eps_at",
+                              json_pack("{so so so so}", "1", cli_real(m->eps_at[0]), "2", cli_real(m->eps_at[1]), "3",
+                                        cli_real(m->eps_at[2]), "any", cli_real(m->eps_at[3])));
+    (void)json_object_set_new(object, "noise", json_string(noise != NULL ? noise : ""));
+    (void)json_object_set_new(object, "uncovered", json_string(uncovered != NULL ? uncovered : ""));
     if (!isnan(laplace)) {
         (void)json_object_set_new(object, "laplace_sigma", cli_real(laplace));
     }
@@ -247,8 +260,29 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
     }
     (void)json_object_set_new(object, "seconds", json_real(seconds));
     cli_json_print(object);
+    warn(m, self);
     free(protects);
+    free(noise);
+    free(uncovered);
     return CLI_EXIT_OK;
+}
+
+static int release(const tacet_curate_settings *s, bool dry_run, const cli_command *self) {
+    tacet_manifest manifest;
+    tacet_error err = {0};
+    const double start = cli_seconds();
+    const tacet_status status =
+        dry_run ? tacet_curate_rehearse(&manifest, s, &err) : tacet_curate_run(&manifest, s, &err);
+    cli_progress_end();
+    if (status == TACET_INVALID) {
+        return cli_usage(self, "%s", err.message);
+    }
+    if (status != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    const int code = report(s, &manifest, dry_run, cli_seconds() - start, self);
+    tacet_manifest_clear(&manifest);
+    return code;
 }
 
 int cmd_curate(int argc, char **argv, const cli_command *self) {
@@ -256,17 +290,16 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     double delta = NAN;
     arguments a = {.mechanism = "gaussian", .output_mechanism = "hybrid"};
     tacet_curate_settings s;
-    tacet_manifest manifest;
-    tacet_error err = {0};
+    tacet_space space = {0};
     const uint64_t no_seed = UINT64_MAX;
     tacet_curate_defaults(&s);
     s.noise_seed = no_seed;
     const cli_option options[] = {
         {"data", CLI_STRING, &s.data, "FILE", "the records: a CSV with a header", true},
-        {"inputs", CLI_STRING, &a.inputs, "A,B,…", "the columns to release", true},
-        {"bounds", CLI_STRING, &a.bounds, "A=LO:HI,…", "public bounds of every input; values outside are clipped",
-         true},
-        {"unit", CLI_STRING, &a.units, "A=U,…", "a change of this much counts as distance 1", false},
+        CLI_SPACE_FILE(a.space),
+        CLI_SPACE_INPUTS(a.space),
+        CLI_SPACE_SHORT(a.space),
+        CLI_SPACE_UNIT(a.space),
         {"radius", CLI_DOUBLE, &a.radius, "R",
          "instead of units: scale the box of the bounds so that its corners are at distance R from its centre", false},
         {"eps", CLI_DOUBLE, &s.eps, "E", "privacy of the release", true},
@@ -307,25 +340,13 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     s.columns = columns;
     s.progress = progress;
     code = mechanism_from(&s, &a, delta, self);
-    code = code != CLI_EXIT_OK ? code : columns_from(columns, &s.column_count, &a, self);
+    code = code != CLI_EXIT_OK ? code : columns_from(&space, &a, self);
     code = code != CLI_EXIT_OK ? code : outputs_from(&s, &a, self);
-    if (code != CLI_EXIT_OK) {
-        return code;
+    if (code == CLI_EXIT_OK) {
+        s.column_count = space.count;
+        s.space = plain_columns(columns, &space) ? NULL : &space;
+        code = a.suggest_r ? suggest(&s, self) : release(&s, a.dry_run, self);
     }
-    if (a.suggest_r) {
-        return suggest(&s, self);
-    }
-    const double start = cli_seconds();
-    const tacet_status status =
-        a.dry_run ? tacet_curate_rehearse(&manifest, &s, &err) : tacet_curate_run(&manifest, &s, &err);
-    cli_progress_end();
-    if (status == TACET_INVALID) {
-        return cli_usage(self, "%s", err.message);
-    }
-    if (status != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    code = report(&s, &manifest, a.dry_run, cli_seconds() - start, self);
-    tacet_manifest_clear(&manifest);
+    tacet_space_clear(&space);
     return code;
 }

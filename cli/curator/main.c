@@ -6,7 +6,7 @@ static const cli_command COMMANDS[] = {
     {
         .name = "curate",
         .summary = "private version of a table of records: release.csv and manifest.json",
-        .usage = "--data FILE --inputs A,B --bounds A=LO:HI,… (--radius R | --unit A=U,…) --eps E --out DIR [options]",
+        .usage = "--data FILE (--space FILE | --inputs A,B --bounds A=LO:HI,… --unit A=U,…) --eps E --out DIR [options]",
         .description =
             "Reads a CSV of records and writes a private version of them: one line of noisy numbers for each record, "
             "and a "
@@ -21,6 +21,10 @@ static const cli_command COMMANDS[] = {
             "a column counts as distance 1, and a move of one record by up to distance 1 is what eps and delta "
             "protect. "
             "Values outside the bounds are clipped, silently: how many were is a fact about the records.\n\n"
+            "Columns may be real numbers, logarithmic, integers, dates or categories, and cells may be missing where "
+            "the space says what stands for them: --space takes all of it from a file ('tacet space draft' begins "
+            "one), --levels, --log, --integer, --date, --missing say the same in short. A level comes out by exact "
+            "randomised response: eps for each category that changes.\n\n"
             "Mechanism 'gaussian' (default) adds exact rounded Gaussian noise to every coordinate. 'laplace' adds to "
             "each record one exact rounded vector with density proportional to exp(-eps |v|): pure eps, without delta, "
             "and less noise up to about twelve columns; a change k times as large, k above 1, then costs k times eps. 'projection' "
@@ -30,6 +34,7 @@ static const cli_command COMMANDS[] = {
             "--i-know-this-is-not-private is given.",
         .examples = "tacet curate --data patients.csv --inputs age,bmi --bounds age=0:100,bmi=10:60 \\\n"
                     "    --unit age=5,bmi=2 --eps 3 --mechanism laplace --out release/\n"
+                    "tacet curate --data patients.csv --space space.json --eps 3 --mechanism laplace --out release/\n"
                     "tacet ledger show --ledger release/ledger.db",
         .run = cmd_curate,
     },

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/dp/open/calibrate.h>
+#include <tacet/dp/open/levels.h>
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/stream.h>
 
@@ -195,6 +196,29 @@ static tacet_status randomizer(json_t *out, options *o, tacet_error *err) {
     return TACET_OK;
 }
 
+/* One of --count levels: randomised response, and what noise on a simplex would tell under the same claim. */
+static tacet_status levels(json_t *out, options *o, tacet_error *err) {
+    double sigma = NAN;
+    if (!given(o->eps) || !(o->eps > 0) || o->count < 2 || o->count > TACET_LEVELS_MOST) {
+        return usage(err, "levels needs --eps above 0 and --count, 2 to 1024 levels");
+    }
+    const double delta = given(o->delta) ? o->delta : 1e-5;
+    const tacet_status s = tacet_calibrate_gaussian(&sigma, o->eps, delta, 1, err);
+    if (s != TACET_OK) {
+        return s;
+    }
+    (void)json_object_set_new(out, "levels", json_integer((json_int_t)o->count));
+    put(out, "eps", o->eps);
+    put(out, "keep", tacet_levels_keep(o->count, o->eps));
+    put(out, "told", tacet_levels_told(o->count, o->eps));
+    put(out, "told_laplace", tacet_levels_told_laplace(o->count, 1 / o->eps));
+    put(out, "delta_gaussian", delta);
+    put(out, "told_gaussian", tacet_levels_told_gaussian(o->count, sigma));
+    (void)json_object_set_new(
+        out, "better", json_string(tacet_levels_name(tacet_levels_choose(o->count, o->eps, true, sigma))));
+    return TACET_OK;
+}
+
 /* For people: one "name value" a line. */
 static void print_text(json_t *out) {
     const char *name = NULL;
@@ -215,7 +239,8 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         const char *name;
         calibrator run;
     } MECHANISMS[] = {{"gaussian", gaussian},       {"laplace", laplace}, {"zcdp", zcdp},
-                      {"exponential", exponential}, {"stream", stream},   {"randomizer", randomizer}};
+                      {"exponential", exponential}, {"stream", stream},   {"randomizer", randomizer},
+                      {"levels", levels}};
     options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, 1, 0, 1, NULL, NULL};
     const cli_option table[] = {
         {"eps", CLI_DOUBLE, &o.eps, "E", "privacy parameter eps, > 0", false},
@@ -223,7 +248,7 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         {"sensitivity", CLI_DOUBLE, &o.sensitivity, "S",
          "largest distance of the answers on neighbouring data (L2); default 1", false},
         {"sigma", CLI_DOUBLE, &o.sigma, "S", "gaussian: standard deviation of the noise", false},
-        {"count", CLI_SIZE, &o.count, "K", "gaussian: releases of the same kind on the same data; default 1", false},
+        {"count", CLI_SIZE, &o.count, "K", "gaussian: releases of the same kind on the same data, default 1; levels: of a category", false},
         {"scale", CLI_DOUBLE, &o.scale, "B", "laplace: scale of the noise", false},
         {"dims", CLI_SIZE, &o.dims, "D", "laplace: coordinates that one Euclidean draw is shared by; default 1", false},
         {"rho", CLI_DOUBLE, &o.rho, "R", "zcdp: privacy parameter rho", false},
@@ -242,7 +267,7 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         return code;
     }
     if (names != 1) {
-        return cli_usage(self, "which mechanism? gaussian, laplace, zcdp, exponential, stream or randomizer");
+        return cli_usage(self, "which mechanism? gaussian, laplace, zcdp, exponential, stream, randomizer or levels");
     }
     for (size_t i = 0; i < sizeof MECHANISMS / sizeof *MECHANISMS; i++) {
         if (strcmp(name[0], MECHANISMS[i].name) != 0) {
@@ -263,5 +288,5 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         cli_json_print(out);
         return CLI_EXIT_OK;
     }
-    return cli_usage(self, "no mechanism '%s': gaussian, laplace, zcdp, exponential, stream or randomizer", name[0]);
+    return cli_usage(self, "no mechanism '%s': gaussian, laplace, zcdp, exponential, stream, randomizer or levels", name[0]);
 }

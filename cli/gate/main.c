@@ -21,7 +21,10 @@ static const cli_command COMMANDS[] = {
      "the T - 1 sums before rounds 2 to T.\n\n"
      "randomizer: --kind laplace, staircase, duchi, piecewise or hybrid, --eps, --lo and --hi give the largest "
      "variance "
-     "of a report, its largest distance from the middle, and the sub-Gaussian proxy variance.",
+     "of a report, its largest distance from the middle, and the sub-Gaussian proxy variance.\n\n"
+     "levels: --eps and --count K give what a category of K levels tells under eps for a change of level: the "
+     "probability that randomised response keeps a level, and the mean probability of the truth given what was "
+     "released, by response and by noise on a simplex.",
      "tacet calibrate gaussian --eps 1 --delta 1e-5 --sensitivity 1 --json\n"
      "tacet calibrate gaussian --sigma 3.73 --delta 1e-5\n"
      "tacet calibrate laplace --eps 1 --dims 3\n"

@@ -17,6 +17,7 @@
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/charge.h>
 #include <tacet/dp/open/law.h>
+#include <tacet/dp/open/levels.h>
 #include <tacet/dp/open/release.h>
 #include <tacet/gp/arms.h>
 #include <tacet/gp/blr.h>
@@ -33,6 +34,7 @@
 #include <tacet/local/shared/ldp.h>
 #include <tacet/outsourced/open/modeler.h>
 #include <tacet/outsourced/shared/manifest.h>
+#include <tacet/outsourced/shared/typed.h>
 #include <tacet/report/report.h>
 #include <tacet/space/space.h>
 

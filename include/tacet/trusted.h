@@ -28,6 +28,7 @@
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/charge.h>
 #include <tacet/dp/open/law.h>
+#include <tacet/dp/open/levels.h>
 #include <tacet/dp/open/release.h>
 #include <tacet/dp/randomizer.h>
 #include <tacet/dp/stream.h>
@@ -49,6 +50,7 @@
 #include <tacet/local/trusted/statistics_device.h>
 #include <tacet/outsourced/open/modeler.h>
 #include <tacet/outsourced/shared/manifest.h>
+#include <tacet/outsourced/shared/typed.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/desk.h>
 #include <tacet/outsourced/trusted/published.h>

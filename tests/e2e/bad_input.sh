@@ -78,8 +78,8 @@ unit="--unit age=5,bmi=2,dose=10"
     curate 2 "'99999999999999999999' is not" people.csv $unit --eps 3 --queries 99999999999999999999 --out r
     curate 1 'cannot make the folder' people.csv $unit --eps 3 --out people.csv
     curate 2 'unknown option --bogus' people.csv $unit --eps 3 --out r --bogus
-    curate 2 'does not name one of the --inputs' people.csv --unit weight=5 --eps 3 --out r
-    curate 2 'either --unit or --radius' people.csv --eps 3 --out r
+    curate 2 'names no column of the space' people.csv --unit weight=5 --eps 3 --out r
+    curate 2 'either a unit' people.csv --eps 3 --out r
     curate 1 'not differentially private' people.csv $unit --eps 3 --out r --mechanism published --dims 2
 }
 wrong 1 "no column is called 'weight'" curate --data people.csv --inputs weight --bounds weight=1:2 --unit weight=1 --eps 3 --out r

@@ -42,6 +42,16 @@ TACET_API tacet_status tacet_mechanism_of_law(tacet_mechanism_kind *out, const t
 TACET_API tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mechanism_kind kind,
                                               const tacet_bound *bound, const tacet_neighbours *neighbours, double eps,
                                               double delta, tacet_error *err);
+/* Levels beside the numbers of a row: exact k-ary randomised response with the mechanism's eps on each of `count`
+ * columns, of levels[i] >= 2 levels. For noise by L2 sensitivity between neighbours that MOVE: a neighbour then either
+ * moves in its numbers, or changes one level. A row is its numbers, then the indices of its levels; many rows at once are
+ * all numbers, row after row, then all levels, row after row. Only tables (tacet_table_rows) have levels. Proof:
+ * src/dp/mechanisms/levels.md. INVALID, NO_MEMORY. */
+TACET_API tacet_status tacet_mechanism_add_levels(tacet_mechanism *mechanism, const size_t *levels, size_t count,
+                                                  tacet_error *err);
+/* The same for rows that have no numbers at all. */
+TACET_API tacet_status tacet_mechanism_response(tacet_mechanism **out, const size_t *levels, size_t count, double eps,
+                                                tacet_error *err);
 TACET_API void tacet_mechanism_free(tacet_mechanism *mechanism);                /* NULL is allowed */
 TACET_API double tacet_mechanism_scale(const tacet_mechanism *mechanism);       /* sigma, b, theta; 0 for choices */
 TACET_API double tacet_mechanism_sensitivity(const tacet_mechanism *mechanism); /* rounding included */

@@ -124,6 +124,9 @@ tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mechanism_kind 
 }
 
 void tacet_mechanism_free(tacet_mechanism *mechanism) {
+    if (mechanism != NULL) {
+        free(mechanism->levels);
+    }
     free(mechanism);
 }
 
@@ -194,17 +197,20 @@ static void add_box_on_grid(double *out, const double *raw, size_t rows, const t
 
 tacet_status tacet__mechanism_draw_box(const tacet_mechanism *m, tacet_noise *noise, double *out, const double *raw,
                                        size_t rows, tacet_error *err) {
-    const tacet_status s = m->kind->noise(m, noise, out, rows, err);
-    if (s == TACET_OK) {
-        add_box_on_grid(out, raw, rows, m->bound, m->grid_exponent);
+    const tacet_status s = m->count > 0 ? m->kind->noise(m, noise, out, rows, err) : TACET_OK;
+    if (s != TACET_OK) {
+        return s;
     }
-    return s;
+    add_box_on_grid(out, raw, rows, m->bound, m->grid_exponent);
+    const size_t numbers = rows * m->bound->count;
+    return tacet__mechanism_draw_levels(m, noise, out + numbers, raw + numbers, rows, err);
 }
 
 tacet_status tacet__mechanism_draw(const tacet_mechanism *m, tacet_noise *noise, double *out,
                                    const tacet_bounded *value, tacet_error *err) {
-    if (value->bound != m->bound) {
-        return tacet__fail(err, TACET_INVALID, "the vector was clipped to another bound than the mechanism's");
+    if (value->bound != m->bound || m->level_count > 0) {
+        return tacet__fail(err, TACET_INVALID,
+                           "the vector was clipped to another bound than the mechanism's, or lacks its levels");
     }
     if (tacet__mechanism_chooses(m)) {
         return draw_choice(m, noise, out, value, err);
@@ -233,6 +239,7 @@ void tacet__mechanism_charge(const tacet_mechanism *m, tacet_charge *charge, cha
                    m->neighbours.relation == TACET_RELATION_MOVE ? m->neighbours.move : 0.0, m->bound->radius,
                    tacet_bound_proof(m->bound), of_records);
     charge->parameters = parameters;
+    tacet__mechanism_charge_levels(m, charge, parameters, size);
 }
 
 void tacet__mechanism_receipt(const tacet_mechanism *m, tacet_receipt *receipt, size_t rows) {
@@ -245,6 +252,6 @@ void tacet__mechanism_receipt(const tacet_mechanism *m, tacet_receipt *receipt, 
     receipt->scale = m->scale;
     receipt->grid_exponent = m->grid_exponent;
     receipt->rows = rows;
-    receipt->count = tacet__mechanism_chooses(m) ? 1 : m->bound->count;
+    receipt->count = tacet__mechanism_chooses(m) ? 1 : m->bound->count + m->level_count;
     receipt->error_sd = m->error_sd;
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <tacet/dp/mechanism.h>
 
-enum { TACET__PARAMETERS_BYTES = 1024 };
+enum { TACET__PARAMETERS_BYTES = 4096 };
 
 struct tacet_mechanism {
     const struct tacet__kind *kind;
@@ -19,6 +19,8 @@ struct tacet_mechanism {
     double error_sd;    /* of one number; 0 for choices */
     int grid_exponent;
     uint64_t score_steps; /* choices: the sensitivity in steps of the grid */
+    size_t *levels;       /* of each column of levels beside the numbers; owned; NULL: none */
+    size_t level_count;
 };
 
 bool tacet__mechanism_chooses(const tacet_mechanism *mechanism);
@@ -28,5 +30,13 @@ void tacet__mechanism_charge(const tacet_mechanism *mechanism, tacet_charge *cha
                              size_t rows, size_t records);
 /* Everything but the entry. */
 void tacet__mechanism_receipt(const tacet_mechanism *mechanism, tacet_receipt *receipt, size_t rows);
+
+/* Randomised levels of `rows` rows: level_count indices each, clipped to what there is. */
+tacet_status tacet__mechanism_draw_levels(const tacet_mechanism *mechanism, tacet_noise *noise, double *out,
+                                          const double *raw, size_t rows, tacet_error *err);
+/* What levels add to a charge: the claim that holds for a move and for a change of level alike, and a list of them among
+ * the parameters. */
+void tacet__mechanism_charge_levels(const tacet_mechanism *mechanism, tacet_charge *charge, char *parameters,
+                                    size_t size);
 
 #endif

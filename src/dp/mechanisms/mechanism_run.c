@@ -182,9 +182,9 @@ tacet_status tacet_table_rows(tacet_table *table, tacet_noise *noise, double *va
     if (m->bound->kind != TACET__BOUND_BOX) {
         return tacet__fail(err, TACET_INVALID, "many rows at once are for boxes");
     }
-    if (!(rows <= raw->count / m->bound->raw_count)) {
-        return tacet__fail(err, TACET_INVALID, "%zu rows of %zu numbers, but %zu raw numbers", rows,
-                           m->bound->raw_count, raw->count);
+    const size_t width = m->bound->raw_count + m->level_count;
+    if (!(rows <= raw->count / width)) {
+        return tacet__fail(err, TACET_INVALID, "%zu rows of %zu numbers, but %zu raw numbers", rows, width, raw->count);
     }
     if (tacet_noise_is_private(noise) != table->receipt.is_private) {
         return tacet__fail(err, TACET_INVALID,

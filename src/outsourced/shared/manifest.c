@@ -1,4 +1,4 @@
-/* manifest.c - the manifest of a release as JSON, and its sentences.
+/* manifest.c - the manifest of a release as JSON. Its sentences: words.c.
  * Ring: shared. */
 #include <tacet/outsourced/shared/manifest.h>
 
@@ -12,18 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
+#include <tacet/outsourced/shared/typed.h>
 
 static const char FORMAT[] = "tacet-release-1";
 static const size_t MOST_ROWS = SIZE_MAX / 4096;
-enum { MOST_DIMS = 4096, SENTENCE = 8192, DIGITS = 32 };
+enum { MOST_DIMS = 4096 };
 
 void tacet_manifest_init(tacet_manifest *manifest) {
     memset(manifest, 0, sizeof *manifest);
+    for (size_t i = 0; i < TACET_MANIFEST_DISTANCES; i++) {
+        manifest->eps_at[i] = (double)NAN;
+    }
 }
 
 void tacet_manifest_clear(tacet_manifest *manifest) {
     if (manifest != NULL) {
         free(manifest->columns);
+        tacet_space_clear(&manifest->space);
         tacet_manifest_init(manifest);
     }
 }
@@ -33,16 +38,6 @@ void tacet_manifest_projection(const tacet_manifest *manifest, double *out) {
     tacet_simrng_init(&rng, manifest->projection_seed, 0x70726f6a); /* "proj" */
     for (size_t i = 0; i < manifest->dims * manifest->column_count; i++) {
         out[i] = tacet_simrng_normal(&rng) / sqrt((double)manifest->dims);
-    }
-}
-
-/* Six digits of x > 0, rounded up or down: a claim may say a little less than holds, never more. */
-static void six_digits(char out[DIGITS], double x, bool up) {
-    (void)snprintf(out, DIGITS, "%.6g", x);
-    const double shown = strtod(out, NULL);
-    if (up ? shown < x : shown > x) {
-        const double step = pow(10, floor(log10(x)) - 5);
-        (void)snprintf(out, DIGITS, "%.6g", up ? shown + step : shown - step);
     }
 }
 
@@ -72,63 +67,6 @@ static bool has_matrix(const tacet_manifest *m) {
     return tacet_manifest_projects(m) && tacet_manifest_law(m) != NULL;
 }
 
-char *tacet_manifest_protects(const tacet_manifest *m) {
-    char eps[DIGITS];
-    char delta[DIGITS];
-    char unit[DIGITS];
-    char *text = malloc(SENTENCE);
-    if (text == NULL) {
-        return NULL;
-    }
-    if (!m->is_private) {
-        (void)snprintf(
-            text, SENTENCE,
-            tacet_manifest_law(m) == NULL
-                ? "Nothing is protected: whoever knows a few records can compute all the others from this release."
-                : "Nothing is protected: the noise was drawn from a seed, for tests only.");
-        return text;
-    }
-    six_digits(eps, m->eps, true);
-    six_digits(delta, m->delta, true);
-    size_t at =
-        (size_t)snprintf(text, SENTENCE,
-                         "Any change of one record that keeps the sum of (change / unit)^2 over its columns at or "
-                         "below 1 is hidden by release.csv at eps = %s, delta = %s%s; for one column alone that is a "
-                         "change of up to ",
-                         eps, delta, is_pure(m) ? " (a change k times as large, k above 1, at k times this eps)" : "");
-    for (size_t i = 0; i < m->column_count && at < SENTENCE; i++) {
-        six_digits(unit, m->columns[i].unit, false);
-        at += (size_t)snprintf(text + at, SENTENCE - at, "%s%s in %s",
-                               i == 0                    ? ""
-                               : i + 1 < m->column_count ? ", "
-                                                         : " or ",
-                               unit, m->columns[i].name);
-    }
-    if (at < SENTENCE - 2) {
-        text[at] = '.';
-        text[at + 1] = '\0';
-    }
-    return text;
-}
-
-char *tacet_manifest_uncovered(const tacet_manifest *m) {
-    char eps[DIGITS];
-    if (!m->outputs_private) {
-        return strdup("The number of records, their order, which rows were measured, and the measured values are not "
-                      "hidden. A measured value can tell about its record what the release hides.");
-    }
-    char *text = malloc(SENTENCE);
-    six_digits(eps, m->outputs.eps, true);
-    if (text != NULL) {
-        (void)snprintf(text, SENTENCE,
-                       "The number of records, their order, and which rows were measured are not hidden. Measured "
-                       "values are randomised with eps = %s each before they leave; a record that is measured pays for "
-                       "every one of its answers in addition to the release, and the ledger adds that up.",
-                       eps);
-    }
-    return text;
-}
-
 static json_t *columns_json(const tacet_manifest *m) {
     json_t *columns = json_array();
     for (size_t i = 0; i < m->column_count; i++) {
@@ -140,6 +78,37 @@ static json_t *columns_json(const tacet_manifest *m) {
         }
     }
     return columns;
+}
+
+/* Of typed inputs: the space, and what became of each category; of all: eps at several distances. */
+static bool set_typed(json_t *root, const tacet_manifest *m) {
+    static const char *const DISTANCES[TACET_MANIFEST_DISTANCES] = {"1", "2", "3", "any"};
+    json_t *at = json_object();
+    bool good = at != NULL;
+    for (size_t i = 0; i < TACET_MANIFEST_DISTANCES && good; i++) {
+        good = !isfinite(m->eps_at[i]) || json_object_set_new(at, DISTANCES[i], json_real(m->eps_at[i])) == 0;
+    }
+    good = good && (json_object_size(at) == 0 || json_object_set(root, "eps_at", at) == 0);
+    json_decref(at);
+    char *noise = tacet_manifest_noise(m);
+    good = good && noise != NULL && json_object_set_new(root, "noise", json_string(noise)) == 0;
+    free(noise);
+    if (m->space.count == 0 || !good) {
+        return good;
+    }
+    char *text = NULL;
+    good = tacet_space_encode(&m->space, &text, NULL) == TACET_OK &&
+           json_object_set_new(root, "space", json_loads(text, 0, NULL)) == 0;
+    free(text);
+    json_t *levels = json_array();
+    for (size_t i = 0; i < tacet_typed_levels(&m->space) && good; i++) {
+        tacet_typed_level level;
+        tacet_typed_level_of(&level, &m->space, i, m->eps);
+        good = json_array_append_new(levels, json_pack("{ss sb sI sf}", "name", m->space.columns[level.column].name,
+                                                       "missing_flag", (int)level.flag, "levels",
+                                                       (json_int_t)level.levels, "keep", level.keep)) == 0;
+    }
+    return json_object_set_new(root, "levels", levels) == 0 && good;
 }
 
 tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_error *err) {
@@ -177,7 +146,8 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
             root, "projection",
             json_pack("{sI sf}", "seed", (json_int_t)m->projection_seed, "largest_singular_value", m->projection_norm));
     }
-    if (root != NULL && protects != NULL && uncovered != NULL) {
+    const bool whole = root != NULL && set_typed(root, m);
+    if (whole && protects != NULL && uncovered != NULL) {
         *out = tacet__json_text(root, 2);
     }
     const bool made_up = root == NULL && protects != NULL && uncovered != NULL;
@@ -257,6 +227,52 @@ static void read_columns(reading *r, tacet_manifest *m, const json_t *root) {
     }
 }
 
+/* The space decides; the columns must say the same of its numbers, and dims count them and the levels. */
+static void read_space(reading *r, tacet_manifest *m, const json_t *root) {
+    const json_t *space = json_object_get(root, "space");
+    if (space == NULL || r->status != TACET_OK) {
+        return;
+    }
+    tacet_manifest said;
+    tacet_manifest_init(&said);
+    tacet_error why = {0};
+    char *text = json_dumps(space, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    tacet_space read;
+    tacet_status status = text != NULL ? tacet_space_decode(&read, text, strlen(text), &why) : TACET_NO_MEMORY;
+    free(text);
+    if (status == TACET_OK) {
+        status = tacet_typed_describe(&said, &read, &why);
+        tacet_space_clear(&read);
+    }
+    if (status != TACET_OK) {
+        r->status = tacet__fail(r->err, status == TACET_NO_MEMORY ? status : TACET_PARSE, "manifest: %.200s",
+                                why.message[0] != '\0' ? why.message : "out of memory");
+        tacet_manifest_clear(&said);
+        return;
+    }
+    bool same = said.dims == m->dims && !tacet_manifest_projects(m);
+    m->space = said.space;
+    m->columns = said.columns;
+    m->column_count = said.column_count;
+    const json_t *columns = json_object_get(root, "columns");
+    same = same && json_array_size(columns) == m->column_count;
+    for (size_t i = 0; i < m->column_count && same; i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(columns, i), "name"));
+        same = name != NULL && strcmp(name, m->columns[i].name) == 0;
+    }
+    if (!same) {
+        complain(r, "space", "is not what columns and dims say");
+    }
+}
+
+static void read_distances(reading *r, tacet_manifest *m, const json_t *root) {
+    static const char *const DISTANCES[TACET_MANIFEST_DISTANCES] = {"1", "2", "3", "any"};
+    const json_t *at = json_object_get(root, "eps_at");
+    for (size_t i = 0; at != NULL && i < TACET_MANIFEST_DISTANCES; i++) {
+        m->eps_at[i] = json_object_get(at, DISTANCES[i]) != NULL ? real_of(r, at, DISTANCES[i], 0) : (double)NAN;
+    }
+}
+
 static void read_outputs(reading *r, tacet_manifest *m, const json_t *root) {
     char name[TACET_MANIFEST_NAME] = "";
     const json_t *outputs = json_object_get(root, "outputs");
@@ -300,8 +316,10 @@ static void read_mechanism(reading *r, tacet_manifest *m, const json_t *root) {
 /* The law in one number, and the others as they follow from it. */
 static void read_scale(reading *r, tacet_manifest *m, const json_t *root) {
     m->scale = real_of(r, root, "scale", 0);
-    const double sigma = tacet_manifest_law(m)->spread(m->scale, m->dims);
-    if (!(m->scale > 0)) {
+    const json_t *columns = json_object_get(root, "columns"); /* levels beside them have no such noise */
+    const size_t numbers = json_object_get(root, "space") != NULL ? json_array_size(columns) : m->dims;
+    const double sigma = tacet_manifest_law(m)->spread(m->scale, numbers);
+    if (!(m->scale > 0) && numbers > 0) {
         complain(r, "scale", "is not above 0");
     }
     if (!(fabs(m->sigma - sigma) <= 1e-6 * sigma)) {
@@ -341,7 +359,11 @@ tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t
     const json_t *receipt = json_object_get(root, "receipt");
     out->entry = count_of(&r, receipt, "entry", 0, INT64_MAX);
     text_of(&r, receipt, "hash", out->entry_hash, sizeof out->entry_hash);
-    read_columns(&r, out, root);
+    read_space(&r, out, root);
+    read_distances(&r, out, root);
+    if (out->space.count == 0) {
+        read_columns(&r, out, root);
+    }
     read_outputs(&r, out, root);
     json_decref(root);
     if (r.status != TACET_OK) {

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tacet/dp/open/calibrate.h>
+#include <tacet/outsourced/shared/typed.h>
 #include <tacet/outsourced/trusted/published.h>
 #include <unistd.h>
 
@@ -64,11 +65,17 @@ static bool is_pure(const tacet_curate_settings *s) {
 }
 
 static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *err) {
-    if (s->data == NULL || s->folder == NULL || s->column_count == 0 || s->column_count > TACET_MANIFEST_COLUMNS) {
+    if (s->data != NULL && s->folder != NULL && s->space != NULL) {
+        const tacet_status status = tacet__curate_typed_check(s, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+    } else if (s->data == NULL || s->folder == NULL || s->column_count == 0 ||
+               s->column_count > TACET_MANIFEST_COLUMNS) {
         return tacet__fail(err, TACET_INVALID, "a table, a folder, and 1 to %d input columns are needed",
                            TACET_MANIFEST_COLUMNS);
     }
-    for (size_t i = 0; i < s->column_count; i++) {
+    for (size_t i = 0; i < s->column_count && s->space == NULL; i++) {
         const tacet_manifest_column *c = &s->columns[i];
         if (!(c->hi > c->lo) || !isfinite(c->hi) || !isfinite(c->lo)) {
             return tacet__fail(err, TACET_INVALID, "column '%s' needs finite bounds, the lower below the upper",
@@ -109,7 +116,7 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
 }
 
 void tacet__curate_columns(tacet__curate *job) {
-    for (size_t i = 0; i < job->d; i++) {
+    for (size_t i = 0; i < job->d && job->settings->space == NULL; i++) {
         const tacet_manifest_column *c = &job->settings->columns[i];
         job->lo[i] = c->lo;
         job->hi[i] = c->hi;
@@ -120,8 +127,13 @@ void tacet__curate_columns(tacet__curate *job) {
 
 static tacet_status prepare(tacet__curate *job, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
-    job->d = s->column_count;
+    job->d = s->space != NULL ? s->space->count : s->column_count;
     job->dims = form_of(s)->projects ? s->dims : job->d;
+    job->numbers = job->dims;
+    if (s->space != NULL) {
+        job->numbers = tacet_typed_numbers(s->space);
+        job->dims = job->numbers + tacet_typed_levels(s->space);
+    }
     job->decimals = -1;
     tacet__curate_columns(job);
     tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
@@ -188,14 +200,22 @@ static void note_noise(tacet__curate *job, tacet_manifest *m) {
     const double scale = tacet_mechanism_scale(job->mechanism);
     const tacet_law *law = form_of(job->settings)->law;
     m->scale = law->density == TACET_DENSITY_EUCLIDEAN ? scale : 0;
-    m->sigma = law->spread(scale, job->dims);
-    job->decimals = decimals_for(scale);
+    m->sigma = law->spread(scale, job->numbers);
+    job->decimals = job->numbers > 0 ? decimals_for(scale) : 0;
     m->decimals = job->decimals;
-    m->grid = ldexp(1, tacet_mechanism_grid_exponent(job->mechanism));
+    m->grid = job->numbers > 0 ? ldexp(1, tacet_mechanism_grid_exponent(job->mechanism)) : 0;
+    tacet__curate_distances(job, m);
 }
 
 static tacet_status make_mechanism(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
+    if (s->space != NULL) {
+        const tacet_status made = tacet__curate_typed_mechanism(job, err);
+        if (made == TACET_OK) {
+            note_noise(job, m);
+        }
+        return made;
+    }
     const size_t room = job->d > job->dims ? job->d : job->dims;
     double *lower = TACET__ZALLOC(double, room);
     double *upper = TACET__ZALLOC(double, room);
@@ -239,13 +259,19 @@ done:
     return status;
 }
 
+/* Whether eps and delta are added up: pure charges, and randomised response, would cost several times their eps as
+ * Gaussian curves, and a delta. */
+static bool adds_up(const tacet_curate_settings *s) {
+    return is_pure(s) || (s->space != NULL && tacet_typed_levels(s->space) > 0);
+}
+
 /* What release and outputs cost together, unless the caller sets a budget. */
 static tacet_status budget(double *eps, const tacet_curate_settings *s, tacet_error *err) {
     *eps = s->budget_eps > 0 ? s->budget_eps : s->eps * (1 + ROUNDING);
     if (s->budget_eps > 0 || !s->outputs_private) {
         return TACET_OK;
     }
-    if (is_pure(s)) {
+    if (adds_up(s)) {
         *eps = (s->eps + s->outputs.eps) * (1 + ROUNDING);
         return TACET_OK;
     }
@@ -264,8 +290,7 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     tacet_ledger_settings settings;
     tacet_ledger_settings_defaults(&settings);
     settings.delta = s->budget_delta > 0 ? s->budget_delta : s->delta;
-    if (is_pure(s)) {
-        /* Pure charges add up. As Gaussian curves they would cost several times their eps, and a delta. */
+    if (adds_up(s)) {
         settings.accounting = TACET_ACCOUNTING_BASIC;
     }
     /* A ledger that exists has its budget; another one is asked for on purpose only, and refused. */
@@ -351,13 +376,17 @@ static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error 
         return status;
     }
     describe(m, job);
-    m->columns = TACET__ZALLOC(tacet_manifest_column, job->d);
-    if (m->columns == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+    if (s->space != NULL) {
+        status = tacet_typed_describe(m, s->space, err);
+    } else {
+        m->columns = TACET__ZALLOC(tacet_manifest_column, job->d);
+        if (m->columns == NULL) {
+            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+        }
+        memcpy(m->columns, s->columns, job->d * sizeof *m->columns);
+        m->column_count = job->d;
     }
-    memcpy(m->columns, s->columns, job->d * sizeof *m->columns);
-    m->column_count = job->d;
-    status = tacet__curate_check(job, err);
+    status = status != TACET_OK ? status : tacet__curate_check(job, err);
     if (status == TACET_OK && form_of(s)->law != NULL) {
         status = make_mechanism(job, m, err);
     }

@@ -89,7 +89,9 @@ static void drop_buffers(worker *w) {
 static tacet_status make_room(worker *w, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     const bool drawing = w->shared->table != NULL;
-    const size_t room = drawing ? tacet__csv_block_most(w->block, job->d) / job->d : 1;
+    const size_t numbers = drawing ? tacet__csv_block_most(w->block, job->d) / job->d : 1;
+    /* Typed cells may be empty: then a record is up to half as long. */
+    const size_t room = drawing && job->settings->space != NULL ? 2 * numbers + 2 : numbers;
     if (room <= w->room) {
         return TACET_OK;
     }
@@ -97,14 +99,14 @@ static tacet_status make_room(worker *w, tacet_error *err) {
     tacet_status status = TACET_OK;
     bool lacking = false;
     w->room = room; /* a block is far smaller than the address space over 256 columns: no product overflows */
-    if (!drawing || job->matrix != NULL) {
+    if (!drawing || job->matrix != NULL || job->settings->space != NULL) {
         w->records = TACET__ALIGNED(double, room * job->d);
         lacking = w->records == NULL;
     }
     if (drawing) {
-        const size_t numbers = room * job->dims;
-        status = tacet_raw_create(&w->raw, numbers, err);
-        w->released = TACET__ALIGNED(double, numbers);
+        const size_t values = room * job->dims;
+        status = tacet_raw_create(&w->raw, values, err);
+        w->released = TACET__ALIGNED(double, values);
         lacking = lacking || w->released == NULL;
     }
     return status == TACET_OK && lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu records", room)
@@ -254,6 +256,10 @@ static tacet_status parse(worker *w, size_t *records, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     *records = 0;
     const tacet_status status = make_room(w, err);
+    if (status == TACET_OK && job->settings->space != NULL) {
+        return tacet__curate_typed_rows(job, w->block, w->shared->columns, w->records, records,
+                                        w->shared->table != NULL ? w->room : 0, err);
+    }
     if (status == TACET_OK && w->shared->table != NULL) {
         return tacet_csv_rows(w->block, w->records != NULL ? w->records : w->raw->values, records, w->shared->columns,
                               job->d, w->room, err);
@@ -265,7 +271,11 @@ static tacet_status parse(worker *w, size_t *records, tacet_error *err) {
 static tacet_status draw(worker *w, size_t k, size_t records, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     double *scaled = w->records != NULL ? w->records : w->raw->values;
-    tacet__curate_scale(job, scaled, records);
+    if (job->settings->space != NULL) {
+        tacet__curate_split(job, w->raw->values, w->records, records);
+    } else {
+        tacet__curate_scale(job, scaled, records);
+    }
     for (size_t j = 0; j < records && job->matrix != NULL; j++) {
         tacet__gemv(false, job->dims, job->d, 1, job->matrix, job->dims, scaled + j * job->d, 0,
                     w->raw->values + j * job->dims);

@@ -11,7 +11,8 @@
 typedef struct tacet__curate {
     const tacet_curate_settings *settings;
     size_t d;       /* input columns */
-    size_t dims;    /* released coordinates */
+    size_t dims;    /* released coordinates, levels included */
+    size_t numbers; /* of them those with noise: all but the levels of a space, which come last */
     size_t rows;    /* known after the first pass */
     double *matrix; /* projection: dims x d; NULL otherwise */
     int decimals;   /* of released numbers; -1: 17 digits */
@@ -56,15 +57,26 @@ tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__c
 void tacet__curate_columns(tacet__curate *job);
 /* Records as read into scaled coordinates. */
 void tacet__curate_scale(const tacet__curate *job, double *records, size_t count);
+/* Typed records into what is to be released: the numbers of all of them, then the levels of all of them. */
+void tacet__curate_split(const tacet__curate *job, double *out, const double *records, size_t count);
+/* Up to `most` further typed records of a block, and how many there were; NULL: they are read and only counted. */
+tacet_status tacet__curate_typed_rows(const tacet__curate *job, tacet_csv *block, const size_t *columns, double *records,
+                                      size_t *got, size_t most, tacet_error *err);
+/* Whether the space can be released, and the mechanism of it: numbers with noise, levels by randomised response. */
+tacet_status tacet__curate_typed_check(const tacet_curate_settings *settings, tacet_error *err);
+tacet_status tacet__curate_typed_mechanism(tacet__curate *job, tacet_error *err);
+/* eps of records at distance 1, 2, 3, and of any two, into the manifest; the mechanism is made. */
+void tacet__curate_distances(const tacet__curate *job, tacet_manifest *manifest);
 /* Draws the release into job->unfinished, commits it, and fills the receipt. */
 tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tacet_error *err);
 /* The published mechanism, whole table in memory; writes job->unfinished and enters it as uncovered. */
 tacet_status tacet__curate_published(tacet__curate *job, tacet_receipt *receipt, tacet_error *err);
-/* The lines of release.csv for rows of dims values, numbered from `first`; and its header. They return the bytes
+/* The lines of release.csv for rows of dims values, numbers of all rows before the levels of all rows, numbered from
+ * `first`; and its header. They return the bytes
  * written. A line needs (dims + 1) (TACET__DECIMAL_BYTES + 1) bytes, the header TACET__CURATE_HEADER. */
 enum { TACET__CURATE_HEADER = 8 * (TACET_MANIFEST_COLUMNS + 1) };
 size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, const double *values, size_t rows);
-size_t tacet__curate_header(char *text, size_t size, size_t count);
+size_t tacet__curate_header(char *text, size_t size, size_t numbers, size_t levels);
 /* The fields of a question about the whole table. The text buffers must outlive the ask. */
 enum { TACET__ASK_TEXT = 2048 };
 typedef struct tacet__ask_text {

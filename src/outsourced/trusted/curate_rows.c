@@ -14,10 +14,20 @@
 #include <tacet/io/csvfile.h>
 #include <unistd.h>
 
+static const char *column_name(const tacet__curate *job, size_t i) {
+    const tacet_curate_settings *s = job->settings;
+    return s->space != NULL ? s->space->columns[i].name : s->columns[i].name;
+}
+
+static double column_unit(const tacet__curate *job, size_t i) {
+    const tacet_curate_settings *s = job->settings;
+    return s->space != NULL ? s->space->columns[i].unit : s->columns[i].unit;
+}
+
 tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, tacet_error *err) {
     tacet_status status = tacet_csv_open_file(out, job->settings->data, NULL, err);
     for (size_t i = 0; i < job->d && status == TACET_OK; i++) {
-        status = tacet_csv_find(*out, &columns[i], job->settings->columns[i].name, err);
+        status = tacet_csv_find(*out, &columns[i], column_name(job, i), err);
     }
     if (status != TACET_OK) {
         tacet_csv_close(*out);
@@ -53,10 +63,10 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
     return status;
 }
 
-size_t tacet__curate_header(char *text, size_t size, size_t count) {
+size_t tacet__curate_header(char *text, size_t size, size_t numbers, size_t levels) {
     size_t at = (size_t)snprintf(text, size, "row");
-    for (size_t i = 0; i < count && at < size; i++) {
-        at += (size_t)snprintf(text + at, size - at, ",z%zu", i + 1);
+    for (size_t i = 0; i < numbers + levels && at < size; i++) {
+        at += (size_t)snprintf(text + at, size - at, i < numbers ? ",z%zu" : ",l%zu", i < numbers ? i + 1 : i + 1 - numbers);
     }
     return at + (size_t)snprintf(text + at, size - at, "\n");
 }
@@ -81,19 +91,22 @@ static void count_on(counter *c, size_t next) {
 
 size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, const double *values, size_t rows) {
     char *at = text;
+    const double *levels = values + rows * job->numbers;
     counter row = {.length = 0};
     count_on(&row, first);
-    for (size_t j = 0; j < rows; j++, values += job->dims) {
+    for (size_t j = 0; j < rows; j++, values += job->numbers) {
         memcpy(at, row.digits, sizeof row.digits); /* all of it, so that it is no call */
         at += row.length;
         count_on(&row, first + j + 1);
         if (job->decimals >= 0) {
-            at += tacet__decimal_list(at, values, job->dims, (unsigned)job->decimals);
+            at += tacet__decimal_list(at, values, job->numbers, (unsigned)job->decimals);
         }
-        for (size_t i = 0; i < job->dims && job->decimals < 0; i++) {
+        for (size_t i = 0; i < job->numbers && job->decimals < 0; i++) {
             *at++ = ',';
             at += tacet__decimal(at, values[i], -1074); /* 17 digits */
         }
+        at += tacet__decimal_list(at, levels, job->dims - job->numbers, 0);
+        levels += job->dims - job->numbers;
         *at++ = '\n';
     }
     return (size_t)(at - text);
@@ -101,23 +114,22 @@ size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, c
 
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
     size_t at = 0;
-    const tacet_curate_settings *s = job->settings;
     (void)snprintf(text->what, sizeof text->what, "release of %zu records", job->rows);
     text->covered[0] = '\0';
     for (size_t i = 0; i < job->d && at < sizeof text->covered; i++) {
         at += (size_t)snprintf(text->covered + at, sizeof text->covered - at, "%s%s", i == 0 ? "" : ",",
-                               s->columns[i].name);
+                               column_name(job, i));
     }
     at = (size_t)snprintf(text->records, sizeof text->records, "each record, a move by up to distance 1 in units of ");
     for (size_t i = 0; i < job->d && at < sizeof text->records; i++) {
         at += (size_t)snprintf(text->records + at, sizeof text->records - at, "%s%s=%.17g", i == 0 ? "" : ",",
-                               s->columns[i].name, s->columns[i].unit);
+                               column_name(job, i), column_unit(job, i));
     }
 }
 
 static tacet_status draw_rows(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
     char header[TACET__CURATE_HEADER];
-    const size_t size = tacet__curate_header(header, sizeof header, job->dims);
+    const size_t size = tacet__curate_header(header, sizeof header, job->numbers, job->dims - job->numbers);
     tacet_table_give(table, header, size);
     if (fwrite(header, 1, size, file) != size) {
         return tacet__fail(err, TACET_IO, "%s: cannot be written", job->unfinished);

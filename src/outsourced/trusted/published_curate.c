@@ -81,7 +81,7 @@ static tacet_status write_rows(const tacet__curate *job, const double *Z, tacet_
     }
     char header[TACET__CURATE_HEADER];
     char text[(TACET_MANIFEST_COLUMNS + 1) * (TACET__DECIMAL_BYTES + 1)];
-    const size_t size = tacet__curate_header(header, sizeof header, job->dims);
+    const size_t size = tacet__curate_header(header, sizeof header, job->dims, 0);
     bool ok = fwrite(header, 1, size, file) == size;
     for (size_t j = 0; j < job->rows && ok; j++) {
         const size_t n = tacet__curate_lines(job, text, j, Z + j * job->dims, 1);

@@ -10,12 +10,13 @@
 #include <tacet/local/shared/ldp.h>
 #include <tacet/core/status.h>
 #include <tacet/dp/open/law.h>
+#include <tacet/space/space.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { TACET_MANIFEST_NAME = 64, TACET_MANIFEST_COLUMNS = 256, TACET_MANIFEST_HASH = 65 };
+enum { TACET_MANIFEST_DISTANCES = 4, TACET_MANIFEST_NAME = 64, TACET_MANIFEST_COLUMNS = 256, TACET_MANIFEST_HASH = 65 };
 
 typedef struct tacet_manifest_column {
     char name[TACET_MANIFEST_NAME];
@@ -27,6 +28,7 @@ typedef struct tacet_manifest {
     char mechanism[TACET_MANIFEST_NAME]; /* "gaussian", "laplace", "projection", "published" */
     bool is_private;                     /* false: stamped NOT DIFFERENTIALLY PRIVATE */
     double eps, delta;
+    double eps_at[TACET_MANIFEST_DISTANCES]; /* eps of records at distance 1, 2, 3, and of any two; NaN: not said */
     double sigma; /* standard deviation of the noise on each released coordinate; 0 for published */
     double
         scale;   /* laplace: its density is proportional to exp(-|v|_2 / scale), sigma = scale sqrt(dims + 1); else 0 */
@@ -34,8 +36,9 @@ typedef struct tacet_manifest {
     int decimals; /* then rounded to so many decimals; -1: not rounded */
     size_t rows;
     size_t dims;                    /* released coordinates */
-    tacet_manifest_column *columns; /* the inputs; owned */
+    tacet_manifest_column *columns; /* the inputs; of typed ones the numeric, on the scale of their distances; owned */
     size_t column_count;
+    tacet_space space; /* typed inputs (tacet/outsourced/shared/typed.h); count 0: all are real numbers; owned */
     uint64_t projection_seed;             /* projection: the public matrix is a function of it */
     double projection_norm;               /* projection: its largest singular value */
     bool outputs_private;                 /* measured values pass a randomiser */
@@ -60,6 +63,9 @@ TACET_API bool tacet_manifest_projects(const tacet_manifest *manifest);
 
 /* What is protected, and what is not, in a sentence each; from malloc, NULL when out of memory. */
 TACET_API char *tacet_manifest_protects(const tacet_manifest *manifest);
+/* How large the noise is, in the columns' own units: "age 7, income a factor of 1.9; sex is kept with probability 0.88".
+ */
+TACET_API char *tacet_manifest_noise(const tacet_manifest *manifest);
 TACET_API char *tacet_manifest_uncovered(const tacet_manifest *manifest);
 #define TACET_MANIFEST_STAMP "NOT DIFFERENTIALLY PRIVATE"
 

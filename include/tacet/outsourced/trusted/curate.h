@@ -29,6 +29,7 @@ typedef struct tacet_curate_settings {
     const char *ledger;                   /* file; NULL: beside the table, and linked from the folder */
     const tacet_manifest_column *columns; /* inputs with their public bounds and units */
     size_t column_count;
+    const tacet_space *space; /* typed inputs, each with its unit, instead of columns; NULL: columns. gaussian, laplace */
     tacet_curate_mechanism mechanism;
     size_t dims;         /* projection, published: released coordinates */
     uint64_t seed;       /* projection: of the public matrix */

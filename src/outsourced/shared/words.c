@@ -1,0 +1,174 @@
+/* words.c - the sentences of a manifest: what is protected, how large the noise is, what is not hidden.
+ * Ring: shared. A claim may say a little less than holds, never more: eps is rounded up, units are rounded down. */
+#include <tacet/outsourced/shared/manifest.h>
+
+#include <tacet/outsourced/shared/typed.h>
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SENTENCE = 65536, DIGITS = 32 };
+
+typedef struct sentence {
+    char *text;
+    size_t at;
+} sentence;
+
+static void say(sentence *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(sentence *s, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    if (s->text != NULL && s->at < SENTENCE) {
+        s->at += (size_t)vsnprintf(s->text + s->at, SENTENCE - s->at, format, list);
+    }
+    va_end(list);
+}
+
+/* Six digits of x > 0, rounded up or down. */
+static const char *six(char out[DIGITS], double x, bool up) {
+    (void)snprintf(out, DIGITS, "%.6g", x);
+    const double shown = strtod(out, NULL);
+    if (up ? shown < x : shown > x) {
+        const double step = pow(10, floor(log10(x)) - 5);
+        (void)snprintf(out, DIGITS, "%.6g", up ? shown + step : shown - step);
+    }
+    return out;
+}
+
+static bool is_pure(const tacet_manifest *m) {
+    const tacet_law *law = tacet_manifest_law(m);
+    return law != NULL && law->pure;
+}
+
+static const char *between(size_t i, size_t count) {
+    return i == 0 ? "" : i + 1 < count ? ", " : " or ";
+}
+
+/* "5 in age", "a factor of 1.1 in income", "14 days in seen". */
+static void say_amount(sentence *s, const tacet_space_column *c, double amount, bool up) {
+    char number[DIGITS];
+    if (c->kind == TACET_SPACE_LOG) {
+        say(s, "a factor of %s in %s", six(number, amount, up), c->name);
+    } else {
+        say(s, "%s%s in %s", six(number, amount, up), c->kind == TACET_SPACE_DATE ? " days" : "", c->name);
+    }
+}
+
+static void say_typed(sentence *s, const tacet_manifest *m) {
+    const tacet_space *space = &m->space;
+    char number[DIGITS];
+    const size_t categories = tacet_space_categories(space);
+    size_t at = 0;
+    say(s,
+        "Two values of one record are at distance D = sqrt(sum of (change / unit)^2 over its numbers) + 1 for each "
+        "category that changes. release.csv hides a change at distance 1 at eps = %s, delta = %s",
+        six(number, m->eps, true), m->delta > 0 ? "" : "0");
+    if (m->delta > 0) {
+        say(s, "%s", six(number, m->delta, true));
+    }
+    for (size_t d = 1; d + 1 < TACET_MANIFEST_DISTANCES && isfinite(m->eps_at[d]); d++) {
+        say(s, ", at distance %zu at eps = %s", d + 1, six(number, m->eps_at[d], true));
+    }
+    if (isfinite(m->eps_at[TACET_MANIFEST_DISTANCES - 1])) {
+        say(s, ", and a record that becomes any other at eps = %s",
+            six(number, m->eps_at[TACET_MANIFEST_DISTANCES - 1], true));
+    }
+    say(s, ". Distance 1 is, alone, a change of ");
+    const size_t total = m->column_count + categories;
+    for (size_t i = 0; i < space->count; i++) {
+        const tacet_space_column *c = &space->columns[i];
+        if (c->kind != TACET_SPACE_CATEGORY) {
+            say(s, "%s", between(at++, total));
+            say_amount(s, c, c->unit, false);
+        }
+    }
+    for (size_t i = 0; i < space->count; i++) {
+        const tacet_space_column *c = &space->columns[i];
+        if (c->kind == TACET_SPACE_CATEGORY) {
+            say(s, "%sthe level of %s", between(at++, total), c->name);
+        } else if (c->missing == TACET_SPACE_FLAG) {
+            say(s, "%swhether %s is missing", between(at++, total), c->name);
+        }
+    }
+    say(s, ".");
+}
+
+char *tacet_manifest_protects(const tacet_manifest *m) {
+    char eps[DIGITS];
+    char delta[DIGITS];
+    char unit[DIGITS];
+    sentence s = {.text = malloc(SENTENCE)};
+    if (!m->is_private) {
+        say(&s, tacet_manifest_law(m) == NULL
+                    ? "Nothing is protected: whoever knows a few records can compute all the others from this release."
+                    : "Nothing is protected: the noise was drawn from a seed, for tests only.");
+        return s.text;
+    }
+    if (m->space.count > 0) {
+        say_typed(&s, m);
+        return s.text;
+    }
+    say(&s,
+        "Any change of one record that keeps the sum of (change / unit)^2 over its columns at or below 1 is hidden by "
+        "release.csv at eps = %s, delta = %s%s; for one column alone that is a change of up to ",
+        six(eps, m->eps, true), six(delta, m->delta, true),
+        is_pure(m) ? " (a change k times as large, k above 1, at k times this eps)" : "");
+    for (size_t i = 0; i < m->column_count; i++) {
+        say(&s, "%s%s in %s", between(i, m->column_count), six(unit, m->columns[i].unit, false), m->columns[i].name);
+    }
+    say(&s, ".");
+    return s.text;
+}
+
+char *tacet_manifest_noise(const tacet_manifest *m) {
+    char number[DIGITS];
+    sentence s = {.text = malloc(SENTENCE)};
+    if (m->space.count == 0) {
+        for (size_t i = 0; i < m->column_count && m->dims == m->column_count; i++) {
+            (void)snprintf(number, sizeof number, "%.3g", m->sigma * m->columns[i].unit);
+            say(&s, "%s%s in %s", i > 0 ? ", " : "", number, m->columns[i].name);
+        }
+        if (m->dims != m->column_count) {
+            say(&s, "%.3g in each coordinate", m->sigma);
+        }
+        return s.text;
+    }
+    bool first = true;
+    for (size_t i = 0; i < m->space.count; i++) {
+        const tacet_space_column *c = &m->space.columns[i];
+        if (c->kind == TACET_SPACE_CATEGORY) {
+            continue;
+        }
+        const double amount = c->kind == TACET_SPACE_LOG ? pow(c->unit, m->sigma) : c->unit * m->sigma;
+        say(&s, "%s%s%.3g%s in %s", first ? "" : ", ", c->kind == TACET_SPACE_LOG ? "a factor of " : "", amount,
+            c->kind == TACET_SPACE_DATE ? " days" : "", c->name);
+        first = false;
+    }
+    for (size_t i = 0; i < tacet_typed_levels(&m->space); i++) {
+        tacet_typed_level level;
+        tacet_typed_level_of(&level, &m->space, i, m->eps);
+        say(&s, "%s%s%s kept with probability %.3g", first ? "" : i == 0 ? "; " : ", ",
+            level.flag ? "whether there is a value in " : "", m->space.columns[level.column].name, level.keep);
+        first = false;
+    }
+    return s.text;
+}
+
+char *tacet_manifest_uncovered(const tacet_manifest *m) {
+    char eps[DIGITS];
+    sentence s = {.text = malloc(SENTENCE)};
+    if (!m->outputs_private) {
+        say(&s, "The number of records, their order, which rows were measured, and the measured values are not hidden. A "
+                "measured value can tell about its record what the release hides.");
+    } else {
+        say(&s,
+            "The number of records, their order, and which rows were measured are not hidden. Measured values are "
+            "randomised with eps = %s each before they leave; a record that is measured pays for every one of its "
+            "answers in addition to the release, and the ledger adds that up.",
+            six(eps, m->outputs.eps, true));
+    }
+    return s.text;
+}

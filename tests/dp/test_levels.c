@@ -1,0 +1,198 @@
+/* test_levels.c - levels by exact randomised response: their law, their price, and their place beside numbers. */
+#include "support/test.h"
+
+#include "dp/bound_internal.h"
+#include "dp/mechanisms/mechanism_internal.h"
+#include "dp/noise/sampler.h"
+
+#include <tacet/dp/mechanism.h>
+#include <tacet/dp/open/levels.h>
+
+enum { DRAWS = 200000 };
+
+static tacet_noise *seeded(uint64_t seed) {
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, seed, 0, NULL));
+    return noise;
+}
+
+/* Chi-square against the exact law, k - 1 degrees of freedom; the seed is fixed. Each bound is passed by chance with
+ * probability 1e-4: k = 2: 15.1, 3: 18.4, 7: 27.9, 40: 83.6. */
+static void levels_have_the_law_of_randomised_response(void **state) {
+    (void)state;
+    static const size_t K[] = {2, 3, 7, 40};
+    static const double LIMIT[] = {15.1, 18.4, 27.9, 83.6};
+    static const double EPS[] = {0.01, 0.5, 1, 3, 5.7};
+    tacet_noise *noise = seeded(5);
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t e = 0; e < 5; e++) {
+            const size_t k = K[i];
+            const size_t level = k / 2;
+            size_t count[40] = {0};
+            for (size_t t = 0; t < DRAWS / 4; t++) {
+                size_t out = k;
+                assert_ok(tacet__draw_level(noise, &out, level, k, EPS[e], NULL));
+                assert_true(out < k);
+                count[out]++;
+            }
+            double chi = 0;
+            for (size_t l = 0; l < k; l++) {
+                const double p = l == level ? tacet_levels_keep(k, EPS[e]) : tacet_levels_other(k, EPS[e]);
+                const double expected = p * DRAWS / 4;
+                chi += ((double)count[l] - expected) * ((double)count[l] - expected) / expected;
+            }
+            if (!(chi < LIMIT[i])) {
+                fail_msg("k %zu eps %g: chi-square %g", k, EPS[e], chi);
+            }
+        }
+    }
+    tacet_noise_close(noise);
+}
+
+static void keeping_is_e_to_the_eps_as_likely_as_any_other(void **state) {
+    (void)state;
+    for (size_t k = 2; k < 100; k += 7) {
+        for (double eps = 0.1; eps < 30; eps *= 2) {
+            const double keep = tacet_levels_keep(k, eps);
+            const double other = tacet_levels_other(k, eps);
+            assert_close(keep / other / exp(eps), 1, 1e-12);
+            assert_close(keep + (double)(k - 1) * other, 1, 1e-12);
+        }
+    }
+}
+
+/* Numbers of all rows first, then levels of all rows; the levels do not touch the noise of the numbers. */
+static void rows_have_numbers_and_then_levels(void **state) {
+    (void)state;
+    enum { ROWS = 500 };
+    const double lower[2] = {-1, -1};
+    const double upper[2] = {1, 1};
+    const size_t levels[2] = {3, 5};
+    const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
+    tacet_bound *bound = NULL;
+    tacet_mechanism *m = NULL;
+    tacet_table *table = NULL;
+    tacet_release *answered = NULL;
+    tacet_raw *raw = NULL;
+    double out[ROWS * 4];
+    assert_ok(tacet_bound_box(&bound, lower, upper, 2, NULL));
+    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_KNORM, bound, &move, 3, 0, NULL));
+    assert_ok(tacet_mechanism_add_levels(m, levels, 2, NULL));
+    assert_int_equal(tacet_mechanism_add_levels(m, levels, 2, NULL), TACET_INVALID);
+    assert_ok(tacet_raw_create(&raw, ROWS * 4, NULL));
+    for (size_t r = 0; r < ROWS; r++) {
+        raw->values[2 * r] = 0.5;
+        raw->values[2 * r + 1] = -0.5;
+        raw->values[2 * ROWS + 2 * r] = 2;
+        raw->values[2 * ROWS + 2 * r + 1] = r % 2 == 0 ? 99 : NAN; /* the last, and the first */
+    }
+    tacet_noise *noise = seeded(7);
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
+    assert_int_equal(tacet_table_rows(table, noise, out, raw, ROWS + 1, NULL), TACET_INVALID);
+    assert_ok(tacet_table_rows(table, noise, out, raw, ROWS, NULL));
+    double mean[2] = {0};
+    size_t kept[2] = {0};
+    for (size_t r = 0; r < ROWS; r++) {
+        mean[0] += out[2 * r] / ROWS;
+        mean[1] += out[2 * r + 1] / ROWS;
+        kept[0] += out[2 * ROWS + 2 * r] == 2 ? 1 : 0;
+        kept[1] += out[2 * ROWS + 2 * r + 1] == (r % 2 == 0 ? 4 : 0) ? 1 : 0;
+    }
+    /* within five standard errors */
+    assert_close(mean[0], 0.5, 5 * m->error_sd / sqrt(ROWS));
+    assert_close(mean[1], -0.5, 5 * m->error_sd / sqrt(ROWS));
+    for (size_t i = 0; i < 2; i++) {
+        const double p = tacet_levels_keep(levels[i], 3);
+        assert_close((double)kept[i] / ROWS, p, 5 * sqrt(p * (1 - p) / ROWS));
+    }
+    tacet_table_free(table);
+    tacet_raw_free(raw);
+    tacet_noise_close(noise);
+    tacet_mechanism_free(m);
+    tacet_bound_free(bound);
+}
+
+static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
+    (void)state;
+    const double lower[1] = {-1};
+    const double upper[1] = {1};
+    const size_t levels[1] = {4};
+    const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
+    char parameters[TACET__PARAMETERS_BYTES];
+    tacet_charge charge, pure;
+    tacet_bound *bound = NULL;
+    tacet_mechanism *m = NULL;
+    tacet_charge_init(&pure);
+    tacet_charge_pure(&pure, 1);
+    assert_ok(tacet_bound_box(&bound, lower, upper, 1, NULL));
+    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &move, 1, 1e-5, NULL));
+    tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, 1, 0);
+    assert_true(charge.mu < 0.3);
+    assert_ok(tacet_mechanism_add_levels(m, levels, 1, NULL));
+    tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, 1, 0);
+    assert_true(charge.eps == 1 && charge.delta == 1e-5);
+    assert_true(charge.mu >= pure.mu && charge.rho >= pure.rho); /* the response is the dearer one as a curve */
+    assert_non_null(strstr(parameters, "\"levels\":[4]}"));
+    tacet_mechanism_free(m);
+    assert_ok(tacet_mechanism_response(&m, levels, 1, 1, NULL));
+    tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, 1, 0);
+    assert_true(charge.claim == TACET_CLAIM_PURE && charge.eps == 1 && charge.delta == 0);
+    tacet_mechanism_free(m);
+    tacet_bound_free(bound);
+}
+
+static void what_has_no_proof_is_refused(void **state) {
+    (void)state;
+    const size_t one[1] = {1};
+    const size_t two[1] = {2};
+    const double lower[1] = {0};
+    const double upper[1] = {1};
+    const tacet_neighbours replace = {TACET_RELATION_REPLACE, 0};
+    tacet_bound *bound = NULL;
+    tacet_mechanism *m = NULL;
+    assert_int_equal(tacet_mechanism_response(&m, one, 1, 1, NULL), TACET_INVALID);
+    assert_int_equal(tacet_mechanism_response(&m, two, 0, 1, NULL), TACET_INVALID);
+    assert_int_equal(tacet_mechanism_response(&m, two, 1, 0, NULL), TACET_INVALID);
+    assert_int_equal(tacet_mechanism_response(&m, two, 1, NAN, NULL), TACET_INVALID);
+    assert_null(m);
+    assert_ok(tacet_bound_box(&bound, lower, upper, 1, NULL));
+    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &replace, 1, 1e-5, NULL));
+    assert_int_equal(tacet_mechanism_add_levels(m, two, 1, NULL), TACET_INVALID);
+    tacet_mechanism_free(m);
+    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_EXPONENTIAL, bound, &replace, 1, 0, NULL));
+    assert_int_equal(tacet_mechanism_add_levels(m, two, 1, NULL), TACET_INVALID);
+    tacet_mechanism_free(m);
+    tacet_bound_free(bound);
+}
+
+static void response_tells_more_than_noise_on_a_simplex(void **state) {
+    (void)state;
+    /* sigma of (eps, 1e-5) for distance 1: tacet calibrate gaussian */
+    static const double EPS[] = {1, 3, 10};
+    static const double SIGMA[] = {3.7306, 1.3889, 0.4999};
+    for (size_t e = 0; e < 3; e++) {
+        for (size_t k = 2; k <= 64; k *= 2) {
+            const double response = tacet_levels_told(k, EPS[e]);
+            assert_true(response > tacet_levels_told_gaussian(k, SIGMA[e]));
+            assert_true(response > tacet_levels_told_laplace(k, 1 / EPS[e]));
+            assert_int_equal(tacet_levels_choose(k, EPS[e], true, SIGMA[e]), TACET_LEVELS_RESPONSE);
+        }
+    }
+    /* with hardly any noise on the simplex, the rule turns */
+    assert_int_equal(tacet_levels_choose(10, 0.5, true, 0.2), TACET_LEVELS_SIMPLEX);
+    /* known values: two levels at sigma = 1/2 are Gaussian with means 2 apart; E of the posterior by quadrature 0.7766 */
+    assert_close(tacet_levels_told_gaussian(2, 0.5), 0.777, 0.01);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_have_the_law_of_randomised_response),
+        cmocka_unit_test(keeping_is_e_to_the_eps_as_likely_as_any_other),
+        cmocka_unit_test(rows_have_numbers_and_then_levels),
+        cmocka_unit_test(a_charge_covers_a_move_and_a_change_of_level),
+        cmocka_unit_test(what_has_no_proof_is_refused),
+        cmocka_unit_test(response_tells_more_than_noise_on_a_simplex),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
