@@ -4,6 +4,7 @@
 
 static int cmd_collector(int argc, char **argv, const cli_command *self) {
     tacet__host_settings settings;
+    const char *log_format = "text";
     const char *ready = NULL;
     tacet__host_defaults(&settings);
     const cli_option options[] = {
@@ -11,7 +12,7 @@ static int cmd_collector(int argc, char **argv, const cli_command *self) {
          "Where the studies are: a folder (SQLite: open.db in it), or postgresql://… as the role tacet_open.", true},
         {"keys", CLI_STRING, &settings.keys, "DIR", "A folder with server.pem and server.key ('tacet server init').",
          true},
-        SERVING_OPTIONS(settings, ready),
+        SERVING_OPTIONS(settings, log_format, ready),
         {0},
     };
     int code = 0;
@@ -22,7 +23,7 @@ static int cmd_collector(int argc, char **argv, const cli_command *self) {
     settings.store.open_only = true;
     settings.store.create = true;
     settings.kinds = tacet__policy_kinds_local;
-    return serving_run(self, &settings, ready);
+    return serving_run(self, &settings, log_format, ready);
 }
 
 static const cli_command COMMANDS[] = {

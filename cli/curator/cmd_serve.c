@@ -5,9 +5,9 @@
 
 #include "core/fail.h"
 #include "io/file/folder.h"
+#include "io/http/keyfile.h"
+#include "serving/serving.h"
 
-#include <signal.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@
 enum { PEM_BYTES = 1 << 16, MANIFEST_BYTES = 1 << 20 };
 
 typedef struct material {
-    char *certificate, *key, *authority, *token_hash, *manifest;
+    tacet__pem pem;
+    char *authority, *token_hash, *manifest;
     size_t manifest_size;
     char release[TACET__PATH];
 } material;
@@ -28,9 +29,8 @@ static tacet_status get(char **out, const char *folder, const char *name, size_t
     return status != TACET_OK ? status : tacet__file_read(out, &length, path, most, err);
 }
 
-static tacet_status load(material *m, const char *keys, const char *folder, tacet_error *err) {
-    tacet_status status = get(&m->certificate, keys, "server.pem", PEM_BYTES, err);
-    status = status != TACET_OK ? status : get(&m->key, keys, "server.key", PEM_BYTES, err);
+static tacet_status load(material *m, const char *keys, const char *folder, tacet__log *log, tacet_error *err) {
+    tacet_status status = tacet__keyfile_read(&m->pem, NULL, keys, log, err);
     status = status != TACET_OK ? status : get(&m->authority, keys, "ca.pem", PEM_BYTES, err);
     status = status != TACET_OK ? status : get(&m->token_hash, keys, "token.hash", PEM_BYTES, err);
     status = status != TACET_OK ? status : get(&m->manifest, folder, "manifest.json", MANIFEST_BYTES, err);
@@ -43,51 +43,34 @@ static tacet_status load(material *m, const char *keys, const char *folder, tace
 }
 
 static void drop(material *m) {
-    if (m->key != NULL) {
-        sodium_memzero(m->key, strlen(m->key));
-    }
-    free(m->certificate);
-    free(m->key);
+    tacet__pem_free(&m->pem);
     free(m->authority);
     free(m->token_hash);
     free(m->manifest);
 }
 
-/* Blocks until told to stop. The signals are blocked before any thread starts, so that they come here. */
-static void wait_for_stop(const sigset_t *stop) {
-    int which = 0;
-    (void)sigwait(stop, &which);
-}
+/* What a renewed certificate is for. */
+typedef struct running {
+    tacet__server *server;
+    const char *keys;
+    tacet__log *log;
+} running;
 
-static void announce(const tacet__server *server, const char *listen, const tacet_desk *desk, const char *ready) {
-    const unsigned port = tacet__server_port(server);
-    const char *colon = strrchr(listen, ':');
-    if (cli_json_wanted()) {
-        json_t *url = json_sprintf("https://%.*s:%u", (int)(colon - listen), listen, port);
-        cli_json_print(json_pack("{so sI sI}", "url", url, "port", (json_int_t)port, "rows",
-                                 (json_int_t)tacet_desk_manifest(desk)->rows));
-    } else {
-        printf("listening on https://%.*s:%u\n", (int)(colon - listen), listen, port);
-    }
-    (void)fflush(stdout);
-    if (ready != NULL) {
-        /* For scripts: the address, once the service answers. */
-        FILE *file = fopen(ready, "we");
-        if (file != NULL) {
-            (void)fprintf(file, "https://%.*s:%u\n", (int)(colon - listen), listen, port);
-            (void)fclose(file);
-        }
-    }
-}
-
-static void log_failure(const void *user, const char *what) {
-    cli_say(user, "%s", what);
+static tacet_status reload(void *user, tacet_error *err) {
+    const running *r = user;
+    tacet__pem pem = {0};
+    tacet_status status = tacet__keyfile_read(&pem, NULL, r->keys, r->log, err);
+    status = status != TACET_OK ? status : tacet__server_renew(r->server, pem.certificate, pem.key, err);
+    tacet__pem_free(&pem);
+    return status;
 }
 
 int cmd_serve(int argc, char **argv, const cli_command *self) {
     const char *keys = NULL;
     const char *auth = "either";
     const char *ready = NULL;
+    const char *log_format = "text";
+    char ledger[TACET__PATH];
     bool person = false;
     tacet_desk_settings desk_settings;
     tacet__server_settings settings;
@@ -109,6 +92,7 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
          "a question is answered 'pending' when the command takes longer (default 2)", false},
         {"person", CLI_FLAG, &person, NULL, "measured values come from a person: 'tacet curator pending', 'answer'",
          false},
+        {"log", CLI_STRING, &log_format, "FORMAT", "lines on stderr: text (default) or json", false},
         {"ready-file", CLI_STRING, &ready, "FILE", "write the address here once the service answers", false},
         {0},
     };
@@ -124,16 +108,17 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     if (by_token && by_certificate && strcmp(auth, "either") != 0) {
         return cli_usage(self, "--auth: '%s' is none of token, certificate, either", auth);
     }
-    sigset_t stop;
-    (void)sigemptyset(&stop);
-    (void)sigaddset(&stop, SIGINT);
-    (void)sigaddset(&stop, SIGTERM);
-    (void)sigprocmask(SIG_BLOCK, &stop, NULL);
-    (void)signal(SIGPIPE, SIG_IGN);
+    static tacet__log log; /* outlives this function: what ends a process that hangs may write to it */
+    if (tacet__log_init(&log, STDERR_FILENO, log_format, &err) != TACET_OK) {
+        return cli_usage(self, "--log: %s", err.message);
+    }
+    sigset_t signals;
+    serving_begin(&signals);
     material m = {0};
-    curator_service service = {0};
+    curator_service service = {.lock = PTHREAD_MUTEX_INITIALIZER};
     tacet__server *server = NULL;
-    tacet_status status = load(&m, keys, desk_settings.folder, &err);
+    tacet_status status = load(&m, keys, desk_settings.folder, &log, &err);
+    status = status != TACET_OK ? status : tacet__path(ledger, desk_settings.folder, "ledger.db", &err);
     status = status != TACET_OK ? status : tacet_desk_open(&service.desk, &desk_settings, &err);
     if (status == TACET_OK) {
         service.token_hash = by_token ? m.token_hash : NULL;
@@ -141,10 +126,10 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         service.release_path = m.release;
         service.manifest = m.manifest;
         service.manifest_size = m.manifest_size;
-        service.log = log_failure;
-        service.user = self;
-        settings.certificate = m.certificate;
-        settings.key = m.key;
+        service.ledger = desk_settings.ledger != NULL ? desk_settings.ledger : ledger;
+        service.log = &log;
+        settings.certificate = m.pem.certificate;
+        settings.key = m.pem.key;
         settings.client_ca = by_certificate ? m.authority : NULL;
         settings.threads = 4;
         settings.handler = curator_handle;
@@ -152,8 +137,10 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         status = tacet__server_start(&server, &settings, &err);
     }
     if (status == TACET_OK) {
-        announce(server, settings.listen, service.desk, ready);
-        wait_for_stop(&stop);
+        running r = {server, keys, &log};
+        serving_announce(settings.listen, tacet__server_port(server),
+                         json_pack("{sI}", "rows", (json_int_t)tacet_desk_manifest(service.desk)->rows), ready);
+        serving_wait(&signals, &log, reload, &r);
     }
     tacet__server_quiesce(server);
     if (service.desk != NULL) {

@@ -3,16 +3,19 @@
  * Ring: trusted. */
 #include "routes.h"
 
+#include "io/db/db.h"
 #include "io/http/pki.h"
+#include "io/http/problem.h"
 
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { RETRY_SECONDS = 1 };
+enum { RETRY_SECONDS = 1, PROBE_BUSY_MS = 1000 };
 
 static void say(tacet__response *response, unsigned status, json_t *body) {
     response->status = status;
@@ -21,8 +24,8 @@ static void say(tacet__response *response, unsigned status, json_t *body) {
     json_decref(body);
 }
 
-static void refuse(tacet__response *response, unsigned status, const char *reason) {
-    say(response, status, json_pack("{ss}", "error", reason));
+static void refuse(tacet__response *response, unsigned status, const char *detail) {
+    tacet__problem(response, status, status == 403 ? "budget" : NULL, detail);
 }
 
 static unsigned http_status(tacet_status status) {
@@ -49,9 +52,7 @@ static unsigned http_status(tacet_status status) {
  * nothing has paid for it. The curator reads it in the log. */
 static void refuse_failure(const curator_service *s, tacet__response *response, unsigned status,
                            const tacet_error *err) {
-    if (s->log != NULL) {
-        s->log(s->user, err->message);
-    }
+    tacet__log_say(s->log, TACET__LOG_WARNING, err->message);
     response->retry_after = RETRY_SECONDS;
     refuse(response, status,
            status == 502 ? "the evaluation failed; asking again tries again"
@@ -190,6 +191,38 @@ static void ledger(curator_service *s, const tacet__request *request, tacet__res
                   (json_int_t)(allowed > made ? allowed - made : 0), "head", head));
 }
 
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Whether something could be written to the ledger, as of a second ago at the most. */
+static void ready(curator_service *s, tacet__response *response) {
+    const tacet__db_settings settings = {.busy_ms = PROBE_BUSY_MS};
+    (void)pthread_mutex_lock(&s->lock);
+    if (s->ready_at == 0 || now() - s->ready_at >= 1) {
+        tacet__db *db = NULL;
+        tacet_error err = {0};
+        tacet_status status = tacet__db_open(&db, s->ledger, &settings, &err);
+        status = status != TACET_OK ? status : tacet__db_probe(db, &err);
+        tacet__db_close(db);
+        s->ready = status == TACET_OK;
+        s->ready_at = now();
+        if (!s->ready) {
+            tacet__log_say(s->log, TACET__LOG_WARNING, err.message);
+        }
+    }
+    const bool yes = s->ready;
+    (void)pthread_mutex_unlock(&s->lock);
+    if (yes) {
+        say(response, 200, json_pack("{ss}", "status", "ready"));
+    } else {
+        response->retry_after = RETRY_SECONDS;
+        refuse(response, 503, "the ledger cannot be written now");
+    }
+}
+
 typedef struct route {
     const char *method;
     const char *path; /* a closing slash takes one more word */
@@ -211,6 +244,10 @@ static bool matches(const char *pattern, const char *path) {
 
 void curator_handle(void *user, const tacet__request *request, tacet__response *response) {
     curator_service *s = user;
+    if (strcmp(request->path, "/v1/ready") == 0 && strcmp(request->method, "GET") == 0) {
+        ready(s, response);
+        return;
+    }
     const bool by_token = s->token_hash != NULL && tacet__token_matches(s->token_hash, request->bearer);
     const bool by_certificate = s->certificates && request->certificate != NULL;
     if (!by_token && !by_certificate) {

@@ -2,7 +2,10 @@
 #ifndef TACET_CLI_CURATOR_ROUTES_H
 #define TACET_CLI_CURATOR_ROUTES_H
 
+#include "io/http/log.h"
 #include "io/http/server.h"
+
+#include <pthread.h>
 
 #include <tacet/outsourced/trusted/desk.h>
 
@@ -13,8 +16,11 @@ typedef struct curator_service {
     const char *release_path; /* release.csv */
     char *manifest;           /* manifest.json as stored */
     size_t manifest_size;
-    void (*log)(const void *user, const char *what); /* the curator's own log of failures; may be NULL */
-    const void *user;
+    const char *ledger;   /* its place, for the probe */
+    tacet__log *log;      /* the curator's own log of failures; may be NULL */
+    pthread_mutex_t lock; /* of the next two */
+    double ready_at;      /* when the ledger was tried; 0: never */
+    bool ready;
 } curator_service;
 
 /* A tacet__handler; user is a curator_service. */

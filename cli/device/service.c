@@ -83,7 +83,7 @@ void service_close(service *s) {
 /* The server's own words, when it sent any. */
 static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
     json_t *body = json_loadb(answer->body, answer->size, 0, NULL);
-    const char *reason = json_string_value(json_object_get(body, "reason"));
+    const char *reason = json_string_value(json_object_get(body, "detail"));
     const tacet_status status = answer->status == 401 || answer->status == 403 ? TACET_DENIED
                                 : answer->status == 404                        ? TACET_NOT_FOUND
                                 : answer->status == 409                        ? TACET_CONFLICT

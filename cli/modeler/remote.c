@@ -86,7 +86,7 @@ static void tell(remote *r, const char *why) {
 /* The curator's own words, when it sent any. */
 static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
     json_t *body = json_loadb(answer->body, answer->size, 0, NULL);
-    const char *reason = json_string_value(json_object_get(body, "error"));
+    const char *reason = json_string_value(json_object_get(body, "detail"));
     const tacet_status status = answer->status == 403   ? TACET_BUDGET
                                 : answer->status == 409 ? TACET_CONFLICT
                                 : answer->status == 401 ? TACET_DENIED

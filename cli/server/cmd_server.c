@@ -9,13 +9,14 @@
 
 int cmd_server(int argc, char **argv, const cli_command *self) {
     tacet__host_settings settings;
+    const char *log_format = "text";
     const char *ready = NULL;
     tacet__host_defaults(&settings);
     const cli_option options[] = {
         STORE_OPTIONS(settings.store),
         {"keys", CLI_STRING, &settings.keys, "DIR", "The folder 'tacet server init' wrote: server.pem, server.key.",
          true},
-        SERVING_OPTIONS(settings, ready),
+        SERVING_OPTIONS(settings, log_format, ready),
         {0},
     };
     int code = 0;
@@ -25,5 +26,5 @@ int cmd_server(int argc, char **argv, const cli_command *self) {
     json_set_alloc_funcs(malloc, tacet__wipe_free); /* bodies have decision sets, contexts and rewards in them */
     settings.store.create = true;
     settings.kinds = tacet__service_kinds;
-    return serving_run(self, &settings, ready);
+    return serving_run(self, &settings, log_format, ready);
 }

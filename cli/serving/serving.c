@@ -1,24 +1,36 @@
 /* serving.c - a service in the foreground: it says its address, then waits for the signal that ends it.
- * Part of the programs tacet-server (trusted) and tacet-collector (open). */
+ * Part of the programs tacet-server (trusted) and tacet-collector (open), and of tacet-curator. */
 #include "serving/serving.h"
 
-#include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-static void log_line(void *user, const char *message) {
-    cli_say(user, "%s", message);
+enum { STOP_MS = 4500 }; /* what is not saved by then is in the store: killing is safe at any moment */
+
+void serving_begin(sigset_t *signals) {
+    (void)sigemptyset(signals);
+    (void)sigaddset(signals, SIGINT);
+    (void)sigaddset(signals, SIGTERM);
+    (void)sigaddset(signals, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, signals, NULL); /* before any thread starts, so that they come here */
+    (void)signal(SIGPIPE, SIG_IGN);
 }
 
 /* For scripts: the address, once the service answers. */
-static void announce(const tacet__host *host, const char *listen, const char *ready) {
+void serving_announce(const char *listen, unsigned port, json_t *more, const char *ready) {
     const char *colon = strrchr(listen, ':');
     char url[300];
-    (void)snprintf(url, sizeof url, "https://%.*s:%u", (int)(colon - listen), listen, tacet__host_port(host));
+    (void)snprintf(url, sizeof url, "https://%.*s:%u", (int)(colon - listen), listen, port);
     if (!cli_json_wanted()) {
         printf("listening on %s\n", url);
     }
-    cli_json_print(json_pack("{ss sI}", "url", url, "port", (json_int_t)tacet__host_port(host)));
+    json_t *object = json_pack("{ss sI}", "url", url, "port", (json_int_t)port);
+    (void)json_object_update(object, more);
+    json_decref(more);
+    cli_json_print(object);
     (void)fflush(stdout);
     FILE *file = ready != NULL ? fopen(ready, "we") : NULL;
     if (file != NULL) {
@@ -27,25 +39,61 @@ static void announce(const tacet__host *host, const char *listen, const char *re
     }
 }
 
-int serving_run(const cli_command *self, tacet__host_settings *settings, const char *ready) {
-    if (!(settings->rate >= 1) || settings->threads < 1 || settings->threads > 256) {
-        return cli_usage(self, "--rate is at least 1, --threads 1 to 256");
+/* A store that hangs must not keep the process from ending. */
+static void *end_anyway(void *user) {
+    const struct timespec wait = {.tv_sec = STOP_MS / 1000, .tv_nsec = (long)(STOP_MS % 1000) * 1000000};
+    (void)nanosleep(&wait, NULL);
+    tacet__log_say(user, TACET__LOG_ERROR,
+                   "the store does not answer: ended without saving policies; nothing acknowledged is lost");
+    _exit(CLI_EXIT_FAILED);
+}
+
+void serving_wait(const sigset_t *signals, tacet__log *log, tacet_status (*reload)(void *user, tacet_error *err),
+                  void *user) {
+    int which = 0;
+    while (sigwait(signals, &which) != 0 || which == SIGHUP) {
+        tacet_error err = {0};
+        if (which != SIGHUP) {
+            continue;
+        }
+        if (reload(user, &err) == TACET_OK) {
+            tacet__log_say(log, TACET__LOG_INFO, "the certificate was read again");
+        } else {
+            tacet__log_say(log, TACET__LOG_ERROR, err.message);
+            tacet__log_say(log, TACET__LOG_ERROR, "the certificate was not read again: the old one stays");
+        }
+    }
+    pthread_t undertaker;
+    if (pthread_create(&undertaker, NULL, end_anyway, log) == 0) {
+        (void)pthread_detach(undertaker);
+    }
+}
+
+static tacet_status reload_host(void *user, tacet_error *err) {
+    return tacet__host_reload(user, err);
+}
+
+int serving_run(const cli_command *self, tacet__host_settings *settings, const char *log_format, const char *ready) {
+    if (!(settings->rate >= 1) || !(settings->address_rate >= 1) || settings->threads < 1 || settings->threads > 64) {
+        return cli_usage(self, "--rate and --address-rate are at least 1, --threads 1 to 64");
+    }
+    if (settings->most_connections < 1 || settings->most_connections > 1000000 || settings->most_of_address < 1 ||
+        settings->most_of_address > 1000000) {
+        return cli_usage(self, "--connections and --address-connections are 1 to 1000000");
     }
     tacet_error err = {0};
     tacet__host *host = NULL;
-    sigset_t stop;
-    int which = 0;
-    (void)sigemptyset(&stop);
-    (void)sigaddset(&stop, SIGINT);
-    (void)sigaddset(&stop, SIGTERM);
-    (void)sigprocmask(SIG_BLOCK, &stop, NULL); /* before any thread starts, so that they come here */
-    (void)signal(SIGPIPE, SIG_IGN);
-    settings->log = log_line;
-    settings->log_user = (void *)(size_t)self;
+    sigset_t signals;
+    static tacet__log log; /* outlives this function: the undertaker may write to it */
+    if (tacet__log_init(&log, STDERR_FILENO, log_format, &err) != TACET_OK) {
+        return cli_usage(self, "--log: %s", err.message);
+    }
+    serving_begin(&signals);
+    settings->log = &log;
     const tacet_status status = tacet__host_start(&host, settings, &err);
     if (status == TACET_OK) {
-        announce(host, settings->listen, ready);
-        (void)sigwait(&stop, &which);
+        serving_announce(settings->listen, tacet__host_port(host), NULL, ready);
+        serving_wait(&signals, &log, reload_host, host);
     }
     tacet__host_stop(host);
     return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);

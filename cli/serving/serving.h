@@ -1,13 +1,16 @@
-/* serving.h - what `tacet server` and `tacet collector` share: the options of the wire, and a service that runs until
- * it is told to stop. */
-#ifndef TACET_CLI_SERVING_SERVING_H
-#define TACET_CLI_SERVING_SERVING_H
+/* serving.h - what the programs that serve share: the options of the wire, signals, and a service that runs until it is
+ * told to stop. */
+#ifndef TACET_CLI_SERVING_H
+#define TACET_CLI_SERVING_H
 
 #include "common/cli.h"
+#include "io/http/log.h"
 #include "service/open/host.h"
 
+#include <signal.h>
+
 /* Entries of a cli_option table. */
-#define SERVING_OPTIONS(settings, ready)                                                                               \
+#define SERVING_OPTIONS(settings, log_format, ready)                                                                   \
     {"listen", CLI_STRING, &(settings).listen, "HOST:PORT", "Default 127.0.0.1:8443; port 0: any free one.", false},   \
         {"threads",                                                                                                    \
          CLI_SIZE,                                                                                                     \
@@ -15,19 +18,39 @@
          "N",                                                                                                          \
          "Threads of the wire; each study in use has one more. Default 2.",                                            \
          false},                                                                                                       \
-        {"rate", CLI_DOUBLE, &(settings).rate, "N", "Requests a second over all clients; above: 429. Default 20000.",  \
+        {"rate", CLI_DOUBLE, &(settings).rate, "N", "Requests a second of one token; above: 429. Default 20000.",      \
+         false},                                                                                                       \
+        {"address-rate",                                                                                               \
+         CLI_DOUBLE,                                                                                                   \
+         &(settings).address_rate,                                                                                     \
+         "N",                                                                                                          \
+         "Requests a second of one address without a known token; above: slowed, then 429. Default 200.",              \
+         false},                                                                                                       \
+        {"connections", CLI_SIZE, &(settings).most_connections, "N", "Connections at a time. Default 4000.", false},   \
+        {"address-connections",                                                                                        \
+         CLI_SIZE,                                                                                                     \
+         &(settings).most_of_address,                                                                                  \
+         "N",                                                                                                          \
+         "Connections of one address at a time; raise it behind a balancer. Default 1000.",                            \
          false},                                                                                                       \
         {"busy-ms",                                                                                                    \
          CLI_U64,                                                                                                      \
          &(settings).store.busy_ms,                                                                                    \
          "MS",                                                                                                         \
-         "How long to wait for the store's lock before a request is answered 503. Default 10000.",                     \
+         "How long to wait for the store's lock. Requests are answered within 2 s all the same. Default 10000.",       \
          false},                                                                                                       \
-    {                                                                                                                  \
+        {"log", CLI_STRING, &(log_format), "FORMAT", "Lines on stderr: text (default) or json.", false}, {             \
         "ready-file", CLI_STRING, &(ready), "FILE", "Write the address here once the service answers.", false          \
     }
 
+/* Blocks SIGINT, SIGTERM and SIGHUP; before any thread is started. */
+void serving_begin(sigset_t *signals);
+/* Says the address: to a person, as JSON with `more` (taken over; may be NULL), and into a file for scripts. */
+void serving_announce(const char *listen, unsigned port, json_t *more, const char *ready);
+/* Until SIGINT or SIGTERM; SIGHUP reloads. The process then ends within five seconds, whatever the store does. */
+void serving_wait(const sigset_t *signals, tacet__log *log, tacet_status (*reload)(void *user, tacet_error *err),
+                  void *user);
 /* Checks the options of the wire, serves until SIGINT or SIGTERM, returns the program's exit code. Fills in the log. */
-int serving_run(const cli_command *self, tacet__host_settings *settings, const char *ready);
+int serving_run(const cli_command *self, tacet__host_settings *settings, const char *log_format, const char *ready);
 
 #endif

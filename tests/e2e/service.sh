@@ -25,7 +25,7 @@ expect '"ticket":"'
 expect '"state":"observed"'
 expect '"suggested":1,"observed":1'
 expect '"spent_eps":1'
-if grep '"error"' output; then fail "a request was refused"; fi
+if grep 'urn:tacet:problem' output; then fail "a request was refused"; fi
 
 # A store that was used holds what was acknowledged, whoever opens it next; the ledger is whole.
 "$TACET_BIN/tacet" study show dose --store studies | grep -q '1 suggested, 1 observed' || fail "the observation is not stored"
@@ -58,12 +58,12 @@ ask "$url/v1/studies/slides/suggestions" -d '{}' >suggestion
 grep -q '"action":\[' suggestion || fail "the collector suggests nothing: $(cat suggestion)"
 ticket=$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' suggestion)
 # A bare reward is not what a randomiser sends.
-ask "$url/v1/studies/slides/observations" -d "{\"ticket\":\"$ticket\",\"value\":0.5}" | grep -q '"error":"invalid"' ||
+ask "$url/v1/studies/slides/observations" -d "{\"ticket\":\"$ticket\",\"value\":0.5}" | grep -q 'urn:tacet:problem:invalid' ||
     fail "the collector took a report that no device sends"
 report=$("$TACET_BIN/tacet" device report --ticket "$ticket" --reward 0.5 --range 0:1 --eps 1 --ledger phone.db --budget 10)
 ask "$url/v1/studies/slides/observations" -d "{\"ticket\":\"$ticket\",\"value\":$report}" | grep -q '"observed"' ||
     fail "the collector refused a device's report"
-ask "$url/v1/studies/dose/suggestions" -d '{"decision_set":[[0,0]]}' | grep -q '"error"' || fail "the collector serves a central study"
+ask "$url/v1/studies/dose/suggestions" -d '{"decision_set":[[0,0]]}' | grep -q 'urn:tacet:problem' || fail "the collector serves a central study"
 # A token that leaked is renewed while the server runs: the new text is good at once, the old one within seconds no more.
 number=$("$TACET_BIN/tacet" study token --store studies --list | awk '/owner/ { n = $1 } END { print n }')
 code() { curl -sS --cacert keys/ca.pem -H "Authorization: Bearer $(cat "$1")" -o /dev/null -w '%{http_code}' "$url/v1/studies/slides"; }

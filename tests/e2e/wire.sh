@@ -70,7 +70,7 @@ ask() { # ask STATUS PATH OPTIONS...
     shift 2
     got=$(request -H "Authorization: Bearer $token" "$@" "$url$path")
     [ "$got" = "$want" ] || fail "$path $*: $got instead of $want"
-    case $want in 4* | 5*) grep -q '^{"error":"[^"]*"[,}]' "$work/body" || fail "$path $*: no reason" ;; esac
+    case $want in 4* | 5*) grep -q '^{"type":"urn:tacet:problem:[a-z-]*","title":"[^"]*","status":[0-9]*,"detail":"[^"]*"}' "$work/body" || fail "$path $*: no reason" ;; esac
 }
 post() { # post STATUS BODY
     ask "$1" /v1/queries -d "$2"

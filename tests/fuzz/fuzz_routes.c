@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     json_t *json = text != NULL ? json_loads(text, 0, NULL) : NULL;
     const bool metrics = status == 200 && strcmp(path, "/v1/metrics") == 0;
-    if (!known || (json == NULL && !metrics) || (status >= 400 && json_object_get(json, "reason") == NULL)) {
+    if (!known || (json == NULL && !metrics) || (status >= 400 && json_object_get(json, "detail") == NULL)) {
         abort();
     }
     json_decref(json);

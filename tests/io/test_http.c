@@ -271,7 +271,7 @@ static void test_bad_settings(void **state) {
     tacet__server_defaults(&settings);
     settings.certificate = f->server_pem.certificate;
     settings.key = f->client_pem.key; /* does not fit */
-    assert_status(tacet__server_start(&server, &settings, &err), TACET_IO);
+    assert_status(tacet__server_start(&server, &settings, &err), TACET_INVALID);
     assert_null(server);
     settings.listen = "nonsense";
     assert_status(tacet__server_start(&server, &settings, NULL), TACET_INVALID);

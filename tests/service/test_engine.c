@@ -473,6 +473,7 @@ static void test_queue_bytes(void **state) {
     (void)state;
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK); /* in use from now on */
     (void)pthread_mutex_lock(&toy_gate);
     for (size_t i = 0; i < FIT + 2; i++) {
         jobs[i] = tacet__job_create(TACET__JOB_SUGGEST);

@@ -106,9 +106,11 @@ static void test_checker(void **state) {
         {"{\"type\":\"number\"}", "[1]", true},
         {"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}", "[[\"a\",1]]", false},
         {"{\"type\":\"string\",\"enum\":[\"a\"]}", "[\"b\"]", false},
-        {"{\"$ref\":\"#/components/schemas/Error\"}", "[{\"error\":\"a\"}]", false},
-        {"{\"$ref\":\"#/components/schemas/Error\"}", "[{\"error\":\"a\",\"reason\":\"b\",\"more\":1}]", false},
-        {"{\"$ref\":\"#/components/schemas/Error\"}", "[{\"error\":\"a\",\"reason\":\"b\"}]", true},
+        {"{\"$ref\":\"#/components/schemas/Problem\"}", "[{\"type\":\"a\"}]", false},
+        {"{\"$ref\":\"#/components/schemas/Problem\"}",
+         "[{\"type\":\"a\",\"title\":\"b\",\"status\":1,\"detail\":\"c\",\"more\":1}]", false},
+        {"{\"$ref\":\"#/components/schemas/Problem\"}",
+         "[{\"type\":\"a\",\"title\":\"b\",\"status\":1,\"detail\":\"c\"}]", true},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         json_t *schema = json_loads(CASES[i].schema, 0, NULL);
@@ -225,7 +227,9 @@ static long ask(const char *method, const char *path, const char *real, const ch
                                 "responses"),
                 code),
             "content"),
-        status == 200 && strcmp(path, "/v1/metrics") == 0 ? "text/plain" : "application/json");
+        status == 200 && strcmp(path, "/v1/metrics") == 0 ? "text/plain"
+        : status >= 400                                   ? "application/problem+json"
+                                                          : "application/json");
     if (content == NULL) {
         fail_msg("%s (%s) is not in docs/openapi.json: %s", name, real, answer.body);
     }
@@ -367,9 +371,8 @@ static void too_fast(const char *path, const char *method, bool post, bool of_st
     (void)of_study;
     (void)operation;
     real_path(real, path, "slides");
-    /* Archiving would be heard by later operations: without a token it is refused either way. */
     for (int i = 0; i < 20 && !refused; i++) {
-        refused = ask(method, path, real, NULL, post ? good_body(path) : NULL, NULL) == 429;
+        refused = ask(method, path, real, owner, post ? good_body(path) : NULL, NULL) == 429;
     }
     assert_true(refused);
 }
@@ -456,7 +459,8 @@ static void others(void) {
 static void local(void) {
     json_t *one = NULL;
     char path[200];
-    assert_int_equal(ask("GET", "/v1/health", "/v1/health", NULL, NULL, NULL), 200);
+    assert_int_equal(ask("GET", "/v1/live", "/v1/live", NULL, NULL, NULL), 200);
+    assert_int_equal(ask("GET", "/v1/ready", "/v1/ready", NULL, NULL, NULL), 200);
     assert_int_equal(ask("GET", "/v1/metrics", "/v1/metrics", owner, NULL, NULL), 200);
     assert_int_equal(ask("GET", "/v1/metrics", "/v1/metrics", device, NULL, NULL), 403);
     assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", owner, NULL, NULL), 200);
@@ -511,6 +515,7 @@ static void test_everything(void **state) {
     assert_ok(tacet__studies_get(other, &study, "dose", NULL));
     assert_ok(tacet__studies_begin(other, &study, NULL));
     each(locked);
+    assert_int_equal(ask("GET", "/v1/ready", "/v1/ready", NULL, NULL, NULL), 503);
     tacet__studies_rollback(other);
     tacet__study_clear(&study);
     tacet__studies_close(other);
@@ -527,7 +532,6 @@ static void test_everything(void **state) {
         ask("POST", SUGGESTIONS, "/v1/studies/dose/suggestions", owner, "{\"decision_set\":[[0.5,0.2]]}", NULL), 409);
     /* A store that cannot be read. */
     raw_sql(false, "DROP TABLE token");
-    assert_int_equal(ask("GET", "/v1/health", "/v1/health", NULL, NULL, NULL), 503);
     assert_int_equal(ask("GET", "/v1/metrics", "/v1/metrics", fresh[0], NULL, NULL), 503);
     assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", fresh[1], NULL, NULL), 503);
     stop_server();
@@ -536,6 +540,7 @@ static void test_everything(void **state) {
 static void test_limits(void **state) {
     (void)state;
     start_server("1");
+    assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", owner, NULL, NULL), 200); /* it is known from now on */
     each(too_fast);
     stop_server();
 }

@@ -32,7 +32,7 @@ static unsigned say(const char *method, const char *path, const char *token, con
     return handle(&service, method, path, NULL, token, body, strlen(body), out);
 }
 
-/* The status, and that an error has both fields as texts. */
+/* The status, and that an error is a problem of RFC 9457. */
 static void expect(unsigned status, const char *method, const char *path, const char *token, const char *body,
                    const char *named) {
     char *text = NULL;
@@ -42,9 +42,11 @@ static void expect(unsigned status, const char *method, const char *path, const 
     }
     json_t *json = json_loads(text, 0, NULL);
     if (status >= 400) {
-        assert_int_equal(json_object_size(json), 2);
-        assert_true(json_is_string(json_object_get(json, "error")));
-        const char *reason = json_string_value(json_object_get(json, "reason"));
+        assert_int_equal(json_object_size(json), 4);
+        assert_int_equal(json_integer_value(json_object_get(json, "status")), status);
+        assert_true(json_is_string(json_object_get(json, "title")));
+        assert_true(json_is_string(json_object_get(json, "type")));
+        const char *reason = json_string_value(json_object_get(json, "detail"));
         assert_non_null(reason);
         assert_true(reason[0] != '\0');
         if (named != NULL && strstr(reason, named) == NULL) {
@@ -209,17 +211,17 @@ static void test_paths_and_tokens(void **state) {
                                         "/v1/",
                                         "/v1/studies/",
                                         "/v1/studies//ledger",
-                                        "/v2/health",
+                                        "/v2/ready",
                                         "/v1/studies/toys/",
                                         "/v1/studies/toys/nothing",
                                         "/v1/studies/toys/ledger/1",
-                                        "/v1/healthy",
-                                        "v1/health"};
+                                        "/v1/already",
+                                        "v1/ready"};
     (void)state;
     for (size_t i = 0; i < sizeof PATHS / sizeof PATHS[0]; i++) {
         expect(404, "GET", PATHS[i], owner, "", NULL);
     }
-    expect(405, "PUT", "/v1/health", NULL, "", NULL);
+    expect(405, "PUT", "/v1/ready", NULL, "", NULL);
     expect(405, "DELETE", "/v1/studies/toys", owner, "", NULL);
     expect(405, "GET", "/v1/studies/toys/observations", device, "", NULL);
     expect(404, "GET", "/v1/studies/Toys", owner, "", NULL);

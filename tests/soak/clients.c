@@ -156,7 +156,7 @@ static bool suggest(client *c, soak_pair *p, size_t count, bool *again) {
         return false;
     }
     if (status >= 300 || ticket == NULL || strlen(ticket) >= sizeof p->ticket || !json_is_integer(index)) {
-        wrong(c, "suggest", status, json_string_value(json_object_get(answer, "reason")));
+        wrong(c, "suggest", status, json_string_value(json_object_get(answer, "detail")));
         json_decref(answer);
         return false;
     }
@@ -180,7 +180,7 @@ static bool observe(client *c, soak_pair *p, double value, long expected, bool *
         return false;
     }
     if (status != expected) {
-        wrong(c, "observe", status, json_string_value(json_object_get(answer, "reason")));
+        wrong(c, "observe", status, json_string_value(json_object_get(answer, "detail")));
     }
     json_decref(answer);
     return status == expected;

@@ -71,6 +71,19 @@ void tacet__db_rollback(tacet__db *db) {
     db->backend->rollback(db);
 }
 
+tacet_status tacet__db_probe(tacet__db *db, tacet_error *err) {
+    tacet_status status = tacet__db_begin_rows(db, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = db->backend->touch(db, err);
+    if (status == TACET_OK) {
+        return tacet__db_commit(db, err);
+    }
+    tacet__db_rollback(db);
+    return status;
+}
+
 tacet_status tacet__db_relax(tacet__db *db, bool relaxed, tacet_error *err) {
     return db->backend->relax(db, relaxed, err);
 }

@@ -62,6 +62,9 @@ tacet_status tacet__db_begin_rows(tacet__db *db, tacet_error *err);
 tacet_status tacet__db_commit(tacet__db *db, tacet_error *err);
 /* Nothing when there is no transaction. */
 void tacet__db_rollback(tacet__db *db);
+/* Writes something durably, and changes nothing: OK says that a transaction could be written now. Needs no table, and no
+ * right but that to connect. Not inside a transaction. */
+tacet_status tacet__db_probe(tacet__db *db, tacet_error *err);
 /* For what can be made again: following transactions, until it is taken back, are atomic but not synced when they
  * return. Not inside a transaction. */
 tacet_status tacet__db_relax(tacet__db *db, bool relaxed, tacet_error *err);

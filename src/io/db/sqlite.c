@@ -290,6 +290,22 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
     return status;
 }
 
+/* The number is the application's own, and nobody uses it; set to what it is, it is written all the same. */
+static tacet_status touch(tacet__db *base, tacet_error *err) {
+    char sql[48];
+    bool row = false;
+    tacet__query *query = NULL;
+    tacet_status status = tacet__db_prepare(base, &query, "PRAGMA user_version", err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = tacet__query_step(query, &row, err);
+    (void)snprintf(sql, sizeof sql, "PRAGMA user_version = %lld",
+                   (long long)(status == TACET_OK && row ? tacet__query_int(query, 0) : 0));
+    tacet__query_free(query);
+    return status == TACET_OK ? exec(base, sql, err) : status;
+}
+
 static tacet_status relax(tacet__db *base, bool relaxed, tacet_error *err) {
     return exec(base, relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", err);
 }
@@ -384,6 +400,7 @@ static const tacet__backend SQLITE = {
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
+    .touch = touch,
     .relax = relax,
     .prepare = prepare,
     .free_query = free_query,

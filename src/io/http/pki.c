@@ -150,6 +150,18 @@ tacet_status tacet__pki_issue(tacet__pem *out, const tacet__pem *authority, cons
     return finish(out, &o, code, err);
 }
 
+int64_t tacet__pki_expires(const char *certificate) {
+    gnutls_x509_crt_t crt = NULL;
+    const gnutls_datum_t text = {(unsigned char *)(size_t)certificate, (unsigned)strlen(certificate)};
+    time_t end = 0;
+    if (gnutls_x509_crt_init(&crt) == 0) {
+        end =
+            gnutls_x509_crt_import(crt, &text, GNUTLS_X509_FMT_PEM) == 0 ? gnutls_x509_crt_get_expiration_time(crt) : 0;
+        gnutls_x509_crt_deinit(crt);
+    }
+    return end > 0 ? (int64_t)end : 0;
+}
+
 void tacet__token_make(char text[TACET__TOKEN_TEXT]) {
     unsigned char raw[32];
     randombytes_buf(raw, sizeof raw);

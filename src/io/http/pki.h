@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <tacet/core/status.h>
 
 typedef struct tacet__pem {
@@ -19,6 +20,8 @@ tacet_status tacet__pki_authority(tacet__pem *out, const char *name, unsigned da
 tacet_status tacet__pki_issue(tacet__pem *out, const tacet__pem *authority, const char *name, bool server,
                               const char *const *hosts, size_t host_count, int days, tacet_error *err);
 void tacet__pem_free(tacet__pem *pem); /* wipes the key */
+/* When a certificate in PEM ends, in seconds since 1970; 0: it cannot be read. */
+int64_t tacet__pki_expires(const char *certificate);
 
 enum { TACET__TOKEN_TEXT = 44, TACET__TOKEN_HASH = 65 }; /* with the closing NUL */
 

@@ -1,92 +1,55 @@
-/* server.c - HTTPS over libmicrohttpd and GnuTLS: limits, authentication material, complete bodies.
- * Ring: io. Differs from a plain MHD server: plain HTTP is refused by the TLS layer; a declared body above the limit
- * is answered before a byte of it is read; client certificates are verified here, since MHD only asks for them. Cost:
- * one polling loop per thread; a slow connection costs its buffers, not a thread. */
-#include "io/http/server.h"
+/* server.c - HTTPS over libmicrohttpd and GnuTLS: requests, their limits, and what becomes of them. Connections:
+ * porter.c. Ring: io. Differs from a plain MHD server: plain HTTP is refused by the TLS layer; a declared body above
+ * the limit is answered before a byte of it is read; client certificates are verified here, since MHD only asks for
+ * them; what is ambiguous is refused. Cost: one polling loop per thread; a slow connection costs its buffers, not a
+ * thread. */
+#include "io/http/server_internal.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "io/http/problem.h"
 #include "io/http/wipe.h"
 
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
-#include <microhttpd.h>
-#include <netdb.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-/* TLS 1.2 and later, no weak ciphers. */
-static const char PRIORITIES[] = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
-enum { CONNECTION_MEMORY = 32 * 1024, NAME_BYTES = 256, LINGER_SECONDS = 2 };
+enum { NAME_BYTES = 256, LINGER_SECONDS = 1, SLOWED_MOST = 1000 };
 static const size_t DROPPED_MOST = (size_t)4 << 20; /* of a body that is not kept: beyond, the connection is cut */
-
-struct tacet__server {
-    struct MHD_Daemon *daemon;
-    tacet__server_settings settings;
-    bool client_certificates;
-    atomic_size_t held;   /* bytes of bodies, over all connections */
-    pthread_mutex_t lock; /* the rate bucket, and: */
-    double tokens;
-    double last;
-    size_t late; /* answered after they were suspended, and not sent yet */
-    pthread_cond_t sent;
-    unsigned port;
-};
-
-/* What is collected for one request between MHD's calls. */
-typedef struct upload {
-    tacet__exchange exchange; /* first: the pointer handed out is that of the upload */
-    tacet__server *server;
-    struct MHD_Connection *connection;
-    tacet__response late; /* what was answered while suspended */
-    bool suspended, answered;
-    char *body;
-    size_t size, capacity;
-    size_t dropped;
-    unsigned refused; /* the status it will be answered with; 0: not refused */
-} upload;
+static const double SLOWED_SECONDS = 1;
 
 void tacet__server_defaults(tacet__server_settings *settings) {
     *settings = (tacet__server_settings){.listen = "127.0.0.1:0",
                                          .most_body = 64 * 1024,
                                          .most_held = (size_t)64 << 20,
                                          .most_connections = 4000,
-                                         .idle_seconds = 10,
+                                         .most_of_address = 1000,
+                                         .handshake_seconds = 10,
+                                         .body_seconds = 30,
+                                         .idle_seconds = 60,
                                          .rate = 500,
                                          .burst = 1000,
+                                         .address_rate = 200,
+                                         .address_burst = 400,
                                          .threads = 2};
 }
 
-static double now(void) {
+double tacet__http_now(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool within_rate(tacet__server *server) {
-    (void)pthread_mutex_lock(&server->lock);
-    const double t = now();
-    server->tokens += (t - server->last) * server->settings.rate;
-    server->last = t;
-    if (server->tokens > server->settings.burst) {
-        server->tokens = server->settings.burst;
-    }
-    const bool yes = server->tokens >= 1;
-    server->tokens -= yes ? 1 : 0;
-    (void)pthread_mutex_unlock(&server->lock);
-    return yes;
-}
+/* --- answers ------------------------------------------------------------------------------------------------------ */
 
-static enum MHD_Result reply(struct MHD_Connection *connection, tacet__response *response) {
+static enum MHD_Result reply(struct MHD_Connection *connection, tacet__response *response, bool close_after) {
     struct MHD_Response *out = NULL;
     if (response->file >= 0) {
         struct stat st;
@@ -107,6 +70,9 @@ static enum MHD_Result reply(struct MHD_Connection *connection, tacet__response 
     (void)MHD_add_response_header(out, MHD_HTTP_HEADER_CONTENT_TYPE,
                                   response->content_type != NULL ? response->content_type : "application/json");
     (void)MHD_add_response_header(out, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    if (close_after) {
+        (void)MHD_add_response_header(out, MHD_HTTP_HEADER_CONNECTION, "close");
+    }
     if (response->retry_after > 0) {
         char seconds[16];
         (void)snprintf(seconds, sizeof seconds, "%u", response->retry_after);
@@ -117,49 +83,116 @@ static enum MHD_Result reply(struct MHD_Connection *connection, tacet__response 
     return result;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *reason,
-                              unsigned retry_after) {
-    tacet__response response = {.status = status, .file = -1, .retry_after = retry_after};
-    char text[256];
-    (void)snprintf(text, sizeof text, "{\"error\":\"%s\",\"reason\":\"HTTP status %u\"}\n", reason, status);
-    response.body = strdup(text);
-    if (response.body == NULL) {
-        return MHD_NO;
-    }
-    response.body_size = strlen(text);
-    return reply(connection, &response);
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *detail,
+                              unsigned retry_after, bool close_after) {
+    tacet__response response = {.file = -1, .retry_after = retry_after};
+    tacet__problem(&response, status, NULL, detail);
+    return response.body != NULL ? reply(connection, &response, close_after) : MHD_NO;
 }
 
-/* The common name of the client's certificate, when it sent one that the configured authority signed. */
-static bool client_name(struct MHD_Connection *connection, char name[NAME_BYTES]) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    if (info == NULL || info->tls_session == NULL) {
-        return false;
-    }
-    gnutls_session_t session = info->tls_session;
-    unsigned problems = 0;
-    unsigned count = 0;
-    const gnutls_datum_t *chain = gnutls_certificate_get_peers(session, &count);
-    if (chain == NULL || count == 0 || gnutls_certificate_verify_peers2(session, &problems) != 0 || problems != 0) {
-        return false;
-    }
-    gnutls_x509_crt_t certificate = NULL;
-    if (gnutls_x509_crt_init(&certificate) != 0) {
-        return false;
-    }
-    size_t size = NAME_BYTES;
-    const bool ok = gnutls_x509_crt_import(certificate, &chain[0], GNUTLS_X509_FMT_DER) == 0 &&
-                    gnutls_x509_crt_get_dn_by_oid(certificate, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &size) == 0;
-    gnutls_x509_crt_deinit(certificate);
-    return ok;
+static void count(tacet__server *server, uint64_t *what) {
+    (void)pthread_mutex_lock(&server->lock);
+    (*what)++;
+    (void)pthread_mutex_unlock(&server->lock);
 }
 
-static enum MHD_Result refuse_body(struct MHD_Connection *connection, unsigned status) {
-    return status == MHD_HTTP_CONTENT_TOO_LARGE ? refuse(connection, status, "the body is too large", 0)
-                                                : refuse(connection, status, "too many requests are being read", 1);
+static enum MHD_Result refuse_upload(tacet__server *server, struct MHD_Connection *connection,
+                                     const tacet__upload *up) {
+    switch (up->refused) {
+    case MHD_HTTP_BAD_REQUEST:
+        count(server, &server->counts.malformed);
+        return refuse(connection, up->refused, up->why, 0, true);
+    case MHD_HTTP_CONTENT_TOO_LARGE:
+        count(server, &server->counts.too_large);
+        return refuse(connection, up->refused, "the body is too large", 0, false);
+    default:
+        count(server, &server->counts.overloaded);
+        return refuse(connection, up->refused, "too many requests are being read", 1, false);
+    }
 }
 
-static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *connection, upload *up) {
+/* --- what a request may look like --------------------------------------------------------------------------------- */
+
+/* %00 stays as it is, and is refused later: it would end the text. Everything else is MHD's way. */
+size_t tacet__http_unescape(void *user, struct MHD_Connection *connection, char *text) {
+    (void)user;
+    (void)connection;
+    char *to = text;
+    for (const char *from = text; *from != '\0';) {
+        unsigned value = 0;
+        int used = 0;
+        const bool escape = from[0] == '%' && strspn(from + 1, "0123456789abcdefABCDEF") >= 2 &&
+                            sscanf(from + 1, "%2x%n", &value, &used) == 1 && used == 2 && value != 0;
+        *to++ = escape ? (char)value : *from;
+        from += escape ? 3 : 1;
+    }
+    *to = '\0';
+    return (size_t)(to - text);
+}
+
+typedef struct headers {
+    unsigned lengths, encodings, hosts, authorizations;
+    bool bad_name, bad_length;
+} headers;
+
+static bool is_token(const char *name) {
+    static const char LETTERS[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const size_t length = strspn(name, LETTERS);
+    return length > 0 && name[length] == '\0';
+}
+
+static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
+    headers *h = user;
+    (void)kind;
+    h->bad_name = h->bad_name || !is_token(name);
+    if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
+        const size_t digits = value != NULL ? strspn(value, "0123456789") : 0;
+        h->lengths++;
+        h->bad_length = h->bad_length || digits == 0 || digits > 15 || value[digits] != '\0';
+    }
+    h->encodings += strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
+    h->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+    h->authorizations += strcasecmp(name, MHD_HTTP_HEADER_AUTHORIZATION) == 0;
+    return MHD_YES;
+}
+
+/* NULL, or the rule that is broken. */
+static const char *check_headers(struct MHD_Connection *connection, const char *url) {
+    headers h = {0};
+    const char *encoding = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, see_header, &h);
+    if (h.bad_name) {
+        return "the name of a header is malformed";
+    }
+    if (h.lengths > 1 || h.bad_length) {
+        return "Content-Length must be there once at the most, and a number";
+    }
+    if (h.encodings > 1 || (h.encodings == 1 && h.lengths == 1) ||
+        (h.encodings == 1 && strcasecmp(encoding, "chunked") != 0)) {
+        return "Transfer-Encoding may only be 'chunked', and not beside Content-Length";
+    }
+    if (h.hosts != 1 || h.authorizations > 1) {
+        return h.hosts != 1 ? "exactly one Host header is needed" : "there may be one Authorization header";
+    }
+    if (strstr(url, "%00") != NULL) {
+        return "the path has a NUL in it";
+    }
+    for (const unsigned char *c = (const unsigned char *)url; *c != '\0'; c++) {
+        if (*c < 0x20 || *c == 0x7f) {
+            return "the path has a control character in it";
+        }
+    }
+    return NULL;
+}
+
+static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *connection, tacet__upload *up,
+                                  const char *url) {
+    tacet__peer_body(server->peers, up->peer, tacet__http_now());
+    up->why = check_headers(connection, url);
+    if (up->why != NULL) {
+        up->refused = MHD_HTTP_BAD_REQUEST;
+        return refuse_upload(server, connection, up); /* whatever follows is not read */
+    }
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const unsigned long long size = length != NULL ? strtoull(length, NULL, 10) : 0;
     if (size <= server->settings.most_body) {
@@ -169,12 +202,14 @@ static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *
      * and thrown away first. */
     up->refused = MHD_HTTP_CONTENT_TOO_LARGE;
     if (size > DROPPED_MOST) {
-        return refuse_body(connection, up->refused);
+        return refuse_upload(server, connection, up);
     }
     return MHD_YES;
 }
 
-static void forget_body(tacet__server *server, upload *up) {
+/* --- bodies ------------------------------------------------------------------------------------------------------- */
+
+static void forget_body(tacet__server *server, tacet__upload *up) {
     tacet__wipe_free(up->body); /* what a client sent may be private */
     (void)atomic_fetch_sub(&server->held, up->size);
     up->body = NULL;
@@ -183,7 +218,7 @@ static void forget_body(tacet__server *server, upload *up) {
 
 /* 0 when the bytes were kept. Bodies are read before anyone knows whose they are, so what all of them may hold together
  * must not grow with the number of connections. */
-static unsigned keep(tacet__server *server, upload *up, const char *data, size_t size) {
+static unsigned keep(tacet__server *server, tacet__upload *up, const char *data, size_t size) {
     if (size > server->settings.most_body - up->size) {
         return MHD_HTTP_CONTENT_TOO_LARGE;
     }
@@ -202,7 +237,7 @@ static unsigned keep(tacet__server *server, upload *up, const char *data, size_t
 
 /* False when the connection is to be cut: a body of undeclared length can only be answered once it was read, and one
  * that does not end is not read for ever. */
-static bool collect(tacet__server *server, upload *up, const char *data, size_t size) {
+static bool collect(tacet__server *server, tacet__upload *up, const char *data, size_t size) {
     if (up->refused == 0) {
         up->refused = keep(server, up, data, size);
         if (up->refused == 0) {
@@ -214,19 +249,36 @@ static bool collect(tacet__server *server, upload *up, const char *data, size_t 
     return up->dropped <= DROPPED_MOST;
 }
 
+/* --- requests ----------------------------------------------------------------------------------------------------- */
+
 /* On the connection's own thread, inside the handler. */
 static void suspend(tacet__exchange *self) {
-    upload *up = (upload *)self;
+    tacet__upload *up = (tacet__upload *)self;
     up->suspended = true;
     MHD_suspend_connection(up->connection);
+}
+
+/* A token that was not refused is known from then on, and has a bucket of its own. */
+static void learn_token(tacet__server *server, const tacet__upload *up, unsigned status) {
+    if (up->token != 0) {
+        (void)pthread_mutex_lock(&server->lock);
+        if (status == MHD_HTTP_UNAUTHORIZED) {
+            tacet__buckets_forget(&server->tokens, up->token);
+        } else if (status < 500 && !tacet__buckets_known(&server->tokens, up->token)) {
+            (void)tacet__buckets_take(&server->tokens, up->token, server->settings.rate, server->settings.burst,
+                                      tacet__http_now());
+        }
+        (void)pthread_mutex_unlock(&server->lock);
+    }
 }
 
 /* On any thread. MHD's own lock in resume orders what is written here before what the connection's thread then reads;
  * after it the upload may be gone. */
 static void answer_late(tacet__exchange *self, const tacet__response *response) {
-    upload *up = (upload *)self;
+    tacet__upload *up = (tacet__upload *)self;
     up->late = *response;
     up->answered = true;
+    learn_token(up->server, up, response->status);
     (void)pthread_mutex_lock(&up->server->lock);
     up->server->late++;
     (void)pthread_mutex_unlock(&up->server->lock);
@@ -239,13 +291,106 @@ static const char *argument(const void *peer, const char *name) {
 
 static enum MHD_Result reply_or_excuse(struct MHD_Connection *connection, tacet__response *response) {
     if (response->file < 0 && response->body == NULL) {
-        return refuse(connection, response->status != 0 ? response->status : 500, "no answer could be made", 0);
+        return refuse(connection, response->status >= 400 ? response->status : 500, "no answer could be made", 0,
+                      false);
     }
-    return reply(connection, response);
+    return reply(connection, response, false);
+}
+
+/* The common name of the client's certificate, when it sent one that the configured authority signed. */
+static bool client_name(struct MHD_Connection *connection, char name[NAME_BYTES]) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info == NULL || info->tls_session == NULL) {
+        return false;
+    }
+    gnutls_session_t session = info->tls_session;
+    unsigned problems = 0;
+    unsigned count_of = 0;
+    const gnutls_datum_t *chain = gnutls_certificate_get_peers(session, &count_of);
+    if (chain == NULL || count_of == 0 || gnutls_certificate_verify_peers2(session, &problems) != 0 || problems != 0) {
+        return false;
+    }
+    gnutls_x509_crt_t certificate = NULL;
+    if (gnutls_x509_crt_init(&certificate) != 0) {
+        return false;
+    }
+    size_t size = NAME_BYTES;
+    const bool ok = gnutls_x509_crt_import(certificate, &chain[0], GNUTLS_X509_FMT_DER) == 0 &&
+                    gnutls_x509_crt_get_dn_by_oid(certificate, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &size) == 0;
+    gnutls_x509_crt_deinit(certificate);
+    return ok;
+}
+
+typedef enum verdict { GO, SLOW, REFUSE } verdict;
+
+/* A known token pays from its own bucket; everybody else from that of the address. */
+static verdict within_rate(tacet__server *server, const tacet__upload *up) {
+    static const unsigned char NOBODY[TACET__ADDRESS_BYTES] = {0};
+    const tacet__server_settings *s = &server->settings;
+    const double now = tacet__http_now();
+    verdict v = GO;
+    (void)pthread_mutex_lock(&server->lock);
+    if (up->token != 0 && tacet__buckets_known(&server->tokens, up->token)) {
+        v = tacet__buckets_take(&server->tokens, up->token, s->rate, s->burst, now) ? GO : REFUSE;
+    } else if (!up->slowed) {
+        const uint64_t key = tacet__buckets_key(
+            &server->addresses, up->peer != NULL ? tacet__peer_address(up->peer) : NOBODY, TACET__ADDRESS_BYTES);
+        v = tacet__buckets_take(&server->addresses, key, s->address_rate, s->address_burst, now) ? GO : SLOW;
+        v = v == SLOW && server->slowed_count >= SLOWED_MOST ? REFUSE : v;
+    }
+    (void)pthread_mutex_unlock(&server->lock);
+    return v;
+}
+
+/* Over the rate of its address: the answer comes a second later, so that a flood over some connections gets as many
+ * answers a second as it has connections, and costs next to nothing. */
+static bool slow_down(tacet__server *server, tacet__upload *up) {
+    up->slowed = true;
+    up->due = tacet__http_now() + SLOWED_SECONDS;
+    (void)pthread_mutex_lock(&server->lock);
+    const bool serving = !atomic_load(&server->end); /* nothing may be suspended when the threads are stopped */
+    if (serving) {
+        MHD_suspend_connection(up->connection);
+        up->next = NULL;
+        *(server->slowed_last != NULL ? &server->slowed_last->next : &server->slowed) = up;
+        server->slowed_last = up;
+        server->slowed_count++;
+    }
+    (void)pthread_mutex_unlock(&server->lock);
+    return serving;
+}
+
+void tacet__http_release(tacet__server *server, double now, bool all) {
+    for (;;) {
+        (void)pthread_mutex_lock(&server->lock);
+        tacet__upload *up = server->slowed;
+        if (up != NULL && (all || now >= up->due)) {
+            server->slowed = up->next;
+            server->slowed_last = server->slowed != NULL ? server->slowed_last : NULL;
+            server->slowed_count--;
+        } else {
+            up = NULL;
+        }
+        (void)pthread_mutex_unlock(&server->lock);
+        if (up == NULL) {
+            return;
+        }
+        MHD_resume_connection(up->connection);
+    }
+}
+
+static bool is_probe(const char *url, const char *method) {
+    return (strcmp(url, "/v1/live") == 0 || strcmp(url, "/v1/ready") == 0) && strcmp(method, "GET") == 0;
+}
+
+static enum MHD_Result say_alive(struct MHD_Connection *connection) {
+    tacet__response response = {.status = 200, .file = -1, .body = strdup("{\"status\":\"live\"}\n")};
+    response.body_size = response.body != NULL ? strlen(response.body) : 0;
+    return response.body != NULL ? reply(connection, &response, false) : MHD_NO;
 }
 
 static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *connection, const char *url,
-                                const char *method, upload *up) {
+                                const char *method, tacet__upload *up) {
     static const char BEARER[] = "Bearer ";
     char name[NAME_BYTES];
     tacet__request request = {
@@ -254,54 +399,77 @@ static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *co
     const char *authorization = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
     if (authorization != NULL && strncmp(authorization, BEARER, sizeof BEARER - 1) == 0) {
         request.bearer = authorization + sizeof BEARER - 1;
+        up->token = tacet__buckets_key(&server->tokens, request.bearer, strlen(request.bearer));
     }
     if (server->client_certificates && client_name(connection, name)) {
         request.certificate = name;
+        up->token = up->token != 0 ? up->token : tacet__buckets_key(&server->tokens, name, strlen(name));
+    }
+    const verdict v = within_rate(server, up);
+    if (v == SLOW && slow_down(server, up)) {
+        return MHD_YES;
+    }
+    if (v == REFUSE || (up->slowed && !is_probe(url, method))) {
+        count(server, &server->counts.too_many);
+        return refuse(connection, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests", 1, false);
+    }
+    if (strcmp(url, "/v1/live") == 0 && strcmp(method, "GET") == 0) {
+        return say_alive(connection);
     }
     request.body = up->body != NULL ? up->body : "";
     request.body_size = up->size;
     server->settings.handler(server->settings.user, &request, &response);
-    return up->suspended ? MHD_YES : reply_or_excuse(connection, &response);
+    if (up->suspended) {
+        return MHD_YES;
+    }
+    learn_token(server, up, response.status);
+    return reply_or_excuse(connection, &response);
 }
 
-static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *data, size_t *size, void **context) {
+static tacet__peer *peer_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+enum MHD_Result tacet__http_answer(void *user, struct MHD_Connection *connection, const char *url, const char *method,
+                                   const char *version, const char *data, size_t *size, void **context) {
     tacet__server *server = user;
-    upload *up = *context;
+    tacet__upload *up = *context;
     (void)version;
     if (up == NULL) {
-        up = TACET__ZALLOC(upload, 1);
+        up = TACET__ZALLOC(tacet__upload, 1);
         if (up == NULL) {
             return MHD_NO;
         }
-        *up = (upload){
-            .exchange = {suspend, answer_late}, .server = server, .connection = connection, .late = {.file = -1}};
+        *up = (tacet__upload){.exchange = {suspend, answer_late},
+                              .server = server,
+                              .connection = connection,
+                              .peer = peer_of(connection),
+                              .late = {.file = -1}};
         *context = up;
-        return first_look(server, connection, up);
+        return first_look(server, connection, up, url);
     }
     if (*size > 0) {
         const bool go_on = collect(server, up, data, *size);
         *size = 0;
         return go_on ? MHD_YES : MHD_NO;
     }
+    tacet__peer_in_hand(server->peers, up->peer);
     if (up->answered) {
         tacet__response late = up->late;
         up->late = (tacet__response){.file = -1};
         return reply_or_excuse(connection, &late);
     }
     if (up->refused != 0) {
-        return refuse_body(connection, up->refused);
-    }
-    if (!within_rate(server)) {
-        return refuse(connection, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests", 1);
+        return refuse_upload(server, connection, up);
     }
     return dispatch(server, connection, url, method, up);
 }
 
-static void completed(void *user, struct MHD_Connection *connection, void **context,
-                      enum MHD_RequestTerminationCode code) {
+void tacet__http_completed(void *user, struct MHD_Connection *connection, void **context,
+                           enum MHD_RequestTerminationCode code) {
     tacet__server *server = user;
-    upload *up = *context;
+    tacet__upload *up = *context;
     (void)connection;
     (void)code;
     if (up != NULL) {
@@ -315,99 +483,41 @@ static void completed(void *user, struct MHD_Connection *connection, void **cont
         if (up->late.file >= 0) {
             (void)close(up->late.file);
         }
+        tacet__peer_finished(server->peers, up->peer, tacet__http_now());
         forget_body(server, up);
         free(up);
         *context = NULL;
     }
 }
 
-/* "host:port" or "[v6]:port" into a socket address. */
-static tacet_status resolve(struct sockaddr_storage *address, const char *listen, tacet_error *err) {
-    char host[256];
-    const char *colon = strrchr(listen, ':');
-    size_t length = colon != NULL ? (size_t)(colon - listen) : 0;
-    if (colon == NULL || length == 0 || length >= sizeof host) {
-        return tacet__fail(err, TACET_INVALID, "'%s' is not HOST:PORT", listen);
-    }
-    const size_t bracket = listen[0] == '[' && listen[length - 1] == ']' ? 1 : 0;
-    length -= 2 * bracket;
-    memcpy(host, listen + bracket, length);
-    host[length] = '\0';
-    struct addrinfo *found = NULL;
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    const int code = getaddrinfo(host, colon + 1, &hints, &found);
-    if (code != 0) {
-        return tacet__fail(err, TACET_INVALID, "cannot listen on '%s': %s", listen, gai_strerror(code));
-    }
-    memset(address, 0, sizeof *address);
-    memcpy(address, found->ai_addr, found->ai_addrlen);
-    freeaddrinfo(found);
-    return TACET_OK;
-}
-
-/* Each connection is a descriptor; the soft limit is often far below the hard one. */
-static unsigned allow_connections(unsigned wanted) {
-    struct rlimit limit;
-    const rlim_t spare = 64;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        return wanted;
-    }
-    if (limit.rlim_cur < wanted + spare) {
-        limit.rlim_cur = limit.rlim_max < wanted + spare ? limit.rlim_max : wanted + spare;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-        (void)getrlimit(RLIMIT_NOFILE, &limit);
-    }
-    if (limit.rlim_cur < wanted + spare) {
-        return limit.rlim_cur > 2 * spare ? (unsigned)(limit.rlim_cur - spare) : (unsigned)spare;
-    }
-    return wanted;
-}
+/* --- start and stop ----------------------------------------------------------------------------------------------- */
 
 tacet_status tacet__server_start(tacet__server **out, const tacet__server_settings *settings, tacet_error *err) {
     *out = NULL;
-    struct sockaddr_storage address;
-    tacet_status status = resolve(&address, settings->listen, err);
-    if (status != TACET_OK) {
-        return status;
-    }
     tacet__server *server = TACET__ZALLOC(tacet__server, 1);
     if (server == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the server");
     }
     server->settings = *settings;
     server->client_certificates = settings->client_ca != NULL;
-    server->tokens = settings->burst;
-    server->last = now();
+    server->listening = server->wake = -1;
+    tacet__buckets_init(&server->addresses);
+    tacet__buckets_init(&server->tokens);
+    tacet__buckets_init(&server->arrivals);
     (void)pthread_mutex_init(&server->lock, NULL);
     pthread_condattr_t clock;
     (void)pthread_condattr_init(&clock);
     (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&server->sent, &clock);
     (void)pthread_condattr_destroy(&clock);
-    const unsigned connections = allow_connections(settings->most_connections);
-    const struct MHD_OptionItem trust[] = {
-        {settings->client_ca != NULL ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
-         (void *)(size_t)settings->client_ca},
-        {MHD_OPTION_END, 0, NULL},
-    };
-    unsigned flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_TLS | MHD_ALLOW_SUSPEND_RESUME;
-    if (address.ss_family == AF_INET6) {
-        flags |= MHD_USE_IPv6;
-    }
-    server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, answer, server, MHD_OPTION_NOTIFY_COMPLETED, completed, server, MHD_OPTION_SOCK_ADDR,
-        (struct sockaddr *)&address, MHD_OPTION_HTTPS_MEM_KEY, settings->key, MHD_OPTION_HTTPS_MEM_CERT,
-        settings->certificate, MHD_OPTION_HTTPS_PRIORITIES, PRIORITIES, MHD_OPTION_CONNECTION_LIMIT, connections,
-        MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_THREAD_POOL_SIZE, settings->threads > 1 ? settings->threads : 0,
-        MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_ARRAY, trust, MHD_OPTION_END);
-    if (server->daemon == NULL) {
+    tacet_status status = tacet__porter_listen(server, err);
+    status = status != TACET_OK ? status : tacet__porter_start(server, err);
+    /* They were the caller's. */
+    server->settings.certificate = server->settings.key = NULL;
+    if (status != TACET_OK) {
         tacet__server_stop(server);
-        return tacet__fail(err, TACET_IO, "cannot serve on '%s': the port is taken, or certificate and key do not fit",
-                           settings->listen);
+        return status;
     }
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
-    server->port = info != NULL ? info->port : 0;
     *out = server;
     return TACET_OK;
 }
@@ -416,12 +526,15 @@ unsigned tacet__server_port(const tacet__server *server) {
     return server->port;
 }
 
+tacet_status tacet__server_renew(tacet__server *server, const char *certificate, const char *key, tacet_error *err) {
+    return tacet__loops_start(server, certificate, key, err);
+}
+
 void tacet__server_quiesce(tacet__server *server) {
-    if (server != NULL && server->daemon != NULL) {
-        const MHD_socket listening = MHD_quiesce_daemon(server->daemon);
-        if (listening != MHD_INVALID_SOCKET) {
-            (void)close(listening);
-        }
+    if (server != NULL) {
+        const uint64_t one = 1;
+        atomic_store(&server->quiet, true);
+        (void)!write(server->wake, &one, sizeof one);
     }
 }
 
@@ -438,12 +551,42 @@ static void linger(tacet__server *server) {
 
 void tacet__server_stop(tacet__server *server) {
     if (server != NULL) {
-        if (server->daemon != NULL) {
-            linger(server);
-            MHD_stop_daemon(server->daemon);
+        tacet__server_quiesce(server);
+        linger(server);
+        if (server->portered) {
+            const uint64_t one = 1;
+            (void)pthread_mutex_lock(&server->lock);
+            atomic_store(&server->end, true);
+            (void)pthread_mutex_unlock(&server->lock);
+            (void)!write(server->wake, &one, sizeof one);
+            (void)pthread_join(server->porter, NULL);
+        }
+        tacet__http_release(server, 0, true);
+        for (unsigned g = 0; g < server->generation_count; g++) {
+            for (unsigned i = 0; i < server->generations[g].count; i++) {
+                MHD_stop_daemon(server->generations[g].daemons[i]);
+            }
+        }
+        tacet__peers_free(server->peers);
+        if (server->listening >= 0) {
+            (void)close(server->listening);
+        }
+        if (server->wake >= 0) {
+            (void)close(server->wake);
         }
         (void)pthread_cond_destroy(&server->sent);
         (void)pthread_mutex_destroy(&server->lock);
         free(server);
     }
+}
+
+void tacet__server_count(tacet__server *server, tacet__server_counts *out) {
+    tacet__peers_counts peers;
+    tacet__peers_count(server->peers, &peers);
+    (void)pthread_mutex_lock(&server->lock);
+    *out = server->counts;
+    (void)pthread_mutex_unlock(&server->lock);
+    out->connections = peers.connections;
+    out->evicted = peers.evicted;
+    out->late = peers.late;
 }

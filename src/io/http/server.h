@@ -1,13 +1,17 @@
 /* server.h - an HTTPS server that hands complete requests to one function. Ring: io; knows no data.
  *
- * TLS is not optional. Bodies, connections and the request rate are limited; what breaks a limit is answered with a 4xx
- * (a 503 when the bodies of all requests together are too much) and never reaches the handler. The handler runs on
- * several threads at once. */
+ * TLS is not optional. What one party can take is limited: connections in all and of an address, seconds for a
+ * handshake, a header and a body, bytes of a body and of all bodies, requests a second of a token and of an address.
+ * What breaks a limit is answered with a problem (problem.h) or closed, and never reaches the handler. Requests that
+ * two readers might read differently (two lengths, a length beside a transfer encoding, no host, a NUL in the path) are
+ * refused. GET /v1/live is answered here, from nothing but the process. The handler runs on several threads at once and
+ * must not block: what takes time is done elsewhere, while the exchange is suspended. */
 #ifndef TACET_SRC_IO_HTTP_SERVER_H
 #define TACET_SRC_IO_HTTP_SERVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <tacet/core/status.h>
 
 typedef struct tacet__response tacet__response;
@@ -52,9 +56,14 @@ typedef struct tacet__server_settings {
     size_t most_body;        /* bytes; above: 413 */
     size_t most_held;        /* bytes of all bodies held at a time, read or half read; above: 503 */
     unsigned most_connections;
-    unsigned idle_seconds; /* a connection silent for longer is closed */
-    double rate;           /* requests a second, over all clients; above: 429 */
+    unsigned most_of_address;   /* connections of one address (IPv6: of one /64) */
+    unsigned handshake_seconds; /* from the connection to the end of its first header */
+    unsigned body_seconds;      /* from the end of a header to that of its body */
+    unsigned idle_seconds;      /* from an answer to the end of the next header */
+    double rate; /* requests a second of a token that the handler knows (did not answer 401); above: 429 */
     double burst;
+    double address_rate; /* requests a second of an address without such a token; above: 429, a second late */
+    double address_burst;
     unsigned threads;
     tacet__handler handler;
     void *user;
@@ -62,17 +71,34 @@ typedef struct tacet__server_settings {
 
 typedef struct tacet__server tacet__server;
 
-/* 127.0.0.1:0, 64 KiB bodies, 64 MiB of them, 4000 connections, 10 s idle, 500 requests a second, bursts of 1000, 2
+/* 127.0.0.1:0; 64 KiB bodies, 64 MiB of them; 4000 connections, 1000 of an address; 10 s for a handshake and header,
+ * 30 s for a body, 60 s idle; 500 requests a second of a token, bursts of 1000; 200 of an address, bursts of 400; 2
  * threads. */
 void tacet__server_defaults(tacet__server_settings *settings);
-/* INVALID: listen address or TLS material unusable. IO: the port is taken. */
+/* INVALID: listen address or TLS material unusable. CONFLICT: another process listens on the address. IO. */
 tacet_status tacet__server_start(tacet__server **out, const tacet__server_settings *settings, tacet_error *err);
 unsigned tacet__server_port(const tacet__server *server);
-/* No new connections from now on; requests in hand go on, and so do those on connections there are. Call it before what
- * answers suspended requests is stopped. NULL is allowed. */
+/* Another certificate for the connections that come from now on; those there are go on with the old one. INVALID: it is
+ * unusable, and the old one stays. One caller at a time. */
+tacet_status tacet__server_renew(tacet__server *server, const char *certificate, const char *key, tacet_error *err);
+/* No new connections from now on; requests in hand go on. Call it before what answers suspended requests is stopped.
+ * NULL is allowed. */
 void tacet__server_quiesce(tacet__server *server);
-/* Waits for requests in hand, and until late answers are sent, which a client that does not read delays by two seconds
- * at the most; none may be suspended. NULL is allowed. */
+/* Waits for requests in hand, and until late answers are sent, which a client that does not read delays by a second at
+ * the most; none may be suspended. NULL is allowed. */
 void tacet__server_stop(tacet__server *server);
+
+/* What the server refused by itself, and how full it is. */
+typedef struct tacet__server_counts {
+    uint64_t connections; /* now */
+    uint64_t evicted;     /* connections closed for want of a place */
+    uint64_t late;        /* connections closed at a deadline */
+    uint64_t turned_away; /* connections that found no place, or came too fast */
+    uint64_t too_many;    /* 429 */
+    uint64_t too_large;   /* 413 */
+    uint64_t malformed;   /* 400 */
+    uint64_t overloaded;  /* 503, bodies */
+} tacet__server_counts;
+void tacet__server_count(tacet__server *server, tacet__server_counts *out);
 
 #endif

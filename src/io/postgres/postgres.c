@@ -9,6 +9,7 @@
  * Cost: one round trip for begin (none for begin_rows), each step, and commit; all rows of a step are held in memory.
  */
 #include "io/db/backend.h"
+#include "io/db/postgres_wait.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -20,9 +21,11 @@
 
 enum {
     PARAMS_MOST = 16,
-    SCHEMA_MOST = 63, /* PostgreSQL's limit of a name */
-    QUEUE_MOST = 128, /* answers to as many fit every socket's buffer, so neither side waits for the other */
-    OID_BOOL = 16,    /* from the server's catalogue, which never changes them */
+    SCHEMA_MOST = 63,   /* PostgreSQL's limit of a name */
+    QUEUE_MOST = 128,   /* answers to as many fit every socket's buffer, so neither side waits for the other */
+    CONNECT_MS = 3000,  /* for a connection, whatever the URL says */
+    PATIENCE_MS = 5000, /* for an answer, beyond the time that a lock may take */
+    OID_BOOL = 16,      /* from the server's catalogue, which never changes them */
     OID_BYTEA = 17,
     OID_NAME = 19,
     OID_INT8 = 20,
@@ -42,6 +45,8 @@ typedef struct store {
     bool read_only;
     bool relaxed;
     bool in_transaction;
+    bool unsynced; /* the server said that the commit was not replicated as it should */
+    bool late;     /* it did not answer in time: the connection is given up */
     bool missing;  /* the schema was not there when looked for, and may be made */
     bool creating; /* the open transaction makes it */
     size_t queued; /* statements sent whose answers were not taken; > 0: in pipeline mode */
@@ -94,6 +99,15 @@ static tacet_status from_code(const char *code) {
     return TACET_STATE; /* wrong SQL: an error of the caller */
 }
 
+static uint64_t patience(const store *db) {
+    return tacet__pg_now() + db->busy_ms + PATIENCE_MS;
+}
+
+/* The last result of what was sent outside the pipeline; as PQexec, but not for ever. */
+static PGresult *take_result(store *db, int sent) {
+    return tacet__pg_take(db->connection, sent, patience(db), &db->late);
+}
+
 /* libpq's message without its line ends. */
 static void one_line(char *out, size_t size, const char *text) {
     (void)snprintf(out, size, "%s", text);
@@ -107,6 +121,9 @@ static void one_line(char *out, size_t size, const char *text) {
 static tacet_status fail(const store *db, const PGresult *result, const char *doing, tacet_error *err) {
     const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    if (db->late) {
+        return tacet__fail(err, TACET_IO, "store: %s: the server does not answer", doing);
+    }
     if (code == NULL || PQstatus(db->connection) != CONNECTION_OK) {
         char line[160];
         one_line(line, sizeof line, PQerrorMessage(db->connection));
@@ -122,7 +139,7 @@ static bool succeeded(const PGresult *result) {
 
 /* Outside the pipeline. */
 static tacet_status run_now(store *db, const char *sql, const char *doing, tacet_error *err) {
-    PGresult *result = PQexec(db->connection, sql);
+    PGresult *result = take_result(db, PQsendQuery(db->connection, sql));
     const tacet_status status = succeeded(result) ? TACET_OK : fail(db, result, doing, err);
     PQclear(result);
     return status;
@@ -133,12 +150,13 @@ static tacet_status run_now(store *db, const char *sql, const char *doing, tacet
 static tacet_status drain(store *db, PGresult **last, tacet_error *err) {
     tacet_status status = TACET_OK;
     size_t taken = 0;
+    const uint64_t until = patience(db);
     if (PQpipelineSync(db->connection) != 1) {
         status = fail(db, NULL, "send", err);
     }
     bool synced = false;
-    while (!synced && PQstatus(db->connection) == CONNECTION_OK) {
-        PGresult *result = PQgetResult(db->connection); /* NULL between two answers */
+    while (!synced && !db->late && PQstatus(db->connection) == CONNECTION_OK) {
+        PGresult *result = tacet__pg_next(db->connection, until, &db->late); /* NULL between two answers */
         const ExecStatusType kind = PQresultStatus(result);
         synced = result != NULL && kind == PGRES_PIPELINE_SYNC;
         if (result != NULL && !synced) {
@@ -200,46 +218,55 @@ static tacet_status enqueue(store *db, const statement *query, const char *sql, 
 }
 
 static tacet_status prepare_one(store *db, statement *query, tacet_error *err) {
-    PGresult *result = PQprepare(db->connection, query->name, query->sql, 0, NULL);
+    PGresult *result = take_result(db, PQsendPrepare(db->connection, query->name, query->sql, 0, NULL));
     query->prepared = succeeded(result);
     const tacet_status status = query->prepared ? TACET_OK : fail(db, result, "prepare", err);
     PQclear(result);
     return status;
 }
 
-/* The library never prints. */
-static void no_notice(void *user, const char *message) {
-    (void)user;
-    (void)message;
+/* The library never prints. A warning beside a commit matters: the wait for a synchronous standby was cancelled, so
+ * that the commit is on one machine alone and may be forgotten by a failover (SyncRepWaitForLSN in the server's
+ * syncrep.c). Its words are the server's language, so any warning counts; nothing else here gives one. */
+static void on_notice(void *user, const PGresult *result) {
+    store *db = user;
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    db->unsynced = db->unsynced || (severity != NULL && strcmp(severity, "WARNING") == 0);
 }
 
 static tacet_status connect_now(store *db, tacet_error *err) {
     /* The URL comes last: what it says about these wins. */
     const char *const keys[] = {"connect_timeout", "tcp_user_timeout", "fallback_application_name", "dbname", NULL};
-    const char *const values[] = {"10", "30000", "tacet", db->url, NULL};
-    char settings[480];
+    const char *const values[] = {"2", "5000", "tacet", db->url, NULL};
+    char settings[640];
     char line[160];
     PQfinish(db->connection);
     db->queued = 0;
     db->in_transaction = false;
-    db->connection = PQconnectdbParams(keys, values, 1);
+    db->late = db->unsynced = false;
+    db->connection = tacet__pg_connect(keys, values, CONNECT_MS);
     if (db->connection == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory connecting to the store");
     }
-    (void)PQsetNoticeProcessor(db->connection, no_notice, NULL);
+    (void)PQsetNoticeReceiver(db->connection, on_notice, db);
     if (PQstatus(db->connection) != CONNECTION_OK) {
-        one_line(line, sizeof line, PQerrorMessage(db->connection));
+        one_line(line, sizeof line,
+                 PQstatus(db->connection) == CONNECTION_BAD ? PQerrorMessage(db->connection)
+                                                            : "the server does not answer");
         const bool password =
             PQconnectionNeedsPassword(db->connection) == 1 || PQconnectionUsedPassword(db->connection);
         return tacet__fail(err, password ? TACET_DENIED : TACET_IO, "cannot connect to the store: %s", line);
     }
-    /* A server that waits for a client which is gone must not hold its lock for ever. */
+    (void)PQsetnonblocking(db->connection, 1);
+    /* A server that waits for a client which is gone must not hold its lock for long: a process that was stopped in the
+     * middle of a batch would keep a study from everybody. */
     (void)snprintf(settings, sizeof settings,
                    "SET client_min_messages=warning; SET lock_timeout=%llu; SET synchronous_commit=%s;"
-                   "SET idle_in_transaction_session_timeout='120s'; SET default_transaction_read_only=%s;"
+                   "SET idle_in_transaction_session_timeout='7s'; SET statement_timeout=%llu;"
+                   "SET default_transaction_read_only=%s;"
                    "SET search_path=\"%s\"",
                    (unsigned long long)(db->busy_ms == 0 ? 1 : db->busy_ms), db->relaxed ? "off" : "on",
-                   db->read_only ? "on" : "off", db->schema);
+                   (unsigned long long)(db->busy_ms + PATIENCE_MS), db->read_only ? "on" : "off", db->schema);
     tacet_status status = run_now(db, settings, "connect", err);
     for (statement *query = db->statements; status == TACET_OK && query != NULL; query = query->next) {
         (void)prepare_one(db, query, NULL); /* one that fails, fails when it is used */
@@ -249,7 +276,7 @@ static tacet_status connect_now(store *db, tacet_error *err) {
 
 /* Connects again when the server hung up. The first look may find its parting words only, the second the end. */
 static tacet_status revive(store *db, tacet_error *err) {
-    if (PQstatus(db->connection) == CONNECTION_OK && PQconsumeInput(db->connection) == 1 &&
+    if (!db->late && PQstatus(db->connection) == CONNECTION_OK && PQconsumeInput(db->connection) == 1 &&
         PQconsumeInput(db->connection) == 1 && PQstatus(db->connection) == CONNECTION_OK) {
         return TACET_OK;
     }
@@ -279,7 +306,7 @@ static void rollback(tacet__db *base) {
     }
     (void)empty_queue(db, NULL);
     db->in_transaction = false;
-    if (PQstatus(db->connection) == CONNECTION_OK && PQtransactionStatus(db->connection) != PQTRANS_IDLE) {
+    if (!db->late && PQstatus(db->connection) == CONNECTION_OK && PQtransactionStatus(db->connection) != PQTRANS_IDLE) {
         (void)run_now(db, "ROLLBACK", "rollback", NULL);
     }
 }
@@ -287,7 +314,7 @@ static void rollback(tacet__db *base) {
 static tacet_status find_schema(store *db, bool *there, tacet_error *err) {
     static const char SQL[] = "SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = $1";
     const char *const values[] = {db->schema};
-    PGresult *result = PQexecParams(db->connection, SQL, 1, NULL, values, NULL, NULL, 0);
+    PGresult *result = take_result(db, PQsendQueryParams(db->connection, SQL, 1, NULL, values, NULL, NULL, 0));
     tacet_status status = succeeded(result) ? TACET_OK : fail(db, result, "look for the schema", err);
     *there = status == TACET_OK && PQntuples(result) == 1;
     if (*there && PQgetvalue(result, 0, 0)[0] != 't') {
@@ -364,13 +391,14 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
     if (!db->in_transaction) {
         return tacet__fail(err, TACET_STATE, "store: commit: there is no transaction");
     }
+    db->unsynced = false;
     if (db->queued > 0) {
         status = enqueue(db, NULL, "COMMIT", err);
         if (status == TACET_OK) {
             status = drain(db, &result, err);
         }
     } else {
-        result = PQexec(db->connection, "COMMIT");
+        result = take_result(db, PQsendQuery(db->connection, "COMMIT"));
         status = succeeded(result) ? TACET_OK : fail(db, result, "commit", err);
     }
     /* A transaction in which something failed answers COMMIT with "ROLLBACK", and calls it a success. */
@@ -378,6 +406,10 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
         status = tacet__fail(err, TACET_STATE, "store: commit: a statement before had failed");
     }
     PQclear(result);
+    if (status == TACET_OK && db->unsynced && !db->relaxed) {
+        /* It is visible, and may yet be forgotten: nothing may rest on it. */
+        status = tacet__fail(err, TACET_IO, "store: commit: not replicated: the wait for the standby was cancelled");
+    }
     if (status != TACET_OK) {
         rollback(base);
     } else if (db->creating) {
@@ -389,6 +421,11 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
 
 static bool creating(const tacet__db *base) {
     return ((const store *)base)->creating;
+}
+
+/* A message in the server's own log of changes: as durable as any commit, and any role may write one. */
+static tacet_status touch(tacet__db *base, tacet_error *err) {
+    return exec(base, "SELECT pg_logical_emit_message(true, 'tacet', 'probe')", err);
 }
 
 static tacet_status relax(tacet__db *base, bool relaxed, tacet_error *err) {
@@ -516,8 +553,8 @@ static tacet_status ask(store *db, statement *query, tacet_error *err) {
     for (size_t i = 0; i < PARAMS_MOST; i++) {
         formats[i] = 1;
     }
-    query->result =
-        PQexecPrepared(db->connection, query->name, query->params, query->values, query->lengths, formats, 1);
+    query->result = take_result(
+        db, PQsendQueryPrepared(db->connection, query->name, query->params, query->values, query->lengths, formats, 1));
     return succeeded(query->result) ? TACET_OK : fail(db, query->result, "step", err);
 }
 
@@ -627,6 +664,7 @@ static const tacet__backend POSTGRES = {
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
+    .touch = touch,
     .relax = relax,
     .prepare = prepare,
     .free_query = free_query,

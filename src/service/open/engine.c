@@ -7,10 +7,14 @@
 #include "service/open/engine_internal.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { TOKEN_SLOTS = 256, STUDIES_MOST = 1024 };
+static const double OPEN_SECONDS = 1;  /* between two tries to open a store that is not there */
+static const double READY_SECONDS = 1; /* a probe is good for so long */
 static const double TOKEN_SECONDS = 5; /* a dropped token is good for so long at the most */
 
 typedef struct known_token {
@@ -24,9 +28,17 @@ struct tacet__engine {
     tacet__worker *workers;
     size_t worker_count;
     bool stop;
-    pthread_mutex_t reader_lock; /* of the next two */
+    pthread_mutex_t reader_lock; /* of the next two; held while the store is asked */
     tacet__studies *reader;
+    bool opened; /* it was, once: from then on nothing is made or migrated */
+    pthread_mutex_t token_lock;
     known_token tokens[TOKEN_SLOTS];
+    tacet__office *desk, *probe;
+    tacet__watchdog *watchdog;
+    tacet__studies *probed;     /* the probe's own */
+    pthread_mutex_t ready_lock; /* of the next two */
+    double ready_at;            /* when it was tried; 0: never */
+    bool ready;
 };
 
 tacet__job *tacet__job_create(tacet__job_kind kind) {
@@ -54,7 +66,80 @@ void tacet__job_free(tacet__job *job) {
     }
 }
 
+/* A store that failed is opened anew, and one that was never opened made or migrated; the caller has the reader's lock.
+ */
+static tacet_status reader(tacet__engine *e, tacet_error *err) {
+    tacet__studies_settings s = e->settings.store;
+    s.create = s.create && !e->opened;
+    const tacet_status status = e->reader != NULL ? TACET_OK : tacet__studies_open(&e->reader, &s, err);
+    e->opened = e->opened || status == TACET_OK;
+    return status;
+}
+
+static void drop_reader_on(tacet__engine *e, tacet_status status) {
+    if (status == TACET_IO || status == TACET_CORRUPT) {
+        tacet__studies_close(e->reader);
+        e->reader = NULL;
+    }
+}
+
+static void say(const tacet__engine *e, const char *what, const tacet_error *err) {
+    char line[sizeof err->message + 80];
+    if (e->settings.log != NULL) {
+        (void)snprintf(line, sizeof line, "%s%s%s", what, err != NULL ? ": " : "", err != NULL ? err->message : "");
+        e->settings.log(e->settings.log_user, line);
+    }
+}
+
+/* An errand of the desk's own: until the store can be opened. */
+typedef struct opening {
+    tacet__errand errand;
+    tacet__engine *engine;
+} opening;
+
+static void open_again(tacet__errand *errand, bool stopping) {
+    opening *o = (opening *)errand;
+    tacet__engine *e = o->engine;
+    tacet_error err = {0};
+    if (stopping) {
+        free(o);
+        return;
+    }
+    (void)pthread_mutex_lock(&e->reader_lock);
+    const tacet_status status = reader(e, &err);
+    (void)pthread_mutex_unlock(&e->reader_lock);
+    if (status == TACET_OK) {
+        say(e, "the store is there", NULL);
+        free(o);
+        return;
+    }
+    say(e, "waiting for the store", &err);
+    const double until = tacet__service_now() + OPEN_SECONDS;
+    bool stop = false;
+    while (!stop && tacet__service_now() < until) {
+        const struct timespec wait = {.tv_nsec = 50000000};
+        (void)nanosleep(&wait, NULL);
+        (void)pthread_mutex_lock(&e->lock);
+        stop = e->stop;
+        (void)pthread_mutex_unlock(&e->lock);
+    }
+    tacet__office_send(e->desk, errand);
+}
+
+static tacet_status wait_for_store(tacet__engine *e, tacet_error *err) {
+    opening *o = TACET__ZALLOC(opening, 1);
+    if (o == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the service");
+    }
+    *o = (opening){.errand = {.run = open_again}, .engine = e};
+    say(e, "the store cannot be reached yet; not ready", err);
+    tacet_error_clear(err);
+    tacet__office_send(e->desk, &o->errand);
+    return TACET_OK;
+}
+
 tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_settings *settings, tacet_error *err) {
+    tacet_error failure = {0};
     *out = NULL;
     tacet__engine *e = TACET__ZALLOC(tacet__engine, 1);
     if (e == NULL) {
@@ -63,10 +148,18 @@ tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_setting
     e->settings = *settings;
     (void)pthread_mutex_init(&e->lock, NULL);
     (void)pthread_mutex_init(&e->reader_lock, NULL);
-    const tacet_status status = tacet__studies_open(&e->reader, &settings->store, err);
+    (void)pthread_mutex_init(&e->token_lock, NULL);
+    (void)pthread_mutex_init(&e->ready_lock, NULL);
+    tacet_status status = tacet__office_open(&e->desk, &failure);
+    status = status != TACET_OK ? status : tacet__office_open(&e->probe, &failure);
+    status = status != TACET_OK ? status : tacet__watchdog_open(&e->watchdog, &failure);
+    status = status != TACET_OK ? status : reader(e, &failure);
+    if (settings->patient && e->watchdog != NULL && (status == TACET_IO || status == TACET_BUSY)) {
+        status = wait_for_store(e, &failure);
+    }
     if (status != TACET_OK) {
         tacet__engine_close(e);
-        return status;
+        return tacet__fail(err, status, "%s", failure.message);
     }
     *out = e;
     return TACET_OK;
@@ -79,9 +172,17 @@ void tacet__engine_stop(tacet__engine *e) {
         tacet__worker_stop(w);
     }
     (void)pthread_mutex_unlock(&e->lock);
+    if (e->desk != NULL && e->probe != NULL) {
+        tacet__office_stop(e->desk);
+        tacet__office_stop(e->probe);
+    }
 }
 
 void tacet__engine_drain(tacet__engine *e) {
+    if (e->desk != NULL && e->probe != NULL) {
+        tacet__office_join(e->desk); /* it may be starting a worker */
+        tacet__office_join(e->probe);
+    }
     for (tacet__worker *w = e->workers; w != NULL; w = *tacet__worker_next(w)) {
         tacet__worker_join(w);
     }
@@ -98,25 +199,17 @@ void tacet__engine_close(tacet__engine *e) {
         e->workers = *tacet__worker_next(w);
         tacet__worker_free(w);
     }
+    tacet__office_close(e->desk);
+    tacet__office_close(e->probe);
+    tacet__watchdog_close(e->watchdog);
     tacet__studies_close(e->reader);
+    tacet__studies_close(e->probed);
     (void)pthread_mutex_destroy(&e->lock);
     (void)pthread_mutex_destroy(&e->reader_lock);
+    (void)pthread_mutex_destroy(&e->token_lock);
+    (void)pthread_mutex_destroy(&e->ready_lock);
     sodium_memzero(e->tokens, sizeof e->tokens);
     free(e);
-}
-
-/* A store that failed is opened anew; the caller has the reader's lock. */
-static tacet_status reader(tacet__engine *e, tacet_error *err) {
-    tacet__studies_settings s = e->settings.store;
-    s.create = false;
-    return e->reader != NULL ? TACET_OK : tacet__studies_open(&e->reader, &s, err);
-}
-
-static void drop_reader_on(tacet__engine *e, tacet_status status) {
-    if (status == TACET_IO || status == TACET_CORRUPT) {
-        tacet__studies_close(e->reader);
-        e->reader = NULL;
-    }
 }
 
 static tacet_status exists(tacet__engine *e, const char *name, tacet_error *err) {
@@ -139,22 +232,26 @@ static tacet__worker *find(const tacet__engine *e, const char *name) {
     return w;
 }
 
-/* The worker of a study, started when it is the first to be asked. */
-static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char *name, tacet_error *err) {
+/* The worker of a study in use; NULL: it is not. */
+static tacet_status worker_in_use(tacet__engine *e, tacet__worker **out, const char *name, tacet_error *err) {
     (void)pthread_mutex_lock(&e->lock);
     *out = find(e, name);
-    bool stop = e->stop;
+    const bool stop = e->stop;
     (void)pthread_mutex_unlock(&e->lock);
     if (stop) {
         return tacet__fail(err, TACET_BUSY, "the server is stopping");
     }
-    if (*out != NULL) {
-        return TACET_OK;
+    return *out != NULL || tacet__definition_name_valid(name) ? TACET_OK
+                                                              : tacet__fail(err, TACET_NOT_FOUND, "no such study");
+}
+
+/* The worker of a study, started when it is the first to be asked. On the desk. */
+static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char *name, tacet_error *err) {
+    tacet_status status = worker_in_use(e, out, name, err);
+    if (status != TACET_OK || *out != NULL) {
+        return status;
     }
-    if (!tacet__definition_name_valid(name)) {
-        return tacet__fail(err, TACET_NOT_FOUND, "no such study");
-    }
-    tacet_status status = exists(e, name, err);
+    status = exists(e, name, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -176,15 +273,47 @@ static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char 
     return status;
 }
 
-void tacet__engine_submit(tacet__engine *e, const char *study, tacet__job *job) {
-    tacet__worker *w = NULL;
-    tacet_error err = {0};
-    const tacet_status status = worker_of(e, &w, study, &err);
+static void hand_over(tacet_status status, tacet__worker *w, tacet__job *job, const tacet_error *err) {
     if (status != TACET_OK) {
-        tacet__job_fail(job, status, status == TACET_NOT_FOUND ? "no such study" : err.message);
+        tacet__job_fail(job, status, status == TACET_NOT_FOUND ? "no such study" : err->message);
     } else {
         tacet__worker_submit(w, job);
     }
+}
+
+/* A job for a study that is not in use yet. */
+typedef struct first_job {
+    tacet__errand errand;
+    tacet__engine *engine;
+    tacet__job *job;
+    char study[TACET__STUDY_NAME_MOST + 1];
+} first_job;
+
+static void begin_study(tacet__errand *errand, bool stopping) {
+    first_job *f = (first_job *)errand;
+    tacet__worker *w = NULL;
+    tacet_error err = {0};
+    const tacet_status status =
+        stopping ? tacet__fail(&err, TACET_BUSY, "the server is stopping") : worker_of(f->engine, &w, f->study, &err);
+    hand_over(status, w, f->job, &err);
+    free(f);
+}
+
+void tacet__engine_submit(tacet__engine *e, const char *study, tacet__job *job) {
+    tacet__worker *w = NULL;
+    tacet_error err = {0};
+    tacet_status status = worker_in_use(e, &w, study, &err);
+    if (status == TACET_OK && w == NULL) {
+        first_job *f = TACET__ZALLOC(first_job, 1);
+        if (f != NULL) {
+            *f = (first_job){.errand = {.run = begin_study}, .engine = e, .job = job};
+            (void)snprintf(f->study, sizeof f->study, "%s", study);
+            tacet__office_send(e->desk, &f->errand);
+            return;
+        }
+        status = tacet__fail(&err, TACET_NO_MEMORY, "out of memory for a study");
+    }
+    hand_over(status, w, job, &err);
 }
 
 /* --- new studies -------------------------------------------------------------------------------------------------- */
@@ -288,29 +417,44 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
     return status;
 }
 
-/* --- tokens, lists, health ---------------------------------------------------------------------------------------- */
+/* --- tokens, lists, whether it is ready --------------------------------------------------------------------------- */
 
-tacet_status tacet__engine_token(tacet__engine *e, tacet__token *out, const char *text, tacet_error *err) {
+void tacet__engine_errand(tacet__engine *e, tacet__errand *errand, bool probe) {
+    tacet__office_send(probe ? e->probe : e->desk, errand);
+}
+
+tacet__watchdog *tacet__engine_watchdog(tacet__engine *e) {
+    return e->watchdog;
+}
+
+bool tacet__engine_token_known(tacet__engine *e, tacet__token *out, const char *text) {
     unsigned char hash[TACET__STUDIES_TOKEN_HASH];
     tacet__studies_token_hash(hash, text, strlen(text));
-    const double now = tacet__service_now();
-    (void)pthread_mutex_lock(&e->reader_lock);
-    known_token *slot = &e->tokens[hash[0] % TOKEN_SLOTS];
-    tacet_status status = TACET_OK;
-    if (slot->until <= now || sodium_memcmp(slot->token.hash, hash, sizeof hash) != 0) {
-        tacet__token found;
-        status = reader(e, err);
-        status = status != TACET_OK ? status : tacet__studies_check_token(e->reader, &found, text, err);
-        drop_reader_on(e, status);
-        if (status == TACET_OK) {
-            slot->token = found;
-            slot->until = now + TOKEN_SECONDS;
-        }
-    }
-    if (status == TACET_OK) {
+    (void)pthread_mutex_lock(&e->token_lock);
+    const known_token *slot = &e->tokens[hash[0] % TOKEN_SLOTS];
+    const bool known = slot->until > tacet__service_now() && sodium_memcmp(slot->token.hash, hash, sizeof hash) == 0;
+    if (known) {
         *out = slot->token;
     }
+    (void)pthread_mutex_unlock(&e->token_lock);
+    return known;
+}
+
+tacet_status tacet__engine_token(tacet__engine *e, tacet__token *out, const char *text, tacet_error *err) {
+    if (tacet__engine_token_known(e, out, text)) {
+        return TACET_OK;
+    }
+    (void)pthread_mutex_lock(&e->reader_lock);
+    tacet_status status = reader(e, err);
+    status = status != TACET_OK ? status : tacet__studies_check_token(e->reader, out, text, err);
+    drop_reader_on(e, status);
     (void)pthread_mutex_unlock(&e->reader_lock);
+    if (status == TACET_OK) {
+        (void)pthread_mutex_lock(&e->token_lock);
+        e->tokens[out->hash[0] % TOKEN_SLOTS] =
+            (known_token){.token = *out, .until = tacet__service_now() + TOKEN_SECONDS};
+        (void)pthread_mutex_unlock(&e->token_lock);
+    }
     return status;
 }
 
@@ -323,18 +467,35 @@ tacet_status tacet__engine_list(tacet__engine *e, tacet__study_fn *fn, void *use
     return status;
 }
 
-static tacet_status nothing(const tacet__token *token, void *user, tacet_error *err) {
-    (void)token;
-    (void)user;
-    (void)err;
-    return TACET_OK;
+bool tacet__engine_ready_known(tacet__engine *e, bool *ready) {
+    (void)pthread_mutex_lock(&e->ready_lock);
+    const bool known = e->ready_at > 0 && tacet__service_now() - e->ready_at < READY_SECONDS;
+    *ready = e->ready;
+    (void)pthread_mutex_unlock(&e->ready_lock);
+    return known;
 }
 
-tacet_status tacet__engine_health(tacet__engine *e, tacet_error *err) {
-    (void)pthread_mutex_lock(&e->reader_lock);
-    tacet_status status = reader(e, err);
-    status = status != TACET_OK ? status : tacet__studies_list_tokens(e->reader, nothing, NULL, err);
-    drop_reader_on(e, status);
-    (void)pthread_mutex_unlock(&e->reader_lock);
-    return status;
+bool tacet__engine_ready(tacet__engine *e) {
+    bool ready = false;
+    tacet_error err = {0};
+    if (tacet__engine_ready_known(e, &ready)) {
+        return ready;
+    }
+    tacet__studies_settings s = e->settings.store;
+    s.create = false;
+    tacet_status status = e->probed != NULL ? TACET_OK : tacet__studies_open(&e->probed, &s, &err);
+    status = status != TACET_OK ? status : tacet__studies_probe(e->probed, &err);
+    if (status != TACET_OK) {
+        tacet__studies_close(e->probed);
+        e->probed = NULL;
+    }
+    (void)pthread_mutex_lock(&e->ready_lock);
+    const bool changed = e->ready_at > 0 && e->ready != (status == TACET_OK);
+    e->ready = status == TACET_OK;
+    e->ready_at = tacet__service_now();
+    (void)pthread_mutex_unlock(&e->ready_lock);
+    if (status != TACET_OK || changed) {
+        say(e, status == TACET_OK ? "ready again" : "not ready", status == TACET_OK ? NULL : &err);
+    }
+    return status == TACET_OK;
 }

@@ -9,6 +9,7 @@
 #define TACET_SRC_SERVICE_OPEN_ENGINE_H
 
 #include "service/open/metrics.h"
+#include "service/open/office.h"
 #include "service/open/policies.h"
 #include "service/open/store.h"
 #include "service/open/ticket.h"
@@ -55,6 +56,7 @@ typedef struct tacet__job {
     json_t *body;
     void (*done)(struct tacet__job *job); /* called once, on any thread; the job is its own from then on */
     void *user;
+    _Atomic bool late; /* whoever asked was told to try again: it need not be done any more */
     /* The engine's. */
     struct tacet__job *next;
     uint64_t seq;
@@ -68,12 +70,15 @@ typedef struct tacet__engine_settings {
     tacet__metrics *metrics;
     void (*log)(void *user, const char *message); /* may be NULL; called from any thread; no values in it */
     void *log_user;
+    bool patient;            /* wait for a store that is not there yet */
     uint64_t (*clock)(void); /* seconds since 1970, by which tickets expire; NULL: the system's. For tests */
 } tacet__engine_settings;
 
 typedef struct tacet__engine tacet__engine;
 
-/* Opens the store once, to see that it can be. Errors of tacet__studies_open. The settings' texts are borrowed. */
+/* Opens the store once, to see that it can be. Errors of tacet__studies_open; where the store cannot be reached now
+ * (IO, BUSY) and `patient`, it is OK: the engine is not ready, and tries again every second. The settings' texts are
+ * borrowed. */
 tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_settings *settings, tacet_error *err);
 /* Answers what is in hand with BUSY, saves every policy that has events its newest snapshot does not have, ends the
  * workers. NULL is allowed. */
@@ -102,11 +107,21 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
 tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t *replayed, uint64_t *events,
                                 const char *name, tacet_error *err);
 
-/* The token behind a text, from memory for a few seconds; NOT_FOUND: none. Any thread. */
+/* The store is asked on two threads of the engine's: its desk (tokens, lists, studies that are not in use yet), and its
+ * probe. An errand runs there; the wire's own threads never ask the store. Any thread. */
+void tacet__engine_errand(tacet__engine *engine, tacet__errand *errand, bool probe);
+tacet__watchdog *tacet__engine_watchdog(tacet__engine *engine);
+
+/* The token behind a text, where it was looked up in the last few seconds. Any thread; never waits. */
+bool tacet__engine_token_known(tacet__engine *engine, tacet__token *out, const char *text);
+/* The same, from the store where it is not known. NOT_FOUND: none. May wait. */
 tacet_status tacet__engine_token(tacet__engine *engine, tacet__token *out, const char *text, tacet_error *err);
-/* Walks over the studies. Any thread. */
+/* Walks over the studies. May wait. */
 tacet_status tacet__engine_list(tacet__engine *engine, tacet__study_fn *fn, void *user, tacet_error *err);
-/* OK when the store can be read. */
-tacet_status tacet__engine_health(tacet__engine *engine, tacet_error *err);
+/* Whether something could be written to the store, as of a second ago at the most: true when that is known. Any thread;
+ * never waits. */
+bool tacet__engine_ready_known(tacet__engine *engine, bool *ready);
+/* Writes to the store, unless that was tried in the last second. May wait. */
+bool tacet__engine_ready(tacet__engine *engine);
 
 #endif

@@ -19,7 +19,6 @@ void tacet__worker_free(tacet__worker *worker); /* once joined */
 const char *tacet__worker_name(const tacet__worker *worker);
 tacet__worker **tacet__worker_next(tacet__worker *worker); /* link of the engine's list */
 
-double tacet__service_now(void); /* monotonic seconds */
 /* Ends a job with a failure. */
 void tacet__job_fail(tacet__job *job, tacet_status status, const char *message);
 

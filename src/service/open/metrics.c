@@ -30,7 +30,33 @@ static void number(FILE *out, const char *name, const char *kind, const char *he
                   (unsigned long long)atomic_load_explicit(value, memory_order_relaxed));
 }
 
-char *tacet__metrics_text(tacet__metrics *m, const char *const *names, unsigned routes) {
+static void wire_text(FILE *out, const tacet__server_counts *w, int64_t certificate_expires) {
+    (void)fprintf(out,
+                  "# HELP tacet_refused_total Requests that were refused before they reached the service, by status.\n"
+                  "# TYPE tacet_refused_total counter\n"
+                  "tacet_refused_total{status=\"400\"} %llu\ntacet_refused_total{status=\"413\"} %llu\n"
+                  "tacet_refused_total{status=\"429\"} %llu\ntacet_refused_total{status=\"503\"} %llu\n",
+                  (unsigned long long)w->malformed, (unsigned long long)w->too_large, (unsigned long long)w->too_many,
+                  (unsigned long long)w->overloaded);
+    (void)fprintf(out,
+                  "# HELP tacet_connections Connections now.\n# TYPE tacet_connections gauge\ntacet_connections %llu\n"
+                  "# HELP tacet_connections_closed_total Connections that were closed for others, at a deadline, or "
+                  "never let in.\n# TYPE tacet_connections_closed_total counter\n"
+                  "tacet_connections_closed_total{reason=\"full\"} %llu\n"
+                  "tacet_connections_closed_total{reason=\"deadline\"} %llu\n"
+                  "tacet_connections_closed_total{reason=\"turned away\"} %llu\n",
+                  (unsigned long long)w->connections, (unsigned long long)w->evicted, (unsigned long long)w->late,
+                  (unsigned long long)w->turned_away);
+    if (certificate_expires != 0) {
+        (void)fprintf(out,
+                      "# HELP tacet_certificate_expires_seconds When the server's certificate ends, since 1970.\n"
+                      "# TYPE tacet_certificate_expires_seconds gauge\ntacet_certificate_expires_seconds %lld\n",
+                      (long long)certificate_expires);
+    }
+}
+
+char *tacet__metrics_text(tacet__metrics *m, const char *const *names, unsigned routes,
+                          const tacet__server_counts *wire, int64_t certificate_expires) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -67,6 +93,7 @@ char *tacet__metrics_text(tacet__metrics *m, const char *const *names, unsigned 
     number(out, "tacet_snapshots_total", "counter", "Snapshots of policies written.", &m->snapshots);
     number(out, "tacet_waiting", "gauge", "Long polls that wait now.", &m->waiting);
     number(out, "tacet_studies", "gauge", "Studies in memory now.", &m->studies);
+    wire_text(out, wire, certificate_expires);
     const int broken = ferror(out);
     if (fclose(out) != 0 || broken) {
         free(text);

@@ -5,6 +5,8 @@
 #ifndef TACET_SRC_SERVICE_OPEN_METRICS_H
 #define TACET_SRC_SERVICE_OPEN_METRICS_H
 
+#include "io/http/server.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -24,7 +26,9 @@ typedef struct tacet__metrics {
 
 void tacet__metrics_answered(tacet__metrics *metrics, unsigned route, unsigned status, double seconds);
 void tacet__metrics_add(_Atomic uint64_t *what, uint64_t count);
-/* The text, from malloc; NULL when out of memory. names[route] for each of `routes` routes. */
-char *tacet__metrics_text(tacet__metrics *metrics, const char *const *names, unsigned routes);
+/* The text, from malloc; NULL when out of memory. names[route] for each of `routes` routes; what the wire refused by
+ * itself; when the certificate ends (seconds since 1970; 0: not known, and left out). */
+char *tacet__metrics_text(tacet__metrics *metrics, const char *const *names, unsigned routes,
+                          const tacet__server_counts *wire, int64_t certificate_expires);
 
 #endif

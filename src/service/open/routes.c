@@ -6,7 +6,7 @@
 
 #include "core/json_numbers.h"
 #include "core/memory.h"
-#include "service/open/engine_internal.h"
+#include "service/open/call.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -14,17 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_SECONDS = 1, WORDS = 5, WAIT_MOST = 60, KEY_MOST = 128, OWNER_BYTES = 8 };
-
-/* One request on its way. */
-typedef struct call {
-    tacet__service *service;
-    unsigned route;
-    double since;
-    tacet__exchange *exchange;
-    char study[TACET__STUDY_NAME_MOST + 1];
-    tacet__token token;
-} call;
+enum { WAIT_MOST = 60, KEY_MOST = 128, OWNER_BYTES = 8 };
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
 
@@ -37,46 +27,6 @@ static void fill(tacet__response *response, unsigned status, json_t *body) {
     }
     response->body_size = response->body != NULL ? strlen(response->body) : 0;
     json_decref(body);
-}
-
-static void refuse(tacet__response *response, unsigned status, const char *error, const char *reason) {
-    fill(response, status, json_pack("{ss ss}", "error", error, "reason", reason));
-    if (status == 503) {
-        response->retry_after = RETRY_SECONDS;
-    }
-}
-
-/* A failure as seen from outside. What went wrong in the store stays in the log: it is no business of a client. */
-static void refuse_failure(tacet__response *response, tacet_status status, const char *message) {
-    switch (status) {
-    case TACET_INVALID:
-    case TACET_PARSE:
-        refuse(response, 400, "invalid", message);
-        break;
-    case TACET_NOT_FOUND:
-        refuse(response, 404, "not_found", message);
-        break;
-    case TACET_CONFLICT:
-        refuse(response, 409, "conflict", message);
-        break;
-    case TACET_STATE:
-        refuse(response, 409, "state", message);
-        response->retry_after = RETRY_SECONDS; /* a batch may be over by then; the end of a study is not */
-        break;
-    case TACET_BUDGET:
-        refuse(response, 409, "budget", "the privacy budget of the study is spent");
-        break;
-    case TACET_CORRUPT:
-        refuse(response, 500, "damaged", "the study's stored history does not hold together; it is not served");
-        break;
-    default:
-        refuse(response, 503, "unavailable", "nothing was lost and nothing was stored twice; send the request again");
-        break;
-    }
-}
-
-static void answered(const call *c, unsigned status) {
-    tacet__metrics_answered(c->service->metrics, c->route, status, tacet__service_now() - c->since);
 }
 
 static json_t *action_json(const tacet__job *job) {
@@ -133,20 +83,17 @@ static void answer_job(tacet__response *response, tacet__job *job) {
 
 /* The worker's thread, once what was asked is durable. */
 static void done(tacet__job *job) {
-    call *c = job->user;
+    tacet__call *c = job->user;
     tacet__response response = {.file = -1};
     if (job->status == TACET_OK) {
         answer_job(&response, job);
     } else if (job->status == TACET_STATE && job->expired) {
-        refuse(&response, 410, "expired", job->err.message);
+        tacet__refuse(&response, 410, "expired", job->err.message);
     } else {
-        refuse_failure(&response, job->status, job->err.message);
+        tacet__refuse_failure(&response, job->status, job->err.message);
     }
-    answered(c, response.status);
-    tacet__exchange *exchange = c->exchange;
+    tacet__call_answer(c, &response);
     tacet__job_free(job);
-    free(c);
-    exchange->answer(exchange, &response);
 }
 
 /* A key is of the token it came with. Were it of the study, another client could try a key with guesses of the decision
@@ -160,36 +107,24 @@ static void own_key(tacet__job *job, const tacet__token *token) {
 }
 
 /* Hands the job to the study; the client waits without a thread. */
-static void submit(const call *c, const tacet__request *request, tacet__response *response, tacet__job *job) {
-    call *kept = malloc(sizeof *kept);
-    if (job == NULL || kept == NULL) {
-        free(kept);
-        tacet__job_free(job);
-        refuse_failure(response, TACET_NO_MEMORY, "");
-        return;
-    }
-    if (job->key[0] != '\0') {
+static void submit(tacet__call *c, tacet__response *response, tacet__job *job) {
+    if (job != NULL && job->key[0] != '\0') {
         own_key(job, &c->token);
     }
-    *kept = *c;
-    kept->exchange = request->exchange;
-    job->user = kept;
-    job->done = done;
-    request->exchange->suspend(request->exchange);
-    tacet__engine_submit(c->service->engine, c->study, job);
+    tacet__call_submit(c, response, job, done);
 }
 
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
 /* NULL: the body is not an object, or has a field that is not in the list; then the answer is made. */
-static json_t *body_of(const tacet__request *request, tacet__response *response, const char *const *names) {
+static json_t *body_of(const tacet__call *c, tacet__response *response, const char *const *names) {
     json_error_t where;
-    json_t *body = json_loadb(request->body, request->body_size, JSON_REJECT_DUPLICATES, &where);
+    json_t *body = json_loadb(c->request.body, c->request.body_size, JSON_REJECT_DUPLICATES, &where);
     const char *key = NULL;
     json_t *value = NULL;
     char reason[160];
     if (!json_is_object(body)) {
-        refuse(response, 400, "invalid", "the body must be a JSON object");
+        tacet__refuse(response, 400, "invalid", "the body must be a JSON object");
         json_decref(body);
         return NULL;
     }
@@ -200,7 +135,7 @@ static json_t *body_of(const tacet__request *request, tacet__response *response,
         }
         if (names[i] == NULL) {
             (void)snprintf(reason, sizeof reason, "field '%.40s' is not known here", key);
-            refuse(response, 400, "invalid", reason);
+            tacet__refuse(response, 400, "invalid", reason);
             json_decref(body);
             return NULL;
         }
@@ -285,10 +220,9 @@ static const char *read_ticket(tacet__job *job, const char *text) {
 
 /* --- routes ------------------------------------------------------------------------------------------------------- */
 
-static void suggest(call *c, const tacet__request *request, tacet__response *response, const char *last) {
+static void suggest(tacet__call *c, tacet__response *response) {
     static const char *const NAMES[] = {"key", "decision_set", "context", NULL};
-    (void)last;
-    json_t *body = body_of(request, response, NAMES);
+    json_t *body = body_of(c, response, NAMES);
     if (body == NULL) {
         return;
     }
@@ -309,16 +243,15 @@ static void suggest(call *c, const tacet__request *request, tacet__response *res
     json_decref(body);
     if (broken != NULL) {
         tacet__job_free(job);
-        refuse(response, 400, "invalid", broken);
+        tacet__refuse(response, 400, "invalid", broken);
     } else {
-        submit(c, request, response, job);
+        submit(c, response, job);
     }
 }
 
-static void observe(call *c, const tacet__request *request, tacet__response *response, const char *last) {
+static void observe(tacet__call *c, tacet__response *response) {
     static const char *const NAMES[] = {"ticket", "value", NULL};
-    (void)last;
-    json_t *body = body_of(request, response, NAMES);
+    json_t *body = body_of(c, response, NAMES);
     if (body == NULL) {
         return;
     }
@@ -335,55 +268,51 @@ static void observe(call *c, const tacet__request *request, tacet__response *res
     json_decref(body);
     if (broken != NULL) {
         tacet__job_free(job);
-        refuse(response, 400, "invalid", broken);
+        tacet__refuse(response, 400, "invalid", broken);
     } else {
-        submit(c, request, response, job);
+        submit(c, response, job);
     }
 }
 
-static void look(call *c, const tacet__request *request, tacet__response *response, const char *last) {
-    const char *wait = request->argument != NULL ? request->argument(request->peer, "wait") : NULL;
+static void look(tacet__call *c, tacet__response *response) {
+    const char *wait = c->request.argument != NULL ? c->request.argument(c->request.peer, "wait") : NULL;
     char *end = NULL;
     const double seconds = wait != NULL ? strtod(wait, &end) : 0;
     if (wait != NULL && (end == wait || *end != '\0' || !(seconds >= 0 && seconds <= WAIT_MOST))) {
-        refuse(response, 400, "invalid", "'wait' must be a number of seconds, 0 to 60");
+        tacet__refuse(response, 400, "invalid", "'wait' must be a number of seconds, 0 to 60");
         return;
     }
     tacet__job *job = tacet__job_create(TACET__JOB_LOOK);
     if (job != NULL) {
-        (void)read_ticket(job, last);
+        (void)read_ticket(job, c->last);
         job->wait = seconds;
     }
-    submit(c, request, response, job);
+    submit(c, response, job);
 }
 
-static void status(call *c, const tacet__request *request, tacet__response *response, const char *last) {
-    (void)last;
-    submit(c, request, response, tacet__job_create(TACET__JOB_STATUS));
+static void status(tacet__call *c, tacet__response *response) {
+    submit(c, response, tacet__job_create(TACET__JOB_STATUS));
 }
 
-static void ledger(call *c, const tacet__request *request, tacet__response *response, const char *last) {
-    (void)last;
-    submit(c, request, response, tacet__job_create(TACET__JOB_LEDGER));
+static void ledger(tacet__call *c, tacet__response *response) {
+    submit(c, response, tacet__job_create(TACET__JOB_LEDGER));
 }
 
-static void archive(call *c, const tacet__request *request, tacet__response *response, const char *last) {
-    (void)last;
-    submit(c, request, response, tacet__job_create(TACET__JOB_ARCHIVE));
+static void archive(tacet__call *c, tacet__response *response) {
+    submit(c, response, tacet__job_create(TACET__JOB_ARCHIVE));
 }
 
-static void release(call *c, const tacet__request *request, tacet__response *response, const char *last) {
-    (void)last;
-    submit(c, request, response, tacet__job_create(TACET__JOB_RELEASE));
+static void release(tacet__call *c, tacet__response *response) {
+    submit(c, response, tacet__job_create(TACET__JOB_RELEASE));
 }
 
-static void get_release(call *c, const tacet__request *request, tacet__response *response, const char *last) {
+static void get_release(tacet__call *c, tacet__response *response) {
     tacet__job *job = tacet__job_create(TACET__JOB_GET_RELEASE);
-    const bool number = strspn(last, "0123456789") == strlen(last) && strlen(last) <= 9;
+    const bool number = strspn(c->last, "0123456789") == strlen(c->last) && strlen(c->last) <= 9;
     if (job != NULL) {
-        job->number = number ? strtoull(last, NULL, 10) : 0;
+        job->number = number ? strtoull(c->last, NULL, 10) : 0;
     }
-    submit(c, request, response, job);
+    submit(c, response, job);
 }
 
 typedef struct listing {
@@ -406,32 +335,48 @@ static tacet_status list_one(const tacet__study *study, void *user, tacet_error 
     return TACET_OK;
 }
 
-static void list(call *c, const tacet__request *request, tacet__response *response, const char *last) {
+/* On the desk. */
+static void list(tacet__call *c, tacet__response *response) {
     tacet_error err = {0};
     listing l = {json_array(), c->token.study};
-    (void)request;
-    (void)last;
     const tacet_status found = tacet__engine_list(c->service->engine, list_one, &l, &err);
     if (found != TACET_OK) {
         json_decref(l.array);
-        refuse_failure(response, TACET_IO, "");
+        tacet__refuse_failure(response, TACET_IO, "");
     } else {
         fill(response, 200, json_pack("{so}", "studies", l.array));
     }
 }
 
-static void health(call *c, const tacet__request *request, tacet__response *response, const char *last) {
-    tacet_error err = {0};
-    (void)request;
-    (void)last;
-    if (tacet__engine_health(c->service->engine, &err) == TACET_OK) {
-        fill(response, 200, json_pack("{ss}", "status", "ok"));
+/* The wire answers it by itself; here it is for the table. */
+static void live(tacet__call *c, tacet__response *response) {
+    (void)c;
+    fill(response, 200, json_pack("{ss}", "status", "live"));
+}
+
+static void say_ready(tacet__response *response, bool ready) {
+    if (ready) {
+        fill(response, 200, json_pack("{ss}", "status", "ready"));
     } else {
-        refuse(response, 503, "unavailable", "the store cannot be read");
+        tacet__refuse(response, 503, "unavailable", "the store cannot be written now");
     }
 }
 
-static void metrics(call *c, const tacet__request *request, tacet__response *response, const char *last);
+/* On the probe's thread. */
+static void try_store(tacet__call *c, tacet__response *response) {
+    say_ready(response, tacet__engine_ready(c->service->engine));
+}
+
+static void ready(tacet__call *c, tacet__response *response) {
+    bool known = false;
+    if (tacet__engine_ready_known(c->service->engine, &known)) {
+        say_ready(response, known);
+    } else {
+        (void)tacet__call_to_probe(c, try_store, response);
+    }
+}
+
+static void metrics(tacet__call *c, tacet__response *response);
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
 
@@ -447,21 +392,23 @@ typedef struct route {
     const char *method;
     const char *path; /* {study} is a study's name, any other {word} one more word */
     unsigned roles;   /* who may ask; NOBODY: no token is needed */
-    void (*handle)(call *c, const tacet__request *request, tacet__response *response, const char *last);
+    tacet__call_fn handle;
+    bool asks_store; /* it runs on the desk, where the store may be asked */
 } route;
 
 static const route ROUTES[] = {
-    {"health", "GET", "/v1/health", NOBODY, health},
-    {"metrics", "GET", "/v1/metrics", ANALYST | OWNER, metrics},
-    {"list", "GET", "/v1/studies", DEVICE | ANALYST | OWNER, list},
-    {"status", "GET", "/v1/studies/{study}", DEVICE | ANALYST | OWNER, status},
-    {"suggest", "POST", "/v1/studies/{study}/suggestions", DEVICE | OWNER, suggest},
-    {"look", "GET", "/v1/studies/{study}/suggestions/{ticket}", DEVICE | OWNER, look},
-    {"observe", "POST", "/v1/studies/{study}/observations", DEVICE | OWNER, observe},
-    {"release", "POST", "/v1/studies/{study}/releases", ANALYST | OWNER, release},
-    {"get_release", "GET", "/v1/studies/{study}/releases/{number}", ANALYST | OWNER, get_release},
-    {"ledger", "GET", "/v1/studies/{study}/ledger", ANALYST | OWNER, ledger},
-    {"archive", "POST", "/v1/studies/{study}/archive", OWNER, archive},
+    {"live", "GET", "/v1/live", NOBODY, live, false},
+    {"ready", "GET", "/v1/ready", NOBODY, ready, false},
+    {"metrics", "GET", "/v1/metrics", ANALYST | OWNER, metrics, false},
+    {"list", "GET", "/v1/studies", DEVICE | ANALYST | OWNER, list, true},
+    {"status", "GET", "/v1/studies/{study}", DEVICE | ANALYST | OWNER, status, false},
+    {"suggest", "POST", "/v1/studies/{study}/suggestions", DEVICE | OWNER, suggest, false},
+    {"look", "GET", "/v1/studies/{study}/suggestions/{ticket}", DEVICE | OWNER, look, false},
+    {"observe", "POST", "/v1/studies/{study}/observations", DEVICE | OWNER, observe, false},
+    {"release", "POST", "/v1/studies/{study}/releases", ANALYST | OWNER, release, false},
+    {"get_release", "GET", "/v1/studies/{study}/releases/{number}", ANALYST | OWNER, get_release, false},
+    {"ledger", "GET", "/v1/studies/{study}/ledger", ANALYST | OWNER, ledger, false},
+    {"archive", "POST", "/v1/studies/{study}/archive", OWNER, archive, false},
 };
 enum { ROUTE_COUNT = sizeof ROUTES / sizeof ROUTES[0], OTHER = ROUTE_COUNT };
 
@@ -474,12 +421,10 @@ const char *tacet__service_route(size_t i) {
     return text[i];
 }
 
-static void metrics(call *c, const tacet__request *request, tacet__response *response, const char *last) {
+static void metrics(tacet__call *c, tacet__response *response) {
     const char *names[ROUTE_COUNT + 1];
-    (void)request;
-    (void)last;
     if (c->token.study[0] != '\0') {
-        refuse(response, 403, "forbidden", "metrics are of all studies: a token for all of them is needed");
+        tacet__refuse(response, 403, "forbidden", "metrics are of all studies: a token for all of them is needed");
         return;
     }
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
@@ -488,7 +433,13 @@ static void metrics(call *c, const tacet__request *request, tacet__response *res
     names[OTHER] = "other";
     response->status = 200;
     response->content_type = "text/plain; version=0.0.4";
-    response->body = tacet__metrics_text(c->service->metrics, names, ROUTE_COUNT + 1);
+    tacet__server_counts counts = {0};
+    tacet__server *wire = atomic_load(&c->service->wire);
+    if (wire != NULL) {
+        tacet__server_count(wire, &counts);
+    }
+    response->body = tacet__metrics_text(c->service->metrics, names, ROUTE_COUNT + 1, &counts,
+                                         atomic_load(&c->service->certificate_expires));
     response->body_size = response->body != NULL ? strlen(response->body) : 0;
 }
 
@@ -526,56 +477,75 @@ static bool matches(const char *pattern, const char *path, char study[TACET__STU
 }
 
 /* True when the token may ask; otherwise the answer is made. */
-static bool allowed(call *c, const route *r, const tacet__request *request, tacet__response *response) {
-    tacet_error err = {0};
+static bool allowed(const tacet__call *c, const route *r, tacet__response *response) {
     if (r->roles == NOBODY) {
         return true;
     }
-    const tacet_status known = request->bearer == NULL
-                                   ? TACET_NOT_FOUND
-                                   : tacet__engine_token(c->service->engine, &c->token, request->bearer, &err);
-    if (known != TACET_OK && known != TACET_NOT_FOUND) {
-        refuse_failure(response, TACET_IO, "");
+    if (c->token_status != TACET_OK && c->token_status != TACET_NOT_FOUND) {
+        tacet__refuse_failure(response, TACET_IO, "");
         return false;
     }
-    if (known == TACET_NOT_FOUND) {
-        refuse(response, 401, "unauthorized", "a valid token is needed: Authorization: Bearer TOKEN");
+    if (c->token_status == TACET_NOT_FOUND) {
+        tacet__refuse(response, 401, "unauthorized", "a valid token is needed: Authorization: Bearer TOKEN");
         return false;
     }
     if ((r->roles & 1U << c->token.role) == 0) {
-        refuse(response, 403, "forbidden", "the token's role may not do this");
+        tacet__refuse(response, 403, "forbidden", "the token's role may not do this");
         return false;
     }
     if (c->token.study[0] != '\0' && c->study[0] != '\0' && strcmp(c->token.study, c->study) != 0) {
         /* Whether the other study exists is not said. */
-        refuse(response, 403, "forbidden", "the token is of another study");
+        tacet__refuse(response, 403, "forbidden", "the token is of another study");
         return false;
     }
     return true;
 }
 
-void tacet__service_handle(void *user, const tacet__request *request, tacet__response *response) {
-    call c = {.service = user, .route = OTHER, .since = tacet__service_now()};
-    const char *last = NULL;
-    bool path_exists = false;
-    const route *found = NULL;
-    for (size_t i = 0; i < ROUTE_COUNT && found == NULL; i++) {
-        if (matches(ROUTES[i].path, request->path, c.study, &last)) {
-            path_exists = true;
-            if (strcmp(ROUTES[i].method, request->method) == 0) {
-                found = &ROUTES[i];
-                c.route = (unsigned)i;
+/* The token is known, or known not to be one. */
+static void serve(tacet__call *c, tacet__response *response) {
+    if (allowed(c, &ROUTES[c->route], response)) {
+        ROUTES[c->route].handle(c, response);
+    }
+}
+
+static const route *find_route(tacet__call *c, bool *path_exists) {
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        if (matches(ROUTES[i].path, c->request.path, c->study, &c->last)) {
+            *path_exists = true;
+            if (strcmp(ROUTES[i].method, c->request.method) == 0) {
+                c->route = (unsigned)i;
+                return &ROUTES[i];
             }
         }
     }
+    return NULL;
+}
+
+void tacet__service_handle(void *user, const tacet__request *request, tacet__response *response) {
+    bool path_exists = false;
+    tacet__call *c = tacet__call_create(user, request);
     response->file = -1;
+    if (c == NULL) {
+        tacet__refuse_failure(response, TACET_NO_MEMORY, "");
+        return;
+    }
+    c->route = OTHER;
+    const route *found = find_route(c, &path_exists);
     if (found == NULL) {
-        refuse(response, path_exists ? 405 : 404, path_exists ? "method" : "not_found",
-               path_exists ? "this path has no such method" : "no such path");
-    } else if (allowed(&c, found, request, response)) {
-        found->handle(&c, request, response, last);
+        tacet__refuse(response, path_exists ? 405 : 404, NULL,
+                      path_exists ? "this path has no such method" : "no such path");
+    } else if (found->roles == NOBODY || request->bearer == NULL) {
+        serve(c, response);
+    } else {
+        const bool known = tacet__engine_token_known(c->service->engine, &c->token, request->bearer);
+        c->token_status = known ? TACET_OK : TACET_NOT_FOUND;
+        if (known && !found->asks_store) {
+            serve(c, response);
+        } else {
+            (void)tacet__call_to_desk(c, serve, response);
+        }
     }
     if (response->status != 0) {
-        answered(&c, response->status);
+        tacet__call_end(c, response);
     }
 }

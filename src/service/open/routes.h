@@ -8,6 +8,8 @@
 typedef struct tacet__service {
     tacet__engine *engine;
     tacet__metrics *metrics;
+    _Atomic(tacet__server *) wire;       /* whose counts are shown among the metrics; NULL: none */
+    _Atomic int64_t certificate_expires; /* seconds since 1970; 0: not known */
 } tacet__service;
 
 /* A tacet__handler; user is a tacet__service. */

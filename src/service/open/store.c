@@ -130,6 +130,16 @@ tacet_status tacet__studies_init(const tacet__studies_settings *settings, tacet_
     return status;
 }
 
+static tacet_status probe_half(tacet__half *half, tacet_error *err) {
+    const tacet_status status = tacet__half_relax(half, false, err);
+    return status == TACET_OK ? tacet__db_probe(half->db, err) : status;
+}
+
+tacet_status tacet__studies_probe(tacet__studies *studies, tacet_error *err) {
+    const tacet_status status = probe_half(&studies->open, err);
+    return status == TACET_OK && studies->trusted.db != NULL ? probe_half(&studies->trusted, err) : status;
+}
+
 void tacet__study_init(tacet__study *study) {
     memset(study, 0, sizeof *study);
     tacet_blob_init(&study->definition);

@@ -140,6 +140,9 @@ void tacet__studies_close(tacet__studies *studies); /* rolls back; NULL is allow
  * open with create, then close. Repeating it is harmless. */
 tacet_status tacet__studies_init(const tacet__studies_settings *settings, tacet_error *err);
 
+/* Writes to both stores, durably, and changes nothing: OK says that a study could be written now. */
+tacet_status tacet__studies_probe(tacet__studies *studies, tacet_error *err);
+
 void tacet__study_init(tacet__study *study);
 void tacet__study_clear(tacet__study *study); /* wipes; NULL is allowed */
 

@@ -20,11 +20,13 @@ enum {
     PROJECT_BATCHES = 32 /* the open store may lag by that many batches while there is work */
 };
 static const size_t BYTES_MOST = (size_t)64 << 20; /* of the jobs of a study, waiting or in hand: one may be 2 MiB */
+static const double DAMAGED_SECONDS = 5;           /* between two looks at a history that did not hold together */
 static const double POLL_SECONDS = 0.25; /* how often the log is read for others' observations while someone waits */
 
 struct tacet__worker {
     tacet__replica r; /* the thread's own, as are … */
-    bool damaged;     /* CORRUPT was seen: nothing is served until a person looked */
+    bool damaged;     /* CORRUPT was seen: nothing is served until the store was read once more, some seconds later */
+    double damaged_until;
     unsigned unprojected;
     size_t in_hand; /* bytes of the jobs that were taken last */
 
@@ -40,12 +42,6 @@ struct tacet__worker {
     bool stop;
 };
 
-double tacet__service_now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void tacet__job_fail(tacet__job *job, tacet_status status, const char *message) {
     tacet_error_clear(&job->err);
     job->status = tacet__fail(&job->err, status, "%s", message);
@@ -57,6 +53,22 @@ static void log_failure(const tacet__worker *w, const char *what, const tacet_er
     if (w->r.settings->log != NULL) {
         (void)snprintf(line, sizeof line, "study %s: %s: %s", w->r.name, what, err->message);
         w->r.settings->log(w->r.settings->log_user, line);
+    }
+}
+
+/* A history that does not hold together does not heal; what was taken for one (memory that was short, a disk that read
+ * badly once) may. So it is read once more now and then. */
+static void note_damage(tacet__worker *w, tacet_status status) {
+    if (status == TACET_CORRUPT && !w->damaged) {
+        w->damaged = true;
+        w->damaged_until = tacet__service_now() + DAMAGED_SECONDS;
+    }
+}
+
+static void look_again(tacet__worker *w) {
+    if (w->damaged && tacet__service_now() >= w->damaged_until) {
+        w->damaged = false;
+        tacet__replica_unload(&w->r);
     }
 }
 
@@ -140,7 +152,7 @@ static void project(tacet__worker *w, bool idle) {
     if (w->r.def.trust == TACET_TRUST_CENTRAL && tacet__studies_project(w->r.store, &w->r.study, &err) != TACET_OK) {
         tacet__metrics_add(&w->r.settings->metrics->failures, 1);
         log_failure(w, "the open store lags", &err);
-        w->damaged = w->damaged || err.status == TACET_CORRUPT;
+        note_damage(w, err.status);
     }
 }
 
@@ -183,6 +195,25 @@ static unsigned pass_of(const tacet__job *job) {
     return job->kind == TACET__JOB_OBSERVE ? 1 : job->kind == TACET__JOB_LOOK || job->kind == TACET__JOB_STATUS ? 2 : 0;
 }
 
+/* Whose client was told to try again: not done, so that what nobody waits for does not pile up behind a store that was
+ * away. */
+static tacet__job *leave_out_late(tacet__job *jobs) {
+    tacet__job *kept = NULL;
+    tacet__job **end = &kept;
+    while (jobs != NULL) {
+        tacet__job *next = jobs->next;
+        if (atomic_load(&jobs->late)) {
+            tacet__job_fail(jobs, TACET_BUSY, "the client was told to try again");
+        } else {
+            *end = jobs;
+            end = &jobs->next;
+        }
+        jobs = next;
+    }
+    *end = NULL;
+    return kept;
+}
+
 /* Tickets expire when the next suggestion is asked for: not before anyone could want that, and in a transaction of
  * their own, so that a release that rests on it rests on what was committed. */
 static bool any_suggests(const tacet__job *jobs) {
@@ -195,6 +226,7 @@ static bool any_suggests(const tacet__job *jobs) {
 static void run(tacet__worker *w, tacet__job *jobs) {
     tacet__batch b = {0};
     tacet_error failure = {0};
+    look_again(w);
     tacet_status status = w->damaged ? TACET_CORRUPT : TACET_OK;
     if (status == TACET_OK && any_suggests(jobs)) {
         const uint64_t applied = w->r.applied;
@@ -208,7 +240,7 @@ static void run(tacet__worker *w, tacet__job *jobs) {
             tacet__metrics_add(&w->r.settings->metrics->failures, 1);
             log_failure(w, "cannot begin", &b.err);
         }
-        w->damaged = w->damaged || status == TACET_CORRUPT;
+        note_damage(w, status);
         fail_all(w, jobs, &b.err);
         return;
     }
@@ -291,7 +323,7 @@ static void poll_log(tacet__worker *w) {
         if (status == TACET_OK) {
             tacet__studies_rollback(w->r.store);
         }
-        w->damaged = status == TACET_CORRUPT;
+        note_damage(w, status);
     }
     answer_waiting(w, w->damaged);
 }
@@ -358,7 +390,10 @@ static void *work(void *user) {
         if (stop) {
             fail_all(w, jobs, &stopping);
         } else if (jobs != NULL) {
-            run(w, jobs);
+            jobs = leave_out_late(jobs);
+            if (jobs != NULL) {
+                run(w, jobs);
+            }
             project(w, idle);
         } else {
             poll_log(w);

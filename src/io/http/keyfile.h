@@ -1,0 +1,15 @@
+/* keyfile.h - a server's certificate and key from their files. Ring: io; knows no data. */
+#ifndef TACET_SRC_IO_HTTP_KEYFILE_H
+#define TACET_SRC_IO_HTTP_KEYFILE_H
+
+#include "io/http/log.h"
+#include "io/http/pki.h"
+
+enum { TACET__CERTIFICATE_DAYS = 30 }; /* one that ends sooner is warned of */
+
+/* FOLDER/server.pem and FOLDER/server.key. NOT_FOUND, IO. DENIED: they may not be read, or everybody may read the key.
+ * *expires (may be NULL): seconds since 1970. Says in the log when the certificate has ended or will soon. */
+tacet_status tacet__keyfile_read(tacet__pem *out, int64_t *expires, const char *folder, tacet__log *log,
+                                 tacet_error *err);
+
+#endif

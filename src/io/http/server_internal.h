@@ -1,0 +1,80 @@
+/* server_internal.h - between server.c (requests) and porter.c (connections). Ring: io, internal. */
+#ifndef TACET_SRC_IO_HTTP_SERVER_INTERNAL_H
+#define TACET_SRC_IO_HTTP_SERVER_INTERNAL_H
+
+#include "io/http/buckets.h"
+#include "io/http/peers.h"
+#include "io/http/server.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What is collected for one request between MHD's calls. */
+typedef struct tacet__upload tacet__upload;
+struct tacet__upload {
+    tacet__exchange exchange; /* first: the pointer handed out is that of the upload */
+    tacet__server *server;
+    struct MHD_Connection *connection;
+    tacet__peer *peer;
+    tacet__response late; /* what was answered while suspended */
+    bool suspended, answered;
+    char *body;
+    size_t size, capacity;
+    size_t dropped;
+    unsigned refused;    /* the status it will be answered with; 0: not refused */
+    const char *why;     /* of a 400 */
+    uint64_t token;      /* key of the bearer token or certificate; 0: none */
+    bool slowed;         /* over the rate of its address: it waited, and is answered now */
+    double due;          /* when that is */
+    tacet__upload *next; /* of those that wait */
+};
+
+/* One polling thread. After a certificate was renewed there are old ones until their connections are gone. */
+enum { TACET__LOOPS_MOST = 64, TACET__GENERATIONS_MOST = 8 };
+typedef struct tacet__loops {
+    struct MHD_Daemon *daemons[TACET__LOOPS_MOST];
+    unsigned count;
+} tacet__loops;
+
+struct tacet__server {
+    tacet__server_settings settings;
+    bool client_certificates;
+    unsigned port;
+    int listening; /* -1: no more */
+    int wake;      /* eventfd */
+    pthread_t porter;
+    bool portered;
+    atomic_bool quiet, end;
+    tacet__peers *peers;
+    atomic_size_t held; /* bytes of bodies, over all connections */
+
+    pthread_mutex_t lock; /* of all that follow */
+    tacet__loops generations[TACET__GENERATIONS_MOST];
+    unsigned generation_count, turn;
+    tacet__buckets addresses, tokens, arrivals;
+    tacet__upload *slowed; /* oldest first */
+    tacet__upload *slowed_last;
+    size_t slowed_count;
+    size_t late; /* answered after they were suspended, and not sent yet */
+    pthread_cond_t sent;
+    tacet__server_counts counts;
+};
+
+double tacet__http_now(void);
+
+/* server.c: the callbacks of MHD. */
+enum MHD_Result tacet__http_answer(void *user, struct MHD_Connection *connection, const char *url, const char *method,
+                                   const char *version, const char *data, size_t *size, void **context);
+void tacet__http_completed(void *user, struct MHD_Connection *connection, void **context,
+                           enum MHD_RequestTerminationCode code);
+size_t tacet__http_unescape(void *user, struct MHD_Connection *connection, char *text);
+/* Requests that waited for their time, or all of them, go on. */
+void tacet__http_release(tacet__server *server, double now, bool all);
+
+/* porter.c */
+tacet_status tacet__porter_listen(tacet__server *server, tacet_error *err);
+tacet_status tacet__porter_start(tacet__server *server, tacet_error *err);
+tacet_status tacet__loops_start(tacet__server *server, const char *certificate, const char *key, tacet_error *err);
+
+#endif

@@ -1,0 +1,390 @@
+/* test_limits.c - what strangers can take from an HTTPS server: places, seconds, requests; and what is refused as
+ * ambiguous. */
+#include "io/http/client.h"
+#include "io/http/pki.h"
+#include "io/http/server.h"
+#include "support/test.h"
+
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct fixture {
+    tacet__pem authority, server_pem, renewed;
+    tacet__server *server;
+    char folder[256];
+    char url[64];
+    atomic_int handled;
+} fixture;
+
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Knows one token. */
+static void handler(void *user, const tacet__request *request, tacet__response *response) {
+    fixture *f = user;
+    atomic_fetch_add(&f->handled, 1);
+    const bool known = request->bearer != NULL && strncmp(request->bearer, "good", 4) == 0;
+    response->status = known ? 200 : 401;
+    response->body = strdup("{}");
+    response->body_size = 2;
+}
+
+static void start(fixture *f, tacet__server_settings *settings) {
+    settings->certificate = f->server_pem.certificate;
+    settings->key = f->server_pem.key;
+    settings->handler = handler;
+    settings->user = f;
+    assert_ok(tacet__server_start(&f->server, settings, NULL));
+    (void)snprintf(f->url, sizeof f->url, "https://127.0.0.1:%u", tacet__server_port(f->server));
+}
+
+static int setup(void **state) {
+    static fixture f;
+    const char *hosts[] = {"localhost", "127.0.0.1"};
+    memset(&f, 0, sizeof f);
+    assert_ok(tacet__pki_authority(&f.authority, "study", 30, NULL));
+    assert_ok(tacet__pki_issue(&f.server_pem, &f.authority, "first", true, hosts, 2, 30, NULL));
+    assert_ok(tacet__pki_issue(&f.renewed, &f.authority, "second", true, hosts, 2, 30, NULL));
+    (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    tacet__server_stop(f->server);
+    tacet__pem_free(&f->authority);
+    tacet__pem_free(&f->server_pem);
+    tacet__pem_free(&f->renewed);
+    test_rmdir(f->folder);
+    return 0;
+}
+
+static tacet__client *connect_to(const fixture *f, const char *token) {
+    char path[512];
+    tacet__client_settings settings;
+    tacet__client *client = NULL;
+    (void)snprintf(path, sizeof path, "%s/ca.pem", f->folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(f->authority.certificate, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    tacet__client_defaults(&settings);
+    settings.url = f->url;
+    settings.token = token;
+    settings.authority = path;
+    settings.seconds = 5;
+    assert_ok(tacet__client_open(&client, &settings, NULL));
+    return client;
+}
+
+static long get(const fixture *f, const char *token, const char *path) {
+    tacet__answer answer = {0};
+    tacet__client *client = connect_to(f, token);
+    const tacet_status status = tacet__client_request(client, &answer, "GET", path, NULL, NULL);
+    tacet__client_close(client);
+    return status == TACET_OK ? answer.status : -1;
+}
+
+static int plain_socket(const fixture *f) {
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    const struct sockaddr_in address = {.sin_family = AF_INET,
+                                        .sin_port = htons((uint16_t)tacet__server_port(f->server)),
+                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+/* --- TLS by hand, to send what no client would -------------------------------------------------------------------- */
+
+typedef struct wire {
+    int fd;
+    gnutls_session_t session;
+    gnutls_certificate_credentials_t credentials;
+} wire;
+
+static void wire_open(wire *w, const fixture *f, const char *priorities) {
+    w->fd = plain_socket(f);
+    assert_int_equal(gnutls_certificate_allocate_credentials(&w->credentials), 0);
+    assert_int_equal(gnutls_init(&w->session, GNUTLS_CLIENT), 0);
+    assert_int_equal(gnutls_priority_set_direct(w->session, priorities != NULL ? priorities : "NORMAL", NULL), 0);
+    assert_int_equal(gnutls_credentials_set(w->session, GNUTLS_CRD_CERTIFICATE, w->credentials), 0);
+    gnutls_transport_set_int(w->session, w->fd);
+    const struct timeval most = {.tv_sec = 5};
+    (void)setsockopt(w->fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+}
+
+static bool wire_shake(const wire *w) {
+    int code = 0;
+    do {
+        code = gnutls_handshake(w->session);
+    } while (code == GNUTLS_E_INTERRUPTED);
+    return code == 0;
+}
+
+static void wire_close(wire *w) {
+    gnutls_deinit(w->session);
+    gnutls_certificate_free_credentials(w->credentials);
+    (void)close(w->fd);
+}
+
+/* What comes back until the connection ends or falls silent. */
+static size_t wire_read(const wire *w, char *out, size_t size) {
+    size_t used = 0;
+    while (used + 1 < size) {
+        const ssize_t got = gnutls_record_recv(w->session, out + used, size - used - 1);
+        if (got == GNUTLS_E_INTERRUPTED) {
+            continue;
+        }
+        if (got <= 0) {
+            break;
+        }
+        used += (size_t)got;
+        out[used] = '\0';
+        if (strstr(out, "}") != NULL) {
+            break;
+        }
+    }
+    out[used] = '\0';
+    return used;
+}
+
+static void refused(const fixture *f, const char *request) {
+    char answer[4096] = "";
+    wire w;
+    wire_open(&w, f, NULL);
+    assert_true(wire_shake(&w));
+    assert_true(gnutls_record_send(w.session, request, strlen(request)) > 0);
+    (void)wire_read(&w, answer, sizeof answer);
+    if (strncmp(answer, "HTTP/1.1 400", 12) != 0) {
+        print_message("request:\n%s\nanswer:\n%s\n", request, answer);
+    }
+    assert_int_equal(strncmp(answer, "HTTP/1.1 400", 12), 0);
+    wire_close(&w);
+}
+
+/* Two readers could take each of these for different requests. */
+static void test_ambiguous_requests_are_refused(void **state) {
+    fixture *f = *state;
+    tacet__server_settings settings;
+    tacet__server_defaults(&settings);
+    start(f, &settings);
+    refused(f, "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}x");
+    refused(
+        f,
+        "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
+    refused(f, "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
+    refused(f, "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n");
+    refused(f, "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: +2\r\n\r\n{}");
+    refused(f, "GET /x HTTP/1.1\r\n\r\n");
+    refused(f, "GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
+    refused(f, "GET /x%00y HTTP/1.1\r\nHost: a\r\n\r\n");
+    refused(f, "GET /x%0ay HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_int_equal(atomic_load(&f->handled), 0);
+    tacet__server_counts counts;
+    tacet__server_count(f->server, &counts);
+    assert_true(counts.malformed >= 7); /* MHD refuses some by itself */
+    /* And a good one is answered. */
+    assert_int_equal(get(f, "good", "/x"), 200);
+}
+
+/* 4,100 silent connections from one address, in a server of 300 places, of which the address may have 200. */
+static void test_silent_connections_lock_nobody_out(void **state) {
+    enum { SILENT = 4100, KEPT = 600 };
+    static int fds[KEPT];
+    fixture *f = *state;
+    tacet__server_settings settings;
+    tacet__server_counts counts;
+    tacet__server_defaults(&settings);
+    settings.most_connections = 300;
+    settings.most_of_address = 200;
+    start(f, &settings);
+    tacet__client *old = connect_to(f, "good");
+    tacet__answer answer;
+    assert_ok(tacet__client_request(old, &answer, "GET", "/x", NULL, NULL));
+    for (int i = 0; i < SILENT; i++) {
+        if (i >= KEPT) {
+            (void)close(fds[i % KEPT]);
+        }
+        fds[i % KEPT] = plain_socket(f);
+    }
+    const double begin = now();
+    assert_int_equal(get(f, NULL, "/v1/live"), 200);
+    const double seconds = now() - begin;
+    print_message("/v1/live in %.3f s beside %d silent connections from its address\n", seconds, SILENT);
+    assert_true(seconds < 3);
+    /* One with a finished request was not shown out for them. */
+    assert_ok(tacet__client_request(old, &answer, "GET", "/x", NULL, NULL));
+    assert_int_equal(answer.status, 200);
+    tacet__server_count(f->server, &counts);
+    assert_true(counts.connections <= 300);
+    assert_true(counts.evicted > 0);
+    tacet__client_close(old);
+    for (int i = 0; i < KEPT; i++) {
+        (void)close(fds[i]);
+    }
+}
+
+/* A byte now and then wins no time: neither before the first header, nor between two requests, nor in a body. */
+static void test_trickling_ends_at_the_deadline(void **state) {
+    static const char *const BEGINNINGS[] = {
+        "GET /x HTTP/1.1\r\nHost: a\r\nX: ", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n",
+        "GET /x HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\n\r\nGET /"};
+    fixture *f = *state;
+    tacet__server_settings settings;
+    tacet__server_defaults(&settings);
+    settings.handshake_seconds = settings.body_seconds = settings.idle_seconds = 1;
+    start(f, &settings);
+    for (size_t i = 0; i < sizeof BEGINNINGS / sizeof BEGINNINGS[0]; i++) {
+        wire w;
+        wire_open(&w, f, NULL);
+        assert_true(wire_shake(&w));
+        const double begin = now();
+        ssize_t sent = gnutls_record_send(w.session, BEGINNINGS[i], strlen(BEGINNINGS[i]));
+        while (sent > 0 && now() - begin < 8) {
+            (void)usleep(100000);
+            sent = gnutls_record_send(w.session, "a", 1);
+        }
+        assert_true(now() - begin < 3);
+        wire_close(&w);
+    }
+}
+
+/* A stranger's flood costs a known token nothing: it pays from its own bucket. */
+static void test_strangers_drain_no_bucket_but_their_own(void **state) {
+    fixture *f = *state;
+    tacet__server_settings settings;
+    tacet__server_counts counts;
+    tacet__answer answer;
+    tacet__server_defaults(&settings);
+    settings.address_rate = 1e-6;
+    settings.address_burst = 20;
+    start(f, &settings);
+    assert_int_equal(get(f, "good", "/x"), 200); /* known from now on */
+    for (int i = 0; i < 15; i++) {
+        char token[32];
+        (void)snprintf(token, sizeof token, "bad%d", i);
+        assert_int_equal(get(f, token, "/x"), 401);
+    }
+    tacet__client *stranger = connect_to(f, NULL);
+    while (tacet__client_request(stranger, &answer, "GET", "/x", NULL, NULL) == TACET_OK && answer.status == 401) {
+    }
+    assert_int_equal(answer.status, 429);
+    assert_non_null(strstr(answer.body, "\"status\":429"));
+    const int before = atomic_load(&f->handled);
+    const double begin = now();
+    for (int i = 0; i < 200; i++) {
+        assert_int_equal(i % 50 == 0 ? get(f, "good", "/x") : 200, 200);
+    }
+    assert_true(now() - begin < 1);
+    assert_int_equal(atomic_load(&f->handled), before + 4);
+    /* Slowed, not refused: the probes of a balancer must not depend on what strangers do through it. */
+    assert_int_equal(get(f, NULL, "/v1/live"), 200);
+    tacet__server_count(f->server, &counts);
+    assert_int_equal(counts.too_many, 1);
+    tacet__client_close(stranger);
+}
+
+static void test_a_second_server_on_the_port_is_refused(void **state) {
+    fixture *f = *state;
+    tacet__server_settings settings;
+    tacet__server *second = NULL;
+    tacet_error err = {0};
+    char listen[64];
+    tacet__server_defaults(&settings);
+    start(f, &settings);
+    (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", tacet__server_port(f->server));
+    settings.listen = listen;
+    assert_status(tacet__server_start(&second, &settings, &err), TACET_CONFLICT);
+    assert_null(second);
+    assert_non_null(strstr(err.message, listen));
+    assert_int_equal(get(f, "good", "/x"), 200);
+}
+
+static void test_weak_tls_is_refused(void **state) {
+    static const char *const WEAK[] = {
+        "NONE:+VERS-TLS1.1:+AES-128-CBC:+SHA1:+ECDHE-ECDSA:+SIGN-ALL:+GROUP-ALL:+COMP-NULL",
+        "NONE:+VERS-TLS1.2:+AES-128-CBC:+AES-256-CBC:+SHA1:+SHA256:+SHA384:+ECDHE-ECDSA:"
+        "+SIGN-ALL:+GROUP-ALL:+COMP-NULL"};
+    static const char *const GOOD[] = {"NORMAL:-VERS-ALL:+VERS-TLS1.2", "NORMAL:-VERS-ALL:+VERS-TLS1.3"};
+    fixture *f = *state;
+    tacet__server_settings settings;
+    wire w;
+    tacet__server_defaults(&settings);
+    start(f, &settings);
+    for (size_t i = 0; i < 2; i++) {
+        wire_open(&w, f, WEAK[i]);
+        assert_false(wire_shake(&w));
+        wire_close(&w);
+        wire_open(&w, f, GOOD[i]);
+        assert_true(wire_shake(&w));
+        wire_close(&w);
+    }
+}
+
+static void common_name(const fixture *f, char *out, size_t size) {
+    wire w;
+    unsigned count = 0;
+    gnutls_x509_crt_t certificate = NULL;
+    wire_open(&w, f, NULL);
+    assert_true(wire_shake(&w));
+    const gnutls_datum_t *chain = gnutls_certificate_get_peers(w.session, &count);
+    assert_non_null(chain);
+    assert_int_equal(gnutls_x509_crt_init(&certificate), 0);
+    assert_int_equal(gnutls_x509_crt_import(certificate, &chain[0], GNUTLS_X509_FMT_DER), 0);
+    assert_int_equal(gnutls_x509_crt_get_dn_by_oid(certificate, "2.5.4.3", 0, 0, out, &size), 0);
+    gnutls_x509_crt_deinit(certificate);
+    wire_close(&w);
+}
+
+static void test_a_certificate_is_renewed_without_a_stop(void **state) {
+    fixture *f = *state;
+    tacet__server_settings settings;
+    tacet__answer answer;
+    char name[64];
+    tacet__server_defaults(&settings);
+    start(f, &settings);
+    tacet__client *old = connect_to(f, "good");
+    assert_ok(tacet__client_request(old, &answer, "GET", "/x", NULL, NULL));
+    assert_status(tacet__server_renew(f->server, f->renewed.certificate, f->server_pem.key, NULL), TACET_INVALID);
+    common_name(f, name, sizeof name);
+    assert_string_equal(name, "first");
+    assert_ok(tacet__server_renew(f->server, f->renewed.certificate, f->renewed.key, NULL));
+    common_name(f, name, sizeof name);
+    assert_string_equal(name, "second");
+    assert_ok(tacet__client_request(old, &answer, "GET", "/x", NULL, NULL)); /* as it was */
+    tacet__client_close(old);
+    for (int i = 0; i < 20; i++) { /* more often than there are generations: old ones go with their connections */
+        tacet_status status = TACET_BUSY;
+        for (int tries = 0; status == TACET_BUSY && tries < 100; tries++) {
+            status = tacet__server_renew(f->server, f->renewed.certificate, f->renewed.key, NULL);
+            (void)usleep(20000);
+        }
+        assert_ok(status);
+    }
+    assert_int_equal(get(f, "good", "/x"), 200);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_ambiguous_requests_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_silent_connections_lock_nobody_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_trickling_ends_at_the_deadline, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_strangers_drain_no_bucket_but_their_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_second_server_on_the_port_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_weak_tls_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_certificate_is_renewed_without_a_stop, setup, teardown),
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
