@@ -28,7 +28,7 @@ wait_for "$work/ready"
 url=$(cat "$work/ready")
 [ "$(get "$url/v1/live")" = 200 ] || fail "not live"
 [ "$(get "$url/v1/ready")" = 200 ] || fail "not ready"
-grep -q '^{"time":"20[0-9-]*T[0-9:.]*Z","level":"warning","message":"the certificate ends in 1[0-9] days' "$work/log" || fail "a certificate that ends is not warned of"
+grep -q '^{"time":"20[0-9-]*T[0-9:.]*Z","level":"warning","message":"the certificate ends in [12][0-9] days' "$work/log" || fail "a certificate that ends is not warned of"
 
 # A second one on the port is refused, with the address.
 if "$TACET_BIN/tacet-collector" collector --store "$work/store" --keys "$work/keys" --listen "${url#https://}" >/dev/null 2>"$work/second"; then
