@@ -9,7 +9,7 @@
  * Cost: one round trip for begin (none for begin_rows), each step, and commit; all rows of a step are held in memory.
  */
 #include "io/db/backend.h"
-#include "io/db/postgres_wait.h"
+#include "io/postgres/postgres_wait.h"
 
 #include "core/fail.h"
 #include "core/memory.h"

@@ -3,8 +3,8 @@
  * libpq's own calls wait as long as it takes for a server that does not answer (a machine that hangs, a network that
  * swallows packets). Here every wait has an end; the connection is then given up. Connections are in non-blocking
  * mode. */
-#ifndef TACET_SRC_IO_DB_POSTGRES_WAIT_H
-#define TACET_SRC_IO_DB_POSTGRES_WAIT_H
+#ifndef TACET_SRC_IO_POSTGRES_POSTGRES_WAIT_H
+#define TACET_SRC_IO_POSTGRES_POSTGRES_WAIT_H
 
 #include <libpq-fe.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* postgres_wait.c - the waits of postgres.c, by poll. Ring: io. Cost: a poll where libpq would have made one. */
-#include "io/db/postgres_wait.h"
+#include "io/postgres/postgres_wait.h"
 
 #include <errno.h>
 #include <poll.h>
