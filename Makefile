@@ -6,13 +6,17 @@ PREFIX ?= /usr/local
 BUILD := build
 .DEFAULT_GOAL := all
 DATA ?= ../shared/data
-.PHONY: all help reproduction setup setup-dev build demo check check-asan check-ubsan check-tsan check-valgrind bench peers coverage fuzz soak \
+.PHONY: all help quick reference symbols reproduction setup setup-dev build demo check quick: build
+	@ctest --test-dir $(BUILD) -j $(JOBS) -L quick --output-on-failure | tail -n 4
+
+check-asan check-ubsan check-tsan check-valgrind bench peers coverage fuzz soak \
         lint format install clean
 
 help:
 	@echo "make all            install what is missing, configure, build into build/bin"
 	@echo "make demo           the main job end to end"
 	@echo "make check          build and run every test; closes with 'N passed, M failed'"
+	@echo "make quick          the unit tests that take a moment each; a room alone: ctest --test-dir build -L gate"
 	@echo "make check-asan     the suite under AddressSanitizer (also check-ubsan, check-tsan, check-valgrind)"
 	@echo "make bench          measurements, as ratios within one run"
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
@@ -20,6 +24,8 @@ help:
 	@echo "make coverage       branch coverage of the gate and of everything"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
 	@echo "make soak           the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
+	@echo "make reference      build/reference/html: the public headers as pages (Doxygen)"
+	@echo "make symbols        abi/*.symbols: what each library exports, when that was meant to change"
 	@echo "make lint | format  clang-format, clang-tidy, cppcheck, shellcheck"
 	@echo "make install        PREFIX=$(PREFIX)"
 	@echo "make clean"
@@ -75,6 +81,11 @@ lint: setup-dev build
 	@tools/lint $(BUILD)
 format: setup-dev
 	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+reference: setup-dev
+	@mkdir -p build && doxygen docs/Doxyfile && echo "build/reference/html/index.html"
+symbols: build
+	@tools/gather && tools/symbols $(BUILD)
 
 install: build
 	@cmake --install $(BUILD)

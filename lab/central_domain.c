@@ -1,4 +1,4 @@
-/* joint_domain.c - fixed-domain problems of section 6.2, and their simulation. Ring: programs; made-up data. */
+/* central_domain.c - fixed-domain problems of section 6.2, and their simulation. Ring: programs; made-up data. */
 #include "central_domain.h"
 
 #include "core/fail.h"

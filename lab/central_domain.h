@@ -1,4 +1,4 @@
-/* joint_domain.h - fixed-domain problems of section 6.2 of Dubey (AISTATS 2021), and their simulation.
+/* central_domain.h - fixed-domain problems of section 6.2 of Dubey (AISTATS 2021), and their simulation.
  *
  * The paper leaves noise, scaling and kernels open; here every function is scaled to [0, 1] over its domain, a reward
  * is the function plus N(0, 0.1^2), clipped to [0, 1]. camelback      six-hump camel on [-2, 2] x [-1, 1], a grid of 31

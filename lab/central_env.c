@@ -1,4 +1,4 @@
-/* joint_env.c - contextual problems: that of section 6.1, and made-up ones. Ring: programs; made-up data. */
+/* central_env.c - contextual problems: that of section 6.1, and made-up ones. Ring: programs; made-up data. */
 #include "central_env.h"
 
 #include "gp/domain.h"

@@ -1,4 +1,4 @@
-/* joint_env.h - contextual problems for bandits: that of section 6.1 of Dubey (AISTATS 2021), as far as the paper
+/* central_env.h - contextual problems for bandits: that of section 6.1 of Dubey (AISTATS 2021), as far as the paper
  * defines it, and made-up ones of any dimension.
  *
  * The paper's: the domain is the ball of radius 2 in R^2. The function is a sum of four squared-exponential bumps of

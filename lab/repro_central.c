@@ -1,4 +1,4 @@
-/* repro_joint.c - Figures 1 and 2 and Table 1 of Dubey, "No-Regret Algorithms for Private Gaussian Process Bandit
+/* repro_central.c - Figures 1 and 2 and Table 1 of Dubey, "No-Regret Algorithms for Private Gaussian Process Bandit
  * Optimization" (AISTATS 2021), as data. Ring: programs. alpha and beta of the paper are eps and delta. */
 #include "repro.h"
 

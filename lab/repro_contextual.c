@@ -1,5 +1,5 @@
-/* repro_usca.c - the rate of Pavlovic, Salgia and Zhao, "Differentially Private Kernelized Contextual Bandits" (2025):
- * a theorem, no experiment. Ring: programs. */
+/* repro_contextual.c - the rate of Pavlovic, Salgia and Zhao, "Differentially Private Kernelized Contextual Bandits"
+ * (2025): a theorem, no experiment. Ring: programs. */
 #include "repro.h"
 
 #include "core/fail.h"

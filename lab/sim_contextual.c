@@ -1,6 +1,6 @@
-/* sim_usca.c - `tacet simulate usca`: contextual choices learnt from made-up logs, many times.
- * Ring: programs. What does not depend on data (features, plan, certificates) is made once, here; usca_trial.c has the
- * trials. Noise is exact but seeded: reproducible, hence not private. */
+/* sim_contextual.c - `tacet simulate usca`: contextual choices learnt from made-up logs, many times.
+ * Ring: programs. What does not depend on data (features, plan, certificates) is made once, here; contextual_trial.c
+ * has the trials. Noise is exact but seeded: reproducible, hence not private. */
 #include "commands.h"
 #include "runs.h"
 #include "trials.h"

@@ -1,4 +1,4 @@
-/* sim_local_joint.c - `tacet simulate local-statistics`: regret when every device adds its own noise.
+/* sim_local_statistics.c - `tacet simulate local-statistics`: regret when every device adds its own noise.
  * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
 #include "commands.h"
 #include "central_env.h"

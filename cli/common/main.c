@@ -1,6 +1,7 @@
 /* main.c - main() of every program: the list of commands, errors, JSON, progress.
  * Ring: programs. */
 #include "common/internal.h"
+#include "common/nearest.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -64,7 +65,19 @@ static bool group(const cli_program *program, int argc, char **argv, int *code) 
     if (help) {
         printf("usage: tacet %s COMMAND [options]\n\nCommands:\n", argv[1]);
     } else if (argc > 2) {
-        fprintf(stderr, "tacet %s: no command '%s':", argv[1], argv[2]);
+        cli_nearest search;
+        cli_nearest_begin(&search, argv[2], strlen(argv[2]));
+        for (const cli_command *c = program->commands; c->name != NULL; c++) {
+            const char *second = second_word(c, argv[1]);
+            if (second != NULL) {
+                cli_nearest_offer(&search, second);
+            }
+        }
+        if (search.best != NULL) {
+            fprintf(stderr, "tacet %s: no command '%s'; did you mean '%s'? There are:", argv[1], argv[2], search.best);
+        } else {
+            fprintf(stderr, "tacet %s: no command '%s':", argv[1], argv[2]);
+        }
     } else {
         fprintf(stderr, "tacet %s: which one?", argv[1]);
     }
@@ -124,7 +137,14 @@ int cli_main(const cli_program *program, int argc, char **argv) {
         return written(program, code);
     }
     if (command == NULL) {
-        fprintf(stderr, "%s: no command '%s'; '%s --help' lists them\n", program->name, argv[1], program->name);
+        cli_nearest search;
+        cli_nearest_begin(&search, argv[1], strlen(argv[1]));
+        for (const cli_command *c = program->commands; c->name != NULL; c++) {
+            cli_nearest_offer(&search, c->name);
+        }
+        fprintf(stderr, "%s: no command '%s'%s%s%s; '%s --help' lists them\n", program->name, argv[1],
+                search.best != NULL ? "; did you mean '" : "", search.best != NULL ? search.best : "",
+                search.best != NULL ? "'?" : "", program->name);
         return CLI_EXIT_USAGE;
     }
     return written(program, command->run(argc - used, argv + used, command));

@@ -2,6 +2,7 @@
  * Ring: programs. */
 #include "common/cli.h"
 #include "common/internal.h"
+#include "common/nearest.h"
 
 #include <errno.h>
 #include <math.h>
@@ -157,6 +158,17 @@ static bool spends(const char *name) {
     return false;
 }
 
+static int unknown(const cli_command *command, const cli_option *options, const char *name, size_t length) {
+    cli_nearest search;
+    cli_nearest_begin(&search, name, length);
+    for (size_t i = 0; options[i].name != NULL; i++) {
+        cli_nearest_offer(&search, options[i].name);
+    }
+    return search.best != NULL
+               ? cli_usage(command, "unknown option --%.*s; did you mean --%s?", (int)length, name, search.best)
+               : cli_usage(command, "unknown option --%.*s", (int)length, name);
+}
+
 static int parse_one(const cli_command *command, const cli_option *options, int *i, int argc, char **argv,
                      uint64_t *seen) {
     const char *name = argv[*i] + 2;
@@ -165,7 +177,7 @@ static int parse_one(const cli_command *command, const cli_option *options, int 
     size_t at = 0;
     const cli_option *option = find(options, name, length, &at);
     if (option == NULL) {
-        return cli_usage(command, "unknown option --%.*s", (int)length, name);
+        return unknown(command, options, name, length);
     }
     const char *value = equals != NULL ? equals + 1 : NULL;
     if (option->kind == CLI_FLAG) {

@@ -1,5 +1,6 @@
 /* cmd_space.c - tacet space draft, tacet space check.
- * Ring: trusted. A draft is made from the header alone; what a check tells depends on the records, and is stamped so. */
+ * Ring: trusted. A draft is made from the header alone; what a check tells depends on the records, and is stamped so.
+ */
 #include "commands.h"
 #include "common/space.h"
 
@@ -94,8 +95,8 @@ static json_t *check_json(const tacet_space *space, const tacet_space_cells *cel
         const tacet_space_column *c = &space->columns[i];
         json_t *column = json_pack("{ss ss sI sI sI sI ss}", "name", c->name, "kind", tacet_space_kind_name(c->kind),
                                    "missing", (json_int_t)cells[i].missing, "outside", (json_int_t)cells[i].outside,
-                                   "others", (json_int_t)cells[i].others, "unreadable",
-                                   (json_int_t)cells[i].unreadable, "advice", advice(c, &cells[i]));
+                                   "others", (json_int_t)cells[i].others, "unreadable", (json_int_t)cells[i].unreadable,
+                                   "advice", advice(c, &cells[i]));
         if (c->kind == TACET_SPACE_CATEGORY) {
             (void)json_object_set_new(column, "rarest_level", json_integer((json_int_t)cells[i].rarest));
         } else {

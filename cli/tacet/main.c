@@ -1,5 +1,7 @@
 /* main.c - `tacet`, the front door: finds the program for a command and becomes it, as git does.
  * Ring: none. It reads no data and links no ring; the privilege of a command is the privilege of its program. */
+#include "common/nearest.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -133,6 +135,15 @@ int main(int argc, char **argv) {
             return become(e, argc, argv);
         }
     }
-    fprintf(stderr, "tacet: no command '%s'; 'tacet --help' lists them\n", argv[1]);
+    cli_nearest search;
+    cli_nearest_begin(&search, argv[1], strlen(argv[1]));
+    for (const entry *e = TABLE; e->word != NULL; e++) {
+        cli_nearest_offer(&search, e->word);
+    }
+    if (search.best != NULL) {
+        fprintf(stderr, "tacet: no command '%s'; did you mean '%s'? 'tacet --help' lists all\n", argv[1], search.best);
+    } else {
+        fprintf(stderr, "tacet: no command '%s'; 'tacet --help' lists them\n", argv[1]);
+    }
     return 2;
 }

@@ -1,4 +1,4 @@
-/* targets_joint.c - joint and local joint DP: one round's decision set and reward are replaced.
+/* targets_central.c - joint and local joint DP: one round's decision set and reward are replaced.
  * Ring: audit. Worst case: the first round, which every release contains, becomes the record farthest from it among
  * many tried. The statistic is the likelihood ratio of the Gaussian releases: each is projected on the direction of the
  * difference, and the projections are weighed by S^-1 1, S the covariance of Toeplitz prefix noise. The real privatizer

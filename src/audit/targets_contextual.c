@@ -1,4 +1,4 @@
-/* targets_usca.c - the learner of contextual choices, attacked by one replaced record.
+/* targets_contextual.c - the learner of contextual choices, attacked by one replaced record.
  * Ring: audit. Two logs of 60 made-up rounds differ in one record: its reward is 1e9 in one world and -1e9 in the
  * other, its context the one (corners included) that moves the released sum most. Everything up to the noise is the
  * learner's own code: clipping, shares, bound, mechanism. The statistic is the likelihood ratio of the K-norm density,

@@ -1,4 +1,4 @@
-/* report_check.c - the sections of a report: are they what docs/report-format.md says? And charts as numbers.
+/* check.c - the sections of a report: are they what docs/report-format.md says? And charts as numbers.
  * Ring: open. Cost: O(size of the section). */
 #include "report/internal.h"
 

@@ -1,4 +1,4 @@
-/* report_html.c - the sections of a report as one HTML page.
+/* html.c - the sections of a report as one HTML page.
  * Ring: open. Every chart is drawn twice, for a wide and for a narrow window, because letters of a picture that shrinks
  * shrink with it; the style sheet shows one of them. Cost: O(size of the report). */
 #include "report/internal.h"

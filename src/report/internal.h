@@ -1,4 +1,4 @@
-/* report_internal.h - what the files of the report share: sections as checked JSON, and results turned into sections.
+/* internal.h - what the files of the report share: sections as checked JSON, and results turned into sections.
  * Ring: open. */
 #ifndef TACET_SRC_REPORT_INTERNAL_H
 #define TACET_SRC_REPORT_INTERNAL_H

@@ -1,4 +1,4 @@
-/* report_result.c - what the programs print under --json, turned into sections of a report.
+/* result.c - what the programs print under --json, turned into sections of a report.
  * Ring: open. A result is known by its fields, not by its file's name. Cost: O(size of the result). */
 #include "report/internal.h"
 

@@ -1,4 +1,4 @@
-/* report_text.c - text that grows, with escaping for HTML and XML.
+/* text.c - text that grows, with escaping for HTML and XML.
  * Ring: open. Cost: amortised O(1) per character. */
 #include "report/text.h"
 

@@ -1,4 +1,4 @@
-/* report_text.h - text that grows, and charts as SVG in it.
+/* text.h - text that grows, and charts as SVG in it.
  * Ring: open. */
 #ifndef TACET_SRC_REPORT_TEXT_H
 #define TACET_SRC_REPORT_TEXT_H

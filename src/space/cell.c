@@ -100,7 +100,8 @@ bool tacet_space_day(double *out, const char *text, size_t length) {
     long day = 1;
     trim(&text, &length);
     for (size_t i = 10; i < length; i++) { /* a time of day */
-        if (i == 10 ? text[i] != 'T' && text[i] != ' ' : strchr("0123456789:.+-Z", text[i]) == NULL || text[i] == '\0') {
+        if (i == 10 ? text[i] != 'T' && text[i] != ' '
+                    : strchr("0123456789:.+-Z", text[i]) == NULL || text[i] == '\0') {
             return false;
         }
     }

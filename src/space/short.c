@@ -249,7 +249,7 @@ static tacet_status take_missing(draft *d, const item *it, tacet_space_kind kind
         length -= sizeof FLAG - 1;
     }
     return tacet__space_value(c, &c->stand_in, value, length) ? TACET_OK
-                                                               : wrong(d, it, "is not NAME=VALUE or NAME=flag:VALUE");
+                                                              : wrong(d, it, "is not NAME=VALUE or NAME=flag:VALUE");
 }
 
 static tacet_status take_unit(draft *d, const item *it, tacet_space_kind kind) {
@@ -297,7 +297,8 @@ tacet_status tacet_space_short(tacet_space *out, const tacet_space_options *opti
     }
     tacet_status status = read_options(d, options);
     if (status == TACET_OK && d->count == 0) {
-        status = tacet__fail(err, TACET_INVALID, "the options name no column: --bounds, --log, --integer, --date, --levels");
+        status =
+            tacet__fail(err, TACET_INVALID, "the options name no column: --bounds, --log, --integer, --date, --levels");
     }
     for (size_t i = 0; i < d->count && status == TACET_OK; i++) {
         status = d->said[i] ? tacet_space_add(out, &d->columns[i], err)

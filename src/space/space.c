@@ -106,7 +106,8 @@ static bool whole(double x) {
 
 static tacet_status check_numeric(const tacet_space_column *c, tacet_error *err) {
     if (!isfinite(c->lo) || !isfinite(c->hi) || !(c->lo < c->hi)) {
-        return tacet__fail(err, TACET_INVALID, "column '%s': bounds must be finite, the lower below the upper", c->name);
+        return tacet__fail(err, TACET_INVALID, "column '%s': bounds must be finite, the lower below the upper",
+                           c->name);
     }
     if (!isfinite(c->hi - c->lo)) {
         return tacet__fail(err, TACET_INVALID, "column '%s': bounds are too far apart", c->name);
@@ -144,8 +145,7 @@ static tacet_status check_numeric(const tacet_space_column *c, tacet_error *err)
 
 static tacet_status check_column(const tacet_space *space, const tacet_space_column *c, tacet_error *err) {
     if (memchr(c->name, '\0', TACET_SPACE_NAME) == NULL || c->name[0] == '\0' || !printable(c->name)) {
-        return tacet__fail(err, TACET_INVALID,
-                           "column %zu: its name is empty, longer than %d bytes or no plain UTF-8",
+        return tacet__fail(err, TACET_INVALID, "column %zu: its name is empty, longer than %d bytes or no plain UTF-8",
                            space->count + 1, TACET_SPACE_NAME - 1);
     }
     if (tacet_space_kind_name(c->kind) == NULL) {

@@ -1,4 +1,4 @@
-/* test_targets_joint.c - the attack on joint DP is as strong as theory allows, and the broken ones are found out. */
+/* test_targets_central.c - the attack on joint DP is as strong as theory allows, and the broken ones are found out. */
 #include "support/test.h"
 
 #include <tacet/audit/audit.h>

@@ -1,4 +1,5 @@
-/* test_usca.c - the attack on contextual models: close to the claim, never above it; a coarse supremum is found out. */
+/* test_targets_contextual.c - the attack on contextual models: close to the claim, never above it; a coarse supremum is
+ * found out. */
 #include "support/test.h"
 
 #include <tacet/audit/audit.h>

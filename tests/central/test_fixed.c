@@ -1,4 +1,4 @@
-/* test_joint_fixed.c - fixed domains: tickets, ledger, restarts, and that it learns. */
+/* test_fixed.c - fixed domains: tickets, ledger, restarts, and that it learns. */
 #include "support/conformance.h"
 #include "support/test.h"
 

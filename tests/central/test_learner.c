@@ -1,4 +1,4 @@
-/* test_joint_learner.c - what the learner makes of released sums. */
+/* test_learner.c - what the learner makes of released sums. */
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>

@@ -1,4 +1,4 @@
-/* test_joint_map.c - the statistic of a round: its sensitivity is attained, and exceeded by no pair of records. */
+/* test_map.c - the statistic of a round: its sensitivity is attained, and exceeded by no pair of records. */
 #include "support/test.h"
 
 #include <tacet/central/shared/map.h>

@@ -1,4 +1,4 @@
-/* test_joint_model.c - a released model says what the learner says, without it. */
+/* test_model.c - a released model says what the learner says, without it. */
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>

@@ -1,4 +1,4 @@
-/* test_joint.c - the joint-DP policies: conformance, restarts, the ledger, bad input. */
+/* test_policy.c - the joint-DP policies: conformance, restarts, the ledger, bad input. */
 #include "support/conformance.h"
 #include "support/test.h"
 

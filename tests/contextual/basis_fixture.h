@@ -1,4 +1,4 @@
-/* usca_basis.h - a space of the unit box for the tests of USCA's public half. */
+/* basis_fixture.h - a space of the unit box for the tests of USCA's public half. */
 #ifndef TACET_TESTS_CONTEXTUAL_BASIS_FIXTURE_H
 #define TACET_TESTS_CONTEXTUAL_BASIS_FIXTURE_H
 

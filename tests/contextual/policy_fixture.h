@@ -1,4 +1,4 @@
-/* usca_policy_fixture.h - nine actions, a context in [10, 12], and a policy that learns which suits which. */
+/* policy_fixture.h - nine actions, a context in [10, 12], and a policy that learns which suits which. */
 #ifndef TACET_TESTS_CONTEXTUAL_POLICY_FIXTURE_H
 #define TACET_TESTS_CONTEXTUAL_POLICY_FIXTURE_H
 

@@ -1,4 +1,4 @@
-/* test_usca.c - the space of USCA and its features: against eqs (4) and (5), laws of contexts, what is refused. */
+/* test_basis.c - the space of USCA and its features: against eqs (4) and (5), laws of contexts, what is refused. */
 #include "basis_fixture.h"
 
 #include "gp/linalg.h"

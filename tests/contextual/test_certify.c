@@ -1,4 +1,4 @@
-/* test_usca_certify.c - certified suprema: against an optimiser that knows nothing of cells, and the rest of a linear
+/* test_certify.c - certified suprema: against an optimiser that knows nothing of cells, and the rest of a linear
  * expansion against its definition. */
 #include "basis_fixture.h"
 

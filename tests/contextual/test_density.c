@@ -1,4 +1,4 @@
-/* test_usca_density.c - a law of contexts from a table: what it says between its points, what is refused, and that
+/* test_density.c - a law of contexts from a table: what it says between its points, what is refused, and that
  * certificates hold for the operator made from it. */
 #include "support/test.h"
 

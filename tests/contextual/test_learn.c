@@ -1,4 +1,4 @@
-/* test_usca.c - the learner: exact sums, worst-case neighbours, choices, releases, the ledger, bad input. */
+/* test_learn.c - the learner: exact sums, worst-case neighbours, choices, releases, the ledger, bad input. */
 #include "support/test.h"
 
 #include "gp/linalg.h"

@@ -1,4 +1,4 @@
-/* test_usca.c - the released model: predictions, its file, and what is refused. */
+/* test_model.c - the released model: predictions, its file, and what is refused. */
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>

@@ -1,4 +1,4 @@
-/* test_usca_plan.c - the staged release before any data is seen: the fusion of stages, clipping, and plans. */
+/* test_plan.c - the staged release before any data is seen: the fusion of stages, clipping, and plans. */
 #include "basis_fixture.h"
 
 #include <tacet/core/simrng.h>

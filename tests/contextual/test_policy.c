@@ -1,4 +1,4 @@
-/* test_usca_policy.c - contextual choices online: what every policy owes, blind draws, the recommendation, states, and
+/* test_policy.c - contextual choices online: what every policy owes, blind draws, the recommendation, states, and
  * what is refused. */
 #include "core/codec.h"
 #include "support/conformance.h"

@@ -1,4 +1,4 @@
-/* test_usca_product.c - predictions by products over coordinates against kernel values written out: the mixture that
+/* test_product.c - predictions by products over coordinates against kernel values written out: the mixture that
  * stands for a Matérn kernel, every shape of the nodes, and where products are of no use. */
 #include "support/test.h"
 

@@ -23,7 +23,8 @@
 #define TACET_SRC_DP_NOISE_NOISE_STATE_H
 #include <tacet/dp/noise.h>
 enum { PREFIX_MOST = 400 };
-/* What a run asks for when its prefix is used up: a word, or the outcome of a coin that was shown to be exact before. */
+/* What a run asks for when its prefix is used up: a word, or the outcome of a coin that was shown to be exact before.
+ */
 typedef struct asked {
     uint64_t options;
     double first; /* probability of option 0; the others share the rest */

@@ -1,5 +1,6 @@
-/* test_exhaustive.c - the law of each coin and of each part of the samplers over all bit strings, in words of three bits
- * and strips of 1/2. A factor that is lost in one part in 30,000 at full width is one in a few here, and cannot hide. */
+/* test_exhaustive.c - the law of each coin and of each part of the samplers over all bit strings, in words of three
+ * bits and strips of 1/2. A factor that is lost in one part in 30,000 at full width is one in a few here, and cannot
+ * hide. */
 #define TACET__WIDTHS
 #include <stdint.h>
 __extension__ typedef unsigned __int128 u128;

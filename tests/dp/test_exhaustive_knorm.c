@@ -112,8 +112,8 @@ static void a_coordinate_is_in_the_cell_that_was_decided(void **state) {
                 knorm k = {.g = {.full = g, .count = 2}, .count = 1, .fineness = fineness};
                 tacet__big_multiply(k.scale, &m, 1, &m, 1);
                 sum_squares(&noise, &k);
-                const double guess = ldexp((double)m, fineness + 1 - SCALE_BITS) * hypot(roughly(&g[0]), roughly(&g[1])) *
-                                     roughly(&z);
+                const double guess =
+                    ldexp((double)m, fineness + 1 - SCALE_BITS) * hypot(roughly(&g[0]), roughly(&g[1])) * roughly(&z);
                 const double q = nearest(&noise, &k, &z, all % 7 == 0 ? 0 : guess);
                 assert_false(noise.exhausted);
                 by_level[k.level]++;

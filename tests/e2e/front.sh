@@ -35,6 +35,13 @@ run 2 "$bin/tacet" no-such-command
 quiet_out "an unknown command"
 grep -q "no command 'no-such-command'" "$tmp/err" || fail "an unknown command is not named"
 run 2 "$bin/tacet" help no-such-command
+! grep -q 'did you mean' "$tmp/err" || fail "a name is offered that nobody would have meant"
+run 2 "$bin/tacet" calibarte
+grep -q "did you mean 'calibrate'" "$tmp/err" || fail "the nearest command is not offered"
+run 2 "$bin/tacet" ledger shwo
+grep -q "did you mean 'show'" "$tmp/err" || fail "the nearest second word is not offered"
+run 2 "$bin/tacet" ledger show --ledgr x
+grep -q 'did you mean --ledger' "$tmp/err" || fail "the nearest option is not offered"
 
 # Output that cannot be written is a failure, not silence.
 if [ -w /dev/full ]; then

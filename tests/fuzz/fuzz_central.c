@@ -1,4 +1,4 @@
-/* fuzz_joint.c - saved states of the joint-DP learners with bytes changed and the hash put right: refused, or the
+/* fuzz_central.c - saved states of the joint-DP learners with bytes changed and the hash put right: refused, or the
  * learner goes on. The input is a list of changes: two bytes of offset, one byte of value each. */
 #include <sodium.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* fuzz_usca.c - a model file from anyone: read or refused, never a crash; what is read can be asked and written again.
+/* fuzz_contextual.c - a model file from anyone: read or refused, never a crash; what is read can be asked and written
+ * again.
  */
 #include <tacet/contextual/open/model.h>
 

@@ -42,7 +42,7 @@ static void test_marks(void **state) {
     }
 }
 
-/* The definition of csv_marks.h, a character at a time. */
+/* The definition of io/csv/marks.h, a character at a time. */
 static bool plain(size_t *records, const char *text, size_t size, size_t columns) {
     size_t field = 1, start = 0;
     *records = 0;

@@ -1,4 +1,4 @@
-/* test_net.c - server, client and certificates against each other on loopback. */
+/* test_http.c - server, client and certificates against each other on loopback. */
 #include "io/http/client.h"
 #include "io/http/pki.h"
 #include "io/http/server.h"

@@ -1,4 +1,4 @@
-/* test_local_engines.c - the engines of the local model against Algorithms 1 and 3, written out over the whole list of
+/* test_engines.c - the engines of the local model against Algorithms 1 and 3, written out over the whole list of
  * rounds. */
 #include "gp/linalg.h"
 #include "local/local_fixture.h"

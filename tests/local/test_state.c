@@ -1,4 +1,4 @@
-/* test_local_state.c - saved states of the local model's learners: after a long run with open tickets the same bits go
+/* test_state.c - saved states of the local model's learners: after a long run with open tickets the same bits go
  * on, the bytes do not grow with the rounds where reports are not remembered, and forged numbers are refused. */
 #include <tacet/local/open/local.h>
 

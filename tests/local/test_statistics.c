@@ -1,4 +1,4 @@
-/* test_local_joint.c - the server of local joint DP, saved and loaded: goes on bit for bit, refuses what is not its
+/* test_statistics.c - the server of local joint DP, saved and loaded: goes on bit for bit, refuses what is not its
  * own. */
 #include "support/test.h"
 

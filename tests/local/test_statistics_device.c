@@ -1,4 +1,5 @@
-/* test_joint_device.c - local joint DP: the noise of a report, its bound, once per ticket, and the server's sums. */
+/* test_statistics_device.c - local joint DP: the noise of a report, its bound, once per ticket, and the server's sums.
+ */
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>

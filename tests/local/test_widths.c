@@ -1,4 +1,4 @@
-/* test_local_widths.c - widths of the local model: as stated, and wide enough. */
+/* test_widths.c - widths of the local model: as stated, and wide enough. */
 #include "local/local_fixture.h"
 
 static void widths_as_stated(void **state) {

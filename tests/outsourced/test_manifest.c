@@ -174,7 +174,8 @@ static void test_laplace(void **state) {
     tacet_manifest_clear(&out);
     free(text);
     text = tacet_manifest_protects(&m);
-    assert_non_null(strstr(text, "at eps = 0.1, delta = 0 (a change k times as large, k above 1, at k times this eps);"));
+    assert_non_null(
+        strstr(text, "at eps = 0.1, delta = 0 (a change k times as large, k above 1, at k times this eps);"));
     free(text);
     m.scale = NAN;
     assert_status(tacet_manifest_encode(&m, &text, NULL), TACET_INVALID);

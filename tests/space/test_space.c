@@ -1,4 +1,5 @@
-/* test_space.c - spaces: bad ones are refused by name, files and options say the same, coordinates keep their promises. */
+/* test_space.c - spaces: bad ones are refused by name, files and options say the same, coordinates keep their promises.
+ */
 #include "support/test.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ static const char MIXED[] =
     "{\"name\":\"visits\",\"kind\":\"integer\",\"bounds\":[0,12],\"unit\":2,\"missing\":{\"value\":1,\"flag\":true}},"
     "{\"name\":\"sex\",\"kind\":\"category\",\"levels\":[\"Male\",\"Female\"]},"
     "{\"name\":\"race\",\"levels\":[\"A\",\"B\",\"C\"],\"others\":\"rest\",\"missing\":\"unknown\"},"
-    "{\"name\":\"seen\",\"kind\":\"date\",\"bounds\":[\"2021-01\",\"2021-12-31\"],\"unit\":\"2 weeks\",\"missing\":\"2021-06\"}"
+    "{\"name\":\"seen\",\"kind\":\"date\",\"bounds\":[\"2021-01\",\"2021-12-31\"],\"unit\":\"2 "
+    "weeks\",\"missing\":\"2021-06\"}"
     "]}";
 
 static void read_space(tacet_space *space, const char *text) {

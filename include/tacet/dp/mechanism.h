@@ -37,8 +37,8 @@ TACET_API tacet_status tacet_mechanism_scale_for(double *out, tacet_mechanism_ki
 TACET_API tacet_status tacet_mechanism_of_law(tacet_mechanism_kind *out, const tacet_law *law, tacet_error *err);
 
 /* delta is used by GAUSSIAN only; those whose law is pure take no notice of it. The bound must outlive the mechanism.
- * Choices take scores: their neighbours are REPLACE, their sensitivity the largest change of one coordinate. INVALID: eps, delta, neighbours; a bound so wide
- * against its sensitivity that grid numbers do not fit a double. NO_MEMORY. */
+ * Choices take scores: their neighbours are REPLACE, their sensitivity the largest change of one coordinate. INVALID:
+ * eps, delta, neighbours; a bound so wide against its sensitivity that grid numbers do not fit a double. NO_MEMORY. */
 TACET_API tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mechanism_kind kind,
                                               const tacet_bound *bound, const tacet_neighbours *neighbours, double eps,
                                               double delta, tacet_error *err);

@@ -63,9 +63,9 @@ TACET_API void tacet_space_clear(tacet_space *space); /* NULL is allowed */
 TACET_API tacet_status tacet_space_copy(tacet_space *out, const tacet_space *space, tacet_error *err);
 /* A column with nothing said: refused missing cells, no level for others. */
 TACET_API void tacet_space_column_init(tacet_space_column *column);
-/* Copies the column, levels included, to the end. INVALID names column and rule: a name that is empty, too long or taken,
- * bounds that are reversed or not finite, a unit of 0 (or of a log column: a factor not above 1), a log column through
- * 0, an integer's bounds that are not whole, no level or one, a level twice, a stand-in outside. NO_MEMORY. */
+/* Copies the column, levels included, to the end. INVALID names column and rule: a name that is empty, too long or
+ * taken, bounds that are reversed or not finite, a unit of 0 (or of a log column: a factor not above 1), a log column
+ * through 0, an integer's bounds that are not whole, no level or one, a level twice, a stand-in outside. NO_MEMORY. */
 TACET_API tacet_status tacet_space_add(tacet_space *space, const tacet_space_column *column, tacet_error *err);
 /* NOT_FOUND names the column. */
 TACET_API tacet_status tacet_space_find(const tacet_space *space, size_t *out, const char *name, tacet_error *err);
@@ -110,15 +110,16 @@ TACET_API bool tacet_space_holds(const tacet_space_column *column, double value)
 /* Days since 1970-01-01 of YYYY, YYYY-MM or YYYY-MM-DD (a time of day behind it is read over), years 1 to 9999. */
 TACET_API bool tacet_space_day(double *out, const char *text, size_t length);
 
-/* Coordinates of a record: one for a numeric column, one more for its missing flag, levels - 1 for a category: a regular
- * simplex about 0 with sides of length 1. */
+/* Coordinates of a record: one for a numeric column, one more for its missing flag, levels - 1 for a category: a
+ * regular simplex about 0 with sides of length 1. */
 TACET_API size_t tacet_space_dims(const tacet_space *space);
 TACET_API size_t tacet_space_column_dims(const tacet_space_column *column);
 /* The box that all coordinates lie in; dims of each. A unit of 0 counts as half the width of the bounds. */
 TACET_API void tacet_space_box(const tacet_space *space, double *low, double *high);
 /* A total function: clips to the bounds, a NaN without a flag is the middle, a level that is none the nearest. */
 TACET_API void tacet_space_embed(const tacet_space *space, double *coordinates, const double *record);
-/* The record nearest to the coordinates, column by column: clipped, rounded to whole numbers and days, the nearest level.
+/* The record nearest to the coordinates, column by column: clipped, rounded to whole numbers and days, the nearest
+ * level.
  */
 TACET_API void tacet_space_invert(const tacet_space *space, double *record, const double *coordinates);
 /* Vertex `level` of the simplex of `levels` levels: levels - 1 coordinates. */

@@ -1,4 +1,4 @@
-/* joint_fixed.c - joint DP over a fixed public domain: sums of rewards along planned arms, one release a batch.
+/* fixed.c - joint DP over a fixed public domain: sums of rewards along planned arms, one release a batch.
  * Ring: trusted. Source and differences: fixed_learner.c; proof: src/central/README.md, (g). A release happens in
  * the first suggestion after a batch's end; its ticket is answered once, so a restart can't release a batch twice
  * differently. Cost: O(m) a report once its vector is made (O(m^2)), O(m^3) a batch. */

@@ -1,6 +1,6 @@
-/* joint_fixed_policy.c - joint DP over a fixed public domain, behind the interface of all policies.
- * Ring: trusted. Source: joint_fixed.c; here indices instead of choices, and features of a plain list of points.
- * Cost: that of joint_fixed.c; creating from points O(q^3 + n q m), q at most 512 nodes. */
+/* fixed_policy.c - joint DP over a fixed public domain, behind the interface of all policies.
+ * Ring: trusted. Source: fixed.c; here indices instead of choices, and features of a plain list of points.
+ * Cost: that of fixed.c; creating from points O(q^3 + n q m), q at most 512 nodes. */
 #include <tacet/central/trusted/fixed.h>
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* joint_model.c - what a joint-DP study learnt, as a model for anyone: a sum of kernel functions.
+/* model.c - what a joint-DP study learnt, as a model for anyone: a sum of kernel functions.
  * Ring: trusted (it reads a saved state; what leaves is post-processing of what was released). Source: Remark 1 of
  * Dubey (AISTATS 2021). Differs: kernel functions at the nodes instead of coefficients of features, since features of
  * equal eigenvalues are defined up to a rotation that differs between machines; f(x) = lo + (hi - lo) <theta, A' k(Z,

@@ -1,4 +1,4 @@
-/* joint_parts.h - what a joint-DP bandit is made of: a statistic of a round, and a learner that sees its noisy sums.
+/* parts.h - what a joint-DP bandit is made of: a statistic of a round, and a learner that sees its noisy sums.
  * Ring: trusted. */
 #ifndef TACET_SRC_CENTRAL_TRUSTED_PARTS_H
 #define TACET_SRC_CENTRAL_TRUSTED_PARTS_H

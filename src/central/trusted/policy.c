@@ -1,6 +1,6 @@
-/* joint_policy.c - a joint-DP bandit as a policy: a learner chooses, the privatizer counts.
+/* policy.c - a joint-DP bandit as a policy: a learner chooses, the privatizer counts.
  * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithm 1, for any statistic of a round and any learner that sees its
- * noisy sums (joint_parts.h); src/central/README.md maps the paper's steps to functions and proves the guarantee.
+ * noisy sums (parts.h); src/central/README.md maps the paper's steps to functions and proves the guarantee.
  * A release is made inside the first suggestion after an epoch's end, when everything it rests on can have been saved.
  * Cost: that of the learner, and O(numbers of a record) a report. */
 #include "central/trusted/parts.h"

@@ -1,4 +1,4 @@
-/* joint_published.c - the published joint-DP bandit: noisy normal equations through a binary tree, every round.
+/* published.c - the published joint-DP bandit: noisy normal equations through a binary tree, every round.
  * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithms 1 and 2, Lemmas 2 and 3, Theorem 1. Differs: the tree is the
  * dyadic one with fresh noise in every node (the paper's leaves-only noise grows as sqrt t); rewards are clipped
  * instead of bounded with high probability; the default calibration is the one that is proven.

@@ -1,6 +1,6 @@
-/* joint_split.c - the shipped joint-DP bandit: two vectors released over growing epochs, decoded into a measure.
+/* split.c - the shipped joint-DP bandit: two vectors released over growing epochs, decoded into a measure.
  * Ring: trusted. Source and differences: src/central/README.md. The statistic is tacet_central_map_record, the learner
- * tacet_central_learner; this file joins them to the policy of joint_policy.c and calibrates the epochs.
+ * tacet_central_learner; this file joins them to the policy of policy.c and calibrates the epochs.
  * Cost: a suggestion O(arms m^2), a report O(m^2) for the features, a release O(grid r^2) some ten times. */
 #include <tacet/central/trusted/policy.h>
 

@@ -1,4 +1,4 @@
-/* usca_internal.h - the inside of a released model, between its files. Ring: open. */
+/* internal.h - the inside of a released model, between its files. Ring: open. */
 #ifndef TACET_SRC_CONTEXTUAL_OPEN_INTERNAL_H
 #define TACET_SRC_CONTEXTUAL_OPEN_INTERNAL_H
 
@@ -20,7 +20,7 @@ typedef struct tacet__contextual_axis {
     size_t count, stride; /* point j is that of node j * stride */
 } tacet__contextual_axis;
 
-/* The kernel as a mixture of squared exponentials, and what is a product among the nodes (usca_product.c). */
+/* The kernel as a mixture of squared exponentials, and what is a product among the nodes (product.c). */
 typedef struct tacet__contextual_product {
     size_t terms; /* 0: kernel values take less, or the nodes are no product */
     double weight[TACET__CONTEXTUAL_TERMS_MOST];

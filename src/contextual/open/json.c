@@ -1,4 +1,4 @@
-/* usca_json.c - a released model as JSON: the file `tacet usca learn` writes and `tacet usca predict` reads.
+/* json.c - a released model as JSON: the file `tacet usca learn` writes and `tacet usca predict` reads.
  * Ring: open. The file may come from anyone: every field is checked before it is used, unknown fields are refused.
  * Cost: one pass. */
 #include <tacet/contextual/open/model.h>

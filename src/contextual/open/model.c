@@ -1,8 +1,8 @@
-/* usca_model.c - a released model: a sum of kernel functions, and where it came from.
+/* model.c - a released model: a sum of kernel functions, and where it came from.
  * Ring: open. Source: src/contextual/README.md, section 8. Kernel functions at the quadrature nodes, not features:
  * features of equal eigenvalues are defined up to a rotation that differs between machines, their sum is not. Cost:
- * count kernel values an action where the nodes have no structure; usca_product.c where they are a grid, which takes a
- * fifth of that and less; a table (usca_table.c) takes none. */
+ * count kernel values an action where the nodes have no structure; product.c where they are a grid, which takes a
+ * fifth of that and less; a table (table.c) takes none. */
 #include "contextual/open/internal.h"
 
 #include "core/fail.h"

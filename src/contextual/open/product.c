@@ -1,4 +1,4 @@
-/* usca_product.c - a released model as a sum of products over coordinates, for predictions over many actions.
+/* product.c - a released model as a sum of products over coordinates, for predictions over many actions.
  * Ring: open. Nodes are all actions times all contexts, as learning makes them. A squared-exponential kernel is a
  * product over coordinates. A Matérn kernel is a mixture of such,
  *     k(r) = 1/Gamma(nu) int_0^inf u^(nu-1) e^-u e^(-nu r^2/(2u)) du,

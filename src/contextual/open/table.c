@@ -1,4 +1,4 @@
-/* usca_table.c - the mean of a released model on a grid, and between its points by local polynomials.
+/* table.c - the mean of a released model on a grid, and between its points by local polynomials.
  * Ring: open. A prediction over many actions in one context is made in two steps: the context's coordinates are
  * interpolated once, for all grid points of the actions; then each action takes 8 points a coordinate. The grid reaches
  * three cells beyond the box, where the mean is defined as well, so that every interpolation is centred: with cells of

@@ -1,4 +1,4 @@
-/* usca_space.c - actions and contexts in a box, and the Mercer features of their law by quadrature.
+/* basis.c - actions and contexts in a box, and the Mercer features of their law by quadrature.
  * Ring: shared. Source: Pavlovic, Salgia, Zhao 2025 (USCA), section 2; Lam = E phi phi' by Gauss–Legendre nodes instead
  * of their random approximating set, which only adds noise of the order of the estimation error
  * (src/contextual/README.md). Cost: the eigenproblem of the nodes, O(q^3), once; q = 64, 576, 1331, 1296 for 1 … 4

@@ -1,10 +1,10 @@
-/* usca_certify.c - suprema that no point exceeds: branch and bound over the unit box.
+/* certify.c - suprema that no point exceeds: branch and bound over the unit box.
  * Ring: shared. Source: src/contextual/README.md, section 4. On a cell with centre c and half widths h, u(w) is its
  * linear part at c and a rest, whose norm is at most z^-1/2 that of k(., w) - k(., c) - (w - c)'grad k(., c) in the
  * kernel's space (features are a projection, and Z >= z I): a known function of the distance. The norm of the linear
  * part is convex, so its largest value is at a corner. A maximum over sampled points is no bound: it is 0.2 to 0.9 of
  * the supremum. Cost: a cell is d + 1 feature vectors; some hundred cells for 1 % in two coordinates. A search that
- * takes more is folded by the symmetries of the leverage, if it has any (usca_symmetry.c). */
+ * takes more is folded by the symmetries of the leverage, if it has any (symmetry.c). */
 #include "contextual/shared/internal.h"
 
 #include "core/fail.h"

@@ -1,4 +1,4 @@
-/* usca_fusion.c - what a noisy, clipped sum says about the weights of a function: one step of a Kalman filter whose
+/* fusion.c - what a noisy, clipped sum says about the weights of a function: one step of a Kalman filter whose
  * matrices are known before any data is seen.
  * Ring: shared. Source: src/contextual/README.md, section 7. A stage of n records releases b~ = sum omega r phi +
  * noise, whose mean is n rho H (theta* - theta) with H = E omega phi phi', and whose covariance is close to n q2 S +

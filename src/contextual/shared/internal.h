@@ -1,4 +1,4 @@
-/* usca_internal.h - the inside of the public half of USCA, for the learner, the planner, the auditor and their tests.
+/* internal.h - the inside of the public half of USCA, for the learner, the planner, the auditor and their tests.
  * Ring: shared. */
 #ifndef TACET_SRC_CONTEXTUAL_SHARED_INTERNAL_H
 #define TACET_SRC_CONTEXTUAL_SHARED_INTERNAL_H

@@ -1,4 +1,4 @@
-/* usca_plan.c - how many features, stages and records each, how much to clip: from the predicted error, before any
+/* plan.c - how many features, stages and records each, how much to clip: from the predicted error, before any
  * data. Ring: shared. Source: src/contextual/README.md, section 7. The search: numbers of features in growing steps;
  * for each a walk over one to six stages of equal or growing sizes, from where the last number of features ended; in
  * each stage a walk over tau/n and the clipping, until no neighbour predicts less. Matrices of a clipping depend on

@@ -1,4 +1,4 @@
-/* usca_begun.c - what a ledger knows of a release of a model that was begun before: of how many records.
+/* begun.c - what a ledger knows of a release of a model that was begun before: of how many records.
  * Ring: trusted. Source: none; src/contextual/README.md, "A release that was interrupted". The number is a field of the
  * charge ("records" among its parameters). Ledgers of older versions have it in words only, or not at all: those are
  * still read. Cost: one entry read. */

@@ -1,4 +1,4 @@
-/* usca_internal.h - the inside of the learner, for its own files, the simulation and the audit. Ring: trusted. */
+/* internal.h - the inside of the learner, for its own files, the simulation and the audit. Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_INTERNAL_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_INTERNAL_H
 

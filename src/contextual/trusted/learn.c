@@ -1,4 +1,4 @@
-/* usca.c - the learner: raw records in; a bounded, exact sum of one share per record out, for the gate.
+/* learn.c - the learner: raw records in; a bounded, exact sum of one share per record out, for the gate.
  * Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1; src/contextual/README.md, sections 3, 5, 6. Differs:
  * the share of a record, omega r Z^-1/2 phi, is clipped to a norm and rounded to whole steps before it is added, so
  * that the sum is exact, its order does not matter, and its sensitivity holds for the numbers the machine really

@@ -1,4 +1,4 @@
-/* usca_policy.c - contextual choices behind the interface of all policies: explore, release once, choose for free.
+/* policy.c - contextual choices behind the interface of all policies: explore, release once, choose for free.
  * Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1, online; src/contextual/README.md, section 8.
  * Differs: one release for all later choices instead of a private choice each. The action of a learning round is a
  * function of its ticket and a public seed, so that a replica draws the same, and a state need not hold it. Records are

@@ -1,5 +1,5 @@
-/* usca_policy_internal.h - the inside of the policy of contextual choices, between usca_policy.c and
- * usca_policy_state.c. Ring: trusted. */
+/* policy_internal.h - the inside of the policy of contextual choices, between policy.c and
+ * policy_state.c. Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_POLICY_INTERNAL_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_POLICY_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* usca_policy_state.c - the policy of contextual choices as bytes, and back.
+/* policy_state.c - the policy of contextual choices as bytes, and back.
  * Ring: trusted. Private bytes until the release; after it they hold the model and no raw record. Source: none.
  * Cost: O(rounds so far). */
 #include "contextual/trusted/policy_internal.h"

@@ -1,4 +1,4 @@
-/* usca_release.c - the staged release of a model: each stage sums what the model so far does not explain of its own
+/* release.c - the staged release of a model: each stage sums what the model so far does not explain of its own
  * records, the gate adds noise, and the fusion learns from the noisy sum.
  * Ring: trusted. Source: src/contextual/README.md, sections 6 and 7 (parallel composition over disjoint records,
  * adaptive). One stage is the plain release with leverage clipping. Cost: one pass over the records in all, O(m^3) a

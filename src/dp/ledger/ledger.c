@@ -3,7 +3,7 @@
  * Group commit: a caller puts its request into a queue. Whoever finds nobody leading leads: takes all that wait, does
  * them in one transaction, and wakes them; those who come meanwhile wait for the next one. No thread is started. Other
  * processes wait for the store's write lock, and every transaction first reads on from where the handle was.
- * Cost: one sync per transaction, shared; O(1) work per request; memory per ticket (ledger_state.h). */
+ * Cost: one sync per transaction, shared; O(1) work per request; memory per ticket (state.h). */
 #include <tacet/dp/ledger.h>
 
 #include "dp/open/entry.h"

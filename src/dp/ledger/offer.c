@@ -1,4 +1,4 @@
-/* ledger_offer.c - answers whose commit failed, kept until they are stored.
+/* offer.c - answers whose commit failed, kept until they are stored.
  * Ring: gate. Source: none; src/dp/ledger/README.md, section 2. Cost: O(offers) a call; there are hardly ever any. */
 #include "dp/ledger/offer.h"
 

@@ -1,4 +1,4 @@
-/* ledger_state.h - what a writer must know of a ledger to decide: head, totals, tickets, answers. All of it follows
+/* state.h - what a writer must know of a ledger to decide: head, totals, tickets, answers. All of it follows
  * from the records, is rebuilt from them, and is stored nowhere. Ring: gate, internal. */
 #ifndef TACET_SRC_DP_LEDGER_STATE_H
 #define TACET_SRC_DP_LEDGER_STATE_H

@@ -1,5 +1,5 @@
-/* ledger_store.c - the ledger's file, or its schema in a shared store.
- * Ring: gate. Tables: ledger_tables.c. What differs between the two is how a ledger comes into being, and nothing else.
+/* store.c - the ledger's file, or its schema in a shared store.
+ * Ring: gate. Tables: tables.c. What differs between the two is how a ledger comes into being, and nothing else.
  * Cost: O(records) to open, O(new records) to begin, O(1) to append. */
 #include "dp/ledger/store.h"
 

@@ -1,4 +1,4 @@
-/* ledger_store.h - the ledger's file: schema, reading on from where one was, appending. Ring: gate, internal.
+/* store.h - the ledger's file: schema, reading on from where one was, appending. Ring: gate, internal.
  * One thread at a time. */
 #ifndef TACET_SRC_DP_LEDGER_STORE_H
 #define TACET_SRC_DP_LEDGER_STORE_H

@@ -1,4 +1,4 @@
-/* ledger_tables.c - the tables of a ledger, in a file (SQLite) or in a schema (PostgreSQL).
+/* tables.c - the tables of a ledger, in a file (SQLite) or in a schema (PostgreSQL).
  * Ring: gate. Three tables: record (the chain), answer (bytes of the answers, whose hashes are in the chain), head (how
  * long the chain is and where it ends, so that a lost tail shows). Triggers refuse every change but appending; the
  * chain shows what was changed in spite of them. A schema has no number to say what it is, so it has a fourth, format.

@@ -1,6 +1,6 @@
 /* gaussian.c - rounded Gaussian noise on each number, (eps, delta).
- * Ring: gate. Source: Balle, Wang 2018 (analytic calibration). Differs: the numbers lie on a public grid, rounding to it
- * is charged, and the noise is drawn exactly. Proof: gaussian.md. Cost: about two words of key stream a number. */
+ * Ring: gate. Source: Balle, Wang 2018 (analytic calibration). Differs: the numbers lie on a public grid, rounding to
+ * it is charged, and the noise is drawn exactly. Proof: gaussian.md. Cost: about two words of key stream a number. */
 #include "dp/mechanisms/table.h"
 
 #include "dp/noise/sampler.h"

@@ -1,8 +1,8 @@
-/* mechanism.c - calibrated recipes: how much noise, on which grid; and one draw of each. Which noise, and at what price,
- * is said by the mechanism's own file (table.h).
- * Ring: gate. In: tacet_bounded. Out: numbers for tacet_release. Source: that of each mechanism. Differs: numbers
- * are rounded to a public grid before the noise, which is drawn exactly on that grid, and the rounding is charged
- * (src/dp/bounding.md). Cost: calibration once per mechanism; a draw is one pass. */
+/* mechanism.c - calibrated recipes: how much noise, on which grid; and one draw of each. Which noise, and at what
+ * price, is said by the mechanism's own file (table.h). Ring: gate. In: tacet_bounded. Out: numbers for tacet_release.
+ * Source: that of each mechanism. Differs: numbers are rounded to a public grid before the noise, which is drawn
+ * exactly on that grid, and the rounding is charged (src/dp/bounding.md). Cost: calibration once per mechanism; a draw
+ * is one pass. */
 #include "dp/mechanisms/table.h"
 
 #include <tacet/dp/open/calibrate.h>

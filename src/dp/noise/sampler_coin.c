@@ -1,6 +1,6 @@
 /* sampler_coin.c - uniform integers and coins of rational probability.
- * Ring: gate. Source: Lemire, "Fast random integer generation in an interval" (2019). Differs: a coin of probability p/q
- * compares p/q with the digits of a uniform real as far as they are needed, a word at a time, without a division.
+ * Ring: gate. Source: Lemire, "Fast random integer generation in an interval" (2019). Differs: a coin of probability
+ * p/q compares p/q with the digits of a uniform real as far as they are needed, a word at a time, without a division.
  * Cost: a word per coin but for 2^-64 q of them. */
 #include "dp/noise/noise_state.h"
 #include "dp/noise/sampler.h"

@@ -10,7 +10,8 @@
 /* sigma / grid = m / 2^r. Strip n holds the whole numbers k with n m <= 64 k 2^r < (n + 1) m. */
 static double one(tacet_noise *noise, const lazy_scale *scale) {
     const uint64_t m = scale->m;
-    const unsigned r = scale->shift - LAZY_HEAD_BITS; /* of m 2^-(SCALE_BITS - 1 - fineness), with the strips' 64 in it */
+    const unsigned r =
+        scale->shift - LAZY_HEAD_BITS; /* of m 2^-(SCALE_BITS - 1 - fineness), with the strips' 64 in it */
     const u128 step = (u128)1 << r;
     const uint64_t most = (uint64_t)((m + step - 1) >> r);
     uint64_t n = 0;

@@ -1,8 +1,8 @@
-/* wide.h - how wide everything is that a sampler reckons with: the words of the key stream, the 128-bit integer that holds
- * a product of two, and what is cut from them. Ring: gate.
- * The samplers are written in terms of these names, so that the same text can be built with words of a few bits, whose
- * law is then summed over all bit strings (tests/dp/test_exhaustive*.c), and with halved ones, which Frama-C can reckon
- * with (proof/). Whoever defines TACET__WIDTHS has defined the names before; the library never does. */
+/* wide.h - how wide everything is that a sampler reckons with: the words of the key stream, the 128-bit integer that
+ * holds a product of two, and what is cut from them. Ring: gate. The samplers are written in terms of these names, so
+ * that the same text can be built with words of a few bits, whose law is then summed over all bit strings
+ * (tests/dp/test_exhaustive*.c), and with halved ones, which Frama-C can reckon with (proof/). Whoever defines
+ * TACET__WIDTHS has defined the names before; the library never does. */
 #ifndef TACET_SRC_DP_WIDE_H
 #define TACET_SRC_DP_WIDE_H
 

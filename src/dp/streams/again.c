@@ -1,4 +1,4 @@
-/* stream_again.c - a stream that starts over, for auditing.
+/* again.c - a stream that starts over, for auditing.
  * Ring: gate. Only for streams whose releases claim nothing (seeded, outside any ledger). */
 #include "dp/streams/again.h"
 

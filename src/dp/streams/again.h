@@ -1,4 +1,4 @@
-/* stream_again.h - a stream that starts over, for auditing. Ring: gate. */
+/* again.h - a stream that starts over, for auditing. Ring: gate. */
 #ifndef TACET_SRC_DP_STREAMS_AGAIN_H
 #define TACET_SRC_DP_STREAMS_AGAIN_H
 

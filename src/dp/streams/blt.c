@@ -1,4 +1,4 @@
-/* stream_blt.c - buffered linear Toeplitz: the square root of the prefix-sum matrix by a few exponentials, fitted.
+/* blt.c - buffered linear Toeplitz: the square root of the prefix-sum matrix by a few exponentials, fitted.
  * Ring: gate. No data here. Source: Dvijotham, McMahan, Pillutla, Steinke, Thakurta 2024, "Efficient and near-optimal
  * noise generation for streaming differential privacy". Differs: C and its inverse are described by their interlacing
  * poles and zeros, c(s) = prod (s - theta_inv_i)/(s - theta_i), which gives both at once with no root-finding; all sums

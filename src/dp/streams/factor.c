@@ -1,6 +1,6 @@
-/* stream_factor.c - what the factorisations cost: column norms of C, row norms of B.
+/* factor.c - what the factorisations cost: column norms of C, row norms of B.
  * Ring: gate. No data here. Source: Chan, Shi, Song 2011 (tree); Fichtenberger, Henzinger, Upadhyay 2023 (Toeplitz
- * square root); stream_blt.c. Differs: the tree is the Fenwick one, a square C whose row t sums the last lowbit(t)
+ * square root); blt.c. Differs: the tree is the Fenwick one, a square C whose row t sums the last lowbit(t)
  * vectors, so that one node is drawn per step and no unused ones. Proofs: src/dp/streams/README.md. Cost: said at each
  * function. */
 #include "dp/streams/factor.h"

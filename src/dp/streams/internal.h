@@ -1,4 +1,4 @@
-/* stream_internal.h - the inside of a stream, shared by its steps and its saved form. Ring: gate. */
+/* internal.h - the inside of a stream, shared by its steps and its saved form. Ring: gate. */
 #ifndef TACET_SRC_DP_STREAMS_INTERNAL_H
 #define TACET_SRC_DP_STREAMS_INTERNAL_H
 
@@ -24,7 +24,7 @@ struct tacet_stream {
     tacet_ledger *ledger; /* NULL: none */
     tacet_entry entry;
     bool committed;
-    /* What the ledger knows the releases by (stream_mark.c). Only with a ledger. */
+    /* What the ledger knows the releases by (mark.c). Only with a ledger. */
     tacet_mark last;                         /* of the last step: the chain of marks */
     tacet_mark recent[TACET__STREAM_RECENT]; /* of step t at t mod RECENT */
     tacet_mark entered;                      /* the newest that this stream entered, or found entered; step 0: none */
@@ -60,7 +60,7 @@ tacet_status tacet__stream_make(tacet_stream **out, const tacet_stream_settings 
 /* The charge of the whole stream; its texts point into ask, stream and `parameters` (TACET__STREAM_PARAMETERS bytes).
  */
 void tacet__stream_charge(const tacet_stream *stream, tacet_charge *out, char *parameters);
-/* Marks (stream_mark.c). Makes the mark of the step just taken. */
+/* Marks (mark.c). Makes the mark of the step just taken. */
 void tacet__stream_mark(tacet_stream *stream);
 /* Enters the last step in the ledger, durably, before its release leaves. CONFLICT: another history released it. */
 tacet_status tacet__stream_enter(tacet_stream *stream, tacet_error *err);

@@ -1,6 +1,6 @@
 /* stream.c - private prefix sums: y = C x + noise, the sums estimated as B y.
  * Ring: gate. In: tacet_bounded. Out: tacet_release. Charged once, when opened. Source: Chan, Shi, Song 2011; Denisov,
- * McMahan, Rush, Smith, Thakurta 2022 (adaptive streams); see stream_factor.c. Differs: y is released and B applied
+ * McMahan, Rush, Smith, Thakurta 2022 (adaptive streams); see factor.c. Differs: y is released and B applied
  * after, so that floating-point errors of B cannot matter to privacy and those of C are charged; the noise of a step is
  * a function of a secret key and of all vectors up to that step, so that a restart repeats it and a different history
  * does not. Proofs: src/dp/streams/README.md. Cost: per step O(dim log t) tree, O(dim t) Toeplitz, O(dim buffers) BLT.

@@ -1,4 +1,4 @@
-/* csv_block.c - whole records of a CSV stream, moved from reader to reader.
+/* block.c - whole records of a CSV stream, moved from reader to reader.
  * Ring: io. A block reads into its own buffer, which so stays in the cache of the processor that works on it; the
  * reader that owns the source keeps the piece of a record behind the cut. Without quotes the last line feed is a cut;
  * with them, or where CR ends lines, a scan by the rules of csv.c finds it. Cost: one look at each byte, sixteen at a

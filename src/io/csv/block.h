@@ -1,4 +1,4 @@
-/* csv_block.h - a table cut into blocks of whole records, for readers that work side by side.
+/* block.h - a table cut into blocks of whole records, for readers that work side by side.
  *
  * One reader owns the source; each block is a reader of its own, with the same columns and true line numbers, that
  * takes the next records from it. Taking is for one thread at a time; what was taken is the block's alone. Ring: io.

@@ -2,7 +2,7 @@
  * Ring: io. Source: RFC 4180; csv.h says where it is more tolerant, and where it refuses what others guess at.
  * Cost: each byte is looked at once; fields are unquoted where they lie, so nothing is copied but the piece of a record
  * that a refill cuts. Memory: twice the longest record, at least a quarter of a
- * megabyte. Tables of plain numbers take the shorter way of csv_rows.c. */
+ * megabyte. Tables of plain numbers take the shorter way of rows.c. */
 #include "io/csv/internal.h"
 
 #include "core/fail.h"

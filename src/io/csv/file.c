@@ -1,4 +1,4 @@
-/* csvfile.c - bytes of a file for the CSV reader.
+/* file.c - bytes of a file for the CSV reader.
  * Ring: io, which both sides of the boundary stand on. Cost: one read(2) per buffer of the reader. */
 #include <tacet/io/csvfile.h>
 

@@ -1,4 +1,4 @@
-/* csv_internal.h - the inside of a reader, for the files of csv. Ring: io. */
+/* internal.h - the inside of a reader, for the files of csv. Ring: io. */
 #ifndef TACET_SRC_IO_CSV_INTERNAL_H
 #define TACET_SRC_IO_CSV_INTERNAL_H
 

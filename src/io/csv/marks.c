@@ -1,4 +1,4 @@
-/* csv_marks.c - the delimiters and line ends of a block, found sixty-four bytes at a time.
+/* marks.c - the delimiters and line ends of a block, found sixty-four bytes at a time.
  * Ring: io. Source: the idea of Langdale and Lemire, "Parsing gigabytes of JSON per second" (2019): classes of
  * characters as words of bits, and rules between neighbours as shifts of them. Differs: the rules are those of plain
  * decimal numbers; whatever does not fit them is left to csv.c, which has the messages. SSE2 where there is, else eight

@@ -1,7 +1,7 @@
-/* csv_rows.c - many records of numbers at once.
+/* rows.c - many records of numbers at once.
  * Ring: io. A record of plain numbers is read in one pass, eight bytes at a time: where the digits end is one
  * addition and a count of trailing zeros, their value three multiplications (packed decimal digits, added up in pairs,
- * fours and eights). In a block all delimiters and line ends are found beforehand (csv_marks.c): a processor then works
+ * fours and eights). In a block all delimiters and line ends are found beforehand (marks.c): a processor then works
  * on several numbers at once, since none must be read to know where the next begins; and a block that is only looked at
  * needs no more than the rules between neighbouring characters. Quotes, blanks, exponents, CR alone, or anything wrong
  * go the way of csv.c, which has the rules and the messages; so there is one set of rules. Cost: about 8 ns a number of

@@ -1,4 +1,4 @@
-/* csv_table.c - selected columns of a CSV stream as a matrix.
+/* table.c - selected columns of a CSV stream as a matrix.
  * Ring: io. Cost: one pass; the array doubles, and the copies left behind are wiped. */
 #include <tacet/io/csv.h>
 

@@ -1,4 +1,4 @@
-/* local_arms.c - GP-UCB and LDP-TGP-GP-UCB over per-arm sufficient statistics.
+/* arms.c - GP-UCB and LDP-TGP-GP-UCB over per-arm sufficient statistics.
  * Ring: open. Source: Zhou and Tan 2020, Algorithm 2; Chowdhury and Gopalan 2017 for GP-UCB with sub-Gaussian noise.
  * Differs: the posterior over the n arms is kept instead of the T x T system (the same numbers); GP-UCB may also use
  * each arm's own mean. Cost: O(n^2) a round, flat in T; no allocation after create. */

@@ -1,4 +1,4 @@
-/* local_ata.c - LDP-ATA-GP-UCB: truncation in feature space, of all the past at the current level.
+/* ata.c - LDP-ATA-GP-UCB: truncation in feature space, of all the past at the current level.
  * Ring: open. Source: Zhou and Tan 2020, Algorithm 1 (Chowdhury and Gopalan 2019, Algorithm 2). Differs: b_t for all of
  * the history (erratum 3). u depends on the arm only, so the reports of an arm are kept sorted by size with their
  * prefix sums, and a row of the estimate is one search per arm. Features, roots and sums are rebuilt when det V has

@@ -1,4 +1,4 @@
-/* local_history.h - the tickets of a learner of the local model. Ring: open. */
+/* history.h - the tickets of a learner of the local model. Ring: open. */
 #ifndef TACET_SRC_LOCAL_OPEN_HISTORY_H
 #define TACET_SRC_LOCAL_OPEN_HISTORY_H
 

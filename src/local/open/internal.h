@@ -1,6 +1,6 @@
-/* local_internal.h - the parts of the local model's learners. Ring: open.
+/* internal.h - the parts of the local model's learners. Ring: open.
  *
- * A policy (local.c) keeps tickets (local_history.c); an engine keeps estimates, and is a function of the sequence of
+ * A policy (local.c) keeps tickets (history.c); an engine keeps estimates, and is a function of the sequence of
  * (arm, report) it observed. */
 #ifndef TACET_SRC_LOCAL_OPEN_INTERNAL_H
 #define TACET_SRC_LOCAL_OPEN_INTERNAL_H
@@ -41,10 +41,10 @@ tacet_status tacet__local_arms(void **out, const tacet__local_engine **engine, c
 tacet_status tacet__local_ata(void **out, const tacet__local_engine **engine, const tacet__local *p, tacet_error *err);
 tacet_status tacet__local_moma(void **out, const tacet__local_engine **engine, const tacet__local *p, tacet_error *err);
 
-/* --- local_width.c: the formulas ---------------------------------------------------------------------------------- */
+/* --- width.c: the formulas ---------------------------------------------------------------------------------- */
 double tacet__local_lambda(const tacet__local *p);
 size_t tacet__local_lanes(const tacet__local *p);
-/* GP-UCB, tight: the factor by which lambda = proxy/B^2 is raised (local_prior.c). */
+/* GP-UCB, tight: the factor by which lambda = proxy/B^2 is raised (prior.c). */
 tacet_status tacet__local_prior_factor(double *out, const tacet__local *p, double lambda, tacet_error *err);
 /* t: the round about to be played, from 1; gamma: information gained so far. */
 double tacet__local_beta_ucb(const tacet__local *p, size_t t, double gamma);
@@ -57,7 +57,7 @@ double tacet__local_beta_moma(const tacet__local *p, size_t m);
 double tacet__local_arm_radius(const tacet__local *p, double count);
 double tacet__local_q(const tacet__local *p); /* Nyström's oversampling */
 
-/* --- local_nystrom.c: the embedding ------------------------------------------------------------------------------- */
+/* --- nystrom.c: the embedding ------------------------------------------------------------------------------- */
 typedef struct tacet__nystrom {
     const tacet__local *p;
     size_t m;          /* features: the rank of K_D */
@@ -84,7 +84,7 @@ void tacet__read_matrix(tacet__reader *r, double *a, size_t ld, size_t rows, siz
 tacet_status tacet__nystrom_update(tacet__nystrom *ny, bool *changed, const uint64_t *plays, const double *var,
                                    uint64_t step, tacet_error *err);
 
-/* --- local_embedded.c: what engines over an embedding have in common ---------------------------------------------- */
+/* --- embedded.c: what engines over an embedding have in common ---------------------------------------------- */
 
 /* An engine begins with it, so that its self is one. */
 typedef struct tacet__embedded {

@@ -1,7 +1,7 @@
 /* local.c - the learners of the local model as policies: tickets, history, saved states.
  * Ring: open. Source: Zhou and Tan 2020, Algorithms 1 to 3; src/local/README.md maps every step.
  * Differs: see there. Reports arrive as the device randomised them; one that it cannot have sent is refused.
- * Cost: that of the engine (local_arms.c, local_ata.c, local_moma.c) and O(n) a suggestion; 12 bytes a round, 4 where
+ * Cost: that of the engine (arms.c, ata.c, moma.c) and O(n) a suggestion; 12 bytes a round, 4 where
  * reports are not remembered. A saved state is the engine's numbers and the open tickets; loading takes the time of
  * reading them, however many rounds they stand for, and goes on with the same bits. */
 #include <tacet/local/open/local.h>

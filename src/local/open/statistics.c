@@ -1,6 +1,7 @@
-/* local_joint.c - the server's half of local joint DP: adds noisy reports up, keeps the public model.
+/* statistics.c - the server's half of local joint DP: adds noisy reports up, keeps the public model.
  * Ring: open. Source: Dubey (AISTATS 2021), Algorithm 3, SERVER. Differs: two vectors a report, decoded as in the
- * central model; the noise of t reports has variance t noise_var. Cost: O(r) a report, a refresh as in joint_learner.c.
+ * central model; the noise of t reports has variance t noise_var. Cost: O(r) a report, a refresh as in
+ * central/open/learner.c.
  */
 #include <tacet/local/open/statistics.h>
 

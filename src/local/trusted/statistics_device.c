@@ -1,4 +1,4 @@
-/* joint_device.c - the device's half of local joint DP: the statistic of one round, with noise.
+/* statistics_device.c - the device's half of local joint DP: the statistic of one round, with noise.
  * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithm 3. Differs: two vectors are reported instead of a matrix and a
  * vector; the outer form is the paper's pair, but calibrated: the paper takes sensitivities element by element (Lemma
  * 5), which gives delta = 0.21 where 0.1 was asked for at eps = 10. Cost: one evaluation of the features, one draw a

@@ -109,8 +109,15 @@ static void hash_bytes(uint64_t *h, const void *bytes, size_t count) {
 static uint64_t fingerprint(const tacet__rows *rows, const tacet_modeler_settings *s) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     const double reals[] = {s->scale, s->kernel->signal_var, s->noise_var, s->mean, s->explore, s->kappa};
-    const uint64_t whole[] = {s->d,     s->n,    s->horizon,       s->chains,       s->candidates,
-                              s->moves, s->seed, (uint64_t)tacet__modeler_density(s), s->initial_count};
+    const uint64_t whole[] = {s->d,
+                              s->n,
+                              s->horizon,
+                              s->chains,
+                              s->candidates,
+                              s->moves,
+                              s->seed,
+                              (uint64_t)tacet__modeler_density(s),
+                              s->initial_count};
     hash_bytes(&h, reals, sizeof reals);
     hash_bytes(&h, whole, sizeof whole);
     hash_bytes(&h, rows->z, rows->d * rows->n * sizeof *rows->z);

@@ -1,4 +1,4 @@
-/* curate_published.c - the published mechanism over a CSV. NOT PRIVATE; entered in the ledger as uncovered.
+/* published_curate.c - the published mechanism over a CSV. NOT PRIVATE; entered in the ledger as uncovered.
  * Ring: trusted. Source: Kharkovskii, Dai, Low 2020, Algorithm 1. The whole table is in memory: centring and singular
  * values need it, which is one of the reasons why nothing pays for what they reveal. */
 #include "outsourced/trusted/curate_job.h"

@@ -1,4 +1,4 @@
-/* published.c - the published random projection of all records. NOT PRIVATE.
+/* published_projection.c - the published random projection of all records. NOT PRIVATE.
  * Ring: trusted. Source: Kharkovskii, Dai, Low, "Private Outsourced Bayesian Optimization" (ICML 2020), Algorithm 1.
  * Differs: the radical of omega covers the logarithm (the printed formula does not fit the printed thresholds); the
  * singular value decomposition is taken of the d x d Gram matrix, which gives the same V and Sigma. Why it is not

@@ -90,7 +90,7 @@ tacet_status tacet_space_table(tacet_space_cells *out, size_t *rows, const tacet
     memset(out, 0, space->count * sizeof *out);
     t.columns = TACET__ZALLOC(size_t, space->count);
     t.readable = TACET__ZALLOC(size_t, space->count);
-    t.levels = TACET__ZALLOC(size_t, space->count *TACET_SPACE_LEVELS);
+    t.levels = TACET__ZALLOC(size_t, space->count * TACET_SPACE_LEVELS);
     tacet_status status = TACET_OK;
     if (t.columns == NULL || t.readable == NULL || t.levels == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", space->count);

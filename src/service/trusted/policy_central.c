@@ -1,4 +1,4 @@
-/* policy_joint.c - the central policy `joint` for the service: decision sets and rewards are private
+/* policy_central.c - the central policy `joint` for the service: decision sets and rewards are private
  * (tacet/central/trusted/policy.h). Ring: trusted. The whole run is charged when the study is created. The policy need
  * not be saved before each release (save_first is off): a record is durable in the log, in the same transaction as
  * whatever rests on it, before anything leaves; docs/service.md has the argument. Cost: that of the policy. */

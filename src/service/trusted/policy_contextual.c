@@ -1,4 +1,4 @@
-/* policy_usca.c - the central policy `usca` for the service: public actions, private contexts and rewards
+/* policy_contextual.c - the central policy `usca` for the service: public actions, private contexts and rewards
  * (tacet/contextual/trusted/policy.h). Ring: trusted. The first options.learn rounds explore without looking; one
  * release is then made and charged, and every later suggestion is for its own context from that model. Cost: that of
  * the policy.

@@ -1,4 +1,4 @@
-/* joint_fixed.h - joint DP over a fixed public domain: only rewards are summed, so only they pay.
+/* fixed.h - joint DP over a fixed public domain: only rewards are summed, so only they pay.
  *
  * Rounds come in batches planned by the open learner (tacet/central/open/fixed_learner.h). A batch's arms are public;
  * its rewards are summed here and released once, at its end, with noise for a sensitivity of 1. Each record is in one

@@ -1,4 +1,4 @@
-/* usca.h - the public half of contextual choices: the space of actions and contexts, its features, certified suprema.
+/* basis.h - the public half of contextual choices: the space of actions and contexts, its features, certified suprema.
  *
  * Everything here is a function of public things: bounds, kernel, lengthscales, the law of contexts, sizes. None of
  * them may have been fitted on the data that is to be protected; src/contextual/README.md says why. A point w is an

@@ -1,4 +1,4 @@
-/* usca_policy.h - contextual choices online: explore without looking, release once, then choose for free.
+/* policy.h - contextual choices online: explore without looking, release once, then choose for free.
  *
  * The candidates are a fixed, public list of actions; a round brings its context. While learning, actions are drawn
  * without looking at anything (a function of the ticket and a public seed), and (context, reward) are kept. One release

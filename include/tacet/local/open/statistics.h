@@ -1,4 +1,4 @@
-/* local_joint.h - the server's half of local joint DP: adds noisy reports up, keeps the public model.
+/* statistics.h - the server's half of local joint DP: adds noisy reports up, keeps the public model.
  *
  * Reports come from tacet/local/trusted/statistics_device.h. The server sees nothing else, and everything it makes of
  * them is public. Not thread-safe. */

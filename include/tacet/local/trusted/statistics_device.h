@@ -1,4 +1,4 @@
-/* joint_device.h - the device's half of local joint DP: choose here, report noise.
+/* statistics_device.h - the device's half of local joint DP: choose here, report noise.
  *
  * The decision set and the reward never leave the device. It scores its arms by the public model
  * (tacet/central/open/learner.h), and reports one noisy vector; the server (tacet/local/open/statistics.h) adds vectors
