@@ -44,6 +44,9 @@ void cli_nearest_begin(cli_nearest *search, const char *typed, size_t length) {
 }
 
 void cli_nearest_offer(cli_nearest *search, const char *name) {
+    if (search->length == 0 || name[0] == '\0') {
+        return;
+    }
     const size_t needed = changes(search->typed, search->length, name);
     /* A third of the letters may differ; what was typed may also be the beginning of one name. */
     const bool begins = search->length >= 3 && strncmp(search->typed, name, search->length) == 0;
