@@ -1,13 +1,35 @@
 /* cmd_run.c - tacet modeler run.
  * Ring: open. */
 #include "commands.h"
-#include "session.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/csvfile.h>
+#include <tacet/outsourced/open/remote.h>
+#include <tacet/outsourced/open/session.h>
+
+/* Ctrl-C: conclude with what is known. A second one ends the program. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+    interrupted = 1;
+    (void)signal(number, SIG_DFL);
+}
+
+static bool stop(void *user) {
+    (void)user;
+    return interrupted != 0;
+}
+
+static void heed_interrupts(void) {
+    struct sigaction action = {.sa_handler = interrupt};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
 
 static void progress(size_t done, size_t total, size_t best_row, double best_value, void *user) {
     (void)user;
@@ -40,7 +62,8 @@ static int row_list(size_t **out, size_t *count, const char *text, const cli_com
 }
 
 /* Known values: a CSV with the columns row and value. */
-static tacet_status load_warm(session_settings *s, size_t **rows, double **values, const char *path, tacet_error *err) {
+static tacet_status load_warm(tacet_session_settings *s, size_t **rows, double **values, const char *path,
+                              tacet_error *err) {
     static const char *const NAMES[] = {"row", "value"};
     tacet_csv_table table = {0};
     const tacet_csv_wanted wanted = {.columns = NAMES, .d = 2};
@@ -61,26 +84,88 @@ static tacet_status load_warm(session_settings *s, size_t **rows, double **value
     return TACET_OK;
 }
 
-static json_t *as_json(const session_result *r, const tacet_manifest *m, json_t *ledger, double seconds) {
-    json_t *rows = json_array();
-    json_t *values = json_array();
-    for (size_t i = 0; i < r->count; i++) {
-        (void)json_array_append_new(rows, json_integer((json_int_t)r->rows[i]));
-        (void)json_array_append_new(values, json_real(r->values[i]));
-    }
-    return json_pack("{so so sI sf sI sf sf ss s{sf sf sf sf} s{ss sb sf sf sf} so? sf}", "rows", rows, "values",
-                     values, "best_row", (json_int_t)r->best_row, "best_value", r->best_value, "recommended_row",
-                     (json_int_t)r->recommended_row, "recommended_mean", r->recommended_mean, "recommended_sd",
-                     r->recommended_sd, "modeler", r->method, "model", "lengthscale", r->lengthscale, "signal_var",
-                     r->signal_var, "noise_var", r->noise_var, "mean", r->mean, "release", "mechanism", m->mechanism,
-                     "private", (int)m->is_private, "eps", m->eps, "delta", m->delta, "sigma", m->sigma, "ledger",
-                     ledger, "seconds", seconds);
+static void set(json_t *object, const char *name, json_t *value) {
+    (void)json_object_set_new(object, name, value);
 }
 
-static void show(const session_result *r, const tacet_manifest *m, const json_t *ledger) {
-    printf("best measured   row %zu, value %.6g\n", r->best_row, r->best_value);
-    printf("best predicted  row %zu, %.6g +- %.2g\n", r->recommended_row, r->recommended_mean, r->recommended_sd);
+static json_t *numbers(const size_t *rows, size_t count) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        (void)json_array_append_new(array, json_integer((json_int_t)rows[i]));
+    }
+    return array;
+}
+
+static json_t *model_json(const tacet_session_result *r) {
+    return strcmp(r->method, "ladder") == 0 || !r->predicted
+               ? NULL
+               : json_pack("{sf sf sf sf}", "lengthscale", r->lengthscale, "signal_var", r->signal_var, "noise_var",
+                           r->noise_var, "mean", r->mean);
+}
+
+static json_t *as_json(const tacet_session_result *r, const tacet_manifest *m, const json_t *ledger, double seconds) {
+    json_t *values = json_array();
+    for (size_t i = 0; i < r->count; i++) {
+        (void)json_array_append_new(values, json_real(r->values[i]));
+    }
+    json_t *out = json_pack("{so so sI sf ss ss so s{ss sb sf sf sf}}", "rows", numbers(r->rows, r->count), "values",
+                            values, "best_row", (json_int_t)r->best_row, "best_value", r->best_value, "ended",
+                            tacet_session_end_name(r->end), "modeler", r->method, "unmeasurable",
+                            numbers(r->failed, r->failed_count), "release", "mechanism", m->mechanism, "private",
+                            (int)m->is_private, "eps", m->eps, "delta", m->delta, "sigma", m->sigma);
+    if (r->predicted) {
+        set(out, "recommended_row", json_integer((json_int_t)r->recommended_row));
+        set(out, "recommended_mean", cli_real(r->recommended_mean));
+        set(out, "recommended_sd", cli_real(r->recommended_sd));
+    }
+    json_t *model = model_json(r);
+    set(out, "model", model != NULL ? model : json_null());
+    set(out, "evidence",
+        r->known ? json_pack("{so ss}", "log_bayes_factor", cli_real(r->knowledge.log_bayes_factor), "words",
+                             tacet_modeler_words(r->knowledge.log_bayes_factor))
+                 : json_null());
+    set(out, "next",
+        r->known && r->knowledge.next_row != SIZE_MAX
+            ? json_pack("{sI so so}", "row", (json_int_t)r->knowledge.next_row, "mean",
+                        cli_real(r->knowledge.next_mean), "sd", cli_real(r->knowledge.next_sd))
+            : json_null());
+    set(out, "chance",
+        r->banded ? json_pack("{so so so sI sI}", "low", cli_real(r->chance.low), "median", cli_real(r->chance.median),
+                              "high", cli_real(r->chance.high), "queries", (json_int_t)r->chance.queries, "random_rows",
+                              (json_int_t)r->chance.rows)
+                  : json_null());
+    set(out, "ledger", ledger != NULL ? json_deep_copy(ledger) : json_null());
+    set(out, "seconds", cli_real(seconds));
+    return out;
+}
+
+static void show_knowledge(const tacet_session_result *r) {
+    if (r->banded) {
+        printf("by chance       the best of %zu random rows would have been about %.6g, between %.6g and %.6g nine "
+               "times in "
+               "ten\n                (told from %zu rows that were asked at random)\n",
+               r->chance.queries, r->chance.median, r->chance.low, r->chance.high, r->chance.rows);
+    }
+    if (r->known) {
+        printf("the values      %s (log Bayes factor %.1f)\n", tacet_modeler_words(r->knowledge.log_bayes_factor),
+               r->knowledge.log_bayes_factor);
+        if (r->knowledge.next_row != SIZE_MAX) {
+            printf("most promising  row %zu, not measured: %.6g +- %.2g expected\n", r->knowledge.next_row,
+                   r->knowledge.next_mean, r->knowledge.next_sd);
+        }
+    } else if (r->predicted) {
+        printf("best predicted  row %zu, %.6g +- %.2g\n", r->recommended_row, r->recommended_mean, r->recommended_sd);
+    }
+}
+
+static void show(const tacet_session_result *r, const tacet_manifest *m, const json_t *ledger) {
+    printf("best measured   row %zu, value %.6g%s\n", r->best_row, r->best_value,
+           r->end != TACET_SESSION_DONE ? " (so far)" : "");
+    show_knowledge(r);
     printf("asked           %zu rows (modeler: %s)\n", r->count, r->method);
+    if (r->failed_count > 0) {
+        printf("not measurable  %zu rows; others were asked instead\n", r->failed_count);
+    }
     if (m->is_private) {
         printf("the release     eps = %g, delta = %g; measured values are %s\n", m->eps, m->delta,
                m->outputs_private ? "randomised" : "not protected");
@@ -97,109 +182,137 @@ static void show(const session_result *r, const tacet_manifest *m, const json_t 
 }
 
 typedef struct arguments {
-    const char *url, *keys, *first, *warm;
-    bool certificate;
-    double patience, poll;
+    const char *first, *warm;
+    tacet_remote_settings link;
 } arguments;
 
-static int run_it(session_settings *s, const arguments *a, const cli_command *self) {
-    remote link = {0};
+static tacet_status ask(void *user, double *value, const char *ticket, size_t row, tacet_error *err) {
+    return tacet_remote_query(user, value, ticket, row, err);
+}
+
+/* What was found, however the search ended; the exit code says how. */
+static int tell(const tacet_session_result *r, tacet_remote *link, const tacet_manifest *m, double start,
+                const cli_command *self) {
+    char *text = r->end == TACET_SESSION_AWAY ? NULL : tacet_remote_ledger(link);
+    json_t *ledger = text != NULL ? json_loads(text, 0, NULL) : NULL;
+    if (!cli_json_wanted()) {
+        show(r, m, ledger);
+    }
+    cli_json_print(as_json(r, m, ledger, cli_seconds() - start));
+    json_decref(ledger);
+    free(text);
+    if (r->end == TACET_SESSION_DONE) {
+        return CLI_EXIT_OK;
+    }
+    (void)fflush(stdout);
+    const int code = cli_fail(self, &r->why);
+    if (r->end == TACET_SESSION_AWAY || r->end == TACET_SESSION_STOPPED) {
+        cli_say(self, "nothing is lost: the same command goes on where this one stopped");
+    }
+    return code;
+}
+
+static int run_it(tacet_session_settings *s, const arguments *a, const cli_command *self) {
+    tacet_remote *link = NULL;
     tacet_manifest manifest;
-    session_result result = {0};
+    tacet_session_result result = {0};
     tacet_error err = {0};
     char *text = NULL;
     double *rows = NULL;
     const double start = cli_seconds();
     tacet_manifest_init(&manifest);
-    tacet_status status = remote_open(&link, a->url, a->keys, a->certificate, &err);
-    link.patience = a->patience;
-    link.poll = a->poll;
-    link.waiting = waiting;
-    status = status != TACET_OK ? status : remote_manifest(&link, &manifest, &text, &err);
-    status = status != TACET_OK ? status : remote_release(&link, &rows, &manifest, s->state, &err);
+    heed_interrupts();
+    tacet_status status = tacet_remote_open(&link, &a->link, &err);
+    status = status != TACET_OK ? status : tacet_remote_manifest(link, &manifest, &text, &err);
+    status = status != TACET_OK ? status : tacet_remote_release(link, &rows, &manifest, s->state, &err);
     if (status == TACET_OK && !manifest.is_private) {
         cli_say(self, "the curator's release is %s", TACET_MANIFEST_STAMP);
     }
-    status = status != TACET_OK ? status : session_run(&result, s, &link, &manifest, text, rows, &err);
+    const tacet_session_asker asker = {.ask = ask, .user = link};
+    status = status != TACET_OK ? status : tacet_session_run(&result, s, &asker, &manifest, text, rows, &err);
     cli_progress_end();
     int code = CLI_EXIT_OK;
     if (status == TACET_OK) {
-        json_t *ledger = remote_ledger(&link);
-        if (!cli_json_wanted()) {
-            show(&result, &manifest, ledger);
-        }
-        cli_json_print(as_json(&result, &manifest, ledger, cli_seconds() - start));
+        code = tell(&result, link, &manifest, start, self);
     } else {
         code = status == TACET_INVALID ? cli_usage(self, "%s", err.message) : cli_fail(self, &err);
-        if (status == TACET_IO || status == TACET_TIMEOUT) {
+        if (status == TACET_IO || status == TACET_TIMEOUT || status == TACET_STATE) {
             cli_say(self, "nothing is lost: the same command goes on where this one stopped");
         }
     }
-    session_result_clear(&result);
+    tacet_session_result_clear(&result);
     tacet_manifest_clear(&manifest);
-    remote_close(&link);
+    tacet_remote_close(link);
     free(text);
     free(rows);
     return code;
 }
 
 int cmd_run(int argc, char **argv, const cli_command *self) {
-    arguments a = {.patience = 60, .poll = 0.5};
-    session_settings s = {.method = "auto",
-                          .kernel = "se",
-                          .signal_var = 1,
-                          .noise_var = 1e-4,
-                          .queries = 40,
-                          .beta_scale = 1,
-                          .delta_ucb = 0.05,
-                          .seed = 1,
-                          .progress = progress};
+    arguments a = {0};
+    tacet_session_settings s;
+    const size_t unset = SIZE_MAX;
+    size_t initial = unset;
+    tacet_session_defaults(&s);
+    tacet_remote_defaults(&a.link);
+    s.lengthscale = NAN;
+    s.progress = progress;
+    s.stop = a.link.stop = stop;
+    a.link.waiting = waiting;
     const cli_option options[] = {
-        {"url", CLI_STRING, &a.url, "URL", "the curator: https://HOST:PORT", true},
-        {"keys", CLI_STRING, &a.keys, "DIR",
+        {"url", CLI_STRING, &a.link.url, "URL", "the curator: https://HOST:PORT", true},
+        {"keys", CLI_STRING, &a.link.keys, "DIR",
          "the folder the curator handed over: ca.pem, token, client.pem, client.key", true},
         {"state", CLI_STRING, &s.state, "DIR", "journal and release of this run; made when missing", true},
-        {"queries", CLI_SIZE, &s.queries, "N", "rows to measure in all (default 40)", false},
-        {"certificate", CLI_FLAG, &a.certificate, NULL, "show the client certificate instead of the token", false},
-        {"patience", CLI_DOUBLE, &a.patience, "S", "go on trying for this long while the curator is away (default 60)",
+        {"queries", CLI_SIZE, &s.queries, "N",
+         "rows to measure in all (default 40); a state may be gone on with for more", false},
+        {"certificate", CLI_FLAG, &a.link.use_certificate, NULL, "show the client certificate instead of the token",
          false},
-        {"poll", CLI_DOUBLE, &a.poll, "S", "seconds between two looks at a pending query (default 0.5)", false},
-        {"", CLI_FLAG, NULL, NULL, "Model (scaled units of the release):", false},
-        {"modeler", CLI_STRING, &s.method, "HOW", "auto (default), latent or eiv", false},
+        {"patience", CLI_DOUBLE, &a.link.patience, "S",
+         "go on trying for this long while the curator is away (default 60)", false},
+        {"poll", CLI_DOUBLE, &a.link.poll, "S", "seconds between two looks at a pending query (default 0.5)", false},
+        {"", CLI_FLAG, NULL, NULL, "Model, where you know it (scaled units of the release):", false},
+        {"modeler", CLI_STRING, &s.method, "HOW",
+         "auto (default): ladder, or latent or eiv where a lengthscale is given", false},
         {"kernel", CLI_STRING, &s.kernel, "NAME", "se (default), matern12, matern32, matern52, …", false},
-        {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L", "needed unless --fit", false},
+        {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L",
+         "of the objective; then latent or eiv, by the noise of measurements", false},
         {"signal-var", CLI_DOUBLE, &s.signal_var, "V", "(default 1)", false},
-        {"noise-var", CLI_DOUBLE, &s.noise_var, "V", "of a measurement (default 1e-4)", false},
+        {"noise-var", CLI_DOUBLE, &s.noise_var, "V",
+         "of a measurement, in the values' own units (default: not known; latent, eiv: 1e-4)", false},
         {"mean", CLI_DOUBLE, &s.mean, "M", "(default 0)", false},
-        {"fit", CLI_FLAG, &s.fit, NULL, "fit the model to the first rows, knowing the release's noise", false},
+        {"fit", CLI_FLAG, &s.fit, NULL, "latent or eiv, fitted once to the first rows, knowing the release's noise",
+         false},
         {"ard", CLI_FLAG, &s.ard, NULL, "one lengthscale per coordinate", false},
         {"beta-scale", CLI_DOUBLE, &s.beta_scale, "F", "factor on GP-UCB's beta_t (eiv; default 1)", false},
         {"delta-ucb", CLI_DOUBLE, &s.delta_ucb, "D", "of GP-UCB (default 0.05)", false},
         {"", CLI_FLAG, NULL, NULL, "Search:", false},
         {"minimize", CLI_FLAG, &s.minimize, NULL, "look for the smallest value", false},
         {"log", CLI_FLAG, &s.log_target, NULL, "model the logarithm of the value", false},
-        {"standardize", CLI_FLAG, &s.standardize, NULL, "shift and scale values by those of the first rows", false},
+        {"standardize", CLI_FLAG, &s.standardize, NULL,
+         "latent, eiv: shift and scale values by those of the first rows", false},
         {"first", CLI_STRING, &a.first, "ROW,…", "rows to measure first", false},
-        {"initial", CLI_SIZE, &s.initial, "N",
-         "random rows to measure before the model chooses (default 0; with --fit 10)", false},
+        {"initial", CLI_SIZE, &initial, "N",
+         "random rows to measure before the model chooses (default 10, a quarter of the queries at most; latent, eiv: "
+         "0, "
+         "with --fit 10)",
+         false},
         {"warm", CLI_STRING, &a.warm, "FILE",
          "values known already: a CSV with the columns row and value; not asked again", false},
-        {"seed", CLI_U64, &s.seed, "S", "of random rows and of the latent modeler (default 1)", false},
+        {"seed", CLI_U64, &s.seed, "S", "of random rows and of the model (default 1)", false},
         {0},
     };
     int code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    if (s.fit && s.initial == 0) {
-        s.initial = 10;
+    if (!isnan(s.lengthscale) && !(s.lengthscale > 0)) {
+        return cli_usage(self, "--lengthscale must be above 0; without it the model learns it");
     }
-    if (s.fit && !(s.lengthscale > 0)) {
-        s.lengthscale = 1; /* where the fit's first start begins */
-    }
-    if (!(s.lengthscale > 0) || !(s.signal_var > 0) || !(s.noise_var >= 0) || !(a.patience >= 0) || !(a.poll > 0)) {
-        return cli_usage(
-            self, "--lengthscale above 0 (or --fit), --signal-var above 0 and --noise-var at least 0 are needed");
+    s.lengthscale = isnan(s.lengthscale) ? 0 : s.lengthscale;
+    s.initial = initial == unset ? TACET_SESSION_OWN : initial;
+    if (!(a.link.patience >= 0) || !(a.link.poll > 0)) {
+        return cli_usage(self, "--patience of at least 0 and --poll above 0 are needed");
     }
     size_t *first = NULL;
     size_t *warm_rows = NULL;

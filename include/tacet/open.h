@@ -33,6 +33,8 @@
 #include <tacet/local/open/statistics.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/outsourced/open/modeler.h>
+#include <tacet/outsourced/open/remote.h>
+#include <tacet/outsourced/open/session.h>
 #include <tacet/outsourced/shared/manifest.h>
 #include <tacet/outsourced/shared/typed.h>
 #include <tacet/report/report.h>

@@ -49,6 +49,8 @@
 #include <tacet/local/trusted/device_ledger.h>
 #include <tacet/local/trusted/statistics_device.h>
 #include <tacet/outsourced/open/modeler.h>
+#include <tacet/outsourced/open/remote.h>
+#include <tacet/outsourced/open/session.h>
 #include <tacet/outsourced/shared/manifest.h>
 #include <tacet/outsourced/shared/typed.h>
 #include <tacet/outsourced/trusted/curate.h>

@@ -43,7 +43,7 @@ cp "$work/out" "$work/once"
 run 0 first --queries 12
 grep -q '"queries_left":8' "$work/out" || fail "a finished run asked again"
 [ "$(sed 's/,"seconds":.*//' "$work/out")" = "$(sed 's/,"seconds":.*//' "$work/once")" ] || fail "a finished run says something else"
-run 1 first --queries 13
+run 1 first --queries 12 --seed 2
 says 'other settings'
 # A last line cut off by a crash is measured again under the same ticket; one in the middle that is no line is refused.
 cp -r "$work/first" "$work/torn"
@@ -54,15 +54,25 @@ grep -q '"queries_left":8' "$work/out" || fail "a torn line was charged again"
 sed -i '3s/^/x/' "$work/torn/journal.jsonl"
 run 1 torn --queries 12
 says 'line 3'
+# More queries than it began with: goes on, and asks one more.
+cp -r "$work/first" "$work/longer"
+run 0 longer --queries 13
+grep -q '"queries_left":7' "$work/out" || fail "one more query was not one more"
+[ "$(sed 's/.*"rows":\[\([^]]*\)\].*/\1/' "$work/out" | cut -d, -f1-12)" = "$(sed 's/.*"rows":\[\([^]]*\)\].*/\1/' "$work/once")" ] ||
+    fail "a longer run forgot its beginning"
+run 0 longer --queries 13 # nothing more
+grep -q '"queries_left":7' "$work/out" || fail "a finished run asked again"
 # The other way of showing who it is; known values are not asked.
 printf 'row,value\n5,0.1\n20,0.9\n' >"$work/warm.csv"
 run 0 warm --queries 3 --certificate --warm "$work/warm.csv" --modeler eiv
-grep -q '"queries_left":5' "$work/out" || fail "three more were not three more"
+grep -q '"queries_left":4' "$work/out" || fail "three more were not three more"
 grep -qE '"rows":\[([0-9]+,)*(5|20)[],]' "$work/out" && fail "a known row was asked for"
-# The budget ends in the middle: exit code 3, and what was answered stays.
+# The budget ends in the middle: exit code 3, what was answered stays, and the best of it is told.
 run 3 third --queries 10
 says 'query budget is used up'
-[ "$(grep -c '"value"' "$work/third/journal.jsonl")" -ge 5 ] || fail "the answers were lost"
+[ "$(grep -c '"value":{' "$work/third/journal.jsonl")" = 4 ] || fail "the answers were lost"
+grep -q '"ended":"budget"' "$work/out" || fail "it does not say why it ended"
+grep -q '"best_row":[0-9]' "$work/out" || fail "a run whose budget ended tells no best row"
 # Not our curator, not our token, nobody there, bad settings.
 cp -r "$work/keys/modeler" "$work/mixed"
 cp "$work/other/modeler/token" "$work/mixed/token"
@@ -83,3 +93,54 @@ run 2 fourth --queries 2 --delta-ucb 2 --modeler eiv
 run 2 fourth --queries 2 --lengthscale 0
 run 1 fourth --queries 2 --keys "$work/nowhere"
 [ ! -e "$work/fourth/journal.jsonl" ] || fail "a refused run began a journal"
+
+# An evaluator that cannot measure some rows: others are asked, nothing is asked for ever, and without any model option.
+kill "$server"
+wait "$server" || true
+"$TACET_BIN/tacet-curator" curate --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 60 --ticket second \
+    --budget-eps 100 --ledger "$work/second.db" --out "$work/release2" >/dev/null
+printf '#!/bin/sh\nread -r h; read -r r; a=${r%%,*}\n[ $((a %% 3)) != 0 ] || exit 3\n[ ! -e %s/slow ] || sleep 5\necho "${r#*,}"\n' "$work" >"$work/evaluate"
+chmod +x "$work/evaluate"
+rm "$work/ready"
+"$TACET_BIN/tacet-curator" serve --release "$work/release2" --keys "$work/keys" --data "$work/data.csv" --evaluate "$work/evaluate" \
+    --ledger "$work/second.db" --listen 127.0.0.1:0 --ready-file "$work/ready" >/dev/null 2>&1 &
+server=$!
+await
+tuned() { # tuned CODE STATE OPTIONS...
+    local want=$1 state=$2 code=0
+    shift 2
+    "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$state" --poll 0.05 \
+        --json "$@" >"$work/out" 2>"$work/err" || code=$?
+    [ "$code" = "$want" ] || fail "exit code $code instead of $want: $*"
+}
+tuned 0 fifth --queries 16
+grep -q '"modeler":"ladder"' "$work/out" || fail "the default is not the ladder"
+grep -q '"unmeasurable":\[[0-9]' "$work/out" || fail "no row was put aside"
+[ "$(sed 's/.*"rows":\[\([^]]*\)\].*/\1/' "$work/out" | tr ',' '\n' | awk '$1 % 3 == 0' | wc -l)" = 0 ] || fail "an unmeasurable row has a value"
+[ "$(sed 's/.*"rows":\[\([^]]*\)\].*/\1/' "$work/out" | tr ',' '\n' | wc -l)" = 16 ] || fail "not 16 rows were measured"
+for part in '"log_bayes_factor":' '"words":"' '"chance":{"low":' '"next":{"row":'; do
+    grep -q "$part" "$work/out" || fail "the result does not have $part"
+done
+cp "$work/out" "$work/once"
+tuned 0 fifth --queries 16
+[ "$(sed 's/,"seconds":.*//' "$work/out")" = "$(sed 's/,"seconds":.*//' "$work/once")" ] || fail "a finished run says something else"
+# Ctrl-C while a value is awaited: the best so far.
+touch "$work/slow"
+"$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/fifth" --poll 0.05 --queries 18 >"$work/out" 2>"$work/err" &
+modeler=$!
+sleep 2
+kill -INT "$modeler"
+code=0
+wait "$modeler" || code=$?
+[ "$code" = 1 ] || fail "an interrupted run ends with $code"
+grep -q 'best measured.*(so far)' "$work/out" || fail "an interrupted run does not tell the best so far"
+grep -q 'by chance' "$work/out" || fail "an interrupted run does not tell the band of chance"
+says 'the same command goes on'
+rm "$work/slow"
+tuned 0 fifth --queries 18
+# The curator is gone in the middle.
+kill "$server"
+wait "$server" || true
+server=
+tuned 1 fifth --queries 20 --patience 0.2
+says 'the same command goes on'

@@ -1,6 +1,6 @@
 /* journal.c - an append-only file of JSON lines, synced line by line.
  * Ring: open. */
-#include "journal.h"
+#include "outsourced/open/journal.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -18,7 +18,13 @@
 
 enum { PATH_BYTES = 4096, MOST_BYTES = 1 << 28 };
 
-static tacet_status append(journal *j, json_t *object, tacet_error *err) {
+static const char *const HOW[] = {"first", "random", "model"};
+
+static tacet_status append(tacet__journal *j, json_t *object, tacet_error *err) {
+    if (j->fd < 0) {
+        json_decref(object);
+        return TACET_OK;
+    }
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : NULL;
     json_decref(object);
     if (text == NULL) {
@@ -41,7 +47,7 @@ static tacet_status append(journal *j, json_t *object, tacet_error *err) {
     return TACET_OK;
 }
 
-static journal_query *find(const journal *j, const char *ticket) {
+static tacet__journal_query *find(const tacet__journal *j, const char *ticket) {
     for (size_t i = j->count; i > 0; i--) {
         if (strcmp(j->queries[i - 1].ticket, ticket) == 0) {
             return &j->queries[i - 1];
@@ -50,18 +56,20 @@ static journal_query *find(const journal *j, const char *ticket) {
     return NULL;
 }
 
-static tacet_status add(journal *j, const char *ticket, size_t row, tacet_error *err) {
+static tacet_status add(tacet__journal *j, const char *ticket, size_t row, tacet__asked how, tacet_error *err) {
     if (!tacet__grow((void **)&j->queries, &j->capacity, j->count + 1, sizeof *j->queries)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the journal");
     }
-    journal_query *q = &j->queries[j->count++];
-    *q = (journal_query){.row = row};
+    tacet__journal_query *q = &j->queries[j->count++];
+    *q = (tacet__journal_query){.row = row, .how = how};
     (void)snprintf(q->ticket, sizeof q->ticket, "%s", ticket);
     return TACET_OK;
 }
 
-static tacet_status replay_line(journal *j, json_t *line, const json_t *settings, size_t number, tacet_error *err) {
+static tacet_status replay_line(tacet__journal *j, json_t *line, const json_t *settings, size_t number,
+                                tacet_error *err) {
     const char *text = NULL;
+    const char *word = NULL;
     json_t *stored = NULL;
     json_int_t row = 0;
     double value = 0;
@@ -78,13 +86,24 @@ static tacet_status replay_line(journal *j, json_t *line, const json_t *settings
         memcpy(j->run, text, strlen(text) + 1);
         return TACET_OK;
     }
-    if (json_unpack(line, "{s{ss sI}}", "ask", "ticket", &text, "row", &row) == 0 && row >= 0 &&
-        strlen(text) < JOURNAL_TICKET && find(j, text) == NULL) {
-        return add(j, text, (size_t)row, err);
+    if (json_unpack(line, "{s{ss sI ss}}", "ask", "ticket", &text, "row", &row, "how", &word) == 0 && row >= 0 &&
+        strlen(text) < TACET__JOURNAL_TICKET && find(j, text) == NULL) {
+        for (int how = TACET__ASKED_FIRST; how <= TACET__ASKED_MODEL; how++) {
+            if (strcmp(word, HOW[how]) == 0) {
+                return add(j, text, (size_t)row, (tacet__asked)how, err);
+            }
+        }
+    }
+    if (json_unpack(line, "{s{ss}}", "failed", "ticket", &text) == 0) {
+        tacet__journal_query *q = find(j, text);
+        if (q != NULL && !q->answered && !q->failed) {
+            q->failed = true;
+            return TACET_OK;
+        }
     }
     if (json_unpack(line, "{s{ss sF}}", "value", "ticket", &text, "value", &value) == 0) {
-        journal_query *q = find(j, text);
-        if (q != NULL && !q->answered && isfinite(value)) {
+        tacet__journal_query *q = find(j, text);
+        if (q != NULL && !q->answered && !q->failed && isfinite(value)) {
             q->answered = true;
             q->value = value;
             return TACET_OK;
@@ -94,7 +113,7 @@ static tacet_status replay_line(journal *j, json_t *line, const json_t *settings
 }
 
 /* Reads what is there; cuts off an incomplete last line. */
-static tacet_status replay(journal *j, const json_t *settings, size_t *lines, tacet_error *err) {
+static tacet_status replay(tacet__journal *j, const json_t *settings, size_t *lines, tacet_error *err) {
     struct stat st;
     *lines = 0;
     if (fstat(j->fd, &st) != 0 || st.st_size > MOST_BYTES) {
@@ -127,10 +146,23 @@ static tacet_status replay(journal *j, const json_t *settings, size_t *lines, ta
     return status;
 }
 
-static tacet_status begin(journal *j, const json_t *settings, tacet_error *err) {
+static void name_run(tacet__journal *j) {
     unsigned char raw[8];
     randombytes_buf(raw, sizeof raw);
     (void)sodium_bin2hex(j->run, sizeof j->run, raw, sizeof raw);
+}
+
+tacet_status tacet__journal_none(tacet__journal *out, tacet_error *err) {
+    *out = (tacet__journal){.fd = -1};
+    if (sodium_init() < 0) {
+        return tacet__fail(err, TACET_IO, "no randomness to name the run with");
+    }
+    name_run(out);
+    return TACET_OK;
+}
+
+static tacet_status begin(tacet__journal *j, const json_t *settings, tacet_error *err) {
+    name_run(j);
     return append(j, json_pack("{s{ss sO}}", "start", "run", j->run, "settings", settings), err);
 }
 
@@ -144,10 +176,10 @@ static tacet_status sync_folder(const char *folder, tacet_error *err) {
     return ok ? TACET_OK : tacet__fail(err, TACET_IO, "%s cannot be synced", folder);
 }
 
-tacet_status journal_open(journal *out, const char *folder, const json_t *settings, tacet_error *err) {
+tacet_status tacet__journal_open(tacet__journal *out, const char *folder, const json_t *settings, tacet_error *err) {
     char path[PATH_BYTES];
     size_t lines = 0;
-    *out = (journal){.fd = -1};
+    *out = (tacet__journal){.fd = -1};
     if (snprintf(path, sizeof path, "%s/journal.jsonl", folder) >= (int)sizeof path) {
         return tacet__fail(err, TACET_INVALID, "the path of the state folder is too long");
     }
@@ -167,32 +199,40 @@ tacet_status journal_open(journal *out, const char *folder, const json_t *settin
         status = status != TACET_OK ? status : sync_folder(folder, err);
     }
     if (status != TACET_OK) {
-        journal_close(out);
+        tacet__journal_close(out);
     }
     return status;
 }
 
-void journal_close(journal *j) {
+void tacet__journal_close(tacet__journal *j) {
     if (j->fd >= 0) {
         (void)close(j->fd);
     }
     free(j->queries);
-    *j = (journal){.fd = -1};
+    *j = (tacet__journal){.fd = -1};
 }
 
-tacet_status journal_ask(journal *j, size_t row, tacet_error *err) {
-    char ticket[JOURNAL_TICKET];
+tacet_status tacet__journal_ask(tacet__journal *j, size_t row, tacet__asked how, tacet_error *err) {
+    char ticket[TACET__JOURNAL_TICKET];
     (void)snprintf(ticket, sizeof ticket, "%s-%zu", j->run, j->count + 1);
-    tacet_status status = append(j, json_pack("{s{ss sI}}", "ask", "ticket", ticket, "row", (json_int_t)row), err);
-    return status != TACET_OK ? status : add(j, ticket, row, err);
+    tacet_status status =
+        append(j, json_pack("{s{ss sI ss}}", "ask", "ticket", ticket, "row", (json_int_t)row, "how", HOW[how]), err);
+    return status != TACET_OK ? status : add(j, ticket, row, how, err);
 }
 
-tacet_status journal_value(journal *j, size_t index, double value, tacet_error *err) {
-    journal_query *q = &j->queries[index];
+tacet_status tacet__journal_value(tacet__journal *j, size_t index, double value, tacet_error *err) {
+    tacet__journal_query *q = &j->queries[index];
     const tacet_status status = append(j, json_pack("{s{ss sf}}", "value", "ticket", q->ticket, "value", value), err);
     if (status == TACET_OK) {
         q->answered = true;
         q->value = value;
     }
+    return status;
+}
+
+tacet_status tacet__journal_failed(tacet__journal *j, size_t index, tacet_error *err) {
+    tacet__journal_query *q = &j->queries[index];
+    const tacet_status status = append(j, json_pack("{s{ss}}", "failed", "ticket", q->ticket), err);
+    q->failed = q->failed || status == TACET_OK;
     return status;
 }

@@ -1,10 +1,12 @@
 /* remote.c - asks the curator, and asks again when it was away. Every request may be repeated: a ticket is answered
  * once. Ring: open. */
-#include "remote.h"
+#include <tacet/outsourced/open/remote.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "io/http/client.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -14,7 +16,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, TOKEN_BYTES = 256 };
+enum { PATH_BYTES = 4096, TOKEN_BYTES = 256, EVALUATION_TRIES = 2 };
+
+struct tacet_remote {
+    tacet__client *client;
+    tacet_remote_settings settings; /* url and keys are not used any more */
+};
+
+void tacet_remote_defaults(tacet_remote_settings *settings) {
+    *settings = (tacet_remote_settings){.patience = 60, .poll = 0.5};
+}
 
 static double now(void) {
     struct timespec t;
@@ -42,44 +53,69 @@ static tacet_status read_token(char token[TOKEN_BYTES], const char *keys, tacet_
     return TACET_OK;
 }
 
-tacet_status remote_open(remote *out, const char *url, const char *keys, bool use_certificate, tacet_error *err) {
+static tacet_status connect_to(tacet__client **out, const tacet_remote_settings *s, tacet_error *err) {
     char authority[PATH_BYTES];
     char certificate[PATH_BYTES];
     char key[PATH_BYTES];
     char token[TOKEN_BYTES] = "";
     tacet__client_settings settings;
     tacet__client_defaults(&settings);
-    *out = (remote){.patience = 60, .poll = 0.5};
-    if (snprintf(authority, sizeof authority, "%s/ca.pem", keys) >= (int)sizeof authority) {
+    if (snprintf(authority, sizeof authority, "%s/ca.pem", s->keys) >= (int)sizeof authority) {
         return tacet__fail(err, TACET_INVALID, "the path of the keys is too long");
     }
-    (void)snprintf(certificate, sizeof certificate, "%s/client.pem", keys);
-    (void)snprintf(key, sizeof key, "%s/client.key", keys);
+    (void)snprintf(certificate, sizeof certificate, "%s/client.pem", s->keys);
+    (void)snprintf(key, sizeof key, "%s/client.key", s->keys);
     if (access(authority, R_OK) != 0) {
         return tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read", authority);
     }
-    tacet_status status = use_certificate ? TACET_OK : read_token(token, keys, err);
-    settings.url = url;
+    tacet_status status = s->use_certificate ? TACET_OK : read_token(token, s->keys, err);
+    settings.url = s->url;
     settings.authority = authority;
-    if (use_certificate) {
+    if (s->use_certificate) {
         settings.certificate = certificate;
         settings.key = key;
     } else {
         settings.token = token;
     }
-    status = status != TACET_OK ? status : tacet__client_open(&out->client, &settings, err);
+    status = status != TACET_OK ? status : tacet__client_open(out, &settings, err);
     sodium_memzero(token, sizeof token);
     return status;
 }
 
-void remote_close(remote *r) {
-    tacet__client_close(r->client);
-    r->client = NULL;
+tacet_status tacet_remote_open(tacet_remote **out, const tacet_remote_settings *settings, tacet_error *err) {
+    *out = NULL;
+    if (settings->url == NULL || settings->keys == NULL || !(settings->patience >= 0) || !(settings->poll > 0)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "an address, keys, patience of at least 0 and a poll above 0 are needed");
+    }
+    tacet_remote *r = TACET__ZALLOC(tacet_remote, 1);
+    if (r == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the connection");
+    }
+    r->settings = *settings;
+    const tacet_status status = connect_to(&r->client, settings, err);
+    if (status != TACET_OK) {
+        free(r);
+        return status;
+    }
+    *out = r;
+    return TACET_OK;
 }
 
-static void tell(remote *r, const char *why) {
-    if (r->waiting != NULL) {
-        r->waiting(why, r->user);
+void tacet_remote_close(tacet_remote *r) {
+    if (r != NULL) {
+        tacet__client_close(r->client);
+        free(r);
+    }
+}
+
+static bool stopped(const tacet_remote *r) {
+    return r->settings.stop != NULL && r->settings.stop(r->settings.user);
+}
+
+static void tell(tacet_remote *r, const char *why) {
+    if (r->settings.waiting != NULL) {
+        r->settings.waiting(why, r->settings.user);
     }
 }
 
@@ -91,6 +127,8 @@ static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
                                 : answer->status == 409 ? TACET_CONFLICT
                                 : answer->status == 401 ? TACET_DENIED
                                 : answer->status == 404 ? TACET_NOT_FOUND
+                                : answer->status == 502 ? TACET_UNSUPPORTED
+                                : answer->status >= 500 ? TACET_TIMEOUT
                                                         : TACET_INVALID;
     (void)tacet__fail(err, status, "the curator answered %ld: %.150s", answer->status,
                       reason != NULL ? reason : "no reason given");
@@ -100,9 +138,9 @@ static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
 
 /* One request, repeated while the curator is away or busy, for as long as patience lasts. Into a file when one is
  * given. */
-static tacet_status ask(remote *r, tacet__answer *answer, const char *method, const char *path, const char *body,
+static tacet_status ask(tacet_remote *r, tacet__answer *answer, const char *method, const char *path, const char *body,
                         FILE *file, tacet_error *err) {
-    const double deadline = now() + r->patience;
+    const double deadline = now() + r->settings.patience;
     double pause = 0.05;
     for (;;) {
         tacet_error local = {0};
@@ -114,21 +152,26 @@ static tacet_status ask(remote *r, tacet__answer *answer, const char *method, co
         }
         const tacet_status status = file != NULL ? tacet__client_download(r->client, answer, path, file, &local)
                                                  : tacet__client_request(r->client, answer, method, path, body, &local);
-        const bool again = status == TACET_IO || status == TACET_TIMEOUT ||
-                           (status == TACET_OK && (answer->status == 429 || answer->status >= 500));
+        const bool again =
+            status == TACET_IO || status == TACET_TIMEOUT ||
+            (status == TACET_OK && (answer->status == 429 || (answer->status >= 500 && answer->status != 502)));
         if (!again) {
             return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", local.message);
+        }
+        if (stopped(r)) {
+            return tacet__fail(err, TACET_STATE, "interrupted");
         }
         if (now() + pause > deadline) {
             return status != TACET_OK ? tacet__fail(err, status, "%s", local.message) : refused(answer, err);
         }
-        tell(r, status != TACET_OK ? "the curator is away" : "the curator cannot answer yet");
+        tell(r, status != TACET_OK ? "cannot reach the curator; trying again"
+                                   : "the curator cannot answer yet; trying again");
         pause_for(pause);
         pause = pause < 2 ? pause * 1.6 : pause;
     }
 }
 
-tacet_status remote_manifest(remote *r, tacet_manifest *out, char **text, tacet_error *err) {
+tacet_status tacet_remote_manifest(tacet_remote *r, tacet_manifest *out, char **text, tacet_error *err) {
     tacet__answer answer;
     *text = NULL;
     tacet_status status = ask(r, &answer, "GET", "/v1/manifest", NULL, NULL, err);
@@ -167,8 +210,8 @@ static tacet_status load(double **rows, const tacet_manifest *m, const char *pat
     return TACET_OK;
 }
 
-tacet_status remote_release(remote *r, double **rows, const tacet_manifest *manifest, const char *folder,
-                            tacet_error *err) {
+tacet_status tacet_remote_release(tacet_remote *r, double **rows, const tacet_manifest *manifest, const char *folder,
+                                  tacet_error *err) {
     char path[PATH_BYTES];
     tacet__answer answer;
     *rows = NULL;
@@ -192,7 +235,21 @@ tacet_status remote_release(remote *r, double **rows, const tacet_manifest *mani
     return status != TACET_OK ? status : load(rows, manifest, path, err);
 }
 
-tacet_status remote_query(remote *r, double *value, const char *ticket, size_t row, tacet_error *err) {
+/* The value of an answer, or that there is none to be had. */
+static tacet_status value_of(double *value, const tacet__answer *answer, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    const char *word = NULL;
+    json_t *reply = json_loadb(answer->body, answer->size, 0, NULL);
+    if (json_unpack(reply, "{ss}", "status", &word) == 0 && strcmp(word, "failed") == 0) {
+        status = tacet__fail(err, TACET_UNSUPPORTED, "the curator says that the row cannot be measured");
+    } else if (json_unpack(reply, "{sF}", "value", value) != 0 || !isfinite(*value)) {
+        status = tacet__fail(err, TACET_PARSE, "the curator's answer holds no value");
+    }
+    json_decref(reply);
+    return status;
+}
+
+tacet_status tacet_remote_query(tacet_remote *r, double *value, const char *ticket, size_t row, tacet_error *err) {
     char *body = NULL;
     tacet__answer answer;
     json_t *question = json_pack("{ss sI}", "ticket", ticket, "row", (json_int_t)row);
@@ -202,30 +259,27 @@ tacet_status remote_query(remote *r, double *value, const char *ticket, size_t r
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory asking");
     }
     tacet_status status = ask(r, &answer, "POST", "/v1/queries", body, NULL, err);
-    while (status == TACET_OK && answer.status == 202) {
-        tell(r, "the value is pending at the curator");
-        pause_for(r->poll);
+    unsigned tries = 1;
+    while (status == TACET_OK && (answer.status == 202 || (answer.status == 502 && tries < EVALUATION_TRIES))) {
+        tries += answer.status == 502 ? 1 : 0;
+        tell(r,
+             answer.status == 502 ? "the evaluation failed; asking once more" : "the value is pending at the curator");
+        pause_for(r->settings.poll);
         /* Asked again rather than looked at: a failed evaluation is then tried again. */
-        status = ask(r, &answer, "POST", "/v1/queries", body, NULL, err);
+        status = stopped(r) ? tacet__fail(err, TACET_STATE, "interrupted")
+                            : ask(r, &answer, "POST", "/v1/queries", body, NULL, err);
     }
     free(body);
     if (status == TACET_OK && answer.status != 200) {
         status = refused(&answer, err);
     }
-    if (status == TACET_OK) {
-        json_t *reply = json_loadb(answer.body, answer.size, 0, NULL);
-        if (json_unpack(reply, "{sF}", "value", value) != 0 || !isfinite(*value)) {
-            status = tacet__fail(err, TACET_PARSE, "the curator's answer holds no value");
-        }
-        json_decref(reply);
-    }
-    return status;
+    return status != TACET_OK ? status : value_of(value, &answer, err);
 }
 
-json_t *remote_ledger(remote *r) {
+char *tacet_remote_ledger(tacet_remote *r) {
     tacet__answer answer;
     if (ask(r, &answer, "GET", "/v1/ledger", NULL, NULL, NULL) != TACET_OK || answer.status != 200) {
         return NULL;
     }
-    return json_loadb(answer.body, answer.size, 0, NULL);
+    return strndup(answer.body, answer.size);
 }

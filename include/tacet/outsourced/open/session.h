@@ -1,0 +1,100 @@
+/* session.h - one search over a release: which rows are asked, what came of it, and what is known at its end.
+ *
+ * The same loop serves `tacet modeler run`, where the answers come over TLS, and the simulations, where they come from
+ * a function. With a state folder every question is written to a journal before it is asked and every answer before it
+ * is used, so that a search that was stopped goes on where it was: what the journal says was asked is never chosen
+ * anew. src/outsourced/open/README.md. */
+#ifndef TACET_OUTSOURCED_OPEN_SESSION_H
+#define TACET_OUTSOURCED_OPEN_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/status.h>
+#include <tacet/outsourced/open/modeler.h>
+#include <tacet/outsourced/shared/manifest.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TACET_SESSION_OWN = 0x7fffffff }; /* of `initial`: what the method takes by itself */
+
+typedef struct tacet_session_settings {
+    const char *state;  /* folder of the journal; NULL: nothing is kept */
+    const char *method; /* "auto", "ladder", "latent", "eiv" */
+    /* What is known of the objective, for latent and eiv; in scaled units. */
+    const char *kernel;
+    double lengthscale; /* 0: not known; auto then takes ladder */
+    double signal_var, mean;
+    double noise_var; /* of a measurement; NaN: not known (latent and eiv: 1e-4) */
+    bool fit, ard;    /* fit: latent or eiv, their parameters fitted once, to the first rows */
+    /* The search. */
+    bool minimize, log_target, standardize;
+    size_t queries;      /* rows to measure in all; a session that is gone on with may have another number */
+    size_t initial;      /* random first rows; TACET_SESSION_OWN: by the method */
+    const size_t *first; /* rows asked before them */
+    size_t first_count;
+    const size_t *warm_rows; /* values known from elsewhere: not asked */
+    const double *warm_values;
+    size_t warm_count;
+    double beta_scale, delta_ucb; /* eiv */
+    uint64_t seed;
+    void (*progress)(size_t done, size_t total, size_t best_row, double best_value, void *user); /* may be NULL */
+    bool (*stop)(void *user); /* asked before every question; true: conclude with what is known; may be NULL */
+    void *user;
+} tacet_session_settings;
+
+/* Whoever answers. UNSUPPORTED: this row cannot be measured, another one is asked. STATE: told to stop. Anything else
+ * but OK ends the search. */
+typedef struct tacet_session_asker {
+    tacet_status (*ask)(void *user, double *value, const char *ticket, size_t row, tacet_error *err);
+    void *user;
+} tacet_session_asker;
+
+typedef enum tacet_session_end {
+    TACET_SESSION_DONE,
+    TACET_SESSION_STOPPED,     /* by settings.stop */
+    TACET_SESSION_BUDGET,      /* the curator answers no more */
+    TACET_SESSION_AWAY,        /* the curator cannot be reached */
+    TACET_SESSION_REFUSED,     /* the curator refused for another reason */
+    TACET_SESSION_UNMEASURABLE /* too many rows in a row could not be measured */
+} tacet_session_end;
+
+typedef struct tacet_session_result {
+    tacet_session_end end;
+    tacet_error why; /* of an end other than DONE */
+    size_t *rows;    /* measured, in order; owned */
+    double *values;  /* as measured; owned */
+    size_t count;
+    size_t *failed; /* rows that could not be measured; owned */
+    size_t failed_count;
+    size_t best_row; /* best measured one, known ones included */
+    double best_value;
+    bool predicted;                          /* the following three are there */
+    size_t recommended_row;                  /* best posterior mean */
+    double recommended_mean, recommended_sd; /* in the target's own units when no logarithm was taken */
+    bool known;                              /* `knowledge` is there: the ladder, and a value */
+    tacet_modeler_knowledge knowledge;       /* next_mean and next_sd as recommended_mean and recommended_sd */
+    bool banded;                             /* `chance` is there: enough rows were asked at random */
+    tacet_chance chance;                     /* of as many random rows as were measured; in the target's own units */
+    char method[16];
+    double lengthscale, signal_var, noise_var, mean; /* of latent and eiv */
+} tacet_session_result;
+
+TACET_API void tacet_session_defaults(tacet_session_settings *settings);
+/* Runs, or goes on with, a session: rows are dims x rows of the release, manifest_text is what the journal is bound to.
+ * OK whenever a value is known, however the search ended. INVALID: settings, before anything was asked. CONFLICT: the
+ * state belongs to another release or other settings. BUSY, CORRUPT, IO: the journal. Others: why not even one value
+ * could be had. *out is cleared on failure. */
+TACET_API tacet_status tacet_session_run(tacet_session_result *out, const tacet_session_settings *settings,
+                                         const tacet_session_asker *asker, const tacet_manifest *manifest,
+                                         const char *manifest_text, const double *rows, tacet_error *err);
+TACET_API void tacet_session_result_clear(tacet_session_result *result);
+/* "done", "interrupted", "budget", "away", "refused", "unmeasurable"; static. */
+TACET_API const char *tacet_session_end_name(tacet_session_end end);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,449 @@
+/* session.c - the modeler's loop: rows asked for, random rows, then the model's choices, each through the journal.
+ * Ring: open. What the journal has was asked and is taken as it stands; a row that cannot be measured is put aside and
+ * another one asked; however the search ends, what is known is told. */
+#include "outsourced/open/session_internal.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+
+enum {
+    LADDER_FIRST = 10, /* random first rows of the ladder, where the budget has four times as many */
+    LADDER_WARM = 4,   /* however many values are known already: the band of chance is told from them */
+    FIT_FIRST = 10,    /* of a fit */
+    FAILED_IN_A_ROW = 10
+};
+
+void tacet_session_defaults(tacet_session_settings *s) {
+    *s = (tacet_session_settings){.method = "auto",
+                                  .kernel = "se",
+                                  .signal_var = 1,
+                                  .noise_var = NAN,
+                                  .queries = 40,
+                                  .initial = TACET_SESSION_OWN,
+                                  .beta_scale = 1,
+                                  .delta_ucb = 0.05,
+                                  .seed = 1};
+}
+
+const char *tacet_session_end_name(tacet_session_end end) {
+    static const char *const NAMES[] = {"done", "interrupted", "budget", "away", "refused", "unmeasurable"};
+    const int number = (int)end;
+    return number >= 0 && number <= TACET_SESSION_UNMEASURABLE ? NAMES[number] : "";
+}
+
+static void best_of(const tacet__session *r, size_t *row, double *value) {
+    *row = SIZE_MAX;
+    *value = 0;
+    for (size_t i = 0; i < r->known; i++) {
+        if (*row == SIZE_MAX || (r->s->minimize ? r->raw[i] < *value : r->raw[i] > *value)) {
+            *row = r->order[i];
+            *value = r->raw[i];
+        }
+    }
+}
+
+static void learn(tacet__session *r, size_t row, double value) {
+    r->order[r->known] = row;
+    r->raw[r->known] = value;
+    r->taken[row] = true;
+    r->known++;
+}
+
+/* --- one question ---------------------------------------------------------------------------------------------------
+ */
+
+static tacet_status put_aside(tacet__session *r, size_t row, tacet_error *err) {
+    if (!tacet__grow((void **)&r->failed, &r->failed_capacity, r->failed_count + 1, sizeof *r->failed)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the session");
+    }
+    r->failed[r->failed_count++] = row;
+    r->taken[row] = true;
+    tacet__session_forget(r); /* it is made anew over the other rows */
+    return TACET_OK;
+}
+
+static tacet_status answered(tacet__session *r, const tacet__journal_query *q, tacet_error *err) {
+    if (r->s->log_target && !(q->value > 0)) {
+        return tacet__fail(err, TACET_INVALID, "row %zu: a measured value is not positive, so it has no logarithm",
+                           q->row);
+    }
+    if (q->how == TACET__ASKED_RANDOM) {
+        r->random[r->random_count++] = q->value;
+    }
+    if (q->how == TACET__ASKED_MODEL && r->base == SIZE_MAX) {
+        r->base = r->known;
+    }
+    learn(r, q->row, q->value);
+    r->asked++;
+    if (r->s->progress != NULL) {
+        size_t best = 0;
+        double best_value = 0;
+        best_of(r, &best, &best_value);
+        r->s->progress(r->asked, r->s->queries, best, best_value, r->s->user);
+    }
+    return TACET_OK;
+}
+
+/* Settles a question of the journal: asks it where it has no answer yet. *failed: it cannot be measured. */
+static tacet_status settle(tacet__session *r, size_t index, bool *failed, tacet_error *err) {
+    tacet__journal_query *q = &r->book.queries[index];
+    tacet_status status = TACET_OK;
+    *failed = q->failed;
+    if (r->taken[q->row]) {
+        return tacet__fail(err, TACET_CORRUPT, "the journal asked row %zu twice", q->row);
+    }
+    if (!q->answered && !q->failed) {
+        double value = 0;
+        tacet_error why = {0};
+        status = r->asker->ask(r->asker->user, &value, q->ticket, q->row, &why);
+        if (status == TACET_UNSUPPORTED) {
+            *failed = true;
+            status = tacet__journal_failed(&r->book, index, err);
+        } else if (status == TACET_OK) {
+            status = tacet__journal_value(&r->book, index, value, err);
+        } else if (err != NULL) {
+            *err = why;
+        }
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    return *failed ? put_aside(r, q->row, err) : answered(r, q, err);
+}
+
+/* --- which row ------------------------------------------------------------------------------------------------------
+ */
+
+static size_t random_row(const tacet__session *r) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, r->s->seed, 1000 + r->book.count);
+    size_t row = tacet_simrng_below(&rng, r->m->rows);
+    while (r->taken[row]) {
+        row = tacet_simrng_below(&rng, r->m->rows);
+    }
+    return row;
+}
+
+static tacet_status choose(tacet__session *r, size_t *row, tacet__asked *how, uint64_t *ticket, tacet_error *err) {
+    for (size_t i = 0; i < r->s->first_count; i++) {
+        if (!r->taken[r->s->first[i]]) {
+            *row = r->s->first[i];
+            *how = TACET__ASKED_FIRST;
+            return TACET_OK;
+        }
+    }
+    if (r->random_count < r->initial && r->base == SIZE_MAX) {
+        *row = random_row(r);
+        *how = TACET__ASKED_RANDOM;
+        return TACET_OK;
+    }
+    tacet_suggestion suggestion;
+    tacet_status status = tacet__session_model(r, err);
+    status = status != TACET_OK ? status : tacet_policy_suggest(r->policy, &suggestion, NULL, err);
+    if (status == TACET_OK) {
+        *row = r->map != NULL ? r->map[suggestion.index] : suggestion.index;
+        *how = TACET__ASKED_MODEL;
+        *ticket = suggestion.ticket;
+    }
+    return status;
+}
+
+/* One more row. The model learns it here, when it chose it. */
+static tacet_status step(tacet__session *r, bool *failed, tacet_error *err) {
+    size_t row = 0;
+    uint64_t ticket = 0;
+    tacet__asked how = TACET__ASKED_MODEL;
+    tacet_status status = choose(r, &row, &how, &ticket, err);
+    status = status != TACET_OK ? status : tacet__journal_ask(&r->book, row, how, err);
+    status = status != TACET_OK ? status : settle(r, r->book.count - 1, failed, err);
+    if (status == TACET_OK && !*failed && how == TACET__ASKED_MODEL) {
+        status = tacet_policy_observe(r->policy, ticket, tacet__session_target(r, r->raw[r->known - 1]), err);
+    }
+    return status;
+}
+
+static tacet_session_end end_of(tacet_status status) {
+    return status == TACET_STATE                           ? TACET_SESSION_STOPPED
+           : status == TACET_BUDGET                        ? TACET_SESSION_BUDGET
+           : status == TACET_IO || status == TACET_TIMEOUT ? TACET_SESSION_AWAY
+                                                           : TACET_SESSION_REFUSED;
+}
+
+/* Until the budget is spent, or something ends it. */
+static tacet_status search(tacet__session *r, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    size_t failures = 0;
+    for (size_t i = 0; status == TACET_OK; i++) {
+        bool failed = false;
+        if (i >= r->book.count && (r->asked >= r->s->queries || r->known + r->failed_count >= r->m->rows)) {
+            break;
+        }
+        if (r->s->stop != NULL && r->s->stop(r->s->user)) {
+            return tacet__fail(err, TACET_STATE, "interrupted");
+        }
+        status = i < r->book.count ? settle(r, i, &failed, err) : step(r, &failed, err);
+        failures = failed ? failures + 1 : 0;
+        if (status == TACET_OK && failures == FAILED_IN_A_ROW && i + 1 >= r->book.count) {
+            return tacet__fail(err, TACET_UNSUPPORTED, "%zu rows one after the other could not be measured", failures);
+        }
+    }
+    return status;
+}
+
+/* --- beginning and end ----------------------------------------------------------------------------------------------
+ */
+
+static tacet_status take_warm(tacet__session *r, tacet_error *err) {
+    for (size_t i = 0; i < r->s->warm_count; i++) {
+        const size_t row = r->s->warm_rows[i];
+        if (row >= r->m->rows || r->taken[row]) {
+            return tacet__fail(err, TACET_INVALID, "known row %zu does not exist or is named twice", row);
+        }
+        if (!isfinite(r->s->warm_values[i]) || (r->s->log_target && !(r->s->warm_values[i] > 0))) {
+            return tacet__fail(err, TACET_INVALID, "known row %zu: its value is not finite, or has no logarithm", row);
+        }
+        learn(r, row, r->s->warm_values[i]);
+    }
+    return TACET_OK;
+}
+
+static tacet_status check_first(const tacet__session *r, tacet_error *err) {
+    for (size_t i = 0; i < r->s->first_count; i++) {
+        const size_t row = r->s->first[i];
+        bool twice = row >= r->m->rows || r->taken[row];
+        for (size_t k = 0; k < i && !twice; k++) {
+            twice = r->s->first[k] == row;
+        }
+        if (twice) {
+            return tacet__fail(err, TACET_INVALID, "first row %zu does not exist, is known or is named twice", row);
+        }
+    }
+    return TACET_OK;
+}
+
+/* What the choices depend on. The number of queries is not in it: more may be asked later. */
+static json_t *settings_json(const tacet_session_settings *s, const char *manifest_text) {
+    unsigned char hash[16];
+    char hex[2 * sizeof hash + 1];
+    json_t *first = json_array();
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)manifest_text, strlen(manifest_text), NULL, 0);
+    (void)sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+    for (size_t i = 0; i < s->first_count; i++) {
+        (void)json_array_append_new(first, json_integer((json_int_t)s->first[i]));
+    }
+    for (size_t i = 0; i < s->warm_count; i++) {
+        (void)json_array_append_new(first, json_pack("[If]", (json_int_t)s->warm_rows[i], s->warm_values[i]));
+    }
+    /* Numbers as text: they must compare equal after a round trip through the file. */
+    return json_pack("{ss ss ss so so so so sb sb sb sb sb sI so so sI so}", "release", hex, "method", s->method,
+                     "kernel", s->kernel, "lengthscale", json_sprintf("%.17g", s->lengthscale), "signal_var",
+                     json_sprintf("%.17g", s->signal_var), "noise_var", json_sprintf("%.17g", s->noise_var), "mean",
+                     json_sprintf("%.17g", s->mean), "fit", (int)s->fit, "ard", (int)s->ard, "minimize",
+                     (int)s->minimize, "log", (int)s->log_target, "standardize", (int)s->standardize, "initial",
+                     (json_int_t)s->initial, "beta_scale", json_sprintf("%.17g", s->beta_scale), "delta_ucb",
+                     json_sprintf("%.17g", s->delta_ucb), "seed", (json_int_t)s->seed, "first", first);
+}
+
+static tacet_status open_journal(tacet__session *r, const char *manifest_text, tacet_error *err) {
+    if (r->s->state == NULL) {
+        return tacet__journal_none(&r->book, err);
+    }
+    json_t *description = settings_json(r->s, manifest_text);
+    tacet_status status = description != NULL ? tacet__journal_open(&r->book, r->s->state, description, err)
+                                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    json_decref(description);
+    for (size_t i = 0; status == TACET_OK && i < r->book.count; i++) {
+        if (r->book.queries[i].row >= r->m->rows) {
+            status = tacet__fail(err, TACET_CORRUPT, "the journal asked a row that the release does not have");
+        }
+    }
+    return status;
+}
+
+static size_t initial_of(const tacet__session *r) {
+    if (r->s->initial != TACET_SESSION_OWN) {
+        return r->s->initial;
+    }
+    if (!r->ladder) {
+        return r->s->fit ? FIT_FIRST : 0;
+    }
+    const size_t quarter = (r->s->queries + 3) / 4;
+    const size_t most = quarter < LADDER_FIRST ? quarter : LADDER_FIRST;
+    const size_t with_warm =
+        r->s->warm_count + LADDER_WARM > LADDER_FIRST ? LADDER_WARM : LADDER_FIRST - r->s->warm_count;
+    return most < with_warm ? most : with_warm;
+}
+
+/* The public box of the true inputs, where the release lies in their space. */
+static void take_box(tacet__session *r) {
+    const tacet_manifest *m = r->m;
+    const bool same_space = strcmp(m->mechanism, "projection") != 0 && strcmp(m->mechanism, "published") != 0;
+    if (same_space && m->column_count == m->dims) {
+        for (size_t i = 0; i < m->dims; i++) {
+            r->high[i] = (m->columns[i].hi - m->columns[i].lo) / 2 / m->columns[i].unit;
+            r->low[i] = -r->high[i];
+        }
+    } else {
+        free(r->low);
+        free(r->high);
+        r->low = r->high = NULL;
+    }
+}
+
+static tacet_status prepare(tacet__session *r, tacet_error *err) {
+    const tacet_manifest *m = r->m;
+    r->taken = TACET__ZALLOC(bool, m->rows);
+    r->order = TACET__ZALLOC(size_t, m->rows);
+    r->raw = TACET__ZALLOC(double, m->rows);
+    r->random = TACET__ZALLOC(double, m->rows);
+    r->lengthscales = TACET__ZALLOC(double, m->dims);
+    r->low = TACET__ZALLOC(double, m->dims);
+    r->high = TACET__ZALLOC(double, m->dims);
+    if (r->taken == NULL || r->order == NULL || r->raw == NULL || r->random == NULL || r->lengthscales == NULL ||
+        r->low == NULL || r->high == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", m->rows);
+    }
+    take_box(r);
+    return tacet__session_method(r, err);
+}
+
+/* Settings that cannot work are refused before the journal is bound to them and before anything is asked: by making the
+ * model that would be made if the first rows had been measured. */
+static tacet_status rehearse(tacet__session *r, tacet_error *err) {
+    tacet_session_settings plain = *r->s;
+    const tacet_session_settings *settings = r->s;
+    plain.fit = plain.standardize = false;
+    plain.lengthscale = r->ladder || plain.lengthscale > 0 ? plain.lengthscale : 1;
+    r->s = &plain;
+    const tacet_status status = tacet__session_model(r, err);
+    r->s = settings;
+    r->base = SIZE_MAX;
+    tacet__session_forget(r);
+    return status;
+}
+
+static void tell_band(tacet_session_result *out, const tacet__session *r) {
+    out->banded = tacet_chance_estimate(&out->chance, r->random, r->random_count, r->asked > 0 ? r->asked : 1,
+                                        r->s->minimize, NULL) == TACET_OK;
+}
+
+static void tell_model(tacet_session_result *out, tacet__session *r) {
+    tacet_recommendation best;
+    const double sign = r->s->minimize ? -1 : 1;
+    if (tacet__session_model(r, NULL) != TACET_OK || tacet_policy_recommend(r->policy, &best, NULL) != TACET_OK) {
+        return; /* what was measured is told all the same */
+    }
+    out->predicted = true;
+    out->recommended_row = r->map != NULL ? r->map[best.index] : best.index;
+    out->recommended_mean = sign * best.mean * r->scale + r->shift;
+    out->recommended_sd = best.sd * r->scale;
+    (void)snprintf(out->method, sizeof out->method, "%s", tacet_policy_name(r->policy));
+    out->known = tacet_modeler_tell(r->policy, &out->knowledge, NULL) == TACET_OK;
+    if (out->known) {
+        tacet_modeler_knowledge *k = &out->knowledge;
+        k->next_row = k->next_row != SIZE_MAX && r->map != NULL ? r->map[k->next_row] : k->next_row;
+        k->next_mean = sign * k->next_mean * r->scale + r->shift;
+        k->next_sd *= r->scale;
+    }
+    out->lengthscale = r->lengthscales[0];
+    out->signal_var = r->signal_var;
+    out->noise_var = r->noise_var;
+    out->mean = r->mean;
+}
+
+static void conclude(tacet_session_result *out, tacet__session *r) {
+    best_of(r, &out->best_row, &out->best_value);
+    tell_model(out, r);
+    tell_band(out, r);
+    const size_t warm = r->s->warm_count;
+    out->count = r->asked;
+    memmove(r->order, r->order + warm, r->asked * sizeof *r->order);
+    memmove(r->raw, r->raw + warm, r->asked * sizeof *r->raw);
+    out->rows = r->order;
+    out->values = r->raw;
+    out->failed = r->failed;
+    out->failed_count = r->failed_count;
+    r->order = NULL;
+    r->raw = NULL;
+    r->failed = NULL;
+}
+
+void tacet_session_result_clear(tacet_session_result *result) {
+    free(result->rows);
+    free(result->values);
+    free(result->failed);
+    *result = (tacet_session_result){0};
+}
+
+static void clear(tacet__session *r) {
+    tacet__session_forget(r);
+    tacet__journal_close(&r->book);
+    free(r->taken);
+    free(r->order);
+    free(r->raw);
+    free(r->failed);
+    free(r->random);
+    free(r->lengthscales);
+    free(r->low);
+    free(r->high);
+    free(r->map);
+    free(r->kept);
+}
+
+/* Whether a search that ended so has something to tell, rather than only why it failed. */
+static bool may_conclude(tacet_status status) {
+    switch (status) {
+    case TACET_OK:
+    case TACET_STATE:
+    case TACET_BUDGET:
+    case TACET_IO:
+    case TACET_TIMEOUT:
+    case TACET_DENIED:
+    case TACET_NOT_FOUND:
+    case TACET_UNSUPPORTED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+tacet_status tacet_session_run(tacet_session_result *out, const tacet_session_settings *settings,
+                               const tacet_session_asker *asker, const tacet_manifest *manifest,
+                               const char *manifest_text, const double *rows, tacet_error *err) {
+    tacet__session r = {
+        .s = settings, .m = manifest, .rows = rows, .asker = asker, .book = {.fd = -1}, .base = SIZE_MAX, .scale = 1};
+    *out = (tacet_session_result){0};
+    if (settings->queries == 0 || settings->queries > manifest->rows ||
+        settings->warm_count > manifest->rows - settings->queries) {
+        return tacet__fail(err, TACET_INVALID, "between 1 and %zu queries are possible on this release",
+                           manifest->rows);
+    }
+    tacet_status status = prepare(&r, err);
+    status = status != TACET_OK ? status : take_warm(&r, err);
+    status = status != TACET_OK ? status : check_first(&r, err);
+    status = status != TACET_OK ? status : rehearse(&r, err);
+    status = status != TACET_OK ? status : open_journal(&r, manifest_text, err);
+    if (status == TACET_OK) {
+        tacet_error why = {0};
+        r.initial = initial_of(&r);
+        status = search(&r, &why);
+        if (may_conclude(status) && r.known > 0) {
+            out->end = status == TACET_OK            ? TACET_SESSION_DONE
+                       : status == TACET_UNSUPPORTED ? TACET_SESSION_UNMEASURABLE
+                                                     : end_of(status);
+            out->why = why;
+            status = TACET_OK;
+            conclude(out, &r);
+        } else if (status != TACET_OK && err != NULL) {
+            *err = why;
+        }
+    }
+    clear(&r);
+    return status;
+}

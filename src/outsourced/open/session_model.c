@@ -1,0 +1,290 @@
+/* session_model.c - the policy of a session: which method, from what was measured so far.
+ * Ring: open. Source: Kharkovskii, Dai, Low 2020, Algorithm 2, with the modelers of README.md. Shift, scale and a fit
+ * come from the rows that were measured before the model chose for the first time, so that a session that goes on makes
+ * the model it had. Where a row cannot be measured, the model is made anew over the others. */
+#include "outsourced/open/session_internal.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/gp/fit.h>
+
+static const double USUAL_NOISE = 1e-4; /* variance of a measurement, for latent and eiv */
+
+double tacet__session_target(const tacet__session *r, double value) {
+    const double g = r->s->log_target ? log(value) : value;
+    const double z = (g - r->shift) / r->scale;
+    return r->s->minimize ? -z : z;
+}
+
+static tacet_status method_of(tacet_modeler_method *out, const char *name, tacet_error *err) {
+    static const char *const NAMES[] = {"auto", "latent", "eiv", "ladder"};
+    static const tacet_modeler_method METHODS[] = {TACET_MODELER_AUTO, TACET_MODELER_LATENT, TACET_MODELER_EIV,
+                                                   TACET_MODELER_LADDER};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        if (strcmp(NAMES[i], name) == 0) {
+            *out = METHODS[i];
+            return TACET_OK;
+        }
+    }
+    return tacet__fail(err, TACET_INVALID, "'%s' is none of auto, ladder, latent, eiv", name);
+}
+
+tacet_status tacet__session_method(tacet__session *r, tacet_error *err) {
+    const tacet_session_settings *s = r->s;
+    tacet_modeler_method method = TACET_MODELER_AUTO;
+    const tacet_status status = method_of(&method, s->method, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const bool prior = s->fit || s->lengthscale > 0;
+    r->ladder = method == TACET_MODELER_LADDER || (method == TACET_MODELER_AUTO && !prior);
+    if (r->ladder && prior) {
+        return tacet__fail(err, TACET_INVALID, "the ladder takes no lengthscale and fits by itself");
+    }
+    if (!r->ladder && !prior) {
+        return tacet__fail(err, TACET_INVALID, "%s needs a lengthscale above 0, or to fit one", s->method);
+    }
+    if (!(s->lengthscale >= 0 && isfinite(s->lengthscale)) || !(s->signal_var > 0 && isfinite(s->signal_var)) ||
+        !(isnan(s->noise_var) || (s->noise_var >= 0 && isfinite(s->noise_var)))) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a lengthscale and a signal variance above 0, a noise variance of at least 0 are needed");
+    }
+    return TACET_OK;
+}
+
+/* Shift and scale of the target from the first values, when asked to standardise. */
+static tacet_status standardize(tacet__session *r, size_t count, tacet_error *err) {
+    r->shift = 0;
+    r->scale = 1;
+    if (!r->s->standardize || r->ladder) { /* which does so by itself */
+        return TACET_OK;
+    }
+    double sum = 0;
+    double squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double g = r->s->log_target ? log(r->raw[i]) : r->raw[i];
+        sum += g;
+        squares += g * g;
+    }
+    const double mean = sum / (double)count;
+    const double variance = squares / (double)count - mean * mean;
+    if (count < 2 || !(variance > 0)) {
+        return tacet__fail(err, TACET_INVALID, "standardizing needs two different values among the first rows");
+    }
+    r->shift = mean;
+    r->scale = sqrt(variance);
+    return TACET_OK;
+}
+
+static tacet_status kernel_of(tacet_kernel_spec *spec, const tacet__session *r, tacet_error *err) {
+    tacet_kernel_spec_defaults(spec);
+    const tacet_status status = tacet_kernel_parse(spec, r->s->kernel, err);
+    spec->d = r->m->dims;
+    spec->signal_var = r->signal_var;
+    spec->lengthscales = r->lengthscales;
+    spec->lengthscale_count = r->s->ard ? r->m->dims : 1;
+    return status;
+}
+
+/* A few times the widest released coordinate: beyond it a function is flat here. */
+static double widest(const tacet__session *r) {
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (size_t i = 0; i < r->m->rows * r->m->dims; i++) {
+        low = fmin(low, r->rows[i]);
+        high = fmax(high, r->rows[i]);
+    }
+    return fmax(3 * (high - low), 2 * r->m->sigma);
+}
+
+/* Hyper-parameters by maximum likelihood, knowing the noise of the release. */
+static tacet_status fit(tacet__session *r, size_t count, tacet_error *err) {
+    tacet_fit_settings settings;
+    tacet_fit_result result;
+    double *X = TACET__ALIGNED(double, count * r->m->dims);
+    double *y = TACET__ALIGNED(double, count);
+    tacet_status status = TACET_OK;
+    if (X == NULL || y == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory fitting");
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(X + i * r->m->dims, r->rows + r->order[i] * r->m->dims, r->m->dims * sizeof *X);
+        y[i] = tacet__session_target(r, r->raw[i]);
+    }
+    tacet_fit_settings_defaults(&settings);
+    status = kernel_of(&settings.kernel, r, err);
+    settings.noise_var = r->noise_var > 0 ? r->noise_var : 1e-3;
+    if (r->m->sigma > 0) {
+        /* What lies below the noise of the release cannot be seen in it: a few values would fit it all the same. */
+        settings.lengthscale.low = r->m->sigma;
+        settings.lengthscale.high = widest(r);
+        settings.input_sd = &r->m->sigma;
+        settings.input_sd_count = 1;
+    }
+    status = status != TACET_OK ? status : tacet_fit(&result, r->lengthscales, &settings, X, r->m->dims, count, y, err);
+    if (status == TACET_OK) {
+        r->signal_var = result.signal_var;
+        r->noise_var = result.noise_var;
+        r->mean = result.mean;
+    }
+done:
+    free(X);
+    free(y);
+    return status;
+}
+
+/* What the model is made from, before a fit. */
+static void reset_parameters(tacet__session *r) {
+    for (size_t i = 0; i < r->m->dims; i++) {
+        r->lengthscales[i] = r->s->lengthscale > 0 ? r->s->lengthscale : 1;
+    }
+    r->signal_var = r->s->signal_var;
+    /* Private outputs come with noise of their own, and how much is public. */
+    r->noise_var = (isnan(r->s->noise_var) ? (r->ladder ? 0 : USUAL_NOISE) : r->s->noise_var) +
+                   (r->m->outputs_private ? tacet_ldp_variance(&r->m->outputs) : 0);
+    r->mean = r->s->mean;
+}
+
+/* Rows that cannot be measured are not rows to the model. */
+static tacet_status keep_measurable(tacet__session *r, tacet_error *err) {
+    const size_t d = r->m->dims;
+    free(r->map);
+    free(r->kept);
+    r->map = NULL;
+    r->kept = NULL;
+    if (r->failed_count == 0) {
+        return TACET_OK;
+    }
+    bool *out = TACET__ZALLOC(bool, r->m->rows);
+    r->map = TACET__ZALLOC(size_t, r->m->rows);
+    r->kept = TACET__ALIGNED(double, r->m->rows *d);
+    if (out == NULL || r->map == NULL || r->kept == NULL) {
+        free(out);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", r->m->rows);
+    }
+    for (size_t i = 0; i < r->failed_count; i++) {
+        out[r->failed[i]] = true;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < r->m->rows; i++) {
+        if (!out[i]) {
+            memcpy(r->kept + count * d, r->rows + i * d, d * sizeof *r->kept);
+            r->map[count++] = i;
+        }
+    }
+    free(out);
+    return TACET_OK;
+}
+
+/* The number of a row of the release in the model. */
+static size_t number_of(const tacet__session *r, size_t row) {
+    size_t before = 0;
+    for (size_t i = 0; i < r->failed_count; i++) {
+        before += r->failed[i] < row ? 1 : 0;
+    }
+    return row - before;
+}
+
+static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_error *err) {
+    tacet_modeler_settings settings;
+    tacet_kernel_spec kernel;
+    tacet_modeler_settings_defaults(&settings);
+    const tacet_guarantee guarantee = {
+        .trust = TACET_TRUST_OUTSOURCED,
+        .proven = r->m->is_private,
+        .eps = r->m->is_private ? r->m->eps : INFINITY,
+        .delta = r->m->is_private ? r->m->delta : 1,
+        .protects = "a move of one record by up to distance 1 in the release's units",
+        .statement = r->m->is_private ? "post-processing of the curator's release, which has this guarantee"
+                                      : "the release is not differentially private, so neither is this",
+        .proof = "src/outsourced/README.md",
+    };
+    size_t *initial = TACET__ZALLOC(size_t, initial_count);
+    tacet_status status = initial != NULL ? method_of(&settings.method, r->s->method, err)
+                                          : tacet__fail(err, TACET_NO_MEMORY, "out of memory for the model");
+    if (status == TACET_OK && !r->ladder) {
+        status = kernel_of(&kernel, r, err);
+    }
+    for (size_t i = 0; status == TACET_OK && i < initial_count; i++) {
+        initial[i] = number_of(r, r->order[i]);
+    }
+    const size_t rows = r->m->rows - r->failed_count;
+    const size_t left = r->s->queries > r->asked ? r->s->queries - r->asked : 0;
+    settings.rows = r->kept != NULL ? r->kept : r->rows;
+    settings.ld = r->m->dims;
+    settings.d = r->m->dims;
+    settings.n = rows;
+    settings.low = r->low;
+    settings.high = r->high;
+    settings.law = tacet_manifest_law(r->m);
+    settings.scale = r->m->scale > 0 ? r->m->scale : r->m->sigma;
+    settings.kernel = r->ladder ? NULL : &kernel;
+    settings.noise_var = r->noise_var;
+    settings.known_noise_var = r->noise_var;
+    settings.random_first = 0;
+    settings.mean = r->mean;
+    settings.horizon = r->known + left < rows ? r->known + left : rows;
+    settings.horizon = settings.horizon > 0 ? settings.horizon : 1;
+    settings.initial = initial;
+    settings.initial_count = initial_count;
+    settings.guarantee = &guarantee;
+    settings.seed = r->s->seed;
+    settings.beta_scale = r->s->beta_scale;
+    settings.delta_ucb = r->s->delta_ucb;
+    status = status != TACET_OK ? status : tacet_modeler_create(&r->policy, &settings, err);
+    free(initial);
+    return status;
+}
+
+/* All that was measured. *other: the policy would have asked another row, so that one made here must
+ * be told which. */
+static tacet_status teach(tacet__session *r, bool *other, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    *other = false;
+    for (size_t i = 0; i < r->known && status == TACET_OK && !*other; i++) {
+        tacet_suggestion suggestion;
+        status = tacet_policy_suggest(r->policy, &suggestion, NULL, err);
+        *other = status == TACET_OK && suggestion.index != number_of(r, r->order[i]);
+        if (status == TACET_OK && !*other) {
+            status = tacet_policy_observe(r->policy, suggestion.ticket, tacet__session_target(r, r->raw[i]), err);
+        }
+    }
+    return status;
+}
+
+void tacet__session_forget(tacet__session *r) {
+    tacet_policy_free(r->policy);
+    r->policy = NULL;
+}
+
+tacet_status tacet__session_model(tacet__session *r, tacet_error *err) {
+    bool other = false;
+    if (r->policy != NULL) {
+        return TACET_OK;
+    }
+    r->base = r->base == SIZE_MAX ? r->known : r->base;
+    reset_parameters(r);
+    tacet_status status = r->base > 0 ? standardize(r, r->base, err) : TACET_OK;
+    if (status == TACET_OK && r->s->fit && r->base > 0) {
+        status = fit(r, r->base, err);
+    }
+    status = status != TACET_OK ? status : keep_measurable(r, err);
+    /* First as it was: it then chooses what it chose. Where it would not, because the budget is another or the machine
+     * is, the rows are taken as they came. To the ladder it is all one. */
+    status = status != TACET_OK ? status : make_policy(r, r->ladder ? r->known : r->base, err);
+    status = status != TACET_OK ? status : teach(r, &other, err);
+    if (status == TACET_OK && other) {
+        tacet__session_forget(r);
+        status = make_policy(r, r->known, err);
+        status = status != TACET_OK ? status : teach(r, &other, err);
+    }
+    if (status != TACET_OK) {
+        tacet__session_forget(r);
+    }
+    return status;
+}

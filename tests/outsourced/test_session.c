@@ -1,0 +1,351 @@
+/* test_session.c - the modeler's session: whatever ends it, what is known is told; a state goes on where it was, with
+ * more queries, too; rows that cannot be measured are put aside. */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <tacet/core/simrng.h>
+#include <tacet/outsourced/open/session.h>
+
+enum { ROWS = 200, D = 2 };
+
+typedef struct world {
+    double rows[D * ROWS], values[ROWS];
+    tacet_manifest_column columns[D];
+    tacet_manifest manifest;
+    size_t asked[ROWS]; /* how often */
+    size_t count;       /* questions in all */
+    size_t order[3 * ROWS];
+    size_t end_after; /* then `end` is answered; SIZE_MAX: never */
+    tacet_status end;
+    size_t every; /* rows divisible by it cannot be measured; 0: all can */
+    bool stop;
+} world;
+
+static void fill(world *w) {
+    tacet_simrng rng;
+    memset(w, 0, sizeof *w);
+    tacet_simrng_init(&rng, 5, 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        const double x = 10 * tacet_simrng_uniform(&rng);
+        const double y = 10 * tacet_simrng_uniform(&rng);
+        w->rows[2 * i] = x - 5 + 0.1 * tacet_simrng_normal(&rng);
+        w->rows[2 * i + 1] = y - 5 + 0.1 * tacet_simrng_normal(&rng);
+        w->values[i] = 100 + (x - 7) * (x - 7) + (y - 2) * (y - 2);
+    }
+    for (size_t a = 0; a < D; a++) {
+        w->columns[a] = (tacet_manifest_column){.lo = 0, .hi = 10, .unit = 1};
+    }
+    tacet_manifest_init(&w->manifest);
+    (void)snprintf(w->manifest.mechanism, sizeof w->manifest.mechanism, "gaussian");
+    w->manifest.is_private = true;
+    w->manifest.eps = 1;
+    w->manifest.delta = 1e-5;
+    w->manifest.sigma = 0.1;
+    w->manifest.rows = ROWS;
+    w->manifest.dims = w->manifest.column_count = D;
+    w->manifest.columns = w->columns;
+    w->end_after = SIZE_MAX;
+}
+
+static tacet_status answer(void *user, double *value, const char *ticket, size_t row, tacet_error *err) {
+    world *w = user;
+    assert_true(strlen(ticket) > 4 && row < ROWS);
+    if (w->count >= w->end_after) {
+        err->status = w->end;
+        (void)snprintf(err->message, sizeof err->message, "as the test wants it");
+        return w->end;
+    }
+    w->order[w->count++] = row;
+    w->asked[row]++;
+    if (w->every > 0 && row % w->every == 0) {
+        return TACET_UNSUPPORTED;
+    }
+    *value = w->values[row];
+    return TACET_OK;
+}
+
+static tacet_status run(world *w, tacet_session_result *out, const tacet_session_settings *s, tacet_error *err) {
+    const tacet_session_asker asker = {.ask = answer, .user = w};
+    return tacet_session_run(out, s, &asker, &w->manifest, "{the manifest}", w->rows, err);
+}
+
+static tacet_session_settings usual(void) {
+    tacet_session_settings s;
+    tacet_session_defaults(&s);
+    s.minimize = true;
+    s.queries = 24;
+    return s;
+}
+
+static void needs_nothing_but_a_release(void **state) {
+    (void)state;
+    static world w;
+    tacet_session_result r;
+    fill(&w);
+    const tacet_session_settings s = usual();
+    assert_ok(run(&w, &r, &s, NULL));
+    assert_int_equal(r.end, TACET_SESSION_DONE);
+    assert_int_equal(r.count, 24);
+    assert_string_equal(r.method, "ladder");
+    double least = INFINITY;
+    for (size_t i = 0; i < ROWS; i++) {
+        least = fmin(least, w.values[i]);
+    }
+    assert_true(r.best_value < least + 1);
+    assert_close(r.best_value, w.values[r.best_row], 0);
+    assert_true(r.known && r.knowledge.log_bayes_factor > 3);
+    assert_true(r.banded && r.chance.rows == 6 && r.chance.queries == 24 && r.chance.low >= r.chance.high);
+    assert_true(r.predicted && r.recommended_mean >= least - 1 && r.recommended_mean < least + 2);
+    tacet_session_result_clear(&r);
+}
+
+static void whatever_ends_it_the_best_is_told(void **state) {
+    (void)state;
+    static const struct {
+        tacet_status status;
+        tacet_session_end end;
+    } ENDS[] = {{TACET_BUDGET, TACET_SESSION_BUDGET},
+                {TACET_IO, TACET_SESSION_AWAY},
+                {TACET_TIMEOUT, TACET_SESSION_AWAY},
+                {TACET_STATE, TACET_SESSION_STOPPED},
+                {TACET_DENIED, TACET_SESSION_REFUSED}};
+    static world w;
+    for (size_t k = 0; k < sizeof ENDS / sizeof *ENDS; k++) {
+        for (size_t after = 0; after < 12; after += 3) {
+            tacet_session_result r;
+            tacet_error err = {0};
+            fill(&w);
+            w.end_after = after;
+            w.end = ENDS[k].status;
+            const tacet_session_settings s = usual();
+            const tacet_status status = run(&w, &r, &s, &err);
+            if (after == 0) {
+                assert_status(status, ENDS[k].status);
+                assert_string_equal(err.message, "as the test wants it");
+                continue;
+            }
+            assert_ok(status);
+            assert_int_equal(r.end, ENDS[k].end);
+            assert_int_equal(r.count, after);
+            assert_string_equal(r.why.message, "as the test wants it");
+            assert_true(r.best_row < ROWS);
+            tacet_session_result_clear(&r);
+        }
+    }
+}
+
+static void a_state_goes_on_with_more_queries(void **state) {
+    (void)state;
+    static world w;
+    tacet_session_result r;
+    static const char *const METHODS[] = {"ladder", "latent", "eiv"};
+    for (size_t k = 0; k < 3; k++) {
+        char folder[512];
+        const char *top = test_mkdir();
+        (void)snprintf(folder, sizeof folder, "%s/state", top);
+        fill(&w);
+        tacet_session_settings s = usual();
+        s.state = folder;
+        s.method = METHODS[k];
+        s.lengthscale = k == 0 ? 0 : 3;
+        s.standardize = k > 0;
+        s.initial = 4;
+        s.queries = 9;
+        w.end_after = 7; /* interrupted once, too */
+        w.end = TACET_IO;
+        assert_ok(run(&w, &r, &s, NULL));
+        assert_int_equal(r.end, TACET_SESSION_AWAY);
+        tacet_session_result_clear(&r);
+        w.end_after = SIZE_MAX;
+        assert_ok(run(&w, &r, &s, NULL));
+        assert_int_equal(r.count, 9);
+        tacet_session_result_clear(&r);
+        s.queries = 15;
+        assert_ok(run(&w, &r, &s, NULL));
+        assert_int_equal(r.end, TACET_SESSION_DONE);
+        assert_int_equal(r.count, 15);
+        assert_int_equal(w.count, 15); /* nothing was asked twice */
+        assert_memory_equal(r.rows, w.order, 15 * sizeof *r.rows);
+        assert_true(r.banded && r.chance.rows == 4);
+        tacet_session_result_clear(&r);
+        s.seed = 2;
+        assert_status(run(&w, &r, &s, NULL), TACET_CONFLICT);
+        test_rmdir(top);
+    }
+}
+
+/* What a stopped search chooses afterwards is what it would have chosen. */
+static void an_interruption_changes_no_choice(void **state) {
+    (void)state;
+    static world w;
+    static size_t once[ROWS];
+    tacet_session_result r;
+    static const char *const METHODS[] = {"ladder", "latent", "eiv"};
+    for (size_t k = 0; k < 3; k++) {
+        for (int stops = 0; stops < 2; stops++) {
+            char folder[512];
+            const char *top = test_mkdir();
+            (void)snprintf(folder, sizeof folder, "%s/state", top);
+            fill(&w);
+            tacet_session_settings s = usual();
+            s.state = folder;
+            s.method = METHODS[k];
+            s.lengthscale = k == 0 ? 0 : 3;
+            s.standardize = k > 0;
+            s.initial = 5;
+            s.queries = 16;
+            w.end = TACET_IO;
+            for (w.end_after = stops == 1 ? 3 : 16;; w.end_after += 4) {
+                assert_ok(run(&w, &r, &s, NULL));
+                const bool done = r.end == TACET_SESSION_DONE;
+                if (done && stops == 0) {
+                    memcpy(once, r.rows, 16 * sizeof *once);
+                } else if (done) {
+                    assert_memory_equal(once, r.rows, 16 * sizeof *once);
+                }
+                tacet_session_result_clear(&r);
+                if (done) {
+                    break;
+                }
+            }
+            assert_int_equal(w.count, 16);
+            test_rmdir(top);
+        }
+    }
+}
+
+static void rows_that_cannot_be_measured_are_put_aside(void **state) {
+    (void)state;
+    static world w;
+    tacet_session_result r;
+    static const char *const METHODS[] = {"ladder", "latent", "eiv"};
+    for (size_t k = 0; k < 3; k++) {
+        fill(&w);
+        w.every = 2;
+        tacet_session_settings s = usual();
+        s.method = METHODS[k];
+        s.lengthscale = k == 0 ? 0 : 3;
+        s.standardize = k > 0;
+        s.initial = 4;
+        s.queries = 12;
+        assert_ok(run(&w, &r, &s, NULL));
+        assert_int_equal(r.count, 12);
+        assert_true(r.failed_count > 0);
+        for (size_t i = 0; i < ROWS; i++) {
+            assert_true(w.asked[i] <= 1);
+        }
+        for (size_t i = 0; i < r.count; i++) {
+            assert_true(r.rows[i] % 2 == 1);
+            assert_close(r.values[i], w.values[r.rows[i]], 0);
+        }
+        assert_true(r.recommended_row < ROWS && r.recommended_row % 2 == 1);
+        tacet_session_result_clear(&r);
+    }
+    fill(&w);
+    w.every = 1;
+    tacet_session_settings s = usual();
+    assert_status(run(&w, &r, &s, NULL), TACET_UNSUPPORTED);
+    assert_int_equal(w.count, 10);
+    size_t first[] = {3};
+    s.warm_rows = first;
+    s.warm_values = w.values + 3;
+    s.warm_count = 1;
+    fill(&w);
+    w.every = 1;
+    assert_ok(run(&w, &r, &s, NULL));
+    assert_int_equal(r.end, TACET_SESSION_UNMEASURABLE);
+    assert_int_equal(r.best_row, 3);
+    tacet_session_result_clear(&r);
+}
+
+static void known_values_are_not_asked(void **state) {
+    (void)state;
+    static world w;
+    tacet_session_result r;
+    size_t rows[20];
+    double values[20];
+    fill(&w);
+    for (size_t i = 0; i < 20; i++) {
+        rows[i] = 10 * i;
+        values[i] = w.values[10 * i];
+    }
+    const size_t first[] = {7, 11};
+    tacet_session_settings s = usual();
+    s.warm_rows = rows;
+    s.warm_values = values;
+    s.warm_count = 20;
+    s.first = first;
+    s.first_count = 2;
+    s.queries = 16;
+    assert_ok(run(&w, &r, &s, NULL));
+    assert_int_equal(r.count, 16);
+    assert_int_equal(r.rows[0], 7);
+    assert_int_equal(r.rows[1], 11);
+    for (size_t i = 0; i < ROWS; i += 10) {
+        assert_int_equal(w.asked[i], 0);
+    }
+    assert_int_equal(r.chance.rows, 4);
+    tacet_session_result_clear(&r);
+}
+
+static bool stops(void *user) {
+    return ((world *)user)->count >= 5;
+}
+
+static void can_be_told_to_stop(void **state) {
+    (void)state;
+    static world w;
+    tacet_session_result r;
+    fill(&w);
+    tacet_session_settings s = usual();
+    s.stop = stops;
+    s.user = &w;
+    assert_ok(run(&w, &r, &s, NULL));
+    assert_int_equal(r.end, TACET_SESSION_STOPPED);
+    assert_string_equal(tacet_session_end_name(r.end), "interrupted");
+    assert_int_equal(r.count, 5);
+    tacet_session_result_clear(&r);
+}
+
+static void bad_settings_ask_nothing(void **state) {
+    (void)state;
+    static world w;
+    tacet_session_result r;
+    fill(&w);
+    const size_t twice[] = {3, 3};
+    const double bad = NAN;
+#define REFUSED(change)                                                                                                \
+    do {                                                                                                               \
+        tacet_session_settings s = usual();                                                                            \
+        change;                                                                                                        \
+        assert_status(run(&w, &r, &s, NULL), TACET_INVALID);                                                           \
+        assert_null(r.rows);                                                                                           \
+        assert_int_equal(w.count, 0);                                                                                  \
+    } while (0)
+    REFUSED(s.queries = 0);
+    REFUSED(s.queries = ROWS + 1);
+    REFUSED(s.method = "best");
+    REFUSED(s.method = "latent");
+    REFUSED((s.method = "ladder", s.lengthscale = 2));
+    REFUSED((s.lengthscale = 2, s.kernel = "none"));
+    REFUSED((s.lengthscale = 2, s.method = "eiv", s.delta_ucb = 2));
+    REFUSED(s.lengthscale = NAN);
+    REFUSED(s.noise_var = -1);
+    REFUSED((s.first = twice, s.first_count = 2));
+    REFUSED((s.warm_rows = twice, s.warm_values = w.values, s.warm_count = 2));
+    REFUSED((s.warm_rows = twice, s.warm_values = &bad, s.warm_count = 1));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(needs_nothing_but_a_release),
+        cmocka_unit_test(whatever_ends_it_the_best_is_told),
+        cmocka_unit_test(a_state_goes_on_with_more_queries),
+        cmocka_unit_test(an_interruption_changes_no_choice),
+        cmocka_unit_test(rows_that_cannot_be_measured_are_put_aside),
+        cmocka_unit_test(known_values_are_not_asked),
+        cmocka_unit_test(can_be_told_to_stop),
+        cmocka_unit_test(bad_settings_ask_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
