@@ -1,6 +1,5 @@
-/* test_journal.c - the modeler's journal over crashes: cut at any byte, opened twice, by another run, after rubbish.
- * The file is compiled in: it belongs to a program, not to a library. */
-#include "modeler/journal.c" /* NOLINT(bugprone-suspicious-include) */
+/* test_journal.c - the modeler's journal over crashes: cut at any byte, opened twice, by another run, after rubbish. */
+#include "outsourced/open/journal.h"
 #include "support/test.h"
 
 typedef struct fixture {
@@ -45,21 +44,21 @@ static void spill(const char *path, const char *text, size_t size) {
 static const double VALUES[] = {0.1, -1.0 / 3, 7};
 
 static void fill(const fixture *f) {
-    journal j;
-    assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+    tacet__journal j;
+    assert_ok(tacet__journal_open(&j, f->folder, f->settings, NULL));
     for (size_t i = 0; i < 3; i++) {
-        assert_ok(journal_ask(&j, 10 + i, NULL));
-        assert_ok(journal_value(&j, i, VALUES[i], NULL));
+        assert_ok(tacet__journal_ask(&j, 10 + i, TACET__ASKED_MODEL, NULL));
+        assert_ok(tacet__journal_value(&j, i, VALUES[i], NULL));
     }
-    assert_ok(journal_ask(&j, 99, NULL));
-    journal_close(&j);
+    assert_ok(tacet__journal_ask(&j, 99, TACET__ASKED_MODEL, NULL));
+    tacet__journal_close(&j);
 }
 
 static void test_replay(void **state) {
     const fixture *f = *state;
-    journal j;
+    tacet__journal j;
     fill(f);
-    assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+    assert_ok(tacet__journal_open(&j, f->folder, f->settings, NULL));
     assert_int_equal(j.count, 4);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(j.queries[i].row, 10 + i);
@@ -68,11 +67,16 @@ static void test_replay(void **state) {
         assert_memory_equal(j.queries[i].ticket, j.run, strlen(j.run));
     }
     assert_false(j.queries[3].answered);
-    assert_ok(journal_value(&j, 3, 4, NULL));
-    journal_close(&j);
-    assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+    assert_ok(tacet__journal_value(&j, 3, 4, NULL));
+    assert_ok(tacet__journal_ask(&j, 100, TACET__ASKED_RANDOM, NULL));
+    assert_ok(tacet__journal_failed(&j, 4, NULL));
+    tacet__journal_close(&j);
+    assert_ok(tacet__journal_open(&j, f->folder, f->settings, NULL));
+    assert_true(j.count == 5 && j.queries[4].failed && !j.queries[4].answered);
+    assert_int_equal(j.queries[4].how, TACET__ASKED_RANDOM);
+    j.count = 4;
     assert_true(j.count == 4 && j.queries[3].answered && j.queries[3].value == 4);
-    journal_close(&j);
+    tacet__journal_close(&j);
 }
 
 /* A crash while writing leaves a prefix. Whatever its length: it opens, holds what was whole, and goes on. */
@@ -82,7 +86,7 @@ static void test_torn_anywhere(void **state) {
     fill(f);
     char *text = slurp(f->path, &size);
     for (size_t n = 0; n <= size; n++) {
-        journal j;
+        tacet__journal j;
         size_t asks = 0, values = 0, lines = 0;
         for (size_t i = 0; i < n; i++) {
             lines += text[i] == '\n';
@@ -90,33 +94,33 @@ static void test_torn_anywhere(void **state) {
         asks = lines / 2; /* start, ask, value, ask, value, … */
         values = lines > 0 ? (lines - 1) / 2 : 0;
         spill(f->path, text, n);
-        assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+        assert_ok(tacet__journal_open(&j, f->folder, f->settings, NULL));
         assert_int_equal(j.count, asks);
         for (size_t i = 0; i < asks; i++) {
             assert_int_equal(j.queries[i].answered, i < values);
         }
         if (asks == values) {
-            assert_ok(journal_ask(&j, 5, NULL));
+            assert_ok(tacet__journal_ask(&j, 5, TACET__ASKED_MODEL, NULL));
         }
-        assert_ok(journal_value(&j, j.count - 1, 2.5, NULL));
+        assert_ok(tacet__journal_value(&j, j.count - 1, 2.5, NULL));
         const size_t count = j.count;
-        journal_close(&j);
-        assert_ok(journal_open(&j, f->folder, f->settings, NULL));
+        tacet__journal_close(&j);
+        assert_ok(tacet__journal_open(&j, f->folder, f->settings, NULL));
         assert_int_equal(j.count, count);
         assert_true(j.queries[count - 1].answered && j.queries[count - 1].value == 2.5);
-        journal_close(&j);
+        tacet__journal_close(&j);
     }
     free(text);
 }
 
 static void test_other_settings(void **state) {
     const fixture *f = *state;
-    journal j;
+    tacet__journal j;
     size_t before = 0, after = 0;
     fill(f);
     char *text = slurp(f->path, &before);
     json_t *other = json_pack("{ss sI}", "kernel", "se", "queries", (json_int_t)6);
-    assert_status(journal_open(&j, f->folder, other, NULL), TACET_CONFLICT);
+    assert_status(tacet__journal_open(&j, f->folder, other, NULL), TACET_CONFLICT);
     assert_int_equal(j.fd, -1);
     json_decref(other);
     char *now = slurp(f->path, &after);
@@ -128,12 +132,12 @@ static void test_other_settings(void **state) {
 
 static void test_locked(void **state) {
     const fixture *f = *state;
-    journal j, second;
-    assert_ok(journal_open(&j, f->folder, f->settings, NULL));
-    assert_status(journal_open(&second, f->folder, f->settings, NULL), TACET_BUSY);
-    journal_close(&j);
-    assert_ok(journal_open(&second, f->folder, f->settings, NULL));
-    journal_close(&second);
+    tacet__journal j, second;
+    assert_ok(tacet__journal_open(&j, f->folder, f->settings, NULL));
+    assert_status(tacet__journal_open(&second, f->folder, f->settings, NULL), TACET_BUSY);
+    tacet__journal_close(&j);
+    assert_ok(tacet__journal_open(&second, f->folder, f->settings, NULL));
+    tacet__journal_close(&second);
 }
 
 static void test_rubbish(void **state) {
@@ -146,22 +150,25 @@ static void test_rubbish(void **state) {
         "{\"ask\":{\"ticket\":\"a\",\"row\":-1}}\n",
         "{\"value\":{\"ticket\":\"never\",\"value\":1}}\n",
         "{\"value\":{\"ticket\":\"a\",\"value\":\"1\"}}\n",
+        "{\"failed\":{\"ticket\":\"never\"}}\n",
+        "{\"ask\":{\"ticket\":\"a\",\"row\":1}}\n",
+        "{\"ask\":{\"ticket\":\"a\",\"row\":1,\"how\":\"blindly\"}}\n",
     };
     size_t size = 0;
-    journal j;
-    assert_ok(journal_open(&j, f->folder, f->settings, NULL));
-    journal_close(&j);
+    tacet__journal j;
+    assert_ok(tacet__journal_open(&j, f->folder, f->settings, NULL));
+    tacet__journal_close(&j);
     char *text = slurp(f->path, &size);
     for (size_t k = 0; k < sizeof LINES / sizeof LINES[0]; k++) {
         tacet_error err = {0};
         text[size] = '\0';
         (void)snprintf(text + size, 1024, "%s", LINES[k]);
         spill(f->path, text, strlen(text));
-        assert_status(journal_open(&j, f->folder, f->settings, &err), TACET_CORRUPT);
+        assert_status(tacet__journal_open(&j, f->folder, f->settings, &err), TACET_CORRUPT);
         assert_non_null(strstr(err.message, "line 2"));
         assert_int_equal(j.fd, -1);
         spill(f->path, LINES[k], strlen(LINES[k])); /* as the first line */
-        assert_status(journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
+        assert_status(tacet__journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
     }
     free(text);
 }
@@ -169,31 +176,31 @@ static void test_rubbish(void **state) {
 /* An answer twice, and a ticket of two rows: neither can come from a run. */
 static void test_twice(void **state) {
     const fixture *f = *state;
-    journal j;
+    tacet__journal j;
     size_t size = 0;
     fill(f);
     char *text = slurp(f->path, &size);
     const char *value = strstr(text, "{\"value\"");
     (void)snprintf(text + size, 1024, "%.*s", (int)(strchr(value, '\n') + 1 - value), value);
     spill(f->path, text, strlen(text));
-    assert_status(journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
+    assert_status(tacet__journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
     text[size] = '\0';
     const char *asked = strstr(text, "{\"ask\"");
     (void)snprintf(text + size, 1024, "%.*s", (int)(strchr(asked, '\n') + 1 - asked), asked);
     spill(f->path, text, strlen(text));
-    assert_status(journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
+    assert_status(tacet__journal_open(&j, f->folder, f->settings, NULL), TACET_CORRUPT);
     free(text);
 }
 
 static void test_folder(void **state) {
     const fixture *f = *state;
-    journal j;
+    tacet__journal j;
     char below[300];
     (void)snprintf(below, sizeof below, "%s/made", f->folder);
-    assert_ok(journal_open(&j, below, f->settings, NULL)); /* made when missing */
-    journal_close(&j);
+    assert_ok(tacet__journal_open(&j, below, f->settings, NULL)); /* made when missing */
+    tacet__journal_close(&j);
     (void)snprintf(below, sizeof below, "%s/no/such", f->folder);
-    assert_status(journal_open(&j, below, f->settings, NULL), TACET_IO);
+    assert_status(tacet__journal_open(&j, below, f->settings, NULL), TACET_IO);
     assert_int_equal(j.fd, -1);
 }
 
