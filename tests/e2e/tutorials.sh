@@ -54,7 +54,7 @@ if [ -e "$work/usca/output" ]; then
 fi
 if [ -e "$work/modeler/output" ]; then
     expect modeler 'refused with exit code 3'
-    [ "$(grep -c 'best measured   row' "$work/modeler/output")" = 2 ] || fail "modeler: not two results"
+    [ "$(grep -c 'best measured   row' "$work/modeler/output")" = 3 ] || fail "modeler: not three results"
     grep -q '</html>' "$work/modeler/modeler-tutorial/report.html" || fail "modeler: no report"
 fi
 [ "$count" -ge 5 ] || fail "fewer than five tutorials"
