@@ -20,7 +20,6 @@
 #include <tacet/dp/open/levels.h>
 #include <tacet/dp/open/release.h>
 #include <tacet/gp/arms.h>
-#include <tacet/gp/blr.h>
 #include <tacet/gp/cov.h>
 #include <tacet/gp/features.h>
 #include <tacet/gp/fit.h>

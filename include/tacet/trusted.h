@@ -33,7 +33,6 @@
 #include <tacet/dp/randomizer.h>
 #include <tacet/dp/stream.h>
 #include <tacet/gp/arms.h>
-#include <tacet/gp/blr.h>
 #include <tacet/gp/cov.h>
 #include <tacet/gp/features.h>
 #include <tacet/gp/fit.h>
