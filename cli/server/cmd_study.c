@@ -56,6 +56,40 @@ int cmd_study_list(int argc, char **argv, const cli_command *self) {
     return CLI_EXIT_OK;
 }
 
+/* What each token has of a study: who holds its open tickets, and who took its rounds. */
+typedef struct holding {
+    tacet__studies *reader; /* another handle: the walk has the first */
+    const tacet__study *study;
+    json_t *array;
+} holding;
+
+static tacet_status hold_one(const tacet__token *t, void *user, tacet_error *err) {
+    const holding *h = user;
+    unsigned char hash[TACET__HOLDER_BYTES];
+    tacet__held held = {0};
+    tacet__holder_hash(hash, h->study, TACET__HOLDER_TOKEN, t->hash, sizeof t->hash);
+    const tacet_status status = tacet__studies_held(h->reader, h->study, &held, hash, err);
+    if (status == TACET_OK && held.rounds > 0) {
+        if (!cli_json_wanted()) {
+            printf("token %" PRIu64 " %s: %" PRIu64 " open tickets, %" PRIu64 " rounds\n", t->id, t->label, held.open,
+                   held.rounds);
+        }
+        (void)json_array_append_new(h->array,
+                                    json_pack("{sI ss sI sI}", "token", (json_int_t)t->id, "label", t->label, "open",
+                                              (json_int_t)held.open, "rounds", (json_int_t)held.rounds));
+    }
+    return status;
+}
+
+static tacet_status list_holders(tacet__studies *store, const tacet__studies_settings *settings,
+                                 const tacet__study *study, json_t *array, tacet_error *err) {
+    holding h = {.study = study, .array = array};
+    tacet_status status = tacet__studies_open(&h.reader, settings, err);
+    status = status != TACET_OK ? status : tacet__studies_list_tokens(store, hold_one, &h, err);
+    tacet__studies_close(h.reader);
+    return status;
+}
+
 /* The study named on the command line. */
 static int with_study(int argc, char **argv, const cli_command *self, bool archive) {
     tacet__studies_settings settings = {0};
@@ -89,8 +123,17 @@ static int with_study(int argc, char **argv, const cli_command *self, bool archi
             }
         }
         json_t *object = study_json(&study);
+        json_t *held = json_array();
+        if (!archive && (study.model == TACET__STUDY_LOCAL || !settings.open_only)) {
+            status = list_holders(store, &settings, &study, held, &err);
+        }
+        (void)json_object_set_new(object, "held", held);
         (void)json_object_set_new(object, "definition", definition);
-        cli_json_print(object);
+        if (status == TACET_OK) {
+            cli_json_print(object);
+        } else {
+            json_decref(object);
+        }
     }
     tacet__study_clear(&study);
     tacet__studies_close(store);
@@ -175,6 +218,69 @@ int cmd_study_snapshot(int argc, char **argv, const cli_command *self) {
     return CLI_EXIT_OK;
 }
 
+/* --- tickets ------------------------------------------------------------------------------------------------------ */
+
+typedef struct wanted_token {
+    uint64_t id;
+    bool found;
+    unsigned char hash[TACET__STUDIES_TOKEN_HASH];
+} wanted_token;
+
+static tacet_status look_for_token(const tacet__token *t, void *user, tacet_error *err) {
+    wanted_token *w = user;
+    (void)err;
+    if (t->id == w->id) {
+        w->found = true;
+        memcpy(w->hash, t->hash, sizeof w->hash);
+    }
+    return TACET_OK;
+}
+
+int cmd_study_expire(int argc, char **argv, const cli_command *self) {
+    tacet__metrics metrics = {0};
+    tacet__engine_settings settings = {.kinds = tacet__service_kinds, .metrics = &metrics};
+    tacet__studies *store = NULL;
+    tacet_error err = {0};
+    const char *name = NULL;
+    size_t count = 1;
+    wanted_token w = {0};
+    uint64_t seconds = 0;
+    uint64_t expired = 0;
+    const cli_option options[] = {
+        STORE_OPTIONS(settings.store),
+        {"token", CLI_U64, &w.id, "N", "Those that token number N asked for. Default: all.", false},
+        {"older", CLI_U64, &seconds, "S", "Those that are at least S seconds old. Default 0.", false},
+        {0},
+    };
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, &name, &count, &code)) {
+        return code;
+    }
+    if (count != 1) {
+        return cli_usage(self, "which study? Give its name");
+    }
+    tacet_status status = TACET_OK;
+    if (w.id != 0) {
+        status = tacet__studies_open(&store, &settings.store, &err);
+        status = status != TACET_OK ? status : tacet__studies_list_tokens(store, look_for_token, &w, &err);
+        tacet__studies_close(store);
+        if (status == TACET_OK && !w.found) {
+            status = tacet__fail(&err, TACET_NOT_FOUND, "there is no token of this number");
+        }
+    }
+    status = status != TACET_OK
+                 ? status
+                 : tacet__engine_expire(&settings, &expired, name, seconds, w.id != 0 ? w.hash : NULL, &err);
+    if (status != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    if (!cli_json_wanted()) {
+        printf("study %s: %" PRIu64 " open tickets expired\n", name, expired);
+    }
+    cli_json_print(json_pack("{ss sI}", "name", name, "expired", (json_int_t)expired));
+    return CLI_EXIT_OK;
+}
+
 /* --- tokens ------------------------------------------------------------------------------------------------------- */
 
 static const char *const ROLES[] = {
@@ -198,9 +304,10 @@ static tacet_status list_token(const tacet__token *t, void *user, tacet_error *e
         printf("%6" PRIu64 "  %-8s %-32s %-20s %s\n", t->id, role, t->study[0] != '\0' ? t->study : "(all studies)",
                end, t->label);
     }
-    (void)json_array_append_new(user, json_pack("{sI ss ss ss sI sI}", "id", (json_int_t)t->id, "role", role, "study",
-                                                t->study, "label", t->label, "created", (json_int_t)t->created,
-                                                "expires", (json_int_t)t->expires));
+    (void)json_array_append_new(user, json_pack("{sI ss ss ss sI sI sI sI}", "id", (json_int_t)t->id, "role", role,
+                                                "study", t->study, "label", t->label, "created", (json_int_t)t->created,
+                                                "expires", (json_int_t)t->expires, "open_most",
+                                                (json_int_t)t->open_most, "rounds_most", (json_int_t)t->rounds_most));
     return TACET_OK;
 }
 
@@ -208,7 +315,7 @@ typedef struct token_request {
     tacet__studies_settings store;
     const char *study, *role, *label;
     bool list;
-    uint64_t drop, renew, grace;
+    uint64_t drop, renew, grace, open_most, rounds_most;
     double days;
 } token_request;
 
@@ -241,7 +348,8 @@ static tacet_status add_token(tacet__studies *store, const token_request *r, tac
     }
     tacet__study_clear(&study);
     status = status != TACET_OK ? status
-                                : tacet__studies_add_token_until(store, text, role, r->study, r->label, end_of(r), err);
+                                : tacet__studies_add_token_with(store, text, role, r->study, r->label, end_of(r),
+                                                                r->open_most, r->rounds_most, err);
     if (status == TACET_OK) {
         if (!cli_json_wanted()) {
             printf("%s\n", text);
@@ -264,6 +372,11 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
         {"label", CLI_STRING, &r.label, "TEXT", "Says later whose it is.", false},
         {"days", CLI_DOUBLE, &r.days, "N",
          "With --role or --renew: how long it is good. Default: until it is withdrawn.", false},
+        {"open-most", CLI_U64, &r.open_most, "N",
+         "With --role: tickets it may have open in a study. Default: three quarters of what a central study may.",
+         false},
+        {"rounds-most", CLI_U64, &r.rounds_most, "N", "With --role: rounds it may take of a study. Default: all.",
+         false},
         {"list", CLI_FLAG, &r.list, NULL, "List the tokens there are: number, role, study, end, label.", false},
         {"renew", CLI_U64, &r.renew, "N",
          "Make a token like number N in its place: the same role, study and label, another text.", false},

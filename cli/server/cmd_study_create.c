@@ -17,7 +17,7 @@ typedef struct request {
     const char *points, *columns, *bounds, *context, *kernel, *lengthscale, *reward;
     const char *randomizer, *parameters;
     double eps, delta;
-    size_t rounds, learn, ticket_seconds;
+    size_t rounds, learn, ticket_seconds, person_rounds;
 } request;
 
 /* "0:1,10:60" into lower and upper bounds. */
@@ -144,9 +144,8 @@ static tacet_status from_options(char **out, const request *r, tacet_error *err)
     if (r->learn > 0) {
         (void)json_object_set_new(options, "learn", json_integer((json_int_t)r->learn));
     }
-    if (r->ticket_seconds > 0) {
-        (void)json_object_set_new(options, "ticket_seconds", json_integer((json_int_t)r->ticket_seconds));
-    }
+    (void)json_object_set_new(options, "ticket_seconds", json_integer((json_int_t)r->ticket_seconds));
+    (void)json_object_set_new(options, "person_rounds", json_integer((json_int_t)r->person_rounds));
     if (!isnan(r->delta)) {
         (void)json_object_set_new(budget, "delta", json_real(r->delta));
     }
@@ -186,7 +185,8 @@ static int create(const cli_command *self, const request *r, const tacet__engine
 }
 
 int cmd_study_create(int argc, char **argv, const cli_command *self) {
-    request r = {.eps = (double)NAN, .delta = (double)NAN, .rounds = 10000};
+    request r = {
+        .eps = (double)NAN, .delta = (double)NAN, .rounds = 10000, .ticket_seconds = 86400, .person_rounds = 1};
     tacet__metrics metrics = {0};
     tacet__engine_settings settings = {.kinds = tacet__service_kinds, .metrics = &metrics, .store.create = true};
     const cli_option options[] = {
@@ -205,7 +205,14 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         {"delta", CLI_DOUBLE, &r.delta, "D", "central only; usca without it: pure eps.", false},
         {"rounds", CLI_SIZE, &r.rounds, "T", "Suggestions at the most. Default 10000.", false},
         {"ticket-seconds", CLI_SIZE, &r.ticket_seconds, "S",
-         "How long a ticket is waited for; then it expires. Default: for ever.", false},
+         "How long a ticket is waited for; then it expires, and its round is a null record. Default 86400 (a day); 0: "
+         "for "
+         "ever.",
+         false},
+        {"person-rounds", CLI_SIZE, &r.person_rounds, "N",
+         "How many rounds of a named person count; later ones are null records. central: --eps is then of a person. "
+         "Default 1.",
+         false},
         {"points", CLI_STRING, &r.points, "FILE", "The actions: a CSV, one a line.", false},
         {"columns", CLI_STRING, &r.columns, "A,B", "Which of its columns are coordinates.", false},
         {"bounds", CLI_STRING, &r.bounds, "LO:HI,…", "Where decision sets lie, one pair for each coordinate.", false},

@@ -13,6 +13,7 @@ int cmd_study_list(int argc, char **argv, const cli_command *self);
 int cmd_study_show(int argc, char **argv, const cli_command *self);
 int cmd_study_archive(int argc, char **argv, const cli_command *self);
 int cmd_study_snapshot(int argc, char **argv, const cli_command *self);
+int cmd_study_expire(int argc, char **argv, const cli_command *self);
 int cmd_study_token(int argc, char **argv, const cli_command *self);
 int cmd_store_init(int argc, char **argv, const cli_command *self);
 int cmd_store_check(int argc, char **argv, const cli_command *self);

@@ -89,9 +89,21 @@ static const cli_command COMMANDS[] = {
         .run = cmd_study_snapshot,
     },
     {
+        .name = "study expire",
+        .summary = "give up open tickets now",
+        .usage = "NAME --store DIR|URL [--token N] [--older S]",
+        .description = "Ends tickets that wait for their report, as their age would: their rounds become null records, "
+                       "and late reports are refused. 'study show' says which token holds how many. Servers may run "
+                       "meanwhile.",
+        .examples = "tacet study show dose --store studies\n"
+                    "tacet study expire dose --store studies --token 3",
+        .run = cmd_study_expire,
+    },
+    {
         .name = "study token",
         .summary = "make, list, renew or withdraw the tokens of clients",
-        .usage = "--store DIR|URL (--role ROLE [--study NAME] [--days N] | --list | --renew N [--grace S] | --drop N)",
+        .usage = "--store DIR|URL (--role ROLE [--study NAME] [--days N] [--open-most N] [--rounds-most N] | --list | "
+                 "--renew N [--grace S] | --drop N)",
         .description =
             "A token is what a client sends with every request. Its role says what it may do: a device asks for "
             "suggestions and reports outcomes; an analyst reads status, releases and ledger; an owner does all "

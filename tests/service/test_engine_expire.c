@@ -139,11 +139,15 @@ static void test_many(void **state) {
     assert_int_equal(raw_number(false, "SELECT count(*) FROM shown WHERE observed < 0"), OLD - 1);
 }
 
-/* Without the setting nothing expires. */
+/* With 0 nothing expires. */
 static void test_never(void **state) {
+    static const char NEVER[] =
+        "{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+        "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"
+        "\"options\":{\"set_most\":8,\"ticket_seconds\":0}}";
     const double set[] = {0.1, 0, 0.9, 0};
     (void)state;
-    add_study(TOY_STUDY);
+    add_study(NEVER);
     tacet__engine *e = open_at(0);
     const answer a = ask_suggestion(e, "toys", NULL, set, 2);
     ahead = 1000000000;
@@ -152,8 +156,25 @@ static void test_never(void **state) {
     tacet__engine_close(e);
 }
 
+/* Without the setting a ticket is waited for for a day. */
+static void test_a_day(void **state) {
+    const double set[] = {0.1, 0, 0.9, 0};
+    (void)state;
+    add_study(TOY_STUDY);
+    tacet__engine *e = open_at(0);
+    const answer a = ask_suggestion(e, "toys", NULL, set, 2);
+    const answer b = ask_suggestion(e, "toys", NULL, set, 2);
+    ahead = 86000;
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
+    assert_int_equal(send_observation(e, "toys", a.ticket, 1).status, TACET_OK);
+    ahead = 86402;
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
+    assert_true(send_observation(e, "toys", b.ticket, 1).expired);
+    tacet__engine_close(e);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
-    const struct CMUnitTest tests[] = {TEST(test_moma), TEST(test_many), TEST(test_never)};
+    const struct CMUnitTest tests[] = {TEST(test_moma), TEST(test_many), TEST(test_never), TEST(test_a_day)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "service/open/person.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 
 static const char FORMAT[] = "tacet-study-1";
 static const uint64_t MOST_ROUNDS = 100000000; /* a policy reserves memory for its horizon */
+static const uint64_t DAY_SECONDS = 86400;
 static const uint64_t MOST_SECONDS = 1000000000;
 static const double LARGEST = 1e100;
 
@@ -308,15 +310,18 @@ static void read_budget(reading *r, tacet__definition *s, const json_t *root) {
 }
 
 static void read_options(reading *r, tacet__definition *s, const json_t *root) {
-    static const char *const LOCAL[] = {"randomizer", "parameters", "ticket_seconds", NULL};
-    static const char *const CENTRAL[] = {"open_most", "set_most", "set_size",       "features", "released",
-                                          "coin_seed", "learn",    "ticket_seconds", NULL};
+    static const char *const LOCAL[] = {"randomizer", "parameters", "ticket_seconds", "person_rounds", NULL};
+    static const char *const CENTRAL[] = {"open_most", "set_most", "set_size",       "features",      "released",
+                                          "coin_seed", "learn",    "ticket_seconds", "person_rounds", NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *options = json_object_get(root, "options");
     if (options != NULL) {
         options = object_of(r, root, "options", local ? LOCAL : CENTRAL);
     }
-    s->ticket_seconds = whole_of(r, options, "ticket_seconds", 0, 1, MOST_SECONDS);
+    s->ticket_seconds = whole_of(r, options, "ticket_seconds", DAY_SECONDS, 0, MOST_SECONDS);
+    s->person_rounds = whole_of(r, options, "person_rounds", 1, 1, 1000000);
+    s->round_eps =
+        local || s->person_rounds == 1 ? s->eps : tacet__eps_of_rounds(s->eps, s->delta, 1 / (double)s->person_rounds);
     if (local) {
         word_of(r, s->randomizer, options, "randomizer", "hybrid");
         word_of(r, s->parameters, options, "parameters", "tight");
@@ -445,8 +450,9 @@ tacet_status tacet__definition_encode(const tacet__definition *s, char **out, ta
                                         (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
                                         (json_int_t)s->features, "released", (json_int_t)s->released, "coin_seed",
                                         (json_int_t)s->coin_seed, "learn", (json_int_t)s->learn);
-    if (s->ticket_seconds > 0 && options != NULL) { /* left out where it does not apply */
+    if (options != NULL) {
         (void)json_object_set_new(options, "ticket_seconds", json_integer((json_int_t)s->ticket_seconds));
+        (void)json_object_set_new(options, "person_rounds", json_integer((json_int_t)s->person_rounds));
     }
     json_t *root =
         json_pack("{ss ss ss ss ss ss sI so so so so}", "format", FORMAT, "name", s->name, "description",

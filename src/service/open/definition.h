@@ -52,6 +52,8 @@ typedef struct tacet__definition {
     char randomizer[TACET__DEFINITION_WORD]; /* "hybrid", … */
     char parameters[TACET__DEFINITION_WORD]; /* "tight", … */
     uint64_t ticket_seconds;                 /* both: how long a ticket is waited for, at least; 0: for ever */
+    uint64_t person_rounds;                  /* both: how many rounds of a person count; later ones are null records */
+    double round_eps; /* central: eps of one round, so that the rounds of a person that count cost eps together */
     /* Central. */
     size_t open_most; /* tickets that may wait for their reward at a time */
     size_t set_most;  /* arms a decision set may have */

@@ -17,8 +17,9 @@
 #include <jansson.h>
 
 enum {
-    TACET__SNAPSHOT_EVENTS = 4096
-}; /* between snapshots of a policy, at least; a start replays at most a few more */
+    TACET__SNAPSHOT_EVENTS = 4096, /* between snapshots of a policy, at least; a start replays at most a few more */
+    TACET__PERSON_MOST = 128       /* bytes of a name */
+};
 
 typedef enum tacet__job_kind {
     TACET__JOB_SUGGEST,
@@ -39,10 +40,14 @@ typedef struct tacet__job {
     size_t d, count;
     double *context; /* SUGGEST: context_dim numbers; owned, wiped when the job is freed; NULL: none */
     size_t context_dim;
-    char ticket[TACET__TICKET_TEXT]; /* OBSERVE, LOOK; set by SUGGEST */
-    double value;                    /* OBSERVE: in the client's units */
-    double wait;                     /* LOOK: seconds */
-    uint64_t number;                 /* GET_RELEASE; set by RELEASE */
+    bool owned; /* SUGGEST: by the token whose hash is … */
+    unsigned char owner[TACET__STUDIES_TOKEN_HASH];
+    uint64_t open_most, rounds_most;     /* SUGGEST: its quotas; 0: the study's rule, and none */
+    char person[TACET__PERSON_MOST + 1]; /* SUGGEST: the caller's word for who takes the round; "": nobody named */
+    char ticket[TACET__TICKET_TEXT];     /* OBSERVE, LOOK; set by SUGGEST */
+    double value;                        /* OBSERVE: in the client's units */
+    double wait;                         /* LOOK: seconds */
+    uint64_t number;                     /* GET_RELEASE; set by RELEASE */
     /* Answered. */
     tacet_status status;
     tacet_error err;
@@ -92,8 +97,8 @@ tacet__job *tacet__job_create(tacet__job_kind kind); /* NULL: out of memory */
 void tacet__job_free(tacet__job *job);               /* wipes; NULL is allowed */
 /* Takes the job; job->done is called, perhaps before this returns. Status of the job: NOT_FOUND: no such study, ticket
  * or release. INVALID: what was asked. CONFLICT: the ticket has another value, the key another decision set or context.
- * STATE: archived, the horizon is over, nothing learnt yet, the ticket has expired (then job->expired, too). IO, BUSY:
- * try again. CORRUPT. */
+ * STATE: the token has as many open tickets or rounds as it may; archived, the horizon is over, nothing learnt yet, the
+ * ticket has expired (then job->expired, too). IO, BUSY: try again. CORRUPT. */
 void tacet__engine_submit(tacet__engine *engine, const char *study, tacet__job *job);
 
 /* Adds a study: definition checked against the kinds, first state of a central policy stored, its budget charged.
@@ -106,6 +111,11 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
  */
 tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t *replayed, uint64_t *events,
                                 const char *name, tacet_error *err);
+
+/* Expires open tickets of a study that are at least `seconds` old, now; of the token whose hash is given, or of all
+ * (NULL). Beside servers that run, or without them. `expired`: how many. */
+tacet_status tacet__engine_expire(const tacet__engine_settings *settings, uint64_t *expired, const char *name,
+                                  uint64_t seconds, const unsigned char *token_hash, tacet_error *err);
 
 /* The store is asked on two threads of the engine's: its desk (tokens, lists, studies that are not in use yet), and its
  * probe. An errand runs there; the wire's own threads never ask the store. Any thread. */

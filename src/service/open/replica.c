@@ -4,11 +4,14 @@
 #include "service/open/replica.h"
 
 #include "core/fail.h"
+#include "service/open/person.h"
 #include "service/open/round.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* --- the policy in memory ----------------------------------------------------------------------------------------- */
 
@@ -111,6 +114,9 @@ static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) 
             return tacet__fail(err, TACET_CORRUPT, "event %llu: the policy does not suggest what was suggested",
                                (unsigned long long)e->seq);
         }
+    } else if (e->kind == TACET__EVENT_OBSERVE && e->null) {
+        status = tacet_policy_drop(r->learner.policy, e->number, &inner);
+        notice(r, e->of, false);
     } else if (e->kind == TACET__EVENT_OBSERVE) {
         status =
             tacet_policy_observe(r->learner.policy, e->number, tacet__definition_towards(&r->def, e->value), &inner);
@@ -200,6 +206,15 @@ static tacet_status compare_body(const tacet__event *e, void *user, tacet_error 
     return TACET_STATE; /* one event is enough */
 }
 
+static bool same_person(const tacet__replica *r, const tacet__job *job, const tacet__event *old) {
+    unsigned char hash[TACET__HOLDER_BYTES];
+    if (job->person[0] == '\0' || !old->has_person) {
+        return (job->person[0] != '\0') == old->has_person;
+    }
+    tacet__holder_hash(hash, &r->study, TACET__HOLDER_PERSON, job->person, strlen(job->person));
+    return memcmp(hash, old->person, sizeof hash) == 0;
+}
+
 /* A key that was used before gets the answer it had, provided it asks for the same. */
 static tacet_status repeat(tacet__replica *r, tacet__job *job, const tacet_blob *body, const tacet__suggestion *old) {
     body_check c = {.body = body};
@@ -209,8 +224,9 @@ static tacet_status repeat(tacet__replica *r, tacet__job *job, const tacet_blob 
                                   : tacet__fail(&job->err, TACET_CORRUPT, "a suggestion is missing in the log");
     }
     tacet_error_clear(&job->err);
-    if (!c.same) {
-        return tacet__fail(&job->err, TACET_CONFLICT, "the key was used before with another decision set or context");
+    if (!c.same || !same_person(r, job, &old->event)) {
+        return tacet__fail(&job->err, TACET_CONFLICT,
+                           "the key was used before with another decision set, context or person");
     }
     job->seq = old->event.seq;
     job->index = old->event.index;
@@ -238,9 +254,43 @@ static tacet_status check_round(const tacet__replica *r, const tacet__job *job, 
     return TACET_OK;
 }
 
+/* How many tickets a token may have open: a share of what the study may, so that no token ends it. */
+static uint64_t open_share(const tacet__replica *r, const tacet__job *job) {
+    const uint64_t all = r->def.trust == TACET_TRUST_CENTRAL ? r->def.open_most : UINT64_MAX;
+    return job->open_most > 0 ? job->open_most : all == UINT64_MAX ? all : all - all / 4;
+}
+
+/* Whose suggestion it will be: refused where the token has its share; a null record where the person has. Looks at who
+ * took which round, and at nothing that was reported. */
+static tacet_status hold(tacet__replica *r, const tacet__job *job, tacet__event *event, tacet_error *err) {
+    tacet__held held;
+    tacet_status status = TACET_OK;
+    if (job->owned) {
+        event->has_owner = true;
+        tacet__holder_hash(event->owner, &r->study, TACET__HOLDER_TOKEN, job->owner, sizeof job->owner);
+        status = tacet__studies_held(r->store, &r->study, &held, event->owner, err);
+        if (status == TACET_OK && held.open >= open_share(r, job)) {
+            return tacet__fail(err, TACET_STATE, "this token has %llu open tickets, as many as it may: report them",
+                               (unsigned long long)held.open);
+        }
+        if (status == TACET_OK && job->rounds_most > 0 && held.rounds >= job->rounds_most) {
+            return tacet__fail(err, TACET_STATE, "this token has taken its %llu rounds of the study",
+                               (unsigned long long)job->rounds_most);
+        }
+    }
+    if (status == TACET_OK && job->person[0] != '\0') {
+        event->has_person = true;
+        tacet__holder_hash(event->person, &r->study, TACET__HOLDER_PERSON, job->person, strlen(job->person));
+        status = tacet__studies_held(r->store, &r->study, &held, event->person, err);
+        event->null = status == TACET_OK && held.rounds >= r->def.person_rounds;
+    }
+    return status;
+}
+
 static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     tacet_blob body;
     tacet__suggestion old;
+    tacet__event event = {.kind = TACET__EVENT_SUGGEST};
     tacet_blob_init(&body);
     const tacet_round round = {.points = job->points,
                                .ld = job->d,
@@ -265,6 +315,7 @@ static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job)
     if (status == TACET_OK && r->study.state == TACET__STUDY_ARCHIVED) {
         status = tacet__fail(&job->err, TACET_STATE, "the study is archived");
     }
+    status = status != TACET_OK ? status : hold(r, job, &event, &job->err);
     if (status != TACET_OK) {
         goto done;
     }
@@ -275,13 +326,12 @@ static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job)
         status = TACET_CORRUPT;
     }
     if (status == TACET_OK) {
-        tacet__event event = {.kind = TACET__EVENT_SUGGEST,
-                              .number = s.ticket,
-                              .index = s.index,
-                              .key = job->key[0] != '\0' ? job->key : NULL,
-                              .key_size = strlen(job->key),
-                              .body = body.data,
-                              .body_size = body.size};
+        event.number = s.ticket;
+        event.index = s.index;
+        event.key = job->key[0] != '\0' ? job->key : NULL;
+        event.key_size = strlen(job->key);
+        event.body = body.data;
+        event.body_size = body.size;
         status = append(r, b, &event);
         job->seq = event.seq;
         job->index = s.index;
@@ -300,6 +350,19 @@ static tacet_status find(tacet__replica *r, tacet__job *job, tacet__suggestion *
         return tacet__fail(&job->err, TACET_NOT_FOUND, "no such ticket in this study");
     }
     return tacet__studies_suggestion(r->store, &r->study, out, job->seq, &job->err);
+}
+
+/* What an observation or the end of a ticket says of its suggestion. */
+static tacet__event settled_event(tacet__event_kind kind, const tacet__suggestion *s) {
+    tacet__event event = {.kind = kind,
+                          .of = s->event.seq,
+                          .number = s->event.number,
+                          .index = TACET__NO_INDEX,
+                          .has_owner = s->event.has_owner,
+                          .has_person = s->event.has_person};
+    memcpy(event.owner, s->event.owner, sizeof event.owner);
+    memcpy(event.person, s->event.person, sizeof event.person);
+    return event;
 }
 
 static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job) {
@@ -325,14 +388,13 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
     if (r->study.state == TACET__STUDY_ARCHIVED) {
         return tacet__fail(&job->err, TACET_STATE, "the study is archived");
     }
-    status = tacet_policy_observe(r->learner.policy, s.event.number, tacet__definition_towards(&r->def, job->value),
-                                  &job->err);
+    status = s.event.null ? tacet_policy_drop(r->learner.policy, s.event.number, &job->err)
+                          : tacet_policy_observe(r->learner.policy, s.event.number,
+                                                 tacet__definition_towards(&r->def, job->value), &job->err);
     if (status == TACET_OK) {
-        tacet__event event = {.kind = TACET__EVENT_OBSERVE,
-                              .of = job->seq,
-                              .number = s.event.number,
-                              .index = TACET__NO_INDEX,
-                              .value = job->value};
+        tacet__event event = settled_event(TACET__EVENT_OBSERVE, &s);
+        event.value = job->value;
+        event.null = s.event.null;
         status = append(r, b, &event);
         notice(r, job->seq, false);
     }
@@ -340,6 +402,17 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
 }
 
 /* --- tickets that are too old ------------------------------------------------------------------------------------- */
+
+static tacet_status give_up(tacet__replica *r, tacet__batch *b, const tacet__suggestion *s) {
+    tacet_status status = tacet_policy_drop(r->learner.policy, s->event.number, &b->err);
+    if (status != TACET_OK) {
+        return status == TACET_NO_MEMORY ? status : TACET_CORRUPT; /* the log says that it waits */
+    }
+    tacet__event event = settled_event(TACET__EVENT_EXPIRE, s);
+    status = append(r, b, &event);
+    notice(r, s->event.seq, true);
+    return status;
+}
 
 /* The suggestions that wait, oldest first, up to the first that is young enough. */
 static tacet_status expire_some(tacet__replica *r, tacet__batch *b, uint64_t now, bool *more) {
@@ -355,18 +428,8 @@ static tacet_status expire_some(tacet__replica *r, tacet__batch *b, uint64_t now
             *more = false;
             return TACET_OK;
         }
-        status = tacet_policy_drop(r->learner.policy, s[i].event.number, &b->err);
-        if (status != TACET_OK && status != TACET_NO_MEMORY) {
-            status = TACET_CORRUPT; /* the log says that it waits */
-        } else if (status == TACET_OK) {
-            tacet__event event = {.kind = TACET__EVENT_EXPIRE,
-                                  .of = s[i].event.seq,
-                                  .number = s[i].event.number,
-                                  .index = TACET__NO_INDEX};
-            status = append(r, b, &event);
-            notice(r, s[i].event.seq, true);
-            r->settled = s[i].event.seq;
-        }
+        status = give_up(r, b, &s[i]);
+        r->settled = s[i].event.seq;
     }
     if (status == TACET_OK && !*more) {
         r->settled = r->study.head;
@@ -404,6 +467,40 @@ tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error 
     return TACET_OK;
 }
 
+tacet_status tacet__replica_expire_now(tacet__replica *r, uint64_t *expired, uint64_t seconds,
+                                       const unsigned char *holder, tacet_error *err) {
+    enum { MOST = 64 };
+    const uint64_t now = (uint64_t)time(NULL);
+    tacet__batch b = {0};
+    tacet__suggestion s[MOST];
+    size_t count = MOST;
+    uint64_t after = 0;
+    *expired = 0;
+    tacet_status status = tacet__replica_begin(r, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    while (status == TACET_OK && count == MOST) {
+        status = tacet__studies_waiting(r->store, &r->study, s, &count, after, &b.err);
+        for (size_t i = 0; status == TACET_OK && i < count; i++) {
+            const bool wanted =
+                holder == NULL || (s[i].event.has_owner && memcmp(s[i].event.owner, holder, TACET__HOLDER_BYTES) == 0);
+            after = s[i].event.seq;
+            if (wanted && now >= s[i].event.time && now - s[i].event.time >= seconds) {
+                status = give_up(r, &b, &s[i]);
+                *expired += status == TACET_OK;
+            }
+        }
+    }
+    status = status == TACET_OK && b.wrote ? tacet__studies_commit(r->store, &b.err) : status;
+    tacet__studies_rollback(r->store);
+    r->applied = status == TACET_OK && b.wrote ? r->study.head : r->applied;
+    if (status != TACET_OK) {
+        tacet__replica_unload(r);
+    }
+    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", b.err.message);
+}
+
 static tacet_status look(tacet__replica *r, tacet__job *job) {
     tacet__suggestion s;
     const tacet_status status = find(r, job, &s);
@@ -414,6 +511,29 @@ static tacet_status look(tacet__replica *r, tacet__job *job) {
         show_action(r, job);
     }
     return status;
+}
+
+/* What the eps is of: a round; what k rounds of one person cost; and what a person costs whose name comes with each
+ * round, of which the cap counts. In a local study each report was sent, so that no cap helps. */
+static bool tell_cost(const tacet__replica *r, const tacet_guarantee *g, json_t *body) {
+    static const unsigned TIMES[] = {2, 3, 5, 10};
+    json_t *guarantee = json_object_get(body, "guarantee");
+    json_t *costs = json_object();
+    bool good = costs != NULL;
+    for (size_t i = 0; good && i < sizeof TIMES / sizeof TIMES[0]; i++) {
+        char name[8];
+        const double eps = tacet__eps_of_rounds(g->eps, g->delta, TIMES[i]);
+        (void)snprintf(name, sizeof name, "%u", TIMES[i]);
+        good = json_object_set_new(costs, name, isfinite(eps) ? json_real(eps) : json_null()) == 0;
+    }
+    const double person = r->def.trust == TACET_TRUST_CENTRAL
+                              ? tacet__eps_of_rounds(g->eps, g->delta, (double)r->def.person_rounds)
+                              : (double)INFINITY;
+    good = good && json_object_set(guarantee, "eps_of_rounds", costs) == 0 &&
+           json_object_set_new(guarantee, "rounds_per_person", json_integer((json_int_t)r->def.person_rounds)) == 0 &&
+           json_object_set_new(guarantee, "eps_per_person", isfinite(person) ? json_real(person) : json_null()) == 0;
+    json_decref(costs);
+    return good;
 }
 
 static tacet_status tell(tacet__replica *r, tacet__job *job) {
@@ -428,7 +548,10 @@ static tacet_status tell(tacet__replica *r, tacet__job *job) {
         (json_int_t)(r->def.rounds > r->study.suggested ? r->def.rounds - r->study.suggested : 0), "guarantee",
         "proven", (int)g.proven, "eps", isfinite(g.eps) ? json_real(g.eps) : json_null(), "delta", json_real(g.delta),
         "protects", g.protects, "statement", g.statement, "proof", g.proof != NULL ? g.proof : "");
-    return job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
+    if (job->body == NULL || !tell_cost(r, &g, job->body)) {
+        return tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
+    }
+    return TACET_OK;
 }
 
 static tacet_status release(tacet__replica *r, tacet__batch *b, tacet__job *job) {

@@ -37,6 +37,10 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
 /* Expires the tickets that are too old at `now` (seconds since 1970), in a transaction of its own; nothing where none
  * can be. OK: what there was is durable. Anything else: as a commit that failed. */
 tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error *err);
+/* The same for tickets that are at least `seconds` old, whatever the definition says; of one holder, or of all (NULL).
+ */
+tacet_status tacet__replica_expire_now(tacet__replica *r, uint64_t *expired, uint64_t seconds,
+                                       const unsigned char *holder, tacet_error *err);
 /* Forgets the policy; the next begin makes it again from the store. */
 void tacet__replica_unload(tacet__replica *r);
 

@@ -198,15 +198,20 @@ static const char *read_context(tacet__job *job, const json_t *context) {
     return NULL;
 }
 
-static const char *read_key(tacet__job *job, const json_t *key) {
+/* A word of letters that need no quoting; `rule` says so. */
+static const char *read_word(char *out, const json_t *value, size_t most, const char *rule) {
     static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-";
-    const char *text = json_string_value(key);
+    const char *text = json_string_value(value);
     const size_t length = text != NULL ? strlen(text) : 0;
-    if (length == 0 || length > KEY_MOST || strspn(text, LETTERS) != length) {
-        return "'key' must be a text of 1 to 128 of A-Z a-z 0-9 . _ : -";
+    if (length == 0 || length > most || strspn(text, LETTERS) != length) {
+        return rule;
     }
-    memcpy(job->key, text, length + 1);
+    memcpy(out, text, length + 1);
     return NULL;
+}
+
+static const char *read_key(tacet__job *job, const json_t *key) {
+    return read_word(job->key, key, KEY_MOST, "'key' must be a text of 1 to 128 of A-Z a-z 0-9 . _ : -");
 }
 
 static const char *read_ticket(tacet__job *job, const char *text) {
@@ -221,7 +226,7 @@ static const char *read_ticket(tacet__job *job, const char *text) {
 /* --- routes ------------------------------------------------------------------------------------------------------- */
 
 static void suggest(tacet__call *c, tacet__response *response) {
-    static const char *const NAMES[] = {"key", "decision_set", "context", NULL};
+    static const char *const NAMES[] = {"key", "decision_set", "context", "person", NULL};
     json_t *body = body_of(c, response, NAMES);
     if (body == NULL) {
         return;
@@ -230,6 +235,7 @@ static void suggest(tacet__call *c, tacet__response *response) {
     const json_t *key = json_object_get(body, "key");
     const json_t *set = json_object_get(body, "decision_set");
     const json_t *context = json_object_get(body, "context");
+    const json_t *person = json_object_get(body, "person");
     const char *broken = NULL;
     if (job != NULL && key != NULL) {
         broken = read_key(job, key);
@@ -240,13 +246,23 @@ static void suggest(tacet__call *c, tacet__response *response) {
     if (job != NULL && context != NULL && broken == NULL) {
         broken = read_context(job, context);
     }
+    if (job != NULL && person != NULL && broken == NULL) {
+        broken = read_word(job->person, person, TACET__PERSON_MOST,
+                           "'person' must be a text of 1 to 128 of A-Z a-z 0-9 . _ : -");
+    }
     json_decref(body);
     if (broken != NULL) {
         tacet__job_free(job);
         tacet__refuse(response, 400, "invalid", broken);
-    } else {
-        submit(c, response, job);
+        return;
     }
+    if (job != NULL) {
+        job->owned = true;
+        memcpy(job->owner, c->token.hash, sizeof job->owner);
+        job->open_most = c->token.open_most;
+        job->rounds_most = c->token.rounds_most;
+    }
+    submit(c, response, job);
 }
 
 static void observe(tacet__call *c, tacet__response *response) {

@@ -43,6 +43,7 @@ enum {
     TACET__EVENT_KEY_MOST = 160, /* bytes of a client's key, with whose it is */
     TACET__EVENT_BODY_MOST = 1 << 24,
     TACET__EVENT_HASH_BYTES = 16,
+    TACET__HOLDER_BYTES = 16,       /* by which a token or a person is known in a study */
     TACET__STUDIES_TOKEN_TEXT = 47, /* "tacet_" and 40 of base64url, and the final 0 */
     TACET__STUDIES_TOKEN_HASH = 32,
     TACET__TOKEN_LABEL_MOST = 64,
@@ -107,6 +108,10 @@ typedef struct tacet__event {
     double value;    /* OBSERVE: kept bit for bit, -0 and NaN included; otherwise 0 */
     const void *key; /* SUGGEST: the client's key, at most TACET__EVENT_KEY_MOST bytes; NULL: none */
     size_t key_size;
+    bool has_owner, has_person; /* SUGGEST: whose token asked, and for which person. OBSERVE, EXPIRE: those of the
+                                   suggestion, so that their counts follow; not stored with it */
+    unsigned char owner[TACET__HOLDER_BYTES], person[TACET__HOLDER_BYTES];
+    bool null;        /* SUGGEST, OBSERVE: beyond the rounds of its person that count: its report is a null record */
     const void *body; /* SUGGEST: the round's decision set or context, RELEASE: what is released, both as the
                          engine encodes them; NULL: empty */
     size_t body_size;
@@ -127,7 +132,9 @@ typedef struct tacet__token {
     char study[TACET__STUDY_NAME_MOST + 1]; /* "": all studies */
     char label[TACET__TOKEN_LABEL_MOST + 1];
     uint64_t created;
-    uint64_t expires; /* seconds since 1970: no token from then on; 0: never */
+    uint64_t expires;     /* seconds since 1970: no token from then on; 0: never */
+    uint64_t open_most;   /* tickets it may have open in a study at a time; 0: the study's rule */
+    uint64_t rounds_most; /* rounds it may take of a study; 0: all */
     unsigned char hash[TACET__STUDIES_TOKEN_HASH];
 } tacet__token;
 
@@ -175,7 +182,21 @@ tacet_status tacet__studies_put_snapshot(tacet__studies *studies, tacet__study *
 tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err);
 void tacet__studies_rollback(tacet__studies *studies); /* nothing without a transaction */
 
+/* What a token, or a person, has of a study. */
+typedef enum tacet__holder_kind { TACET__HOLDER_TOKEN = 1, TACET__HOLDER_PERSON = 2 } tacet__holder_kind;
+typedef struct tacet__held {
+    uint64_t open;   /* tickets that were neither observed nor expired */
+    uint64_t rounds; /* suggestions ever made */
+} tacet__held;
+/* Under the study's secret. name: the hash of a token, the caller's word for a person. */
+void tacet__holder_hash(unsigned char out[TACET__HOLDER_BYTES], const tacet__study *study, tacet__holder_kind kind,
+                        const void *name, size_t size);
+
 /* The following may be called inside a transaction of the study, or without one. */
+
+/* Nothing for a holder that never asked. DENIED as begin. */
+tacet_status tacet__studies_held(tacet__studies *studies, const tacet__study *study, tacet__held *out,
+                                 const unsigned char hash[TACET__HOLDER_BYTES], tacet_error *err);
 
 /* Every event with seq >= from (1 or more), in order, chain checked from event from - 1 on. At the end the last one
  * read must be the head (CORRUPT otherwise). The callback may not use the handle; anything but OK from it ends the walk
@@ -215,6 +236,11 @@ tacet_status tacet__studies_add_token(tacet__studies *studies, char text[TACET__
 tacet_status tacet__studies_add_token_until(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
                                             tacet__token_role role, const char *study, const char *label,
                                             uint64_t expires, tacet_error *err);
+/* The same, with quotas (0: none of its own). */
+tacet_status tacet__studies_add_token_with(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
+                                           tacet__token_role role, const char *study, const char *label,
+                                           uint64_t expires, uint64_t open_most, uint64_t rounds_most,
+                                           tacet_error *err);
 /* A new token of the role, study and label of token `id`, which is good until `old_expires` at the longest (0: dropped
  * now), both in one transaction. NOT_FOUND: there is no such token, or it has expired. */
 tacet_status tacet__studies_renew_token(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT], uint64_t id,

@@ -15,6 +15,22 @@ static void take_outcome(tacet__suggestion *out, int64_t seq) {
     out->expired = seq < 0;
 }
 
+static bool take_holder(tacet__query *query, int column, unsigned char out[TACET__HOLDER_BYTES]) {
+    size_t size = 0;
+    const unsigned char *bytes = tacet__query_bytes(query, column, &size);
+    if (size == TACET__HOLDER_BYTES) {
+        memcpy(out, bytes, size);
+    }
+    return size == TACET__HOLDER_BYTES;
+}
+
+/* Three columns: owner, person, is_null. */
+static void take_holders(tacet__query *query, int column, tacet__event *event) {
+    event->has_owner = take_holder(query, column, event->owner);
+    event->has_person = take_holder(query, column + 1, event->person);
+    event->null = tacet__query_int(query, column + 2) != 0;
+}
+
 /* The columns SUGGESTION_COLUMNS of the current row. */
 static void take_suggestion(tacet__query *query, tacet__suggestion *out) {
     size_t size = 0;
@@ -28,6 +44,7 @@ static void take_suggestion(tacet__query *query, tacet__suggestion *out) {
     memcpy(out->event.hash, hash, size < sizeof out->event.hash ? size : sizeof out->event.hash);
     take_outcome(out, tacet__query_int(query, 6));
     out->value = tacet__double_of(tacet__query_int(query, 7));
+    take_holders(query, 8, &out->event);
 }
 
 /* The row of TACET__Q_SUGGESTION or _KEY_FIND. NOT_FOUND without a message. */
@@ -73,6 +90,7 @@ static tacet_status take_event(tacet__query *query, tacet__event *event, uint64_
     }
     event->body = tacet__query_bytes(query, 8, &event->body_size);
     const unsigned char *stored = tacet__query_bytes(query, 9, &hash_size);
+    take_holders(query, 10, event);
     if (event->seq != seq) {
         return tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
     }

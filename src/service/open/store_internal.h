@@ -38,6 +38,8 @@ enum {
     TACET__Q_SNAPSHOT_GET,
     TACET__Q_RELEASE_ADD,
     TACET__Q_RELEASE_GET,
+    TACET__Q_HOLDER_GET,
+    TACET__Q_HOLDER_SET,
     TACET__Q_TRUSTED_COUNT,
     TACET__Q_SHOWN_ADD = TACET__Q_TRUSTED_COUNT,
     TACET__Q_SHOWN_OBSERVED,
@@ -49,6 +51,13 @@ enum {
     TACET__Q_TOKEN_DROP,
     TACET__Q_COUNT
 };
+
+enum { TACET__HELD_MOST = 64 };
+typedef struct tacet__held_row {
+    unsigned char hash[TACET__HOLDER_BYTES];
+    tacet__held held;
+    bool changed;
+} tacet__held_row;
 
 /* One of the two stores. */
 typedef struct tacet__half {
@@ -74,6 +83,8 @@ struct tacet__studies {
     /* Suggestions that were looked for in this transaction, and found without an observation. */
     uint64_t waiting[TACET__MISSED_MOST];
     size_t waiting_count;
+    tacet__held_row held[TACET__HELD_MOST]; /* as they will be once they are written */
+    size_t held_count;
 };
 
 /* Opens one side, creates or migrates its tables. */
@@ -115,6 +126,9 @@ tacet_status tacet__find_key(tacet__studies *studies, tacet__half *half, tacet__
                              const unsigned char hash[TACET__KEY_HASH_BYTES], tacet_error *err);
 /* Whether a suggestion is known to wait for its observation; from now on it is not. */
 bool tacet__forget_waiting(tacet__studies *studies, uint64_t seq);
+/* What an event changes of its holders' counts; written by tacet__write_held, at the latest before the commit. */
+tacet_status tacet__count_held(tacet__studies *studies, const tacet__event *event, tacet_error *err);
+tacet_status tacet__write_held(tacet__studies *studies, tacet_error *err);
 void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__study *study, const void *key, size_t size);
 
 /* What TACET__Q_STUDY_LOCK and _LOOK give. */

@@ -56,6 +56,19 @@ void tacet__chain(unsigned char hash[TACET__EVENT_HASH_BYTES], const tacet__even
     if (event->body_size > 0) {
         (void)crypto_generichash_update(&state, event->body, event->body_size);
     }
+    if (event->null || (event->kind == TACET__EVENT_SUGGEST && (event->has_owner || event->has_person))) {
+        unsigned char whose[3 + 2 * TACET__HOLDER_BYTES] = {event->has_owner, event->has_person, event->null};
+        const bool suggest = event->kind == TACET__EVENT_SUGGEST;
+        if (suggest && event->has_owner) {
+            memcpy(whose + 3, event->owner, TACET__HOLDER_BYTES);
+        }
+        if (suggest && event->has_person) {
+            memcpy(whose + 3 + TACET__HOLDER_BYTES, event->person, TACET__HOLDER_BYTES);
+        }
+        whose[0] = suggest && event->has_owner;
+        whose[1] = suggest && event->has_person;
+        (void)crypto_generichash_update(&state, whose, sizeof whose);
+    }
     (void)crypto_generichash_final(&state, hash, TACET__EVENT_HASH_BYTES);
 }
 
@@ -143,6 +156,7 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     studies->changed = false;
     studies->missed_count = 0;
     studies->waiting_count = 0;
+    studies->held_count = 0;
     return TACET_OK;
 }
 
@@ -203,6 +217,7 @@ static bool good_fields(const tacet__event *event) {
            (observe ? event->of != 0 && event->body_size == 0 : event->of == 0) &&
            (suggest || event->index == TACET__NO_INDEX) &&
            (event->kind != TACET__EVENT_EXPIRE || tacet__bits_of(event->value) == 0) &&
+           (!event->null || suggest || event->kind == TACET__EVENT_OBSERVE) &&
            (event->index <= INT64_MAX || event->index == TACET__NO_INDEX) && event->number <= INT64_MAX;
 }
 
@@ -255,6 +270,13 @@ static tacet_status insert_event(tacet__studies *studies, const tacet__event *ev
     }
     tacet__query_bind_bytes(query, 9, event->body, event->body_size);
     tacet__query_bind_bytes(query, 10, event->hash, sizeof event->hash);
+    if (event->kind == TACET__EVENT_SUGGEST && event->has_owner) {
+        tacet__query_bind_bytes(query, 11, event->owner, TACET__HOLDER_BYTES);
+    }
+    if (event->kind == TACET__EVENT_SUGGEST && event->has_person) {
+        tacet__query_bind_bytes(query, 12, event->person, TACET__HOLDER_BYTES);
+    }
+    tacet__query_bind_int(query, 13, event->null);
     return tacet__query_send(query, err);
 }
 
@@ -307,6 +329,9 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     if (status == TACET_OK) {
         status = insert_finders(studies, event, key, err);
     }
+    if (status == TACET_OK) {
+        status = tacet__count_held(studies, event, err);
+    }
     if (status != TACET_OK) {
         return status;
     }
@@ -358,6 +383,7 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
                             .released = study->released};
         memcpy(head.hash, studies->head_hash, sizeof head.hash);
         status = tacet__write_head(half, &head, studies->number, err);
+        status = status != TACET_OK ? status : tacet__write_held(studies, err);
     }
     if (status == TACET_OK) {
         status = tacet__db_commit(half->db, err);
@@ -374,4 +400,5 @@ void tacet__studies_rollback(tacet__studies *studies) {
     studies->writing = NULL;
     studies->study = NULL;
     studies->missed_count = 0;
+    studies->held_count = 0;
 }

@@ -31,6 +31,16 @@
 /* 3: tokens that end. */
 #define TOKEN_EXPIRES(INT) "ALTER TABLE token ADD COLUMN expires " INT " NOT NULL DEFAULT 0;"
 
+/* Whose tokens and which persons hold what; rounds beyond a person's cap. */
+#define HOLDERS(INT, BYTES, KEYED)                                                                                     \
+    "ALTER TABLE event ADD COLUMN owner " BYTES "; ALTER TABLE event ADD COLUMN person " BYTES                         \
+    "; ALTER TABLE event ADD COLUMN is_null " INT " NOT NULL DEFAULT 0;"                                               \
+    "CREATE TABLE holder(hash " BYTES " PRIMARY KEY, study " INT " NOT NULL, open_tickets " INT                        \
+    " NOT NULL, rounds " INT " NOT NULL)" KEYED ";"
+#define TOKEN_QUOTAS(INT)                                                                                              \
+    "ALTER TABLE token ADD COLUMN open_most " INT " NOT NULL DEFAULT 0;"                                               \
+    "ALTER TABLE token ADD COLUMN rounds_most " INT " NOT NULL DEFAULT 0;"
+
 #define SQLITE_LOG LOG_TABLES("INTEGER", "BLOB", " STRICT", " STRICT, WITHOUT ROWID")
 #define POSTGRES_LOG LOG_TABLES("BIGINT", "BYTEA", "", "")
 
@@ -39,18 +49,23 @@ typedef struct migration {
     const char *postgres;
 } migration;
 
-static const migration TRUSTED_STEPS[] = {{SQLITE_LOG, POSTGRES_LOG}};
+#define SQLITE_HOLDERS HOLDERS("INTEGER", "BLOB", " STRICT, WITHOUT ROWID")
+#define POSTGRES_HOLDERS HOLDERS("BIGINT", "BYTEA", "")
+
+static const migration TRUSTED_STEPS[] = {{SQLITE_LOG, POSTGRES_LOG}, {SQLITE_HOLDERS, POSTGRES_HOLDERS}};
 static const migration OPEN_STEPS[] = {
     {SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT"), POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")},
     {TOKEN_LABELS, TOKEN_LABELS},
     {TOKEN_EXPIRES("INTEGER"), TOKEN_EXPIRES("BIGINT")},
+    {SQLITE_HOLDERS TOKEN_QUOTAS("INTEGER"), POSTGRES_HOLDERS TOKEN_QUOTAS("BIGINT")},
 };
 
 #define STUDY_COLUMNS                                                                                                  \
     "number, name, model, state, index_public, created, head, snapshot, suggested, observed, released, secret, "       \
     "definition"
 #define HEAD_QUERY "SELECT state, head, hash, snapshot, suggested, observed, released FROM study WHERE number = ?1"
-#define SUGGESTION_COLUMNS "e.place, e.kind, e.time, e.number, e.idx, e.hash, o.seq, o.value"
+#define SUGGESTION_COLUMNS                                                                                             \
+    "e.place, e.kind, e.time, e.number, e.idx, e.hash, o.seq, o.value, e.owner, e.person, e.is_null"
 
 static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_STUDY_BY_NAME] = "SELECT " STUDY_COLUMNS " FROM study WHERE name = ?1",
@@ -64,9 +79,10 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_STUDY_SET] = "UPDATE study SET state = ?2, head = ?3, hash = ?4, snapshot = ?5, suggested = ?6, "
                            "observed = ?7, released = ?8 WHERE number = ?1",
     [TACET__Q_STUDY_STATE] = "UPDATE study SET state = ?2 WHERE number = ?1",
-    [TACET__Q_EVENT_ADD] = "INSERT INTO event(place, kind, time, of_seq, number, idx, value, client_key, body, hash) "
-                           "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-    [TACET__Q_EVENT_READ] = "SELECT place, kind, time, of_seq, number, idx, value, client_key, body, hash FROM event "
+    [TACET__Q_EVENT_ADD] = "INSERT INTO event(place, kind, time, of_seq, number, idx, value, client_key, body, hash, "
+                           "owner, person, is_null) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    [TACET__Q_EVENT_READ] = "SELECT place, kind, time, of_seq, number, idx, value, client_key, body, hash, "
+                            "owner, person, is_null FROM event "
                             "WHERE place >= ?1 AND place <= ?2 ORDER BY place LIMIT ?3",
     [TACET__Q_EVENT_HASH] = "SELECT hash FROM event WHERE place = ?1",
     [TACET__Q_OBSERVED_ADD] = "INSERT INTO observed(place, seq, value) VALUES(?1, ?2, ?3)",
@@ -84,14 +100,20 @@ static const char *const SQL[TACET__Q_COUNT] = {
                               "ORDER BY place DESC LIMIT 1",
     [TACET__Q_RELEASE_ADD] = "INSERT INTO release(place, bytes) VALUES(?1, ?2) ON CONFLICT(place) DO NOTHING",
     [TACET__Q_RELEASE_GET] = "SELECT bytes FROM release WHERE place = ?1",
+    [TACET__Q_HOLDER_GET] = "SELECT open_tickets, rounds FROM holder WHERE hash = ?1",
+    [TACET__Q_HOLDER_SET] =
+        "INSERT INTO holder(hash, study, open_tickets, rounds) VALUES(?1, ?2, ?3, ?4) "
+        "ON CONFLICT(hash) DO UPDATE SET open_tickets = excluded.open_tickets, rounds = excluded.rounds",
     [TACET__Q_SHOWN_ADD] = "INSERT INTO shown(place, idx, observed) VALUES(?1, ?2, 0) ON CONFLICT(place) DO NOTHING",
     [TACET__Q_SHOWN_OBSERVED] = "UPDATE shown SET observed = ?2 WHERE place = ?1",
     [TACET__Q_SHOWN_GET] = "SELECT idx, observed FROM shown WHERE place = ?1",
-    [TACET__Q_TOKEN_ADD] =
-        "INSERT INTO token(id, hash, role, study, created, label, expires) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [TACET__Q_TOKEN_ADD] = "INSERT INTO token(id, hash, role, study, created, label, expires, open_most, rounds_most) "
+                           "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     [TACET__Q_TOKEN_NEXT] = "SELECT coalesce(max(id), 0) + 1 FROM token",
-    [TACET__Q_TOKEN_FIND] = "SELECT id, hash, role, study, created, label, expires FROM token WHERE hash = ?1",
-    [TACET__Q_TOKEN_LIST] = "SELECT id, hash, role, study, created, label, expires FROM token ORDER BY id",
+    [TACET__Q_TOKEN_FIND] = "SELECT id, hash, role, study, created, label, expires, open_most, rounds_most FROM token "
+                            "WHERE hash = ?1",
+    [TACET__Q_TOKEN_LIST] = "SELECT id, hash, role, study, created, label, expires, open_most, rounds_most FROM token "
+                            "ORDER BY id",
     [TACET__Q_TOKEN_DROP] = "DELETE FROM token WHERE id = ?1",
 };
 
@@ -270,16 +292,17 @@ tacet_status tacet__half_grant(tacet__half *half, tacet__side side, tacet_error 
         "REVOKE ALL ON SCHEMA tacet_trusted FROM PUBLIC; GRANT USAGE ON SCHEMA tacet_trusted TO tacet_trusted;"
         "REVOKE ALL ON ALL TABLES IN SCHEMA tacet_trusted FROM PUBLIC;"
         "GRANT SELECT ON ALL TABLES IN SCHEMA tacet_trusted TO tacet_trusted;"
-        "GRANT INSERT ON study, event, observed, client_key, snapshot, release TO tacet_trusted;"
-        "GRANT UPDATE ON study, snapshot TO tacet_trusted; GRANT DELETE ON snapshot TO tacet_trusted;";
-    static const char OPEN[] = "REVOKE ALL ON SCHEMA tacet_open FROM PUBLIC;"
-                               "GRANT USAGE ON SCHEMA tacet_open TO tacet_open, tacet_trusted;"
-                               "REVOKE ALL ON ALL TABLES IN SCHEMA tacet_open FROM PUBLIC;"
-                               "GRANT SELECT ON ALL TABLES IN SCHEMA tacet_open TO tacet_open, tacet_trusted;"
-                               "GRANT INSERT ON study, event, observed, client_key, snapshot, release, shown, token TO "
-                               "tacet_open, tacet_trusted;"
-                               "GRANT UPDATE ON study, snapshot, shown TO tacet_open, tacet_trusted;"
-                               "GRANT DELETE ON snapshot, token TO tacet_open, tacet_trusted;";
+        "GRANT INSERT ON study, event, observed, client_key, snapshot, release, holder TO tacet_trusted;"
+        "GRANT UPDATE ON study, snapshot, holder TO tacet_trusted; GRANT DELETE ON snapshot TO tacet_trusted;";
+    static const char OPEN[] =
+        "REVOKE ALL ON SCHEMA tacet_open FROM PUBLIC;"
+        "GRANT USAGE ON SCHEMA tacet_open TO tacet_open, tacet_trusted;"
+        "REVOKE ALL ON ALL TABLES IN SCHEMA tacet_open FROM PUBLIC;"
+        "GRANT SELECT ON ALL TABLES IN SCHEMA tacet_open TO tacet_open, tacet_trusted;"
+        "GRANT INSERT ON study, event, observed, client_key, snapshot, release, holder, shown, token TO "
+        "tacet_open, tacet_trusted;"
+        "GRANT UPDATE ON study, snapshot, holder, shown TO tacet_open, tacet_trusted;"
+        "GRANT DELETE ON snapshot, token TO tacet_open, tacet_trusted;";
     const bool open = side == TACET__SIDE_OPEN;
     tacet_status status = tacet__db_begin(half->db, true, err);
     if (status == TACET_OK) {

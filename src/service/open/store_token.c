@@ -37,6 +37,8 @@ static tacet_status insert(tacet__half *open, const tacet__token *token, tacet_e
     tacet__query_bind_int(add, 5, (int64_t)token->created);
     tacet__query_bind_text(add, 6, token->label, strlen(token->label));
     tacet__query_bind_int(add, 7, (int64_t)token->expires);
+    tacet__query_bind_int(add, 8, (int64_t)token->open_most);
+    tacet__query_bind_int(add, 9, (int64_t)token->rounds_most);
     return tacet__query_run(add, err);
 }
 
@@ -72,12 +74,20 @@ static tacet_status end(tacet__studies *studies, tacet_status status, tacet_erro
 tacet_status tacet__studies_add_token_until(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
                                             tacet__token_role role, const char *study, const char *label,
                                             uint64_t expires, tacet_error *err) {
-    tacet__token token = {.role = role, .expires = expires};
+    return tacet__studies_add_token_with(studies, text, role, study, label, expires, 0, 0, err);
+}
+
+tacet_status tacet__studies_add_token_with(tacet__studies *studies, char text[TACET__STUDIES_TOKEN_TEXT],
+                                           tacet__token_role role, const char *study, const char *label,
+                                           uint64_t expires, uint64_t open_most, uint64_t rounds_most,
+                                           tacet_error *err) {
+    tacet__token token = {.role = role, .expires = expires, .open_most = open_most, .rounds_most = rounds_most};
     const char *of = study == NULL ? "" : study;
     const char *called = label == NULL ? "" : label;
     memset(text, 0, TACET__STUDIES_TOKEN_TEXT);
     if ((role != TACET__TOKEN_DEVICE && role != TACET__TOKEN_ANALYST && role != TACET__TOKEN_OWNER) ||
-        strlen(of) > TACET__STUDY_NAME_MOST || strlen(called) > TACET__TOKEN_LABEL_MOST || expires > INT64_MAX) {
+        strlen(of) > TACET__STUDY_NAME_MOST || strlen(called) > TACET__TOKEN_LABEL_MOST || expires > INT64_MAX ||
+        open_most > INT64_MAX || rounds_most > INT64_MAX) {
         return tacet__fail(err, TACET_INVALID, "no such role, or a name or label that is too long");
     }
     memcpy(token.study, of, strlen(of));
@@ -117,6 +127,8 @@ static tacet_status take_token(tacet__query *query, tacet__token *out, tacet_err
     out->role = (tacet__token_role)tacet__query_int(query, 2);
     out->created = (uint64_t)tacet__query_int(query, 4);
     out->expires = (uint64_t)tacet__query_int(query, 6);
+    out->open_most = (uint64_t)tacet__query_int(query, 7);
+    out->rounds_most = (uint64_t)tacet__query_int(query, 8);
     if (size != TACET__STUDIES_TOKEN_HASH) {
         return tacet__fail(err, TACET_CORRUPT, "a token in the store is damaged");
     }

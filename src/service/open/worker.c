@@ -380,6 +380,34 @@ tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t
     return status;
 }
 
+tacet_status tacet__engine_expire(const tacet__engine_settings *settings, uint64_t *expired, const char *name,
+                                  uint64_t seconds, const unsigned char *token_hash, tacet_error *err) {
+    unsigned char holder[TACET__HOLDER_BYTES];
+    tacet__worker *w = TACET__ZALLOC(tacet__worker, 1);
+    *expired = 0;
+    if (w == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
+    }
+    w->r.settings = settings;
+    (void)snprintf(w->r.name, sizeof w->r.name, "%s", name);
+    tacet__study_init(&w->r.study);
+    tacet_status status = tacet__replica_begin(&w->r, err); /* the study's secret is known from now on */
+    if (status == TACET_OK) {
+        tacet__studies_rollback(w->r.store);
+        if (token_hash != NULL) {
+            tacet__holder_hash(holder, &w->r.study, TACET__HOLDER_TOKEN, token_hash, TACET__STUDIES_TOKEN_HASH);
+        }
+        status = tacet__replica_expire_now(&w->r, expired, seconds, token_hash != NULL ? holder : NULL, err);
+    }
+    if (status == TACET_OK) {
+        w->unprojected = 1;
+        project(w, true);
+    }
+    forget(w);
+    free(w);
+    return status;
+}
+
 static void *work(void *user) {
     tacet__worker *w = user;
     const tacet_error stopping = {.status = TACET_BUSY, .message = "the server is stopping"};

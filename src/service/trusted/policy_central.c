@@ -30,7 +30,7 @@ static tacet_ask ask_of(const joint *j) {
 
 static void settings_of(tacet_central_settings *s, const tacet__definition *def) {
     tacet_central_settings_defaults(s);
-    s->eps = def->eps;
+    s->eps = def->round_eps;
     s->delta = def->delta;
     s->rounds = def->rounds;
     s->open_most = def->open_most;

@@ -64,7 +64,7 @@ static tacet_status describe(usca *u, const tacet__definition *def, tacet_error 
     u->space.lengthscale_count = def->lengthscale_count;
     tacet_contextual_policy_settings_defaults(&u->settings);
     tacet__definition_range(def, &u->settings.learner.reward_lower, &u->settings.learner.reward_upper);
-    u->settings.learner.eps = def->eps;
+    u->settings.learner.eps = def->round_eps;
     u->settings.learner.delta = def->delta;
     u->settings.learner.gaussian = def->delta > 0;
     u->settings.rounds = (size_t)def->rounds;

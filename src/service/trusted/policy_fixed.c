@@ -43,7 +43,7 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     }
     tacet_central_fixed_settings_defaults(&s);
-    s.eps = def->eps;
+    s.eps = def->round_eps;
     s.delta = def->delta;
     s.rounds = def->rounds;
     s.open_most = def->open_most;

@@ -1,0 +1,227 @@
+/* test_holder.c - no token ends a study: shares of open tickets and rounds, tickets that are given up, persons of whom
+ * a number of rounds counts. */
+#include "engine_fixture.h"
+#include "service/open/person.h"
+
+static const double SET[] = {0.1, 0, 0.6, 0};
+
+/* A token: 32 bytes, all the same. */
+static tacet__job *ask_of(unsigned char token, const char *person, const char *key) {
+    tacet__job *job = tacet__job_create(TACET__JOB_SUGGEST);
+    job->points = malloc(sizeof SET);
+    memcpy(job->points, SET, sizeof SET);
+    job->d = 2;
+    job->count = 2;
+    job->owned = true;
+    memset(job->owner, token, sizeof job->owner);
+    (void)snprintf(job->person, sizeof job->person, "%s", person != NULL ? person : "");
+    (void)snprintf(job->key, sizeof job->key, "%s", key != NULL ? key : "");
+    return job;
+}
+
+static answer ask_as(tacet__engine *e, unsigned char token, const char *person, uint64_t open, uint64_t rounds) {
+    tacet__job *job = ask_of(token, person, NULL);
+    job->open_most = open;
+    job->rounds_most = rounds;
+    (void)run_job(e, "toys", job);
+    return take_answer(job);
+}
+
+static const char SMALL[] =
+    "{\"name\":\"toys\",\"trust\":\"central\",\"policy\":\"toy\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+    "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"
+    "\"options\":{\"set_most\":8,\"open_most\":8,\"person_rounds\":2}}";
+
+static uint64_t held_by(unsigned char token, bool rounds) {
+    const tacet__engine_settings settings = engine_settings();
+    tacet__studies *store = NULL;
+    tacet__study study;
+    tacet__held held;
+    unsigned char hash[TACET__HOLDER_BYTES];
+    unsigned char name[TACET__STUDIES_TOKEN_HASH];
+    memset(name, token, sizeof name);
+    tacet__study_init(&study);
+    assert_ok(tacet__studies_open(&store, &settings.store, NULL));
+    assert_ok(tacet__studies_get(store, &study, "toys", NULL));
+    tacet__holder_hash(hash, &study, TACET__HOLDER_TOKEN, name, sizeof name);
+    assert_ok(tacet__studies_held(store, &study, &held, hash, NULL));
+    tacet__study_clear(&study);
+    tacet__studies_close(store);
+    return rounds ? held.rounds : held.open;
+}
+
+/* A central study of 8 open tickets: one token gets 6 of them, another the rest; after a restart it is the same. */
+static void test_no_token_takes_all_open_tickets(void **state) {
+    answer a[8];
+    (void)state;
+    add_study(SMALL);
+    tacet__engine *e = open_engine();
+    for (int i = 0; i < 6; i++) {
+        a[i] = ask_as(e, 1, NULL, 0, 0);
+        assert_int_equal(a[i].status, TACET_OK);
+    }
+    assert_int_equal(ask_as(e, 1, NULL, 0, 0).status, TACET_STATE);
+    assert_int_equal(ask_as(e, 2, NULL, 0, 0).status, TACET_OK);
+    tacet__engine_close(e);
+    e = open_engine();
+    assert_int_equal(ask_as(e, 1, NULL, 0, 0).status, TACET_STATE);
+    assert_int_equal(held_by(1, false), 6);
+    /* A report makes room, once; a repeated one none. */
+    assert_int_equal(send_observation(e, "toys", a[0].ticket, 0.5).status, TACET_OK);
+    assert_int_equal(send_observation(e, "toys", a[0].ticket, 0.5).status, TACET_OK);
+    assert_int_equal(held_by(1, false), 5);
+    assert_int_equal(ask_as(e, 1, NULL, 0, 0).status, TACET_OK);
+    assert_int_equal(ask_as(e, 1, NULL, 0, 0).status, TACET_STATE);
+    /* A token's own quota. */
+    assert_int_equal(ask_as(e, 3, NULL, 1, 0).status, TACET_OK);
+    assert_int_equal(ask_as(e, 3, NULL, 1, 0).status, TACET_STATE);
+    tacet__engine_close(e);
+}
+
+static void test_no_token_takes_more_rounds_than_its_own(void **state) {
+    (void)state;
+    add_study(SMALL);
+    tacet__engine *e = open_engine();
+    for (int i = 0; i < 3; i++) {
+        const answer a = ask_as(e, 1, NULL, 0, 3);
+        assert_int_equal(a.status, TACET_OK);
+        assert_int_equal(send_observation(e, "toys", a.ticket, 0.5).status, TACET_OK);
+    }
+    assert_int_equal(ask_as(e, 1, NULL, 0, 3).status, TACET_STATE);
+    assert_int_equal(held_by(1, true), 3);
+    assert_int_equal(ask_as(e, 2, NULL, 0, 3).status, TACET_OK);
+    tacet__engine_close(e);
+}
+
+static void test_an_owner_gives_up_the_tickets_of_one_token(void **state) {
+    const tacet__engine_settings settings = engine_settings();
+    unsigned char token[TACET__STUDIES_TOKEN_HASH];
+    uint64_t expired = 0;
+    (void)state;
+    add_study(SMALL);
+    tacet__engine *e = open_engine();
+    answer a = {0};
+    for (int i = 0; i < 4; i++) {
+        a = ask_as(e, 1, NULL, 0, 0);
+    }
+    const answer b = ask_as(e, 2, NULL, 0, 0);
+    memset(token, 1, sizeof token);
+    assert_ok(tacet__engine_expire(&settings, &expired, "toys", 3600, token, NULL));
+    assert_int_equal(expired, 0);
+    assert_ok(tacet__engine_expire(&settings, &expired, "toys", 0, token, NULL));
+    assert_int_equal(expired, 4);
+    assert_int_equal(held_by(1, false), 0);
+    assert_int_equal(held_by(1, true), 4);
+    const answer late = send_observation(e, "toys", a.ticket, 0.5);
+    assert_int_equal(late.status, TACET_STATE);
+    assert_true(late.expired);
+    assert_int_equal(send_observation(e, "toys", b.ticket, 0.5).status, TACET_OK);
+    assert_int_equal(ask_as(e, 1, NULL, 0, 0).status, TACET_OK);
+    tacet__engine_close(e);
+}
+
+/* The toy tells what it was told: a null record counts as seen, and adds nothing, whatever was reported. */
+static double sum_of(tacet__engine *e) {
+    tacet__job *job = tacet__job_create(TACET__JOB_RELEASE);
+    assert_int_equal(run_job(e, "toys", job), TACET_OK);
+    const double sum = json_real_value(json_object_get(job->body, "sum"));
+    tacet__job_free(job);
+    return sum;
+}
+
+static void test_later_rounds_of_a_person_are_null_records(void **state) {
+    (void)state;
+    add_study(SMALL);
+    tacet__engine *e = open_engine();
+    for (int i = 0; i < 4; i++) { /* two of them count */
+        const answer a = ask_as(e, (unsigned char)(1 + i), "ann", 0, 0);
+        assert_int_equal(send_observation(e, "toys", a.ticket, 1).status, TACET_OK);
+        assert_int_equal(send_observation(e, "toys", a.ticket, 0.25).status, TACET_CONFLICT);
+    }
+    assert_float_equal(sum_of(e), 2, 0);
+    const answer b = ask_as(e, 1, "bob", 0, 0);
+    assert_int_equal(send_observation(e, "toys", b.ticket, 1).status, TACET_OK);
+    const answer c = ask_as(e, 1, NULL, 0, 0); /* nobody is named: a person of its own */
+    assert_int_equal(send_observation(e, "toys", c.ticket, 1).status, TACET_OK);
+    assert_float_equal(sum_of(e), 4, 0);
+    /* A ticket counts from when it was asked for, not from its report: two open ones are the two. */
+    const answer d = ask_as(e, 1, "cyd", 0, 0);
+    const answer f = ask_as(e, 1, "cyd", 0, 0);
+    const answer g = ask_as(e, 1, "cyd", 0, 0);
+    assert_int_equal(send_observation(e, "toys", g.ticket, 1).status, TACET_OK);
+    assert_float_equal(sum_of(e), 4, 0);
+    assert_int_equal(send_observation(e, "toys", d.ticket, 1).status, TACET_OK);
+    assert_int_equal(send_observation(e, "toys", f.ticket, 1).status, TACET_OK);
+    assert_float_equal(sum_of(e), 6, 0);
+    tacet__engine_close(e);
+    /* Made again from the log alone, it is the same. */
+    raw_sql(true, "DELETE FROM snapshot WHERE place > (SELECT min(place) FROM snapshot)");
+    e = open_engine();
+    assert_float_equal(sum_of(e), 6, 0);
+    tacet__engine_close(e);
+}
+
+static void test_a_key_is_of_one_person(void **state) {
+    (void)state;
+    add_study(SMALL);
+    tacet__engine *e = open_engine();
+    const char *const PERSONS[] = {"ann", "ann", "bob", NULL};
+    const tacet_status WANTED[] = {TACET_OK, TACET_OK, TACET_CONFLICT, TACET_CONFLICT};
+    for (size_t i = 0; i < 4; i++) {
+        tacet__job *job = ask_of(1, PERSONS[i], "k");
+        (void)run_job(e, "toys", job);
+        assert_int_equal(job->status, WANTED[i]);
+        assert_int_equal(job->repeated, i == 1);
+        tacet__job_free(job);
+    }
+    assert_int_equal(held_by(1, true), 1);
+    tacet__engine_close(e);
+}
+
+/* The names themselves are nowhere in the store. */
+static void test_names_are_not_stored(void **state) {
+    char path[1100];
+    (void)state;
+    add_study(SMALL);
+    tacet__engine *e = open_engine();
+    assert_int_equal(ask_as(e, 1, "Persephone.Smith", 0, 0).status, TACET_OK);
+    tacet__engine_close(e);
+    static const char *const FILES[] = {"trusted.db", "open.db", "trusted.db-wal"};
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", store_place, FILES[i]);
+        FILE *file = fopen(path, "r");
+        if (file == NULL) {
+            continue;
+        }
+        static char bytes[1 << 20];
+        const size_t size = fread(bytes, 1, sizeof bytes, file);
+        (void)fclose(file);
+        assert_null(memmem(bytes, size, "Persephone", 10));
+    }
+}
+
+/* joint-robust, section 5: (1, 1e-5) for a round is 2.15, 3.41, 6.17, 14.4 for 2, 3, 5, 10 rounds. */
+static void test_what_rounds_cost(void **state) {
+    (void)state;
+    assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 2), 2.15, 0.006);
+    assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 3), 3.41, 0.006);
+    assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 5), 6.17, 0.006);
+    assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 10), 14.4, 0.06);
+    assert_float_equal(tacet__eps_of_rounds(0.5, 0, 4), 2, 1e-12);
+    const double one = tacet__eps_of_rounds(1, 1e-5, 1.0 / 5);
+    assert_true(tacet__eps_of_rounds(one, 1e-5, 5) <= 1 + 1e-6);
+    assert_float_equal(tacet__eps_of_rounds(one, 1e-5, 5), 1, 1e-4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_no_token_takes_all_open_tickets, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_no_token_takes_more_rounds_than_its_own, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_an_owner_gives_up_the_tickets_of_one_token, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_later_rounds_of_a_person_are_null_records, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_a_key_is_of_one_person, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_names_are_not_stored, store_setup, store_teardown),
+        cmocka_unit_test(test_what_rounds_cost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
