@@ -86,6 +86,8 @@ run_modeler() { # run_modeler NAME OPTIONS...: messages stay on a terminal, wher
             >"$name.json" 2>"log/$name.log" || { cat "log/$name.log" >&2; exit 1; }
     fi
 }
+TACET_STATE=$PWD/state # what was released on this machine: here, a place of the demo's own
+export TACET_STATE
 curate() { # curate FOLDER OPTIONS...
     folder=$1
     shift
@@ -127,7 +129,7 @@ step "4. The same search over Laplace noise, without protection, by chance, and 
     --beta-scale 0.2 --allow-duplicates --json >nonprivate.json 2>log/nonprivate.log || { cat log/nonprivate.log >&2; exit 1; }
 # For comparison only, so these are not charged to the table: its budget is spent. A hospital decides for one of the two
 # private releases, beforehand (tacet curate --dry-run).
-curate release-laplace --mechanism laplace --ledger release-laplace/ledger.db
+curate release-laplace --mechanism laplace --new-budget "a comparison, on made-up patients" --ledger release-laplace/ledger.db
 serve release-laplace
 # shellcheck disable=SC2086
 run_modeler laplace $prior --lengthscale $lengthscale

@@ -311,6 +311,8 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
          "budget of a new ledger (default: what this release and its outputs need)", false},
         {"budget-delta", CLI_DOUBLE, &s.budget_delta, "D", "likewise (default: --delta)", false},
         {"ticket", CLI_STRING, &s.ticket, "NAME", "names this release in the ledger (default release)", false},
+        {"new-budget", CLI_STRING, &s.new_budget, "REASON",
+         "begin a new budget although these rows were released before; the reason stands in the manifest", false},
         {"to", CLI_STRING, &s.to_whom, "WHOM", "who receives it, for the ledger (default modeler)", false},
         {"queries", CLI_SIZE, &s.queries, "N", "how many measured values may be asked for (default 100)", false},
         {"", CLI_FLAG, NULL, NULL, "Measured values:", false},

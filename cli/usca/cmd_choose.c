@@ -136,7 +136,8 @@ int usca_choose(int argc, char **argv, const cli_command *self) {
                                .what = "one action for one context",
                                .to_whom = job.to_whom,
                                .covered_fields = "contexts,reward",
-                               .uncovered_fields = "actions,number of rows,the context asked for",
+                               .uncovered_fields =
+                                   usca_job_uncovered(&job, "actions,number of rows,the context asked for"),
                                .covered_records = "each row: its contexts and reward become any others"};
         status = tacet_contextual_choose(chooser, &chosen, &ask, context, actions, count, &err);
     }

@@ -156,7 +156,7 @@ int usca_learn(int argc, char **argv, const cli_command *self) {
                                .what = "model of rewards over actions and contexts",
                                .to_whom = job.to_whom,
                                .covered_fields = "contexts,reward",
-                               .uncovered_fields = "actions,number of rows",
+                               .uncovered_fields = usca_job_uncovered(&job, "actions,number of rows"),
                                .covered_records = "each row: its contexts and reward become any others"};
         status = tacet_contextual_release(job.learner, &model, &ask, &err);
         usca_job_end(&job, ticket, status == TACET_OK);

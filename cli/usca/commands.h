@@ -13,7 +13,7 @@ int usca_suggest(int argc, char **argv, const cli_command *self);
 int usca_check(int argc, char **argv, const cli_command *self);
 
 enum {
-    USCA_OPTIONS = 26,     /* shared ones, with room for those of a command */
+    USCA_OPTIONS = 28,     /* shared ones, with room for those of a command */
     USCA_OPTIONS_ROWS = 6, /* the first of them: what the rows are */
 };
 
@@ -21,7 +21,8 @@ enum {
 typedef struct usca_job {
     const char *data, *actions, *contexts, *reward, *range, *bounds, *kernel, *lengthscale, *public_contexts;
     const char *context_density;
-    const char *ledger, *ticket, *to_whom;
+    const char *ledger, *ticket, *to_whom, *new_budget;
+    char uncovered[512];
     double budget;
     bool seeded;
     uint64_t seed;
@@ -59,6 +60,8 @@ tacet_status usca_job_open(usca_job *job, tacet_error *err);
 tacet_status usca_job_begin(const usca_job *job, const char *ticket, tacet_error *err);
 /* After it, whatever came of it. */
 void usca_job_end(const usca_job *job, const char *ticket, bool finished);
+/* What is not covered, with the reason for a new budget when there is one: it stands in the ledger. */
+const char *usca_job_uncovered(usca_job *job, const char *fields);
 void usca_job_clear(usca_job *job);
 
 /* "lo:hi,…" or "name=lo:hi,…" for `count` names; false: something missing, unknown, twice or malformed. */

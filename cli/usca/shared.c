@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "dp/ledger/beside.h"
+#include "registry/registry.h"
 #include "contextual/trusted/internal.h"
 
 #include <math.h>
@@ -45,9 +46,11 @@ size_t usca_job_options(usca_job *job, cli_option *options) {
         {"context-density", CLI_STRING, &job->context_density, "FILE",
          "Instead: CSV of their public density on a grid, the context columns and 'density'.", false},
         {"eps", CLI_DOUBLE, &job->settings.eps, "E", "Privacy budget of this release. Default 1.", false},
-        {"ledger", CLI_STRING, &job->ledger, "FILE", "The ledger; made when missing. Default: beside the data.", false},
+        {"ledger", CLI_STRING, &job->ledger, "FILE", "The ledger; made when missing. Default: DATA.ledger.db, as for tacet curate.", false},
         {"budget", CLI_DOUBLE, &job->budget, "E", "Total eps of a ledger that is made. Default: this release's.",
          false},
+        {"new-budget", CLI_STRING, &job->new_budget, "REASON",
+         "Begin a new budget although these rows were released before; the reason stands in the ledger.", false},
         {"ticket", CLI_STRING, &job->ticket, "NAME",
          "Names the question: asking again under the same ticket repeats the stored answer.", false},
         {"to", CLI_STRING, &job->to_whom, "WHOM", "Who receives it, for the ledger. Default anyone.", false},
@@ -381,7 +384,7 @@ tacet_status usca_job_open(usca_job *job, tacet_error *err) {
     if (job->seeded) {
         return tacet_noise_open_seeded(&job->noise, job->seed, 0, err);
     }
-    tacet_status status = tacet__beside(beside, job->data, ".ledger", err);
+    tacet_status status = tacet__beside(beside, job->data, ".ledger.db", err);
     if (status != TACET_OK) {
         return status;
     }
@@ -392,12 +395,26 @@ tacet_status usca_job_open(usca_job *job, tacet_error *err) {
     settings.delta = job->settings.gaussian ? job->settings.delta : 0;
     settings.use_stored = access(path, F_OK) == 0;
     settings.create = !settings.use_stored;
-    status = tacet_ledger_open(&job->open_ledger, path, &settings, err);
+    const tacet__registry_release release = {.data = job->data,
+                                             .ledger = path,
+                                             .what = "model or choice",
+                                             .ticket = job->ticket != NULL ? job->ticket : "model",
+                                             .new_budget = job->new_budget};
+    status = tacet__registry_open(&job->open_ledger, &release, &settings, err);
     if (status == TACET_OK) {
         tacet__beside_note(beside, path);
         status = tacet_noise_open(&job->noise, err);
     }
     return status;
+}
+
+const char *usca_job_uncovered(usca_job *job, const char *fields) {
+    if (job->new_budget == NULL) {
+        return fields;
+    }
+    (void)snprintf(job->uncovered, sizeof job->uncovered, "%s,what earlier budgets released (new budget: %.300s)", fields,
+                   job->new_budget);
+    return job->uncovered;
 }
 
 void usca_job_clear(usca_job *job) {

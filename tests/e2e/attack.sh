@@ -14,7 +14,7 @@ curate() {
     out=$1
     shift
     "$tacet" curate --data "$tmp/p.csv" --inputs age,bmi,dose --bounds age=0:100,bmi=10:60,dose=0:5 --radius 25 --eps 3 \
-        --out "$tmp/$out" --ledger "$tmp/$out/ledger.db" "$@"
+        --out "$tmp/$out" --ledger "$tmp/$out/ledger.db" --new-budget "a test" "$@"
 }
 
 curate ours --json >"$tmp/ours.json"

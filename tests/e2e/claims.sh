@@ -13,12 +13,12 @@ printf 'age\n20\n50\n70\n' >"$tmp/a.csv"
 "$tacet" calibrate gaussian --sigma "$(number sigma "$tmp/json")" --sensitivity 20 --delta 1e-5 --json >"$tmp/far"
 awk -v said="$(number eps_any_change "$tmp/json")" -v is="$(number eps "$tmp/far")" \
     'BEGIN { exit !(is > 160 && said >= is && said < 1.001 * is) }' || fail "of any change it says $(number eps_any_change "$tmp/json")"
-"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$tmp/s" --ledger "$tmp/s.ledger" >"$tmp/said" 2>"$tmp/err"
+"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$tmp/s" --ledger "$tmp/s.ledger" --new-budget "a test" >"$tmp/said" 2>"$tmp/err"
 grep -q 'becomes any other within the bounds is hidden at eps = 165 only' "$tmp/said" || fail "$(cat "$tmp/said")"
 # Where laplace has less noise it says so, to people on stderr, to programs in a field; and it is what laplace then has.
 grep -q '^tacet curate: note: --mechanism laplace would need a standard deviation of 0.471 instead of 1.39 per coordinate, and no delta$' "$tmp/err" ||
     fail "the note says $(cat "$tmp/err")"
-"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism laplace --out "$tmp/l" --ledger "$tmp/l.ledger" --json >"$tmp/laplace" 2>"$tmp/err"
+"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism laplace --out "$tmp/l" --ledger "$tmp/l.ledger" --new-budget "a test" --json >"$tmp/laplace" 2>"$tmp/err"
 [ ! -s "$tmp/err" ] || fail "laplace notes $(cat "$tmp/err")"
 awk -v said="$(number laplace_sigma "$tmp/json")" -v is="$(number sigma "$tmp/laplace")" 'BEGIN { exit !(said / is > 0.99999 && said / is < 1.00001) }' ||
     fail "it foretells $(number laplace_sigma "$tmp/json"), and there is $(number sigma "$tmp/laplace")"
@@ -30,12 +30,12 @@ grep -q '"dry_run":true' "$tmp/dry.json" || fail "a dry run does not say that it
 # Twenty units cost twenty times eps there, no more.
 awk -v said="$(number eps_any_change "$tmp/laplace")" 'BEGIN { exit !(said >= 60 && said < 60.001) }' || fail "laplace says of any change $(number eps_any_change "$tmp/laplace")"
 [ "$(number delta "$tmp/laplace")" = 0.0 ] || fail "laplace has a delta"
-"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 1 --delta 0.2 --out "$tmp/d" --ledger "$tmp/d.ledger" >"$tmp/said" 2>"$tmp/err"
-[ ! -s "$tmp/err" ] || fail "a note where laplace has more noise: $(cat "$tmp/err")"
+"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 1 --delta 0.2 --out "$tmp/d" --ledger "$tmp/d.ledger" --new-budget "a test" >"$tmp/said" 2>"$tmp/err"
+! grep -q "note: --mechanism laplace" "$tmp/err" || fail "a note where laplace has more noise: $(cat "$tmp/err")"
 # A unit as wide as the bounds: any change is what is protected.
-"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=100 --eps 3 --out "$tmp/w" --ledger "$tmp/w.ledger" --json >"$tmp/json"
+"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=100 --eps 3 --out "$tmp/w" --ledger "$tmp/w.ledger" --new-budget "a test" --json >"$tmp/json"
 [ "$(number eps_any_change "$tmp/json")" = 3.0 ] || fail "of a wide unit it says $(number eps_any_change "$tmp/json")"
 # What is not private promises nothing for any change.
-"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$tmp/n" --seed 1 --ledger "$tmp/n.ledger" --json 2>/dev/null >"$tmp/json"
+"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$tmp/n" --seed 1 --ledger "$tmp/n.ledger" --new-budget "a test" --json 2>/dev/null >"$tmp/json"
 grep -q '"eps_any_change":null' "$tmp/json" || fail "seeded noise promises something"
 echo "what is said is what holds"

@@ -15,8 +15,10 @@ fail() {
     exit 1
 }
 awk -v n=$rows -v OFS=, 'BEGIN { print "a,b,c"; for (i = 0; i < n; i++) print i % 97, i % 13, i % 7 }' >"$work/table.csv"
+TACET_STATE=$work/state
+export TACET_STATE
 begin() { # begin: a table that was never released, and no folder
-    rm -rf "$work/data" "$work/one" "$work/two"
+    rm -rf "$work/data" "$work/one" "$work/two" "$work/state"
     mkdir "$work/data"
     cp "$work/table.csv" "$work/data/table.csv"
 }

@@ -32,8 +32,8 @@ for age in 25 54 83; do
         fail "at age $age dose $action is chosen"
 done
 # The ledger has the stages as one group, whose cost is that of one.
-run 0 "$bin/tacet" ledger verify --ledger "$tmp/log.csv.ledger" --json
-run 0 "$bin/tacet" ledger show --ledger "$tmp/log.csv.ledger" --json
+run 0 "$bin/tacet" ledger verify --ledger "$tmp/log.csv.ledger.db" --json
+run 0 "$bin/tacet" ledger show --ledger "$tmp/log.csv.ledger.db" --json
 grep -q 'stage 1' "$tmp/out" || fail "the ledger does not name the stages"
 # The same ticket gives the same model; another one finds no budget.
 cp "$tmp/model.json" "$tmp/first.json"
@@ -54,7 +54,11 @@ ln -s log.csv "$tmp/alias.csv"
 run 3 $learn "$@" --data "$tmp/alias.csv" --eps 1 --out "$tmp/other.json" --ticket other
 cp "$tmp/log.csv" "$tmp/named.csv"
 # shellcheck disable=SC2086
-run 0 $learn "$@" --data "$tmp/named.csv" --eps 1 --out "$tmp/named.json" --ledger "$tmp/named.ledger"
+run 3 $learn "$@" --data "$tmp/named.csv" --eps 1 --out "$tmp/named.json" --ledger "$tmp/named.ledger"
+grep -q "100 % of these rows were released before .*ticket 'model'.*log.csv.ledger.db" "$tmp/err" || fail "a copy of the log is not known: $(cat "$tmp/err")"
+# shellcheck disable=SC2086
+run 0 $learn "$@" --data "$tmp/named.csv" --eps 1 --out "$tmp/named.json" --ledger "$tmp/named.ledger" --new-budget "a test"
+"$bin/tacet" ledger show --ledger "$tmp/named.ledger" --json | grep -q 'new budget: a test' || fail "the reason for a new budget is not in the ledger"
 # shellcheck disable=SC2086
 run 3 $learn "$@" --data "$tmp/named.csv" --eps 1 --out "$tmp/other.json" --ticket other
 [ ! -e "$tmp/other.json" ] || fail "a refused release left a model"
@@ -71,29 +75,29 @@ rm "$begun"
 run 0 $learn "$@" --eps 1 --out "$tmp/model.json"
 # Gaussian noise, one release, a new ledger.
 # shellcheck disable=SC2086
-run 0 $learn "$@" --eps 1 --algorithm release --mechanism gaussian --delta 1e-6 --out "$tmp/gaussian.json" --ledger "$tmp/gaussian.ledger" --json
+run 0 $learn "$@" --eps 1 --algorithm release --mechanism gaussian --delta 1e-6 --out "$tmp/gaussian.json" --ledger "$tmp/gaussian.ledger" --new-budget "a test" --json
 awk -v d="$(number delta)" 'BEGIN { exit !(d > 0.9e-6 && d < 1.1e-6) }' || fail "delta is not reported"
 # Seeded noise is stamped, touches no ledger, and repeats.
-cp "$tmp/log.csv.ledger" "$tmp/before.ledger"
+cp "$tmp/log.csv.ledger.db" "$tmp/before.ledger"
 # shellcheck disable=SC2086
 run 0 $learn "$@" --seed 5 --out "$tmp/s1.json" --json
 { grep -q '"private":false' "$tmp/out" && grep -q 'NOT PRIVATE' "$tmp/err"; } || fail "seeded noise is not stamped"
-cmp -s "$tmp/log.csv.ledger" "$tmp/before.ledger" || fail "seeded noise changed the ledger"
+cmp -s "$tmp/log.csv.ledger.db" "$tmp/before.ledger" || fail "seeded noise changed the ledger"
 # shellcheck disable=SC2086
 run 0 $learn "$@" --seed 5 --out "$tmp/s2.json"
 cmp -s "$tmp/s1.json" "$tmp/s2.json" || fail "the same seed gave another model"
 
 # One choice, both ways; the second choice has no budget left.
 for algorithm in range published; do
-    run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --algorithm $algorithm --grid 9 --ledger "$tmp/$algorithm.ledger" --json
+    run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --algorithm $algorithm --grid 9 --ledger "$tmp/$algorithm.ledger" --new-budget "a test" --json
     grep -q '"private":true' "$tmp/out" || fail "the choice is not stamped private"
     run 3 "$bin/tacet" usca choose "$@" --eps 1 --context 60 --algorithm $algorithm --grid 9 --ledger "$tmp/$algorithm.ledger"
 done
 # A ticket answers one context: again the same choice, for another context none.
-run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --grid 9 --ledger "$tmp/one.ledger" --ticket visit
-run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54.0 --grid 9 --ledger "$tmp/one.ledger" --ticket visit
+run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --grid 9 --ledger "$tmp/one.ledger" --ticket visit --new-budget "a test"
+run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54.0 --grid 9 --ledger "$tmp/one.ledger" --ticket visit --new-budget "a test"
 run 1 "$bin/tacet" usca choose "$@" --eps 1 --context 60 --grid 9 --ledger "$tmp/one.ledger" --ticket visit
-run 1 "$bin/tacet" usca choose "$@" --context 91 --ledger "$tmp/none.ledger"
+run 1 "$bin/tacet" usca choose "$@" --context 91 --ledger "$tmp/none.ledger" --new-budget "a test"
 run 2 "$bin/tacet" usca choose "$@" --ledger "$tmp/none.ledger"
 
 # Actions to try: within bounds, distinct, reproducible by seed.

@@ -200,7 +200,7 @@ stop
 "$TACET_BIN/tacet-ledger" ledger verify --ledger "$work/release/ledger.db" >/dev/null || fail "the ledger does not verify"
 
 # Evaluators that misbehave: 502 without a word of what they said, and the same ticket later succeeds.
-make_release "$work/second" --ledger "$work/second/ledger.db" --queries 3 >/dev/null
+make_release "$work/second" --new-budget "a test" --ledger "$work/second/ledger.db" --queries 3 >/dev/null
 serve --release "$work/second" --data "$work/data.csv" --evaluate 'echo secret-42; exit 42' --auth token
 post 502 '{"ticket":"e","row":2}'
 grep -q 42 "$work/body" && fail "the evaluator's words left the house"

@@ -42,6 +42,7 @@ static inline void release(fixture *f, size_t queries, const tacet_ldp *outputs)
     s.column_count = 1;
     s.eps = 1;
     s.queries = queries;
+    s.new_budget = "each test is about a release of its own";
     /* A table has one ledger, beside it; each test is about a release of its own. */
     char ledger[600];
     test_assert_status(tacet_curate_ledger(ledger, sizeof ledger, &s, &err), TACET_OK, &err, __FILE__, __LINE__);

@@ -135,9 +135,11 @@ static void test_manifest_and_ledger(void **state) {
         tacet_ledger_totals totals;
         f->settings.outputs_private = k == 1;
         assert_ok(tacet_ldp_init(&f->settings.outputs, TACET_LDP_HYBRID, 0.5, 0, 1, NULL));
+        f->settings.new_budget = k == 1 ? "the first ledger was removed with its folder" : NULL;
         run_ok(f, &m);
         char *text = slurp(f->manifest);
         assert_ok(tacet_manifest_decode(&stored, text, strlen(text), NULL));
+        assert_string_equal(stored.new_budget, k == 1 ? f->settings.new_budget : "");
         assert_string_equal(stored.mechanism, "laplace");
         assert_true(stored.is_private && stored.eps == 2 && stored.delta == 0);
         assert_true(stored.scale == m.scale && stored.sigma == m.sigma && stored.dims == D);

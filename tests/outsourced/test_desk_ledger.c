@@ -74,6 +74,7 @@ static void test_shared_ledger(void **state) {
     s.columns = &COLUMN;
     s.column_count = 1;
     s.eps = 1;
+    s.new_budget = "another test";
     s.budget_eps = 20;
     s.ledger = ledger;
     s.outputs_private = true;
@@ -131,6 +132,7 @@ static void test_other_ledger(void **state) {
     s.columns = &COLUMN;
     s.column_count = 1;
     s.eps = 1;
+    s.new_budget = "another test";
     s.ledger = other;
     assert_ok(tacet_curate_run(&m, &s, NULL));
     tacet_manifest_clear(&m);

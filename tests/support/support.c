@@ -73,6 +73,10 @@ const char *test_mkdir(void) {
     const char *base = getenv("TMPDIR");
     (void)snprintf(path, sizeof path, "%s/tacet-test-XXXXXX", base != NULL ? base : "/tmp");
     assert_non_null(mkdtemp(path));
+    /* What is released from here is known here alone (src/registry). */
+    char own[sizeof path + sizeof "/.tacet"];
+    (void)snprintf(own, sizeof own, "%s/.tacet", path);
+    assert_int_equal(setenv("TACET_STATE", own, 1), 0);
     return path;
 }
 

@@ -135,6 +135,9 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
     if (root != NULL && m->decimals >= 0) {
         (void)json_object_set_new(root, "decimals", json_integer(m->decimals));
     }
+    if (root != NULL && m->new_budget[0] != '\0') {
+        (void)json_object_set_new(root, "new_budget", json_string(m->new_budget));
+    }
     if (root != NULL && has_scale(m)) {
         (void)json_object_set_new(root, "scale", json_real(m->scale));
     }
@@ -356,6 +359,9 @@ tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t
         complain(&r, "delta", "is not 0, as it is for laplace");
     }
     out->queries = count_of(&r, root, "queries", 0, SIZE_MAX / 2);
+    if (json_object_get(root, "new_budget") != NULL) {
+        text_of(&r, root, "new_budget", out->new_budget, sizeof out->new_budget);
+    }
     const json_t *receipt = json_object_get(root, "receipt");
     out->entry = count_of(&r, receipt, "entry", 0, INT64_MAX);
     text_of(&r, receipt, "hash", out->entry_hash, sizeof out->entry_hash);

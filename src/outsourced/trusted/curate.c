@@ -90,6 +90,10 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
             }
         }
     }
+    if (s->new_budget != NULL && (s->new_budget[0] == '\0' || strlen(s->new_budget) >= TACET_MANIFEST_REASON)) {
+        return tacet__fail(err, TACET_INVALID, "the reason for a new budget has 1 to %d bytes",
+                           TACET_MANIFEST_REASON - 1);
+    }
     if (tacet_curate_name(s->mechanism) == NULL) {
         return tacet__fail(err, TACET_INVALID, "no such mechanism");
     }
@@ -299,7 +303,7 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     const uint64_t own = form_of(s)->law == NULL ? 1 : 0;
     settings.uncovered_most = own + (s->outputs_private ? 0 : s->queries);
     tacet_status status = budget(&settings.eps, s, err);
-    status = status != TACET_OK ? status : tacet_ledger_open(&job->book, job->ledger, &settings, err);
+    status = status != TACET_OK ? status : tacet__curate_ledger_open(job, &settings, err);
     status = status != TACET_OK ? status : tacet__curate_ledger_link(job, err);
     if (status == TACET_OK) {
         status = s->seeded ? tacet_noise_open_seeded(&job->noise, s->noise_seed, 0, err)
@@ -319,6 +323,7 @@ static void describe(tacet_manifest *m, const tacet__curate *job) {
     m->outputs_private = s->outputs_private;
     m->outputs = s->outputs;
     m->queries = s->queries;
+    (void)snprintf(m->new_budget, sizeof m->new_budget, "%s", s->new_budget != NULL ? s->new_budget : "");
     m->projection_seed = s->seed;
 }
 

@@ -33,6 +33,9 @@ typedef struct tacet__curate {
 
 /* Sets ledger and link. CONFLICT: the folder's link leads to the ledger of another table. */
 tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err);
+/* Opens it. A release that protects is entered in the registry of tables, and refused (BUDGET) when its rows were
+ * released before under another ledger, or when the folder's manifest names an entry that this one does not have. */
+tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_settings *settings, tacet_error *err);
 /* Sets unfinished, the one place beside the ledger, which is there already, where rows of this ticket lie before they
  * are committed; and locks it, with whatever is in it. BUSY: another process has it. IO. */
 tacet_status tacet__curate_hold(tacet__curate *job, tacet_error *err);

@@ -3,13 +3,13 @@
  * is named, it lies beside the table (DATA.ledger.db), whatever folder the release goes to, and the folder gets a
  * symbolic link to it. Where one is named, a link to it is left beside the table, for those who name none. A link holds
  * a path and nothing of the data; the ledger itself, which has the measured values, is not in the folder that is handed
- * out. A copy of the table elsewhere is another table: the content cannot name the ledger, because a corrected cell
- * would then begin a new one. */
+ * out. A copy of the table elsewhere has another path, and is known by its rows (src/registry). */
 #include "outsourced/trusted/curate_job.h"
 
 #include "core/fail.h"
 #include "outsourced/shared/form.h"
 #include "dp/ledger/beside.h"
+#include "registry/registry.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +23,7 @@ static tacet_status copy(char out[TACET__PATH], const char *path, const char *en
 }
 
 static const char ENDING[] = ".ledger.db";
+enum { MANIFEST_MOST = 1 << 20 };
 
 static bool same_file(const char *a, const char *b) {
     struct stat first;
@@ -56,6 +57,50 @@ tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err) {
                              "%s is the ledger of another table; choose another folder, or name a ledger", job->link);
 }
 
+/* Whether this release protects anything, and so counts for its table. */
+static bool counts(const tacet_curate_settings *s) {
+    return !s->seeded && tacet_curate_law(s->mechanism) != NULL;
+}
+
+/* What was released into the folder before must be in the ledger. */
+static tacet_status check_manifest(const tacet__curate *job, tacet_error *err) {
+    char *text = NULL;
+    size_t length = 0;
+    tacet_manifest before;
+    tacet_status status = TACET_OK;
+    if (tacet__file_read(&text, &length, job->manifest, MANIFEST_MOST, NULL) != TACET_OK) {
+        return TACET_OK;
+    }
+    if (tacet_manifest_decode(&before, text, length, NULL) == TACET_OK && before.is_private &&
+        tacet__registry_entry(job->ledger, before.entry, before.entry_hash, NULL) != TACET_OK) {
+        status = tacet__fail(err, TACET_BUDGET,
+                             "%.80s names entry %llu (%.8s…), which the ledger %.80s does not have: name its ledger "
+                             "with --ledger, or say why in --new-budget",
+                             job->manifest, (unsigned long long)before.entry, before.entry_hash, job->ledger);
+    }
+    tacet_manifest_clear(&before);
+    free(text);
+    return status;
+}
+
+tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_settings *settings, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    char what[TACET__PATH];
+    if (!counts(s)) {
+        return tacet_ledger_open(&job->book, job->ledger, settings, err);
+    }
+    const tacet_status status = s->new_budget == NULL ? check_manifest(job, err) : TACET_OK;
+    if (status != TACET_OK) {
+        return status;
+    }
+    char *folder = realpath(s->folder, NULL);
+    (void)snprintf(what, sizeof what, "%s", folder != NULL ? folder : s->folder);
+    free(folder);
+    const tacet__registry_release release = {
+        .data = s->data, .ledger = job->ledger, .what = what, .ticket = s->ticket, .new_budget = s->new_budget};
+    return tacet__registry_open(&job->book, &release, settings, err);
+}
+
 /* The way from a folder to a file, both absolute and without links. */
 static tacet_status relative(char out[TACET__PATH], const char *folder, const char *file, tacet_error *err) {
     size_t common = 0;
@@ -83,8 +128,7 @@ static tacet_status relative(char out[TACET__PATH], const char *folder, const ch
 tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err) {
     struct stat st;
     char way[TACET__PATH];
-    const bool counts = !job->settings->seeded && tacet__form_at((size_t)job->settings->mechanism)->law != NULL;
-    if (counts && tacet__beside(way, job->settings->data, ENDING, NULL) == TACET_OK) {
+    if (counts(job->settings) && tacet__beside(way, job->settings->data, ENDING, NULL) == TACET_OK) {
         tacet__beside_note(way, job->ledger);
     }
     const bool there = lstat(job->link, &st) == 0;

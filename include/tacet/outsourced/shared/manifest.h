@@ -16,7 +16,13 @@
 extern "C" {
 #endif
 
-enum { TACET_MANIFEST_DISTANCES = 4, TACET_MANIFEST_NAME = 64, TACET_MANIFEST_COLUMNS = 256, TACET_MANIFEST_HASH = 65 };
+enum {
+    TACET_MANIFEST_DISTANCES = 4,
+    TACET_MANIFEST_NAME = 64,
+    TACET_MANIFEST_COLUMNS = 256,
+    TACET_MANIFEST_HASH = 65,
+    TACET_MANIFEST_REASON = 256
+};
 
 typedef struct tacet_manifest_column {
     char name[TACET_MANIFEST_NAME];
@@ -46,6 +52,7 @@ typedef struct tacet_manifest {
     size_t queries;                       /* how many the curator answers */
     uint64_t entry;                       /* of the ledger */
     char entry_hash[TACET_MANIFEST_HASH]; /* hex */
+    char new_budget[TACET_MANIFEST_REASON]; /* why rows that were released before got another budget; empty: they did not */
 } tacet_manifest;
 
 /* Everything zero; nothing owned. */

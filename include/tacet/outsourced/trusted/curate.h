@@ -42,6 +42,7 @@ typedef struct tacet_curate_settings {
     size_t queries;          /* how many may be answered */
     const char *to_whom;     /* who receives the release */
     const char *ticket;      /* names this release in the ledger */
+    const char *new_budget;  /* why rows that were released before get another budget; NULL: they do not */
     bool accept_not_private; /* published only: the caller knows */
     bool seeded;             /* for tests: reproducible noise, stamped not private */
     uint64_t noise_seed;
@@ -60,7 +61,8 @@ TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
 /* Units for a radius: the box of the columns is scaled so that its corners have norm `radius`. Sets every unit. */
 TACET_API void tacet_curate_units(tacet_manifest_column *columns, size_t count, double radius);
 /* Fills *manifest (the caller clears it). INVALID: settings. PARSE, NOT_FOUND, IO: the table, named by line and column.
- * BUDGET: the ledger refuses; nothing was drawn. CONFLICT: this ticket was released already, or stands for something
+ * BUDGET: the ledger refuses, or the rows were released before under another one (src/registry/README.md), or the
+ * folder has a release that this ledger does not know; nothing was drawn. CONFLICT: this ticket was released already, or stands for something
  * else. DENIED: published without accept_not_private. On failure no release.csv or manifest.json is written or changed,
  * and a folder that was made for them is taken away again, unless the ledger lies in it. */
 TACET_API tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings,

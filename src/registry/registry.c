@@ -1,0 +1,388 @@
+/* registry.c - one budget for one set of people, whatever their file is called.
+ * Ring: trusted. A file for each table and ledger: the table's sketch (sketch.h), the ledger's identity (the hash of its
+ * first record, which has a random number in it) and place, and the words that name the release. A lock makes checking
+ * and entering one step. The key of the hashes is made once, for this machine and user. Cost: one pass over the table,
+ * 33 kB a table released before. */
+#include "registry/registry.h"
+
+#include "core/codec.h"
+#include "core/fail.h"
+#include "dp/open/ledger_view.h"
+#include "registry/sketch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double SHARED_MOST = 0.1; /* of the rows */
+static const char NAME[] = "tacet table";
+enum { VERSION = 1, NAME_BYTES = 16, RECORD_MOST = 1 << 17 };
+
+/* What is known of a release that was made. */
+typedef struct earlier {
+    tacet__sketch sketch;
+    unsigned char ledger_id[TACET_HASH_BYTES];
+    char ledger[TACET__PATH];
+    char what[TACET__PATH];
+    char ticket[TACET_TICKET_MOST + 1];
+    uint64_t day;    /* days since 1970 */
+    uint64_t anew;   /* 1: its ledger was begun in spite of an earlier one, for a reason that was given */
+} earlier;
+
+typedef struct registry {
+    char folder[TACET__PATH], tables[TACET__PATH], anchors[TACET__PATH];
+    unsigned char key[TACET__SKETCH_KEY];
+    int lock;
+} registry;
+
+/* Makes a folder and those above it. */
+static bool make_folders(char *path) {
+    for (char *at = path + 1; *at != '\0'; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            const bool made = mkdir(path, S_IRWXU) == 0 || errno == EEXIST;
+            *at = '/';
+            if (!made) {
+                return false;
+            }
+        }
+    }
+    return mkdir(path, S_IRWXU) == 0 || errno == EEXIST;
+}
+
+tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err) {
+    const char *own = getenv("TACET_STATE");
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    if (home == NULL || home[0] == '\0') {
+        const struct passwd *user = getpwuid(getuid());
+        home = user != NULL ? user->pw_dir : "";
+    }
+    const int n = own != NULL && own[0] != '\0'       ? snprintf(out, TACET__PATH, "%s", own)
+                  : state != NULL && state[0] != '\0' ? snprintf(out, TACET__PATH, "%s/tacet", state)
+                                                      : snprintf(out, TACET__PATH, "%s/.local/state/tacet", home);
+    if (n < 0 || n >= TACET__PATH) {
+        return tacet__fail(err, TACET_INVALID, "the path of the registry is too long");
+    }
+    if (!make_folders(out)) {
+        return tacet__fail(err, errno == EACCES || errno == EROFS ? TACET_DENIED : TACET_IO,
+                           "%.120s: the registry of released tables cannot be kept here: %s; name a folder in "
+                           "TACET_STATE",
+                           out, strerror(errno));
+    }
+    return TACET_OK;
+}
+
+static tacet_status read_key(registry *r, tacet_error *err) {
+    char path[TACET__PATH];
+    tacet_status status = tacet__path(path, r->folder, "key", err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) { /* the lock is held: nobody else makes it meanwhile */
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        randombytes_buf(r->key, sizeof r->key);
+        const bool written = fd >= 0 && write(fd, r->key, sizeof r->key) == (ssize_t)sizeof r->key && fsync(fd) == 0;
+        if (fd >= 0 && !written) {
+            (void)unlink(path);
+        }
+        status = written ? tacet__folder_sync(r->folder, err)
+                         : tacet__fail(err, TACET_IO, "%.150s: cannot be written: %s", path, strerror(errno));
+    } else if (fd < 0 || read(fd, r->key, sizeof r->key) != (ssize_t)sizeof r->key) {
+        status = tacet__fail(err, TACET_CORRUPT, "%.150s: the registry's key cannot be read", path);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return status;
+}
+
+static void close_registry(registry *r) {
+    if (r->lock >= 0) {
+        (void)close(r->lock);
+    }
+    sodium_memzero(r->key, sizeof r->key);
+}
+
+static tacet_status open_registry(registry *r, tacet_error *err) {
+    char path[TACET__PATH];
+    r->lock = -1;
+    tacet_status status = tacet__registry_folder(r->folder, err);
+    status = status != TACET_OK ? status : tacet__path(r->tables, r->folder, "tables", err);
+    status = status != TACET_OK ? status : tacet__path(r->anchors, r->folder, "anchors", err);
+    status = status != TACET_OK ? status : tacet__path(path, r->folder, "lock", err);
+    status = status != TACET_OK ? status : tacet__folder_make(NULL, r->tables, err);
+    status = status != TACET_OK ? status : tacet__folder_make(NULL, r->anchors, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (r->lock < 0 || flock(r->lock, LOCK_EX) != 0) {
+        return tacet__fail(err, TACET_IO, "%.150s: cannot be locked: %s", path, strerror(errno));
+    }
+    return read_key(r, err);
+}
+
+/* The hash of the first record of a ledger. NOT_FOUND: there is none. */
+typedef struct seeking {
+    uint64_t seq;
+    unsigned char hash[TACET_HASH_BYTES];
+    bool found;
+} seeking;
+
+static tacet_status visit(void *user, const tacet__ledger_row *row, tacet_error *err) {
+    seeking *s = user;
+    (void)err;
+    if (row->record->seq != s->seq) {
+        return TACET_OK;
+    }
+    memcpy(s->hash, row->hash, sizeof s->hash);
+    s->found = true;
+    return TACET_STATE; /* enough */
+}
+
+static tacet_status hash_of(unsigned char out[TACET_HASH_BYTES], const char *ledger, uint64_t seq, tacet_error *err) {
+    tacet__ledger_view *view = NULL;
+    tacet_error why = {0};
+    seeking s = {.seq = seq};
+    tacet_status status = tacet__ledger_view_open(&view, ledger, &why);
+    if (status == TACET_OK) {
+        status = tacet__ledger_each(view, visit, &s, &why);
+        status = s.found ? TACET_OK : status == TACET_OK ? TACET_NOT_FOUND : status;
+    }
+    tacet__ledger_view_close(view);
+    memcpy(out, s.hash, sizeof s.hash);
+    return status == TACET_OK ? status : tacet__fail(err, status, "%s", why.message);
+}
+
+tacet_status tacet__registry_entry(const char *ledger, uint64_t seq, const char *hash, tacet_error *err) {
+    unsigned char found[TACET_HASH_BYTES];
+    char hex[2 * TACET_HASH_BYTES + 1];
+    const tacet_status status = hash_of(found, ledger, seq, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    (void)sodium_bin2hex(hex, sizeof hex, found, sizeof found);
+    return strcmp(hex, hash) == 0 ? TACET_OK : tacet__fail(err, TACET_NOT_FOUND, "the ledger has another entry there");
+}
+
+static void read_text(tacet__reader *r, char *out, size_t size) {
+    const unsigned char *bytes = NULL;
+    const size_t length = tacet__read_bytes(r, &bytes);
+    if (r->failed || length >= size) {
+        r->failed = true;
+        return;
+    }
+    memcpy(out, bytes, length);
+    out[length] = '\0';
+}
+
+static void read_hash(tacet__reader *r, unsigned char out[TACET_HASH_BYTES]) {
+    const unsigned char *bytes = NULL;
+    if (tacet__read_bytes(r, &bytes) != TACET_HASH_BYTES || r->failed) {
+        r->failed = true;
+        return;
+    }
+    memcpy(out, bytes, TACET_HASH_BYTES);
+}
+
+static tacet_status read_earlier(earlier *e, const char *path, tacet_error *err) {
+    char *bytes = NULL;
+    size_t length = 0;
+    tacet__reader r;
+    tacet_status status = tacet__file_read(&bytes, &length, path, RECORD_MOST, err);
+    status = status != TACET_OK ? status : tacet__read_begin(&r, bytes, length, NAME, VERSION, err);
+    if (status == TACET_OK) {
+        read_hash(&r, e->sketch.bytes);
+        e->sketch.full = tacet__read_u64(&r) != 0;
+        e->sketch.count = tacet__read_size(&r, TACET__SKETCH_MOST);
+        tacet__read_u64s(&r, e->sketch.rows, e->sketch.count);
+        read_hash(&r, e->ledger_id);
+        read_text(&r, e->ledger, sizeof e->ledger);
+        read_text(&r, e->what, sizeof e->what);
+        read_text(&r, e->ticket, sizeof e->ticket);
+        e->day = tacet__read_u64(&r);
+        e->anew = tacet__read_u64(&r);
+        status = tacet__read_end(&r, err);
+    }
+    free(bytes);
+    return status;
+}
+
+static tacet_status refuse(const earlier *e, double shared, tacet_error *err) {
+    char day[16] = "";
+    struct tm tm;
+    const time_t when = (time_t)(e->day * 86400);
+    if (gmtime_r(&when, &tm) != NULL) {
+        (void)strftime(day, sizeof day, "%Y-%m-%d", &tm);
+    }
+    return tacet__fail(err, TACET_BUDGET,
+                       "%.0f %% of these rows were released before (%.50s, ticket '%.24s', %s) and are charged to "
+                       "%.60s%s: name it with --ledger, or say why in --new-budget",
+                       100 * shared, e->what, e->ticket, day, e->ledger,
+                       strstr(e->ledger, "://") != NULL || access(e->ledger, F_OK) == 0 ? "" : ", which is gone");
+}
+
+/* Every earlier release that shares rows with this table must be charged to the same ledger, unless one of the two
+ * ledgers was begun anew for these rows and this one has paid for them before. */
+static tacet_status check_earlier(const registry *r, const tacet__sketch *sketch, const char *ledger,
+                                  tacet_error *err) {
+    unsigned char id[TACET_HASH_BYTES] = {0};
+    const bool there = hash_of(id, ledger, 0, NULL) == TACET_OK;
+    char path[TACET__PATH];
+    earlier *e = calloc(1, sizeof *e);
+    DIR *folder = opendir(r->tables);
+    tacet_error refusal = {0};
+    bool refused = false;  /* by a ledger */
+    bool declared = false; /* by one that was begun anew */
+    bool paid = false;     /* this one, for these rows */
+    bool anew = false;     /* and it was begun anew */
+    tacet_status status = TACET_OK;
+    if (e != NULL) {
+        e->sketch.rows = calloc(TACET__SKETCH_MOST, sizeof *e->sketch.rows);
+    }
+    if (e == NULL || e->sketch.rows == NULL || folder == NULL) {
+        status = tacet__fail(err, folder == NULL ? TACET_IO : TACET_NO_MEMORY, "the registry cannot be read");
+    }
+    for (const struct dirent *item = NULL; status == TACET_OK && (item = readdir(folder)) != NULL;) {
+        if (strlen(item->d_name) != 2 * NAME_BYTES) {
+            continue; /* ".", "..", what a crash left half written */
+        }
+        status = tacet__path(path, r->tables, item->d_name, err);
+        status = status != TACET_OK ? status : read_earlier(e, path, err);
+        const double shared = status == TACET_OK ? tacet__sketch_shared(sketch, &e->sketch) : 0;
+        if (shared > SHARED_MOST && there && memcmp(id, e->ledger_id, sizeof id) == 0) {
+            paid = true;
+            anew = anew || e->anew != 0;
+        } else if (shared > SHARED_MOST) {
+            (void)refuse(e, shared, &refusal); /* the first one's words stay */
+            *(e->anew != 0 ? &declared : &refused) = true;
+        }
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    if (e != NULL) {
+        free(e->sketch.rows);
+    }
+    free(e);
+    if (status == TACET_OK && ((refused && !anew) || (declared && !paid))) {
+        return tacet__fail(err, TACET_BUDGET, "%s", refusal.message);
+    }
+    return status;
+}
+
+static void write_text(tacet__writer *w, const char *text) {
+    tacet__write_bytes(w, text, strlen(text));
+}
+
+/* Written beside its place, synced, moved there. */
+static tacet_status write_record(const registry *r, const char *path, const tacet_blob *blob, tacet_error *err) {
+    char part[TACET__PATH];
+    tacet_status status = tacet__path(part, r->tables, "part", err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (file == NULL) {
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return tacet__fail(err, TACET_IO, "%.150s: cannot be written: %s", part, strerror(errno));
+    }
+    const bool written = fwrite(blob->data, 1, blob->size, file) == blob->size;
+    status = tacet__file_finish(file, part, err);
+    if (status == TACET_OK && !written) {
+        status = tacet__fail(err, TACET_IO, "%.150s: cannot be written", part);
+    }
+    return status != TACET_OK ? status : tacet__file_publish(part, path, r->tables, err);
+}
+
+static tacet_status enter(const registry *r, const tacet__sketch *sketch, const tacet__registry_release *release,
+                          const unsigned char id[TACET_HASH_BYTES], tacet_error *err) {
+    unsigned char both[2 * TACET_HASH_BYTES];
+    unsigned char short_name[NAME_BYTES];
+    char name[2 * NAME_BYTES + 1];
+    char path[TACET__PATH];
+    tacet_blob blob;
+    tacet__writer w;
+    char *real = realpath(release->ledger, NULL);
+    memcpy(both, sketch->bytes, TACET_HASH_BYTES);
+    memcpy(both + TACET_HASH_BYTES, id, TACET_HASH_BYTES);
+    (void)crypto_generichash(short_name, sizeof short_name, both, sizeof both, r->key, sizeof r->key);
+    (void)sodium_bin2hex(name, sizeof name, short_name, sizeof short_name);
+    tacet_blob_init(&blob);
+    tacet__write_begin(&w, &blob, NAME, VERSION);
+    tacet__write_bytes(&w, sketch->bytes, sizeof sketch->bytes);
+    tacet__write_u64(&w, sketch->full);
+    tacet__write_size(&w, sketch->count);
+    tacet__write_u64s(&w, sketch->rows, sketch->count);
+    tacet__write_bytes(&w, id, TACET_HASH_BYTES);
+    write_text(&w, real != NULL ? real : release->ledger);
+    write_text(&w, release->what);
+    write_text(&w, release->ticket);
+    tacet__write_u64(&w, (uint64_t)time(NULL) / 86400);
+    tacet__write_u64(&w, release->new_budget != NULL);
+    tacet_status status = tacet__write_end(&w, err);
+    status = status != TACET_OK ? status : tacet__path(path, r->tables, name, err);
+    if (status == TACET_OK && (release->new_budget != NULL || access(path, F_OK) != 0)) { /* the first one stays */
+        status = write_record(r, path, &blob, err);
+    }
+    tacet_blob_clear(&blob);
+    free(real);
+    return status;
+}
+
+/* The anchor belongs to the ledger, wherever it lies: it is named by its first record. So a new one is made first. */
+static tacet_status open_anchored(tacet_ledger **out, const registry *r, unsigned char id[TACET_HASH_BYTES],
+                                  const char *ledger, const tacet_ledger_settings *settings, tacet_error *err) {
+    char name[2 * NAME_BYTES + 1];
+    char anchor[TACET__PATH];
+    tacet_ledger_settings own = *settings;
+    tacet_status status = TACET_OK;
+    if (hash_of(id, ledger, 0, NULL) != TACET_OK) {
+        status = tacet_ledger_open(out, ledger, settings, err);
+        tacet_ledger_close(*out);
+        *out = NULL;
+    }
+    status = status != TACET_OK ? status : hash_of(id, ledger, 0, err);
+    (void)sodium_bin2hex(name, sizeof name, id, NAME_BYTES);
+    status = status != TACET_OK ? status : tacet__path(anchor, r->anchors, name, err);
+    own.anchor = anchor;
+    return status != TACET_OK ? status : tacet_ledger_open(out, ledger, &own, err);
+}
+
+tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_release *release,
+                                  const tacet_ledger_settings *settings, tacet_error *err) {
+    registry r;
+    tacet__sketch sketch = {.rows = NULL};
+    unsigned char id[TACET_HASH_BYTES];
+    *out = NULL;
+    if (sodium_init() < 0) {
+        return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
+    }
+    tacet_status status = open_registry(&r, err);
+    status = status != TACET_OK ? status : tacet__sketch_file(&sketch, release->data, r.key, err);
+    if (release->new_budget == NULL) {
+        status = status != TACET_OK ? status : check_earlier(&r, &sketch, release->ledger, err);
+    }
+    status = status != TACET_OK ? status : open_anchored(out, &r, id, release->ledger, settings, err);
+    status = status != TACET_OK ? status : enter(&r, &sketch, release, id, err);
+    if (status != TACET_OK) {
+        tacet_ledger_close(*out);
+        *out = NULL;
+    }
+    tacet__sketch_clear(&sketch);
+    close_registry(&r);
+    return status;
+}

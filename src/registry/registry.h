@@ -1,0 +1,34 @@
+/* registry.h - which tables were released on this machine, and which ledger pays for them.
+ * Ring: trusted. One budget belongs to one set of people, whatever their file is called: README.md has what is
+ * recognised and what is not. */
+#ifndef TACET_SRC_REGISTRY_REGISTRY_H
+#define TACET_SRC_REGISTRY_REGISTRY_H
+
+#include "io/file/folder.h"
+
+#include <tacet/dp/ledger.h>
+
+/* A release that is about to be made. */
+typedef struct tacet__registry_release {
+    const char *data;       /* the file of records */
+    const char *ledger;     /* the ledger it is going to be charged to; need not be there yet */
+    const char *what;       /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
+    const char *ticket;     /* of it */
+    const char *new_budget; /* the reason why rows that were released before get another budget; NULL: they do not */
+} tacet__registry_release;
+
+/* $TACET_STATE, else $XDG_STATE_HOME/tacet, else ~/.local/state/tacet; made, mode 0700, when missing. DENIED, IO:
+ * there is no such place; nothing can be released without it. */
+tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err);
+
+/* Opens the ledger (settings->anchor is set here: a file of the registry that has its head), and enters the table as
+ * released under it, durably, before it returns OK. BUDGET: more than a tenth of its rows, or of an earlier table's,
+ * was released before under another ledger, or under one that is gone; names that release. Nothing is made then.
+ * Otherwise as tacet_ledger_open, and IO, DENIED, NO_MEMORY. */
+tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_release *release,
+                                  const tacet_ledger_settings *settings, tacet_error *err);
+
+/* Whether the ledger has an entry of this number and hash (64 hex digits). NOT_FOUND: it has not, or is not there. */
+tacet_status tacet__registry_entry(const char *ledger, uint64_t seq, const char *hash, tacet_error *err);
+
+#endif

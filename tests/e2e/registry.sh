@@ -1,0 +1,106 @@
+#!/bin/sh
+# registry.sh - one budget for one table, whatever it is called: hard link, rename, copy, next month's export, a ledger
+# that was removed. Each is refused with exit code 3 and names the earlier release; a reason begins another budget.
+set -eu
+tacet=$TACET_BIN/tacet
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+TACET_STATE=$work/state
+export TACET_STATE
+fail() {
+    echo "registry.sh: $1" >&2
+    exit 1
+}
+curate() { # curate CODE DATA FOLDER OPTIONS...: must exit with CODE; messages in ./err
+    want=$1
+    data=$2
+    out=$3
+    shift 3
+    code=0
+    "$tacet" curate --data "$data" --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out "$out" "$@" >said 2>err || code=$?
+    [ "$code" = "$want" ] || fail "curate $data: exit code $code, expected $want: $(cat err)"
+}
+refused() { # refused PERCENT: by the registry, naming the first release
+    grep -q "^tacet curate: $1 % of these rows were released before ($work/first, ticket 'release', 20..-..-..) and are charged to $work/people.csv.ledger.db" err ||
+        fail "not refused by name: $(cat err)"
+}
+awk 'BEGIN { srand(5); print "id,age"; for (i = 0; i < 1000; i++) printf "p%d,%.1f\n", i, 100 * rand() }' >people.csv
+curate 0 people.csv first
+[ -e state/key ] && [ "$(stat -c %a state)" = 700 ] && [ "$(stat -c %a state/key)" = 600 ] || fail "the registry is not there, or not private"
+[ "$(ls state/anchors | wc -l)" = 1 ] || fail "no anchor of the ledger's head"
+grep -rqF p17 state && fail "the registry holds rows"
+
+ln people.csv linked.csv
+curate 3 linked.csv second
+refused 100
+[ ! -e second ] && [ ! -e linked.csv.ledger.db ] || fail "a refused release left something"
+cp people.csv copied.csv
+curate 3 copied.csv second
+refused 100
+# Reordered, quoted, with another line end: the rows are the same.
+{ head -n 1 people.csv; tail -n +2 people.csv | sort -R | sed 's/^\(p[0-9]*\),/"\1", /; s/$/\r/'; } >sorted.csv
+curate 3 sorted.csv second
+refused 100
+# Next month's export: nine in ten are the same people.
+{ sed -n 1,901p people.csv; awk 'BEGIN { for (i = 0; i < 100; i++) print "n" i "," i % 90 }'; } >next.csv
+curate 3 next.csv second
+refused 90
+# One in twenty is below the tenth that is let pass, and gets a budget of its own.
+{ sed -n 1,51p people.csv; awk 'BEGIN { for (i = 0; i < 950; i++) print "o" i "," i % 90 }'; } >other.csv
+curate 0 other.csv other
+# A table that is in the ledger of the first one may be released there, within its budget: none is left.
+curate 3 copied.csv second --ledger people.csv.ledger.db --ticket again
+grep -q 'does not allow it' err || fail "the first one's ledger did not decide: $(cat err)"
+mv people.csv moved.csv
+curate 3 moved.csv second
+refused 100
+mv moved.csv people.csv
+# The ledger and the table may move together.
+mkdir elsewhere
+mv people.csv people.csv.ledger.db elsewhere/
+curate 3 elsewhere/people.csv third --ticket again
+grep -q 'does not allow it' err || fail "the ledger was not known at its new place: $(cat err)"
+mv elsewhere/* .
+# Nor does removing the ledger, or rolling it back, give the budget back.
+cp people.csv.ledger.db kept
+rm people.csv.ledger.db
+curate 3 people.csv first
+grep -q "first/manifest.json names entry 1 " err || fail "the folder's manifest was not looked at: $(cat err)"
+curate 3 people.csv fourth
+grep -q "$work/people.csv.ledger.db, which is gone" err || fail "it is not said that the ledger is gone: $(cat err)"
+# A reason begins another one, and stands in the manifest; from then on that ledger is the table's.
+curate 2 people.csv fourth --new-budget ''
+curate 0 people.csv fourth --new-budget "the board agreed on 3 May" --budget-eps 1.6
+grep -q '"new_budget": "the board agreed on 3 May"' fourth/manifest.json || fail "the reason is not in the manifest"
+curate 0 people.csv fifth --ticket two
+curate 3 people.csv sixth --ticket three
+# learn and curate share one ledger.
+awk 'BEGIN { srand(7); print "x,y"; for (i = 0; i < 400; i++) { x = rand(); print x "," x * (1 - x) } }' >log.csv
+learn="$tacet usca learn --data log.csv --actions x --reward y --range 0:1 --bounds 0:1 --lengthscale 0.3 --eps 1"
+$learn --budget 2 --out model.json >/dev/null
+cp log.csv.ledger.db before.db
+"$tacet" curate --data log.csv --inputs x --bounds x=0:1 --unit x=1 --eps 1 --mechanism laplace --out log >/dev/null || fail "learn and curate have two ledgers"
+code=0
+$learn --out more.json --ticket more >said 2>err || code=$?
+[ "$code" = 3 ] || fail "learn and curate together do not add up: exit code $code"
+"$tacet" ledger show --ledger log.csv.ledger.db --json | grep -q '"entries":' || fail "no ledger beside the log"
+# An older copy of the ledger in its place is seen by the anchor, which lies beside the registry.
+cp before.db log.csv.ledger.db
+code=0
+$learn --out more.json --ticket more >said 2>err || code=$?
+[ "$code" = 1 ] && grep -q anchor err || fail "a ledger that was rolled back: exit code $code: $(cat err)"
+# Without a place to keep it nothing is released.
+TACET_STATE=/proc/none
+code=0
+"$tacet" curate --data other.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out o3 >said 2>err || code=$?
+[ "$code" = 1 ] && grep -q TACET_STATE err || fail "without a registry: exit code $code: $(cat err)"
+# Where it lies when nothing is named.
+unset TACET_STATE
+mkdir home
+head -n 300 people.csv >mine.csv
+HOME=$work/home "$tacet" curate --data mine.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out m1 >/dev/null
+[ -e home/.local/state/tacet/key ] || fail "not in ~/.local/state/tacet"
+XDG_STATE_HOME=$work/xdg "$tacet" curate --data mine.csv --inputs age --bounds age=0:100 --unit age=5 --eps 1 --out m2 --ticket b >/dev/null 2>&1 || true
+[ -e xdg/tacet/key ] || fail "not in \$XDG_STATE_HOME/tacet"
+echo "registry: links, copies, renames, exports and lost ledgers are refused"

@@ -1,0 +1,123 @@
+/* test_sketch.c - how much of a table is in another one, from sketches; with a fixed key, so no false alarms. */
+#include "support/test.h"
+
+#include "registry/sketch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const unsigned char KEY[TACET__SKETCH_KEY] = {1, 2, 3};
+static char folder[256];
+
+static void sketch_rows(tacet__sketch *out, size_t from, size_t to, const char *row, const unsigned char *key) {
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/t.csv", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs("a,b\n", file);
+    for (size_t i = from; i < to; i++) {
+        (void)fprintf(file, row, i, i % 7);
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_ok(tacet__sketch_file(out, path, key, NULL));
+}
+
+static double shared_of(size_t a, size_t b, size_t c, size_t d) {
+    tacet__sketch x;
+    tacet__sketch y;
+    sketch_rows(&x, a, b, "%zu,%zu\n", KEY);
+    sketch_rows(&y, c, d, "%zu,%zu\n", KEY);
+    const double shared = tacet__sketch_shared(&x, &y);
+    assert_true(shared == tacet__sketch_shared(&y, &x));
+    tacet__sketch_clear(&x);
+    tacet__sketch_clear(&y);
+    return shared;
+}
+
+static void small_tables_are_compared_exactly(void **state) {
+    (void)state;
+    assert_true(shared_of(0, 1000, 0, 1000) == 1);
+    assert_true(shared_of(0, 1000, 1000, 2000) == 0);
+    assert_true(shared_of(0, 1000, 900, 1900) == 0.1);
+    assert_true(shared_of(0, 1000, 899, 1899) == 0.101);
+    assert_true(shared_of(0, 1000, 0, 10) == 1); /* all of the smaller one */
+    assert_true(shared_of(0, 0, 0, 10) == 0);
+}
+
+/* The estimate rests on 4,096 rows or more: its standard deviation is below 0.008. */
+static void large_tables_are_compared_by_their_smallest_hashes(void **state) {
+    (void)state;
+    assert_true(fabs(shared_of(0, 60000, 30000, 90000) - 0.5) < 0.04);
+    assert_true(fabs(shared_of(0, 60000, 54000, 114000) - 0.1) < 0.02);
+    assert_true(shared_of(0, 60000, 60000, 120000) == 0);
+    assert_true(shared_of(0, 60000, 100, 600) == 1); /* an extract */
+}
+
+static void writing_a_row_differently_does_not_change_it(void **state) {
+    (void)state;
+    tacet__sketch x;
+    tacet__sketch y;
+    sketch_rows(&x, 0, 500, "%zu,%zu\n", KEY);
+    sketch_rows(&y, 0, 500, "\"%zu\" ,\t%zu\r\n", KEY);
+    assert_int_equal(x.count, 500);
+    assert_false(x.full);
+    assert_memory_not_equal(x.bytes, y.bytes, sizeof x.bytes);
+    assert_true(tacet__sketch_shared(&x, &y) == 1);
+    tacet__sketch_clear(&y);
+    sketch_rows(&y, 0, 500, "x%zu,%zu\n", KEY); /* every row is another one: not known, and the documents say so */
+    assert_true(tacet__sketch_shared(&x, &y) == 0);
+    tacet__sketch_clear(&x);
+    tacet__sketch_clear(&y);
+}
+
+static void rows_that_repeat_count_once_and_another_key_tells_nothing(void **state) {
+    (void)state;
+    static const unsigned char OTHER[TACET__SKETCH_KEY] = {9};
+    tacet__sketch x;
+    tacet__sketch y;
+    sketch_rows(&x, 0, 20000, "same,row\n", KEY);
+    assert_int_equal(x.count, 1);
+    tacet__sketch_clear(&x);
+    sketch_rows(&x, 0, 500, "%zu,%zu\n", KEY);
+    sketch_rows(&y, 0, 500, "%zu,%zu\n", OTHER);
+    assert_true(tacet__sketch_shared(&x, &y) == 0);
+    tacet__sketch_clear(&x);
+    tacet__sketch_clear(&y);
+}
+
+static void a_missing_file_and_missing_memory_are_told(void **state) {
+    (void)state;
+    tacet__sketch x;
+    assert_int_equal(tacet__sketch_file(&x, "/nowhere/t.csv", KEY, NULL), TACET_NOT_FOUND);
+    assert_null(x.rows);
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/t.csv", folder);
+    for (long n = 1;; n++) {
+        fail_alloc_after(n);
+        const tacet_status status = tacet__sketch_file(&x, path, KEY, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            tacet__sketch_clear(&x);
+            break;
+        }
+        assert_true(status == TACET_NO_MEMORY || status == TACET_IO || status == TACET_OK);
+        tacet__sketch_clear(&x);
+    }
+}
+
+int main(void) {
+    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_tables_are_compared_exactly),
+        cmocka_unit_test(large_tables_are_compared_by_their_smallest_hashes),
+        cmocka_unit_test(writing_a_row_differently_does_not_change_it),
+        cmocka_unit_test(rows_that_repeat_count_once_and_another_key_tells_nothing),
+        cmocka_unit_test(a_missing_file_and_missing_memory_are_told),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    test_rmdir(folder);
+    return failed;
+}
