@@ -11,6 +11,6 @@ int lab_sim_local(int argc, char **argv, const cli_command *self);
 int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self);
 int lab_repro(int argc, char **argv, const cli_command *self);
 int lab_plan(int argc, char **argv, const cli_command *self);
-int lab_sim_usca(int argc, char **argv, const cli_command *self);
+int lab_sim_contextual(int argc, char **argv, const cli_command *self);
 
 #endif

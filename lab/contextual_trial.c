@@ -1,4 +1,4 @@
-/* contextual_trial.c - a trial of `tacet simulate usca`, from the draw of its function to its error.
+/* contextual_trial.c - a trial of `tacet simulate contextual`, from the draw of its function to its error.
  * Ring: programs. Source: Pavlovic, Salgia, Zhao 2025 (USCA), eq. (1) for the error; `faithful` draws their random
  * approximating set anew in each trial. Differs: what does not depend on data (features, plan, certificates) is taken
  * from the simulation, not made again. */
@@ -16,6 +16,7 @@
 enum { CENTRES = 20, STREAMS = 4 };
 
 typedef struct problem {
+    double wave[3]; /* a, b, p */
     double centre[CENTRES * TACET_CONTEXTUAL_DIM_MOST];
     double weight[CENTRES];
 } problem;
@@ -24,14 +25,38 @@ static uint64_t stream(size_t trial, unsigned purpose) {
     return (uint64_t)trial * STREAMS + purpose;
 }
 
-static const tacet_kernel *kernel_of(const usca_simulation *s) {
+static const tacet_kernel *kernel_of(const contextual_simulation *s) {
     return tacet_features_kernel(s->basis->features);
 }
 
-static void draw_problem(const usca_simulation *s, problem *p, size_t trial) {
+double contextual_law_quantile(contextual_law law, double u) {
+    static const double CENTRE[3] = {0.15, 0.5, 0.85};
+    const size_t k = u < 1.0 / 3 ? 0 : u < 2.0 / 3 ? 1 : 2;
+    switch (law) {
+    case CONTEXTUAL_LAW_SKEW:
+        return u * u * u * u;
+    case CONTEXTUAL_LAW_TWO:
+        return u < 0.9 ? 0.2 : 0.8;
+    case CONTEXTUAL_LAW_ONE:
+        return 0.4;
+    case CONTEXTUAL_LAW_CLUSTERS:
+        return CENTRE[k] + 0.1 * (3 * u - (double)k - 0.5);
+    case CONTEXTUAL_LAW_UNIFORM:
+    case CONTEXTUAL_LAW_LEVELS:
+        break;
+    }
+    return u;
+}
+
+static void draw_problem(const contextual_simulation *s, problem *p, size_t trial) {
     tacet_simrng rng;
     double norm2 = 0;
     tacet_simrng_init(&rng, s->seed, stream(trial, 0));
+    if (s->waves) {
+        p->wave[0] = 0.2 + 0.6 * tacet_simrng_uniform(&rng);
+        p->wave[1] = tacet_simrng_uniform(&rng) - 0.5;
+        p->wave[2] = 6.283185307179586 * tacet_simrng_uniform(&rng);
+    }
     for (size_t j = 0; j < CENTRES; j++) {
         for (size_t c = 0; c < s->d; c++) {
             p->centre[j * s->d + c] = tacet_simrng_uniform(&rng);
@@ -49,13 +74,18 @@ static void draw_problem(const usca_simulation *s, problem *p, size_t trial) {
     }
 }
 
-static double f_at(const usca_simulation *s, const problem *p, const double *w) {
+static double f_at(const contextual_simulation *s, const problem *p, const double *w) {
     double row[CENTRES];
+    if (s->waves) {
+        const double x = w[0];
+        const double c = s->dim_context > 0 ? w[s->dim_action] : 0.5;
+        return 0.7 * cos(4 * (x - p->wave[0] - p->wave[1] * c)) + 0.25 * sin(3 * x * c + p->wave[2]);
+    }
     tacet_kernel_row(kernel_of(s), row, p->centre, s->d, CENTRES, w);
     return tacet__dot(row, p->weight, CENTRES);
 }
 
-static tacet_status log_rounds(const usca_simulation *s, tacet_contextual_learner *l, const problem *p, size_t trial,
+static tacet_status log_rounds(const contextual_simulation *s, tacet_contextual_learner *l, const problem *p, size_t trial,
                                tacet_error *err) {
     tacet_simrng rng;
     tacet_status status = TACET_OK;
@@ -64,6 +94,7 @@ static tacet_status log_rounds(const usca_simulation *s, tacet_contextual_learne
         double w[TACET_CONTEXTUAL_DIM_MOST];
         for (size_t c = 0; c < s->d; c++) {
             w[c] = tacet_simrng_uniform(&rng);
+            w[c] = c >= s->dim_action ? contextual_law_quantile(s->law, w[c]) : w[c];
         }
         const double y = f_at(s, p, w) + s->noise * tacet_simrng_normal(&rng);
         status = tacet_contextual_learner_add(l, w, y, err);
@@ -72,7 +103,7 @@ static tacet_status log_rounds(const usca_simulation *s, tacet_contextual_learne
 }
 
 /* f of all actions in one context, and the largest. */
-static double values_in(const usca_simulation *s, const problem *p, double *f, size_t context) {
+static double values_in(const contextual_simulation *s, const problem *p, double *f, size_t context) {
     double top = -INFINITY;
     double w[TACET_CONTEXTUAL_DIM_MOST];
     memcpy(w + s->dim_action, s->context + context * s->dim_context, s->dim_context * sizeof *w);
@@ -85,7 +116,7 @@ static double values_in(const usca_simulation *s, const problem *p, double *f, s
 }
 
 /* The non-private reference: ridge regression with the feature space's own Gram matrix, eq. (2). */
-static tacet_status ridge(const usca_simulation *s, const tacet_contextual_learner *l, tacet_contextual_model **out,
+static tacet_status ridge(const contextual_simulation *s, const tacet_contextual_learner *l, tacet_contextual_model **out,
                           tacet_error *err) {
     enum { TILE = 256 };
     const size_t m = tacet_contextual_basis_dim(s->basis);
@@ -96,11 +127,11 @@ static tacet_status ridge(const usca_simulation *s, const tacet_contextual_learn
         G == NULL || b == NULL || phi == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for ridge") : TACET_OK;
     for (size_t at = 0; at < l->count && status == TACET_OK; at += TILE) {
         const size_t n = l->count - at < TILE ? l->count - at : TILE;
-        const double *first = l->records + at * (s->d + 1);
-        tacet_features_eval(s->basis->features, phi, first, s->d + 1, n);
+        const double *first = l->records + at * l->stride;
+        tacet_features_eval(s->basis->features, phi, first, l->stride, n);
         tacet__syrk(false, m, n, 1, phi, m, 1, G, m);
         for (size_t j = 0; j < n; j++) {
-            tacet__axpy(b, first[j * (s->d + 1) + s->d], phi + j * m, m);
+            tacet__axpy(b, first[j * l->stride + s->d], phi + j * m, m);
         }
     }
     for (size_t j = 0; j < m && status == TACET_OK; j++) {
@@ -112,7 +143,7 @@ static tacet_status ridge(const usca_simulation *s, const tacet_contextual_learn
     if (status == TACET_OK) {
         const tacet_contextual_parts claims = {.eps = 1e308};
         tacet__chol_solve(m, G, m, b);
-        status = tacet__contextual_model_from(out, l, b, m, &claims, err);
+        status = tacet__contextual_model_from(out, l, s->basis->features->blocks[0].A, b, m, &claims, err);
     }
     free(G);
     free(b);
@@ -120,9 +151,10 @@ static tacet_status ridge(const usca_simulation *s, const tacet_contextual_learn
     return status;
 }
 
-/* Mean loss of a model's best actions. */
-static tacet_status model_error(const usca_simulation *s, const problem *p, const tacet_contextual_model *model,
-                                double *loss, double *f, double *means, tacet_error *err) {
+/* Mean loss of a model's best actions, and the root mean square error of its means. */
+static tacet_status model_error(const contextual_simulation *s, const problem *p, const tacet_contextual_model *model,
+                                double *loss, double *rms, double *f, double *means, tacet_error *err) {
+    double sum = 0;
     for (size_t k = 0; k < s->contexts; k++) {
         size_t best = 0;
         const double top = values_in(s, p, f, k);
@@ -132,15 +164,19 @@ static tacet_status model_error(const usca_simulation *s, const problem *p, cons
             return status;
         }
         *loss += (top - f[best]) / (double)s->contexts;
+        for (size_t i = 0; i < s->actions; i++) {
+            sum += (means[i] - f[i]) * (means[i] - f[i]) / (double)(s->actions * s->contexts);
+        }
     }
+    *rms = sqrt(sum);
     return TACET_OK;
 }
 
-static tacet_status choice_error(const usca_simulation *s, const problem *p, const tacet_contextual_learner *l,
+static tacet_status choice_error(const contextual_simulation *s, const problem *p, const tacet_contextual_learner *l,
                                  const tacet_ask *ask, double *loss, double *f, tacet_error *err) {
     tacet_contextual_chooser *chooser = NULL;
     tacet_status status = tacet__contextual_chooser_begin(
-        &chooser, l, s->algorithm == USCA_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, s->used_tau,
+        &chooser, l, s->algorithm == CONTEXTUAL_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, s->used_tau,
         s->sup, err);
     for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
         const double top = values_in(s, p, f, k);
@@ -165,8 +201,8 @@ static void levers(const tacet__lever *lever, double *out, const double *X, size
 }
 
 /* Z~ = 1/K sum over T K random points of phi phi' + tau I, as its Cholesky factor. Eqs (4) and (5) on this set are u'v
- * and |u|^2 with u = L^-1 phi (test_base_usca has the comparison). */
-static tacet_status random_operator(const usca_simulation *s, double *L, double tau, size_t trial, tacet_error *err) {
+ * and |u|^2 with u = L^-1 phi (test_basis has the comparison). */
+static tacet_status random_operator(const contextual_simulation *s, double *L, double tau, size_t trial, tacet_error *err) {
     enum { TILE = 128 };
     const size_t m = s->basis->features->m;
     double points[TILE * TACET_CONTEXTUAL_DIM_MOST];
@@ -193,7 +229,7 @@ static tacet_status random_operator(const usca_simulation *s, double *L, double 
 }
 
 /* The paper's algorithm with its random approximating set: a certificate for each trial's own operator. */
-static tacet_status faithful_error(const usca_simulation *s, const problem *p, const tacet_contextual_learner *l,
+static tacet_status faithful_error(const contextual_simulation *s, const problem *p, const tacet_contextual_learner *l,
                                    const tacet_ask *ask, double *loss, double *f, size_t trial, tacet_error *err) {
     const size_t m = s->basis->features->m;
     const double tau = s->tau > 0 ? s->tau : 1;
@@ -211,8 +247,8 @@ static tacet_status faithful_error(const usca_simulation *s, const problem *p, c
         status = tacet__lever_certify(&sup, &lever, NULL, 0, 0.005, 200000, err);
     }
     for (size_t i = 0; i < l->count && status == TACET_OK; i++) {
-        levers(&lever, U, l->records + i * (s->d + 1), s->d + 1, 1);
-        tacet__axpy(v, l->records[i * (s->d + 1) + s->d], U, m);
+        levers(&lever, U, l->records + i * l->stride, l->stride, 1);
+        tacet__axpy(v, l->records[i * l->stride + s->d], U, m);
     }
     const tacet_contextual_chooser chooser = {.basis = s->basis,
                                               .rule = TACET_CONTEXTUAL_PUBLISHED,
@@ -248,7 +284,7 @@ static tacet_status faithful_error(const usca_simulation *s, const problem *p, c
     return status;
 }
 
-static tacet_status uniform_error(const usca_simulation *s, const problem *p, double *loss, double *f) {
+static tacet_status uniform_error(const contextual_simulation *s, const problem *p, double *loss, double *f) {
     for (size_t k = 0; k < s->contexts; k++) {
         const double top = values_in(s, p, f, k);
         for (size_t i = 0; i < s->actions; i++) {
@@ -258,8 +294,11 @@ static tacet_status uniform_error(const usca_simulation *s, const problem *p, do
     return TACET_OK;
 }
 
-tacet_status usca_trial(void *user, size_t trial, tacet_error *err) {
-    usca_simulation *s = user;
+tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
+    contextual_simulation *s = user;
+    if (s->law == CONTEXTUAL_LAW_LEVELS) {
+        return contextual_levels_trial(s, trial, err);
+    }
     problem p;
     tacet_contextual_learner *l = NULL;
     tacet_contextual_model *model = NULL;
@@ -268,7 +307,7 @@ tacet_status usca_trial(void *user, size_t trial, tacet_error *err) {
     double *f = TACET__ZALLOC(double, 2 * s->actions);
     tacet_status status = f == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial") : TACET_OK;
     draw_problem(s, &p, trial);
-    if (status == TACET_OK && s->algorithm == USCA_UNIFORM) {
+    if (status == TACET_OK && s->algorithm == CONTEXTUAL_UNIFORM) {
         status = uniform_error(s, &p, &loss, f);
         goto done;
     }
@@ -285,18 +324,23 @@ tacet_status usca_trial(void *user, size_t trial, tacet_error *err) {
         goto done;
     }
     const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "model", .to_whom = "simulation"};
-    if (s->algorithm == USCA_PUBLISHED || s->algorithm == USCA_RANGE) {
+    if (s->algorithm == CONTEXTUAL_PUBLISHED || s->algorithm == CONTEXTUAL_RANGE) {
         status = choice_error(s, &p, l, &ask, &loss, f, err);
         goto done;
     }
-    if (s->algorithm == USCA_FAITHFUL) {
+    if (s->algorithm == CONTEXTUAL_FAITHFUL) {
         status = faithful_error(s, &p, l, &ask, &loss, f, trial, err);
         goto done;
     }
-    status = s->algorithm == USCA_NONPRIVATE ? ridge(s, l, &model, err)
+    status = s->algorithm == CONTEXTUAL_NONPRIVATE ? ridge(s, l, &model, err)
+             : s->algorithm == CONTEXTUAL_ROBUST   ? tacet_contextual_release(l, &model, &ask, err)
                                              : tacet__contextual_release_planned(l, &model, &ask, &s->plan, err);
     if (status == TACET_OK) {
-        status = model_error(s, &p, model, &loss, f, f + s->actions, err);
+        status = model_error(s, &p, model, &loss, &s->rms[trial], f, f + s->actions, err);
+        const tacet_contextual_parts *parts = tacet_contextual_model_parts(model);
+        s->stated[trial] = parts->predicted_error;
+        s->outcome[trial] = parts->outcome_error;
+        s->bound[trial] = parts->outcome_bound;
     }
 done:
     s->error[trial] = loss;

@@ -1,4 +1,4 @@
-/* contextual_trial.h - one trial of `tacet simulate usca`: a function, a log, what an algorithm learns from it, its
+/* contextual_trial.h - one trial of `tacet simulate contextual`: a function, a log, what an algorithm learns from it, its
  * error.
  *
  * The function is 20 kernel functions with random centres, of norm 1 in the kernel's space; actions and contexts are
@@ -11,23 +11,39 @@
 
 #include <stdint.h>
 
-typedef enum usca_algorithm {
-    USCA_PUBLISHED,
-    USCA_RANGE,
-    USCA_RELEASE,
-    USCA_STAGED,
-    USCA_FAITHFUL,
-    USCA_NONPRIVATE,
-    USCA_UNIFORM
-} usca_algorithm;
-enum { USCA_ALGORITHM_COUNT = 7 };
+typedef enum contextual_algorithm {
+    CONTEXTUAL_PUBLISHED,
+    CONTEXTUAL_RANGE,
+    CONTEXTUAL_RELEASE,
+    CONTEXTUAL_STAGED,
+    CONTEXTUAL_FAITHFUL,
+    CONTEXTUAL_NONPRIVATE,
+    CONTEXTUAL_UNIFORM,
+    CONTEXTUAL_ROBUST
+} contextual_algorithm;
+enum { CONTEXTUAL_ALGORITHM_COUNT = 8 };
+
+/* Laws that contexts may have. LEVELS is another world: variants and device types, rewards of two values. */
+typedef enum contextual_law {
+    CONTEXTUAL_LAW_UNIFORM,
+    CONTEXTUAL_LAW_SKEW,     /* u^4 */
+    CONTEXTUAL_LAW_TWO,      /* two values, 90 and 10 % */
+    CONTEXTUAL_LAW_ONE,      /* one value */
+    CONTEXTUAL_LAW_CLUSTERS, /* three of a width of 0.1 */
+    CONTEXTUAL_LAW_LEVELS    /* 4 variants x 3 types of 62, 33 and 5 %, even propensities */
+} contextual_law;
+enum { CONTEXTUAL_LAW_COUNT = 6 };
 
 /* What all trials share: made once, from sizes and space alone. */
-typedef struct usca_simulation {
-    usca_algorithm algorithm;
+typedef struct contextual_simulation {
+    contextual_algorithm algorithm;
     const char *kernel_name;
     size_t dim_action, dim_context, rounds, trials, draws;
     double lengthscale, noise, tau;
+    double gap;        /* levels: the best variant is ahead by this; 0: rates are drawn evenly from 0.1 to 0.9 */
+    bool logged;       /* levels: propensities 0.4, 0.3, 0.2, 0.1, and the rarest type 10 % */
+    size_t *right;     /* levels: types whose best variant is recommended, of each trial */
+    double *covered;   /* levels: 1 where the intervals hold the true values of both rules */
     uint64_t seed;
     tacet_contextual_settings settings;
     tacet_contextual_basis *basis;
@@ -42,9 +58,16 @@ typedef struct usca_simulation {
     size_t m;
     size_t points; /* faithful: of the approximating set, T ceil(T/gamma) */
     double *error; /* trials */
-} usca_simulation;
+    contextual_law law;
+    bool waves; /* 0.7 cos(4 (x - a - b c)) + 0.25 sin(3 x c + p) instead of kernel functions of norm 1 */
+    double *rms, *stated, *outcome, *bound; /* trials: true error of predictions, what the model states of it */
+} contextual_simulation;
 
-/* Sets error[trial]; for lab_trials, user is the usca_simulation. */
-tacet_status usca_trial(void *user, size_t trial, tacet_error *err);
+/* The context below which a share u of them lies. */
+double contextual_law_quantile(contextual_law law, double u);
+/* The same for the world of levels (contextual_levels.c). */
+tacet_status contextual_levels_trial(contextual_simulation *s, size_t trial, tacet_error *err);
+/* Sets error[trial]; for lab_trials, user is the contextual_simulation. */
+tacet_status contextual_trial(void *user, size_t trial, tacet_error *err);
 
 #endif

@@ -50,15 +50,15 @@ static const cli_command COMMANDS[] = {
      "tacet simulate local --algorithm moma --mechanism none --noise student3 --parameters orderwise\n"
      "tacet simulate local --scenario stocks --kernel precomputed --data DIR --range true",
      lab_sim_local},
-    {"simulate usca", "contextual choices with pure eps: many seeded trials",
+    {"simulate contextual", "contextual choices with pure eps: many seeded trials",
      "[--algorithm NAME] [--rounds T] [--eps E] [options]",
      "Draws functions over actions and contexts, logs uniform actions with noisy rewards, lets an algorithm learn from "
      "the log, and prints the expected error: best reward in a context less the reward of the chosen action, averaged "
      "over contexts and trials, with its standard error.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet simulate usca --algorithm staged --rounds 10000 --eps 1 --trials 20 --seed 1 --json\n"
-     "tacet simulate usca --algorithm published --kernel matern52 --dim-action 2 --lengthscale 0.5",
-     lab_sim_usca},
+     "tacet simulate contextual --law skew --rounds 5000 --eps 1 --trials 20 --seed 1 --json\n"
+     "tacet simulate contextual --algorithm published --kernel matern52 --dim-action 2 --lengthscale 0.5",
+     lab_sim_contextual},
     {"repro", "the papers' tables and figures beside ours", "NAME | list | all [options]",
      "Runs a table or figure of one of the four papers: the paper's value, ours as published, ours as shipped with the "
      "guarantee that really holds, standard errors. 'list' names them, 'all' runs all of them.\n\n"

@@ -81,7 +81,7 @@ static tacet_status run_point(planning *p, point *at, plan_player player, size_t
     if (status == TACET_OK) {
         status = lab_run(&at->outcome, &request, err);
     }
-    const bool cumulative = p->problem.model != LAB_OUTSOURCED && p->problem.model != LAB_USCA;
+    const bool cumulative = p->problem.model != LAB_OUTSOURCED && p->problem.model != LAB_CONTEXTUAL;
     for (size_t i = 0; status == TACET_OK && cumulative && i < at->outcome.trials; i++) {
         at->outcome.value[i] /= (double)p->problem.rounds;
     }
@@ -322,14 +322,14 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
     size_t threads = 0;
     double delta = NAN;
     const cli_option options[] = {
-        {"model", CLI_STRING, &model, "NAME", "outsourced, joint, local, local-joint or usca.", true},
+        {"model", CLI_STRING, &model, "NAME", "outsourced, joint, local, local-joint or contextual.", true},
         {"", CLI_FLAG, NULL, NULL, "Problem", false},
         {"candidates", CLI_COUNT, &q->candidates, "N",
-         "Rows of the table (outsourced), arms (local), arms a round (joint, local-joint), actions (usca). Default "
+         "Rows of the table (outsourced), arms (local), arms a round (joint, local-joint), actions (contextual). Default "
          "2000, 100, 25, 101.",
          false},
         {"dim", CLI_COUNT, &q->dim, "D",
-         "Coordinates; usca: of the action, beside one of the context. Default 2; usca 1.", false},
+         "Coordinates; contextual: of the action, beside one of the context. Default 2; contextual 1.", false},
         {"lengthscale", CLI_DOUBLE, &q->lengthscale, "L", "Of the objective, as a fraction of the domain. Default 0.2.",
          false},
         {"noise", CLI_DOUBLE, &q->noise, "S",
@@ -340,7 +340,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
          "outsourced: half the diagonal of the domain, in units of the move of a record that is protected. Default 25.",
          false},
         {"queries", CLI_COUNT, &queries, "T", "outsourced: measurements. Default 40.", false},
-        {"rounds", CLI_COUNT, &q->rounds, "T", "The others: rounds. Default 1000; local 10000; usca 10000 records.",
+        {"rounds", CLI_COUNT, &q->rounds, "T", "The others: rounds. Default 1000; local 10000; contextual 10000 records.",
          false},
         {"", CLI_FLAG, NULL, NULL, "Privacy", false},
         {"eps", CLI_STRING, &eps, "LIST", "Values to try. Default 0.5,1,2,4,8.", false},
@@ -349,7 +349,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         {"mechanism", CLI_STRING, &q->mechanism, "NAME",
          "outsourced: gaussian (default) or laplace, the noise of 'tacet curate --mechanism'.", false},
         {"", CLI_FLAG, NULL, NULL, "Simulation", false},
-        {"trials", CLI_COUNT, &q->trials, "N", "Made-up functions. Default 20; usca 10.", false},
+        {"trials", CLI_COUNT, &q->trials, "N", "Made-up functions. Default 20; contextual 10.", false},
         {"seed", CLI_U64, &q->seed, "S", "Default 1.", false},
         {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
         {"report", CLI_STRING, &report, "FILE", "One HTML page: advice, chart, table.", false},
@@ -359,7 +359,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         return code;
     }
     if (!plan_model_parse(&q->model, model)) {
-        return cli_usage(self, "--model is outsourced, joint, local, local-joint or usca");
+        return cli_usage(self, "--model is outsourced, joint, local, local-joint or contextual");
     }
     if (queries > 0 && q->rounds > 0) {
         return cli_usage(self, "--queries or --rounds, not both");

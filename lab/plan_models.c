@@ -8,8 +8,8 @@
 #include <string.h>
 #include <tacet/outsourced/trusted/curate.h>
 
-static const char *const NAMES[] = {"outsourced", "joint", "local-joint", "local", "usca"};
-enum { MODELS = 5, USCA_MOST_DIM = 2, LOCAL_MOST_ARMS = 2000, MOST_INPUTS = LAB_MOST_INPUTS, DRAWS = 4 };
+static const char *const NAMES[] = {"outsourced", "joint", "local-joint", "local", "contextual"};
+enum { MODELS = 5, CONTEXTUAL_MOST_DIM = 2, LOCAL_MOST_ARMS = 2000, MOST_INPUTS = LAB_MOST_INPUTS, DRAWS = 4 };
 /* Work that keeps a plan bounded: candidates x queries of the outsourced model. */
 static const double MOST_CELLS = 2e8;
 
@@ -28,7 +28,7 @@ void plan_complete(plan_problem *p) {
     static const size_t ROUNDS[MODELS] = {40, 1000, 1000, 10000, 10000};
     static const size_t TRIALS[MODELS] = {20, 20, 20, 20, 10};
     p->candidates = p->candidates > 0 ? p->candidates : CANDIDATES[p->model];
-    p->dim = p->dim > 0 ? p->dim : p->model == LAB_USCA ? 1 : 2;
+    p->dim = p->dim > 0 ? p->dim : p->model == LAB_CONTEXTUAL ? 1 : 2;
     p->rounds = p->rounds > 0 ? p->rounds : ROUNDS[p->model];
     p->trials = p->trials > 0 ? p->trials : TRIALS[p->model];
 }
@@ -42,7 +42,7 @@ static bool is_pure(const plan_problem *p) {
 
 tacet_status plan_check(const plan_problem *p, tacet_error *err) {
     const bool joint = p->model == LAB_JOINT || p->model == LAB_LOCAL_JOINT;
-    const size_t most = joint ? JOINT_ENV_MOST_DIM : p->model == LAB_USCA ? USCA_MOST_DIM : MOST_INPUTS;
+    const size_t most = joint ? JOINT_ENV_MOST_DIM : p->model == LAB_CONTEXTUAL ? CONTEXTUAL_MOST_DIM : MOST_INPUTS;
     if (p->dim > most) {
         return tacet__fail(err, TACET_INVALID, "--model %s is planned for at most %zu coordinates", NAMES[p->model],
                            most);
@@ -93,7 +93,7 @@ const char *plan_quantity(lab_model model) {
 }
 
 double plan_delta(const plan_problem *p) {
-    return p->model == LAB_LOCAL || p->model == LAB_USCA || is_pure(p) ? 0 : p->delta;
+    return p->model == LAB_LOCAL || p->model == LAB_CONTEXTUAL || is_pure(p) ? 0 : p->delta;
 }
 
 void plan_words(char *out, size_t size, const plan_problem *p) {
@@ -153,8 +153,8 @@ static lab_local_request local(const plan_problem *p, plan_player player, double
                                .eps = eps};
 }
 
-static lab_usca_request usca(const plan_problem *p, plan_player player, double eps) {
-    return (lab_usca_request){.algorithm = player == PLAN_PRIVATE  ? "staged"
+static lab_contextual_request contextual_request(const plan_problem *p, plan_player player, double eps) {
+    return (lab_contextual_request){.algorithm = player == PLAN_PRIVATE  ? "staged"
                                            : player == PLAN_RANDOM ? "uniform"
                                                                    : "nonprivate",
                               .kernel = "se",
@@ -189,8 +189,8 @@ tacet_status plan_request(lab_request *out, const plan_problem *p, plan_player p
     case LAB_LOCAL:
         out->of.local = local(p, player, eps);
         break;
-    case LAB_USCA:
-        out->of.usca = usca(p, player, eps);
+    case LAB_CONTEXTUAL:
+        out->of.contextual = contextual_request(p, player, eps);
         break;
     }
     return TACET_OK;

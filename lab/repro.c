@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum { PAPER_COUNT = 4 };
-static const repro_paper *const PAPERS[PAPER_COUNT] = {&REPRO_OUTSOURCED, &REPRO_JOINT, &REPRO_LOCAL, &REPRO_USCA};
+static const repro_paper *const PAPERS[PAPER_COUNT] = {&REPRO_OUTSOURCED, &REPRO_JOINT, &REPRO_LOCAL, &REPRO_CONTEXTUAL};
 
 /* --- what the papers' files build with ---------------------------------------------------------------------------- */
 

@@ -94,7 +94,7 @@ typedef struct repro_paper {
     size_t count;
 } repro_paper;
 
-extern const repro_paper REPRO_OUTSOURCED, REPRO_JOINT, REPRO_LOCAL, REPRO_USCA;
+extern const repro_paper REPRO_OUTSOURCED, REPRO_JOINT, REPRO_LOCAL, REPRO_CONTEXTUAL;
 
 /* For the papers' files. */
 size_t repro_rounds(const repro_options *options, size_t full, size_t quick);

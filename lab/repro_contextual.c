@@ -14,10 +14,10 @@ static const char *const ALGORITHM[] = {"published", "range", "staged"};
 
 static tacet_status cell_for(size_t *out, repro_plan *plan, const repro_options *o, const char *algorithm,
                              size_t rounds, double eps, tacet_error *err) {
-    const lab_request request = {.model = LAB_USCA,
+    const lab_request request = {.model = LAB_CONTEXTUAL,
                                  .trials = repro_trials(o, FULL, QUICK),
                                  .seed = o->seed,
-                                 .of.usca = {.algorithm = algorithm,
+                                 .of.contextual = {.algorithm = algorithm,
                                              .kernel = "se",
                                              .lengthscale = 0.3,
                                              .noise = 0.1,
@@ -47,7 +47,7 @@ static tacet_status build(repro_plan *plan, const repro_options *o, tacet_error 
         char group[32];
         (void)snprintf(group, sizeof group, "eps = %g", EPS[e]);
         for (size_t t = 0; t < ROUND_COUNT && status == TACET_OK; t++) {
-            const lab_usca_request world = {
+            const lab_contextual_request world = {
                 .kernel = "se", .lengthscale = 0.3, .dim_action = 1, .dim_context = 1, .rounds = ROUNDS[t]};
             char label[32];
             double gain = 0;
@@ -56,7 +56,7 @@ static tacet_status build(repro_plan *plan, const repro_options *o, tacet_error 
             if (row == NULL) {
                 return tacet__fail(err, TACET_OVERFLOW, "too many rows");
             }
-            status = lab_usca_gain(&gain, &world, err);
+            status = lab_contextual_gain(&gain, &world, err);
             row->x = (double)ROUNDS[t];
             row->value = sqrt(gain / row->x) + gain / (EPS[e] * row->x);
             (void)snprintf(row->paper, sizeof row->paper, "O(%.3g)", row->value);
@@ -113,7 +113,7 @@ static const char WHY[] =
     "calibration and staged releases have the same guarantee and a smaller constant (src/contextual/README.md).";
 
 static const repro_entry ENTRIES[] = {
-    {"usca-rate", "error against T and eps", SETTING, WHY, false, NULL, build, conclude}};
+    {"contextual-rate", "error against T and eps", SETTING, WHY, false, NULL, build, conclude}};
 
-const repro_paper REPRO_USCA = {"Pavlovic, Salgia, Zhao: Differentially Private Kernelized Contextual Bandits, 2025",
+const repro_paper REPRO_CONTEXTUAL = {"Pavlovic, Salgia, Zhao: Differentially Private Kernelized Contextual Bandits, 2025",
                                 ENTRIES, 1};

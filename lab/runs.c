@@ -40,10 +40,10 @@ tacet_status lab_run(lab_outcome *out, const lab_request *r, tacet_error *err) {
         return lab_local_joint_run(out, r, err);
     case LAB_LOCAL:
         return lab_local_run(out, r, err);
-    case LAB_USCA:
+    case LAB_CONTEXTUAL:
         break;
     }
-    return lab_usca_run(out, r, err);
+    return lab_contextual_run(out, r, err);
 }
 
 /* 16 hexadecimal digits of a file's content. */
@@ -117,10 +117,10 @@ static int local_key(char *out, size_t size, const lab_local_request *l, tacet_e
                     l->relative);
 }
 
-static int usca_key(char *out, size_t size, const lab_usca_request *u) {
+static int contextual_key(char *out, size_t size, const lab_contextual_request *u) {
     return snprintf(
         out, size,
-        "usca algorithm=%s kernel=%s l=%.17g noise=%.17g eps=%.17g d=%zu+%zu actions=%zu rounds=%zu draws=%zu",
+        "contextual algorithm=%s kernel=%s l=%.17g noise=%.17g eps=%.17g d=%zu+%zu actions=%zu rounds=%zu draws=%zu",
         u->algorithm, u->kernel, u->lengthscale, u->noise, u->eps, u->dim_action, u->dim_context, u->actions, u->rounds,
         u->draws);
 }
@@ -138,8 +138,8 @@ tacet_status lab_request_key(char *out, size_t size, const lab_request *r, tacet
     case LAB_LOCAL:
         length = local_key(out, size, &r->of.local, err);
         break;
-    case LAB_USCA:
-        length = usca_key(out, size, &r->of.usca);
+    case LAB_CONTEXTUAL:
+        length = contextual_key(out, size, &r->of.contextual);
         break;
     }
     if (length < 0) {

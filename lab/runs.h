@@ -12,10 +12,10 @@
 #include <stdint.h>
 #include <tacet/core/status.h>
 
-typedef enum lab_model { LAB_OUTSOURCED, LAB_JOINT, LAB_LOCAL_JOINT, LAB_LOCAL, LAB_USCA } lab_model;
+typedef enum lab_model { LAB_OUTSOURCED, LAB_JOINT, LAB_LOCAL_JOINT, LAB_LOCAL, LAB_CONTEXTUAL } lab_model;
 
 /* value: outsourced, simple regret; joint, local-joint, local, cumulative regret (local relative to random play when
- * asked); usca, expected error. */
+ * asked); contextual, expected error. */
 typedef struct lab_outcome {
     size_t trials;
     double *value;            /* by trial */
@@ -56,11 +56,11 @@ typedef struct lab_local_request {
     bool relative; /* values over those of uniform random play */
 } lab_local_request;
 
-typedef struct lab_usca_request {
+typedef struct lab_contextual_request {
     const char *algorithm, *kernel;
     double lengthscale, noise, eps;
     size_t dim_action, dim_context, actions, rounds, draws; /* actions 0: by the dimension */
-} lab_usca_request;
+} lab_contextual_request;
 
 typedef struct lab_request {
     lab_model model;
@@ -70,7 +70,7 @@ typedef struct lab_request {
         lab_outsourced_request outsourced;
         lab_joint_request joint; /* and local-joint */
         lab_local_request local;
-        lab_usca_request usca;
+        lab_contextual_request contextual;
     } of;
 } lab_request;
 
@@ -84,9 +84,9 @@ tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, ta
 tacet_status lab_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_local_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_error *err);
-tacet_status lab_usca_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 /* gamma_T of the kernel on the unit box at tau = 1, from which the published rate is made. */
-tacet_status lab_usca_gain(double *gain, const lab_usca_request *request, tacet_error *err);
+tacet_status lab_contextual_gain(double *gain, const lab_contextual_request *request, tacet_error *err);
 /* What the published noise of joint DP really guarantees: its eps at the same delta. */
 tacet_status lab_joint_published_eps(double *eps, double claimed_eps, double delta, size_t rounds, tacet_error *err);
 

@@ -1,4 +1,4 @@
-/* sim_contextual.c - `tacet simulate usca`: contextual choices learnt from made-up logs, many times.
+/* sim_contextual.c - `tacet simulate contextual`: contextual choices learnt from made-up logs, many times.
  * Ring: programs. What does not depend on data (features, plan, certificates) is made once, here; contextual_trial.c
  * has the trials. Noise is exact but seeded: reproducible, hence not private. */
 #include "commands.h"
@@ -18,11 +18,12 @@
 #include <tacet/core/simrng.h>
 
 static const char *const ALGORITHMS[] = {"published", "range",      "release", "staged",
-                                         "faithful",  "nonprivate", "uniform"};
+                                         "faithful",  "nonprivate", "uniform", "robust"};
+static const char *const LAWS[CONTEXTUAL_LAW_COUNT] = {"uniform", "skew", "two", "one", "clusters", "levels"};
 enum { POINTS_MOST = 20000000 };
 
 /* Certificates and levers of the choosers: functions of sizes and space. */
-static tacet_status prepare_choices(usca_simulation *s, tacet_error *err) {
+static tacet_status prepare_choices(contextual_simulation *s, tacet_error *err) {
     tacet_contextual_learner *l = NULL;
     tacet_contextual_chooser *chooser = NULL;
     const double middle[TACET_CONTEXTUAL_DIM_MOST] = {0.5, 0.5, 0.5, 0.5};
@@ -32,7 +33,7 @@ static tacet_status prepare_choices(usca_simulation *s, tacet_error *err) {
     }
     if (status == TACET_OK) {
         status = tacet__contextual_chooser_begin(
-            &chooser, l, s->algorithm == USCA_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, s->tau,
+            &chooser, l, s->algorithm == CONTEXTUAL_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, s->tau,
             0, err);
     }
     if (status == TACET_OK) {
@@ -58,9 +59,9 @@ static tacet_status prepare_choices(usca_simulation *s, tacet_error *err) {
     return status;
 }
 
-static tacet_status prepare_plan(usca_simulation *s, tacet_error *err) {
+static tacet_status prepare_plan(contextual_simulation *s, tacet_error *err) {
     tacet_contextual_learner *l = NULL;
-    s->settings.stages_most = s->algorithm == USCA_RELEASE ? 1 : s->settings.stages_most;
+    s->settings.stages_most = s->algorithm == CONTEXTUAL_RELEASE ? 1 : s->settings.stages_most;
     tacet_status status = tacet_contextual_learner_create(&l, s->basis, &s->settings, err);
     if (status == TACET_OK) {
         status = tacet__contextual_plan_for(l, &s->plan, s->rounds, err);
@@ -71,10 +72,10 @@ static tacet_status prepare_plan(usca_simulation *s, tacet_error *err) {
 
 /* Equispaced actions with their end points; contexts at the middles of equal cells, or uniform ones in more dimensions.
  */
-static tacet_status make_grids(usca_simulation *s, tacet_error *err) {
+static tacet_status make_grids(contextual_simulation *s, tacet_error *err) {
     const size_t usual = s->dim_action == 1 ? 101 : s->dim_action == 2 ? 17 : 9;
     const size_t per_axis = s->per_axis > 1 ? s->per_axis : usual;
-    s->contexts = s->dim_context == 0 ? 1 : s->d <= 2 ? 16 : 8;
+    s->contexts = s->dim_context == 0 ? 1 : s->d > 2 ? 8 : s->law == CONTEXTUAL_LAW_UNIFORM ? 16 : 40;
     s->actions = 1;
     for (size_t i = 0; i < s->dim_action; i++) {
         s->actions *= per_axis;
@@ -82,7 +83,15 @@ static tacet_status make_grids(usca_simulation *s, tacet_error *err) {
     s->action = TACET__ZALLOC(double, s->actions * s->dim_action);
     s->context = TACET__ZALLOC(double, s->contexts *(s->dim_context + 1));
     s->error = TACET__ZALLOC(double, s->trials);
-    if (s->action == NULL || s->context == NULL || s->error == NULL) {
+    s->rms = TACET__ZALLOC(double, 5 * s->trials);
+    s->right = TACET__ZALLOC(size_t, s->trials);
+    if (s->rms != NULL) {
+        s->stated = s->rms + s->trials;
+        s->outcome = s->stated + s->trials;
+        s->bound = s->outcome + s->trials;
+        s->covered = s->bound + s->trials;
+    }
+    if (s->rms == NULL || s->right == NULL || s->action == NULL || s->context == NULL || s->error == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
     }
     for (size_t j = 0; j < s->actions; j++) {
@@ -94,12 +103,13 @@ static tacet_status make_grids(usca_simulation *s, tacet_error *err) {
     tacet_simrng rng;
     tacet_simrng_init(&rng, s->seed, UINT64_MAX);
     for (size_t k = 0; k < s->contexts * s->dim_context; k++) {
-        s->context[k] = s->dim_context == 1 ? ((double)k + 0.5) / (double)s->contexts : tacet_simrng_uniform(&rng);
+        s->context[k] = contextual_law_quantile(
+            s->law, s->dim_context == 1 ? ((double)k + 0.5) / (double)s->contexts : tacet_simrng_uniform(&rng));
     }
     return TACET_OK;
 }
 
-static tacet_status make_basis(usca_simulation *s, tacet_error *err) {
+static tacet_status make_basis(contextual_simulation *s, tacet_error *err) {
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
     tacet_contextual_space space;
@@ -120,19 +130,20 @@ static tacet_status make_basis(usca_simulation *s, tacet_error *err) {
     return tacet_contextual_basis_create(&s->basis, &space, 0, err);
 }
 
-static tacet_status simulate(usca_simulation *s, tacet_error *err) {
+static tacet_status simulate(contextual_simulation *s, tacet_error *err) {
+    s->settings.method = s->algorithm == CONTEXTUAL_ROBUST ? TACET_CONTEXTUAL_ROBUST : TACET_CONTEXTUAL_STAGED;
     tacet_status status = make_basis(s, err);
     if (status == TACET_OK) {
         s->d = s->dim_action + s->dim_context;
         status = make_grids(s, err);
     }
-    if (status == TACET_OK && (s->algorithm == USCA_PUBLISHED || s->algorithm == USCA_RANGE)) {
+    if (status == TACET_OK && (s->algorithm == CONTEXTUAL_PUBLISHED || s->algorithm == CONTEXTUAL_RANGE)) {
         status = prepare_choices(s, err);
     }
-    if (status == TACET_OK && (s->algorithm == USCA_RELEASE || s->algorithm == USCA_STAGED)) {
+    if (status == TACET_OK && (s->algorithm == CONTEXTUAL_RELEASE || s->algorithm == CONTEXTUAL_STAGED)) {
         status = prepare_plan(s, err);
     }
-    if (status == TACET_OK && s->algorithm == USCA_FAITHFUL) {
+    if (status == TACET_OK && s->algorithm == CONTEXTUAL_FAITHFUL) {
         const double T = (double)s->rounds;
         const double points = T * ceil(T / tacet__contextual_gain(s->basis, T, s->tau > 0 ? s->tau : 1));
         if (!(points <= POINTS_MOST)) {
@@ -141,27 +152,77 @@ static tacet_status simulate(usca_simulation *s, tacet_error *err) {
         }
         s->points = (size_t)points;
     }
-    return status == TACET_OK ? lab_trials_run(s->trials, 0, usca_trial, s, err) : status;
+    return status == TACET_OK ? lab_trials_run(s->trials, 0, contextual_trial, s, err) : status;
 }
 
-static const char *protection(const usca_simulation *s) {
+static const char *protection(const contextual_simulation *s) {
     switch (s->algorithm) {
-    case USCA_PUBLISHED:
-    case USCA_FAITHFUL:
-    case USCA_RANGE:
+    case CONTEXTUAL_PUBLISHED:
+    case CONTEXTUAL_FAITHFUL:
+    case CONTEXTUAL_RANGE:
         return "eps-DP for one record's context and reward, each choice";
-    case USCA_RELEASE:
-    case USCA_STAGED:
+    case CONTEXTUAL_RELEASE:
+    case CONTEXTUAL_STAGED:
+    case CONTEXTUAL_ROBUST:
         return s->settings.gaussian ? "(eps, delta)-DP for one record's context and reward, any number of predictions"
                                     : "eps-DP for one record's context and reward, any number of predictions";
-    case USCA_NONPRIVATE:
-    case USCA_UNIFORM:
+    case CONTEXTUAL_NONPRIVATE:
+    case CONTEXTUAL_UNIFORM:
         break;
     }
     return "none";
 }
 
-static void report(const usca_simulation *s, double seconds) {
+static double largest(const double *x, size_t n) {
+    double most = n > 0 ? x[0] : 0;
+    for (size_t i = 1; i < n; i++) {
+        most = fmax(most, x[i]);
+    }
+    return most;
+}
+
+/* How true it was what the models stated. */
+static void add_statements(const contextual_simulation *s, json_t *object) {
+    const bool levels = s->law == CONTEXTUAL_LAW_LEVELS;
+    double mean = 0;
+    double se = 0;
+    double stated = 0;
+    double held = 0;
+    double right = 0;
+    double values = 0;
+    for (size_t i = 0; i < s->trials; i++) {
+        const double outcome = levels ? s->outcome[i] : hypot(s->rms[i], s->noise);
+        stated += TACET_CONTEXTUAL_LIKELY * s->stated[i] >= s->rms[i] ? 1 : 0;
+        held += s->bound[i] >= outcome ? 1 : 0;
+        right += s->right[i] == 3 ? 1 : 0;
+        values += s->covered[i];
+    }
+    lab_mean_se(&mean, &se, s->rms, s->trials);
+    const double n = (double)s->trials;
+    (void)json_object_set_new(object, "law", json_string(LAWS[s->law]));
+    (void)json_object_set_new(object, "rms", json_pack("{so so so}", "mean", cli_real(mean), "se", cli_real(se), "max",
+                                                       cli_real(largest(s->rms, s->trials))));
+    lab_mean_se(&mean, &se, s->stated, s->trials);
+    (void)json_object_set_new(object, "stated_rms", cli_real(mean));
+    (void)json_object_set_new(object, "likely_covers", cli_real(stated / n));
+    (void)json_object_set_new(object, "held_out_covers", cli_real(held / n));
+    if (levels) {
+        (void)json_object_set_new(object, "all_types_right", cli_real(right / n));
+        (void)json_object_set_new(object, "value_intervals_cover", cli_real(values / n));
+    }
+    if (!cli_json_wanted()) {
+        printf("%s contexts: predictions err by %.4f (largest %.4f), stated %.4f; three times that covers in %.0f %%, the "
+               "held-out bound in %.0f %%\n",
+               LAWS[s->law], json_number_value(json_object_get(json_object_get(object, "rms"), "mean")),
+               largest(s->rms, s->trials), mean, 100 * stated / n, 100 * held / n);
+        if (levels) {
+            printf("the best variant for each type in %.0f %% of logs; intervals of values cover in %.0f %%\n",
+                   100 * right / n, 100 * values / n);
+        }
+    }
+}
+
+static void report(const contextual_simulation *s, double seconds) {
     double mean = 0;
     double se = 0;
     lab_mean_se(&mean, &se, s->error, s->trials);
@@ -172,48 +233,53 @@ static void report(const usca_simulation *s, double seconds) {
         printf("protection: %s (here with seeded noise: not private)\n", protection(s));
     }
     json_t *object =
-        json_pack("{ss ss ss sf sI sI sI sf sf sI sI s{so so} ss sb sf}", "model", "usca", "algorithm",
+        json_pack("{ss ss ss sf sI sI sI sf sf sI sI s{so so so} ss sb sf}", "model", "contextual", "algorithm",
                   ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale, "dim_action",
                   (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context, "rounds", (json_int_t)s->rounds,
                   "eps", s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials",
                   (json_int_t)s->trials, "seed", (json_int_t)s->seed, "error", "mean", cli_real(mean), "se",
-                  cli_real(se), "mechanism_protects", protection(s), "private", 0, "seconds", seconds);
-    if (object != NULL && s->algorithm <= USCA_RANGE) {
+                  cli_real(se), "max", cli_real(largest(s->error, s->trials)), "mechanism_protects", protection(s), "private", 0, "seconds", seconds);
+    if (object != NULL && s->algorithm <= CONTEXTUAL_RANGE) {
         (void)json_object_set_new(object, "tau", cli_real(s->used_tau));
         (void)json_object_set_new(object, "sup_variance", cli_real(s->sup * s->sup));
     }
-    if (object != NULL && (s->algorithm == USCA_RELEASE || s->algorithm == USCA_STAGED)) {
+    if (object != NULL && (s->algorithm == CONTEXTUAL_RELEASE || s->algorithm == CONTEXTUAL_STAGED)) {
         (void)json_object_set_new(object, "features", json_integer((json_int_t)s->plan.m));
         (void)json_object_set_new(object, "stages", json_integer((json_int_t)s->plan.count));
         (void)json_object_set_new(object, "predicted_rmse", cli_real(sqrt(s->plan.risk)));
     }
-    if (object != NULL && s->algorithm == USCA_FAITHFUL) {
+    if (object != NULL && s->algorithm == CONTEXTUAL_FAITHFUL) {
         (void)json_object_set_new(object, "approximating_points", json_integer((json_int_t)s->points));
+    }
+    if (object != NULL && s->algorithm == CONTEXTUAL_ROBUST) {
+        add_statements(s, object);
     }
     cli_json_print(object);
 }
 
-static void clear(usca_simulation *s) {
+static void clear(contextual_simulation *s) {
     tacet_contextual_basis_free(s->basis);
     free(s->action);
     free(s->context);
     free(s->U);
     free(s->bounds);
     free(s->error);
+    free(s->rms);
+    free(s->right);
 }
 
-static bool choose(usca_simulation *s, const char *name) {
+static bool choose(contextual_simulation *s, const char *name) {
     size_t chosen = 0;
-    while (chosen < USCA_ALGORITHM_COUNT && strcmp(ALGORITHMS[chosen], name) != 0) {
+    while (chosen < CONTEXTUAL_ALGORITHM_COUNT && strcmp(ALGORITHMS[chosen], name) != 0) {
         chosen++;
     }
-    s->algorithm = chosen < USCA_ALGORITHM_COUNT ? (usca_algorithm)chosen : USCA_UNIFORM;
-    return chosen < USCA_ALGORITHM_COUNT;
+    s->algorithm = chosen < CONTEXTUAL_ALGORITHM_COUNT ? (contextual_algorithm)chosen : CONTEXTUAL_UNIFORM;
+    return chosen < CONTEXTUAL_ALGORITHM_COUNT;
 }
 
-tacet_status lab_usca_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
-    const lab_usca_request *r = &request->of.usca;
-    usca_simulation s = {.kernel_name = r->kernel,
+tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_contextual_request *r = &request->of.contextual;
+    contextual_simulation s = {.kernel_name = r->kernel,
                          .dim_action = r->dim_action,
                          .dim_context = r->dim_context,
                          .rounds = r->rounds,
@@ -238,8 +304,8 @@ tacet_status lab_usca_run(lab_outcome *out, const lab_request *request, tacet_er
     return status;
 }
 
-tacet_status lab_usca_gain(double *gain, const lab_usca_request *r, tacet_error *err) {
-    usca_simulation s = {.kernel_name = r->kernel,
+tacet_status lab_contextual_gain(double *gain, const lab_contextual_request *r, tacet_error *err) {
+    contextual_simulation s = {.kernel_name = r->kernel,
                          .dim_action = r->dim_action,
                          .dim_context = r->dim_context,
                          .lengthscale = r->lengthscale};
@@ -249,8 +315,8 @@ tacet_status lab_usca_gain(double *gain, const lab_usca_request *r, tacet_error 
     return status;
 }
 
-int lab_sim_usca(int argc, char **argv, const cli_command *self) {
-    usca_simulation s = {.kernel_name = "se",
+int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
+    contextual_simulation s = {.kernel_name = "se",
                          .dim_action = 1,
                          .dim_context = 1,
                          .rounds = 10000,
@@ -259,16 +325,30 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
                          .lengthscale = 0.3,
                          .noise = 0.1,
                          .seed = 1};
-    const char *name = "staged";
+    const char *name = "robust";
+    const char *law = "uniform";
+    const char *rewards = "skewed";
+    const char *function = "kernel";
     const char *mechanism = "k-norm";
     tacet_contextual_settings_defaults(&s.settings);
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &name, "NAME",
          "published (exponential mechanism, tau = 1), faithful (the same on the paper's random approximating set), "
-         "range (range calibration), release (one release), staged, "
-         "nonprivate "
-         "(ridge), or uniform (random actions). Default staged.",
+         "range (range calibration), release (one release), staged (the law believed), robust (the law measured, as "
+         "'tacet learn' does), nonprivate (ridge), or uniform (random actions). Default robust.",
          false},
+        {"law", CLI_STRING, &law, "NAME",
+         "Of contexts: uniform, skew (u^4), two (values, 90 and 10 %), one (value), clusters (three); or levels: a log of 4 "
+         "variants and 3 device types with two-valued rewards. Default uniform.",
+         false},
+        {"rewards", CLI_STRING, &rewards, "KIND", "robust: declared skewed or symmetric. Default skewed.", false},
+        {"function", CLI_STRING, &function, "NAME",
+         "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
+         "kernel.",
+         false},
+        {"gap", CLI_DOUBLE, &s.gap, "G", "levels: the best variant is ahead by G. Default: rates from 0.1 to 0.9.", false},
+        {"logged", CLI_FLAG, &s.logged, NULL,
+         "levels: propensities 0.4, 0.3, 0.2, 0.1 and the rarest type 10 %, instead of even ones and 5 %.", false},
         {"kernel", CLI_STRING, &s.kernel_name, "NAME", "se, matern32 or matern52. Default se.", false},
         {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3.", false},
         {"dim-action", CLI_SIZE, &s.dim_action, "N", "Action coordinates. Default 1.", false},
@@ -281,7 +361,7 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
         {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful, range: the regulariser. Default 1, and by the sizes.",
          false},
         {"prior-decay", CLI_DOUBLE, &s.settings.prior_decay, "P",
-         "release, staged: believed smoothness, 0 (draws of the process) to 2. Default 0.5.", false},
+         "release, staged, robust: believed smoothness, 0 (draws of the process) to 2. Default 0.5; robust 0.25.", false},
         {"noise", CLI_DOUBLE, &s.noise, "R", "Standard deviation of a reward. Default 0.1.", false},
         {"draws", CLI_SIZE, &s.draws, "N", "published, range: choices drawn per context. Default 8.", false},
         {"trials", CLI_SIZE, &s.trials, "N", "Default 20.", false},
@@ -292,8 +372,22 @@ int lab_sim_usca(int argc, char **argv, const cli_command *self) {
         return code;
     }
     s.settings.gaussian = strcmp(mechanism, "gaussian") == 0;
+    s.settings.rewards = strcmp(rewards, "symmetric") == 0 ? TACET_CONTEXTUAL_SYMMETRIC : TACET_CONTEXTUAL_SKEWED;
+    s.waves = strcmp(function, "waves") == 0;
+    size_t chosen_law = 0;
+    while (chosen_law < CONTEXTUAL_LAW_COUNT && strcmp(LAWS[chosen_law], law) != 0) {
+        chosen_law++;
+    }
+    s.law = chosen_law < CONTEXTUAL_LAW_COUNT ? (contextual_law)chosen_law : CONTEXTUAL_LAW_UNIFORM;
     if (!choose(&s, name)) {
-        return cli_usage(self, "--algorithm is published, faithful, range, release, staged, nonprivate or uniform");
+        return cli_usage(self,
+                         "--algorithm is robust, published, faithful, range, release, staged, nonprivate or uniform");
+    }
+    if (chosen_law == CONTEXTUAL_LAW_COUNT || (!s.waves && strcmp(function, "kernel") != 0) ||
+        (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0) ||
+        (s.law == CONTEXTUAL_LAW_LEVELS && s.algorithm != CONTEXTUAL_ROBUST)) {
+        return cli_usage(self, "--law is uniform, skew, two, one, clusters or levels (robust only), --function kernel or "
+                               "waves, --rewards skewed or symmetric");
     }
     if (!s.settings.gaussian && strcmp(mechanism, "k-norm") != 0) {
         return cli_usage(self, "--mechanism is k-norm or gaussian");

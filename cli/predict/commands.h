@@ -6,7 +6,7 @@
 
 #include <tacet/contextual/open/model.h>
 
-int predict_usca(int argc, char **argv, const cli_command *self);
+int predict_predict(int argc, char **argv, const cli_command *self);
 int predict_joint(int argc, char **argv, const cli_command *self);
 
 /* IO, PARSE, NO_MEMORY. */

@@ -2,13 +2,15 @@
 #include "predict/commands.h"
 
 static const cli_command COMMANDS[] = {
-    {"usca predict", "the best action in a context, from a released model", "--model FILE --context V [options]",
-     "Reads a model that 'tacet usca learn' released and prints the action with the largest predicted reward. "
-     "Predictions are "
-     "post-processing of the release: any number of them, for anybody, costs no privacy.",
-     "tacet usca predict --model model.json --context 44\n"
-     "tacet usca predict --model model.json --context 44,0.3 --grid 33 --all --json",
-     predict_usca},
+    {"predict", "the best action in a context, from a released model", "--model FILE --context V [options]",
+     "Reads a model that 'tacet learn' or a study released and prints the action with the largest predicted reward, how "
+     "far off the model likely is, and how far outcomes lie from its predictions. Predictions are post-processing of the "
+     "release: any number of them, for anybody, costs no privacy.\n\n"
+     "Only declared levels and points within the bounds are recommended. --data predicts for every row of a file.",
+     "tacet predict --model model.json --context 44\n"
+     "tacet predict --model model.json --context 44,phone --all --json\n"
+     "tacet predict --model model.json --data visitors.csv",
+     predict_predict},
     {"joint predict", "the best arm of a decision set, from a released model",
      "--model FILE --set FILE --arms A,B [options]",
      "Reads a model that 'tacet release-model' released and prints which arm of the set has the largest predicted "

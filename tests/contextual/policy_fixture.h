@@ -47,6 +47,7 @@ static inline tacet_status make(const world *w, tacet_policy **out, tacet_error 
     settings.learn = w->learn;
     settings.design = w->design;
     settings.learner.eps = w->eps;
+    settings.learner.method = TACET_CONTEXTUAL_STAGED;
     settings.learner.features_most = 6;
     for (size_t i = 0; i < w->actions; i++) {
         list[i] = w->lower[0] + (w->upper[0] - w->lower[0]) * (double)i / (double)(w->actions - 1);

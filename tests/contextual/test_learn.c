@@ -32,6 +32,7 @@ static tacet_contextual_learner *learner_of(size_t count, uint64_t seed, const t
     tacet_contextual_learner *l = NULL;
     tacet_simrng rng;
     tacet_contextual_settings_defaults(&defaults);
+    defaults.method = TACET_CONTEXTUAL_STAGED;
     assert_ok(tacet_contextual_learner_create(&l, basis, settings != NULL ? settings : &defaults, NULL));
     tacet_simrng_init(&rng, seed, 0);
     for (size_t i = 0; i < count; i++) {
@@ -43,8 +44,8 @@ static tacet_contextual_learner *learner_of(size_t count, uint64_t seed, const t
 
 /* Puts another context and reward into record i; the action stays. */
 static void replace(tacet_contextual_learner *l, size_t i, double context, double reward) {
-    l->records[i * 3 + 1] = context;
-    l->records[i * 3 + 2] = fmin(fmax(reward, -l->bound), l->bound);
+    l->records[i * l->stride + 1] = context;
+    l->records[i * l->stride + 2] = fmin(fmax(reward, -l->bound), l->bound);
 }
 
 static void pass_of(tacet__contextual_pass *pass, double *inverse_root, size_t m, double n, double ratio, double clip,
@@ -76,8 +77,8 @@ static void test_sum(void **state) {
     for (size_t i = 0; i < T; i++) {
         double phi[40];
         double norm2 = 0;
-        tacet_features_eval(basis->features, phi, l->records + 3 * i, 2, 1);
-        double r = l->records[3 * i + 2];
+        tacet_features_eval(basis->features, phi, l->records + l->stride * i, 2, 1);
+        double r = l->records[l->stride * i + 2];
         for (size_t j = 0; j < M; j++) {
             r -= theta[j] * phi[j];
             norm2 += phi[j] * phi[j] * inverse_root[j] * inverse_root[j];
@@ -124,7 +125,7 @@ static void test_worst_case(void **state) {
         tacet_contextual_learner *l = learner_of(T, 100 + (uint64_t)attack, NULL);
         const size_t i = tacet_simrng_below(&rng, T);
         pass_of(&pass, inverse_root, M, T, 0.05, 0.15, 1);
-        l->records[3 * i] = attack % 2 == 0 ? 0 : tacet_simrng_uniform(&rng); /* an action in the corner, by bad luck */
+        l->records[l->stride * i] = attack % 2 == 0 ? 0 : tacet_simrng_uniform(&rng); /* an action in the corner, by bad luck */
         replace(l, i, 0, 1e9);
         assert_ok(tacet__contextual_sum(l, a, &pass, NULL));
         replace(l, i, attack % 3 == 0 ? 1 : 0, -1e9);
@@ -244,6 +245,7 @@ static void test_choice_law(void **state) {
     double chi2 = 0;
     size_t seen[N] = {0};
     tacet_contextual_settings_defaults(&settings);
+    settings.method = TACET_CONTEXTUAL_STAGED;
     settings.eps = 8;
     tacet_contextual_learner *l = learner_of(T, 5, &settings);
     assert_ok(tacet_noise_open_seeded(&noise, 1, 2, NULL));
@@ -340,6 +342,7 @@ static void test_learns(void **state) {
         tacet_contextual_outlook outlook;
         double sum = 0;
         tacet_contextual_settings_defaults(&settings);
+    settings.method = TACET_CONTEXTUAL_STAGED;
         settings.eps = k % 2 == 0 ? 100 : 2;
         settings.gaussian = k >= 2;
         settings.reward_lower = -1.5;
@@ -393,6 +396,7 @@ static void test_bad_input(void **state) {
     tacet_noise *noise = NULL;
     tacet_error err = {0};
     tacet_contextual_settings_defaults(&good);
+    good.method = TACET_CONTEXTUAL_STAGED;
     const double bad_eps[] = {0, -1, (double)NAN, (double)INFINITY};
     for (size_t i = 0; i < 4; i++) {
         s = good;
@@ -455,7 +459,7 @@ static void test_total(void **state) {
         tacet_error err = {0};
         assert_ok(tacet_contextual_learner_add(l, w, rewards[i / 5], &err));
         assert_true(err.message[0] == '\0');
-        assert_true(l->records[3 * i + 1] == context_taken[i % 5] && l->records[3 * i + 2] == reward_taken[i / 5]);
+        assert_true(l->records[l->stride * i + 1] == context_taken[i % 5] && l->records[l->stride * i + 2] == reward_taken[i / 5]);
     }
     assert_int_equal(tacet_contextual_learner_count(l), 25);
     tacet_contextual_learner_free(l);
@@ -466,6 +470,7 @@ static void test_no_memory(void **state) {
     tacet_noise *noise = NULL;
     tacet_contextual_settings settings;
     tacet_contextual_settings_defaults(&settings);
+    settings.method = TACET_CONTEXTUAL_STAGED;
     settings.features_most = 4;
     settings.stages_most = 2;
     tacet_contextual_learner *l = learner_of(400, 1, &settings);

@@ -128,7 +128,7 @@ static void test_file(void **state) {
         assert_null(copy);
     }
     /* Single fields, spoiled. */
-    static const char *const SPOIL[][2] = {{"\"tacet-usca-model-1\"", "\"tacet-usca-model-2\""},
+    static const char *const SPOIL[][2] = {{"\"tacet-model-1\"", "\"tacet-model-2\""},
                                            {"\"action_dim\": 1", "\"action_dim\": 4"},
                                            {"\"action_dim\": 1", "\"action_dim\": 0"},
                                            {"\"context_dim\": 1", "\"context_dim\": \"1\""},

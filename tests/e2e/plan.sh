@@ -40,7 +40,7 @@ below "$(number nonprivate "$work/joint")" "$(number random "$work/joint")" "joi
 grep -q '"plan":"local-joint"' "$work/lj" || fail "no plan for local-joint"
 "$tacet" plan --model local --rounds 2000 --candidates 50 --eps 1,8 --trials 4 --json >"$work/local" 2>/dev/null
 below "$(number nonprivate "$work/local")" "$(number random "$work/local")" "local, non-private against random"
-"$tacet" plan --model usca --rounds 1000 --eps 1 --trials 3 >"$work/usca" 2>/dev/null
+"$tacet" plan --model contextual --rounds 1000 --eps 1 --trials 3 >"$work/usca" 2>/dev/null
 grep -q 'Already at eps = 1 this is better than random at 1000 rounds' "$work/usca" || fail "usca: $(cat "$work/usca")"
 refused() {
     code=0

@@ -14,7 +14,7 @@ rows() { # JSON of a result on stdin: its rows, without what depends on the cloc
 }
 "$tacet" repro list >"$work/list"
 for name in outsourced-table-1 outsourced-table-12 outsourced-figure-2 outsourced-figure-3 joint-figure-1 joint-figure-2 \
-    joint-table-1 local-figure-2 local-figure-3 usca-rate; do
+    joint-table-1 local-figure-2 local-figure-3 contextual-rate; do
     grep -q "^  $name " "$work/list" || fail "$name is not in the list"
 done
 [ "$(grep -c '^  outsourced-table-' "$work/list")" = 12 ] || fail "not twelve tables of the outsourced paper"
@@ -35,7 +35,7 @@ grep -q 'really gives eps' "$work/joint" || fail "the guarantee of the published
 grep -q '^eps = 0.1 *3324 ' "$work/table" || fail "Table 1 lacks the paper's values"
 "$tacet" repro local-figure-2 --trials 1 --rounds 300 >"$work/local" 2>/dev/null
 grep -q 'need --data' "$work/local" || fail "panels without data are not named"
-"$tacet" repro usca-rate --quick --trials 1 --markdown "$work/usca.md" >/dev/null 2>&1
+"$tacet" repro contextual-rate --quick --trials 1 --markdown "$work/usca.md" >/dev/null 2>&1
 grep -q '^| T = 10000 | O(' "$work/usca.md" || fail "the markdown has no table"
 
 # Killed once a cell is kept: the next run finds it, and ends with the numbers of a run in one go.

@@ -34,10 +34,11 @@ typedef struct tacet__contextual_product {
 struct tacet_contextual_model {
     tacet_contextual_parts parts; /* pointers go to the copies below */
     size_t d;
-    double bounds[3][TACET_CONTEXTUAL_DIM_MOST]; /* lower, upper, lengthscales */
+    double bounds[3][TACET_CONTEXTUAL_COORDINATES_MOST]; /* lower, upper, lengthscales */
     double *nodes, *weights;
     double *by_coordinate; /* count x d */
     tacet_receipt receipts[TACET_CONTEXTUAL_RECEIPTS_MOST];
+    tacet_space space; /* a copy; count 0: none */
     tacet_kernel *kernel; /* of the unit box */
     tacet__contextual_product product;
     tacet__contextual_table table; /* values == NULL: none */
@@ -49,7 +50,7 @@ double tacet__contextual_mean(const tacet_contextual_model *model, const double 
 void tacet__contextual_product_init(tacet__contextual_product *product, const tacet_contextual_model *model);
 /* What the nodes weigh in this context, `actions` numbers a term; returns how many terms matter. */
 size_t tacet__contextual_product_at(const tacet_contextual_model *model, double *tensors, const double *unit);
-/* Means of n actions, TACET_CONTEXTUAL_DIM_MOST coordinates of the unit box each. */
+/* Means of n actions, as many coordinates of the unit box each as the model has. */
 void tacet__contextual_product_means(const tacet_contextual_model *model, double *means, const double *tensors,
                                      size_t terms, const double *units, size_t n);
 /* What is left of the table in this context: action_points numbers, in `room` or in the table itself. */

@@ -1,4 +1,4 @@
-/* json.c - a released model as JSON: the file `tacet usca learn` writes and `tacet usca predict` reads.
+/* json.c - a released model as JSON: the file `tacet learn` writes and `tacet predict` reads.
  * Ring: open. The file may come from anyone: every field is checked before it is used, unknown fields are refused.
  * Cost: one pass. */
 #include <tacet/contextual/open/model.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char FORMAT[] = "tacet-usca-model-1";
+static const char FORMAT[] = "tacet-model-1";
 
 static json_t *numbers(const double *x, size_t n) {
     json_t *array = json_array();
@@ -41,6 +41,10 @@ static json_t *receipts(const tacet_contextual_parts *p) {
     return array;
 }
 
+static json_t *value(const tacet_contextual_value *v) {
+    return json_pack("{sf sf sf}", "estimate", v->estimate, "lower", v->lower, "upper", v->upper);
+}
+
 tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, char **text, tacet_error *err) {
     const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
     const size_t d = p->action_dim + p->context_dim;
@@ -58,6 +62,32 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
     if (p->minimize && object != NULL) {
         (void)json_object_set_new(object, "direction", json_string("minimize"));
     }
+    if (object != NULL && p->range[0] < p->range[1]) {
+        (void)json_object_set_new(object, "range", numbers(p->range, 2));
+    }
+    if (object != NULL && p->measured) {
+        (void)json_object_set_new(object, "errors",
+                                  json_pack("{sf sf sf sf}", "model", p->predicted_error, "likely_at_most",
+                                            TACET_CONTEXTUAL_LIKELY * p->predicted_error, "outcome", p->outcome_error,
+                                            "outcome_at_most", p->outcome_bound));
+    }
+    if (object != NULL && p->recommended.there && p->logged.there) {
+        (void)json_object_set_new(object, "values",
+                                  json_pack("{so so}", "recommended", value(&p->recommended), "logged",
+                                            value(&p->logged)));
+    }
+    if (object != NULL && p->space != NULL) {
+        char *space = NULL;
+        const tacet_status status = tacet_space_encode(p->space, &space, err);
+        if (status != TACET_OK) {
+            json_decref(object);
+            *text = NULL;
+            return status;
+        }
+        (void)json_object_set_new(object, "space", json_loads(space, 0, NULL));
+        (void)json_object_set_new(object, "action_columns", json_integer((json_int_t)p->action_columns));
+        free(space);
+    }
     *text = tacet__json_text(object, 1);
     json_decref(object);
     return *text != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory writing a model");
@@ -66,9 +96,10 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
 /* What a decoder holds while it reads. */
 typedef struct decoder {
     tacet_contextual_parts parts;
-    double lower[TACET_CONTEXTUAL_DIM_MOST], upper[TACET_CONTEXTUAL_DIM_MOST], lengthscales[TACET_CONTEXTUAL_DIM_MOST];
+    double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST], lengthscales[TACET_CONTEXTUAL_COORDINATES_MOST];
     double *nodes, *weights;
     tacet_receipt receipts[TACET_CONTEXTUAL_RECEIPTS_MOST];
+    tacet_space space;
 } decoder;
 
 static bool read_numbers(double *out, const json_t *array, size_t n) {
@@ -123,6 +154,7 @@ static tacet_status read_receipts(decoder *k, const json_t *array, tacet_error *
 
 typedef struct arrays {
     json_t *lower, *upper, *lengthscales, *nodes, *weights, *receipts, *logistic;
+    json_t *range, *errors, *values, *space, *action_columns; /* may be missing */
 } arrays;
 
 static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error *err) {
@@ -136,12 +168,13 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
     json_error_t detail;
     tacet_contextual_parts *p = &k->parts;
     if (json_unpack_ex(object, &detail, JSON_STRICT,
-                       "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s}", "format", &format,
+                       "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o s?o}", "format", &format,
                        "action_dim", &actions, "context_dim", &contexts, "lower", &a->lower, "upper", &a->upper,
                        "kernel", &kernel, "lengthscales", &a->lengthscales, "nodes", &a->nodes, "weights", &a->weights,
                        "offset", &p->offset, "private", &is_private, "eps", &p->eps, "delta", &p->delta, "rounds",
                        &rounds, "predicted_error", &p->predicted_error, "receipts", &a->receipts, "logistic",
-                       &a->logistic, "direction", &direction) != 0) {
+                       &a->logistic, "direction", &direction, "range", &a->range, "errors", &a->errors,
+                       "values", &a->values, "space", &a->space, "action_columns", &a->action_columns) != 0) {
         return tacet__fail(err, TACET_PARSE, "not a model: %s", detail.text);
     }
     if (strcmp(format, FORMAT) != 0) {
@@ -156,7 +189,7 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
                                 !(p->logistic_scale > 0))) {
         return tacet__fail(err, TACET_PARSE, "field logistic: needs lo, and a scale above 0");
     }
-    if (actions < 1 || contexts < 0 || actions > TACET_CONTEXTUAL_DIM_MOST || contexts > TACET_CONTEXTUAL_DIM_MOST ||
+    if (actions < 1 || contexts < 0 || actions > TACET_CONTEXTUAL_COORDINATES_MOST || contexts > TACET_CONTEXTUAL_COORDINATES_MOST ||
         rounds < 0) {
         return tacet__fail(err, TACET_PARSE, "fields action_dim, context_dim, rounds: out of range");
     }
@@ -176,6 +209,53 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
     return TACET_OK;
 }
 
+static bool read_value(tacet_contextual_value *v, json_t *object) {
+    json_error_t detail;
+    v->there = true;
+    return json_unpack_ex(object, &detail, JSON_STRICT, "{s:F s:F s:F}", "estimate", &v->estimate, "lower", &v->lower,
+                          "upper", &v->upper) == 0;
+}
+
+/* What is claimed of the model, where it is there. */
+static tacet_status read_claims(tacet_contextual_parts *p, const arrays *a, tacet_error *err) {
+    double model = 0;
+    double likely = 0;
+    json_t *recommended = NULL;
+    json_t *logged = NULL;
+    json_error_t detail;
+    if (a->range != NULL && (!read_numbers(p->range, a->range, 2) || !(p->range[0] < p->range[1]))) {
+        return tacet__fail(err, TACET_PARSE, "field range: two numbers, the lower below the upper");
+    }
+    p->measured = a->errors != NULL;
+    if (p->measured &&
+        json_unpack_ex(a->errors, &detail, JSON_STRICT, "{s:F s:F s:F s:F}", "model", &model, "likely_at_most", &likely,
+                       "outcome", &p->outcome_error, "outcome_at_most", &p->outcome_bound) != 0) {
+        return tacet__fail(err, TACET_PARSE, "field errors: model, likely_at_most, outcome, outcome_at_most");
+    }
+    if (a->values != NULL && (json_unpack_ex(a->values, &detail, JSON_STRICT, "{s:o s:o}", "recommended", &recommended,
+                                             "logged", &logged) != 0 ||
+                              !read_value(&p->recommended, recommended) || !read_value(&p->logged, logged))) {
+        return tacet__fail(err, TACET_PARSE, "field values: recommended and logged, each estimate, lower, upper");
+    }
+    return TACET_OK;
+}
+
+static tacet_status read_space(decoder *k, const arrays *a, tacet_error *err) {
+    const json_int_t actions = json_integer_value(a->action_columns);
+    char *text = tacet__json_text(a->space, 0);
+    if (text == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model");
+    }
+    const tacet_status status = tacet_space_decode(&k->space, text, strlen(text), err);
+    free(text);
+    if (status == TACET_OK && !(actions >= 1 && actions <= TACET_SPACE_COLUMNS)) {
+        return tacet__fail(err, TACET_PARSE, "field action_columns: at least 1 where there is a space");
+    }
+    k->parts.space = &k->space;
+    k->parts.action_columns = (size_t)actions;
+    return status;
+}
+
 static tacet_status read_all(decoder *k, json_t *object, tacet_error *err) {
     arrays a = {0};
     tacet_contextual_parts *p = &k->parts;
@@ -185,7 +265,7 @@ static tacet_status read_all(decoder *k, json_t *object, tacet_error *err) {
     }
     const size_t d = p->action_dim + p->context_dim;
     p->count = json_array_size(a.weights);
-    if (d > TACET_CONTEXTUAL_DIM_MOST || p->count == 0 || p->count > TACET_CONTEXTUAL_NODES_MOST) {
+    if (d > TACET_CONTEXTUAL_COORDINATES_MOST || p->count == 0 || p->count > TACET_CONTEXTUAL_NODES_MOST) {
         return tacet__fail(err, TACET_PARSE, "too many coordinates, or not 1 to %d weights",
                            (int)TACET_CONTEXTUAL_NODES_MOST);
     }
@@ -206,7 +286,11 @@ static tacet_status read_all(decoder *k, json_t *object, tacet_error *err) {
     p->nodes = k->nodes;
     p->weights = k->weights;
     p->receipts = k->receipts;
-    return read_receipts(k, a.receipts, err);
+    tacet_status rest = read_claims(p, &a, err);
+    if (rest == TACET_OK && a.space != NULL) {
+        rest = read_space(k, &a, err);
+    }
+    return rest == TACET_OK ? read_receipts(k, a.receipts, err) : rest;
 }
 
 tacet_status tacet_contextual_model_decode(tacet_contextual_model **out, const char *text, size_t length,
@@ -232,6 +316,7 @@ tacet_status tacet_contextual_model_decode(tacet_contextual_model **out, const c
         status = status == TACET_INVALID ? TACET_PARSE : status;
     }
     json_decref(object);
+    tacet_space_clear(&k->space);
     free(k->nodes);
     free(k->weights);
     free(k);

@@ -23,11 +23,23 @@ static bool finite_all(const double *x, size_t n) {
     return true;
 }
 
+static bool good_value(const tacet_contextual_value *v) {
+    return isfinite(v->estimate) && isfinite(v->lower) && isfinite(v->upper) && v->lower <= v->upper;
+}
+
+static bool good_space(const tacet_contextual_parts *p) {
+    size_t dims[2] = {0};
+    for (size_t i = 0; i < p->space->count; i++) {
+        dims[i < p->action_columns ? 0 : 1] += tacet_space_column_dims(&p->space->columns[i]);
+    }
+    return p->action_columns <= p->space->count && dims[0] == p->action_dim && dims[1] == p->context_dim;
+}
+
 static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
-    if (p->action_dim == 0 || p->action_dim > TACET_CONTEXTUAL_DIM_MOST ||
-        p->context_dim > TACET_CONTEXTUAL_DIM_MOST - p->action_dim) {
+    if (p->action_dim == 0 || p->action_dim > TACET_CONTEXTUAL_COORDINATES_MOST ||
+        p->context_dim > TACET_CONTEXTUAL_COORDINATES_MOST - p->action_dim) {
         return tacet__fail(err, TACET_INVALID, "a model has 1 to %d coordinates, one of them an action",
-                           (int)TACET_CONTEXTUAL_DIM_MOST);
+                           (int)TACET_CONTEXTUAL_COORDINATES_MOST);
     }
     const size_t d = p->action_dim + p->context_dim;
     for (size_t i = 0; i < d; i++) {
@@ -36,6 +48,9 @@ static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
             return tacet__fail(err, TACET_INVALID,
                                "coordinate %zu: bounds must be finite and ordered, the lengthscale > 0", i + 1);
         }
+    }
+    if (p->space != NULL && !good_space(p)) {
+        return tacet__fail(err, TACET_INVALID, "the model's space has other coordinates than the model");
     }
     if (p->kind != TACET_KERNEL_SE && p->kind != TACET_KERNEL_MATERN) {
         return tacet__fail(err, TACET_INVALID, "the kernel of a model is se or a matern");
@@ -48,7 +63,10 @@ static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
     }
     if (!(p->eps > 0 && isfinite(p->eps) && p->delta >= 0 && p->delta < 1 && p->predicted_error >= 0 &&
           isfinite(p->predicted_error)) ||
-        p->receipt_count > TACET_CONTEXTUAL_RECEIPTS_MOST) {
+        p->receipt_count > TACET_CONTEXTUAL_RECEIPTS_MOST || !isfinite(p->range[0]) || !isfinite(p->range[1]) ||
+        !(p->range[0] <= p->range[1]) || !(p->outcome_error >= 0 && isfinite(p->outcome_error)) ||
+        !(p->outcome_bound >= 0 && isfinite(p->outcome_bound)) || !good_value(&p->recommended) ||
+        !good_value(&p->logged)) {
         return tacet__fail(err, TACET_INVALID, "the claims of a model: eps > 0, delta in [0, 1), at most %d receipts",
                            (int)TACET_CONTEXTUAL_RECEIPTS_MOST);
     }
@@ -77,6 +95,7 @@ static void adopt(tacet_contextual_model *m, const tacet_contextual_parts *p) {
     m->parts.nodes = m->nodes;
     m->parts.weights = m->weights;
     m->parts.receipts = m->receipts;
+    m->parts.space = m->space.count > 0 ? &m->space : NULL;
 }
 
 tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const tacet_contextual_parts *parts,
@@ -98,8 +117,13 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
         tacet_contextual_model_free(m);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model of %zu nodes", parts->count);
     }
+    status = parts->space != NULL ? tacet_space_copy(&m->space, parts->space, err) : TACET_OK;
+    if (status != TACET_OK) {
+        tacet_contextual_model_free(m);
+        return status;
+    }
     adopt(m, parts);
-    double unit[TACET_CONTEXTUAL_DIM_MOST];
+    double unit[TACET_CONTEXTUAL_COORDINATES_MOST];
     for (size_t i = 0; i < m->d; i++) {
         unit[i] = m->bounds[2][i] / (m->bounds[1][i] - m->bounds[0][i]);
     }
@@ -121,6 +145,7 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
 
 void tacet_contextual_model_free(tacet_contextual_model *model) {
     if (model != NULL) {
+        tacet_space_clear(&model->space);
         free(model->nodes);
         free(model->weights);
         free(model->by_coordinate);
@@ -160,7 +185,7 @@ static bool scaled(const tacet_contextual_model *m, double *out, const double *x
 /* How the means of actions are found in one context. */
 typedef struct asked {
     const tacet_contextual_model *model;
-    double unit[TACET_CONTEXTUAL_DIM_MOST]; /* the context, after room for an action */
+    double unit[TACET_CONTEXTUAL_COORDINATES_MOST]; /* the context, after room for an action */
     double *room;                           /* tensors of the terms, or the table in this context */
     const double *values;
     size_t terms;
@@ -180,7 +205,7 @@ static void answer(asked *q, double *means, const double *units, size_t n) {
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        const double *unit = units + i * TACET_CONTEXTUAL_DIM_MOST;
+        const double *unit = units + i * q->model->d;
         means[i] = q->values != NULL ? tacet__contextual_table_mean(q->model, q->values, unit)
                                      : tacet__contextual_mean(q->model, unit);
     }
@@ -191,7 +216,7 @@ tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_
     enum { SOME = 64 };
     const size_t a = model->parts.action_dim;
     double room[TACET__CONTEXTUAL_ACTION_POINTS];
-    double units[SOME * TACET_CONTEXTUAL_DIM_MOST];
+    double units[SOME * TACET_CONTEXTUAL_COORDINATES_MOST];
     asked question = {.model = model, .room = room};
     size_t top = 0;
     if (n == 0) {
@@ -204,8 +229,8 @@ tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_
     for (size_t at = 0; at < n; at += SOME) {
         const size_t some = n - at < SOME ? n - at : SOME;
         for (size_t i = 0; i < some; i++) {
-            double *unit = units + i * TACET_CONTEXTUAL_DIM_MOST;
-            memcpy(unit, question.unit, sizeof question.unit);
+            double *unit = units + i * model->d;
+            memcpy(unit, question.unit, model->d * sizeof *unit);
             if (!scaled(model, unit, actions + (at + i) * a, 0, a)) {
                 return tacet__fail(err, TACET_INVALID, "action %zu lies outside the bounds of the model", at + i + 1);
             }
@@ -217,6 +242,9 @@ tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_
         for (size_t i = at; i < at + some; i++) {
             top = means[i] > means[top] ? i : top;
         }
+    }
+    for (size_t i = 0; i < n && model->parts.range[0] < model->parts.range[1]; i++) {
+        means[i] = fmin(fmax(means[i], model->parts.range[0]), model->parts.range[1]);
     }
     for (size_t i = 0; i < n && model->parts.minimize; i++) {
         means[i] = -means[i];

@@ -127,6 +127,9 @@ void tacet__contextual_product_init(tacet__contextual_product *p, const tacet_co
     size_t factors = 0;
     bool good = !mixed || (parts->matern_p >= 1 && parts->matern_p <= SMOOTHEST_MATERN);
     *p = (tacet__contextual_product){0};
+    if (m->d > TACET_CONTEXTUAL_DIM_MOST) {
+        return;
+    }
     for (size_t c = 0; c < m->d; c++) {
         p->inverse[c] = (m->bounds[1][c] - m->bounds[0][c]) / m->bounds[2][c];
         good = good && isfinite(p->inverse[c]);
@@ -274,7 +277,7 @@ static size_t distances(const tacet_contextual_model *m, double *r2, const doubl
         for (size_t j = 0; j < axis->count; j++, row++) {
             const double *node = m->nodes + j * axis->stride * m->d;
             for (size_t i = 0; i < TILE; i++) {
-                const double *x = unit + (i < n ? i : 0) * TACET_CONTEXTUAL_DIM_MOST;
+                const double *x = unit + (i < n ? i : 0) * m->d;
                 double sum = 0;
                 for (size_t c = axis->first; c < axis->first + axis->dim; c++) {
                     const double t = (node[c] - x[c]) * p->inverse[c];
@@ -315,7 +318,7 @@ static void tile_means(const tacet_contextual_model *m, double *means, const dou
 void tacet__contextual_product_means(const tacet_contextual_model *m, double *means, const double *tensors,
                                      size_t terms, const double *units, size_t n) {
     for (size_t at = 0; at < n; at += TILE) {
-        tile_means(m, means + at, tensors, terms, units + at * TACET_CONTEXTUAL_DIM_MOST,
+        tile_means(m, means + at, tensors, terms, units + at * m->d,
                    n - at < TILE ? n - at : TILE);
     }
 }

@@ -175,6 +175,9 @@ tacet_status tacet_contextual_model_tabulate(tacet_contextual_model *model, doub
     if (!(tolerance > 0)) {
         return tacet__fail(err, TACET_INVALID, "a table needs a tolerance > 0");
     }
+    if (model->d > TACET_CONTEXTUAL_DIM_MOST) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "a table has at most %d coordinates", (int)TACET_CONTEXTUAL_DIM_MOST);
+    }
     double *X = TACET__ZALLOC(double, PROBES * model->d);
     double *direct = TACET__ZALLOC(double, PROBES);
     if (X == NULL || direct == NULL) {

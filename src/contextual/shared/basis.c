@@ -30,11 +30,13 @@ void tacet_contextual_space_defaults(tacet_contextual_space *space) {
 }
 
 static tacet_status check(const tacet_contextual_space *s, tacet_error *err) {
-    if (s->action_dim == 0 || s->action_dim > TACET_CONTEXTUAL_DIM_MOST ||
-        s->context_dim > TACET_CONTEXTUAL_DIM_MOST - s->action_dim) {
+    const size_t most = s->actions != NULL && (s->contexts != NULL || s->context_dim == 0)
+                            ? TACET_CONTEXTUAL_COORDINATES_MOST
+                            : TACET_CONTEXTUAL_DIM_MOST;
+    if (s->action_dim == 0 || s->action_dim > most || s->context_dim > most - s->action_dim) {
         return tacet__fail(err, TACET_INVALID,
                            "%zu action and %zu context coordinates: at least 1 action, at most %d in all",
-                           s->action_dim, s->context_dim, (int)TACET_CONTEXTUAL_DIM_MOST);
+                           s->action_dim, s->context_dim, (int)most);
     }
     const size_t d = s->action_dim + s->context_dim;
     if (s->kind != TACET_KERNEL_SE && !(s->kind == TACET_KERNEL_MATERN && (s->matern_p == 1 || s->matern_p == 2))) {
@@ -81,7 +83,7 @@ static size_t power(size_t n, size_t d) {
 
 size_t tacet__contextual_order(size_t d) {
     static const size_t ORDER[TACET_CONTEXTUAL_DIM_MOST + 1] = {1, 64, 24, 11, 6};
-    return ORDER[d];
+    return d <= TACET_CONTEXTUAL_DIM_MOST ? ORDER[d] : 1;
 }
 
 /* Half of the nodes, the actions' or the contexts': points of the unit box and their weights. */

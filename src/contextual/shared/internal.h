@@ -10,8 +10,8 @@
 
 struct tacet_contextual_basis {
     size_t d, action_dim;
-    double lower[TACET_CONTEXTUAL_DIM_MOST], upper[TACET_CONTEXTUAL_DIM_MOST];
-    double unit_lengthscale[TACET_CONTEXTUAL_DIM_MOST]; /* of the unit box */
+    double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST];
+    double unit_lengthscale[TACET_CONTEXTUAL_COORDINATES_MOST]; /* of the unit box */
     tacet_features *features;                           /* over the unit box, E phi phi' = diag(lam) */
     double *weights;                                    /* of the nodes (features->blocks->Z); they sum to 1 */
     size_t node_actions; /* distinct actions of the nodes: these times the contexts, actions fastest */

@@ -7,7 +7,13 @@
 #include "core/fail.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
+
+void tacet__contextual_first_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t which) {
+    static const char *const FIRST[] = {"law", "scale", "stage 1"};
+    (void)snprintf(out, TACET_TICKET_MOST + 1, "%.150s/%s", ticket, FIRST[which]);
+}
 
 /* *records = 0: there is no such field. */
 static tacet_status field_of(size_t *records, const char *parameters, tacet_error *err) {
@@ -52,8 +58,12 @@ tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const ta
         return TACET_OK;
     }
     tacet_blob_init(&texts);
-    tacet__contextual_stage_ticket(stage, ticket, 1);
-    tacet_status status = tacet_ledger_charge(ask->ledger, &charge, &texts, stage, &none);
+    tacet_status status = TACET_NOT_FOUND;
+    for (size_t i = 0; i < 3 && status == TACET_NOT_FOUND; i++) {
+        none = (tacet_error){0};
+        tacet__contextual_first_ticket(stage, ticket, i);
+        status = tacet_ledger_charge(ask->ledger, &charge, &texts, stage, &none);
+    }
     if (status == TACET_OK) {
         status = field_of(&out->records, charge.parameters, &none);
         if (out->records > 0) {

@@ -12,8 +12,11 @@ struct tacet_contextual_learner {
     const tacet_contextual_basis *basis;
     tacet_contextual_settings settings;
     double middle, bound; /* rewards are middle ± bound */
-    double noise_sd, prior_var;
-    double *records; /* d + 1 numbers each: unit box, then the reward less its middle */
+    const tacet_space *space; /* what the model will say its coordinates are; NULL: nothing */
+    size_t action_columns;
+    double noise_sd, prior_var, decay;
+    double *records; /* stride numbers each: unit box, the reward less its middle, the propensity */
+    size_t stride;   /* d + 2 */
     size_t count, capacity;
 };
 
@@ -46,6 +49,9 @@ tacet_status tacet__contextual_release_planned(const tacet_contextual_learner *l
 /* Under which ticket the ledger has a stage, 1, 2, …, of the release with this ticket. */
 void tacet__contextual_stage_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t stage);
 
+/* What a release enters first, by its form: the law, the scale (where the law is stated), a stage. which: 0, 1, 2. */
+void tacet__contextual_first_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t which);
+
 /* What the ledger knows of a release with this ticket. */
 typedef enum tacet__contextual_form {
     TACET__CONTEXTUAL_NOT_BEGUN,
@@ -65,10 +71,10 @@ tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const ta
 /* Which stage each record is in: row numbers decide, in proportion all along. */
 tacet_status tacet__contextual_assign(unsigned char **out, const tacet__contextual_plan *plan, size_t count,
                                       tacet_error *err);
-/* weights = A theta: from features to kernel functions at the nodes. */
+/* weights = A theta (A: nodes x m): from features to kernel functions at the nodes. */
 tacet_status tacet__contextual_model_from(tacet_contextual_model **out, const tacet_contextual_learner *learner,
-                                          const double *theta, size_t m, const tacet_contextual_parts *claims,
-                                          tacet_error *err);
+                                          const double *A, const double *theta, size_t m,
+                                          const tacet_contextual_parts *claims, tacet_error *err);
 
 struct tacet_contextual_chooser {
     const tacet_contextual_basis *basis;

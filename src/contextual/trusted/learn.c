@@ -20,7 +20,7 @@ enum { STEP_BITS = 30, TILE = 32 }; /* TACET__CONTEXTUAL_RECORDS_MOST shares of 
 void tacet_contextual_settings_defaults(tacet_contextual_settings *settings) {
     *settings = (tacet_contextual_settings){.reward_lower = -1,
                                             .reward_upper = 1,
-                                            .prior_decay = 0.5,
+                                            .prior_decay = -1,
                                             .eps = 1,
                                             .delta = 1e-6,
                                             .stages_most = TACET__CONTEXTUAL_STAGES_MOST};
@@ -38,7 +38,7 @@ static tacet_status check(const tacet_contextual_settings *s, tacet_error *err) 
         return tacet__fail(err, TACET_INVALID, "Gaussian noise needs delta between 0 and 1");
     }
     if (!(s->noise_sd >= 0 && isfinite(s->noise_sd) && s->prior_sd >= 0 && isfinite(s->prior_sd) &&
-          s->prior_decay >= 0 && s->prior_decay <= 2)) {
+          isfinite(s->prior_decay) && s->prior_decay <= 2)) {
         return tacet__fail(err, TACET_INVALID,
                            "beliefs about noise and function must be finite and >= 0, the decay at most 2");
     }
@@ -60,10 +60,12 @@ tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out, con
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner");
     }
     l->basis = basis;
+    l->stride = basis->d + 2;
     l->settings = *settings;
     l->bound = 0.5 * (settings->reward_upper - settings->reward_lower);
     l->middle = settings->reward_lower + l->bound;
     l->noise_sd = settings->noise_sd > 0 ? settings->noise_sd : 0.1 * l->bound;
+    l->decay = settings->prior_decay >= 0 ? settings->prior_decay : settings->method == TACET_CONTEXTUAL_ROBUST ? 0.25 : 0.5;
     l->prior_var = settings->prior_sd > 0 ? settings->prior_sd * settings->prior_sd : 0.05 * l->bound * l->bound;
     *out = l;
     return TACET_OK;
@@ -85,7 +87,7 @@ size_t tacet_contextual_learner_count(const tacet_contextual_learner *l) {
 
 /* Doubling by hand, because the old copy must be wiped. */
 static tacet_status make_room(tacet_contextual_learner *l, tacet_error *err) {
-    const size_t need = (l->count + 1) * (l->basis->d + 1);
+    const size_t need = (l->count + 1) * l->stride;
     if (need <= l->capacity) {
         return TACET_OK;
     }
@@ -106,6 +108,11 @@ static tacet_status make_room(tacet_contextual_learner *l, tacet_error *err) {
 
 tacet_status tacet_contextual_learner_add(tacet_contextual_learner *l, const double *w, double reward,
                                           tacet_error *err) {
+    return tacet_contextual_learner_add_logged(l, w, reward, 1, err);
+}
+
+tacet_status tacet_contextual_learner_add_logged(tacet_contextual_learner *l, const double *w, double reward,
+                                                 double propensity, tacet_error *err) {
     const size_t outside = tacet_contextual_basis_outside(l->basis, w);
     if (outside > 0 && outside <= l->basis->action_dim) {
         return tacet__fail(err, TACET_INVALID, "record %zu: action %zu lies outside its bounds", l->count + 1, outside);
@@ -115,9 +122,10 @@ tacet_status tacet_contextual_learner_add(tacet_contextual_learner *l, const dou
     }
     const tacet_status status = make_room(l, err);
     if (status == TACET_OK) {
-        double *record = l->records + l->count * (l->basis->d + 1);
+        double *record = l->records + l->count * l->stride;
         tacet__contextual_unit(l->basis, record, w);
         record[l->basis->d] = isnan(reward) ? 0 : fmin(fmax(reward - l->middle, -l->bound), l->bound);
+        record[l->basis->d + 1] = isnan(propensity) ? 0 : fmin(fmax(propensity, 0), 1);
         l->count++;
     }
     return status;
@@ -175,7 +183,7 @@ tacet_status tacet__contextual_sum(const tacet_contextual_learner *l, tacet_raw 
     const size_t d = l->basis->d;
     tacet__contextual_view view;
     double step = 0;
-    double points[TILE * TACET_CONTEXTUAL_DIM_MOST];
+    double points[TILE * TACET_CONTEXTUAL_COORDINATES_MOST];
     double rewards[TILE];
     size_t filled = 0;
     int64_t *sums = TACET__ZALLOC(int64_t, m);
@@ -190,8 +198,8 @@ tacet_status tacet__contextual_sum(const tacet_contextual_learner *l, tacet_raw 
     tacet__contextual_view_init(&view, l->basis, m);
     for (size_t i = 0; i <= l->count; i++) {
         if (i < l->count && (pass->stage_of == NULL || pass->stage_of[i] == pass->stage)) {
-            memcpy(points + filled * d, l->records + i * (d + 1), d * sizeof *points);
-            rewards[filled++] = l->records[i * (d + 1) + d];
+            memcpy(points + filled * d, l->records + i * l->stride, d * sizeof *points);
+            rewards[filled++] = l->records[i * l->stride + d];
         }
         if (filled == TILE || (i == l->count && filled > 0)) {
             tacet_features_eval(&view.features, phi, points, d, filled);

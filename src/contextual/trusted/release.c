@@ -3,7 +3,7 @@
  * Ring: trusted. Source: src/contextual/README.md, sections 6 and 7 (parallel composition over disjoint records,
  * adaptive). One stage is the plain release with leverage clipping. Cost: one pass over the records in all, O(m^3) a
  * stage. */
-#include "contextual/trusted/internal.h"
+#include "contextual/trusted/robust.h"
 
 #include "core/fail.h"
 #include "gp/linalg.h"
@@ -23,7 +23,7 @@ tacet_status tacet__contextual_plan_for(const tacet_contextual_learner *l, tacet
                                          .bound = l->bound,
                                          .noise_sd = l->noise_sd,
                                          .prior_var = l->prior_var,
-                                         .decay = l->settings.prior_decay,
+                                         .decay = l->decay,
                                          .unit_sd = sqrt(2) / l->settings.eps,
                                          .grows = !l->settings.gaussian,
                                          .stages_most = l->settings.stages_most,
@@ -42,6 +42,9 @@ static bool too_few(const tacet_contextual_learner *l, const tacet__contextual_p
 tacet_status tacet_contextual_outlook_get(tacet_contextual_outlook *out, const tacet_contextual_learner *l,
                                           size_t rounds, tacet_error *err) {
     tacet__contextual_plan plan;
+    if (l->settings.method == TACET_CONTEXTUAL_ROBUST) {
+        return tacet__robust_outlook(l, out, rounds, err);
+    }
     const tacet_status status = tacet__contextual_plan_for(l, &plan, rounds, err);
     *out = (tacet_contextual_outlook){.features = plan.m,
                                       .stages = plan.count,
@@ -76,18 +79,18 @@ tacet_status tacet__contextual_assign(unsigned char **out, const tacet__contextu
 }
 
 tacet_status tacet__contextual_model_from(tacet_contextual_model **out, const tacet_contextual_learner *l,
-                                          const double *theta, size_t m, const tacet_contextual_parts *claims,
-                                          tacet_error *err) {
+                                          const double *A, const double *theta, size_t m,
+                                          const tacet_contextual_parts *claims, tacet_error *err) {
     const tacet_contextual_basis *b = l->basis;
     const tacet__feature_block *block = &b->features->blocks[0];
     const tacet_kernel_spec *spec = tacet_kernel_describe(b->features->kernel);
-    double lengthscales[TACET_CONTEXTUAL_DIM_MOST];
+    double lengthscales[TACET_CONTEXTUAL_COORDINATES_MOST];
     double *weights = TACET__ZALLOC(double, block->count);
     *out = NULL;
     if (weights == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model");
     }
-    tacet__gemv(false, block->count, m, 1, block->A, block->count, theta, 0, weights);
+    tacet__gemv(false, block->count, m, 1, A, block->count, theta, 0, weights);
     for (size_t i = 0; i < b->d; i++) {
         lengthscales[i] = b->unit_lengthscale[i] * (b->upper[i] - b->lower[i]);
     }
@@ -104,6 +107,10 @@ tacet_status tacet__contextual_model_from(tacet_contextual_model **out, const ta
     parts.count = block->count;
     parts.offset = l->middle;
     parts.rounds = l->count;
+    parts.space = l->space;
+    parts.action_columns = l->action_columns;
+    parts.range[0] = l->settings.reward_lower;
+    parts.range[1] = l->settings.reward_upper;
     const tacet_status status = tacet_contextual_model_create(out, &parts, err);
     free(weights);
     return status;
@@ -270,7 +277,7 @@ tacet_status tacet__contextual_release_planned(const tacet_contextual_learner *l
     if (status != TACET_OK) {
         return status;
     }
-    status = tacet__contextual_fusion_init(&s.fusion, l->basis, plan->m, l->prior_var, l->settings.prior_decay, err);
+    status = tacet__contextual_fusion_init(&s.fusion, l->basis, plan->m, l->prior_var, l->decay, err);
     if (status == TACET_OK) {
         status = tacet__contextual_assign(&s.stage_of, plan, l->count, err);
     }
@@ -290,7 +297,7 @@ tacet_status tacet__contextual_release_planned(const tacet_contextual_learner *l
                                                .predicted_error = sqrt(plan->risk),
                                                .receipts = s.receipts,
                                                .receipt_count = plan->count};
-        status = tacet__contextual_model_from(out, l, s.theta, plan->m, &claims, err);
+        status = tacet__contextual_model_from(out, l, l->basis->features->blocks[0].A, s.theta, plan->m, &claims, err);
     }
     tacet__contextual_fusion_clear(&s.fusion);
     free(s.stage_of);
@@ -319,13 +326,17 @@ static tacet_status plan_release(const tacet_contextual_learner *l, tacet__conte
 
 tacet_status tacet_contextual_enough(const tacet_contextual_learner *l, tacet_error *err) {
     tacet__contextual_plan plan;
-    return plan_release(l, &plan, err);
+    return l->settings.method == TACET_CONTEXTUAL_ROBUST ? tacet__robust_enough(l, err) : plan_release(l, &plan, err);
 }
 
 tacet_status tacet_contextual_release(const tacet_contextual_learner *l, tacet_contextual_model **out,
                                       const tacet_ask *ask, tacet_error *err) {
     tacet__contextual_plan plan;
     *out = NULL;
+    if (l->settings.method == TACET_CONTEXTUAL_ROBUST) {
+        const tacet_status enough = tacet__robust_enough(l, err);
+        return enough == TACET_OK ? tacet__robust_release(l, out, ask, err) : enough;
+    }
     const tacet_status status = plan_release(l, &plan, err);
     return status == TACET_OK ? tacet__contextual_release_planned(l, out, ask, &plan, err) : status;
 }

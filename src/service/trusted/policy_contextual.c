@@ -120,7 +120,7 @@ static tacet_status usca_create(tacet__learner *out, const tacet__definition *de
     return TACET_OK;
 }
 
-/* The model that `tacet usca predict` reads; of the negated reward where the study minimises. */
+/* The model that `tacet predict` reads; of the negated reward where the study minimises. */
 static tacet_status usca_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                  tacet_error *err) {
     const tacet_contextual_model *model = tacet_contextual_policy_model(learner->policy);

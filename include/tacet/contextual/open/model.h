@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <tacet/dp/open/release.h>
 #include <tacet/contextual/shared/basis.h>
+#include <tacet/space/space.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,7 +19,14 @@ extern "C" {
 
 typedef struct tacet_contextual_model tacet_contextual_model;
 
-enum { TACET_CONTEXTUAL_RECEIPTS_MOST = 16, TACET_CONTEXTUAL_NODES_MOST = 4096 };
+enum { TACET_CONTEXTUAL_LIKELY = 3 }; /* an error is likely at most so many times the model's own */
+enum { TACET_CONTEXTUAL_RECEIPTS_MOST = 24, TACET_CONTEXTUAL_NODES_MOST = 4096 };
+
+/* What a rule is worth: the mean reward, with a 95 % interval. */
+typedef struct tacet_contextual_value {
+    bool there;
+    double estimate, lower, upper;
+} tacet_contextual_value;
 
 /* What a model is made of. As input everything is copied; from tacet_contextual_model_parts it points into the model.
  */
@@ -38,7 +46,16 @@ typedef struct tacet_contextual_parts {
     bool is_private;               /* false: seeded noise; for tests and simulations */
     double eps, delta;             /* of the whole model */
     uint64_t rounds;               /* records learnt from */
-    double predicted_error;        /* root mean square, predicted before any data was seen */
+    double range[2];               /* of rewards: means are given within it; both 0: not said */
+    double predicted_error;        /* root mean square; measured: as large as the releases say, else as believed */
+    bool measured;                 /* whether the next two are there */
+    double outcome_error;          /* root mean square of outcome less prediction, on rows that were held out */
+    double outcome_bound;          /* with probability 95 % not more than this */
+    tacet_contextual_value recommended, logged; /* the rule of the model, and the one that made the log */
+    /* What the coordinates are: the embedding of a record of this space, whose first columns are the action. NULL: they
+     * are plain numbers. */
+    const tacet_space *space;
+    size_t action_columns;
     const tacet_receipt *receipts; /* of the releases it was made from, in their order */
     size_t receipt_count;          /* at most TACET_CONTEXTUAL_RECEIPTS_MOST */
 } tacet_contextual_parts;
@@ -59,8 +76,9 @@ TACET_API const tacet_contextual_parts *tacet_contextual_model_parts(const tacet
 TACET_API tacet_status tacet_contextual_model_tabulate(tacet_contextual_model *model, double *error, double tolerance,
                                                        tacet_error *err);
 
-/* means[i] (n of them) of the actions (action_dim x n, by columns) in this context, and which is the best (the first
- * of equals): the largest, or the least where the model minimizes. Nothing is allocated. Without a table a mean is within 4e-12 * sum |weights| of the sum above, rounding
+/* means[i] (n of them) of the actions (action_dim x n, by columns) in this context, within the range of rewards where the
+ * model has one, and which is the best before that (the first of equals): the largest, or the least where the model
+ * minimizes. Nothing is allocated. Without a table a mean is within 4e-12 * sum |weights| of the sum above, rounding
  * apart, and does not depend on what other actions are asked about. INVALID: n = 0; a context or action outside the
  * bounds, NaN included. */
 TACET_API tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_t *best, double *means,
@@ -68,6 +86,22 @@ TACET_API tacet_status tacet_contextual_predict(const tacet_contextual_model *mo
                                                 tacet_error *err);
 /* A grid of per_axis^action_dim equispaced actions, end points included: actions has room for them, by columns. */
 TACET_API void tacet_contextual_action_grid(const tacet_contextual_model *model, double *actions, size_t per_axis);
+
+/* Actions to ask about, in the terms of the model's space: records (columns x count) and their points (action_dim x
+ * count, for tacet_contextual_predict). Every level; per_axis >= 2 values of a numeric column, its ends included, whole
+ * where it says so. Without a space, columns are coordinates. INVALID: too many. NO_MEMORY. */
+typedef struct tacet_contextual_candidates {
+    double *records, *points;
+    size_t columns, count;
+} tacet_contextual_candidates;
+TACET_API tacet_status tacet_contextual_candidates_make(tacet_contextual_candidates *out,
+                                                        const tacet_contextual_model *model, size_t per_axis,
+                                                        tacet_error *err);
+TACET_API void tacet_contextual_candidates_clear(tacet_contextual_candidates *candidates);
+/* Columns of a context, and its point (context_dim) from their values. INVALID names the column that lies outside. */
+TACET_API size_t tacet_contextual_context_columns(const tacet_contextual_model *model);
+TACET_API tacet_status tacet_contextual_context_point(const tacet_contextual_model *model, double *point,
+                                                      const double *values, tacet_error *err);
 
 /* As JSON text that ends with a newline, freed by the caller with free(). NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, char **text,

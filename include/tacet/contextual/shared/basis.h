@@ -14,11 +14,15 @@
 extern "C" {
 #endif
 
-enum { TACET_CONTEXTUAL_DIM_MOST = 4, TACET_CONTEXTUAL_FEATURES_MOST = 400 };
+enum {
+    TACET_CONTEXTUAL_DIM_MOST = 4,          /* coordinates of a box */
+    TACET_CONTEXTUAL_COORDINATES_MOST = 32, /* where actions and contexts are lists: a category takes one a level */
+    TACET_CONTEXTUAL_FEATURES_MOST = 400
+};
 
 typedef struct tacet_contextual_space {
     size_t action_dim;          /* >= 1 */
-    size_t context_dim;         /* together at most TACET_CONTEXTUAL_DIM_MOST */
+    size_t context_dim;         /* together at most TACET_CONTEXTUAL_DIM_MOST; with two lists, COORDINATES_MOST */
     const double *lower;        /* action_dim + context_dim of them, actions first */
     const double *upper;        /* each above its lower */
     tacet_kernel_kind kind;     /* SE or MATERN */

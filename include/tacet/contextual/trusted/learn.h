@@ -22,12 +22,28 @@ extern "C" {
 
 typedef struct tacet_contextual_learner tacet_contextual_learner;
 
+typedef enum tacet_contextual_method {
+    TACET_CONTEXTUAL_ROBUST, /* the law of contexts and the scale of rewards are measured, and so are errors */
+    TACET_CONTEXTUAL_STAGED  /* both are believed: for who knows them */
+} tacet_contextual_method;
+typedef enum tacet_contextual_rewards {
+    TACET_CONTEXTUAL_SKEWED,   /* anything within the range, two values included: only what is measured not to matter is
+                                  clipped */
+    TACET_CONTEXTUAL_SYMMETRIC /* noise as likely above as below: large residuals are clipped */
+} tacet_contextual_rewards;
+
 typedef struct tacet_contextual_settings {
+    tacet_contextual_method method;
+    tacet_contextual_rewards rewards;  /* declared, never looked up in the records */
+    bool law_stated;                   /* the law of contexts is that of the space: it is not measured */
+    bool discrete;                     /* the space's list of actions is all there are */
+    bool propensities;                 /* records come with the probability that their action had */
+    double propensity_least;           /* public; smaller ones count as this. 0: a quarter of an even share */
     double reward_lower, reward_upper; /* public; rewards outside are clipped */
     double noise_sd;    /* belief: standard deviation of a reward's noise; 0: a tenth of half the range */
     double prior_sd;    /* belief: root mean square of the function about the middle; 0: 0.2236 of half */
     double prior_decay; /* belief: coefficients' squares fall as eigenvalue^decay; 0: as rough as draws of the Gaussian
-                           process, whose norm is infinite; 0.5 (default): of finite norm, as the theory assumes */
+                           process, whose norm is infinite; 0.5: of finite norm, as the theory assumes. Default, -1: 0.25, and 0.5 for STAGED */
     double eps;         /* of everything released */
     double delta;       /* Gaussian noise only */
     bool gaussian;      /* false: K-norm noise, pure eps */
@@ -35,7 +51,7 @@ typedef struct tacet_contextual_settings {
     size_t features_most; /* 0: as the plan wants */
 } tacet_contextual_settings;
 
-/* Rewards in [-1, 1], eps = 1, K-norm noise, staged. */
+/* Rewards in [-1, 1], skewed; eps = 1, K-norm noise; robust. */
 TACET_API void tacet_contextual_settings_defaults(tacet_contextual_settings *settings);
 /* The basis is borrowed and must outlive the learner. INVALID names the rule: a range, eps or delta. NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out,
@@ -47,6 +63,10 @@ TACET_API void tacet_contextual_learner_free(tacet_contextual_learner *learner);
  * outside its bounds, NaN included; 2^22 records are there already. NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_learner_add(tacet_contextual_learner *learner, const double *w, double reward,
                                                     tacet_error *err);
+/* The same, with the probability that the action had in its context: settings.propensities. Private, hence total: what
+ * is no probability becomes the nearest one. */
+TACET_API tacet_status tacet_contextual_learner_add_logged(tacet_contextual_learner *learner, const double *w,
+                                                           double reward, double propensity, tacet_error *err);
 TACET_API size_t tacet_contextual_learner_count(const tacet_contextual_learner *learner);
 
 /* What would be released, and how good it is expected to be: no data is looked at. */
@@ -64,8 +84,8 @@ TACET_API tacet_status tacet_contextual_outlook_get(tacet_contextual_outlook *ou
  * at their number alone and spends nothing, so it can be asked before there is a ledger. NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_enough(const tacet_contextual_learner *learner, tacet_error *err);
 
-/* Releases a model: as many mechanism runs as there are stages, over disjoint records (parallel composition: ask->group
- * is set from the ticket; ask->group and ask->part must be NULL). Tickets are "TICKET/stage j". STATE as
+/* Releases a model: several mechanism runs over disjoint records (parallel composition: ask->group is set from the
+ * ticket; ask->group and ask->part must be NULL). Tickets are "TICKET/part". STATE as
  * tacet_contextual_enough. Otherwise as tacet_mechanism_run. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_release(const tacet_contextual_learner *learner,
                                                                  tacet_contextual_model **out, const tacet_ask *ask,

@@ -1,10 +1,10 @@
 #!/bin/sh
-# usca.sh - a private log in, a released model out, predictions by a program that never saw the log; and what is refused.
+# contextual.sh - a private log in, a released model out, predictions by a program that never saw the log; and what is refused.
 set -eu
 bin=${TACET_BIN:?}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-fail() { echo "usca: $*"; exit 1; }
+fail() { echo "contextual: $*"; exit 1; }
 run() { # CODE ARGS...
     want=$1
     shift
@@ -19,14 +19,14 @@ awk 'BEGIN { srand(7); print "id,dose,age,outcome"
     for (i = 0; i < 3000; i++) { x = 5 * rand(); c = 18 + 72 * rand(); b = 1 + 3 * (c - 18) / 72
         y = 0.9 * exp(-(x - b) * (x - b) / 3) + 0.1 * (rand() - 0.5); print i "," x "," c "," y } }' >"$tmp/log.csv"
 set -- --data "$tmp/log.csv" --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 --lengthscale 1.5,25
-learn="$bin/tacet usca learn"
+learn="$bin/tacet learn"
 
 # shellcheck disable=SC2086
 run 0 $learn "$@" --eps 1 --out "$tmp/model.json" --json
 [ "$(number rounds)" = 3000 ] || fail "the number of rounds is not reported"
 grep -q '"private":true' "$tmp/out" || fail "the model is not stamped private"
 for age in 25 54 83; do
-    run 0 "$bin/tacet" usca predict --model "$tmp/model.json" --context $age --json
+    run 0 "$bin/tacet" predict --model "$tmp/model.json" --context $age --json
     action=$(sed -n 's/.*"action":\[\([0-9.e+-]*\)\].*/\1/p' "$tmp/out")
     awk -v a="$action" -v c=$age 'BEGIN { d = a - (1 + 3 * (c - 18) / 72); if (d < 0) d = -d; exit d > 1 }' ||
         fail "at age $age dose $action is chosen"
@@ -35,6 +35,10 @@ done
 run 0 "$bin/tacet" ledger verify --ledger "$tmp/log.csv.ledger.db" --json
 run 0 "$bin/tacet" ledger show --ledger "$tmp/log.csv.ledger.db" --json
 grep -q 'stage 1' "$tmp/out" || fail "the ledger does not name the stages"
+for field in likely_error outcome_error outcome_at_most; do
+    run 0 "$bin/tacet" predict --model "$tmp/model.json" --context 54 --json
+    [ -n "$(number $field)" ] || fail "a prediction does not say $field"
+done
 # The same ticket gives the same model; another one finds no budget.
 cp "$tmp/model.json" "$tmp/first.json"
 # shellcheck disable=SC2086
@@ -47,7 +51,7 @@ cmp -s "$tmp/model.json" "$tmp/first.json" || fail "a refused release changed th
 # shellcheck disable=SC2086
 run 3 $learn "$@" --eps 1 --out "$tmp/other.json" --ticket other
 [ ! -e "$tmp/other.json" ] || fail "a refused release left a model"
-run 3 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --grid 9
+run 3 "$bin/tacet" choose "$@" --eps 1 --context 54 --grid 9
 # Nor does the log by another name, nor one whose first release named a ledger.
 ln -s log.csv "$tmp/alias.csv"
 # shellcheck disable=SC2086
@@ -89,28 +93,28 @@ cmp -s "$tmp/s1.json" "$tmp/s2.json" || fail "the same seed gave another model"
 
 # One choice, both ways; the second choice has no budget left.
 for algorithm in range published; do
-    run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --algorithm $algorithm --grid 9 --ledger "$tmp/$algorithm.ledger" --new-budget "a test" --json
+    run 0 "$bin/tacet" choose "$@" --eps 1 --context 54 --algorithm $algorithm --grid 9 --ledger "$tmp/$algorithm.ledger" --new-budget "a test" --json
     grep -q '"private":true' "$tmp/out" || fail "the choice is not stamped private"
-    run 3 "$bin/tacet" usca choose "$@" --eps 1 --context 60 --algorithm $algorithm --grid 9 --ledger "$tmp/$algorithm.ledger"
+    run 3 "$bin/tacet" choose "$@" --eps 1 --context 60 --algorithm $algorithm --grid 9 --ledger "$tmp/$algorithm.ledger"
 done
 # A ticket answers one context: again the same choice, for another context none.
-run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54 --grid 9 --ledger "$tmp/one.ledger" --ticket visit --new-budget "a test"
-run 0 "$bin/tacet" usca choose "$@" --eps 1 --context 54.0 --grid 9 --ledger "$tmp/one.ledger" --ticket visit --new-budget "a test"
-run 1 "$bin/tacet" usca choose "$@" --eps 1 --context 60 --grid 9 --ledger "$tmp/one.ledger" --ticket visit
-run 1 "$bin/tacet" usca choose "$@" --context 91 --ledger "$tmp/none.ledger" --new-budget "a test"
-run 2 "$bin/tacet" usca choose "$@" --ledger "$tmp/none.ledger"
+run 0 "$bin/tacet" choose "$@" --eps 1 --context 54 --grid 9 --ledger "$tmp/one.ledger" --ticket visit --new-budget "a test"
+run 0 "$bin/tacet" choose "$@" --eps 1 --context 54.0 --grid 9 --ledger "$tmp/one.ledger" --ticket visit --new-budget "a test"
+run 1 "$bin/tacet" choose "$@" --eps 1 --context 60 --grid 9 --ledger "$tmp/one.ledger" --ticket visit
+run 1 "$bin/tacet" choose "$@" --context 91 --ledger "$tmp/none.ledger" --new-budget "a test"
+run 2 "$bin/tacet" choose "$@" --ledger "$tmp/none.ledger"
 
 # Actions to try: within bounds, distinct, reproducible by seed.
-run 0 "$bin/tacet" usca suggest --bounds 2:3,-1:0 --count 50
+run 0 "$bin/tacet" learn actions --bounds 2:3,-1:0 --count 50
 [ "$(sort -u "$tmp/out" | wc -l)" -eq 50 ] || fail "suggestions repeat"
 awk -F, '$1 < 2 || $1 > 3 || $2 < -1 || $2 > 0 { exit 1 }' "$tmp/out" || fail "a suggestion lies outside its bounds"
-run 0 "$bin/tacet" usca suggest --bounds 0:1,0:1,0:1,0:1 --count 256 --design sobol --seed 3
+run 0 "$bin/tacet" learn actions --bounds 0:1,0:1,0:1,0:1 --count 256 --design sobol --seed 3
 # A Sobol sequence puts exactly one of 256 points (shifted: at most a few) in each of 256 intervals, in every coordinate.
 for c in 1 2 3 4; do
     [ "$(cut -d, -f$c "$tmp/out" | awk '{ print int($1 * 256) }' | sort -u | wc -l)" -ge 250 ] || fail "coordinate $c is no Sobol sequence"
 done
-run 2 "$bin/tacet" usca suggest --bounds 0:1 --design sobol
-run 2 "$bin/tacet" usca suggest --bounds 1:0
+run 2 "$bin/tacet" learn actions --bounds 0:1 --design sobol
+run 2 "$bin/tacet" learn actions --bounds 1:0
 
 # Bad input: nothing is written, nothing is spent.
 bad() { # CODE WORDS ARGS...
@@ -126,10 +130,13 @@ bad() { # CODE WORDS ARGS...
 bad 2 'eps must be above 0' "$@" --eps 0
 bad 2 'eps must be above 0' "$@" --eps -1
 bad 2 'void the proof' "$@" --lengthscale fit
-bad 2 'void the proof' "$@" --public-contexts "$tmp/log.csv"
-bad 2 'LO:HI' "$@" --bounds 0:5
+bad 1 'void the proof' "$@" --public-contexts "$tmp/log.csv"
+plain="--data $tmp/log.csv --actions dose --contexts age --reward outcome --range 0:1 --lengthscale 1.5,25"
+# shellcheck disable=SC2086
+bad 2 'bounds' $plain --bounds 0:5
 bad 2 'LO:HI' "$@" --range 1:0
-bad 1 'action 1 lies outside' "$@" --bounds 0:4,18:90
+# shellcheck disable=SC2086
+bad 1 "action 'dose' lies outside" $plain --bounds 0:4,18:90
 bad 1 'no column' "$@" --reward nothing
 head -n 11 "$tmp/log.csv" >"$tmp/short.csv"
 code=0
@@ -150,20 +157,22 @@ for log in log wild clipped; do
     run 0 $learn "$@" --data "$tmp/$log.csv" --seed 1 --out "$tmp/total.json"
     cp "$tmp/err" "$tmp/$log.err" && cp "$tmp/out" "$tmp/$log.out" && mv "$tmp/total.json" "$tmp/$log.json"
 done
-{ cmp -s "$tmp/log.err" "$tmp/wild.err" && cmp -s "$tmp/log.out" "$tmp/wild.out"; } || fail "what is said depends on contexts or rewards"
+# (What was measured and released is on stdout: that passed the gate.)
+cmp -s "$tmp/log.err" "$tmp/wild.err" || fail "what is said depends on contexts or rewards"
 cmp -s "$tmp/wild.json" "$tmp/clipped.json" || fail "values outside are not taken as the nearest within"
 cmp -s "$tmp/wild.json" "$tmp/log.json" && fail "contexts and rewards do not matter"
-rows="--data $tmp/wild.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90"
+# A dry run tells the holder, stamped, and charges nothing.
+cp "$tmp/wild.csv" "$tmp/dry.csv"
 # shellcheck disable=SC2086
-run 1 "$bin/tacet" usca check $rows
-{ grep -q 'row 4: age lies outside' "$tmp/err" && grep -q 'age: 600 of 3000 rows' "$tmp/err"; } || fail "check does not name rows"
-{ [ ! -s "$tmp/out" ] && ! grep -q '1000000\|1e' "$tmp/err"; } || fail "check shows a value, or speaks on stdout"
-# shellcheck disable=SC2086
-run 0 "$bin/tacet" usca check $rows --data "$tmp/log.csv" --range=-1:2
+run 0 $learn "$@" --data "$tmp/dry.csv" --dry-run --json
+{ grep -q 'age: 600 of 3000 rows lie outside, the first is row 4' "$tmp/err" && grep -q 'DEPENDS ON THE RECORDS' "$tmp/err"; } ||
+    fail "a dry run does not tell"
+{ ! grep -q '1000000\|1e' "$tmp/err" && grep -q '"refused":false' "$tmp/out"; } || fail "a dry run shows a value, or no outlook"
+[ ! -e "$tmp/dry.csv.ledger.db" ] || fail "a dry run made a ledger"
 # A public sample of contexts is another law, and named bounds are bounds.
 awk 'BEGIN { print "age"; for (i = 0; i < 40; i++) print 20 + i * 1.7 }' >"$tmp/public.csv"
 # shellcheck disable=SC2086
-run 0 $learn "$@" --bounds age=18:90,dose=0:5 --public-contexts "$tmp/public.csv" --seed 1 --out "$tmp/public.json"
+run 0 $learn $plain --bounds age=18:90,dose=0:5 --public-contexts "$tmp/public.csv" --seed 1 --out "$tmp/public.json"
 grep -q WARNING "$tmp/err" && fail "uniform actions are warned of"
 
 # A table of their density is another: on a grid, in any order; what is no density is refused.
@@ -173,9 +182,9 @@ run 0 $learn "$@" --context-density "$tmp/density.csv" --seed 1 --out "$tmp/dens
 # shellcheck disable=SC2086
 run 0 $learn "$@" --seed 1 --out "$tmp/even.json"
 cmp -s "$tmp/density.json" "$tmp/even.json" && fail "the density of contexts does not matter"
-run 0 "$bin/tacet" usca choose "$@" --context-density "$tmp/density.csv" --seed 1 --context 54 --grid 9 --json
-bad 2 'void the proof' "$@" --context-density "$tmp/log.csv"
-bad 2 'not both' "$@" --context-density "$tmp/density.csv" --public-contexts "$tmp/public.csv"
+run 0 "$bin/tacet" choose "$@" --context-density "$tmp/density.csv" --seed 1 --context 54 --grid 9 --json
+bad 1 'void the proof' "$@" --context-density "$tmp/log.csv"
+bad 1 'not both' "$@" --context-density "$tmp/density.csv" --public-contexts "$tmp/public.csv"
 printf 'density,age\n1,18\n-1,90\n' >"$tmp/negative.csv"
 bad 1 'row 2 of the densities' "$@" --context-density "$tmp/negative.csv"
 printf 'density,age\n1,18\n2,18\n' >"$tmp/twice.csv"
@@ -183,26 +192,55 @@ bad 1 'no full grid' "$@" --context-density "$tmp/twice.csv"
 bad 1 'no column' "$@" --context-density "$tmp/public.csv"
 
 # Predictions: contexts outside, a file that is no model.
-run 1 "$bin/tacet" usca predict --model "$tmp/model.json" --context 17
-run 2 "$bin/tacet" usca predict --model "$tmp/model.json"
-run 2 "$bin/tacet" usca predict --model "$tmp/model.json" --context 20,30
-run 1 "$bin/tacet" usca predict --model "$tmp/log.csv" --context 20
-run 1 "$bin/tacet" usca predict --model "$tmp/nowhere.json" --context 20
+run 1 "$bin/tacet" predict --model "$tmp/model.json" --context 17
+run 2 "$bin/tacet" predict --model "$tmp/model.json"
+run 2 "$bin/tacet" predict --model "$tmp/model.json" --context 20,30
+run 1 "$bin/tacet" predict --model "$tmp/log.csv" --context 20
+run 1 "$bin/tacet" predict --model "$tmp/nowhere.json" --context 20
+# An A/B log: four variants, three device types, 0/1 outcomes, propensities in a column.
+awk 'BEGIN { srand(3); print "variant,device,click,p"; split("A B C D", V, " "); split("0.4 0.3 0.2 0.1", P, " ")
+    for (i = 0; i < 20000; i++) { u = rand(); v = u < .4 ? 1 : u < .7 ? 2 : u < .9 ? 3 : 4; u = rand(); d = u < .6 ? 1 : u < .9 ? 2 : 3
+        r = .3 + (v == d + 1 ? .2 : 0); print V[v] "," (d == 1 ? "phone" : d == 2 ? "desktop" : "tablet") "," (rand() < r) "," P[v] } }' >"$tmp/ab.csv"
+ab="--data $tmp/ab.csv --actions variant --contexts device --reward click --range 0:1 --levels variant=A|B|C|D,device=phone|desktop|tablet --propensity p"
+# shellcheck disable=SC2086
+run 0 $learn $ab --eps 1 --out "$tmp/ab.json" --json
+grep -q '"recommended_is":"better"' "$tmp/out" || fail "the recommended rule is not told from the logged one"
+for pair in phone:B desktop:C tablet:D; do
+    run 0 "$bin/tacet" predict --model "$tmp/ab.json" --context "${pair%:*}" --json
+    grep -q "\"action\":\[\"${pair#*:}\"\]" "$tmp/out" || fail "on a ${pair%:*} another variant is chosen: $(cat "$tmp/out")"
+done
+printf 'device\nphone\ntablet\n' >"$tmp/visitors.csv"
+run 0 "$bin/tacet" predict --model "$tmp/ab.json" --data "$tmp/visitors.csv"
+[ "$(sed -n 's/,.*//p' "$tmp/out" | tr '\n' ' ')" = "variant B D " ] || fail "a file is not predicted row by row"
+run 2 "$bin/tacet" predict --model "$tmp/ab.json" --context fridge
+# An action of no level is public and refused; a context of no level is private, and told by a dry run alone.
+sed '5s/^[A-D]/E/' "$tmp/ab.csv" >"$tmp/ab-action.csv"
+# shellcheck disable=SC2086
+run 1 $learn $ab --data "$tmp/ab-action.csv" --out "$tmp/other.json"
+[ ! -e "$tmp/ab-action.csv.ledger.db" ] || fail "a refused log has a ledger"
+sed '5s/,[a-z]*,/,fridge,/' "$tmp/ab.csv" >"$tmp/ab-context.csv"
+# shellcheck disable=SC2086
+run 0 $learn $ab --data "$tmp/ab-context.csv" --seed 1 --out "$tmp/other.json"
+grep -qi 'fridge\|level' "$tmp/err" && fail "learning tells of a private cell"
+# shellcheck disable=SC2086
+run 0 $learn $ab --data "$tmp/ab-context.csv" --dry-run
+grep -q 'device: 1 of 20000 rows have no level, the first is row 4' "$tmp/err" || fail "a dry run does not tell of levels"
+
 # The simulation, small: the same seed repeats; staged beats the published algorithm, which beats choosing blindly.
 error() { sed -n 's/.*"error":{"mean":\([0-9.e-]*\),"se".*/\1/p' "$tmp/out"; }
-run 0 "$bin/tacet" simulate usca --algorithm staged --rounds 1000 --trials 4 --seed 1 --json
+run 0 "$bin/tacet" simulate contextual --algorithm staged --rounds 1000 --trials 4 --seed 1 --json
 staged=$(error)
-run 0 "$bin/tacet" simulate usca --algorithm staged --rounds 1000 --trials 4 --seed 1 --json
+run 0 "$bin/tacet" simulate contextual --algorithm staged --rounds 1000 --trials 4 --seed 1 --json
 [ "$staged" = "$(error)" ] || fail "the same seed gave another error"
-run 0 "$bin/tacet" simulate usca --algorithm range --rounds 1000 --trials 4 --seed 1 --json
+run 0 "$bin/tacet" simulate contextual --algorithm range --rounds 1000 --trials 4 --seed 1 --json
 range=$(error)
-run 0 "$bin/tacet" simulate usca --algorithm published --rounds 1000 --trials 4 --seed 1 --json
+run 0 "$bin/tacet" simulate contextual --algorithm published --rounds 1000 --trials 4 --seed 1 --json
 published=$(error)
-run 0 "$bin/tacet" simulate usca --algorithm uniform --rounds 1000 --trials 4 --seed 1 --json
+run 0 "$bin/tacet" simulate contextual --algorithm uniform --rounds 1000 --trials 4 --seed 1 --json
 awk -v s="$staged" -v r="$range" -v p="$published" -v u="$(error)" 'BEGIN { exit !(s > 0 && s < r && r < p / 2 && p < u) }' ||
     fail "staged $staged, range $range, published $published, uniform $(error)"
-run 0 "$bin/tacet" simulate usca --algorithm faithful --rounds 300 --eps 10 --trials 2 --seed 1 --json
+run 0 "$bin/tacet" simulate contextual --algorithm faithful --rounds 300 --eps 10 --trials 2 --seed 1 --json
 grep -q '"approximating_points":' "$tmp/out" || fail "the size of the approximating set is not reported"
-run 2 "$bin/tacet" simulate usca --eps 0
-run 1 "$bin/tacet" simulate usca --kernel linear
+run 2 "$bin/tacet" simulate contextual --eps 0
+run 1 "$bin/tacet" simulate contextual --kernel linear
 echo "learn, choose, suggest and predict do what they say"

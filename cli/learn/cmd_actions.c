@@ -1,8 +1,8 @@
-/* cmd_suggest.c - tacet usca suggest: actions to try while learning, drawn without looking at anything.
+/* cmd_actions.c - tacet learn actions: actions to try while learning, drawn without looking at anything.
  * Ring: programs (trusted side, though it reads no data). Uniform from the operating system, or a Sobol sequence of at
  * most four coordinates, shifted by a random vector: still uniform, and still independent of every context and reward.
  */
-#include "usca/commands.h"
+#include "learn/commands.h"
 
 #include "gp/sobol.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int usca_suggest(int argc, char **argv, const cli_command *self) {
+int learn_actions(int argc, char **argv, const cli_command *self) {
     const char *bounds = NULL;
     const char *design = "uniform";
     size_t count = 1;
@@ -34,8 +34,11 @@ int usca_suggest(int argc, char **argv, const cli_command *self) {
         return code;
     }
     const bool low_discrepancy = strcmp(design, "sobol") == 0;
-    if (!cli_split(&items, &d, bounds) || d > TACET_CONTEXTUAL_DIM_MOST ||
-        !usca_intervals(lower, upper, bounds, items, d)) {
+    bool good = cli_split(&items, &d, bounds) && d <= TACET_CONTEXTUAL_DIM_MOST;
+    for (size_t i = 0; i < d && good; i++) {
+        good = cli_interval(&lower[i], &upper[i], items[i]);
+    }
+    if (!good) {
         free(items);
         return cli_usage(self, "--bounds is LO:HI for each of at most %d coordinates", (int)TACET_CONTEXTUAL_DIM_MOST);
     }

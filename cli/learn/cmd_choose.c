@@ -1,0 +1,91 @@
+/* cmd_choose.c - tacet choose: one private action for one context, charged each time.
+ * Ring: programs (trusted). The published algorithm and its range calibration; for more than one prediction learn a
+ * model. */
+#include "learn/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void report(const learn_job *job, double tau, const tacet_release *chosen, const double *actions,
+                   double seconds) {
+    const size_t at = (size_t)tacet_release_values(chosen)[0];
+    const size_t n = job->question.action_columns;
+    const tacet_receipt *r = tacet_release_receipt(chosen);
+    json_t *list = json_array();
+    for (size_t c = 0; c < n; c++) {
+        const double x = actions[at * n + c];
+        (void)json_array_append_new(list, cli_real(x));
+        if (!cli_json_wanted()) {
+            printf("%s = %.10g\n", job->space.columns[c].name, x);
+        }
+    }
+    if (!cli_json_wanted()) {
+        printf("protection: %s\n",
+               r->is_private ? "eps-DP for one record's context and reward; this choice alone" : "none: seeded noise");
+    }
+    cli_json_print(json_pack("{so ss so so sb sI so}", "action", list, "mechanism", r->mechanism, "eps",
+                             cli_real(r->eps), "tau", cli_real(tau), "private", (int)r->is_private, "ledger_entry",
+                             (json_int_t)r->entry, "seconds", cli_real(seconds)));
+}
+
+int learn_choose(int argc, char **argv, const cli_command *self) {
+    learn_job job;
+    const char *context_text = NULL;
+    const char *algorithm = "range";
+    char ticket[TACET_TICKET_MOST + 1];
+    size_t grid = 33;
+    double tau = 0;
+    double context[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+    double *actions = NULL;
+    cli_option options[JOB_OPTIONS] = {0};
+    int code = CLI_EXIT_OK;
+    tacet_error err = {0};
+    tacet_release *chosen = NULL;
+    tacet_contextual_log *log = NULL;
+    learn_job_init(&job);
+    size_t n = learn_job_options(&job, options);
+    options[n++] = (cli_option){"context", CLI_STRING, &context_text, "V[,V…]", "The context asked for.", false};
+    options[n++] =
+        (cli_option){"algorithm", CLI_STRING, &algorithm, "NAME", "range or published. Default range.", false};
+    options[n++] =
+        (cli_option){"grid", CLI_SIZE, &grid, "N", "Candidate actions: N equispaced a coordinate. Default 33.", false};
+    options[n++] = (cli_option){
+        "tau", CLI_DOUBLE, &tau, "T", "Regulariser. Not from these records. Default: by the sizes; 1 for published.",
+        false};
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) || !learn_job_check(&job, self, &code)) {
+        goto done;
+    }
+    const bool published = strcmp(algorithm, "published") == 0;
+    if ((!published && strcmp(algorithm, "range") != 0) || !(tau >= 0)) {
+        code = cli_usage(self, "--algorithm is range or published, --tau above 0");
+        goto done;
+    }
+    if (job.space.count > TACET_CONTEXTUAL_COORDINATES_MOST ||
+        !learn_values(context, &job.space, job.question.action_columns, job.space.count, context_text, &err)) {
+        code = cli_usage(self, "--context is one value for each context column%s%s", err.message[0] != '\0' ? ": " : "",
+                         err.message);
+        goto done;
+    }
+    const double begin = cli_seconds();
+    (void)snprintf(ticket, sizeof ticket, "choice for %.150s", context_text != NULL ? context_text : "no context");
+    job.entry.ticket = job.entry.ticket != NULL ? job.entry.ticket : ticket;
+    tacet_status status = tacet_contextual_log_open(&log, job.data, &job.question, &err);
+    if (status == TACET_OK) {
+        status = tacet_contextual_log_choose(log, &chosen, &actions, &tau,
+                                             published ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, tau, grid,
+                                             context, &job.entry, &err);
+    }
+    if (status == TACET_OK) {
+        report(&job, tau, chosen, actions, cli_seconds() - begin);
+    } else {
+        err.status = status;
+        code = cli_fail(self, &err);
+    }
+done:
+    tacet_release_free(chosen);
+    tacet_contextual_log_free(log);
+    free(actions);
+    learn_job_clear(&job);
+    return code;
+}

@@ -1,0 +1,177 @@
+/* shared.c - options that say what is asked of a log, for tacet-learn. Ring: programs (trusted). */
+#include "learn/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void learn_job_init(learn_job *job) {
+    memset(job, 0, sizeof *job);
+    tacet_contextual_settings_defaults(&job->question.settings);
+    tacet_space_init(&job->space);
+    job->kernel = "se";
+    job->entry.to_whom = "anyone";
+    job->seed = UINT64_MAX;
+}
+
+size_t learn_job_options(learn_job *job, cli_option *options) {
+    tacet_contextual_settings *settings = &job->question.settings;
+    const cli_option shared[] = {
+        {"data", CLI_STRING, &job->data, "FILE", "CSV of logged rounds, with a header.", true},
+        {"actions", CLI_STRING, &job->actions, "A,B", "Action columns.", true},
+        {"contexts", CLI_STRING, &job->contexts, "C,D", "Context columns. Default: none, or the space's others.", false},
+        {"reward", CLI_STRING, &job->reward, "Y", "Reward column.", true},
+        {"range", CLI_STRING, &job->range, "LO:HI", "Range of rewards; rewards outside count as the nearest end.",
+         true},
+        CLI_SPACE_FILE(job->columns),
+        CLI_SPACE_SHORT(job->columns),
+        {"kernel", CLI_STRING, &job->kernel, "NAME", "se, matern32 or matern52. Default se.", false},
+        {"lengthscale", CLI_STRING, &job->lengthscale, "L[,L…]",
+         "Of numeric columns, in their units; or one a column. From you or from public data: never fitted on these "
+         "records. Default: 0.3 of the width.",
+         false},
+        {"public-contexts", CLI_STRING, &job->question.public_contexts, "FILE",
+         "CSV of contexts that are public, as their law. Default: the law is measured.", false},
+        {"context-density", CLI_STRING, &job->question.context_density, "FILE",
+         "Instead: CSV of their public density on a grid, the context columns and 'density'.", false},
+        {"eps", CLI_DOUBLE, &settings->eps, "E", "Privacy budget of this release. Default 1.", false},
+        {"ledger", CLI_STRING, &job->entry.ledger, "FILE", "The ledger; made when missing. Default: DATA.ledger.db, as for tacet curate.", false},
+        {"budget-eps", CLI_DOUBLE, &job->entry.budget, "E",
+         "Total eps of a ledger that is made. Default: this release's.", false},
+        {"new-budget", CLI_STRING, &job->entry.new_budget, "REASON",
+         "Begin a new budget although these rows were released before; the reason stands in the ledger.", false},
+        {"ticket", CLI_STRING, &job->entry.ticket, "NAME",
+         "Names the question: asking again under the same ticket repeats the stored answer.", false},
+        {"to", CLI_STRING, &job->entry.to_whom, "WHOM", "Who receives it, for the ledger. Default anyone.", false},
+        {"seed", CLI_U64, &job->seed, "S", "Seeded noise and no ledger: NOT PRIVATE, for tests.", false},
+    };
+    memcpy(options, shared, sizeof shared);
+    return sizeof shared / sizeof *shared;
+}
+
+/* The columns named by --actions, then --contexts, of a space in a file: those, in this order. */
+static tacet_status pick(tacet_space *out, const tacet_space *all, const char *names, tacet_error *err) {
+    char **items = NULL;
+    size_t n = 0;
+    tacet_status status = cli_split(&items, &n, names) ? TACET_OK : TACET_INVALID;
+    for (size_t i = 0; i < n && status == TACET_OK; i++) {
+        size_t at = 0;
+        status = tacet_space_find(all, &at, items[i], err);
+        status = status == TACET_OK ? tacet_space_add(out, &all->columns[at], err) : status;
+    }
+    free(items);
+    return status;
+}
+
+/* Without --contexts, all columns of the space that are no actions. */
+static tacet_status pick_others(tacet_space *out, const tacet_space *all, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; i < all->count && status == TACET_OK; i++) {
+        size_t at = 0;
+        if (tacet_space_find(out, &at, all->columns[i].name, NULL) != TACET_OK) {
+            status = tacet_space_add(out, &all->columns[i], err);
+        }
+    }
+    return status;
+}
+
+/* CLI_EXIT_OK, or the exit code of what was said. */
+static int make_space(learn_job *job, const cli_command *self) {
+    tacet_space all;
+    tacet_error err = {0};
+    char **items = NULL;
+    char inputs[4096];
+    if (!cli_split(&items, &job->question.action_columns, job->actions)) {
+        return cli_usage(self, "--actions and --contexts are column names with commas between");
+    }
+    free(items);
+    if (job->columns.file == NULL) {
+        const int length = snprintf(inputs, sizeof inputs, "%s%s%s", job->actions, job->contexts != NULL ? "," : "",
+                                    job->contexts != NULL ? job->contexts : "");
+        job->columns.options.inputs = inputs;
+        const int code = length < 0 || (size_t)length >= sizeof inputs
+                             ? cli_usage(self, "the names of the columns are too long")
+                             : cli_space_read(&job->space, &job->columns, self);
+        job->columns.options.inputs = NULL;
+        return code;
+    }
+    const int code = cli_space_read(&all, &job->columns, self);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    tacet_status status = pick(&job->space, &all, job->actions, &err);
+    if (status == TACET_OK) {
+        status = job->contexts != NULL ? pick(&job->space, &all, job->contexts, &err)
+                                       : pick_others(&job->space, &all, &err);
+    }
+    tacet_space_clear(&all);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_usage(self, "%s", err.message);
+}
+
+static bool read_lengthscales(learn_job *job) {
+    char **items = NULL;
+    size_t n = 0;
+    bool good = job->lengthscale == NULL || (cli_split(&items, &n, job->lengthscale) && n <= JOB_LENGTHSCALES);
+    for (size_t i = 0; good && i < n; i++) {
+        good = cli_number(&job->lengthscales[i], items[i]) && job->lengthscales[i] > 0;
+    }
+    good = good && (n <= 1 || n == job->space.count);
+    job->question.lengthscales = job->lengthscales;
+    job->question.lengthscale_count = n;
+    free(items);
+    return good;
+}
+
+bool learn_job_check(learn_job *job, const cli_command *self, int *code) {
+    tacet_contextual_settings *s = &job->question.settings;
+    tacet_kernel_spec spec;
+    tacet_error err = {0};
+    tacet_kernel_spec_defaults(&spec);
+    *code = CLI_EXIT_USAGE;
+    job->entry.seeded = job->seed != UINT64_MAX;
+    job->entry.seed = job->seed;
+    job->question.reward = job->reward;
+    if (!(s->eps > 0)) {
+        (void)cli_usage(self, "--eps must be above 0");
+    } else if (!(job->entry.budget >= 0)) {
+        (void)cli_usage(self, "--budget-eps must be above 0");
+    } else if (!cli_interval(&s->reward_lower, &s->reward_upper, job->range)) {
+        (void)cli_usage(self, "--range is LO:HI, the lower below the upper");
+    } else if ((*code = make_space(job, self)) != CLI_EXIT_OK) {
+        return false;
+    } else if (!read_lengthscales(job)) {
+        *code = CLI_EXIT_USAGE;
+        (void)cli_usage(self,
+                        "--lengthscale is one positive number, or %zu of them. It must come from you or from public "
+                        "data: a lengthscale fitted on these records would void the proof of privacy",
+                        job->space.count);
+    } else if (tacet_kernel_parse(&spec, job->kernel, &err) != TACET_OK) {
+        *code = cli_usage(self, "%s", err.message);
+    } else {
+        job->question.space = &job->space;
+        job->question.kind = spec.kind;
+        job->question.matern_p = spec.kind == TACET_KERNEL_MATERN ? spec.matern_p : 0;
+        *code = CLI_EXIT_OK;
+        return true;
+    }
+    return false;
+}
+
+void learn_job_clear(learn_job *job) {
+    tacet_space_clear(&job->space);
+}
+
+bool learn_values(double *out, const tacet_space *space, size_t first, size_t end, const char *text,
+                  tacet_error *err) {
+    char **items = NULL;
+    size_t n = 0;
+    if (first == end) {
+        return text == NULL;
+    }
+    bool good = text != NULL && cli_split(&items, &n, text) && n == end - first;
+    for (size_t i = 0; good && i < n; i++) {
+        good = tacet_space_cell(&space->columns[first + i], &out[i], NULL, items[i], strlen(items[i]), err) == TACET_OK;
+    }
+    free(items);
+    return good;
+}

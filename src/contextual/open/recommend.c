@@ -1,0 +1,113 @@
+/* recommend.c - a released model asked in the terms of its columns: which actions there are, what a context is.
+ * Ring: open. Source: none. Only declared levels and points within the bounds are ever recommended: candidates are made
+ * as records of the space (whole numbers where it says so) and embedded from there. Cost: that of the candidates. */
+#include "contextual/open/internal.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANDIDATES_MOST = 1000000 };
+
+void tacet_contextual_candidates_clear(tacet_contextual_candidates *c) {
+    free(c->records);
+    free(c->points);
+    *c = (tacet_contextual_candidates){0};
+}
+
+static size_t values_of(const tacet_space_column *c, size_t per_axis) {
+    if (c->kind == TACET_SPACE_CATEGORY) {
+        return c->level_count;
+    }
+    const bool whole = c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE;
+    return whole && c->hi - c->lo + 1 < (double)per_axis ? (size_t)(c->hi - c->lo + 1) : per_axis;
+}
+
+/* The record with number j of the combinations. */
+static void record_of(const tacet_space *part, double *out, size_t j, size_t per_axis) {
+    for (size_t i = 0; i < part->count; i++) {
+        const tacet_space_column *c = &part->columns[i];
+        const size_t n = values_of(c, per_axis);
+        const size_t at = j % n;
+        const double t = n > 1 ? (double)at / (double)(n - 1) : 0.5;
+        j /= n;
+        out[i] = c->kind == TACET_SPACE_CATEGORY ? (double)at
+                 : at + 1 == n && n > 1          ? c->hi
+                 : c->kind == TACET_SPACE_LOG    ? exp(log(c->lo) + t * (log(c->hi) - log(c->lo)))
+                                                 : c->lo + t * (c->hi - c->lo);
+        if (c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE) {
+            out[i] = fmin(fmax(round(out[i]), c->lo), c->hi);
+        }
+    }
+}
+
+tacet_status tacet_contextual_candidates_make(tacet_contextual_candidates *out, const tacet_contextual_model *model,
+                                              size_t per_axis, tacet_error *err) {
+    const tacet_contextual_parts *p = &model->parts;
+    tacet_space part = {0};
+    size_t count = 1;
+    bool fits = per_axis >= 2;
+    *out = (tacet_contextual_candidates){.columns = p->space != NULL ? p->action_columns : p->action_dim};
+    if (p->space != NULL) {
+        part = (tacet_space){.columns = p->space->columns, .count = p->action_columns};
+    }
+    for (size_t i = 0; i < out->columns && fits; i++) {
+        const size_t n = p->space != NULL ? values_of(&part.columns[i], per_axis) : per_axis;
+        fits = tacet__size_mul(&count, count, n) && count <= CANDIDATES_MOST;
+    }
+    if (!fits) {
+        return tacet__fail(err, TACET_INVALID, "at least 2 values a number, and at most %d actions in all",
+                           (int)CANDIDATES_MOST);
+    }
+    out->records = TACET__ZALLOC(double, count * out->columns);
+    out->points = TACET__ZALLOC(double, count * p->action_dim);
+    out->count = count;
+    if (out->records == NULL || out->points == NULL) {
+        tacet_contextual_candidates_clear(out);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu actions", count);
+    }
+    if (p->space == NULL) {
+        tacet_contextual_action_grid(model, out->points, per_axis);
+        memcpy(out->records, out->points, count * p->action_dim * sizeof *out->points);
+        return TACET_OK;
+    }
+    for (size_t j = 0; j < count; j++) {
+        double *point = out->points + j * p->action_dim;
+        record_of(&part, out->records + j * out->columns, j, per_axis);
+        tacet_space_embed(&part, point, out->records + j * out->columns);
+        for (size_t c = 0; c < p->action_dim; c++) { /* rounding must not leave the box */
+            point[c] = fmin(fmax(point[c], p->lower[c]), p->upper[c]);
+        }
+    }
+    return TACET_OK;
+}
+
+size_t tacet_contextual_context_columns(const tacet_contextual_model *model) {
+    const tacet_contextual_parts *p = &model->parts;
+    return p->space != NULL ? p->space->count - p->action_columns : p->context_dim;
+}
+
+tacet_status tacet_contextual_context_point(const tacet_contextual_model *model, double *point, const double *values,
+                                            tacet_error *err) {
+    const tacet_contextual_parts *p = &model->parts;
+    if (p->space == NULL) {
+        memcpy(point, values, p->context_dim * sizeof *point);
+        return TACET_OK;
+    }
+    const tacet_space part = {.columns = p->space->columns + p->action_columns,
+                              .count = p->space->count - p->action_columns};
+    for (size_t i = 0; i < part.count; i++) {
+        if (!tacet_space_holds(&part.columns[i], values[i])) {
+            return tacet__fail(err, TACET_INVALID, "the context lies outside the bounds of the model: column '%s'",
+                               part.columns[i].name);
+        }
+    }
+    tacet_space_embed(&part, point, values);
+    for (size_t c = 0; c < p->context_dim; c++) {
+        point[c] = fmin(fmax(point[c], p->lower[p->action_dim + c]), p->upper[p->action_dim + c]);
+    }
+    return TACET_OK;
+}

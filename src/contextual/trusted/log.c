@@ -1,0 +1,409 @@
+/* log.c - a private log in a file: read by a space of typed columns, and what is refused because it would void the
+ * proof.
+ * Ring: trusted. Source: src/contextual/README.md, "Logs". Every private cell is read by a total function: a context
+ * outside its bounds is the nearest within, one of no level the first, so that no refusal tells of it. Actions are
+ * public, and refused where they lie outside. Cost: one pass over the file. */
+#include "contextual/trusted/log_internal.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tacet/io/csvfile.h>
+
+enum { LIST_MOST = 400, SAMPLE_MOST = 60 };
+static const double LENGTHSCALE = 0.3; /* of the width of a numeric column */
+
+static bool is_category(const tacet_space_column *c) {
+    return c->kind == TACET_SPACE_CATEGORY;
+}
+
+/* The same file under any name. */
+static bool same_file(const char *a, const char *b) {
+    struct stat x;
+    struct stat y;
+    return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+/* --- what is public ---------------------------------------------------------------------------------------------- */
+
+static tacet_status check(const char *path, const tacet_contextual_question *q, tacet_error *err) {
+    if (q->space == NULL || q->action_columns == 0 || q->action_columns > q->space->count || q->reward == NULL ||
+        strlen(q->reward) >= TACET_SPACE_NAME || (q->propensity != NULL && strlen(q->propensity) >= TACET_SPACE_NAME)) {
+        return tacet__fail(err, TACET_INVALID, "a log has at least one action column, and a reward column");
+    }
+    if (q->public_contexts != NULL && q->context_density != NULL) {
+        return tacet__fail(err, TACET_INVALID, "the law of contexts is a public sample or a density, not both");
+    }
+    const char *law = q->public_contexts != NULL ? q->public_contexts : q->context_density;
+    if (law != NULL && q->action_columns == q->space->count) {
+        return tacet__fail(err, TACET_INVALID, "a law of contexts needs context columns");
+    }
+    if (law != NULL && same_file(law, path)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "the law of contexts is taken from the private log itself: that would void the proof of "
+                           "privacy");
+    }
+    if (q->lengthscale_count > 1 && q->lengthscale_count != q->space->count) {
+        return tacet__fail(err, TACET_INVALID, "%zu lengthscales for %zu columns: one, or one for each",
+                           q->lengthscale_count, q->space->count);
+    }
+    return TACET_OK;
+}
+
+/* The lengthscale of a column, in its own units, as one of its coordinates. */
+static tacet_status set_lengthscales(tacet_contextual_log *l, const tacet_contextual_question *q, tacet_error *err) {
+    size_t at = 0;
+    for (size_t i = 0; i < l->space.count; i++) {
+        const tacet_space_column *c = &l->space.columns[i];
+        const bool said = q->lengthscale_count > 1 || (q->lengthscale_count == 1 && !is_category(c));
+        const double given = said ? q->lengthscales[q->lengthscale_count > 1 ? i : 0] : 0;
+        const bool factor = c->kind == TACET_SPACE_LOG;
+        if (said && !(given > (factor ? 1 : 0) && isfinite(given))) {
+            return tacet__fail(err, TACET_INVALID, "column '%s': a lengthscale is finite and above %d", c->name,
+                               factor ? 1 : 0);
+        }
+        const double width = is_category(c) ? 1 : factor ? log(c->hi) - log(c->lo) : c->hi - c->lo;
+        for (size_t k = 0; k < tacet_space_column_dims(c); k++, at++) {
+            const bool number = !is_category(c) && k == 0;
+            const double span = l->upper[at] - l->lower[at];
+            l->lengthscales[at] = !number ? (said && is_category(c) ? given : 1)
+                                  : said  ? (factor ? log(given) : given) / width * span
+                                          : LENGTHSCALE * span;
+        }
+    }
+    return TACET_OK;
+}
+
+/* All combinations of levels and per_axis values of the numeric columns from `first` to `end`, embedded. */
+static tacet_status make_list(tacet_contextual_log *l, double **out, size_t *count, size_t first, size_t end,
+                              tacet_error *err) {
+    const tacet_space part = {.columns = l->space.columns + first, .count = end - first};
+    const size_t dims = tacet_space_dims(&part);
+    size_t numbers = 0;
+    size_t all = 1;
+    for (size_t i = 0; i < part.count; i++) {
+        numbers += is_category(&part.columns[i]) ? 0 : 1;
+    }
+    const size_t per_axis = numbers <= 1 ? 16 : numbers == 2 ? 8 : 5;
+    for (size_t i = 0; i < part.count; i++) {
+        const size_t n = is_category(&part.columns[i]) ? part.columns[i].level_count : per_axis;
+        if (!tacet__size_mul(&all, all, n) || all > LIST_MOST) {
+            return tacet__fail(err, TACET_INVALID, "too many combinations of levels: at most %d, numbers at %zu values",
+                               (int)LIST_MOST, per_axis);
+        }
+    }
+    *out = TACET__ZALLOC(double, all *dims + 1);
+    double *record = TACET__ZALLOC(double, part.count + 1);
+    if (*out == NULL || record == NULL) {
+        free(record);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu points", all);
+    }
+    for (size_t j = 0; j < all; j++) {
+        size_t rest = j;
+        for (size_t i = 0; i < part.count; i++) {
+            const tacet_space_column *c = &part.columns[i];
+            const size_t n = is_category(c) ? c->level_count : per_axis;
+            const double t = ((double)(rest % n) + 0.5) / (double)n;
+            record[i] = is_category(c)                     ? (double)(rest % n)
+                        : c->kind == TACET_SPACE_LOG ? exp(log(c->lo) + t * (log(c->hi) - log(c->lo)))
+                                                           : c->lo + t * (c->hi - c->lo);
+            rest /= n;
+        }
+        tacet_space_embed(&part, *out + j * dims, record);
+    }
+    *count = all;
+    free(record);
+    return TACET_OK;
+}
+
+/* A public sample: an even choice of at most SAMPLE_MOST of its rows. */
+static tacet_status load_sample(tacet_contextual_log *l, const char *path, tacet_error *err) {
+    const tacet_space part = {.columns = l->space.columns + l->action_columns,
+                              .count = l->space.count - l->action_columns};
+    const size_t dims = l->dims - l->action_dims;
+    const char *names[TACET_SPACE_COLUMNS];
+    tacet_csv_table table;
+    for (size_t i = 0; i < part.count; i++) {
+        names[i] = part.columns[i].name;
+        if (is_category(&part.columns[i])) {
+            return tacet__fail(err, TACET_UNSUPPORTED, "a public sample of contexts has numeric columns only");
+        }
+    }
+    const tacet_csv_wanted wanted = {.columns = names, .d = part.count};
+    const tacet_status status = tacet_csv_load_file(&table, path, &wanted, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const size_t kept = table.n < SAMPLE_MOST ? table.n : SAMPLE_MOST;
+    l->contexts = TACET__ZALLOC(double, kept *dims);
+    for (size_t k = 0; k < kept && l->contexts != NULL; k++) {
+        tacet_space_embed(&part, l->contexts + k * dims, table.values + k * table.n / kept * table.d);
+    }
+    l->context_count = kept;
+    tacet_csv_table_clear(&table);
+    return l->contexts == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the public contexts") : TACET_OK;
+}
+
+/* A table of densities on a grid, at embedded points. */
+static tacet_status load_density(tacet_contextual_log *l, const char *path, tacet_error *err) {
+    const tacet_space part = {.columns = l->space.columns + l->action_columns,
+                              .count = l->space.count - l->action_columns};
+    const char *names[TACET_SPACE_COLUMNS + 1];
+    tacet_csv_table table;
+    for (size_t i = 0; i < part.count; i++) {
+        names[i] = part.columns[i].name;
+        if (part.columns[i].kind != TACET_SPACE_REAL || tacet_space_column_dims(&part.columns[i]) != 1) {
+            return tacet__fail(err, TACET_UNSUPPORTED, "a density of contexts has columns of real numbers only");
+        }
+    }
+    names[part.count] = "density";
+    const tacet_csv_wanted wanted = {.columns = names, .d = part.count + 1};
+    tacet_status status = tacet_csv_load_file(&table, path, &wanted, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    double *points = TACET__ZALLOC(double, table.n *part.count);
+    double *values = TACET__ZALLOC(double, table.n);
+    if (points == NULL || values == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for the densities");
+    } else {
+        for (size_t i = 0; i < table.n; i++) {
+            tacet_space_embed(&part, points + i * part.count, table.values + i * table.d);
+            values[i] = table.values[i * table.d + part.count];
+        }
+        status = tacet_contextual_density_create(&l->density, points, values, part.count, table.n, err);
+    }
+    free(points);
+    free(values);
+    tacet_csv_table_clear(&table);
+    return status;
+}
+
+static tacet_status make_basis(tacet_contextual_log *l, const tacet_contextual_question *q, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    if (q->public_contexts != NULL) {
+        status = load_sample(l, q->public_contexts, err);
+    } else if (q->context_density != NULL) {
+        status = load_density(l, q->context_density, err);
+    }
+    if (status == TACET_OK && l->lists && l->density != NULL) {
+        status = tacet__fail(err, TACET_UNSUPPORTED, "a density of contexts does not go with categories");
+    }
+    if (status == TACET_OK && l->lists) {
+        status = make_list(l, &l->actions, &l->action_count, 0, l->action_columns, err);
+    }
+    if (status == TACET_OK && l->lists && l->contexts == NULL && l->dims > l->action_dims) {
+        status = make_list(l, &l->contexts, &l->context_count, l->action_columns, l->space.count, err);
+    }
+    l->settings.law_stated = q->public_contexts != NULL || q->context_density != NULL;
+    const bool sample = q->public_contexts != NULL && !l->lists;
+    const tacet_contextual_space space = {.action_dim = l->action_dims,
+                                          .context_dim = l->dims - l->action_dims,
+                                          .lower = l->lower,
+                                          .upper = l->upper,
+                                          .kind = q->kind,
+                                          .matern_p = q->matern_p,
+                                          .lengthscales = l->lengthscales,
+                                          .lengthscale_count = l->dims,
+                                          .actions = l->actions,
+                                          .action_count = l->action_count,
+                                          .density = l->density != NULL ? tacet_contextual_density_at : NULL,
+                                          .user = l->density,
+                                          .contexts = l->contexts,
+                                          .context_count = l->context_count,
+                                          .order = sample ? (l->action_dims == 1 ? 24 : 8) : 0};
+    return status == TACET_OK ? tacet_contextual_basis_create(&l->basis, &space, 0, err) : status;
+}
+
+static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet_contextual_question *q,
+                          tacet_error *err) {
+    bool discrete = true;
+    tacet_status status = tacet_space_copy(&l->space, q->space, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    l->path = strdup(path);
+    l->action_columns = q->action_columns;
+    l->settings = q->settings;
+    (void)strcpy(l->reward, q->reward);
+    (void)strcpy(l->propensity, q->propensity != NULL ? q->propensity : "");
+    for (size_t i = 0; i < l->space.count; i++) {
+        const tacet_space_column *c = &l->space.columns[i];
+        l->dims += tacet_space_column_dims(c);
+        l->action_dims += i < l->action_columns ? tacet_space_column_dims(c) : 0;
+        l->lists = l->lists || tacet_space_column_dims(c) != 1 || is_category(c);
+        discrete = discrete && (i >= l->action_columns || is_category(c));
+    }
+    if (l->path == NULL || l->dims > TACET_CONTEXTUAL_COORDINATES_MOST) {
+        return l->path == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log")
+                               : tacet__fail(err, TACET_INVALID, "%zu coordinates: at most %d, one less than the levels "
+                                             "for a category", l->dims, (int)TACET_CONTEXTUAL_COORDINATES_MOST);
+    }
+    l->settings.discrete = discrete;
+    l->settings.propensities = q->propensity != NULL;
+    if (q->propensity != NULL && !discrete) {
+        return tacet__fail(err, TACET_INVALID, "propensities need actions that are levels");
+    }
+    tacet_space_box(&l->space, l->lower, l->upper);
+    return set_lengthscales(l, q, err);
+}
+
+/* --- the rows ---------------------------------------------------------------------------------------------------- */
+
+/* A cell of a column. Private ones of no level become NaN, which counts as the first level. */
+static tacet_status read_cell(const tacet_contextual_log *l, tacet_csv *csv, double *out, size_t i, size_t column,
+                              tacet_error *err) {
+    const tacet_space_column *c = &l->space.columns[i];
+    tacet_error why = {0};
+    size_t length = 0;
+    const char *text = tacet_csv_field(csv, column, &length);
+    tacet_status status = tacet_space_cell(c, out, NULL, text, length, &why);
+    if (status != TACET_OK && i >= l->action_columns && is_category(c)) {
+        *out = NAN;
+        return TACET_OK;
+    }
+    if (status == TACET_OK && i < l->action_columns && !tacet_space_holds(c, *out)) {
+        return tacet__fail(err, TACET_INVALID, "row %llu: action '%s' lies outside its bounds",
+                           (unsigned long long)tacet_csv_record(csv) + 1, c->name);
+    }
+    return status == TACET_OK ? TACET_OK
+                              : tacet__fail(err, status, "line %llu, %s",
+                                            (unsigned long long)tacet_csv_line(csv), why.message);
+}
+
+static tacet_status grow(tacet_contextual_log *l, size_t *capacity, tacet_error *err) {
+    if (l->count * l->width < *capacity) {
+        return TACET_OK;
+    }
+    const size_t more = *capacity == 0 ? 1024 * l->width : 2 * *capacity;
+    double *rows = TACET__ZALLOC(double, more);
+    if (rows == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", l->count + 1);
+    }
+    if (l->rows != NULL) {
+        memcpy(rows, l->rows, *capacity * sizeof *rows);
+        sodium_memzero(l->rows, *capacity * sizeof *rows);
+    }
+    free(l->rows);
+    l->rows = rows;
+    *capacity = more;
+    return TACET_OK;
+}
+
+static tacet_status read_rows(tacet_contextual_log *l, tacet_error *err) {
+    size_t columns[TACET_SPACE_COLUMNS + 2];
+    size_t capacity = 0;
+    bool found = true;
+    tacet_csv *csv = NULL;
+    tacet_status status = tacet_csv_open_file(&csv, l->path, NULL, err);
+    l->width = l->space.count + 2;
+    const size_t numbers = l->propensity[0] != '\0' ? 2 : 1;
+    for (size_t i = 0; i < l->space.count && status == TACET_OK; i++) {
+        status = tacet_csv_find(csv, &columns[i], l->space.columns[i].name, err);
+    }
+    status = status == TACET_OK ? tacet_csv_find(csv, &columns[l->space.count], l->reward, err) : status;
+    if (status == TACET_OK && numbers == 2) {
+        status = tacet_csv_find(csv, &columns[l->space.count + 1], l->propensity, err);
+    }
+    while (status == TACET_OK) {
+        status = tacet_csv_next(csv, &found, err);
+        if (status != TACET_OK || !found) {
+            break;
+        }
+        status = grow(l, &capacity, err);
+        double *row = status == TACET_OK ? l->rows + l->count * l->width : NULL;
+        for (size_t i = 0; i < l->space.count && status == TACET_OK; i++) {
+            status = read_cell(l, csv, &row[i], i, columns[i], err);
+        }
+        if (status == TACET_OK) {
+            status = tacet_csv_numbers(csv, row + l->space.count, columns + l->space.count, numbers, err);
+        }
+        l->count += status == TACET_OK ? 1 : 0;
+    }
+    tacet_csv_close(csv);
+    return status;
+}
+
+static tacet_status learn_rows(tacet_contextual_log *l, tacet_error *err) {
+    double record[TACET_SPACE_COLUMNS];
+    double w[TACET_CONTEXTUAL_COORDINATES_MOST];
+    tacet_status status = tacet_contextual_learner_create(&l->learner, l->basis, &l->settings, err);
+    if (status == TACET_OK) {
+        l->learner->space = &l->space;
+        l->learner->action_columns = l->action_columns;
+    }
+    for (size_t i = 0; i < l->count && status == TACET_OK; i++) {
+        const double *row = l->rows + i * l->width;
+        for (size_t c = 0; c < l->space.count; c++) {
+            record[c] = isnan(row[c]) && is_category(&l->space.columns[c]) ? 0 : row[c];
+        }
+        tacet_space_embed(&l->space, w, record);
+        for (size_t c = 0; c < l->dims; c++) { /* rounding must not put an action outside its box */
+            w[c] = fmin(fmax(w[c], l->lower[c]), l->upper[c]);
+        }
+        status = tacet_contextual_learner_add_logged(l->learner, w, row[l->space.count],
+                                                     l->settings.propensities ? row[l->space.count + 1] : 1, err);
+    }
+    sodium_memzero(record, sizeof record);
+    sodium_memzero(w, sizeof w);
+    (void)crypto_generichash(l->hash, sizeof l->hash, (const unsigned char *)l->rows,
+                             l->count * l->width * sizeof(double), NULL, 0);
+    return status;
+}
+
+tacet_status tacet_contextual_log_open(tacet_contextual_log **out, const char *path,
+                                       const tacet_contextual_question *q, tacet_error *err) {
+    *out = NULL;
+    tacet_status status = check(path, q, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet_contextual_log *l = TACET__ZALLOC(tacet_contextual_log, 1);
+    if (l == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log");
+    }
+    status = adopt(l, path, q, err);
+    if (status == TACET_OK) {
+        status = make_basis(l, q, err);
+    }
+    if (status == TACET_OK) {
+        status = read_rows(l, err);
+    }
+    if (status == TACET_OK) {
+        status = learn_rows(l, err);
+    }
+    if (status != TACET_OK) {
+        tacet_contextual_log_free(l);
+        return status;
+    }
+    *out = l;
+    return TACET_OK;
+}
+
+void tacet_contextual_log_free(tacet_contextual_log *l) {
+    if (l == NULL) {
+        return;
+    }
+    if (l->rows != NULL) {
+        sodium_memzero(l->rows, l->count * l->width * sizeof *l->rows);
+    }
+    tacet_contextual_learner_free(l->learner);
+    tacet_contextual_basis_free(l->basis);
+    tacet_contextual_density_free(l->density);
+    tacet_space_clear(&l->space);
+    free(l->actions);
+    free(l->contexts);
+    free(l->rows);
+    free(l->path);
+    sodium_memzero(l->hash, sizeof l->hash);
+    free(l);
+}
+
+const tacet_contextual_learner *tacet_contextual_log_learner(const tacet_contextual_log *l) {
+    return l->learner;
+}

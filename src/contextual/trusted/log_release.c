@@ -1,0 +1,389 @@
+/* log_release.c - what leaves a log: a model, or one choice, entered in the ledger beside it; and what its holder is
+ * told first.
+ * Ring: trusted. Source: src/contextual/README.md, "Logs" and "A release that was interrupted": each row must stay in
+ * one part, so the hash of the rows in their order lies beside the log from before the first part until after the last.
+ * Cost: that of the release. */
+#include "contextual/trusted/log_internal.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "dp/ledger/beside.h"
+#include "dp/open/entry.h"
+#include "registry/registry.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHOICES_MOST = 10000 };
+
+/* --- told to the holder ------------------------------------------------------------------------------------------ */
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Kolmogorov's test of uniformity on [lower, upper]; sorts values. */
+static double uniform_p(double *values, size_t n, double lower, double upper) {
+    double distance = 0;
+    double p = 0;
+    qsort(values, n, sizeof *values, ascending);
+    for (size_t i = 0; i < n; i++) {
+        const double u = (values[i] - lower) / (upper - lower);
+        distance = fmax(distance, fmax((double)(i + 1) / (double)n - u, u - (double)i / (double)n));
+    }
+    /* Kolmogorov's limit with Stephens' correction for finite n. */
+    const double root = sqrt((double)n);
+    const double t = distance * (root + 0.12 + 0.11 / root);
+    for (int k = 1; k <= 100; k++) {
+        p += (k % 2 == 1 ? 2 : -2) * exp(-2.0 * k * k * t * t);
+    }
+    return t < 0.2 ? 1 : fmin(fmax(p, 0), 1);
+}
+
+double tacet_contextual_log_uniform_p(const tacet_contextual_log *l, const char **column) {
+    double least = 1;
+    double *values = TACET__ZALLOC(double, l->count + 1);
+    *column = NULL;
+    for (size_t c = 0; c < l->action_columns && values != NULL; c++) {
+        const tacet_space_column *k = &l->space.columns[c];
+        if (k->kind != TACET_SPACE_REAL || l->count == 0) {
+            continue;
+        }
+        for (size_t i = 0; i < l->count; i++) {
+            values[i] = l->rows[i * l->width + c];
+        }
+        const double p = uniform_p(values, l->count, k->lo, k->hi);
+        if (p < least) {
+            least = p;
+            *column = k->name;
+        }
+    }
+    free(values);
+    return least;
+}
+
+typedef struct findings {
+    tacet_contextual_finding *list;
+    size_t count;
+} findings;
+
+static void note(findings *f, tacet_contextual_oddity oddity, const char *column, size_t rows, size_t first) {
+    if (rows > 0 && f->count < TACET_CONTEXTUAL_FINDINGS_MOST) {
+        f->list[f->count++] =
+            (tacet_contextual_finding){.oddity = oddity, .column = column, .rows = rows, .first = first + 1};
+    }
+}
+
+/* How many rows have `odd` in this place of a row, and the first of them. */
+static void find_rows(const tacet_contextual_log *l, findings *f, tacet_contextual_oddity oddity, const char *name,
+                      size_t place, double low, double high) {
+    size_t rows = 0;
+    size_t first = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        const double at = l->rows[i * l->width + place];
+        const bool odd = oddity == TACET_CONTEXTUAL_NO_LEVEL ? isnan(at) : !(at >= low && at <= high) && !isnan(at);
+        first = odd && rows == 0 ? i : first;
+        rows += odd ? 1 : 0;
+    }
+    note(f, oddity, name, rows, first);
+}
+
+/* Actions that no row has, and pairs of action and context levels that none has. */
+static tacet_status find_untried(const tacet_contextual_log *l, findings *f, tacet_error *err) {
+    const size_t contexts = l->context_count > 0 ? l->context_count : 1;
+    size_t *seen = TACET__ZALLOC(size_t, l->action_count *contexts);
+    size_t missing = 0;
+    size_t pairs = 0;
+    size_t first = 0;
+    if (seen == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu actions", l->action_count);
+    }
+    for (size_t i = 0; i < l->count; i++) {
+        size_t action = 0;
+        size_t stride = 1;
+        size_t context = 0;
+        bool levels = true;
+        for (size_t c = 0; c < l->space.count; c++) {
+            const tacet_space_column *k = &l->space.columns[c];
+            const double at = l->rows[i * l->width + c];
+            levels = levels && k->kind == TACET_SPACE_CATEGORY;
+            stride = c == l->action_columns ? 1 : stride;
+            const size_t add = levels && at > 0 ? (size_t)at * stride : 0;
+            action += c < l->action_columns ? add : 0;
+            context += c < l->action_columns ? 0 : add;
+            stride *= levels ? k->level_count : 1;
+        }
+        if (action < l->action_count && context < contexts) {
+            seen[action * contexts + context]++;
+        }
+    }
+    bool all_levels = true;
+    for (size_t c = 0; c < l->space.count; c++) {
+        all_levels = all_levels && l->space.columns[c].kind == TACET_SPACE_CATEGORY;
+    }
+    for (size_t a = 0; a < l->action_count; a++) {
+        size_t rows = 0;
+        for (size_t k = 0; k < contexts; k++) {
+            rows += seen[a * contexts + k];
+            pairs += all_levels && seen[a * contexts + k] == 0 ? 1 : 0;
+        }
+        first = rows == 0 && missing == 0 ? a : first;
+        missing += rows == 0 ? 1 : 0;
+    }
+    note(f, TACET_CONTEXTUAL_UNTRIED, l->space.columns[0].name, missing, first);
+    note(f, TACET_CONTEXTUAL_UNTRIED_IN, l->space.columns[0].name, pairs, 0);
+    free(seen);
+    return TACET_OK;
+}
+
+tacet_status tacet_contextual_log_findings(const tacet_contextual_log *l,
+                                           tacet_contextual_finding out[TACET_CONTEXTUAL_FINDINGS_MOST], size_t *count,
+                                           tacet_error *err) {
+    findings f = {.list = out};
+    for (size_t c = l->action_columns; c < l->space.count; c++) {
+        const tacet_space_column *k = &l->space.columns[c];
+        if (k->kind == TACET_SPACE_CATEGORY) {
+            find_rows(l, &f, TACET_CONTEXTUAL_NO_LEVEL, k->name, c, 0, 0);
+        } else {
+            find_rows(l, &f, TACET_CONTEXTUAL_OUTSIDE, k->name, c, k->lo, k->hi);
+        }
+    }
+    find_rows(l, &f, TACET_CONTEXTUAL_OUTSIDE, l->reward, l->space.count, l->settings.reward_lower,
+              l->settings.reward_upper);
+    if (l->settings.propensities) {
+        const double least =
+            l->settings.propensity_least > 0 ? l->settings.propensity_least : 0.25 / (double)l->action_count;
+        find_rows(l, &f, TACET_CONTEXTUAL_PROPENSITY, l->propensity, l->space.count + 1, least, 1);
+    }
+    const tacet_status status = l->settings.discrete ? find_untried(l, &f, err) : TACET_OK;
+    *count = f.count;
+    return status;
+}
+
+/* --- the ledger -------------------------------------------------------------------------------------------------- */
+
+/* Of a release that is being made. */
+typedef struct entered {
+    tacet_ledger *ledger;
+    tacet_noise *noise;
+    char uncovered[512];
+} entered;
+
+static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet_contextual_entry *entry,
+                          tacet_error *err) {
+    char beside[TACET__PATH];
+    tacet_ledger_settings settings;
+    *e = (entered){0};
+    if (entry->seeded) {
+        return tacet_noise_open_seeded(&e->noise, entry->seed, 0, err);
+    }
+    tacet_status status = tacet__beside(beside, l->path, ".ledger.db", err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const char *path = entry->ledger != NULL ? entry->ledger : beside;
+    tacet_ledger_settings_defaults(&settings);
+    settings.accounting = TACET_ACCOUNTING_BASIC;
+    settings.eps = entry->budget > 0 ? entry->budget : l->settings.eps;
+    settings.delta = l->settings.gaussian ? l->settings.delta : 0;
+    settings.use_stored = access(path, F_OK) == 0;
+    settings.create = !settings.use_stored;
+    const tacet__registry_release release = {.data = l->path,
+                                             .ledger = path,
+                                             .what = "model or choice",
+                                             .ticket = entry->ticket,
+                                             .new_budget = entry->new_budget};
+    status = tacet__registry_open(&e->ledger, &release, &settings, err);
+    if (status == TACET_OK) {
+        tacet__beside_note(beside, path);
+        status = tacet_noise_open(&e->noise, err);
+    }
+    return status;
+}
+
+/* What is not covered, with the reason for a new budget when there is one: it stands in the ledger. */
+static const char *uncovered(entered *e, const tacet_contextual_entry *entry, const char *fields) {
+    if (entry->new_budget == NULL) {
+        return fields;
+    }
+    (void)snprintf(e->uncovered, sizeof e->uncovered, "%s,what earlier budgets released (new budget: %.300s)", fields,
+                   entry->new_budget);
+    return e->uncovered;
+}
+
+static void leave(entered *e) {
+    tacet_noise_close(e->noise);
+    tacet_ledger_close(e->ledger);
+}
+
+/* Beside the data, which it is a function of: the hash of the rows that a release was begun with. */
+static tacet_status begun_path(char path[TACET__PATH], const tacet_contextual_log *l, const char *ticket,
+                               tacet_error *err) {
+    char name[TACET__TICKET_NAME + 1];
+    char ending[sizeof name + 16];
+    tacet__ticket_name(name, ticket);
+    (void)snprintf(ending, sizeof ending, ".%s.begun", name);
+    return tacet__beside(path, l->path, ending, err);
+}
+
+static bool has_begun(const entered *e, const char *ticket) {
+    tacet__contextual_begun begun;
+    const tacet_ask ask = {.ledger = e->ledger};
+    return tacet__contextual_begun_find(&begun, &ask, ticket, NULL) == TACET_OK &&
+           begun.form != TACET__CONTEXTUAL_NOT_BEGUN;
+}
+
+static tacet_status begin(const tacet_contextual_log *l, const entered *e, const char *ticket, tacet_error *err) {
+    char path[TACET__PATH];
+    char folder[TACET__PATH];
+    char rows[2 * TACET_HASH_BYTES + 1];
+    char *before = NULL;
+    size_t length = 0;
+    if (e->ledger == NULL) {
+        return TACET_OK;
+    }
+    tacet_status status = begun_path(path, l, ticket, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    tacet__hash_hex(rows, l->hash);
+    const bool begun = has_begun(e, ticket);
+    if (begun && tacet__file_read(&before, &length, path, sizeof rows, NULL) == TACET_OK && strcmp(before, rows) != 0) {
+        status = tacet__fail(err, TACET_CONFLICT,
+                             "the release was begun from other rows, or from these in another order: go on from that "
+                             "log, or name another ticket");
+    }
+    free(before);
+    if (status == TACET_OK && !begun && tacet__folder_of(folder, path, NULL) == TACET_OK) {
+        /* Where it cannot be written nothing is refused: it guards against a mistake. */
+        (void)tacet__file_write(path, folder, rows, S_IRUSR | S_IWUSR, NULL);
+    }
+    return status;
+}
+
+static void end(const tacet_contextual_log *l, const entered *e, const char *ticket, bool finished) {
+    char path[TACET__PATH];
+    if (e->ledger != NULL && (finished || !has_begun(e, ticket)) && begun_path(path, l, ticket, NULL) == TACET_OK) {
+        (void)unlink(path);
+    }
+}
+
+/* --- what leaves ------------------------------------------------------------------------------------------------- */
+
+tacet_status tacet_contextual_log_release(tacet_contextual_log *l, tacet_contextual_model **out,
+                                          const tacet_contextual_entry *entry, tacet_error *err) {
+    entered e = {0};
+    *out = NULL;
+    /* Before a ledger is made: its budget is fixed by the first release, and this would be none. */
+    tacet_status status = tacet_contextual_enough(l->learner, err);
+    if (status == TACET_OK) {
+        status = enter(&e, l, entry, err);
+    }
+    if (status == TACET_OK) {
+        status = begin(l, &e, entry->ticket, err);
+    }
+    if (status == TACET_OK) {
+        const tacet_ask ask = {.ledger = e.ledger,
+                               .noise = e.noise,
+                               .ticket = entry->ticket,
+                               .what = "model of rewards over actions and contexts",
+                               .to_whom = entry->to_whom,
+                               .covered_fields = l->settings.propensities ? "contexts,reward,propensity"
+                                                                          : "contexts,reward",
+                               .uncovered_fields = uncovered(&e, entry, "actions,number of rows"),
+                               .covered_records = "each row: its contexts and reward become any others"};
+        status = tacet_contextual_release(l->learner, out, &ask, err);
+        end(l, &e, entry->ticket, status == TACET_OK);
+    }
+    leave(&e);
+    return status;
+}
+
+/* Embedded actions, and the same as records. */
+static tacet_status candidates(const tacet_contextual_log *l, double **records, double **embedded, size_t *count,
+                               size_t per_axis, tacet_error *err) {
+    const tacet_space part = {.columns = l->space.columns, .count = l->action_columns};
+    *count = 1;
+    for (size_t c = 0; c < part.count; c++) {
+        *count *= per_axis;
+        if (*count > CHOICES_MOST || per_axis < 2) {
+            return tacet__fail(err, TACET_INVALID, "at least 2 values an action, and at most %d candidates",
+                               (int)CHOICES_MOST);
+        }
+    }
+    *records = TACET__ZALLOC(double, *count * part.count);
+    *embedded = TACET__ZALLOC(double, *count * l->action_dims);
+    if (*records == NULL || *embedded == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu candidates", *count);
+    }
+    for (size_t j = 0; j < *count; j++) {
+        size_t rest = j;
+        double *at = *embedded + j * l->action_dims;
+        for (size_t c = 0; c < part.count; c++, rest /= per_axis) {
+            const double t = (double)(rest % per_axis) / (double)(per_axis - 1);
+            at[c] = rest % per_axis + 1 == per_axis ? l->upper[c] : l->lower[c] + t * (l->upper[c] - l->lower[c]);
+        }
+        tacet_space_invert(&part, *records + j * part.count, at);
+        tacet_space_embed(&part, at, *records + j * part.count);
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet_contextual_log_choose(tacet_contextual_log *l, tacet_release **release, double **actions,
+                                         double *used_tau, tacet_contextual_rule rule, double tau, size_t per_axis,
+                                         const double *context, const tacet_contextual_entry *entry,
+                                         tacet_error *err) {
+    const tacet_space part = {.columns = l->space.columns + l->action_columns,
+                              .count = l->space.count - l->action_columns};
+    entered e = {0};
+    double point[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+    double *embedded = NULL;
+    size_t count = 0;
+    tacet_contextual_chooser *chooser = NULL;
+    *release = NULL;
+    *actions = NULL;
+    if (l->lists) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "a choice needs numeric columns; release a model instead");
+    }
+    for (size_t c = 0; c < part.count; c++) {
+        if (!tacet_space_holds(&part.columns[c], context[c])) {
+            return tacet__fail(err, TACET_INVALID, "the context lies outside the bounds of '%s'", part.columns[c].name);
+        }
+    }
+    tacet_space_embed(&part, point, context);
+    tacet_status status = candidates(l, actions, &embedded, &count, per_axis, err);
+    if (status == TACET_OK) {
+        status = tacet_contextual_chooser_create(&chooser, l->learner, rule, tau, err);
+    }
+    if (status == TACET_OK) {
+        *used_tau = tacet_contextual_chooser_tau(chooser);
+        status = enter(&e, l, entry, err);
+    }
+    if (status == TACET_OK) {
+        const tacet_ask ask = {.ledger = e.ledger,
+                               .noise = e.noise,
+                               .ticket = entry->ticket,
+                               .what = "one action for one context",
+                               .to_whom = entry->to_whom,
+                               .covered_fields = "contexts,reward",
+                               .uncovered_fields =
+                                   uncovered(&e, entry, "actions,number of rows,the context asked for"),
+                               .covered_records = "each row: its contexts and reward become any others"};
+        status = tacet_contextual_choose(chooser, release, &ask, point, embedded, count, err);
+    }
+    if (status != TACET_OK) {
+        free(*actions);
+        *actions = NULL;
+    }
+    tacet_contextual_chooser_free(chooser);
+    free(embedded);
+    leave(&e);
+    return status;
+}

@@ -1,0 +1,68 @@
+/* robust.h - the inside of the robust release, between its files. Ring: trusted. */
+#ifndef TACET_SRC_CONTEXTUAL_TRUSTED_ROBUST_H
+#define TACET_SRC_CONTEXTUAL_TRUSTED_ROBUST_H
+
+#include "contextual/shared/belief.h"
+#include "contextual/open/law.h"
+#include "contextual/trusted/parts.h"
+
+enum { TACET__ROBUST_LAWS = 8, TACET__ROBUST_TILE = 32 };
+
+typedef struct tacet__robust {
+    const tacet_contextual_learner *learner;
+    tacet__parts parts;
+    tacet__contextual_law law;
+    double *q;    /* N: the law of records */
+    double *even; /* N: even actions in the contexts of that law, which errors count by */
+    double *reach; /* N: room */
+    double *laws; /* N x TACET__ROBUST_LAWS other laws; NULL: it was stated */
+    tacet__belief belief;
+    tacet__belief_form form;
+    double *A; /* N x M: features as sums of kernel functions */
+    tacet__contextual_view view;
+    double unit_sd;
+    bool grows;
+    double scale; /* of a reward about the middle */
+    double cut;   /* what clipping may have cut off the function, at most by what was measured */
+    double outcome, outcome_most;
+    tacet_contextual_value recommended, logged;
+} tacet__robust;
+
+/* A record of a part, with its features under the model so far (M numbers). */
+typedef void (*tacet__robust_visitor)(void *user, const double *record, const double *phi);
+/* All records of a part, in their order. NO_MEMORY. */
+tacet_status tacet__robust_visit(const tacet__robust *r, size_t part, tacet__robust_visitor visit, void *user,
+                                 tacet_error *err);
+/* The model so far at a record's features, within the range, about the middle. */
+double tacet__robust_mean(const tacet__robust *r, const double *phi);
+
+/* Which action of the nodes a record has: the nearest. */
+size_t tacet__robust_action(const tacet_contextual_basis *basis, const double *record);
+
+/* Sums whose terms are whole numbers of steps: exact, in any order. */
+enum { TACET__ROBUST_STEP_BITS = 30 };
+double tacet__robust_step(double limit);
+
+/* How large the residuals of a part are (rewards, while the model is 0), by a mechanism of their own. */
+tacet_status tacet__robust_scale(tacet__robust *r, double *scale, size_t part, const char *name, tacet_error *err);
+/* The scale by a quantile, whatever the rewards; and the mean of what lies beyond `bound`, with its noise's scale. */
+tacet_status tacet__robust_quantile_scale(tacet__robust *r, double *scale, size_t part, const char *name,
+                                          tacet_error *err);
+tacet_status tacet__robust_excess(tacet__robust *r, double *excess, double *noise, size_t part, const char *name,
+                                  double bound, tacet_error *err);
+/* Sets outcome and outcome_most, from the part that was held out. */
+tacet_status tacet__robust_outcome(tacet__robust *r, tacet_error *err);
+/* Sets recommended and logged, where actions are a list and parts have rows for it. */
+tacet_status tacet__robust_values(tacet__robust *r, tacet_error *err);
+
+/* Sizes of the parts: of public numbers alone. */
+void tacet__robust_sizes(const tacet_contextual_learner *learner, size_t count, tacet__parts_sizes *sizes);
+/* As tacet_contextual_outlook_get and tacet_contextual_enough: what one stage of the records would learn under the law
+ * that the space assumes. */
+tacet_status tacet__robust_outlook(const tacet_contextual_learner *learner, tacet_contextual_outlook *out,
+                                   size_t rounds, tacet_error *err);
+tacet_status tacet__robust_enough(const tacet_contextual_learner *learner, tacet_error *err);
+tacet_status tacet__robust_release(const tacet_contextual_learner *learner, tacet_contextual_model **out, const tacet_ask *ask,
+                                   tacet_error *err);
+
+#endif
