@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/dp/calibrate.h>
+#include <tacet/dp/open/calibrate.h>
 
 static const char PROOF[] = "src/contextual/README.md, the robust release";
 static const double SKEWED_KEPT = 3;           /* likewise, where that cuts off nothing to speak of */
