@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-enum { SOAK_CLIENTS = 16, SOAK_SERVERS = 2, SOAK_PATH = 512, SOAK_KEY = 40, SOAK_STUDIES = 2, SOAK_ARMS = 20 };
+enum { SOAK_CLIENTS = 16, SOAK_SERVERS = 3, SOAK_PATH = 512, SOAK_KEY = 40, SOAK_STUDIES = 2, SOAK_ARMS = 20 };
 
 /* A suggestion and its observation, as a client knows them. */
 typedef struct soak_pair {
@@ -78,6 +78,7 @@ void soak_shell(const char *command);
 
 /* studies.c */
 void soak_studies_make(soak *s, uint64_t rounds);
+void soak_add_local(const soak *s, const char *name, uint64_t rounds);
 tacet__engine_settings soak_engine_settings(const soak *s);
 
 /* clients.c: drives all clients for some seconds. */
@@ -93,6 +94,16 @@ typedef struct soak_verdict {
     double spent_eps, budget_eps;
 } soak_verdict;
 void soak_verify(soak *s, soak_verdict *out); /* all servers must be down */
+
+/* load.c */
+typedef struct soak_figures {
+    double pairs;    /* a second */
+    double p50, p99; /* of a pair, in milliseconds */
+    size_t refused;
+} soak_figures;
+double soak_fsyncs(const char *folder); /* a second, of 4 KiB each */
+void soak_load_studies(soak *s, size_t studies);
+soak_figures soak_load(soak *s, size_t connections, size_t studies, double seconds);
 
 /* startup.c: a store with many observations, and the seconds until a server on it has answered its first suggestion. */
 double soak_startup(soak *s, size_t observations);

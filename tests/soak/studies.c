@@ -38,9 +38,8 @@ static void add(const soak *s, const char *definition) {
     soak_must(tacet__engine_add(&settings, NULL, definition, strlen(definition), &err), &err, "a study");
 }
 
-void soak_studies_make(soak *s, uint64_t rounds) {
+void soak_add_local(const soak *s, const char *name, uint64_t rounds) {
     char local[4096];
-    char central[1024];
     char points[2048] = "";
     for (size_t i = 0; i < SOAK_ARMS; i++) {
         const size_t at = strlen(points);
@@ -51,7 +50,12 @@ void soak_studies_make(soak *s, uint64_t rounds) {
         "{\"format\":\"tacet-study-1\",\"name\":\"%s\",\"trust\":\"local\",\"policy\":\"ucb\",\"rounds\":%llu,"
         "\"budget\":{\"eps\":1},\"options\":{\"randomizer\":\"duchi\"},\"domain\":{\"points\":[%s]},"
         "\"prior\":{\"kernel\":\"matern52\",\"lengthscale\":[0.2],\"reward\":[-2,2],\"bound\":1,\"noise\":1}}",
-        soak_study_names[0], (unsigned long long)rounds, points);
+        name, (unsigned long long)rounds, points);
+    add(s, local);
+}
+
+void soak_studies_make(soak *s, uint64_t rounds) {
+    char central[1024];
     (void)snprintf(
         central, sizeof central,
         "{\"format\":\"tacet-study-1\",\"name\":\"%s\",\"trust\":\"central\",\"policy\":\"joint\",\"rounds\":%llu,"
@@ -59,7 +63,7 @@ void soak_studies_make(soak *s, uint64_t rounds) {
         "},"
         "\"prior\":{\"kernel\":\"se\",\"lengthscale\":[0.3],\"reward\":[0,1]}}",
         soak_study_names[1], (unsigned long long)rounds);
-    add(s, local);
+    soak_add_local(s, soak_study_names[0], rounds);
     add(s, central);
     const tacet__engine_settings settings = soak_engine_settings(s);
     tacet_error err = {0};

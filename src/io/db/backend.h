@@ -15,7 +15,8 @@ typedef struct tacet__backend {
     tacet_status (*begin)(tacet__db *db, tacet__begin how, tacet_error *err);
     tacet_status (*commit)(tacet__db *db, tacet_error *err);
     void (*rollback)(tacet__db *db);
-    tacet_status (*touch)(tacet__db *db, tacet_error *err); /* a write without effect, in a transaction */
+    tacet_status (*settle)(tacet__db *db, tacet_error *err); /* NULL: a commit that can be seen is durable */
+    tacet_status (*touch)(tacet__db *db, tacet_error *err);  /* a write without effect, in a transaction */
     tacet_status (*relax)(tacet__db *db, bool relaxed, tacet_error *err);
     tacet_status (*prepare)(tacet__db *db, tacet__query **out, const char *sql, tacet_error *err);
     void (*free_query)(tacet__query *query);

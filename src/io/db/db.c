@@ -71,6 +71,10 @@ void tacet__db_rollback(tacet__db *db) {
     db->backend->rollback(db);
 }
 
+tacet_status tacet__db_settle(tacet__db *db, tacet_error *err) {
+    return db->backend->settle != NULL ? db->backend->settle(db, err) : TACET_OK;
+}
+
 tacet_status tacet__db_probe(tacet__db *db, tacet_error *err) {
     tacet_status status = tacet__db_begin_rows(db, err);
     if (status != TACET_OK) {

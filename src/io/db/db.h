@@ -30,7 +30,9 @@ typedef struct tacet__db_settings {
     bool create;      /* a missing file is created, mode 0600; a missing schema with the first begin that writes, so
                          that it comes into being with its tables or not at all; otherwise NOT_FOUND */
     uint64_t busy_ms; /* how long to wait for a lock; then BUSY */
-    const char *vfs;  /* NULL, or the name of a registered VFS of SQLite */
+    bool grouped; /* SQLite: connections of this process take turns, and share syncs; what another one reads may not be
+                     durable yet (tacet__db_settle) */
+    const char *vfs; /* NULL, or the name of a registered VFS of SQLite */
 } tacet__db_settings;
 
 /* True when a path is the URL of a shared store. */
@@ -62,8 +64,10 @@ tacet_status tacet__db_begin_rows(tacet__db *db, tacet_error *err);
 tacet_status tacet__db_commit(tacet__db *db, tacet_error *err);
 /* Nothing when there is no transaction. */
 void tacet__db_rollback(tacet__db *db);
-/* Writes something durably, and changes nothing: OK says that a transaction could be written now. Needs no table, and no
- * right but that to connect. Not inside a transaction. */
+/* OK: whatever was committed before is durable, also by other connections. Not inside a transaction. */
+tacet_status tacet__db_settle(tacet__db *db, tacet_error *err);
+/* Writes something durably, and changes nothing: OK says that a transaction could be written now. Needs no table, and
+ * no right but that to connect. Not inside a transaction. */
 tacet_status tacet__db_probe(tacet__db *db, tacet_error *err);
 /* For what can be made again: following transactions, until it is taken back, are atomic but not synced when they
  * return. Not inside a transaction. */

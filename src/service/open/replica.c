@@ -79,6 +79,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
         return status;
     }
     r->loaded = true;
+    r->unsettled = true;
     r->settled = r->next_due = 0;
     r->applied = r->saved = seq;
     r->saved_size = snapshot_size;
@@ -149,6 +150,7 @@ tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
     if (r->study.head < r->applied) {
         status = tacet__fail(err, TACET_CORRUPT, "the store has fewer events than were committed to it");
     } else if (r->study.head > r->applied) {
+        r->unsettled = true;
         status = tacet__studies_read(r->store, &r->study, r->applied + 1, replay, r, err);
     }
     if (status != TACET_OK) {

@@ -147,6 +147,9 @@ void tacet__studies_close(tacet__studies *studies); /* rolls back; NULL is allow
  * open with create, then close. Repeating it is harmless. */
 tacet_status tacet__studies_init(const tacet__studies_settings *settings, tacet_error *err);
 
+/* OK: what was read of the study before, also of others' events, is durable. Not while a transaction is open (STATE). A
+ * commit of one's own makes what it rests on durable, too. */
+tacet_status tacet__studies_settle(tacet__studies *studies, const tacet__study *study, tacet_error *err);
 /* Writes to both stores, durably, and changes nothing: OK says that a study could be written now. */
 tacet_status tacet__studies_probe(tacet__studies *studies, tacet_error *err);
 

@@ -392,6 +392,14 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
     return status;
 }
 
+tacet_status tacet__studies_settle(tacet__studies *studies, const tacet__study *study, tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    if (studies->writing != NULL) {
+        return tacet__fail(err, TACET_STATE, "a transaction is open");
+    }
+    return half != NULL ? tacet__db_settle(half->db, err) : TACET_OK;
+}
+
 void tacet__studies_rollback(tacet__studies *studies) {
     if (studies->writing == NULL) {
         return;

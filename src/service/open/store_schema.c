@@ -238,6 +238,7 @@ tacet_status tacet__half_open(tacet__half *half, tacet__side side, const char *p
                               const tacet__studies_settings *settings, tacet_error *err) {
     const tacet__db_settings db_settings = {.create = settings->create,
                                             .busy_ms = settings->busy_ms == 0 ? 10000 : settings->busy_ms,
+                                            .grouped = true,
                                             .vfs = settings->vfs};
     tacet_status status = tacet__db_open(&half->db, path, &db_settings, err);
     if (status == TACET_OK) {

@@ -121,8 +121,12 @@ static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
         b->broken = tacet__studies_commit(w->r.store, &b->err) != TACET_OK;
     } else {
         tacet__studies_rollback(w->r.store);
+        if (!b->broken && w->r.unsettled) {
+            b->broken = tacet__studies_settle(w->r.store, &w->r.study, &b->err) != TACET_OK;
+        }
     }
     if (!b->broken) {
+        w->r.unsettled = false;
         w->r.applied = b->wrote ? w->r.study.head : w->r.applied;
         if (b->wrote) {
             tacet__metrics_add(&metrics->batches, 1);
@@ -319,9 +323,13 @@ static tacet__job *take(tacet__worker *w, bool *stop, bool *idle) {
 static void poll_log(tacet__worker *w) {
     tacet_error err = {0};
     if (w->r.waiting != NULL && !w->damaged) {
-        const tacet_status status = tacet__replica_begin(&w->r, &err);
+        tacet_status status = tacet__replica_begin(&w->r, &err);
         if (status == TACET_OK) {
             tacet__studies_rollback(w->r.store);
+            if (w->r.unsettled && tacet__studies_settle(w->r.store, &w->r.study, &err) != TACET_OK) {
+                return; /* another time: what was noticed is told once it is durable */
+            }
+            w->r.unsettled = false;
         }
         note_damage(w, status);
     }
