@@ -165,14 +165,16 @@ size_t soak_server_kilobytes(soak *s, size_t i) {
     return kilobytes;
 }
 
-void soak_database_kill(soak *s) {
-    static const char *const VERBS[] = {"kill", "again"};
+void soak_database_verb(const soak *s, const char *verb) {
     const char *space = strrchr(s->cluster, ' ');
-    for (size_t i = 0; i < 2; i++) {
-        char command[2 * SOAK_PATH];
-        (void)snprintf(command, sizeof command, "%.*s %s %s", (int)(space - s->cluster), s->cluster, VERBS[i],
-                       space + 1);
-        soak_shell(command);
-    }
+    char command[2 * SOAK_PATH];
+    (void)snprintf(command, sizeof command, "%.*s %s %s >>%s/cluster.log", (int)(space - s->cluster), s->cluster, verb,
+                   space + 1, s->work);
+    soak_shell(command);
+}
+
+void soak_database_kill(soak *s) {
+    soak_database_verb(s, "kill");
+    soak_database_verb(s, "again");
     s->database_kills++;
 }

@@ -106,7 +106,7 @@ static void fault(soak *s) {
     enum { KINDS = 8, DATABASE = 3 };
     const size_t kind = tacet_simrng_below(&chaos, KINDS);
     const size_t i = tacet_simrng_below(&chaos, s->server_count);
-    if (kind < DATABASE && s->cluster != NULL) {
+    if (kind < DATABASE && s->cluster != NULL && !s->failover) {
         soak_database_kill(s);
     } else if (kind == KINDS - 1) {
         soak_server_pause(s, i, 0.5 * tacet_simrng_uniform(&chaos));
@@ -124,6 +124,46 @@ static void kill_at_random(soak *s, double until) {
         soak_sleep(0.1 + 0.7 * tacet_simrng_uniform(&chaos));
         fault(s);
     }
+}
+
+static size_t acknowledged(const soak *s) {
+    size_t pairs = 0;
+    for (size_t study = 0; study < SOAK_STUDIES; study++) {
+        for (size_t i = 0; i < SOAK_CLIENTS; i++) {
+            pairs += s->journals[study][i].count; /* begun; a client begins the next when one was acknowledged */
+        }
+    }
+    return pairs;
+}
+
+/* A standby that is away: commits wait, their waits are cancelled, and nothing of them may be acknowledged before it is
+ * back. Then the primary dies under load, and the standby is promoted. */
+static void fail_over(soak *s, double until) {
+    const double begin = soak_now();
+    const double all = until - begin;
+    while (soak_now() < begin + 0.25 * all) {
+        soak_sleep(0.2);
+        fault(s);
+    }
+    for (int i = 0; i < 2; i++) {
+        soak_database_verb(s, "cut");
+        soak_sleep(0.5);
+        soak_database_verb(s, "cancel");
+        soak_sleep(0.3);
+        soak_database_verb(s, "cancel");
+        soak_database_verb(s, "mend");
+        s->cancelled++;
+        soak_sleep(0.05 * all);
+    }
+    const double dead = soak_now();
+    soak_database_verb(s, "failover");
+    s->database_kills++;
+    const size_t before = acknowledged(s) + 2 * SOAK_CLIENTS; /* those in flight do not count */
+    while (acknowledged(s) < before && soak_now() < dead + 60) {
+        soak_sleep(0.01);
+    }
+    s->failover_seconds = soak_now() - dead;
+    kill_at_random(s, until);
 }
 
 /* Servers whose files may hardly grow: they must refuse, and stay up; then room is made. */
@@ -183,6 +223,12 @@ static int conclude(soak *s) {
     const tally t = count(s);
     printf("  kills survived %zu (servers %zu, database %zu), pauses %zu, restarts %zu\n",
            s->server_kills + s->database_kills, s->server_kills, s->database_kills, s->pauses, s->restarts);
+    if (s->failover) {
+        printf(
+            "  the primary was killed and the standby promoted: pairs again after %.1f s; commits left on one machine "
+            "alone %zu times before\n",
+            s->failover_seconds, s->cancelled);
+    }
     printf("  %zu pairs acknowledged, %zu requests sent again without an answer, %zu pairs repeated with one\n",
            t.pairs, t.retries, t.repeats);
     printf("  in the stores: %zu suggestions, %zu observations; lost %zu, doubled %zu, replayed otherwise %zu\n",
@@ -242,6 +288,7 @@ int main(int argc, char **argv) {
     s.work = option(argc, argv, "--work", NULL);
     s.store = option(argc, argv, "--store", NULL);
     s.cluster = option(argc, argv, "--cluster", NULL);
+    s.failover = strcmp(option(argc, argv, "--failover", "no"), "yes") == 0;
     s.server_count = strtoull(option(argc, argv, "--servers", "1"), NULL, 10);
     const double seconds = strtod(option(argc, argv, "--seconds", "30"), NULL);
     const size_t observations = strtoull(option(argc, argv, "--observations", "0"), NULL, 10);
@@ -249,7 +296,7 @@ int main(int argc, char **argv) {
         !(seconds > 0) || (s.cluster != NULL && strchr(s.cluster, ' ') == NULL)) {
         fprintf(stderr, "usage: soak --bin DIR --work DIR --store DIR|URL [--seconds S] [--servers 1|2|3] [--load "
                         "1,8,64 --studies N]\n"
-                        "            [--observations N] [--cluster 'SCRIPT FOLDER']\n");
+                        "            [--observations N] [--cluster 'SCRIPT FOLDER' [--failover yes]]\n");
         return 2;
     }
     tacet__blas_threads(1); /* as the programs have it: the last bits of a policy depend on it */
@@ -280,7 +327,7 @@ int main(int argc, char **argv) {
     calm(&s, 1, seconds * CALM_SHARE);
     s.only = -1;
     const double full = sqlite ? seconds * FULL_SHARE : 0;
-    soak_drive(&s, seconds * (1 - 2 * CALM_SHARE) - full, kill_at_random);
+    soak_drive(&s, seconds * (1 - 2 * CALM_SHARE) - full, s.failover ? fail_over : kill_at_random);
     const bool shown = !sqlite || full_disk(&s, full);
     const int code = conclude(&s);
     return shown ? code : 1;

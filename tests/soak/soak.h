@@ -53,7 +53,10 @@ typedef struct soak {
     atomic_size_t refusals; /* 503 and 507 */
     int only;               /* the study all clients use; -1: each its own */
     soak_journal journals[SOAK_STUDIES][SOAK_CLIENTS];
-    tacet_blob first_state; /* of the central study, before its first round */
+    tacet_blob first_state;  /* of the central study, before its first round */
+    bool failover;           /* the database is a primary with a synchronous standby */
+    double failover_seconds; /* from the kill of the primary to the first acknowledged pair */
+    size_t cancelled;        /* times that commits were left on one machine alone */
     size_t server_kills, database_kills, pauses, restarts;
 } soak;
 
@@ -72,8 +75,9 @@ void soak_server_start(soak *s, size_t i);                     /* returns once i
 void soak_server_kill(soak *s, size_t i, int signal);          /* and waits for it */
 void soak_server_pause(soak *s, size_t i, double seconds);     /* SIGSTOP, then SIGCONT */
 bool soak_server_alive(soak *s, size_t i);
-size_t soak_server_kilobytes(soak *s, size_t i); /* resident */
-void soak_database_kill(soak *s);                /* kill -9, then a start */
+size_t soak_server_kilobytes(soak *s, size_t i);          /* resident */
+void soak_database_kill(soak *s);                         /* kill -9, then a start */
+void soak_database_verb(const soak *s, const char *verb); /* of tests/support/pgcluster.sh */
 void soak_shell(const char *command);
 
 /* studies.c */

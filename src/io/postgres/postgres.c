@@ -423,6 +423,12 @@ static bool creating(const tacet__db *base) {
     return ((const store *)base)->creating;
 }
 
+/* What can be seen may not be replicated: the wait of its commit was cancelled, or the server restarted meanwhile. The
+ * log of changes is one sequence, so a commit that was replicated says that all before it were. */
+static tacet_status settle(tacet__db *base, tacet_error *err) {
+    return tacet__db_probe(base, err);
+}
+
 /* A message in the server's own log of changes: as durable as any commit, and any role may write one. */
 static tacet_status touch(tacet__db *base, tacet_error *err) {
     return exec(base, "SELECT pg_logical_emit_message(true, 'tacet', 'probe')", err);
@@ -664,6 +670,7 @@ static const tacet__backend POSTGRES = {
     .begin = begin,
     .commit = commit,
     .rollback = rollback,
+    .settle = settle,
     .touch = touch,
     .relax = relax,
     .prepare = prepare,
