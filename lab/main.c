@@ -9,7 +9,7 @@ static const cli_command COMMANDS[] = {
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet simulate outsourced --eps 3.004166 --delta 1e-5 --trials 100 --json\n"
      "tacet simulate outsourced --mechanism published --trials 100\n"
-     "tacet simulate outsourced --scenario csv --data houses.csv --inputs lat,lon --target price --log --minimise",
+     "tacet simulate outsourced --scenario csv --data houses.csv --inputs lat,lon --target price --log --minimize",
      lab_sim_outsourced},
     {"bench gp-ucb", "GP-UCB against the speed of memory", "[--n N] [--d D] [--queries T] [options]",
      "Runs GP-UCB on a made-up problem and, in turn, a plain dgemv over the same bytes of V that the model must read: "

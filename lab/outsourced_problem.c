@@ -227,30 +227,36 @@ static tacet_status load(tacet_csv_table *t, const lab_table_options *o, const c
     return status == TACET_OK && o->log_inputs != NULL ? take_logs(t, names, count, o->log_inputs, err) : status;
 }
 
-static tacet_status table(lab_problem *p, const lab_table_options *o, double radius, tacet_error *err) {
+tacet_status lab_table_load(tacet_csv_table *t, const lab_table_options *o, size_t *count, tacet_error *err) {
     char **inputs = NULL;
-    size_t count = 0;
+    const char *names[LAB_MOST_INPUTS + 1];
+    *count = 0;
     if (o->data == NULL || o->inputs == NULL || o->target == NULL) {
-        return tacet__fail(err, TACET_INVALID, "scenario csv needs --data, --inputs and --target");
+        return tacet__fail(err, TACET_INVALID, "a table, --inputs and --target are needed");
     }
-    if (!cli_split(&inputs, &count, o->inputs) || count == 0 || count > LAB_MOST_INPUTS) {
+    if (!cli_split(&inputs, count, o->inputs) || *count == 0 || *count > LAB_MOST_INPUTS) {
         free(inputs);
         return tacet__fail(err, TACET_INVALID, "--inputs needs 1 to %d column names", LAB_MOST_INPUTS);
     }
-    const char *names[LAB_MOST_INPUTS + 1];
-    for (size_t a = 0; a < count; a++) {
+    for (size_t a = 0; a < *count; a++) {
         names[a] = inputs[a];
     }
-    names[count] = o->target;
-    tacet_csv_table t = {0};
-    tacet_status status = load(&t, o, names, count, err);
+    names[*count] = o->target;
+    const tacet_status status = load(t, o, names, *count, err);
     free(inputs);
     if (status != TACET_OK) {
-        tacet_csv_table_clear(&t);
+        tacet_csv_table_clear(t);
+    }
+    return status;
+}
+
+static tacet_status table(lab_problem *p, const lab_table_options *o, double radius, tacet_error *err) {
+    tacet_csv_table t = {0};
+    tacet_status status = lab_table_load(&t, o, &p->d, err);
+    if (status != TACET_OK) {
         return status;
     }
     double scale[LAB_MOST_INPUTS];
-    p->d = count;
     p->n = t.n;
     p->X = TACET__ZALLOC(double, p->d * p->n);
     p->fixed = TACET__ZALLOC(double, p->n);

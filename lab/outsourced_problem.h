@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/core/status.h>
+#include <tacet/io/csvfile.h>
 
 typedef struct lab_table_options {
     const char *data;   /* CSV file */
@@ -20,11 +21,13 @@ typedef struct lab_table_options {
     bool standardise;
 } lab_table_options;
 
+enum { LAB_MOST_INPUTS = 50 };
+
 /* Records X centred in their box and scaled to a largest norm of `radius`. The model's parameters are in that space. */
 typedef struct lab_problem {
     size_t d, n;
     double *X; /* d x n */
-    double low[16], high[16];
+    double low[LAB_MOST_INPUTS], high[LAB_MOST_INPUTS];
     double lengthscale, signal_var, noise_var, mean;
     double *fixed;  /* n: the objective when it is the same in every trial; NULL otherwise */
     double *factor; /* side x side: 1-D Cholesky factor from which grid functions are drawn */
@@ -32,7 +35,8 @@ typedef struct lab_problem {
     bool made_up; /* functions are sums of random cosines */
 } lab_problem;
 
-enum { LAB_MOST_INPUTS = 16 };
+/* Its inputs, then its target, one record after the other; *inputs is their number. */
+tacet_status lab_table_load(tacet_csv_table *out, const lab_table_options *options, size_t *inputs, tacet_error *err);
 
 /* NaN for a parameter: the scenario's own. INVALID: no such scenario; for csv as tacet_csv_load_file. */
 tacet_status lab_problem_init(lab_problem *problem, const char *scenario, const lab_table_options *table, double radius,

@@ -1,32 +1,32 @@
 /* sim_outsourced.c - `tacet simulate outsourced`: the two parties of the outsourced model in one process, many times.
- * Ring: programs. Each trial makes a problem, releases its records by the mechanism (exact noise from a seeded source:
- * reproducible, hence not private), and lets a modeler that sees only the release find the best record. */
+ * Ring: lab. Each trial makes a problem, releases its records as `tacet curate` does (exact noise from a seeded source:
+ * reproducible, hence not private), and lets a session as of `tacet modeler run`, which sees only the release, find the
+ * best record. What is no product (the published mechanism, no privacy, chance) is played beside it. */
 #include "commands.h"
 #include "outsourced_floor.h"
 #include "outsourced_problem.h"
+#include "outsourced_release.h"
 #include "runs.h"
+#include "sim_table.h"
 #include "trials.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "common/cli.h"
-#include "dp/noise/sampler.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
-#include <tacet/dp/open/calibrate.h>
-#include <tacet/dp/mechanism.h>
 #include <tacet/gp/gp_ucb.h>
-#include <tacet/outsourced/open/modeler.h>
+#include <tacet/outsourced/open/session.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>
 
 typedef enum mechanism { GAUSSIAN, LAPLACE, PUBLISHED, NONPRIVATE, RANDOM } mechanism;
 static const char *const MECHANISMS[] = {"gaussian", "laplace", "published", "nonprivate", "random"};
-static const char *const MODELERS[] = {"auto", "latent", "eiv", "plain", "known"};
-enum { PLAIN = 3, KNOWN = 4, STREAMS = 4 };
+static const char *const MODELERS[] = {"auto", "latent", "eiv", "plain", "known", "ladder"};
+enum { PLAIN = 3, KNOWN = 4, LADDER = 5, STREAMS = 4 };
 
 typedef struct simulation {
     lab_problem problem;
@@ -35,7 +35,8 @@ typedef struct simulation {
     mechanism mechanism;
     size_t modeler;
     double eps, delta;
-    double scale; /* of the released noise */
+    lab_curator curator;
+    double scale; /* of the released noise; known after the first trial */
     size_t dims, queries, initial, trials;
     uint64_t seed;
     tacet_modeler_settings modeler_settings;
@@ -64,25 +65,18 @@ static const tacet_law *law_of(mechanism kind) {
     return NULL;
 }
 
-/* z = x rounded to the grid of the noise, plus exact noise. Rounding moves a record by at most g sqrt(d)/2, so two
- * neighbours are at most 1 + g sqrt(d) apart: that is the sensitivity the scale was calibrated for. */
-static tacet_status release_rows(const simulation *s, double *Z, size_t trial, tacet_error *err) {
-    const lab_problem *p = &s->problem;
-    const int exponent = tacet__grid_exponent(s->scale, DRAW_GRID_BITS);
-    tacet_noise *noise = NULL;
-    tacet_status status = tacet_noise_open_seeded(&noise, s->seed, trial, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    if (s->mechanism == GAUSSIAN) {
-        status = tacet__draw_gaussian(noise, Z, p->d * p->n, s->scale, exponent, err);
-    }
-    for (size_t i = 0; status == TACET_OK && s->mechanism == LAPLACE && i < p->n; i++) {
-        status = tacet__draw_knorm(noise, Z + i * p->d, p->d, s->scale, exponent, err);
-    }
-    tacet_noise_close(noise);
-    for (size_t i = 0; i < p->d * p->n; i++) {
-        Z[i] += ldexp(nearbyint(ldexp(p->X[i], -exponent)), exponent);
+static double scale_of(const lab_release *release) {
+    return release->manifest.scale > 0 ? release->manifest.scale : release->manifest.sigma;
+}
+
+/* What `tacet curate` releases of the problem's records. */
+static tacet_status release_rows(simulation *s, lab_release *out, size_t trial, tacet_error *err) {
+    const tacet_law *law = law_of(s->mechanism);
+    const tacet_status status =
+        lab_curator_release(&s->curator, out, s->mechanism == GAUSSIAN ? TACET_CURATE_GAUSSIAN : TACET_CURATE_LAPLACE,
+                            s->eps, law != NULL && law->pure ? 0 : s->delta, 0, s->seed, trial, err);
+    if (status == TACET_OK && trial == 0) {
+        s->scale = scale_of(out);
     }
     return status;
 }
@@ -129,34 +123,6 @@ static tacet_status plain_policy(const simulation *s, tacet_policy **out, tacet_
     ucb.beta_scale = s->modeler_settings.beta_scale;
     const tacet_cov_spec cov = {.kernel = *kernel};
     return tacet_gp_ucb_create(out, &ucb, &cov, Z, d, s->problem.n, err);
-}
-
-static tacet_status noisy_policy(const simulation *s, tacet_policy **out, const double *Z, const size_t *initial,
-                                 size_t trial, tacet_error *err) {
-    const double l = s->lengthscale;
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
-    spec.d = s->problem.d;
-    spec.lengthscales = &l;
-    spec.lengthscale_count = 1;
-    spec.signal_var = s->problem.signal_var;
-    tacet_modeler_settings m = s->modeler_settings;
-    m.method = s->modeler == 1 ? TACET_MODELER_LATENT : s->modeler == 2 ? TACET_MODELER_EIV : TACET_MODELER_AUTO;
-    m.rows = Z;
-    m.ld = m.d = s->problem.d;
-    m.n = s->problem.n;
-    m.low = s->problem.low;
-    m.high = s->problem.high;
-    m.law = law_of(s->mechanism);
-    m.scale = s->scale;
-    m.kernel = &spec;
-    m.noise_var = s->noise_var;
-    m.mean = s->problem.mean;
-    m.horizon = s->queries;
-    m.initial = initial;
-    m.initial_count = s->initial;
-    m.seed = s->seed * 1000003 + trial;
-    return tacet_modeler_create(out, &m, err);
 }
 
 /* The first `count` of `order` become a random choice without repeats. */
@@ -210,12 +176,61 @@ static tacet_status play(const simulation *s, run *r, tacet_policy *policy, size
     return status;
 }
 
+typedef struct answers {
+    const double *f;
+    double noise;
+    tacet_simrng rng;
+} answers;
+
+static tacet_status answer(void *user, double *value, const char *ticket, size_t row, tacet_error *err) {
+    answers *a = user;
+    (void)ticket;
+    (void)err;
+    *value = a->f[row] + (a->noise > 0 ? a->noise * tacet_simrng_normal(&a->rng) : 0);
+    return TACET_OK;
+}
+
+/* The product: tacet_session_run over what was released. */
+static tacet_status play_session(const simulation *s, run *r, const lab_release *release, size_t trial,
+                                 tacet_error *err) {
+    const bool exact = s->problem.fixed != NULL && s->problem.side == 0;
+    answers a = {.f = r->f, .noise = exact ? 0 : sqrt(s->problem.noise_var)};
+    tacet_session_settings settings;
+    tacet_session_result found;
+    tacet_simrng_init(&a.rng, s->seed, stream(trial, 1));
+    tacet_session_defaults(&settings);
+    settings.method = MODELERS[s->modeler];
+    if (s->modeler != LADDER) {
+        settings.lengthscale = s->lengthscale;
+        settings.signal_var = s->problem.signal_var;
+        settings.mean = s->problem.mean;
+        settings.noise_var = s->noise_var;
+        settings.initial = s->initial;
+        settings.beta_scale = s->modeler_settings.beta_scale;
+        settings.delta_ucb = s->modeler_settings.delta_ucb;
+        settings.tuning = &s->modeler_settings;
+    }
+    settings.queries = s->queries;
+    settings.seed = s->seed * 1000003 + trial;
+    const tacet_session_asker asker = {.ask = answer, .user = &a};
+    const tacet_status status =
+        tacet_session_run(&found, &settings, &asker, &release->manifest, release->text, release->rows, err);
+    for (size_t t = 0; status == TACET_OK && t < s->queries; t++) {
+        note(r, t, found.rows[t]);
+    }
+    if (status == TACET_OK) {
+        s->recommended[trial] = found.predicted ? r->top - r->f[found.recommended_row] : r->curve[s->queries - 1];
+    }
+    tacet_session_result_clear(&found);
+    return status;
+}
+
 /* The modeler that knows f: its rows, and what no modeler can do better than. */
-static tacet_status play_known(const simulation *s, run *r, const double *Z, size_t *order, size_t trial,
+static tacet_status play_known(const simulation *s, run *r, const lab_release *release, size_t *order, size_t trial,
                                tacet_error *err) {
     lab_floor found = {.rows = order};
-    const tacet_status status =
-        lab_floor_find(&found, &s->problem, r->f, Z, s->mechanism == LAPLACE, s->scale, s->queries, err);
+    const tacet_status status = lab_floor_find(&found, &s->problem, r->f, release->rows, s->mechanism == LAPLACE,
+                                               scale_of(release), s->queries, err);
     for (size_t t = 0; status == TACET_OK && t < s->queries; t++) {
         note(r, t, order[t]);
     }
@@ -230,6 +245,7 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     const size_t width = s->mechanism == PUBLISHED ? s->dims : p->d;
     tacet_policy *policy = NULL;
     tacet_kernel *kernel = NULL;
+    lab_release release = {0};
     double *f = TACET__ZALLOC(double, p->n);
     double *Z = TACET__ZALLOC(double, p->n *width);
     size_t *order = TACET__ZALLOC(size_t, p->n);
@@ -254,27 +270,30 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
             note(&r, t, order[t]);
         }
         s->recommended[trial] = r.curve[s->queries - 1];
-    } else {
+    } else if (s->mechanism == NONPRIVATE || s->mechanism == PUBLISHED) {
         if (s->mechanism == NONPRIVATE) {
             memcpy(Z, p->X, p->n * p->d * sizeof *Z);
         } else {
-            status = s->mechanism == PUBLISHED ? project_rows(s, Z, trial, err) : release_rows(s, Z, trial, err);
+            status = project_rows(s, Z, trial, err);
         }
-        const bool plain = s->mechanism == NONPRIVATE || s->mechanism == PUBLISHED || s->modeler == PLAIN;
+        status = status != TACET_OK ? status : plain_policy(s, &policy, &kernel, Z, width, order, err);
+        status = status != TACET_OK ? status : play(s, &r, policy, trial, err);
+    } else {
+        status = release_rows(s, &release, trial, err);
         if (status == TACET_OK && s->modeler == KNOWN) {
-            status = play_known(s, &r, Z, order, trial, err);
+            status = play_known(s, &r, &release, order, trial, err);
+        } else if (status == TACET_OK && s->modeler == PLAIN) {
+            status = plain_policy(s, &policy, &kernel, release.rows, width, order, err);
+            status = status != TACET_OK ? status : play(s, &r, policy, trial, err);
         } else if (status == TACET_OK) {
-            status = plain ? plain_policy(s, &policy, &kernel, Z, width, order, err)
-                           : noisy_policy(s, &policy, Z, order, trial, err);
-        }
-        if (status == TACET_OK && policy != NULL) {
-            status = play(s, &r, policy, trial, err);
+            status = play_session(s, &r, &release, trial, err);
         }
     }
     s->regret[trial] = r.curve[s->queries - 1];
 done:
     tacet_policy_free(policy);
     tacet_kernel_free(kernel);
+    lab_release_clear(&release);
     free(f);
     free(Z);
     free(order);
@@ -355,22 +374,15 @@ static bool choose(size_t *out, const char *const *names, size_t count, const ch
     return false;
 }
 
-/* The scale is calibrated for neighbours at distance 1 and the rounding of both. */
-static tacet_status calibrate(simulation *s, tacet_error *err) {
-    const tacet_law *law = law_of(s->mechanism);
-    tacet_mechanism_kind kind = 0;
-    if (law == NULL) {
-        return TACET_OK;
+/* A curator of the problem's records, which are in scaled units already. */
+static tacet_status open_curator(simulation *s, tacet_error *err) {
+    double unit[LAB_MOST_INPUTS];
+    for (size_t a = 0; a < s->problem.d; a++) {
+        unit[a] = 1;
     }
-    tacet_status status = tacet_mechanism_of_law(&kind, law, err);
-    double sensitivity = 1;
-    for (int pass = 0; status == TACET_OK && pass < 2; pass++) {
-        status = tacet_mechanism_scale_for(&s->scale, kind, s->eps, s->delta, sensitivity, s->problem.d, err);
-        /* The second pass moves the scale by a millionth: the grid stays, or becomes coarser by one step, for which a
-         * factor of two is kept. */
-        sensitivity = 1 + 2 * sqrt((double)s->problem.d) * ldexp(1, tacet__grid_exponent(s->scale, DRAW_GRID_BITS));
-    }
-    return status;
+    return law_of(s->mechanism) == NULL ? TACET_OK
+                                        : lab_curator_open(&s->curator, s->problem.X, s->problem.d, s->problem.n,
+                                                           s->problem.low, s->problem.high, unit, err);
 }
 
 static tacet_status simulate(simulation *s, tacet_error *err) {
@@ -378,7 +390,7 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
         return tacet__fail(err, TACET_INVALID,
                            "need at least one trial and query, no more queries than rows or initial rows than queries");
     }
-    const tacet_status status = calibrate(s, err);
+    const tacet_status status = open_curator(s, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -394,6 +406,7 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
 
 static void clear(simulation *s) {
     lab_problem_clear(&s->problem);
+    lab_curator_close(&s->curator);
     free(s->regret);
     free(s->recommended);
     free(s->curve);
@@ -437,10 +450,10 @@ tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, ta
 }
 
 int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
-    simulation s = {.eps = 3.004166, .delta = 1e-5, .dims = 10, .queries = 50, .trials = 100, .seed = 1};
+    simulation s = {.eps = NAN, .delta = NAN, .dims = 10, .seed = 1};
     lab_table_options table = {0};
     const char *scenario = "grid";
-    const char *mechanism_name = "gaussian";
+    const char *mechanism_name = NULL;
     const char *modeler = "auto";
     double radius = 25;
     double lengthscale = (double)NAN;
@@ -448,20 +461,32 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     double noise_var = (double)NAN;
     double mean = (double)NAN;
     double believed = 1;
+    lab_table_run real = {.eps = NAN, .delta = NAN, .units = 20};
+    size_t queries = 0;
+    size_t trials = 0;
     tacet_modeler_settings_defaults(&s.modeler_settings);
     tacet_modeler_settings *m = &s.modeler_settings;
     const cli_option options[] = {
+        {"", CLI_FLAG, NULL, NULL, "A real table, no model option, beside a plain Gaussian process and chance", false},
+        {"table", CLI_STRING, &real.table.data, "FILE", "The table; with --inputs and --target.", false},
+        {"log-inputs", CLI_STRING, &table.log_inputs, "A,B", "Of these inputs the logarithm. Default: none.", false},
+        {"target-table", CLI_STRING, &table.target_data, "FILE",
+         "Another table with as many records, in the same order, that has the target.", false},
+        {"units", CLI_DOUBLE, &real.units, "U", "What is protected is 1/U of a column's range. Default 20.", false},
+        {"measure-noise", CLI_DOUBLE, &real.noise, "F",
+         "Standard deviation of a measurement, as a share of the values'. Default 0.", false},
+        {"permute", CLI_FLAG, &real.permute, NULL, "Deal the values out at random: there is nothing to find.", false},
         {"", CLI_FLAG, NULL, NULL, "Problem", false},
         {"scenario", CLI_STRING, &scenario, "NAME",
          "grid (100 x 100, functions from the prior), branin (31 x 31), or csv. Default grid.", false},
         {"data", CLI_STRING, &table.data, "FILE", "csv: the table.", false},
-        {"inputs", CLI_STRING, &table.inputs, "A,B", "csv: the input columns.", false},
-        {"target", CLI_STRING, &table.target, "C", "csv: the column to maximise.", false},
+        {"inputs", CLI_STRING, &table.inputs, "A,B", "csv, --table: the input columns.", false},
+        {"target", CLI_STRING, &table.target, "C", "csv, --table: the column to maximize.", false},
         {"scales", CLI_STRING, &table.scales, "S,T", "csv: divide each input by this first. Default: half its range.",
          false},
         {"log", CLI_FLAG, &table.log_target, NULL, "csv: take the logarithm of the target.", false},
-        {"minimise", CLI_FLAG, &table.minimise, NULL, "csv: look for the smallest target.", false},
-        {"standardise", CLI_FLAG, &table.standardise, NULL, "csv: bring the target to mean 0, variance 1.", false},
+        {"minimize", CLI_FLAG, &table.minimise, NULL, "csv, --table: look for the smallest target.", false},
+        {"standardize", CLI_FLAG, &table.standardise, NULL, "csv: bring the target to mean 0, variance 1.", false},
         {"radius", CLI_DOUBLE, &radius, "R", "Largest norm of a record after scaling. Default 25.", false},
         {"lengthscale", CLI_DOUBLE, &lengthscale, "L",
          "Lengthscale as a share of the radius. Default: the authors' for the scenario (0.25 for grid and csv).",
@@ -473,17 +498,20 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
          "The modeler's lengthscale is F times the true one: a wrong model. Default 1.", false},
         {"", CLI_FLAG, NULL, NULL, "Release", false},
         {"mechanism", CLI_STRING, &mechanism_name, "NAME",
-         "gaussian, laplace (Euclidean, pure eps), published (not private), nonprivate, or random. Default gaussian.",
+         "gaussian, laplace (Euclidean, pure eps), published (not private), nonprivate, or random. Default gaussian; "
+         "--table: that of `tacet curate`.",
          false},
-        {"eps", CLI_DOUBLE, &s.eps, "E", "Default 3.004166.", false},
-        {"delta", CLI_DOUBLE, &s.delta, "D", "Default 1e-5; laplace needs none.", false},
+        {"eps", CLI_DOUBLE, &s.eps, "E", "Default 3.004166; --table: 1.", false},
+        {"delta", CLI_DOUBLE, &s.delta, "D", "Default 1e-5; laplace needs none, --table only where it is given.",
+         false},
         {"dims", CLI_SIZE, &s.dims, "R", "published: dimensions of the projection. Default 10.", false},
         {"", CLI_FLAG, NULL, NULL, "Modeler", false},
         {"modeler", CLI_STRING, &modeler, "NAME",
-         "latent, eiv, auto (by the measurement noise), plain (ignores the release's noise), or known (knows the "
+         "ladder (knows no prior), latent, eiv, auto (of these two, by the measurement noise), plain (ignores the "
+         "release's noise), or known (knows the "
          "objective but not which row is which record: the floor). Default auto.",
          false},
-        {"queries", CLI_SIZE, &s.queries, "T", "Measurements. Default 50.", false},
+        {"queries", CLI_COUNT, &queries, "T", "Measurements. Default 50; --table: 40.", false},
         {"initial", CLI_SIZE, &s.initial, "N", "Of these, random ones at the start. Default 0.", false},
         {"chains", CLI_SIZE, &m->chains, "P", "latent: Markov chains.", false},
         {"candidates", CLI_SIZE, &m->candidates, "Q", "latent: positions tried per move.", false},
@@ -492,19 +520,36 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         {"kappa", CLI_DOUBLE, &m->kappa, "K", "latent: width of the upper confidence bound.", false},
         {"beta-scale", CLI_DOUBLE, &m->beta_scale, "F", "eiv, plain: factor on beta_t. Default 1.", false},
         {"", CLI_FLAG, NULL, NULL, "Experiment", false},
-        {"trials", CLI_SIZE, &s.trials, "N", "Default 100.", false},
+        {"trials", CLI_COUNT, &trials, "N", "Default 100; --table: 12.", false},
         {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     int code = CLI_EXIT_OK;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
+    if (real.table.data != NULL) {
+        const char *const data = real.table.data;
+        real.table = table;
+        real.table.data = data;
+        real.mechanism = mechanism_name;
+        real.eps = isnan(s.eps) ? 1 : s.eps;
+        real.delta = s.delta;
+        real.queries = queries > 0 ? queries : 40;
+        real.trials = trials > 0 ? trials : 12;
+        real.seed = s.seed;
+        return lab_sim_table(&real, self);
+    }
+    s.eps = isnan(s.eps) ? 3.004166 : s.eps;
+    s.delta = isnan(s.delta) ? 1e-5 : s.delta;
+    s.queries = queries > 0 ? queries : 50;
+    s.trials = trials > 0 ? trials : 100;
+    mechanism_name = mechanism_name != NULL ? mechanism_name : "gaussian";
     size_t mechanism_number = 0;
     if (!choose(&mechanism_number, MECHANISMS, sizeof MECHANISMS / sizeof *MECHANISMS, mechanism_name)) {
         return cli_usage(self, "--mechanism is gaussian, laplace, published, nonprivate or random");
     }
     if (!choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, modeler)) {
-        return cli_usage(self, "--modeler is latent, eiv, auto, plain or known");
+        return cli_usage(self, "--modeler is ladder, latent, eiv, auto, plain or known");
     }
     if (!(believed > 0)) {
         return cli_usage(self, "--believed must be positive");

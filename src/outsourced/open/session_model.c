@@ -234,6 +234,13 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     settings.initial_count = initial_count;
     settings.guarantee = &guarantee;
     settings.seed = r->s->seed;
+    if (r->s->tuning != NULL) {
+        settings.chains = r->s->tuning->chains;
+        settings.candidates = r->s->tuning->candidates;
+        settings.moves = r->s->tuning->moves;
+        settings.explore = r->s->tuning->explore;
+        settings.kappa = r->s->tuning->kappa;
+    }
     settings.beta_scale = r->s->beta_scale;
     settings.delta_ucb = r->s->delta_ucb;
     status = status != TACET_OK ? status : tacet_modeler_create(&r->policy, &settings, err);

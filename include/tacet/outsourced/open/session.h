@@ -38,7 +38,8 @@ typedef struct tacet_session_settings {
     const size_t *warm_rows; /* values known from elsewhere: not asked */
     const double *warm_values;
     size_t warm_count;
-    double beta_scale, delta_ucb; /* eiv */
+    double beta_scale, delta_ucb;         /* eiv */
+    const tacet_modeler_settings *tuning; /* latent: chains, candidates, moves, explore, kappa; NULL: the usual ones */
     uint64_t seed;
     void (*progress)(size_t done, size_t total, size_t best_row, double best_value, void *user); /* may be NULL */
     bool (*stop)(void *user); /* asked before every question; true: conclude with what is known; may be NULL */

@@ -1,0 +1,339 @@
+/* sim_table.c - `tacet simulate outsourced --table`: a real table through the product's own curator and the product's
+ * own session, no model option, beside what a plain Gaussian process and chance do. Ring: lab. A trial releases the
+ * records with seeded noise (hence not private), lets tacet_session_run search, and counts its regret over that of as
+ * many random rows, which is known exactly: the share of chance. Beside it, from the same first rows: a plain Gaussian
+ * process (refit each round under the same prior, best draw, expected improvement of the function) on the same release,
+ * and on the records themselves. Bounds are the table's own: a simulation may. */
+#include "sim_table.h"
+
+#include "outsourced_release.h"
+#include "trials.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "outsourced/open/modeler_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/simrng.h>
+#include <tacet/outsourced/open/session.h>
+
+typedef enum player { PRODUCT, PLAIN, BARE, PLAYERS } player;
+static const char *const NAMES[PLAYERS] = {"share", "plain", "nonprivate"};
+static const double TOO_BAD = 1.2; /* times chance */
+
+typedef struct work {
+    const lab_table_run *run;
+    size_t d, n;
+    double *X, *y; /* d x n; n, to be maximised */
+    double low[LAB_MOST_INPUTS], high[LAB_MOST_INPUTS], unit[LAB_MOST_INPUTS];
+    lab_curator curator;
+    tacet_curate_mechanism mechanism;
+    double delta;
+    double top, chance; /* best value; mean regret of as many random rows */
+    double spread;      /* of the values */
+    tacet_chance band;
+    double *share[PLAYERS]; /* trials */
+    double *evidence;       /* trials */
+    bool *within;           /* trials: the exact median of chance lies in the band that the session told */
+    bool *covered;          /* trials: the most promising row's value lies within two standard deviations */
+    double sigma;
+    char words[TACET_MANIFEST_NAME];
+} work;
+
+static tacet_status take_table(work *w, tacet_error *err) {
+    tacet_csv_table t = {0};
+    tacet_status status = lab_table_load(&t, &w->run->table, &w->d, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    w->n = t.n;
+    w->X = TACET__ZALLOC(double, w->n * w->d);
+    w->y = TACET__ZALLOC(double, w->n);
+    if (w->X == NULL || w->y == NULL) {
+        tacet_csv_table_clear(&t);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu records", w->n);
+    }
+    double mean = 0;
+    double square = 0;
+    for (size_t a = 0; a < w->d; a++) {
+        w->low[a] = INFINITY;
+        w->high[a] = -INFINITY;
+    }
+    for (size_t i = 0; i < w->n; i++) {
+        for (size_t a = 0; a < w->d; a++) {
+            const double x = t.values[i * t.d + a];
+            w->X[i * w->d + a] = x;
+            w->low[a] = fmin(w->low[a], x);
+            w->high[a] = fmax(w->high[a], x);
+        }
+        w->y[i] = (w->run->table.minimise ? -1 : 1) * t.values[i * t.d + w->d];
+        const double e = w->y[i] - mean;
+        mean += e / (double)(i + 1);
+        square += e * (w->y[i] - mean);
+    }
+    for (size_t a = 0; a < w->d; a++) {
+        w->unit[a] = (w->high[a] - w->low[a]) / w->run->units;
+    }
+    w->spread = sqrt(square / (double)w->n);
+    tacet_csv_table_clear(&t);
+    return TACET_OK;
+}
+
+static tacet_status prepare(work *w, tacet_error *err) {
+    const lab_table_run *r = w->run;
+    double mean = 0;
+    if (!(r->units > 0) || !(r->noise >= 0) || r->trials == 0) {
+        return tacet__fail(err, TACET_INVALID, "--units above 0, --noise of at least 0 and a trial are needed");
+    }
+    tacet_status status = take_table(w, err);
+    status = status != TACET_OK ? status : tacet_chance_exact(&w->band, &mean, w->y, w->n, r->queries, false, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    w->top = -INFINITY;
+    for (size_t i = 0; i < w->n; i++) {
+        w->top = fmax(w->top, w->y[i]);
+    }
+    w->chance = w->top - mean;
+    if (!(w->chance > 0)) {
+        return tacet__fail(err, TACET_INVALID, "as many random rows always find a best one: there is nothing to win");
+    }
+    for (int k = 0; k < PLAYERS; k++) {
+        w->share[k] = TACET__ZALLOC(double, r->trials);
+    }
+    w->evidence = TACET__ZALLOC(double, r->trials);
+    w->within = TACET__ZALLOC(bool, r->trials);
+    w->covered = TACET__ZALLOC(bool, r->trials);
+    if (w->share[PRODUCT] == NULL || w->share[PLAIN] == NULL || w->share[BARE] == NULL || w->evidence == NULL ||
+        w->within == NULL || w->covered == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", r->trials);
+    }
+    return lab_curator_open(&w->curator, w->X, w->d, w->n, w->low, w->high, w->unit, err);
+}
+
+typedef struct table_asker {
+    const double *values;
+    double noise;
+    tacet_simrng rng;
+} table_asker;
+
+static double measured(table_asker *a, size_t row) {
+    return a->values[row] + (a->noise > 0 ? a->noise * tacet_simrng_normal(&a->rng) : 0);
+}
+
+static tacet_status answer(void *user, double *value, const char *ticket, size_t row, tacet_error *err) {
+    (void)ticket;
+    (void)err;
+    *value = measured(user, row);
+    return TACET_OK;
+}
+
+static double share_of(const work *w, const double *values, const size_t *rows, size_t count) {
+    double best = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        best = fmax(best, values[rows[i]]);
+    }
+    return (w->top - best) / w->chance;
+}
+
+/* A textbook Gaussian process on rows as they are, after the same first ones. */
+static tacet_status play_plain(const work *w, double *share, table_asker *asker, const double *rows,
+                               const size_t *first, size_t first_count, tacet_error *err) {
+    tacet_modeler_settings s;
+    tacet_policy *policy = NULL;
+    size_t *asked = TACET__ZALLOC(size_t, w->run->queries);
+    tacet_modeler_settings_defaults(&s);
+    s.rows = rows;
+    s.ld = s.d = w->d;
+    s.n = w->n;
+    s.law = NULL;
+    s.horizon = w->run->queries;
+    s.initial = first;
+    s.initial_count = first_count;
+    s.random_first = 0;
+    tacet_status status = asked != NULL ? tacet__modeler_ladder(&policy, &s, true, err)
+                                        : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial");
+    for (size_t t = 0; status == TACET_OK && t < w->run->queries; t++) {
+        tacet_suggestion next;
+        status = tacet_policy_suggest(policy, &next, NULL, err);
+        if (status == TACET_OK) {
+            asked[t] = next.index;
+            status = tacet_policy_observe(policy, next.ticket, measured(asker, next.index), err);
+        }
+    }
+    if (status == TACET_OK) {
+        *share = share_of(w, asker->values, asked, w->run->queries);
+    }
+    tacet_policy_free(policy);
+    free(asked);
+    return status;
+}
+
+static void note_knowledge(work *w, size_t trial, const tacet_session_result *r, const double *values) {
+    const tacet_modeler_knowledge *k = &r->knowledge;
+    w->evidence[trial] = r->known ? k->log_bayes_factor : (double)NAN;
+    w->within[trial] = r->banded && w->band.median >= r->chance.low && w->band.median <= r->chance.high;
+    w->covered[trial] =
+        r->known && k->next_row != SIZE_MAX && fabs(values[k->next_row] - k->next_mean) <= 2 * k->next_sd;
+}
+
+static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
+    work *w = user;
+    const lab_table_run *run = w->run;
+    lab_release release = {0};
+    tacet_session_result found = {0};
+    tacet_session_settings s;
+    double *values = TACET__ZALLOC(double, w->n);
+    if (values == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial");
+    }
+    memcpy(values, w->y, w->n * sizeof *values);
+    table_asker asker = {.values = values, .noise = run->noise * w->spread};
+    tacet_simrng_init(&asker.rng, run->seed, 2 * trial + 1);
+    for (size_t i = 0; run->permute && i < w->n; i++) {
+        const size_t j = i + tacet_simrng_below(&asker.rng, w->n - i);
+        const double kept = values[i];
+        values[i] = values[j];
+        values[j] = kept;
+    }
+    tacet_session_defaults(&s);
+    s.queries = run->queries;
+    s.seed = run->seed * 1000003 + trial;
+    const tacet_session_asker ask = {.ask = answer, .user = &asker};
+    tacet_status status =
+        lab_curator_release(&w->curator, &release, w->mechanism, run->eps, w->delta, 0, run->seed, trial, err);
+    if (status == TACET_OK) {
+        status = tacet_session_run(&found, &s, &ask, &release.manifest, release.text, release.rows, err);
+    }
+    if (status == TACET_OK) {
+        const size_t first = found.chance.rows < found.count ? found.chance.rows : found.count;
+        w->share[PRODUCT][trial] = share_of(w, values, found.rows, found.count);
+        note_knowledge(w, trial, &found, values);
+        status = play_plain(w, &w->share[PLAIN][trial], &asker, release.rows, found.rows, first, err);
+        status =
+            status != TACET_OK ? status : play_plain(w, &w->share[BARE][trial], &asker, w->X, found.rows, first, err);
+    }
+    if (trial == 0 && status == TACET_OK) {
+        w->sigma = release.manifest.sigma;
+        (void)snprintf(w->words, sizeof w->words, "%s", release.manifest.mechanism);
+    }
+    tacet_session_result_clear(&found);
+    lab_release_clear(&release);
+    free(values);
+    return status;
+}
+
+/* --- telling ---------------------------------------------------------------------------------------------------------
+ */
+
+static json_t *summary(const double *values, size_t count) {
+    double mean = 0;
+    double se = 0;
+    double most = -INFINITY;
+    size_t above = 0;
+    lab_mean_se(&mean, &se, values, count);
+    for (size_t i = 0; i < count; i++) {
+        most = fmax(most, values[i]);
+        above += values[i] > TOO_BAD ? 1 : 0;
+    }
+    return json_pack("{so so so sI}", "mean", cli_real(mean), "se", cli_real(se), "max", cli_real(most), "above_1.2",
+                     (json_int_t)above);
+}
+
+static size_t count_true(const bool *values, size_t count) {
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += values[i] ? 1 : 0;
+    }
+    return sum;
+}
+
+static void report(const work *w, double seconds) {
+    const lab_table_run *r = w->run;
+    const double sign = r->table.minimise ? -1 : 1;
+    double evidence = 0;
+    double evidence_se = 0;
+    size_t told = 0;
+    lab_mean_se(&evidence, &evidence_se, w->evidence, r->trials);
+    for (size_t i = 0; i < r->trials; i++) {
+        told += w->evidence[i] > 3 ? 1 : 0;
+    }
+    if (!cli_json_wanted()) {
+        printf("%s: %s from %s, %zu records; %s, eps = %g, noise %.3g units (seeded: not private)\n", r->table.data,
+               r->table.target, r->table.inputs, w->n, w->words, r->eps, w->sigma);
+        printf("%zu queries, %zu trials%s; regret as a share of that of %zu random rows (%.5g on average):\n",
+               r->queries, r->trials, r->permute ? ", values permuted" : "", r->queries, w->chance);
+        for (int k = 0; k < PLAYERS; k++) {
+            static const char *const WORDS[PLAYERS] = {"tacet modeler run", "plain GP, same release",
+                                                       "plain GP, the records"};
+            double mean = 0;
+            double se = 0;
+            double most = 0;
+            lab_mean_se(&mean, &se, w->share[k], r->trials);
+            for (size_t i = 0; i < r->trials; i++) {
+                most = fmax(most, w->share[k][i]);
+            }
+            printf("  %-24s %.3f +- %.3f, worst %.2f\n", WORDS[k], mean, se, most);
+        }
+        printf("the inputs were said to inform in %zu of %zu trials\n", told, r->trials);
+    }
+    json_t *result = json_pack(
+        "{ss ss ss ss ss so so so sI sI sI sI sb s{so so so so} s{so sI} sI sI so sb}", "model", "outsourced", "table",
+        r->table.data, "inputs", r->table.inputs, "target", r->table.target, "mechanism", w->words, "eps",
+        cli_real(r->eps), "delta", cli_real(w->delta), "sigma", cli_real(w->sigma), "rows", (json_int_t)w->n, "queries",
+        (json_int_t)r->queries, "trials", (json_int_t)r->trials, "seed", (json_int_t)r->seed, "permuted",
+        (int)r->permute, "chance", "regret", cli_real(w->chance), "low", cli_real(sign * w->band.low), "median",
+        cli_real(sign * w->band.median), "high", cli_real(sign * w->band.high), "evidence", "mean", cli_real(evidence),
+        "above_3", (json_int_t)told, "band_covers", (json_int_t)count_true(w->within, r->trials), "prediction_covers",
+        (json_int_t)count_true(w->covered, r->trials), "seconds", cli_real(seconds), "private", 0);
+    for (int k = 0; k < PLAYERS && result != NULL; k++) {
+        (void)json_object_set_new(result, NAMES[k], summary(w->share[k], r->trials));
+    }
+    cli_json_print(result);
+}
+
+static tacet_status choose_mechanism(work *w, tacet_error *err) {
+    const lab_table_run *r = w->run;
+    tacet_curate_settings defaults;
+    tacet_curate_defaults(&defaults);
+    w->mechanism = defaults.mechanism;
+    w->delta = isnan(r->delta) ? defaults.delta : r->delta;
+    if (r->mechanism == NULL) {
+        return TACET_OK;
+    }
+    const tacet_status status = tacet_curate_parse(&w->mechanism, r->mechanism, err);
+    const tacet_law *law = status == TACET_OK ? tacet_curate_law(w->mechanism) : NULL;
+    if (status == TACET_OK && (law == NULL || w->mechanism == TACET_CURATE_PROJECTION)) {
+        return tacet__fail(err, TACET_INVALID, "--table takes a mechanism that adds noise to the columns themselves");
+    }
+    w->delta = isnan(r->delta) ? (law != NULL && law->pure ? 0 : 1e-5) : r->delta;
+    return status;
+}
+
+int lab_sim_table(const lab_table_run *run, const cli_command *self) {
+    work w = {.run = run};
+    tacet_error err = {0};
+    const double start = cli_seconds();
+    tacet_status status = choose_mechanism(&w, &err);
+    status = status != TACET_OK ? status : prepare(&w, &err);
+    status = status != TACET_OK ? status : lab_trials_run(run->trials, 0, one_trial, &w, &err);
+    int code = CLI_EXIT_OK;
+    if (status == TACET_OK) {
+        report(&w, cli_seconds() - start);
+    } else {
+        code = cli_refuse(self, &err);
+    }
+    lab_curator_close(&w.curator);
+    for (int k = 0; k < PLAYERS; k++) {
+        free(w.share[k]);
+    }
+    free(w.X);
+    free(w.y);
+    free(w.evidence);
+    free(w.within);
+    free(w.covered);
+    return code;
+}
