@@ -82,7 +82,8 @@ tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings
     ucb.guarantee = &guarantee;
     tacet_status status = tacet_kernel_create(&m->kernel, s->kernel, err);
     if (status == TACET_OK) {
-        const tacet_cov_spec cov = {.kernel = m->kernel, .input_sd = &sd, .input_sd_count = 1};
+        const tacet_cov_spec cov = {.kernel = m->kernel, .input_sd = s->spread != NULL ? s->spread : &sd,
+                                    .input_sd_count = s->spread != NULL ? s->d : 1};
         status = tacet_gp_ucb_create(&m->policy, &ucb, &cov, s->rows, s->ld, s->n, err);
     }
     if (status != TACET_OK) {

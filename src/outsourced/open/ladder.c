@@ -553,6 +553,9 @@ static void fingerprint(ladder *self, const tacet_modeler_settings *s) {
     (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
     (void)crypto_generichash_update(&state, (const unsigned char *)&s->known_noise_var, sizeof s->known_noise_var);
     (void)crypto_generichash_update(&state, (const unsigned char *)&s->scale, sizeof s->scale);
+    if (s->spread != NULL) {
+        (void)crypto_generichash_update(&state, (const unsigned char *)s->spread, s->d * sizeof *s->spread);
+    }
     (void)crypto_generichash_update(&state, (const unsigned char *)self->initial,
                                     s->initial_count * sizeof *self->initial);
     for (size_t i = 0; i < s->n; i++) {
@@ -612,7 +615,7 @@ tacet_status tacet__modeler_ladder(tacet_policy **out, const tacet_modeler_setti
     self->random_first = s->random_first;
     self->seed = s->seed;
     for (size_t a = 0; a < s->d; a++) {
-        sd[a] = plain ? 0 : tacet__modeler_sd(s);
+        sd[a] = plain ? 0 : tacet__modeler_sd_at(s, a);
     }
     status = allocate(self, s) ? take_initial(self, s, err)
                                : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", s->n);

@@ -69,6 +69,10 @@ static tacet_status check(const tacet_modeler_settings *s, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
+    if (s->spread != NULL) {
+        return tacet__fail(err, TACET_UNSUPPORTED,
+                           "the latent-position modeler takes columns of real numbers only: use ladder or eiv");
+    }
     const tacet_kernel_spec *k = s->kernel;
     if (k->kind != TACET_KERNEL_SE || (k->groups != NULL && k->group_count > 1)) {
         return tacet__fail(err, TACET_UNSUPPORTED, "the latent-position modeler needs an SE kernel without groups");

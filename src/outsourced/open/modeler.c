@@ -37,6 +37,11 @@ tacet_status tacet__modeler_check_noise(const tacet_modeler_settings *s, tacet_e
     if (!(s->scale >= 0 && isfinite(s->scale))) {
         return tacet__fail(err, TACET_INVALID, "the scale of the release's noise is negative or not finite");
     }
+    for (size_t a = 0; a < s->d && s->spread != NULL; a++) {
+        if (!(s->spread[a] >= 0 && isfinite(s->spread[a]))) {
+            return tacet__fail(err, TACET_INVALID, "the noise of coordinate %zu is negative or not finite", a);
+        }
+    }
     switch (tacet__modeler_density(s)) {
     case TACET_DENSITY_NORMAL:
     case TACET_DENSITY_EUCLIDEAN:
@@ -54,6 +59,10 @@ tacet_status tacet__modeler_check_noise(const tacet_modeler_settings *s, tacet_e
 
 double tacet__modeler_sd(const tacet_modeler_settings *s) {
     return s->law != NULL ? s->law->spread(s->scale, s->d) : 0;
+}
+
+double tacet__modeler_sd_at(const tacet_modeler_settings *s, size_t a) {
+    return s->spread != NULL ? s->spread[a] : tacet__modeler_sd(s);
 }
 
 void tacet__modeler_guarantee(tacet_guarantee *out, const tacet_modeler_settings *s) {
@@ -77,7 +86,8 @@ tacet_modeler_method tacet_modeler_choose(const tacet_modeler_settings *s) {
     if (s->kernel == NULL) {
         return TACET_MODELER_LADDER;
     }
-    const bool grid = s->d >= 1 && s->d <= GRID_DIMENSIONS && s->low != NULL && s->high != NULL;
+    const bool grid =
+        s->d >= 1 && s->d <= GRID_DIMENSIONS && s->low != NULL && s->high != NULL && s->spread == NULL;
     const bool plain = s->kernel->kind == TACET_KERNEL_SE && (s->kernel->groups == NULL || s->kernel->group_count <= 1);
     const bool quiet = plain && s->noise_var <= NEARLY_FREE * s->kernel->signal_var;
     return grid && plain && quiet ? TACET_MODELER_LATENT : TACET_MODELER_EIV;

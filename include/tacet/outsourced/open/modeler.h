@@ -41,6 +41,8 @@ typedef struct tacet_modeler_settings {
     const double *low, *high; /* public box of the true inputs, d each, low < high; copied; latent, ladder */
     const tacet_law *law; /* of the noise on a row, NORMAL or EUCLIDEAN; default gaussian; NULL: no noise, scale 0 */
     double scale;         /* >= 0 */
+    const double *spread; /* d: standard deviation of the noise of each coordinate, where they differ, as those of typed
+                             columns do (tacet/outsourced/shared/typed.h); NULL: law and scale say it. ladder, eiv; copied */
     /* The model: f ~ GP(mean, kernel), y = f(x) + N(0, noise_var). Copied. Of latent and eiv; kernel NULL: not known.
      */
     const tacet_kernel_spec *kernel;
