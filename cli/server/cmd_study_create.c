@@ -2,6 +2,7 @@
  * Ring: trusted. */
 #include "server/commands.h"
 
+#include "common/space.h"
 #include "core/fail.h"
 #include "io/file/folder.h"
 
@@ -13,11 +14,12 @@
 #include <tacet/io/csvfile.h>
 
 typedef struct request {
+    cli_space space;
     const char *definition, *name, *description, *trust, *policy, *direction;
     const char *points, *columns, *bounds, *context, *kernel, *lengthscale, *reward;
     const char *randomizer, *parameters;
     double eps, delta;
-    size_t rounds, learn, ticket_seconds, person_rounds;
+    size_t rounds, learn, ticket_seconds, person_rounds, candidates;
 } request;
 
 /* "0:1,10:60" into lower and upper bounds. */
@@ -101,8 +103,18 @@ static void set_text(json_t *object, const char *field, const char *text) {
     }
 }
 
+static json_t *space_json(const tacet_space *space) {
+    char *text = NULL;
+    json_t *object = NULL;
+    if (tacet_space_encode(space, &text, NULL) == TACET_OK) {
+        object = json_loads(text, 0, NULL);
+    }
+    free(text);
+    return object;
+}
+
 /* The definition that the options say; the checks are those of any definition. */
-static tacet_status from_options(char **out, const request *r, tacet_error *err) {
+static tacet_status from_options(char **out, const request *r, const tacet_space *space, tacet_error *err) {
     double lo = 0;
     double hi = 1;
     json_t *domain = NULL;
@@ -110,15 +122,21 @@ static tacet_status from_options(char **out, const request *r, tacet_error *err)
     if (r->reward != NULL && !cli_pair(&lo, &hi, r->reward)) {
         return tacet__fail(err, TACET_INVALID, "--reward is LO:HI, two numbers");
     }
-    if ((r->points != NULL) == (r->bounds != NULL)) {
-        return tacet__fail(err, TACET_INVALID, "the domain is either --points or --bounds");
+    const bool typed = space != NULL;
+    if ((r->points != NULL) + (r->bounds != NULL && !typed) + typed != 1) {
+        return tacet__fail(err, TACET_INVALID, "the domain is either a --space, or --points, or --bounds");
     }
     json_t *scale = r->lengthscale != NULL ? numbers_json(r->lengthscale) : NULL;
-    if (scale == NULL) {
+    if (scale == NULL && (r->lengthscale != NULL || !typed)) {
         return tacet__fail(err, TACET_INVALID,
                            "--lengthscale needs one number, or one for each coordinate: L or L1,L2");
     }
-    if (r->points != NULL) {
+    if (typed) {
+        domain = json_pack("{so}", "space", space_json(space));
+        if (domain != NULL && r->candidates > 0) {
+            (void)json_object_set_new(domain, "candidates", json_integer((json_int_t)r->candidates));
+        }
+    } else if (r->points != NULL) {
         status = points_json(&domain, r, err);
     } else if ((domain = bounds_json(r->bounds)) == NULL) {
         status = tacet__fail(err, TACET_INVALID, "--bounds is LO:HI,LO:HI,… one pair for each coordinate");
@@ -135,7 +153,10 @@ static tacet_status from_options(char **out, const request *r, tacet_error *err)
     if (context != NULL) {
         (void)json_object_set_new(domain, "context", context);
     }
-    json_t *prior = json_pack("{so s[ff]}", "lengthscale", scale, "reward", lo, hi);
+    json_t *prior = json_pack("{s[ff]}", "reward", lo, hi);
+    if (scale != NULL) {
+        (void)json_object_set_new(prior, "lengthscale", scale);
+    }
     json_t *budget = json_pack("{sf}", "eps", r->eps);
     json_t *options = json_object();
     set_text(prior, "kernel", r->kernel);
@@ -161,14 +182,15 @@ static tacet_status from_options(char **out, const request *r, tacet_error *err)
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "a text among the options is not UTF-8");
 }
 
-static int create(const cli_command *self, const request *r, const tacet__engine_settings *settings) {
+static int create(const cli_command *self, const request *r, const tacet_space *space,
+                  const tacet__engine_settings *settings) {
     tacet_error err = {0};
     char *text = NULL;
     char *canonical = NULL;
     size_t size = 0;
     tacet_status status = r->definition != NULL
                               ? tacet__file_read(&text, &size, r->definition, TACET__DEFINITION_BYTES, &err)
-                              : from_options(&text, r, &err);
+                              : from_options(&text, r, space, &err);
     status = status != TACET_OK ? status : tacet__engine_add(settings, &canonical, text, strlen(text), &err);
     free(text);
     if (status != TACET_OK) {
@@ -215,7 +237,14 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
          false},
         {"points", CLI_STRING, &r.points, "FILE", "The actions: a CSV, one a line.", false},
         {"columns", CLI_STRING, &r.columns, "A,B", "Which of its columns are coordinates.", false},
-        {"bounds", CLI_STRING, &r.bounds, "LO:HI,…", "Where decision sets lie, one pair for each coordinate.", false},
+        {"bounds", CLI_LIST, &r.bounds, "LO:HI,…",
+         "Where decision sets lie, one pair for each coordinate; A=LO:HI,… names real columns of a space.", false},
+        {"space", CLI_STRING, &r.space.file, "FILE", "The server proposes the point, from this space.", false},
+        {"log", CLI_LIST, &r.space.options.log, "A=LO:HI,…", "A space in short: logarithmic columns.", false},
+        {"integer", CLI_LIST, &r.space.options.integer, "A=LO:HI,…", "Columns of whole numbers.", false},
+        {"levels", CLI_LIST, &r.space.options.levels, "A=X|Y,…", "Categories.", false},
+        {"candidates", CLI_COUNT, &r.candidates, "N", "Points the server chooses from over a space. Default 1024.",
+         false},
         {"context", CLI_STRING, &r.context, "LO:HI,…", "usca: where contexts lie, one pair for each coordinate.",
          false},
         {"learn", CLI_SIZE, &r.learn, "N", "usca: rounds for learning. Default half of all.", false},
@@ -235,5 +264,13 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         return cli_usage(self,
                          "a study needs --definition FILE, or --name, --trust, --eps, a domain and --lengthscale");
     }
-    return create(self, &r, &settings);
+    tacet_space space = {0};
+    if (r.bounds != NULL && strchr(r.bounds, '=') != NULL) {
+        r.space.options.bounds = r.bounds;
+    }
+    const bool typed = r.definition == NULL && cli_space_given(&r.space);
+    code = typed ? cli_space_read(&space, &r.space, self) : CLI_EXIT_OK;
+    code = code != CLI_EXIT_OK ? code : create(self, &r, typed ? &space : NULL, &settings);
+    tacet_space_clear(&space);
+    return code;
 }

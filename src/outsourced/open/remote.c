@@ -193,8 +193,10 @@ static tacet_status load(double **rows, const tacet_manifest *m, const char *pat
     if (m->dims > TACET_MANIFEST_COLUMNS) {
         return tacet__fail(err, TACET_UNSUPPORTED, "a release of more than %d coordinates", TACET_MANIFEST_COLUMNS);
     }
+    const size_t numbers = m->space.count > 0 ? m->column_count : m->dims; /* then levels */
     for (size_t i = 0; i < m->dims; i++) {
-        (void)snprintf(names[i], sizeof names[i], "z%u", (unsigned)(i + 1) % 100000U);
+        (void)snprintf(names[i], sizeof names[i], "%c%u", i < numbers ? 'z' : 'l',
+                       (unsigned)(i < numbers ? i + 1 : i + 1 - numbers) % 100000U);
         pointers[i] = names[i];
     }
     const tacet_csv_wanted wanted = {.columns = pointers, .d = m->dims};

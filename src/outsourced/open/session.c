@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
+#include <tacet/outsourced/shared/typed.h>
 
 enum {
     LADDER_FIRST = 10, /* random first rows of the ladder, where the budget has four times as many */
@@ -283,6 +284,10 @@ static size_t initial_of(const tacet__session *r) {
 /* The public box of the true inputs, where the release lies in their space. */
 static void take_box(tacet__session *r) {
     const tacet_manifest *m = r->m;
+    if (r->typed != NULL) {
+        tacet_typed_law(m, NULL, r->low, r->high);
+        return;
+    }
     const bool same_space = strcmp(m->mechanism, "projection") != 0 && strcmp(m->mechanism, "published") != 0;
     if (same_space && m->column_count == m->dims) {
         for (size_t i = 0; i < m->dims; i++) {
@@ -296,15 +301,40 @@ static void take_box(tacet__session *r) {
     }
 }
 
+/* Numbers and levels as coordinates of the space, with the noise that each of them has. */
+static tacet_status take_typed(tacet__session *r, tacet_error *err) {
+    const tacet_manifest *m = r->m;
+    r->d = tacet_typed_coordinates(m);
+    if (m->space.count == 0) {
+        return TACET_OK;
+    }
+    size_t size = 0;
+    r->spread = TACET__ZALLOC(double, r->d);
+    r->typed = tacet__size_mul(&size, m->rows, r->d) ? TACET__ALIGNED(double, size) : NULL;
+    if (r->spread == NULL || r->typed == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", m->rows);
+    }
+    for (size_t i = 0; i < m->rows; i++) {
+        tacet_typed_row(m, r->typed + i * r->d, r->rows + i * m->dims);
+    }
+    tacet_typed_law(m, r->spread, NULL, NULL);
+    r->rows = r->typed;
+    return TACET_OK;
+}
+
 static tacet_status prepare(tacet__session *r, tacet_error *err) {
     const tacet_manifest *m = r->m;
+    const tacet_status status = take_typed(r, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     r->taken = TACET__ZALLOC(bool, m->rows);
     r->order = TACET__ZALLOC(size_t, m->rows);
     r->raw = TACET__ZALLOC(double, m->rows);
     r->random = TACET__ZALLOC(double, m->rows);
-    r->lengthscales = TACET__ZALLOC(double, m->dims);
-    r->low = TACET__ZALLOC(double, m->dims);
-    r->high = TACET__ZALLOC(double, m->dims);
+    r->lengthscales = TACET__ZALLOC(double, r->d);
+    r->low = TACET__ZALLOC(double, r->d);
+    r->high = TACET__ZALLOC(double, r->d);
     if (r->taken == NULL || r->order == NULL || r->raw == NULL || r->random == NULL || r->lengthscales == NULL ||
         r->low == NULL || r->high == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", m->rows);
@@ -394,6 +424,8 @@ static void clear(tacet__session *r) {
     free(r->high);
     free(r->map);
     free(r->kept);
+    free(r->typed);
+    free(r->spread);
 }
 
 /* Whether a search that ended so has something to tell, rather than only why it failed. */

@@ -9,7 +9,10 @@
 typedef struct tacet__session {
     const tacet_session_settings *s;
     const tacet_manifest *m;
-    const double *rows; /* dims x n */
+    size_t d;           /* coordinates of the model: the release's, or those of its space */
+    const double *rows; /* d x n */
+    double *typed;      /* rows, where they were made from numbers and levels; NULL: they are the release's own */
+    double *spread;     /* d: noise of each coordinate, then; NULL: the manifest's is that of all */
     const tacet_session_asker *asker;
     tacet__journal book;
     bool *taken;   /* rows that were asked or are known */
@@ -25,7 +28,7 @@ typedef struct tacet__session {
     size_t initial; /* random first rows */
     bool ladder;
     double shift, scale;  /* model value = sign (g(y) - shift) / scale */
-    double *lengthscales; /* dims */
+    double *lengthscales; /* d */
     double signal_var, noise_var, mean;
     double *low, *high; /* public box in scaled units; NULL: unknown */
     /* The model, over the rows that can be measured. */

@@ -83,10 +83,10 @@ static tacet_status standardize(tacet__session *r, size_t count, tacet_error *er
 static tacet_status kernel_of(tacet_kernel_spec *spec, const tacet__session *r, tacet_error *err) {
     tacet_kernel_spec_defaults(spec);
     const tacet_status status = tacet_kernel_parse(spec, r->s->kernel, err);
-    spec->d = r->m->dims;
+    spec->d = r->d;
     spec->signal_var = r->signal_var;
     spec->lengthscales = r->lengthscales;
-    spec->lengthscale_count = r->s->ard ? r->m->dims : 1;
+    spec->lengthscale_count = r->s->ard ? r->d : 1;
     return status;
 }
 
@@ -94,7 +94,7 @@ static tacet_status kernel_of(tacet_kernel_spec *spec, const tacet__session *r, 
 static double widest(const tacet__session *r) {
     double low = INFINITY;
     double high = -INFINITY;
-    for (size_t i = 0; i < r->m->rows * r->m->dims; i++) {
+    for (size_t i = 0; i < r->m->rows * r->d; i++) {
         low = fmin(low, r->rows[i]);
         high = fmax(high, r->rows[i]);
     }
@@ -105,7 +105,7 @@ static double widest(const tacet__session *r) {
 static tacet_status fit(tacet__session *r, size_t count, tacet_error *err) {
     tacet_fit_settings settings;
     tacet_fit_result result;
-    double *X = TACET__ALIGNED(double, count * r->m->dims);
+    double *X = TACET__ALIGNED(double, count * r->d);
     double *y = TACET__ALIGNED(double, count);
     tacet_status status = TACET_OK;
     if (X == NULL || y == NULL) {
@@ -113,7 +113,7 @@ static tacet_status fit(tacet__session *r, size_t count, tacet_error *err) {
         goto done;
     }
     for (size_t i = 0; i < count; i++) {
-        memcpy(X + i * r->m->dims, r->rows + r->order[i] * r->m->dims, r->m->dims * sizeof *X);
+        memcpy(X + i * r->d, r->rows + r->order[i] * r->d, r->d * sizeof *X);
         y[i] = tacet__session_target(r, r->raw[i]);
     }
     tacet_fit_settings_defaults(&settings);
@@ -123,10 +123,10 @@ static tacet_status fit(tacet__session *r, size_t count, tacet_error *err) {
         /* What lies below the noise of the release cannot be seen in it: a few values would fit it all the same. */
         settings.lengthscale.low = r->m->sigma;
         settings.lengthscale.high = widest(r);
-        settings.input_sd = &r->m->sigma;
-        settings.input_sd_count = 1;
+        settings.input_sd = r->spread != NULL ? r->spread : &r->m->sigma;
+        settings.input_sd_count = r->spread != NULL ? r->d : 1;
     }
-    status = status != TACET_OK ? status : tacet_fit(&result, r->lengthscales, &settings, X, r->m->dims, count, y, err);
+    status = status != TACET_OK ? status : tacet_fit(&result, r->lengthscales, &settings, X, r->d, count, y, err);
     if (status == TACET_OK) {
         r->signal_var = result.signal_var;
         r->noise_var = result.noise_var;
@@ -140,7 +140,7 @@ done:
 
 /* What the model is made from, before a fit. */
 static void reset_parameters(tacet__session *r) {
-    for (size_t i = 0; i < r->m->dims; i++) {
+    for (size_t i = 0; i < r->d; i++) {
         r->lengthscales[i] = r->s->lengthscale > 0 ? r->s->lengthscale : 1;
     }
     r->signal_var = r->s->signal_var;
@@ -152,7 +152,7 @@ static void reset_parameters(tacet__session *r) {
 
 /* Rows that cannot be measured are not rows to the model. */
 static tacet_status keep_measurable(tacet__session *r, tacet_error *err) {
-    const size_t d = r->m->dims;
+    const size_t d = r->d;
     free(r->map);
     free(r->kept);
     r->map = NULL;
@@ -216,13 +216,14 @@ static tacet_status make_policy(tacet__session *r, size_t initial_count, tacet_e
     const size_t rows = r->m->rows - r->failed_count;
     const size_t left = r->s->queries > r->asked ? r->s->queries - r->asked : 0;
     settings.rows = r->kept != NULL ? r->kept : r->rows;
-    settings.ld = r->m->dims;
-    settings.d = r->m->dims;
+    settings.ld = r->d;
+    settings.d = r->d;
     settings.n = rows;
     settings.low = r->low;
     settings.high = r->high;
     settings.law = tacet_manifest_law(r->m);
     settings.scale = r->m->scale > 0 ? r->m->scale : r->m->sigma;
+    settings.spread = r->spread;
     settings.kernel = r->ladder ? NULL : &kernel;
     settings.noise_var = r->noise_var;
     settings.known_noise_var = r->noise_var;

@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "service/open/person.h"
+#include "service/open/space_domain.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -26,6 +27,8 @@ void tacet__definition_clear(tacet__definition *def) {
     if (def != NULL) {
         free(def->description);
         free(def->points);
+        free(def->records);
+        tacet_space_clear(&def->space);
         free(def->lower);
         free(def->upper);
         free(def->context_lower);
@@ -218,7 +221,7 @@ static size_t read_box(reading *r, double **lower, double **upper, const json_t 
 }
 
 static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
-    static const char *const NAMES[] = {"points", "lower", "upper", "context", NULL};
+    static const char *const NAMES[] = {"points", "lower", "upper", "context", "space", "candidates", NULL};
     static const char *const BOUNDS[] = {"lower", "upper", NULL};
     const json_t *domain = object_of(r, root, "domain", NAMES);
     const json_t *points = json_object_get(domain, "points");
@@ -228,6 +231,16 @@ static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
     if (json_object_get(domain, "context") != NULL) {
         const json_t *context = object_of(r, domain, "context", BOUNDS);
         s->context_dim = read_box(r, &s->context_lower, &s->context_upper, context, "domain.context");
+    }
+    if (json_object_get(domain, "space") != NULL) {
+        if (points != NULL || json_object_get(domain, "lower") != NULL || json_object_get(domain, "upper") != NULL) {
+            complain(r, "domain", "has either a space, or points, or lower and upper bounds");
+        }
+        const uint64_t candidates = whole_of(r, domain, "candidates", 1024, 2, TACET__DEFINITION_ARMS);
+        if (r->status == TACET_OK) {
+            r->status = tacet__space_domain_read(s, json_object_get(domain, "space"), (size_t)candidates, r->err);
+        }
+        return;
     }
     if (points == NULL) {
         s->d = read_box(r, &s->lower, &s->upper, domain, "domain bounds");
@@ -248,9 +261,11 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
     if (prior == NULL) {
         return;
     }
-    word_of(r, s->kernel, prior, "kernel", "matern52");
+    word_of(r, s->kernel, prior, "kernel", s->space.count > 0 ? "se" : "matern52");
     const json_t *scale = json_object_get(prior, "lengthscale");
-    if (json_is_number(scale)) {
+    if (scale == NULL && s->space.count > 0) {
+        s->lengthscale_count = 0;
+    } else if (json_is_number(scale)) {
         s->lengthscales = TACET__ZALLOC(double, 1);
         s->lengthscale_count = 1;
         if (s->lengthscales == NULL) {
@@ -266,6 +281,10 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
         if (!(s->lengthscales[i] > 0)) {
             complain(r, "prior.lengthscale", "must be above 0");
         }
+    }
+    if (r->status == TACET_OK && s->space.count > 0) {
+        r->status = tacet__space_domain_scales(s, r->err);
+        r->status = r->status == TACET_INVALID ? TACET_PARSE : r->status;
     }
     if (r->status == TACET_OK && s->lengthscale_count != 1 && s->lengthscale_count != s->d + s->context_dim) {
         complain(r, "prior.lengthscale", "must be one number, or one for each coordinate");
@@ -330,7 +349,7 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     s->open_most = (size_t)whole_of(r, options, "open_most", s->open_most, 1, 100000);
     s->set_most = (size_t)whole_of(r, options, "set_most", s->set_most, 1, TACET__DEFINITION_ARMS);
     s->set_size = (size_t)whole_of(r, options, "set_size", s->set_size, 1, TACET__DEFINITION_ARMS);
-    s->features = (size_t)whole_of(r, options, "features", 25, 1, 500);
+    s->features = (size_t)whole_of(r, options, "features", s->space.count > 0 ? 60 : 25, 1, 500);
     s->released = (size_t)whole_of(r, options, "released", s->features < 15 ? s->features : 15, 1, s->features);
     s->coin_seed = whole_of(r, options, "coin_seed", 1, 0, INT64_MAX);
     s->learn = whole_of(r, options, "learn", (s->rounds + 1) / 2, 1, s->rounds);
@@ -358,7 +377,8 @@ static void read_study(reading *r, tacet__definition *s, json_t *root) {
         out_of_memory(r);
     }
     s->trust = second_of(r, root, "trust", "local", "central", true) ? TACET_TRUST_CENTRAL : TACET_TRUST_LOCAL;
-    word_of(r, s->policy, root, "policy", s->trust == TACET_TRUST_LOCAL ? "ucb" : "joint");
+    const bool space = json_object_get(json_object_get(root, "domain"), "space") != NULL;
+    word_of(r, s->policy, root, "policy", s->trust == TACET_TRUST_LOCAL ? "ucb" : space ? "joint-fixed" : "joint");
     s->minimise = second_of(r, root, "direction", "maximise", "minimise", false);
     s->rounds = whole_of(r, root, "rounds", s->rounds, 1, MOST_ROUNDS);
     read_budget(r, s, root);
@@ -415,7 +435,8 @@ static json_t *points_json(const tacet__definition *s) {
 }
 
 static json_t *domain_json(const tacet__definition *s) {
-    json_t *domain = s->count > 0 ? json_pack("{so}", "points", points_json(s))
+    json_t *domain = s->space.count > 0 ? tacet__space_domain_json(s)
+                     : s->count > 0 ? json_pack("{so}", "points", points_json(s))
                                   : json_pack("{so so}", "lower", tacet__reals_json(s->lower, s->d), "upper",
                                               tacet__reals_json(s->upper, s->d));
     if (domain != NULL && s->context_dim > 0 &&

@@ -15,6 +15,7 @@
 #include <tacet/local/shared/ldp.h>
 #include <tacet/core/policy.h>
 #include <tacet/core/status.h>
+#include <tacet/space/space.h>
 
 enum {
     TACET__DEFINITION_NAME = 48, /* bytes of a name, without the NUL */
@@ -37,6 +38,9 @@ typedef struct tacet__definition {
     size_t d;
     size_t count;   /* points; 0: decision sets */
     double *points; /* d x count, column-major; owned */
+    tacet_space space;  /* whose candidates the points are (space_domain.h); count 0: none; owned */
+    double *records;    /* the candidates in the columns' own units, space.count x count; owned */
+    size_t candidates;  /* how many were asked for */
     double *lower;  /* d, d: the box; owned; NULL with points */
     double *upper;
     size_t context_dim;    /* contextual policies: each round brings a context of so many numbers; 0: none */

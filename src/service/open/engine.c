@@ -61,6 +61,7 @@ void tacet__job_free(tacet__job *job) {
             free(job->context);
         }
         json_decref(job->body);
+        json_decref(job->point);
         sodium_memzero(job, sizeof *job);
         free(job);
     }

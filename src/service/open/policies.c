@@ -4,6 +4,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "service/open/space_domain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -181,6 +182,9 @@ tacet_status tacet__release_best(const tacet__learner *learner, const tacet__def
     }
     *out = json_pack("{ss sI so sf sf}", "kind", "best", "index", (json_int_t)best.index, "action", action, "mean",
                      tacet__definition_back(def, best.mean), "sd", best.sd);
+    if (*out != NULL && def->space.count > 0) {
+        (void)json_object_set_new(*out, "point", tacet__space_domain_point(def, best.index));
+    }
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "service/open/person.h"
+#include "service/open/space_domain.h"
 #include "service/open/round.h"
 
 #include <math.h>
@@ -177,6 +178,8 @@ static void show_action(const tacet__replica *r, tacet__job *job) {
         memcpy(job->action, from + job->index * r->def.d, r->def.d * sizeof(double));
         job->action_size = r->def.d;
     }
+    json_decref(job->point);
+    job->point = tacet__space_domain_point(&r->def, (size_t)job->index);
 }
 
 typedef struct body_check {
@@ -236,6 +239,20 @@ static tacet_status repeat(tacet__replica *r, tacet__job *job, const tacet_blob 
     return TACET_OK;
 }
 
+/* Arms outside the bounds would be played as they are and learnt from as if they lay inside. */
+static tacet_status check_arms(const tacet__definition *def, const tacet__job *job, tacet_error *err) {
+    for (size_t i = 0; i < job->count; i++) {
+        for (size_t c = 0; c < def->d; c++) {
+            const double x = job->points[i * job->d + c];
+            if (!(x >= def->lower[c] && x <= def->upper[c])) {
+                return tacet__fail(err, TACET_INVALID, "arm %zu, coordinate %zu lies outside the bounds %g to %g", i, c,
+                                   def->lower[c], def->upper[c]);
+            }
+        }
+    }
+    return TACET_OK;
+}
+
 static tacet_status check_round(const tacet__replica *r, const tacet__job *job, tacet_error *err) {
     if (!r->kind->sets && job->points != NULL) {
         return tacet__fail(err, TACET_INVALID, "the study has a fixed domain: a decision set is not taken");
@@ -253,7 +270,7 @@ static tacet_status check_round(const tacet__replica *r, const tacet__job *job, 
     if (r->kind->sets && job->count > r->def.set_most) {
         return tacet__fail(err, TACET_INVALID, "a decision set may have at most %zu arms", r->def.set_most);
     }
-    return TACET_OK;
+    return r->kind->sets && r->def.lower != NULL && job->d == r->def.d ? check_arms(&r->def, job, err) : TACET_OK;
 }
 
 /* How many tickets a token may have open: a share of what the study may, so that no token ends it. */

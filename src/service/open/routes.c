@@ -44,9 +44,12 @@ static void answer_job(tacet__response *response, tacet__job *job) {
     json_t *body = NULL;
     switch (job->kind) {
     case TACET__JOB_SUGGEST:
-        fill(response, job->repeated ? 200 : 201,
-             json_pack("{ss sI so}", "ticket", job->ticket, "index", (json_int_t)job->index, "action",
-                       action_json(job)));
+        body = json_pack("{ss sI so}", "ticket", job->ticket, "index", (json_int_t)job->index, "action",
+                         action_json(job));
+        if (body != NULL && job->point != NULL) {
+            (void)json_object_set(body, "point", job->point);
+        }
+        fill(response, job->repeated ? 200 : 201, body);
         return;
     case TACET__JOB_OBSERVE:
         body = json_pack("{ss ss}", "ticket", job->ticket, "state", "observed");
@@ -63,6 +66,9 @@ static void answer_job(tacet__response *response, tacet__job *job) {
                          "index", (json_int_t)job->index);
         if (body != NULL && job->action_size > 0) {
             (void)json_object_set_new(body, "action", action_json(job));
+        }
+        if (body != NULL && job->point != NULL) {
+            (void)json_object_set(body, "point", job->point);
         }
         fill(response, 200, body);
         return;
