@@ -2,8 +2,7 @@
  * Ring: audit. Run by the curator, who has the truth to compare with; prints distances, never records. */
 #include "commands.h"
 
-#include "core/fail.h"
-#include "core/memory.h"
+#include <tacet/core/status.h>
 #include "io/file/folder.h"
 
 #include <tacet/audit/rebuild.h>
@@ -47,7 +46,7 @@ static tacet_status load_release(material *m, const char *folder, tacet_error *e
     char names[TACET_MANIFEST_COLUMNS][8];
     const char *pointers[TACET_MANIFEST_COLUMNS];
     if (m->manifest.dims > TACET_MANIFEST_COLUMNS) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "a release of more than %d coordinates", TACET_MANIFEST_COLUMNS);
+        return tacet_error_set(err, TACET_UNSUPPORTED, "a release of more than %d coordinates", TACET_MANIFEST_COLUMNS);
     }
     for (size_t i = 0; i < m->manifest.dims; i++) {
         (void)snprintf(names[i], sizeof names[i], "z%u", (unsigned)(i + 1) % 100000U);
@@ -70,7 +69,7 @@ static tacet_status load_records(material *m, const char *data, tacet_error *err
         return status;
     }
     if (m->records.n != m->release.n) {
-        return tacet__fail(err, TACET_PARSE, "%s has %zu records, the release has %zu", data, m->records.n,
+        return tacet_error_set(err, TACET_PARSE, "%s has %zu records, the release has %zu", data, m->records.n,
                            m->release.n);
     }
     for (size_t j = 0; j < m->records.n; j++) {
@@ -89,11 +88,11 @@ static tacet_status choose(material *m, size_t count, uint64_t seed, tacet_error
     tacet_simrng rng;
     const size_t n = m->records.n;
     if (count == 0 || count >= n) {
-        return tacet__fail(err, TACET_INVALID, "--known: between 1 and %zu records", n - 1);
+        return tacet_error_set(err, TACET_INVALID, "--known: between 1 and %zu records", n - 1);
     }
-    m->known = TACET__ZALLOC(size_t, n);
+    m->known = calloc(n, sizeof *m->known);
     if (m->known == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", n);
+        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory for %zu rows", n);
     }
     for (size_t i = 0; i < n; i++) {
         m->known[i] = i;

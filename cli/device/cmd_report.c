@@ -15,7 +15,7 @@
 typedef struct request {
     const char *ticket, *reward, *range, *mechanism, *ledger, *to;
     double eps, budget;
-    service_address address; /* server NULL: nothing is sent */
+    tacet_device_address address; /* server NULL: nothing is sent */
 } request;
 
 static bool read_reward(const char *text, double *out) {
@@ -58,13 +58,13 @@ static void print(const request *r, const tacet_ldp *ldp, const tacet_device_ans
 }
 
 /* Before anything is drawn or charged. */
-static tacet_status connect_service(service **out, const request *r, const tacet_ldp *ldp, tacet_error *err) {
+static tacet_status connect_service(tacet_device_service **out, const request *r, const tacet_ldp *ldp, tacet_error *err) {
     *out = NULL;
     if (r->address.server == NULL) {
         return TACET_OK;
     }
-    const tacet_status status = service_open(out, &r->address, err);
-    return status != TACET_OK ? status : service_agree(*out, ldp, err);
+    const tacet_status status = tacet_device_service_open(out, &r->address, err);
+    return status != TACET_OK ? status : tacet_device_service_agree(*out, ldp, err);
 }
 
 static int run(const cli_command *self, const request *r, double lo, double hi, double reward) {
@@ -73,7 +73,7 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
     tacet_ldp ldp;
     tacet_ledger *ledger = NULL;
     tacet_device *device = NULL;
-    service *server = NULL;
+    tacet_device_service *server = NULL;
     tacet_device_ledger memory;
     tacet_device_store store;
     tacet_device_answer answer = {0};
@@ -97,7 +97,7 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
     }
     const bool drawn = status == TACET_OK;
     if (drawn && server != NULL) {
-        status = service_observe(server, r->ticket, answer.report, &err);
+        status = tacet_device_service_observe(server, r->ticket, answer.report, &err);
     }
     int code = CLI_EXIT_OK;
     if (status == TACET_OK) {
@@ -111,7 +111,7 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
             cli_say(self, "the report is kept; the same command sends the same bits");
         }
     }
-    service_close(server);
+    tacet_device_service_close(server);
     tacet_device_close(device);
     tacet_ledger_close(ledger);
     return code;

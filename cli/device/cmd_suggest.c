@@ -3,6 +3,7 @@
 #include "device/commands.h"
 #include "device/service.h"
 
+#include <stdlib.h>
 #include <stdio.h>
 
 static void print(const json_t *answer) {
@@ -17,10 +18,11 @@ static void print(const json_t *answer) {
 }
 
 int cmd_suggest(int argc, char **argv, const cli_command *self) {
-    service_address address = {.patience = SERVICE_PATIENCE};
+    tacet_device_address address = {.patience = SERVICE_PATIENCE};
     const char *key = NULL;
-    service *server = NULL;
+    tacet_device_service *server = NULL;
     json_t *answer = NULL;
+    char *text = NULL;
     tacet_error err;
     tacet_error_clear(&err);
     const cli_option options[] = {SERVICE_OPTIONS(address, true),
@@ -34,8 +36,9 @@ int cmd_suggest(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    tacet_status status = service_open(&server, &address, &err);
-    status = status != TACET_OK ? status : service_suggest(server, &answer, key, &err);
+    tacet_status status = tacet_device_service_open(&server, &address, &err);
+    status = status != TACET_OK ? status : tacet_device_service_suggest(server, &text, key, &err);
+    answer = text != NULL ? json_loads(text, 0, NULL) : NULL;
     if (status == TACET_OK) {
         if (!cli_json_wanted()) {
             print(answer);
@@ -45,6 +48,7 @@ int cmd_suggest(int argc, char **argv, const cli_command *self) {
         code = cli_fail(self, &err);
     }
     json_decref(answer);
-    service_close(server);
+    free(text);
+    tacet_device_service_close(server);
     return code;
 }

@@ -3,8 +3,7 @@
  * duplicate. */
 #include "plain/table.h"
 
-#include "core/fail.h"
-#include "core/memory.h"
+#include <tacet/core/status.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,9 +51,9 @@ static bool lines_of(const char *path, size_t first, size_t second, unsigned lon
 }
 
 static tacet_status check_duplicates(const tacet_csv_table *table, const char *path, tacet_error *err) {
-    size_t *order = TACET__ZALLOC(size_t, table->n);
+    size_t *order = calloc(table->n, sizeof *order);
     if (order == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory checking %zu rows", table->n);
+        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory checking %zu rows", table->n);
     }
     for (size_t i = 0; i < table->n; i++) {
         order[i] = i;
@@ -74,13 +73,13 @@ static tacet_status check_duplicates(const tacet_csv_table *table, const char *p
     }
     unsigned long long lines[2] = {0, 0};
     if (lines_of(path, first, second, lines)) {
-        return tacet__fail(
+        return tacet_error_set(
             err, TACET_PARSE,
             "%s: line %llu: row %zu has the inputs and the target of row %zu (line %llu): duplicate rows "
             "are refused without --allow-duplicates",
             path, lines[1], second, first, lines[0]);
     }
-    return tacet__fail(err, TACET_PARSE,
+    return tacet_error_set(err, TACET_PARSE,
                        "%s: row %zu has the inputs and the target of row %zu: duplicate rows are refused without "
                        "--allow-duplicates",
                        path, second, first);
@@ -89,9 +88,9 @@ static tacet_status check_duplicates(const tacet_csv_table *table, const char *p
 tacet_status table_load(tacet_csv_table *out, const char *path, char **inputs, size_t input_count, const char *target,
                         bool allow_duplicates, tacet_error *err) {
     memset(out, 0, sizeof *out);
-    const char **columns = TACET__ZALLOC(const char *, input_count + 1);
+    const char **columns = calloc(input_count + 1, sizeof *columns);
     if (columns == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", path);
+        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading %s", path);
     }
     for (size_t c = 0; c < input_count; c++) {
         columns[c] = inputs[c];

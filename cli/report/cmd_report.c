@@ -2,7 +2,7 @@
  * Ring: open. */
 #include "report/commands.h"
 
-#include "core/fail.h"
+#include <tacet/core/status.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,14 +21,14 @@ static tacet_status slurp(char **out, size_t *length, const char *path, tacet_er
     *out = NULL;
     *length = 0;
     if (file == NULL) {
-        return tacet__fail(err, TACET_IO, "%.120s: %s", path, strerror(errno));
+        return tacet_error_set(err, TACET_IO, "%.120s: %s", path, strerror(errno));
     }
     while (status == TACET_OK && !feof(file) && !ferror(file)) {
         if (*length == capacity) {
             capacity = capacity == 0 ? 1 << 16 : 2 * capacity;
             char *more = capacity <= MOST_BYTES ? realloc(*out, capacity) : NULL;
             if (more == NULL) {
-                status = tacet__fail(err, TACET_NO_MEMORY, "%.120s: more than %d MiB, or out of memory", path,
+                status = tacet_error_set(err, TACET_NO_MEMORY, "%.120s: more than %d MiB, or out of memory", path,
                                      MOST_BYTES >> 20);
                 break;
             }
@@ -37,7 +37,7 @@ static tacet_status slurp(char **out, size_t *length, const char *path, tacet_er
         *length += fread(*out + *length, 1, capacity - *length, file);
     }
     if (status == TACET_OK && ferror(file)) {
-        status = tacet__fail(err, TACET_IO, "%.120s: reading failed: %s", path, strerror(errno));
+        status = tacet_error_set(err, TACET_IO, "%.120s: reading failed: %s", path, strerror(errno));
     }
     if (!standard) {
         (void)fclose(file);
@@ -49,13 +49,13 @@ static tacet_status spill(const char *path, const char *text, size_t length, tac
     FILE *file = fopen(path, "wbe");
     bool ok = file != NULL && fwrite(text, 1, length, file) == length;
     ok = file != NULL && fclose(file) == 0 && ok;
-    return ok ? TACET_OK : tacet__fail(err, TACET_IO, "%.120s: %s", path, strerror(errno));
+    return ok ? TACET_OK : tacet_error_set(err, TACET_IO, "%.120s: %s", path, strerror(errno));
 }
 
 static tacet_status draw_svgs(const tacet_report *report, const char *folder, tacet_error *err) {
     tacet_status status = TACET_OK;
     if (mkdir(folder, S_IRWXU | S_IRWXG | S_IRWXO) != 0 && errno != EEXIST) {
-        return tacet__fail(err, TACET_IO, "%.120s: %s", folder, strerror(errno));
+        return tacet_error_set(err, TACET_IO, "%.120s: %s", folder, strerror(errno));
     }
     for (size_t i = 0; status == TACET_OK && i < tacet_report_charts(report); i++) {
         char path[4096];

@@ -47,6 +47,7 @@
 #include <tacet/local/shared/ldp.h>
 #include <tacet/local/trusted/device.h>
 #include <tacet/local/trusted/device_ledger.h>
+#include <tacet/local/trusted/service.h>
 #include <tacet/local/trusted/statistics_device.h>
 #include <tacet/outsourced/open/modeler.h>
 #include <tacet/outsourced/open/remote.h>

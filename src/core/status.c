@@ -36,13 +36,28 @@ void tacet_error_clear(tacet_error *err) {
     }
 }
 
-tacet_status tacet__fail(tacet_error *err, tacet_status status, const char *format, ...) {
+static void record(tacet_error *err, tacet_status status, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+static void record(tacet_error *err, tacet_status status, const char *format, va_list args) {
     if (err != NULL && err->status == TACET_OK) {
-        va_list args;
         err->status = status;
-        va_start(args, format);
         (void)vsnprintf(err->message, sizeof err->message, format, args);
-        va_end(args);
     }
+}
+
+tacet_status tacet__fail(tacet_error *err, tacet_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    record(err, status, format, args);
+    va_end(args);
+    return status;
+}
+
+tacet_status tacet_error_set(tacet_error *err, tacet_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    record(err, status, format, args);
+    va_end(args);
     return status;
 }

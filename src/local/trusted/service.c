@@ -2,14 +2,16 @@
  * suggestion has a key and a report is the same bits each time. Ring: trusted; what is sent is a report, never a
  * reward.
  */
-#include "device/service.h"
+#include <tacet/local/trusted/service.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/http/client.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <sodium.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ enum { TOKEN_BYTES = 256, NAME_MOST = 48, PATH_BYTES = 256, KEY_BYTES = 16 };
 static const double FIRST_PAUSE = 0.05;
 static const double LONGEST_PAUSE = 2;
 
-struct service {
+struct tacet_device_service {
     tacet__client *client;
     char study[NAME_MOST + 1];
     double patience;
@@ -38,7 +40,7 @@ static tacet_status read_token(char token[TOKEN_BYTES], const char *path, tacet_
     return TACET_OK;
 }
 
-tacet_status service_open(service **out, const service_address *a, tacet_error *err) {
+tacet_status tacet_device_service_open(tacet_device_service **out, const tacet_device_address *a, tacet_error *err) {
     char token[TOKEN_BYTES] = "";
     tacet__client_settings settings;
     *out = NULL;
@@ -52,7 +54,7 @@ tacet_status service_open(service **out, const service_address *a, tacet_error *
     if (!(a->patience >= 0)) {
         return tacet__fail(err, TACET_INVALID, "--patience must not be less than 0");
     }
-    service *s = TACET__ZALLOC(service, 1);
+    tacet_device_service *s = TACET__ZALLOC(tacet_device_service, 1);
     if (s == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory");
     }
@@ -66,14 +68,14 @@ tacet_status service_open(service **out, const service_address *a, tacet_error *
     status = status != TACET_OK ? status : tacet__client_open(&s->client, &settings, err);
     sodium_memzero(token, sizeof token);
     if (status != TACET_OK) {
-        service_close(s);
+        tacet_device_service_close(s);
         return status;
     }
     *out = s;
     return TACET_OK;
 }
 
-void service_close(service *s) {
+void tacet_device_service_close(tacet_device_service *s) {
     if (s != NULL) {
         tacet__client_close(s->client);
         free(s);
@@ -95,15 +97,21 @@ static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
     return status;
 }
 
+static double now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 static void pause_for(double seconds) {
     const struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
     (void)nanosleep(&t, NULL);
 }
 
 /* Repeats while the server is away or busy, as long as patience lasts; *out is the answer's object. */
-static tacet_status ask(service *s, json_t **out, const char *method, const char *path, const char *body,
+static tacet_status ask(tacet_device_service *s, json_t **out, const char *method, const char *path, const char *body,
                         tacet_error *err) {
-    const double deadline = cli_seconds() + s->patience;
+    const double deadline = now() + s->patience;
     double pause = FIRST_PAUSE;
     for (;;) {
         tacet__answer answer = {0};
@@ -115,7 +123,7 @@ static tacet_status ask(service *s, json_t **out, const char *method, const char
             *out = json_loadb(answer.body, answer.size, 0, NULL);
             return json_is_object(*out) ? TACET_OK : tacet__fail(err, TACET_PARSE, "the server's answer is not JSON");
         }
-        if (!away || cli_seconds() + pause > deadline) {
+        if (!away || now() + pause > deadline) {
             return status == TACET_OK ? refused(&answer, err) : tacet__fail(err, status, "%s", local.message);
         }
         pause_for(pause);
@@ -123,7 +131,7 @@ static tacet_status ask(service *s, json_t **out, const char *method, const char
     }
 }
 
-static tacet_status ask_study(service *s, json_t **out, const char *method, const char *what, json_t *body,
+static tacet_status ask_study(tacet_device_service *s, json_t **out, const char *method, const char *what, json_t *body,
                               tacet_error *err) {
     char path[PATH_BYTES];
     char *text = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -144,7 +152,7 @@ static tacet_status ask_study(service *s, json_t **out, const char *method, cons
     return status;
 }
 
-tacet_status service_agree(service *s, const tacet_ldp *ldp, tacet_error *err) {
+tacet_status tacet_device_service_agree(tacet_device_service *s, const tacet_ldp *ldp, tacet_error *err) {
     json_t *answer = NULL;
     tacet_status status = ask_study(s, &answer, "GET", "", NULL, err);
     if (status != TACET_OK) {
@@ -172,7 +180,7 @@ tacet_status service_agree(service *s, const tacet_ldp *ldp, tacet_error *err) {
     return status;
 }
 
-tacet_status service_suggest(service *s, json_t **out, const char *key, tacet_error *err) {
+tacet_status tacet_device_service_suggest(tacet_device_service *s, char **out, const char *key, tacet_error *err) {
     unsigned char random[KEY_BYTES];
     char fresh[2 * KEY_BYTES + 1];
     *out = NULL;
@@ -183,10 +191,14 @@ tacet_status service_suggest(service *s, json_t **out, const char *key, tacet_er
         randombytes_buf(random, sizeof random);
         key = sodium_bin2hex(fresh, sizeof fresh, random, sizeof random);
     }
-    return ask_study(s, out, "POST", "/suggestions", json_pack("{ss}", "key", key), err);
+    json_t *answer = NULL;
+    const tacet_status status = ask_study(s, &answer, "POST", "/suggestions", json_pack("{ss}", "key", key), err);
+    *out = status == TACET_OK ? json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(answer);
+    return status == TACET_OK && *out == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory") : status;
 }
 
-tacet_status service_observe(service *s, const char *ticket, double report, tacet_error *err) {
+tacet_status tacet_device_service_observe(tacet_device_service *s, const char *ticket, double report, tacet_error *err) {
     json_t *answer = NULL;
     const tacet_status status = ask_study(s, &answer, "POST", "/observations",
                                           json_pack("{ss so}", "ticket", ticket, "value", json_real(report)), err);

@@ -1,0 +1,43 @@
+/* service.h - the suggestion service as a device sees it: asks for a suggestion, sends a report. Every request may be
+ * repeated, because a suggestion has a key and a report is the same bits each time. What is sent is a report, never a
+ * reward. One thread at a time. Ring: trusted. */
+#ifndef TACET_LOCAL_TRUSTED_SERVICE_H
+#define TACET_LOCAL_TRUSTED_SERVICE_H
+
+#include <tacet/core/status.h>
+#include <tacet/local/shared/ldp.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where it is and who asks. */
+typedef struct tacet_device_address {
+    const char *server;     /* https://host:port */
+    const char *authority;  /* file: PEM of the authority that signed the server's certificate */
+    const char *token_file; /* holds the device's token */
+    const char *study;
+    double patience; /* seconds to go on asking a server that is away; >= 0 */
+} tacet_device_address;
+
+typedef struct tacet_device_service tacet_device_service;
+
+/* INVALID: something is missing, or no address. NOT_FOUND: a file. NO_MEMORY. */
+TACET_API tacet_status tacet_device_service_open(tacet_device_service **out, const tacet_device_address *address,
+                                                 tacet_error *err);
+TACET_API void tacet_device_service_close(tacet_device_service *s); /* NULL is allowed */
+/* Refuses (CONFLICT) unless the study asks for reports of exactly this randomiser: a server that asks for more does not
+ * get it, and one that expects other noise would learn nonsense. DENIED, NOT_FOUND, IO: what the server said. */
+TACET_API tacet_status tacet_device_service_agree(tacet_device_service *s, const tacet_ldp *ldp, tacet_error *err);
+/* A suggestion; the same key again gives the same one, NULL makes a fresh key. *out is the server's answer as JSON text
+ * (ticket, index, action), from malloc. */
+TACET_API tacet_status tacet_device_service_suggest(tacet_device_service *s, char **out, const char *key,
+                                                    tacet_error *err);
+/* Sends a report until it is acknowledged. The same bits for a ticket may be sent any number of times. */
+TACET_API tacet_status tacet_device_service_observe(tacet_device_service *s, const char *ticket, double report,
+                                                    tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
