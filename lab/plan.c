@@ -347,7 +347,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         {"delta", CLI_DOUBLE, &delta, "D",
          "outsourced, joint, local-joint. Default 1e-5. The others have none, nor has laplace.", false},
         {"mechanism", CLI_STRING, &q->mechanism, "NAME",
-         "outsourced: gaussian (default) or laplace, the noise of 'tacet curate --mechanism'.", false},
+         "outsourced: gaussian (default), laplace or l2, the noise of 'tacet curate --mechanism'.", false},
         {"", CLI_FLAG, NULL, NULL, "Simulation", false},
         {"trials", CLI_COUNT, &q->trials, "N", "Made-up functions. Default 20; contextual 10.", false},
         {"seed", CLI_U64, &q->seed, "S", "Default 1.", false},

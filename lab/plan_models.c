@@ -40,6 +40,10 @@ static bool is_pure(const plan_problem *p) {
            tacet_curate_law(kind) != NULL && tacet_curate_law(kind)->pure;
 }
 
+static bool is_planned(const plan_problem *p) {
+    return p->model == LAB_OUTSOURCED && (strcmp(p->mechanism, "l2") == 0 || is_pure(p));
+}
+
 tacet_status plan_check(const plan_problem *p, tacet_error *err) {
     const bool joint = p->model == LAB_JOINT || p->model == LAB_LOCAL_JOINT;
     const size_t most = joint ? JOINT_ENV_MOST_DIM : p->model == LAB_CONTEXTUAL ? CONTEXTUAL_MOST_DIM : MOST_INPUTS;
@@ -47,8 +51,8 @@ tacet_status plan_check(const plan_problem *p, tacet_error *err) {
         return tacet__fail(err, TACET_INVALID, "--model %s is planned for at most %zu coordinates", NAMES[p->model],
                            most);
     }
-    if (strcmp(p->mechanism, "gaussian") != 0 && !is_pure(p)) {
-        return tacet__fail(err, TACET_INVALID, "--mechanism is gaussian or laplace, for --model outsourced");
+    if (strcmp(p->mechanism, "gaussian") != 0 && !is_planned(p)) {
+        return tacet__fail(err, TACET_INVALID, "--mechanism is gaussian, laplace or l2, for --model outsourced");
     }
     if (!(p->lengthscale > 0 && p->noise >= 0 && p->radius > 0 && p->delta > 0 && p->delta < 1)) {
         return tacet__fail(
@@ -103,7 +107,10 @@ void plan_words(char *out, size_t size, const plan_problem *p) {
     }
     (void)snprintf(out, size, "%s: %zu candidates, dimension %zu, lengthscale %g of the domain, noise %g, %zu %s, %s%s",
                    NAMES[p->model], p->candidates, p->dim, p->lengthscale, p->noise, p->rounds,
-                   p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta, is_pure(p) ? " by laplace" : "");
+                   p->model == LAB_OUTSOURCED ? "queries" : "rounds", delta,
+                   is_pure(p)                        ? " by laplace"
+                   : strcmp(p->mechanism, "l2") == 0 ? " by l2"
+                                                     : "");
 }
 
 static lab_outsourced_request outsourced(const plan_problem *p, plan_player player, double eps) {

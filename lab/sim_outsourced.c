@@ -23,8 +23,8 @@
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>
 
-typedef enum mechanism { GAUSSIAN, LAPLACE, PUBLISHED, NONPRIVATE, RANDOM } mechanism;
-static const char *const MECHANISMS[] = {"gaussian", "laplace", "published", "nonprivate", "random"};
+typedef enum mechanism { GAUSSIAN, LAPLACE, L2, PUBLISHED, NONPRIVATE, RANDOM } mechanism;
+static const char *const MECHANISMS[] = {"gaussian", "laplace", "l2", "published", "nonprivate", "random"};
 static const char *const MODELERS[] = {"auto", "latent", "eiv", "plain", "known", "ladder"};
 enum { PLAIN = 3, KNOWN = 4, LADDER = 5, STREAMS = 4 };
 
@@ -57,12 +57,18 @@ static const tacet_law *law_of(mechanism kind) {
         return tacet_curate_law(TACET_CURATE_GAUSSIAN);
     case LAPLACE:
         return tacet_curate_law(TACET_CURATE_LAPLACE);
+    case L2:
+        return tacet_curate_law(TACET_CURATE_L2);
     case PUBLISHED:
     case NONPRIVATE:
     case RANDOM:
         break;
     }
     return NULL;
+}
+
+static bool is_euclidean(const simulation *s) {
+    return s->mechanism == LAPLACE || s->mechanism == L2;
 }
 
 static double scale_of(const lab_release *release) {
@@ -72,9 +78,12 @@ static double scale_of(const lab_release *release) {
 /* What `tacet curate` releases of the problem's records. */
 static tacet_status release_rows(simulation *s, lab_release *out, size_t trial, tacet_error *err) {
     const tacet_law *law = law_of(s->mechanism);
-    const tacet_status status =
-        lab_curator_release(&s->curator, out, s->mechanism == GAUSSIAN ? TACET_CURATE_GAUSSIAN : TACET_CURATE_LAPLACE,
-                            s->eps, law != NULL && law->pure ? 0 : s->delta, 0, s->seed, trial, err);
+    const tacet_status status = lab_curator_release(
+        &s->curator, out,
+        s->mechanism == GAUSSIAN  ? TACET_CURATE_GAUSSIAN
+        : s->mechanism == LAPLACE ? TACET_CURATE_LAPLACE
+                                  : TACET_CURATE_L2,
+        s->eps, law != NULL && law->pure ? 0 : s->delta, 0, s->seed, trial, err);
     if (status == TACET_OK && trial == 0) {
         s->scale = scale_of(out);
     }
@@ -229,7 +238,7 @@ static tacet_status play_session(const simulation *s, run *r, const lab_release 
 static tacet_status play_known(const simulation *s, run *r, const lab_release *release, size_t *order, size_t trial,
                                tacet_error *err) {
     lab_floor found = {.rows = order};
-    const tacet_status status = lab_floor_find(&found, &s->problem, r->f, release->rows, s->mechanism == LAPLACE,
+    const tacet_status status = lab_floor_find(&found, &s->problem, r->f, release->rows, is_euclidean(s),
                                                scale_of(release), s->queries, err);
     for (size_t t = 0; status == TACET_OK && t < s->queries; t++) {
         note(r, t, order[t]);
@@ -315,6 +324,7 @@ static json_t *summary(const double *values, size_t count) {
 static const char *protection(const simulation *s) {
     switch (s->mechanism) {
     case GAUSSIAN:
+    case L2:
         return "(eps, delta)-DP for a move of one record by 1 in the scaled space";
     case LAPLACE:
         return "eps-DP (delta = 0) for a move of one record by 1 in the scaled space";
@@ -352,12 +362,12 @@ static void report(const simulation *s, const char *scenario, double seconds) {
     json_t *result =
         json_pack("{ss ss ss ss so so so sI sI sI so so so so so ss sb}", "model", "outsourced", "scenario", scenario,
                   "mechanism", MECHANISMS[s->mechanism], "modeler",
-                  s->mechanism == GAUSSIAN || s->mechanism == LAPLACE ? MODELERS[s->modeler] : "plain", "eps",
-                  cli_real(s->eps), "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta), "scale",
-                  cli_real(s->scale), "queries", (json_int_t)s->queries, "trials", (json_int_t)s->trials, "seed",
-                  (json_int_t)s->seed, "simple_regret", summary(s->regret, s->trials), "recommended_regret",
-                  summary(s->recommended, s->trials), "regret_by_query", curve, "regret_by_query_se", curve_se,
-                  "seconds", cli_real(seconds), "mechanism_protects", protection(s), "private", 0);
+                  s->mechanism == GAUSSIAN || is_euclidean(s) ? MODELERS[s->modeler] : "plain", "eps", cli_real(s->eps),
+                  "delta", cli_real(s->mechanism == LAPLACE ? 0 : s->delta), "scale", cli_real(s->scale), "queries",
+                  (json_int_t)s->queries, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "simple_regret",
+                  summary(s->regret, s->trials), "recommended_regret", summary(s->recommended, s->trials),
+                  "regret_by_query", curve, "regret_by_query_se", curve_se, "seconds", cli_real(seconds),
+                  "mechanism_protects", protection(s), "private", 0);
     if (s->modeler == KNOWN && result != NULL) {
         (void)json_object_set_new(result, "floor", summary(s->floor, s->trials));
     }
@@ -498,8 +508,8 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
          "The modeler's lengthscale is F times the true one: a wrong model. Default 1.", false},
         {"", CLI_FLAG, NULL, NULL, "Release", false},
         {"mechanism", CLI_STRING, &mechanism_name, "NAME",
-         "gaussian, laplace (Euclidean, pure eps), published (not private), nonprivate, or random. Default gaussian; "
-         "--table: that of `tacet curate`.",
+         "gaussian, laplace (Euclidean, pure eps), l2 (Euclidean, with a delta), published (not private), nonprivate, "
+         "or random. Default gaussian; --table: that of `tacet curate`.",
          false},
         {"eps", CLI_DOUBLE, &s.eps, "E", "Default 3.004166; --table: 1.", false},
         {"delta", CLI_DOUBLE, &s.delta, "D", "Default 1e-5; laplace needs none, --table only where it is given.",
@@ -546,7 +556,7 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
     mechanism_name = mechanism_name != NULL ? mechanism_name : "gaussian";
     size_t mechanism_number = 0;
     if (!choose(&mechanism_number, MECHANISMS, sizeof MECHANISMS / sizeof *MECHANISMS, mechanism_name)) {
-        return cli_usage(self, "--mechanism is gaussian, laplace, published, nonprivate or random");
+        return cli_usage(self, "--mechanism is gaussian, laplace, l2, published, nonprivate or random");
     }
     if (!choose(&s.modeler, MODELERS, sizeof MODELERS / sizeof *MODELERS, modeler)) {
         return cli_usage(self, "--modeler is ladder, latent, eiv, auto, plain or known");
@@ -555,8 +565,8 @@ int lab_sim_outsourced(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "--believed must be positive");
     }
     s.mechanism = (mechanism)mechanism_number;
-    if (s.modeler == KNOWN && s.mechanism != GAUSSIAN && s.mechanism != LAPLACE) {
-        return cli_usage(self, "--modeler known needs --mechanism gaussian or laplace");
+    if (s.modeler == KNOWN && s.mechanism != GAUSSIAN && !is_euclidean(&s)) {
+        return cli_usage(self, "--modeler known needs --mechanism gaussian, laplace or l2");
     }
     tacet_error err;
     tacet_error_clear(&err);

@@ -107,7 +107,8 @@ static int mechanism_from(tacet_curate_settings *s, const arguments *a, double d
     }
     s->delta = 0;
     if (!isnan(delta) && delta != 0) {
-        return cli_usage(self, "--delta: the %s mechanism has pure eps, so there is none to give (it is 0)", a->mechanism);
+        return cli_usage(self, "--delta: the %s mechanism has pure eps, so there is none to give (it is 0)",
+                         a->mechanism);
     }
     return a->suggest_r ? cli_usage(self, "--suggest-r concerns the published mechanism, not %s", a->mechanism)
                         : CLI_EXIT_OK;
@@ -241,6 +242,9 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
         }
     }
     json_t *object = facts(s, m, ledger, protects, any_change);
+    if (isfinite(tacet_manifest_pure_eps(m))) {
+        (void)json_object_set_new(object, "pure_eps", cli_real(tacet_manifest_pure_eps(m)));
+    }
     if (m->scale > 0) {
         (void)json_object_set_new(object, "scale", cli_real(m->scale));
     }
@@ -322,7 +326,8 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         {"output-mechanism", CLI_STRING, &a.output_mechanism, "NAME",
          "laplace, staircase, duchi, piecewise or hybrid (default)", false},
         {"", CLI_FLAG, NULL, NULL, "Mechanism:", false},
-        {"mechanism", CLI_STRING, &a.mechanism, "NAME", "gaussian (default), laplace, projection or published", false},
+        {"mechanism", CLI_STRING, &a.mechanism, "NAME", "gaussian (default), laplace, l2, projection or published",
+         false},
         {"dims", CLI_SIZE, &s.dims, "R", "coordinates released by projection and published", false},
         {"projection-seed", CLI_U64, &s.seed, "S", "of the public matrix of a projection (default 1)", false},
         {"i-know-this-is-not-private", CLI_FLAG, &s.accept_not_private, NULL, "allow the published mechanism", false},

@@ -28,6 +28,8 @@ static const cli_command COMMANDS[] = {
             "Mechanism 'gaussian' (default) adds exact rounded Gaussian noise to every coordinate. 'laplace' adds to "
             "each record one exact rounded vector with density proportional to exp(-eps |v|): pure eps, without delta, "
             "and less noise up to about twelve columns; a change k times as large, k above 1, then costs k times eps. "
+            "'l2' is the same "
+            "noise with a delta and a smaller scale: the least of the three from four columns to more than a hundred. "
             "'projection' "
             "first projects to --dims coordinates with a public random matrix. 'published' is the mechanism of "
             "Kharkovskii, Dai and Low (2020), which is NOT differentially private (src/outsourced/README.md) and "

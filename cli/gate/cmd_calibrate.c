@@ -9,6 +9,7 @@
 #include <string.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/dp/open/calibrate.h>
+#include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/levels.h>
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/stream.h>
@@ -97,6 +98,32 @@ static tacet_status laplace(json_t *out, options *o, tacet_error *err) {
         put(out, "sd", tacet_law_find("k-norm")->spread(o->scale, o->dims));
         put(out, "mu", mu);
         put(out, "rho", rho);
+    }
+    return s;
+}
+
+/* For a budget the smallest scale with its certificate; for a scale the certificate at --eps. */
+static tacet_status l2(json_t *out, options *o, tacet_error *err) {
+    if (!given(o->eps) || given(o->delta) + given(o->scale) != 1) {
+        return usage(err, "l2 needs --eps, and one of --delta and --scale");
+    }
+    tacet_l2 found = {.scale = o->scale};
+    tacet_status s;
+    if (given(o->delta)) {
+        s = tacet_calibrate_l2(&found, o->eps, o->delta, o->sensitivity, o->dims, err);
+    } else {
+        s = tacet_l2_delta(&found.delta_upper, o->scale, o->eps, o->sensitivity, o->dims, err);
+        found.rms = tacet_law_find("l2")->spread(o->scale, o->dims);
+        found.pure_eps = nextafter(o->sensitivity / o->scale, INFINITY);
+    }
+    if (s == TACET_OK) {
+        put(out, "scale", found.scale);
+        put(out, "rms", found.rms);
+        put(out, "eps", o->eps);
+        put(out, "delta_upper", found.delta_upper);
+        put(out, "pure_eps", found.pure_eps);
+        put(out, "sensitivity", o->sensitivity);
+        (void)json_object_set_new(out, "dims", json_integer((json_int_t)o->dims));
     }
     return s;
 }
@@ -214,8 +241,8 @@ static tacet_status levels(json_t *out, options *o, tacet_error *err) {
     put(out, "told_laplace", tacet_levels_told_laplace(o->count, 1 / o->eps));
     put(out, "delta_gaussian", delta);
     put(out, "told_gaussian", tacet_levels_told_gaussian(o->count, sigma));
-    (void)json_object_set_new(
-        out, "better", json_string(tacet_levels_name(tacet_levels_choose(o->count, o->eps, true, sigma))));
+    (void)json_object_set_new(out, "better",
+                              json_string(tacet_levels_name(tacet_levels_choose(o->count, o->eps, true, sigma))));
     return TACET_OK;
 }
 
@@ -238,8 +265,13 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
     static const struct {
         const char *name;
         calibrator run;
-    } MECHANISMS[] = {{"gaussian", gaussian},       {"laplace", laplace}, {"zcdp", zcdp},
-                      {"exponential", exponential}, {"stream", stream},   {"randomizer", randomizer},
+    } MECHANISMS[] = {{"gaussian", gaussian},
+                      {"laplace", laplace},
+                      {"l2", l2},
+                      {"zcdp", zcdp},
+                      {"exponential", exponential},
+                      {"stream", stream},
+                      {"randomizer", randomizer},
                       {"levels", levels}};
     options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, 1, 0, 1, NULL, NULL};
     const cli_option table[] = {
@@ -248,9 +280,11 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         {"sensitivity", CLI_DOUBLE, &o.sensitivity, "S",
          "largest distance of the answers on neighbouring data (L2); default 1", false},
         {"sigma", CLI_DOUBLE, &o.sigma, "S", "gaussian: standard deviation of the noise", false},
-        {"count", CLI_SIZE, &o.count, "K", "gaussian: releases of the same kind on the same data, default 1; levels: of a category", false},
-        {"scale", CLI_DOUBLE, &o.scale, "B", "laplace: scale of the noise", false},
-        {"dims", CLI_SIZE, &o.dims, "D", "laplace: coordinates that one Euclidean draw is shared by; default 1", false},
+        {"count", CLI_SIZE, &o.count, "K",
+         "gaussian: releases of the same kind on the same data, default 1; levels: of a category", false},
+        {"scale", CLI_DOUBLE, &o.scale, "B", "laplace, l2: scale of the noise", false},
+        {"dims", CLI_SIZE, &o.dims, "D", "laplace, l2: coordinates that one Euclidean draw is shared by; default 1",
+         false},
         {"rho", CLI_DOUBLE, &o.rho, "R", "zcdp: privacy parameter rho", false},
         {"rounds", CLI_SIZE, &o.rounds, "T", "stream: how many rounds, at least 2", false},
         {"factorization", CLI_STRING, &o.factorization, "NAME", "stream: tree, toeplitz or blt; default blt", false},
@@ -267,7 +301,8 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         return code;
     }
     if (names != 1) {
-        return cli_usage(self, "which mechanism? gaussian, laplace, zcdp, exponential, stream, randomizer or levels");
+        return cli_usage(self,
+                         "which mechanism? gaussian, laplace, l2, zcdp, exponential, stream, randomizer or levels");
     }
     for (size_t i = 0; i < sizeof MECHANISMS / sizeof *MECHANISMS; i++) {
         if (strcmp(name[0], MECHANISMS[i].name) != 0) {
@@ -288,5 +323,6 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         cli_json_print(out);
         return CLI_EXIT_OK;
     }
-    return cli_usage(self, "no mechanism '%s': gaussian, laplace, zcdp, exponential, stream, randomizer or levels", name[0]);
+    return cli_usage(self, "no mechanism '%s': gaussian, laplace, l2, zcdp, exponential, stream, randomizer or levels",
+                     name[0]);
 }

@@ -16,6 +16,7 @@
 #include <tacet/core/version.h>
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/charge.h>
+#include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/open/levels.h>
 #include <tacet/dp/open/release.h>

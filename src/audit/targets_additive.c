@@ -10,11 +10,12 @@
 #include "dp/noise/sampler.h"
 
 #include <tacet/dp/open/calibrate.h>
+#include <tacet/dp/open/l2.h>
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { KNORM_DIMS = 5 };
+enum { KNORM_DIMS = 5, L2_SHORT_DIMS = 2 };
 
 typedef struct additive {
     double scale;
@@ -103,18 +104,51 @@ static tacet_status run_discrete_laplace(void *state, tacet_noise *noise, int wo
 }
 
 /* K-norm noise in several dimensions: the likelihood ratio is the difference of the distances to the two inputs. */
-static tacet_status run_knorm(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+static tacet_status run_vector(void *state, tacet_noise *noise, int world, double *statistic, size_t dims,
+                               tacet_error *err) {
     const additive *a = state;
     double z[KNORM_DIMS];
-    const tacet_status status = tacet__draw_knorm(noise, z, KNORM_DIMS, a->scale, a->grid, err);
+    const tacet_status status = tacet__draw_knorm(noise, z, dims, a->scale, a->grid, err);
     if (status != TACET_OK) {
         return status;
     }
     z[0] += world ? a->distance : 0;
-    const double to_zero = tacet__norm2(z, KNORM_DIMS);
+    const double to_zero = tacet__norm2(z, dims);
     z[0] -= a->distance;
-    *statistic = to_zero - tacet__norm2(z, KNORM_DIMS);
+    *statistic = to_zero - tacet__norm2(z, dims);
     return TACET_OK;
+}
+
+static tacet_status run_knorm(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    return run_vector(state, noise, world, statistic, KNORM_DIMS, err);
+}
+
+/* The mechanism of the table, its scale `factor` times what the claim needs, in `dims` coordinates. */
+static tacet_status create_l2(void **state, const tacet_audit_claim *claim, size_t dims, double factor,
+                              tacet_error *err) {
+    tacet_l2 l2;
+    *state = NULL;
+    tacet_status status = tacet_calibrate_l2(&l2, claim->eps, claim->delta, 1, dims, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    additive made = {.grid = tacet__grid_exponent(l2.scale, DRAW_GRID_BITS)};
+    const double step = ldexp(1, made.grid);
+    made.distance = floor(1 / step) * step + step;
+    made.scale = factor * nextafter(l2.scale * (1 + step), INFINITY); /* the scale is proportional to the sensitivity */
+    return create(state, made, err);
+}
+
+static tacet_status create_l2_right(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    return create_l2(state, claim, KNORM_DIMS, 1, err);
+}
+
+static tacet_status create_l2_short(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    return create_l2(state, claim, L2_SHORT_DIMS, 0.95, err);
+}
+
+static tacet_status run_l2_short(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
+    return run_vector(state, noise, world, statistic, L2_SHORT_DIMS, err);
 }
 
 const tacet_audit_target tacet__audit_gaussian = {
@@ -153,5 +187,20 @@ const tacet_audit_target tacet__audit_knorm = {
     .pure = true,
     .create = create_laplace,
     .run = run_knorm,
+    .free = free,
+};
+const tacet_audit_target tacet__audit_l2 = {
+    .name = "l2",
+    .summary = "K-norm noise on a vector of five numbers with a delta, the noise of curate --mechanism l2",
+    .create = create_l2_right,
+    .run = run_knorm,
+    .free = free,
+};
+const tacet_audit_target tacet__audit_l2_short = {
+    .name = "control:l2-scale-5-short",
+    .summary = "l2 noise on a vector of two numbers whose scale is 5 % short",
+    .control = true,
+    .create = create_l2_short,
+    .run = run_l2_short,
     .free = free,
 };

@@ -389,7 +389,7 @@ static void refusals(void **state) {
     tacet_mechanism *m = NULL;
     assert_ok(tacet_bound_range(&bound, 2, 0, 1, NULL));
     const double bad[] = {0, -1, NAN, INFINITY};
-    for (int k = TACET_MECHANISM_GAUSSIAN; k <= TACET_MECHANISM_EXPONENTIAL; k++) {
+    for (int k = TACET_MECHANISM_GAUSSIAN; k <= TACET_MECHANISM_L2; k++) {
         for (size_t i = 0; i < 4; i++) {
             const tacet_neighbours move = {TACET_RELATION_MOVE, bad[i]};
             assert_status(tacet_mechanism_create(&m, (tacet_mechanism_kind)k, bound, &REPLACE, bad[i], 1e-5, NULL),
@@ -400,7 +400,7 @@ static void refusals(void **state) {
         }
     }
     assert_status(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 1, 1, NULL), TACET_INVALID);
-    assert_status(tacet_mechanism_create(&m, (tacet_mechanism_kind)6, bound, &REPLACE, 1, 1e-5, NULL), TACET_INVALID);
+    assert_status(tacet_mechanism_create(&m, (tacet_mechanism_kind)99, bound, &REPLACE, 1, 1e-5, NULL), TACET_INVALID);
     assert_status(tacet_mechanism_create(&m, (tacet_mechanism_kind)-1, bound, &REPLACE, 1, 1e-5, NULL), TACET_INVALID);
     /* too wide a box for so small a move */
     const tacet_neighbours tiny = {TACET_RELATION_MOVE, 1e-40};

@@ -24,7 +24,8 @@ typedef enum tacet_mechanism_kind {
     TACET_MECHANISM_LAPLACE,          /* eps: rounded Laplace noise on each number, L1 sensitivity */
     TACET_MECHANISM_KNORM,            /* eps: one vector with density exp(-|v|_2/theta), L2 sensitivity */
     TACET_MECHANISM_PERMUTE_AND_FLIP, /* eps: the number of a candidate with a high score */
-    TACET_MECHANISM_EXPONENTIAL       /* eps: likewise, by the exponential mechanism */
+    TACET_MECHANISM_EXPONENTIAL,      /* eps: likewise, by the exponential mechanism */
+    TACET_MECHANISM_L2                /* (eps, delta): KNORM with a smaller scale, tacet/dp/open/l2.h */
 } tacet_mechanism_kind;
 
 typedef struct tacet_mechanism tacet_mechanism;
@@ -36,7 +37,7 @@ TACET_API tacet_status tacet_mechanism_scale_for(double *out, tacet_mechanism_ki
 /* The mechanism of a law (tacet/dp/open/law.h). INVALID: none has it. */
 TACET_API tacet_status tacet_mechanism_of_law(tacet_mechanism_kind *out, const tacet_law *law, tacet_error *err);
 
-/* delta is used by GAUSSIAN only; those whose law is pure take no notice of it. The bound must outlive the mechanism.
+/* delta is used by GAUSSIAN and L2; those whose law is pure take no notice of it. The bound must outlive the mechanism.
  * Choices take scores: their neighbours are REPLACE, their sensitivity the largest change of one coordinate. INVALID:
  * eps, delta, neighbours; a bound so wide against its sensitivity that grid numbers do not fit a double. NO_MEMORY. */
 TACET_API tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mechanism_kind kind,

@@ -2,7 +2,7 @@
  * Ring: gate. Source: none. Cost: a search among a handful. */
 #include "dp/mechanisms/table.h"
 
-static const tacet__kind *const KINDS[] = {&tacet__kind_gaussian, &tacet__kind_laplace, &tacet__kind_knorm,
+static const tacet__kind *const KINDS[] = {&tacet__kind_gaussian, &tacet__kind_laplace, &tacet__kind_knorm, &tacet__kind_l2,
                                            &tacet__kind_permute_and_flip, &tacet__kind_exponential};
 
 const tacet__kind *tacet__kind_at(size_t i) {

@@ -25,7 +25,7 @@ typedef struct tacet__kind {
     void (*charge)(const tacet_mechanism *m, tacet_charge *charge);
 } tacet__kind;
 
-extern const tacet__kind tacet__kind_gaussian, tacet__kind_laplace, tacet__kind_knorm, tacet__kind_permute_and_flip,
+extern const tacet__kind tacet__kind_gaussian, tacet__kind_laplace, tacet__kind_knorm, tacet__kind_l2, tacet__kind_permute_and_flip,
     tacet__kind_exponential;
 
 /* NULL: no such mechanism. */

@@ -35,6 +35,10 @@ const tacet_law tacet__law_knorm = {.name = "k-norm",
                                     .density = TACET_DENSITY_EUCLIDEAN,
                                     .pure = true,
                                     .spread = spread_euclidean};
+const tacet_law tacet__law_l2 = {.name = "l2",
+                                 .words = "one vector of Euclidean Laplace noise, calibrated with a delta",
+                                 .density = TACET_DENSITY_EUCLIDEAN,
+                                 .spread = spread_euclidean};
 const tacet_law tacet__law_permute_and_flip = {.name = "permute-and-flip",
                                                .words = "one of several candidates, those with high scores more likely",
                                                .density = TACET_DENSITY_NONE,
@@ -44,8 +48,8 @@ const tacet_law tacet__law_exponential = {.name = "exponential",
                                           .density = TACET_DENSITY_NONE,
                                           .pure = true};
 
-static const tacet_law *const LAWS[] = {&tacet__law_gaussian, &tacet__law_laplace, &tacet__law_knorm,
-                                        &tacet__law_permute_and_flip, &tacet__law_exponential};
+static const tacet_law *const LAWS[] = {&tacet__law_gaussian, &tacet__law_laplace,          &tacet__law_knorm,
+                                        &tacet__law_l2,       &tacet__law_permute_and_flip, &tacet__law_exponential};
 
 const tacet_law *tacet_law_at(size_t i) {
     return i < sizeof LAWS / sizeof *LAWS ? LAWS[i] : NULL;

@@ -4,7 +4,7 @@
 
 #include <tacet/dp/open/law.h>
 
-extern const tacet_law tacet__law_gaussian, tacet__law_laplace, tacet__law_knorm, tacet__law_permute_and_flip,
+extern const tacet_law tacet__law_gaussian, tacet__law_laplace, tacet__law_knorm, tacet__law_l2, tacet__law_permute_and_flip,
     tacet__law_exponential;
 
 #endif

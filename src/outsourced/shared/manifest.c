@@ -62,6 +62,22 @@ static bool is_pure(const tacet_manifest *m) {
     return law != NULL && law->pure;
 }
 
+/* Neighbours are 1 apart in scaled units, and what rounding adds: of text and scaling (2^-49 of the largest numbers,
+ * see the curator), and to the grid. */
+double tacet_manifest_pure_eps(const tacet_manifest *m) {
+    double largest = 0;
+    if (is_pure(m)) {
+        return m->eps;
+    }
+    if (!m->is_private || !has_scale(m) || !(m->scale > 0)) {
+        return INFINITY;
+    }
+    for (size_t i = 0; i < m->column_count; i++) {
+        largest += fmax(fabs(m->columns[i].lo), fabs(m->columns[i].hi)) / m->columns[i].unit;
+    }
+    return (1 + 0x1p-47 * largest + 2 * m->grid * sqrt((double)m->dims)) / m->scale;
+}
+
 /* A projection of the kind whose matrix is public, and in the manifest by its seed. */
 static bool has_matrix(const tacet_manifest *m) {
     return tacet_manifest_projects(m) && tacet_manifest_law(m) != NULL;

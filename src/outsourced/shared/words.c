@@ -111,11 +111,19 @@ char *tacet_manifest_protects(const tacet_manifest *m) {
         say_typed(&s, m);
         return s.text;
     }
+    char pure[DIGITS];
+    char also[4 * DIGITS] = "";
+    if (is_pure(m)) {
+        (void)snprintf(also, sizeof also, " (a change k times as large, k above 1, at k times this eps)");
+    } else if (isfinite(tacet_manifest_pure_eps(m))) {
+        (void)snprintf(also, sizeof also,
+                       " (and at eps = %s with delta = 0; a change k times as large at k times that)",
+                       six(pure, tacet_manifest_pure_eps(m), true));
+    }
     say(&s,
         "Any change of one record that keeps the sum of (change / unit)^2 over its columns at or below 1 is hidden by "
         "release.csv at eps = %s, delta = %s%s; for one column alone that is a change of up to ",
-        six(eps, m->eps, true), six(delta, m->delta, true),
-        is_pure(m) ? " (a change k times as large, k above 1, at k times this eps)" : "");
+        six(eps, m->eps, true), six(delta, m->delta, true), also);
     for (size_t i = 0; i < m->column_count; i++) {
         say(&s, "%s%s in %s", between(i, m->column_count), six(unit, m->columns[i].unit, false), m->columns[i].name);
     }
@@ -150,7 +158,10 @@ char *tacet_manifest_noise(const tacet_manifest *m) {
     for (size_t i = 0; i < tacet_typed_levels(&m->space); i++) {
         tacet_typed_level level;
         tacet_typed_level_of(&level, &m->space, i, m->eps);
-        say(&s, "%s%s%s kept with probability %.3g", first ? "" : i == 0 ? "; " : ", ",
+        say(&s, "%s%s%s kept with probability %.3g",
+            first    ? ""
+            : i == 0 ? "; "
+                     : ", ",
             level.flag ? "whether there is a value in " : "", m->space.columns[level.column].name, level.keep);
         first = false;
     }
@@ -161,8 +172,9 @@ char *tacet_manifest_uncovered(const tacet_manifest *m) {
     char eps[DIGITS];
     sentence s = {.text = malloc(SENTENCE)};
     if (!m->outputs_private) {
-        say(&s, "The number of records, their order, which rows were measured, and the measured values are not hidden. A "
-                "measured value can tell about its record what the release hides.");
+        say(&s,
+            "The number of records, their order, which rows were measured, and the measured values are not hidden. A "
+            "measured value can tell about its record what the release hides.");
     } else {
         say(&s,
             "The number of records, their order, and which rows were measured are not hidden. Measured values are "

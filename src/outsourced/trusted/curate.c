@@ -263,10 +263,12 @@ done:
     return status;
 }
 
-/* Whether eps and delta are added up: pure charges, and randomised response, would cost several times their eps as
- * Gaussian curves, and a delta. */
+/* Whether eps and delta are added up: Euclidean noise, and randomised response, would cost several times their eps as
+ * Gaussian curves. */
 static bool adds_up(const tacet_curate_settings *s) {
-    return is_pure(s) || (s->space != NULL && tacet_typed_levels(s->space) > 0);
+    const tacet_law *law = form_of(s)->law;
+    return (law != NULL && law->density == TACET_DENSITY_EUCLIDEAN) ||
+           (s->space != NULL && tacet_typed_levels(s->space) > 0);
 }
 
 /* What release and outputs cost together, unless the caller sets a budget. */

@@ -173,7 +173,8 @@ tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status
     }
     tacet_ledger_totals totals;
     const tacet_law *law = tacet__form_at((size_t)job->settings->mechanism)->law;
-    const bool curves = law != NULL && law->pure && tacet_ledger_total(job->book, &totals, NULL) == TACET_OK &&
+    const bool curves = law != NULL && law->density == TACET_DENSITY_EUCLIDEAN &&
+                        tacet_ledger_total(job->book, &totals, NULL) == TACET_OK &&
                         totals.accounting == TACET_ACCOUNTING_GAUSSIAN;
     return tacet__fail(
         err, status, "the budget of this table, fixed by its first release, does not allow it: %.80s%s", why->message,

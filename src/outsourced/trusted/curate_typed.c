@@ -42,8 +42,8 @@ void tacet__curate_split(const tacet__curate *job, double *out, const double *re
     }
 }
 
-tacet_status tacet__curate_typed_rows(const tacet__curate *job, tacet_csv *block, const size_t *columns, double *records,
-                                      size_t *got, size_t most, tacet_error *err) {
+tacet_status tacet__curate_typed_rows(const tacet__curate *job, tacet_csv *block, const size_t *columns,
+                                      double *records, size_t *got, size_t most, tacet_error *err) {
     const tacet_space *space = job->settings->space;
     bool found = false;
     tacet_status status = TACET_OK;
@@ -117,9 +117,8 @@ tacet_status tacet__curate_typed_mechanism(tacet__curate *job, tacet_error *err)
         goto done;
     }
     status = tacet_bound_box(&job->bound, lower, upper, job->numbers, err);
-    status = status != TACET_OK
-                 ? status
-                 : tacet_mechanism_of_law(&kind, tacet__form_at((size_t)s->mechanism)->law, err);
+    status =
+        status != TACET_OK ? status : tacet_mechanism_of_law(&kind, tacet__form_at((size_t)s->mechanism)->law, err);
     status = status != TACET_OK
                  ? status
                  : tacet_mechanism_create(&job->mechanism, kind, job->bound, &neighbours, s->eps, s->delta, err);
@@ -133,8 +132,10 @@ done:
     return status;
 }
 
-/* eps of a move of the numbers by `distance`, under the release's own noise. */
-static double eps_of_move(const tacet_curate_settings *s, double distance) {
+/* eps of a move of the numbers by `distance`, under the release's own noise. Euclidean noise has a pure eps, which
+ * grows as the distance does, whether a delta was used or not. */
+static double eps_of_move(const tacet__curate *job, double distance) {
+    const tacet_curate_settings *s = job->settings;
     const tacet_law *law = tacet__form_at((size_t)s->mechanism)->law;
     double mu = 0;
     double eps = (double)NAN;
@@ -147,6 +148,10 @@ static double eps_of_move(const tacet_curate_settings *s, double distance) {
     if (law->pure) {
         return s->eps * distance;
     }
+    if (law->density == TACET_DENSITY_EUCLIDEAN) {
+        const double scale = tacet_mechanism_scale(job->mechanism);
+        return nextafter(tacet_mechanism_sensitivity(job->mechanism) / scale, INFINITY) * distance;
+    }
     return law->density == TACET_DENSITY_NORMAL && tacet_gdp_mu(&mu, s->eps, s->delta, NULL) == TACET_OK &&
                    tacet_gdp_eps(&eps, mu * distance, s->delta, NULL) == TACET_OK
                ? eps
@@ -154,11 +159,11 @@ static double eps_of_move(const tacet_curate_settings *s, double distance) {
 }
 
 /* At distance D, k levels differ and the numbers have moved by D - k: the dearest k. */
-static double eps_at_distance(const tacet_curate_settings *s, double distance, size_t categories, double widest) {
+static double eps_at_distance(const tacet__curate *job, double distance, size_t categories, double widest) {
     double most = 0;
     for (size_t k = 0; k <= categories && (double)k <= distance; k++) {
         const double move = fmin(distance - (double)k, widest);
-        most = fmax(most, (double)k * s->eps + eps_of_move(s, move));
+        most = fmax(most, (double)k * job->settings->eps + eps_of_move(job, move));
     }
     return most;
 }
@@ -172,9 +177,9 @@ void tacet__curate_distances(const tacet__curate *job, tacet_manifest *m) {
     }
     widest *= 1 + 1e-12; /* above what computing it rounds */
     for (size_t i = 0; i + 1 < TACET_MANIFEST_DISTANCES; i++) {
-        m->eps_at[i] = eps_at_distance(s, (double)(i + 1), categories, widest);
+        m->eps_at[i] = eps_at_distance(job, (double)(i + 1), categories, widest);
     }
     m->eps_at[0] = s->eps;
     m->eps_at[TACET_MANIFEST_DISTANCES - 1] =
-        fmax(eps_at_distance(s, widest + (double)categories, categories, widest), s->eps);
+        fmax(eps_at_distance(job, widest + (double)categories, categories, widest), s->eps);
 }

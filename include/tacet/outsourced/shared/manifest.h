@@ -31,7 +31,7 @@ typedef struct tacet_manifest_column {
 } tacet_manifest_column;
 
 typedef struct tacet_manifest {
-    char mechanism[TACET_MANIFEST_NAME]; /* "gaussian", "laplace", "projection", "published" */
+    char mechanism[TACET_MANIFEST_NAME]; /* "gaussian", "laplace", "l2", "projection", "published" */
     bool is_private;                     /* false: stamped NOT DIFFERENTIALLY PRIVATE */
     double eps, delta;
     double eps_at[TACET_MANIFEST_DISTANCES]; /* eps of records at distance 1, 2, 3, and of any two; NaN: not said */
@@ -65,6 +65,9 @@ TACET_API tacet_status tacet_manifest_decode(tacet_manifest *out, const char *te
 
 /* The law of the noise on a row; NULL: no noise (published), or a mechanism that is not known. */
 TACET_API const tacet_law *tacet_manifest_law(const tacet_manifest *manifest);
+/* The eps that holds with delta = 0, rounded up: m->eps for a pure law, what the scale of a Euclidean one has; INFINITY
+ * where there is none. */
+TACET_API double tacet_manifest_pure_eps(const tacet_manifest *m);
 /* Whether the released coordinates are others than the columns; also where the mechanism is not known. */
 TACET_API bool tacet_manifest_projects(const tacet_manifest *manifest);
 

@@ -20,7 +20,8 @@ typedef enum tacet_curate_mechanism {
     TACET_CURATE_GAUSSIAN,
     TACET_CURATE_PROJECTION,
     TACET_CURATE_PUBLISHED, /* not private */
-    TACET_CURATE_LAPLACE    /* Euclidean Laplace noise: pure eps */
+    TACET_CURATE_LAPLACE,   /* Euclidean Laplace noise: pure eps */
+    TACET_CURATE_L2         /* the same with a smaller scale, and a delta */
 } tacet_curate_mechanism;
 
 typedef struct tacet_curate_settings {
