@@ -8,6 +8,7 @@
 #include <tacet/dp/mechanism.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>
+#include <tacet/outsourced/trusted/space_check.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ typedef struct arguments {
     cli_space space;
     const char *mechanism, *output_range, *output_mechanism;
     double radius, eps_output;
+    const char *target;
     bool suggest_r, dry_run;
 } arguments;
 
@@ -72,6 +74,35 @@ static int columns_from(tacet_space *space, const arguments *a, const cli_comman
     if (a->radius > 0) {
         units_from(space, a->radius);
     }
+    return CLI_EXIT_OK;
+}
+
+/* Before the budget is spent: rows whose value is missing will be asked for in vain. */
+static int look_at_target(const char *data, const char *target, const cli_command *self) {
+    tacet_space_column column;
+    tacet_space_cells cells = {0};
+    tacet_error err = {0};
+    size_t rows = 0;
+    tacet_space_column_init(&column);
+    if (strlen(target) >= sizeof column.name) {
+        return cli_usage(self, "--target: the name is too long");
+    }
+    memcpy(column.name, target, strlen(target) + 1);
+    column.lo = -1e300;
+    column.hi = 1e300;
+    column.missing = TACET_SPACE_FLAG;
+    const tacet_space space = {&column, 1};
+    if (tacet_space_table(&cells, &rows, &space, data, &err) != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    if (cells.unreadable > 0) {
+        cli_say(self, "--target %s: %zu cells are neither empty nor a number, the first in line %llu", target,
+                cells.unreadable, (unsigned long long)cells.first_line);
+        return CLI_EXIT_FAILED;
+    }
+    cli_say(self, "%s: %zu of %zu cells of '%s' are empty; asked for one of them, the curator answers that it cannot be "
+                  "measured",
+            TACET_SPACE_STAMP, cells.missing, rows, target);
     return CLI_EXIT_OK;
 }
 
@@ -320,6 +351,10 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         {"to", CLI_STRING, &s.to_whom, "WHOM", "who receives it, for the ledger (default modeler)", false},
         {"queries", CLI_SIZE, &s.queries, "N", "how many measured values may be asked for (default 100)", false},
         {"", CLI_FLAG, NULL, NULL, "Measured values:", false},
+        {"target", CLI_STRING, &a.target, "COLUMN",
+         "the column that 'tacet curator serve' will answer from: tells you, and nobody else, how many of its cells are "
+         "empty",
+         false},
         {"eps-output", CLI_DOUBLE, &a.eps_output, "E", "randomise each measured value with this eps (default: not)",
          false},
         {"output-range", CLI_STRING, &a.output_range, "LO:HI", "public range of measured values; clipped", false},
@@ -349,6 +384,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     code = mechanism_from(&s, &a, delta, self);
     code = code != CLI_EXIT_OK ? code : columns_from(&space, &a, self);
     code = code != CLI_EXIT_OK ? code : outputs_from(&s, &a, self);
+    code = code == CLI_EXIT_OK && a.target != NULL ? look_at_target(s.data, a.target, self) : code;
     if (code == CLI_EXIT_OK) {
         s.column_count = space.count;
         s.space = plain_columns(columns, &space) ? NULL : &space;

@@ -85,12 +85,14 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         {"ledger", CLI_STRING, &desk_settings.ledger, "FILE", "default ledger.db in the release folder", false},
         {"listen", CLI_STRING, &settings.listen, "HOST:PORT", "default 127.0.0.1:8443; port 0: any free one", false},
         {"auth", CLI_STRING, &auth, "HOW", "token, certificate or either (default)", false},
-        {"values", CLI_STRING, &desk_settings.values, "COLUMN", "measured values are in this column", false},
+        {"target", CLI_STRING, &desk_settings.values, "COLUMN",
+         "measured values are in this column; a row whose cell is empty cannot be measured", false},
+        {"values", CLI_STRING, &desk_settings.values, "COLUMN", "the same as --target", false},
         {"evaluate", CLI_STRING, &desk_settings.evaluate, "CMD", "measured values come from this shell command", false},
         {"evaluate-seconds", CLI_DOUBLE, &desk_settings.seconds, "S", "time-out of the command (default 60)", false},
         {"patience", CLI_DOUBLE, &desk_settings.patience, "S",
          "a question is answered 'pending' when the command takes longer (default 2)", false},
-        {"person", CLI_FLAG, &person, NULL, "measured values come from a person: 'tacet curator pending', 'answer'",
+        {"person", CLI_FLAG, &person, NULL, "measured values come from a person: 'tacet curator desk'",
          false},
         {"log", CLI_STRING, &log_format, "FORMAT", "lines on stderr: text (default) or json", false},
         {"ready-file", CLI_STRING, &ready, "FILE", "write the address here once the service answers", false},
@@ -101,7 +103,7 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         return code;
     }
     if ((desk_settings.values != NULL) + (desk_settings.evaluate != NULL) + person != 1) {
-        return cli_usage(self, "exactly one of --values, --evaluate and --person says where values come from");
+        return cli_usage(self, "exactly one of --target, --evaluate and --person says where values come from");
     }
     const bool by_token = strcmp(auth, "certificate") != 0;
     const bool by_certificate = strcmp(auth, "token") != 0;

@@ -10,6 +10,7 @@ int cmd_serve(int argc, char **argv, const cli_command *self);
 int cmd_pending(int argc, char **argv, const cli_command *self);
 int cmd_space_draft(int argc, char **argv, const cli_command *self);
 int cmd_space_check(int argc, char **argv, const cli_command *self);
+int cmd_desk(int argc, char **argv, const cli_command *self);
 int cmd_answer(int argc, char **argv, const cli_command *self);
 
 #endif

@@ -70,6 +70,19 @@ static const cli_command COMMANDS[] = {
         .run = cmd_serve,
     },
     {
+        .name = "curator desk",
+        .summary = "answer the modeler's questions at the keyboard",
+        .usage = "--release DIR --data FILE [--id COLUMN] [--range LO:HI]",
+        .description =
+            "Shows each question as it comes, with its record, and takes the value that you measured. The record is "
+            "read from the table and shown to you; it never leaves this process. A value outside --range is asked for "
+            "once more. Type x when the row cannot be measured, s to leave the question for later, q to stop. With "
+            "private outputs a row that cannot be measured is answered by noise about a stand-in, so that nothing "
+            "shows. 'tacet curator serve --person' must be running: it takes the questions.",
+        .examples = "tacet curator desk --release release/ --data patients.csv --id patient --range 0:1",
+        .run = cmd_desk,
+    },
+    {
         .name = "curator pending",
         .summary = "list the queries that wait for a person",
         .usage = "--release DIR",

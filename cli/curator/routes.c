@@ -65,6 +65,8 @@ static void reply(const curator_service *s, tacet__response *response, tacet_sta
         refuse_failure(s, response, http_status(status), err);
     } else if (status != TACET_OK) {
         refuse(response, http_status(status), err->message);
+    } else if (r->failed) {
+        say(response, 200, json_pack("{ss sI ss}", "ticket", ticket, "row", (json_int_t)r->row, "status", "failed"));
     } else if (r->answered) {
         say(response, 200,
             json_pack("{ss sI ss sf}", "ticket", ticket, "row", (json_int_t)r->row, "status", "answered", "value",

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/csvfile.h>
+#include <tacet/space/space.h>
 #include <tacet/dp/randomizer.h>
 #include <time.h>
 
@@ -97,9 +98,13 @@ static void pose(question *q, const tacet_desk *desk, const char *ticket, size_t
     q->charge.seeded = !tacet_noise_is_private(desk->noise);
 }
 
-static bool decode_value(double *out, const tacet_blob *memo) {
-    if (memo->size != sizeof *out) {
-        return false;
+/* What the ledger keeps of a row that cannot be measured, in place of a value. */
+static const unsigned char UNMEASURED = 'x';
+
+static bool decode_value(double *out, bool *failed, const tacet_blob *memo) {
+    *failed = memo->size == 1 && memcmp(memo->data, &UNMEASURED, 1) == 0;
+    if (*failed || memo->size != sizeof *out) {
+        return *failed;
     }
     memcpy(out, memo->data, sizeof *out);
     return isfinite(*out);
@@ -107,15 +112,20 @@ static bool decode_value(double *out, const tacet_blob *memo) {
 
 /* Under the lock. Stores the value (randomised when outputs are private) and takes over whatever was stored first. */
 static tacet_status settle(tacet_desk *desk, query *q, double value, tacet_error *err) {
-    double out = q->offered ? q->offer : value;
+    const tacet_ldp *range = &desk->manifest.outputs;
+    /* NaN: cannot be measured. Under private outputs it is a value like any other, so that nothing shows. */
+    const double measured = isnan(value) && desk->manifest.outputs_private ? range->lo / 2 + range->hi / 2 : value;
+    double out = q->offered ? q->offer : measured;
+    bool failed = isnan(out);
     tacet_status status = TACET_OK;
     if (desk->manifest.outputs_private && !q->offered) {
-        status = tacet_randomize(desk->noise, &out, &desk->manifest.outputs, value, err);
+        status = tacet_randomize(desk->noise, &out, &desk->manifest.outputs, measured, err);
     }
     if (status == TACET_OK) {
         q->offered = true;
         q->offer = out;
-        status = tacet_ledger_commit(desk->ledger, &q->entry, &out, sizeof out, NULL, NULL);
+        status = failed ? tacet_ledger_commit(desk->ledger, &q->entry, &UNMEASURED, 1, NULL, NULL)
+                        : tacet_ledger_commit(desk->ledger, &q->entry, &out, sizeof out, NULL, NULL);
     }
     if (status == TACET_CONFLICT) {
         /* Another process answered first: its answer is the answer. */
@@ -125,7 +135,7 @@ static tacet_status settle(tacet_desk *desk, query *q, double value, tacet_error
         tacet_blob_init(&memo);
         (void)snprintf(ticket, sizeof ticket, "%s%s", PREFIX, q->ticket);
         status = tacet_ledger_lookup(desk->ledger, &entry, &memo, ticket, err);
-        if (status == TACET_OK && !(entry.answered && decode_value(&out, &memo))) {
+        if (status == TACET_OK && !(entry.answered && decode_value(&out, &failed, &memo))) {
             status = tacet__fail(err, TACET_CORRUPT, "the ledger holds no value for this ticket");
         }
         tacet_blob_clear(&memo);
@@ -135,6 +145,7 @@ static tacet_status settle(tacet_desk *desk, query *q, double value, tacet_error
     if (status == TACET_OK) {
         q->state = DONE;
         q->value = out;
+        q->failed = failed;
         (void)pthread_cond_broadcast(&desk->changed);
     }
     return status;
@@ -184,21 +195,47 @@ static void *work(void *argument) {
     return NULL;
 }
 
-static tacet_status load_values(tacet_desk *desk, const char *column, tacet_error *err) {
-    tacet_csv_table table = {0};
-    const tacet_csv_wanted wanted = {.columns = &column, .d = 1};
-    const tacet_status status = tacet_csv_load_file(&table, desk->data, &wanted, err);
-    if (status != TACET_OK) {
-        return status;
+/* The column of measured values; an empty cell is NaN. */
+static tacet_status read_values(tacet_desk *desk, tacet_csv *csv, size_t column, tacet_error *err) {
+    tacet_space_column cell;
+    bool found = false;
+    size_t n = 0;
+    tacet_status status = TACET_OK;
+    tacet_space_column_init(&cell);
+    (void)snprintf(cell.name, sizeof cell.name, "%.60s", tacet_csv_name(csv, column));
+    cell.missing = TACET_SPACE_FLAG;
+    while (status == TACET_OK && (status = tacet_csv_next(csv, &found, err)) == TACET_OK && found) {
+        tacet_error why = {0};
+        size_t length = 0;
+        double value = 0;
+        const char *text = tacet_csv_field(csv, column, &length);
+        status = tacet_space_cell(&cell, &value, NULL, text, length, &why);
+        if (status != TACET_OK) {
+            return tacet__fail(err, status, "%s: line %llu: %s", desk->data, (unsigned long long)tacet_csv_line(csv),
+                               why.message);
+        }
+        if (n < desk->manifest.rows) {
+            desk->values[n] = value;
+        }
+        n++;
     }
-    if (table.n != desk->manifest.rows) {
-        const size_t n = table.n;
-        tacet_csv_table_clear(&table);
-        return tacet__fail(err, TACET_PARSE, "%s has %zu records, the release has %zu: not the table it was made from",
-                           desk->data, n, desk->manifest.rows);
-    }
-    desk->values = table.values; /* wiped when the desk closes */
-    return TACET_OK;
+    return status == TACET_OK && n != desk->manifest.rows
+               ? tacet__fail(err, TACET_PARSE, "%s has %zu records, the release has %zu: not the table it was made from",
+                             desk->data, n, desk->manifest.rows)
+               : status;
+}
+
+static tacet_status load_values(tacet_desk *desk, const char *name, tacet_error *err) {
+    tacet_csv *csv = NULL;
+    size_t column = 0;
+    desk->values = TACET__ALIGNED(double, desk->manifest.rows); /* wiped when the desk closes */
+    tacet_status status = desk->values != NULL
+                              ? tacet_csv_open_file(&csv, desk->data, NULL, err)
+                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu values", desk->manifest.rows);
+    status = status != TACET_OK ? status : tacet_csv_find(csv, &column, name, err);
+    status = status != TACET_OK ? status : read_values(desk, csv, column, err);
+    tacet_csv_close(csv);
+    return status;
 }
 
 static tacet_status load_manifest(tacet_desk *desk, const char *folder, tacet_error *err) {
@@ -250,7 +287,7 @@ static tacet_status refresh(tacet_desk *desk, query *q, tacet_error *err) {
     tacet_blob_init(&memo);
     tacet_status status = tacet_ledger_lookup(desk->ledger, &entry, &memo, ticket, err);
     if (status == TACET_OK && entry.answered) {
-        if (decode_value(&q->value, &memo)) {
+        if (decode_value(&q->value, &q->failed, &memo)) {
             q->state = DONE;
         } else {
             status = tacet__fail(err, TACET_CORRUPT, "the ledger holds no value for this ticket");
@@ -390,7 +427,8 @@ static void wait_for(tacet_desk *desk, const query *q) {
 tacet_status tacet__desk_say(const query *q, tacet_desk_reply *out, tacet_error *err) {
     *out = (tacet_desk_reply){.answered = q->state == DONE,
                               .row = q->row,
-                              .value = q->state == DONE ? q->value : 0,
+                              .value = q->state == DONE && !q->failed ? q->value : 0,
+                              .failed = q->state == DONE && q->failed,
                               .running = tacet__desk_busy(q)};
     return q->state == FAILED ? tacet__fail(err, TACET_UNSUPPORTED, "%s", q->reason) : TACET_OK;
 }
@@ -428,7 +466,7 @@ static tacet_status reserve(tacet_desk *desk, query **out, const char *ticket, s
     }
     if (q != NULL) {
         q->entry = entry;
-        if (entry.answered && decode_value(&q->value, &memo)) {
+        if (entry.answered && decode_value(&q->value, &q->failed, &memo)) {
             q->state = DONE;
         }
         *out = q;
@@ -495,10 +533,7 @@ tacet_status tacet_desk_look(tacet_desk *desk, tacet_desk_reply *out, const char
     return status;
 }
 
-tacet_status tacet_desk_answer(tacet_desk *desk, const char *ticket, double value, tacet_error *err) {
-    if (!isfinite(value)) {
-        return tacet__fail(err, TACET_INVALID, "the value is not a finite number");
-    }
+static tacet_status give(tacet_desk *desk, const char *ticket, double value, tacet_error *err) {
     (void)pthread_mutex_lock(&desk->lock);
     query *q = tacet__desk_find(desk, ticket);
     tacet_status status =
@@ -509,6 +544,15 @@ tacet_status tacet_desk_answer(tacet_desk *desk, const char *ticket, double valu
     status = status != TACET_OK ? status : settle(desk, q, value, err);
     (void)pthread_mutex_unlock(&desk->lock);
     return status;
+}
+
+tacet_status tacet_desk_answer(tacet_desk *desk, const char *ticket, double value, tacet_error *err) {
+    return isfinite(value) ? give(desk, ticket, value, err)
+                           : tacet__fail(err, TACET_INVALID, "the value is not a finite number");
+}
+
+tacet_status tacet_desk_decline(tacet_desk *desk, const char *ticket, tacet_error *err) {
+    return give(desk, ticket, (double)NAN, err);
 }
 
 tacet_status tacet_desk_pending(tacet_desk *desk, size_t k, char ticket[TACET_DESK_TICKET], size_t *row,

@@ -15,6 +15,7 @@ typedef struct query {
     tacet_entry entry;
     query_state state;
     double value; /* DONE */
+    bool failed;  /* DONE: cannot be measured */
     bool offered; /* a commit was tried: a retry must offer the same bytes */
     double offer;
     char reason[160]; /* FAILED */

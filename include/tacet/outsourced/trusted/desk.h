@@ -25,7 +25,7 @@ typedef struct tacet_desk_settings {
     const char *folder;   /* of the release: manifest.json, and ledger.db unless: */
     const char *ledger;   /* NULL: in the folder */
     const char *data;     /* the table; needed for values and evaluate */
-    const char *values;   /* column that holds the measured values; NULL: not from a column */
+    const char *values;   /* column that holds the measured values; empty cells cannot be measured; NULL: no column */
     const char *evaluate; /* shell command; NULL: none. Neither: a person answers */
     double seconds;       /* time-out of the command */
     double patience;      /* how long one waits for the command before it is told "pending" */
@@ -35,6 +35,7 @@ typedef struct tacet_desk_reply {
     bool answered; /* false: pending */
     size_t row;
     double value;
+    bool failed;  /* answered: the row cannot be measured, and there is no value */
     bool running; /* pending, and a command is at work on it or will be: worth waiting for */
 } tacet_desk_reply;
 
@@ -69,6 +70,9 @@ TACET_API void tacet_desk_hush(tacet_desk *desk);
 TACET_API tacet_status tacet_desk_look(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, tacet_error *err);
 /* A person's value for a pending ticket. NOT_FOUND: never asked. CONFLICT: answered already. INVALID: not finite. */
 TACET_API tacet_status tacet_desk_answer(tacet_desk *desk, const char *ticket, double value, tacet_error *err);
+/* The row of a pending ticket cannot be measured. With private outputs that must not show: a stand-in, the middle of the
+ * public range, is randomised and given out like any value. Statuses as above. */
+TACET_API tacet_status tacet_desk_decline(tacet_desk *desk, const char *ticket, tacet_error *err);
 /* The k-th pending query in the order asked; NOT_FOUND past the last. */
 TACET_API tacet_status tacet_desk_pending(tacet_desk *desk, size_t k, char ticket[TACET_DESK_TICKET], size_t *row,
                                           tacet_error *err);

@@ -1,0 +1,166 @@
+/* cmd_desk.c - tacet curator desk: the curator at the keyboard.
+ * Ring: trusted. Each question is shown with its record, which never leaves this process, and takes one line. */
+#include "commands.h"
+
+#include <tacet/io/csv.h>
+#include <tacet/io/csvfile.h>
+#include <tacet/outsourced/trusted/desk.h>
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE = 256, WAIT_MILLISECONDS = 500 };
+
+typedef struct desk_options {
+    tacet_desk_settings settings;
+    const char *id;
+    double lo, hi;
+    bool ranged;
+} desk_options;
+
+typedef enum desk_word { WORD_VALUE, WORD_UNMEASURED, WORD_LATER, WORD_QUIT } desk_word;
+
+/* The record as "name: value" lines, the identifier first. */
+static tacet_status show_record(const desk_options *o, size_t row, tacet_error *err) {
+    tacet_csv *csv = NULL;
+    bool found = true;
+    size_t id = SIZE_MAX;
+    tacet_status status = tacet_csv_open_file(&csv, o->settings.data, NULL, err);
+    if (status == TACET_OK && o->id != NULL) {
+        status = tacet_csv_find(csv, &id, o->id, err);
+    }
+    for (size_t i = 0; i <= row && status == TACET_OK && found; i++) {
+        status = tacet_csv_next(csv, &found, err);
+    }
+    if (status == TACET_OK && found) {
+        if (id != SIZE_MAX) {
+            printf("  %s: %s\n", o->id, tacet_csv_field(csv, id, NULL));
+        }
+        for (size_t c = 0; c < tacet_csv_columns(csv); c++) {
+            if (c != id) {
+                printf("  %s: %s\n", tacet_csv_name(csv, c), tacet_csv_field(csv, c, NULL));
+            }
+        }
+    }
+    tacet_csv_close(csv);
+    return status;
+}
+
+/* One line; false at the end of the input. */
+static bool read_line(char line[LINE]) {
+    (void)fflush(stdout);
+    if (fgets(line, LINE, stdin) == NULL) {
+        return false;
+    }
+    line[strcspn(line, "\r\n")] = '\0';
+    return true;
+}
+
+static desk_word read_word(const desk_options *o, double *value) {
+    char line[LINE];
+    bool warned = false;
+    for (;;) {
+        printf("value (x: cannot be measured, s: later, q: stop)? ");
+        if (!read_line(line) || strcmp(line, "q") == 0) {
+            return WORD_QUIT;
+        }
+        if (strcmp(line, "x") == 0 || strcmp(line, "s") == 0) {
+            return line[0] == 'x' ? WORD_UNMEASURED : WORD_LATER;
+        }
+        double typed = 0;
+        if (!cli_number(&typed, line)) {
+            printf("'%s' is not a number%s\n", line, strchr(line, ',') != NULL ? ": use a decimal point" : "");
+        } else if (o->ranged && !(typed >= o->lo && typed <= o->hi) && !(warned && typed == *value)) {
+            printf("%g lies outside %g to %g: type it again if you mean it\n", typed, o->lo, o->hi);
+            warned = true;
+            *value = typed;
+        } else {
+            *value = typed;
+            return WORD_VALUE;
+        }
+    }
+}
+
+/* One question. *quit: the person stops. */
+static tacet_status serve_one(const desk_options *o, tacet_desk *desk, const char *ticket, size_t row, bool *quit,
+                              tacet_error *err) {
+    double value = 0;
+    printf("\nrow %zu\n", row);
+    tacet_status status = show_record(o, row, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    switch (read_word(o, &value)) {
+    case WORD_VALUE:
+        return tacet_desk_answer(desk, ticket, value, err);
+    case WORD_UNMEASURED:
+        return tacet_desk_decline(desk, ticket, err);
+    case WORD_LATER:
+        return TACET_OK;
+    case WORD_QUIT:
+        *quit = true;
+        return TACET_OK;
+    }
+    return TACET_OK;
+}
+
+/* All that is pending now. Another process takes the questions, so the desk is opened anew each time. */
+static tacet_status serve_pending(const desk_options *o, bool *quit, tacet_error *err) {
+    tacet_desk *desk = NULL;
+    char ticket[TACET_DESK_TICKET];
+    size_t row = 0;
+    size_t later = 0;
+    tacet_status status = tacet_desk_open(&desk, &o->settings, err);
+    while (status == TACET_OK && !*quit && tacet_desk_pending(desk, later, ticket, &row, NULL) == TACET_OK) {
+        tacet_desk_reply before = {0};
+        status = serve_one(o, desk, ticket, row, quit, err);
+        later += status == TACET_OK && tacet_desk_look(desk, &before, ticket, NULL) == TACET_OK && !before.answered;
+    }
+    tacet_desk_close(desk);
+    return status;
+}
+
+/* False when the input has ended and there is nothing more to read. */
+static bool wait_a_little(void) {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = 0};
+    (void)poll(&input, 1, WAIT_MILLISECONDS);
+    if ((input.revents & (POLLHUP | POLLNVAL)) != 0) {
+        (void)poll(NULL, 0, WAIT_MILLISECONDS); /* a pipe whose writer is gone may still hold lines */
+    }
+    return !feof(stdin);
+}
+
+int cmd_desk(int argc, char **argv, const cli_command *self) {
+    desk_options o = {0};
+    const char *range = NULL;
+    tacet_error err = {0};
+    tacet_desk_defaults(&o.settings);
+    const cli_option options[] = {
+        {"release", CLI_STRING, &o.settings.folder, "DIR", "the folder 'tacet curate' wrote", true},
+        {"data", CLI_STRING, &o.settings.data, "FILE", "the table of records", true},
+        {"id", CLI_STRING, &o.id, "COLUMN", "the column by which you know a record; shown first", false},
+        {"range", CLI_STRING, &range, "LO:HI", "where values are expected; one outside is asked for once more", false},
+        {"ledger", CLI_STRING, &o.settings.ledger, "FILE", "default ledger.db in the release folder", false},
+        {0},
+    };
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    if (range != NULL && !cli_interval(&o.lo, &o.hi, range)) {
+        return cli_usage(self, "--range is LO:HI with LO below HI");
+    }
+    o.ranged = range != NULL;
+    bool quit = false;
+    printf("waiting for questions; Ctrl-C or q stops\n");
+    while (!quit) {
+        if (serve_pending(&o, &quit, &err) != TACET_OK) {
+            return cli_fail(self, &err);
+        }
+        quit = quit || !wait_a_little();
+    }
+    return CLI_EXIT_OK;
+}
