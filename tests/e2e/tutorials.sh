@@ -57,5 +57,11 @@ if [ -e "$work/modeler/output" ]; then
     [ "$(grep -c 'best measured   row' "$work/modeler/output")" = 3 ] || fail "modeler: not three results"
     grep -q '</html>' "$work/modeler/modeler-tutorial/report.html" || fail "modeler: no report"
 fi
+expect your-own-table 'DEPENDS ON THE RECORDS'
+expect your-own-table 'best measured   row'
+expect your-own-table 'refused with exit code 1'
+expect your-own-table 'intact: '
+expect tuning '"point":{"rate":'
+expect tuning '"kind":"best"'
 [ "$count" -ge 5 ] || fail "fewer than five tutorials"
 echo "$count tutorials"

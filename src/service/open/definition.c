@@ -349,7 +349,7 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     s->open_most = (size_t)whole_of(r, options, "open_most", s->open_most, 1, 100000);
     s->set_most = (size_t)whole_of(r, options, "set_most", s->set_most, 1, TACET__DEFINITION_ARMS);
     s->set_size = (size_t)whole_of(r, options, "set_size", s->set_size, 1, TACET__DEFINITION_ARMS);
-    s->features = (size_t)whole_of(r, options, "features", s->space.count > 0 ? 60 : 25, 1, 500);
+    s->features = (size_t)whole_of(r, options, "features", s->space.count > 0 ? 40 : 25, 1, 500);
     s->released = (size_t)whole_of(r, options, "released", s->features < 15 ? s->features : 15, 1, s->features);
     s->coin_seed = whole_of(r, options, "coin_seed", 1, 0, INT64_MAX);
     s->learn = whole_of(r, options, "learn", (s->rounds + 1) / 2, 1, s->rounds);

@@ -10,9 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The usual lengthscales, in coordinates: a quarter of a range; levels share much of their shape. */
+/* The usual lengthscales, in coordinates: a quarter of the range of a number; whole numbers and levels share much of
+ * their shape. Chosen on made-up tuning problems (docs/tutorials/tuning.md). */
 static const double USUAL_NUMBER = 0.5;
-static const double USUAL_LEVEL = 1.5;
+static const double USUAL_INTEGER = 1.5;
+static const double USUAL_LEVEL = 2;
+
+static double usual_scale(const tacet_space_column *c) {
+    return c->kind == TACET_SPACE_CATEGORY  ? USUAL_LEVEL
+           : c->kind == TACET_SPACE_INTEGER ? USUAL_INTEGER
+                                            : USUAL_NUMBER;
+}
 
 static tacet_status read_text(tacet_space *out, const json_t *space, tacet_error *err) {
     tacet_error why = {0};
@@ -105,7 +113,7 @@ tacet_status tacet__space_domain_scales(tacet__definition *def, tacet_error *err
     }
     for (size_t i = 0, at = 0; i < def->space.count; i++) {
         const tacet_space_column *c = &def->space.columns[i];
-        const double usual = c->kind == TACET_SPACE_CATEGORY ? USUAL_LEVEL : USUAL_NUMBER;
+        const double usual = usual_scale(c);
         for (size_t j = 0; j < tacet_space_column_dims(c); j++) {
             scales[at++] = given > 0 ? def->lengthscales[i] : usual;
         }
