@@ -7,6 +7,8 @@
 
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <tacet/dp/open/receipt.h>
 
 /* The modeler's half: a certificate, and the token whose hash stays with the curator. */
 static tacet_status make_modeler(const keys_request *keys, const tacet__pem *authority, tacet_error *err) {
@@ -29,6 +31,17 @@ static tacet_status make_modeler(const keys_request *keys, const tacet__pem *aut
     return status;
 }
 
+/* What signs receipts, and the ring that whoever verifies them is given. */
+static tacet_status make_receipt_keys(const keys_request *keys, tacet_error *err) {
+    char *secret = NULL, *ring = NULL;
+    tacet_status status = tacet_receipt_keys(&secret, &ring, err);
+    status = status != TACET_OK ? status : keys_put(keys->folder, "receipt.key", secret, true, err);
+    status = status != TACET_OK ? status : keys_put(keys->folder, "receipt.ring", ring, false, err);
+    free(secret);
+    free(ring);
+    return status;
+}
+
 int cmd_init(int argc, char **argv, const cli_command *self) {
     keys_request keys = {.hosts = KEYS_HOSTS, .days = KEYS_DAYS, .authority = "tacet study", .server = "curator"};
     tacet__pem authority = {0};
@@ -46,6 +59,7 @@ int cmd_init(int argc, char **argv, const cli_command *self) {
         return code;
     }
     tacet_status status = make_modeler(&keys, &authority, &err);
+    status = status != TACET_OK ? status : make_receipt_keys(&keys, &err);
     status = status != TACET_OK ? status : keys_finish(&keys, &authority, &err);
     tacet__pem_free(&authority);
     if (status != TACET_OK) {

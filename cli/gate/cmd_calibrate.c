@@ -11,12 +11,13 @@
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/levels.h>
+#include <tacet/dp/open/select.h>
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/stream.h>
 
 /* NaN (or 0, or NULL) where an option was not given: the parser accepts finite numbers only. */
 typedef struct options {
-    double eps, delta, sensitivity, sigma, scale, rho, lo, hi;
+    double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs, eta;
     size_t count, rounds, dims;
     const char *factorization, *kind;
 } options;
@@ -124,6 +125,29 @@ static tacet_status l2(json_t *out, options *o, tacet_error *err) {
         put(out, "pure_eps", found.pure_eps);
         put(out, "sensitivity", o->sensitivity);
         (void)json_object_set_new(out, "dims", json_integer((json_int_t)o->dims));
+    }
+    return s;
+}
+
+/* The best of a random number of private runs: what each has, and what the choice has. */
+static tacet_status selection(json_t *out, options *o, tacet_error *err) {
+    tacet_select law;
+    const bool pure = given(o->eps) && !given(o->rho);
+    if (given(o->eps) + given(o->rho) != 1 || pure == given(o->delta)) {
+        return usage(err,
+                     "select needs what one run has: --eps, or --rho and --delta; and --runs, the mean of how many");
+    }
+    tacet_status s = tacet_select_law(&law, o->eta, o->runs, err);
+    if (s == TACET_OK) {
+        s = pure ? tacet_select_pure(&law, o->eps, err) : tacet_select_zcdp(&law, o->rho, o->delta, err);
+    }
+    if (s == TACET_OK) {
+        put(out, "runs", law.runs);
+        put(out, "eta", law.eta);
+        put(out, "gamma", law.gamma);
+        put(out, pure ? "run_eps" : "run_rho", pure ? o->eps : o->rho);
+        put(out, "eps", law.eps);
+        put(out, "delta", law.delta);
     }
     return s;
 }
@@ -272,8 +296,9 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                       {"exponential", exponential},
                       {"stream", stream},
                       {"randomizer", randomizer},
-                      {"levels", levels}};
-    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, 1, 0, 1, NULL, NULL};
+                      {"levels", levels},
+                      {"select", selection}};
+    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, 0, 1, 0, 1, NULL, NULL};
     const cli_option table[] = {
         {"eps", CLI_DOUBLE, &o.eps, "E", "privacy parameter eps, > 0", false},
         {"delta", CLI_DOUBLE, &o.delta, "D", "privacy parameter delta, > 0 and < 1", false},
@@ -285,7 +310,9 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         {"scale", CLI_DOUBLE, &o.scale, "B", "laplace, l2: scale of the noise", false},
         {"dims", CLI_SIZE, &o.dims, "D", "laplace, l2: coordinates that one Euclidean draw is shared by; default 1",
          false},
-        {"rho", CLI_DOUBLE, &o.rho, "R", "zcdp: privacy parameter rho", false},
+        {"rho", CLI_DOUBLE, &o.rho, "R", "zcdp, select: privacy parameter rho", false},
+        {"runs", CLI_DOUBLE, &o.runs, "K", "select: mean of the number of runs, which is drawn at random", false},
+        {"eta", CLI_DOUBLE, &o.eta, "E", "select: 0 logarithmic (default), 1 geometric", false},
         {"rounds", CLI_SIZE, &o.rounds, "T", "stream: how many rounds, at least 2", false},
         {"factorization", CLI_STRING, &o.factorization, "NAME", "stream: tree, toeplitz or blt; default blt", false},
         {"kind", CLI_STRING, &o.kind, "NAME",
@@ -301,8 +328,8 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         return code;
     }
     if (names != 1) {
-        return cli_usage(self,
-                         "which mechanism? gaussian, laplace, l2, zcdp, exponential, stream, randomizer or levels");
+        return cli_usage(
+            self, "which mechanism? gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels or select");
     }
     for (size_t i = 0; i < sizeof MECHANISMS / sizeof *MECHANISMS; i++) {
         if (strcmp(name[0], MECHANISMS[i].name) != 0) {
@@ -323,6 +350,7 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         cli_json_print(out);
         return CLI_EXIT_OK;
     }
-    return cli_usage(self, "no mechanism '%s': gaussian, laplace, l2, zcdp, exponential, stream, randomizer or levels",
-                     name[0]);
+    return cli_usage(
+        self, "no mechanism '%s': gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels or select",
+        name[0]);
 }

@@ -8,6 +8,17 @@
 int cmd_show(int argc, char **argv, const cli_command *self);
 int cmd_verify(int argc, char **argv, const cli_command *self);
 int cmd_export(int argc, char **argv, const cli_command *self);
+int cmd_keys(int argc, char **argv, const cli_command *self);
+int cmd_sign(int argc, char **argv, const cli_command *self);
+int cmd_prove(int argc, char **argv, const cli_command *self);
+int cmd_disclose(int argc, char **argv, const cli_command *self);
+
+enum { LEDGER_TEXT_MOST = 1 << 24 };
+/* A small file as text, from malloc; length may be NULL. */
+tacet_status ledger_text(char **out, size_t *length, const char *path, tacet_error *err);
+/* `tacet ledger verify --receipt`: all paths but the first may be NULL. The exit code. */
+int ledger_verify_receipt(const char *receipt_path, const char *ring_path, const char *manifest_path,
+                          const char *ledger, const char *proof, const cli_command *self);
 
 /* Opens and verifies: no command shows what it has not checked. On failure *view is NULL. */
 tacet_status ledger_load(tacet__ledger_view **view, tacet__ledger_report *report, const char *path,

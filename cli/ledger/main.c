@@ -10,12 +10,14 @@ static const cli_command COMMANDS[] = {
      "'NOT PRIVATE' ones were drawn from a seeded source.",
      "tacet ledger show --ledger study.ledger\ntacet ledger show --ledger study.ledger --json", cmd_show},
     {"ledger verify", "that the chain is intact and the totals are right",
-     "--ledger FILE [--head HASH] [--anchor FILE] [--json]",
+     "--ledger FILE [--head HASH] [--anchor FILE] | --receipt FILE [--ring FILE] [--json]",
      "Recomputes every hash, the order, the tickets, the stored answers and the totals from the records. Prints the "
      "head: "
      "the hash of the last record, which covers all records. Note it elsewhere.\n\n"
      "A file that was rolled back to an earlier state as a whole looks intact: only a head noted elsewhere (--head) or "
-     "an anchor file (--anchor) shows that. A head noted earlier stays valid while the ledger grows.",
+     "an anchor file (--anchor) shows that. A head noted earlier stays valid while the ledger grows.\n\n"
+     "With --receipt: that the signature holds, and that manifest and ledger are those that were signed "
+     "(src/dp/open/receipt.md).",
      "tacet ledger verify --ledger study.ledger\ntacet ledger verify --ledger study.ledger --head 6e1b…", cmd_verify},
     {"ledger export", "all records, one JSON object a line", "--ledger FILE",
      "Verifies the ledger, then writes its records. 'body' is the record's canonical encoding in hex: its hash is "
@@ -23,6 +25,28 @@ static const cli_command COMMANDS[] = {
      "tools. "
      "Stored answers are not exported, only their hashes.",
      "tacet ledger export --ledger study.ledger > study.jsonl", cmd_export},
+    {"ledger keys", "keys for receipts", "--dir DIR [--rotate | --revoke KEY]",
+     "Makes an Ed25519 pair: receipt.key signs, receipt.ring is handed out. 'tacet curator init' makes one, too.",
+     "tacet ledger keys --dir keys\ntacet ledger keys --dir keys --rotate", cmd_keys},
+    {"ledger sign", "a signed receipt of a ledger and a release",
+     "--ledger FILE --key FILE [--manifest FILE] --out FILE",
+     "Verifies the ledger, then signs its head, the root of a tree over its records, the manifest's hash, and version "
+     "and "
+     "hash of this program.",
+     "tacet ledger sign --ledger r/ledger.db --key keys/receipt.key --manifest r/manifest.json --out r/receipt.json",
+     cmd_sign},
+    {"ledger prove", "that a ledger has one entry, without showing the others",
+     "--ledger FILE --key FILE --receipt FILE --entry N --out FILE",
+     "Writes the record, its salt and its way to the root that the receipt has signed.",
+     "tacet ledger prove --ledger r/ledger.db --key keys/receipt.key --receipt r/receipt.json --entry 1 --out p.json",
+     cmd_prove},
+    {"disclose", "what a privacy officer asks: a registry's entry, or a label",
+     "--release DIR --format registry|label [--html] [--facts FILE] | --check FILE",
+     "From manifest and ledger, in the words of NIST SP 800-226 (docs/disclosure.md). What only people know comes from "
+     "--facts; what nobody said is written as not stated.",
+     "tacet disclose --release release --format label\ntacet disclose --release release --format registry --facts "
+     "facts.json",
+     cmd_disclose},
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -19,7 +19,10 @@
 #include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/open/levels.h>
+#include <tacet/dp/open/pld.h>
+#include <tacet/dp/open/receipt.h>
 #include <tacet/dp/open/release.h>
+#include <tacet/dp/open/select.h>
 #include <tacet/gp/arms.h>
 #include <tacet/gp/cov.h>
 #include <tacet/gp/features.h>
@@ -37,6 +40,7 @@
 #include <tacet/outsourced/open/session.h>
 #include <tacet/outsourced/shared/manifest.h>
 #include <tacet/outsourced/shared/typed.h>
+#include <tacet/report/disclose.h>
 #include <tacet/report/report.h>
 #include <tacet/space/space.h>
 

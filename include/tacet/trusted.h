@@ -31,7 +31,10 @@
 #include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/open/levels.h>
+#include <tacet/dp/open/pld.h>
+#include <tacet/dp/open/receipt.h>
 #include <tacet/dp/open/release.h>
+#include <tacet/dp/open/select.h>
 #include <tacet/dp/randomizer.h>
 #include <tacet/dp/stream.h>
 #include <tacet/gp/arms.h>
@@ -59,6 +62,7 @@
 #include <tacet/outsourced/trusted/desk.h>
 #include <tacet/outsourced/trusted/published.h>
 #include <tacet/outsourced/trusted/space_check.h>
+#include <tacet/report/disclose.h>
 #include <tacet/report/report.h>
 #include <tacet/space/space.h>
 

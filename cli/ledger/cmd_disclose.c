@@ -1,0 +1,114 @@
+/* cmd_disclose.c - `tacet disclose`. Ring: open. */
+#include "ledger/commands.h"
+
+#include "io/file/folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/report/disclose.h>
+#include <time.h>
+
+/* The totals of the ledger, where there is one: beside the release, unless it is named. */
+static tacet_status add_ledger(tacet_disclosure *d, const char *folder, const char *path, tacet_error *err) {
+    char beside[TACET__PATH];
+    tacet__ledger_report report;
+    tacet__ledger_view *view = NULL;
+    FILE *file = NULL;
+    if (path == NULL) {
+        if (tacet__path(beside, folder, "ledger.db", NULL) != TACET_OK || (file = fopen(beside, "r")) == NULL) {
+            return TACET_OK;
+        }
+        (void)fclose(file);
+        path = beside;
+    }
+    const tacet_status status = ledger_load(&view, &report, path, NULL, err);
+    tacet__ledger_view_close(view);
+    if (status == TACET_OK) {
+        d->has_ledger = true;
+        d->accounting = tacet_accounting_name(report.accounting);
+        d->spent_eps = report.eps;
+        d->spent_delta = report.delta;
+        d->budget_eps = report.budget_eps;
+        d->budget_delta = report.budget_delta;
+        d->entries = report.entries;
+        d->uncovered = report.uncovered;
+    }
+    return status;
+}
+
+static int check_file(const char *path, const cli_command *self) {
+    char *text = NULL;
+    tacet_error err = {TACET_OK, ""};
+    tacet_status status = ledger_text(&text, NULL, path, &err);
+    status = status != TACET_OK ? status : tacet_disclose_check(text, &err);
+    free(text);
+    if (status != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    if (!cli_json_wanted()) {
+        printf("%s: an entry of the registry, every field there\n", path);
+    }
+    cli_json_print(json_pack("{s:s, s:b}", "file", path, "valid", 1));
+    return CLI_EXIT_OK;
+}
+
+int cmd_disclose(int argc, char **argv, const cli_command *self) {
+    const char *folder = NULL, *format = "label", *ledger = NULL, *facts_path = NULL, *check = NULL;
+    bool html = false;
+    const cli_option options[] = {
+        {"release", CLI_STRING, &folder, "DIR", "A release of 'tacet curate'.", false},
+        {"format", CLI_STRING, &format, "NAME", "registry (YAML) or label (one page). Default label.", false},
+        {"html", CLI_FLAG, &html, NULL, "label: as HTML instead of text.", false},
+        {"ledger", CLI_STRING, &ledger, "FILE", "The ledger. Default: DIR/ledger.db, when it is there.", false},
+        {"facts", CLI_STRING, &facts_path, "FILE",
+         "registry: JSON with what only people know: name, curators, intended_use, region, justification, …", false},
+        {"check", CLI_STRING, &check, "FILE", "Check an entry of the registry against the schema instead.", false},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+    };
+    int code = 0;
+    tacet_error err = {TACET_OK, ""};
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    if (check != NULL) {
+        return check_file(check, self);
+    }
+    const bool registry = strcmp(format, "registry") == 0;
+    if (folder == NULL || (!registry && strcmp(format, "label") != 0)) {
+        return cli_usage(self, "give --release DIR, and --format registry or label");
+    }
+    char path[TACET__PATH], date[16] = "";
+    char *text = NULL, *facts = NULL, *out = NULL;
+    size_t length = 0;
+    struct tm day;
+    const time_t now = time(NULL);
+    tacet_manifest manifest;
+    tacet_manifest_init(&manifest);
+    if (gmtime_r(&now, &day) != NULL) {
+        (void)strftime(date, sizeof date, "%Y-%m-%d", &day);
+    }
+    tacet_status status = tacet__path(path, folder, "manifest.json", &err);
+    status = status != TACET_OK ? status : ledger_text(&text, &length, path, &err);
+    status = status != TACET_OK ? status : tacet_manifest_decode(&manifest, text, length, &err);
+    if (status == TACET_OK && facts_path != NULL) {
+        status = ledger_text(&facts, NULL, facts_path, &err);
+    }
+    tacet_disclosure d = {.manifest = &manifest, .facts = facts, .date = date};
+    status = status != TACET_OK ? status : add_ledger(&d, folder, ledger, &err);
+    if (status == TACET_OK) {
+        status = registry ? tacet_disclose_registry(&out, &d, &err) : tacet_disclose_label(&out, &d, html, &err);
+    }
+    if (status != TACET_OK) {
+        code = cli_fail(self, &err);
+    } else if (cli_json_wanted()) {
+        cli_json_print(json_pack("{s:s, s:s}", "format", format, "text", out));
+    } else {
+        fputs(out, stdout);
+    }
+    tacet_manifest_clear(&manifest);
+    free(text);
+    free(facts);
+    free(out);
+    return code;
+}

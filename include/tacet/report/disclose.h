@@ -1,0 +1,42 @@
+/* disclose.h - what a privacy officer is asked: an entry for a public registry of deployments, and a label for people.
+ *
+ * Both are made from what is public: the manifest, the totals of the ledger, and facts that only people know (who, why,
+ * where). What nobody said is written as "not stated", never guessed. Words follow NIST SP 800-226. */
+#ifndef TACET_REPORT_DISCLOSE_H
+#define TACET_REPORT_DISCLOSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/status.h>
+#include <tacet/outsourced/shared/manifest.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_disclosure {
+    const tacet_manifest *manifest;
+    bool has_ledger; /* then: what it adds up to, and its budget */
+    const char *accounting;
+    double spent_eps, spent_delta, budget_eps, budget_delta;
+    uint64_t entries, uncovered;
+    const char *facts; /* JSON object of texts: field of the registry -> what people say of it; NULL: none */
+    const char *date;  /* of the disclosure, "2026-11-16" */
+} tacet_disclosure;
+
+/* YAML, checked by tacet_disclose_check. From malloc. INVALID: facts that are no object of texts, or name no field of
+ * the registry that people fill in. */
+TACET_API tacet_status tacet_disclose_registry(char **out, const tacet_disclosure *d, tacet_error *err);
+/* One page: plain text, or HTML that stands by itself. From malloc. */
+TACET_API tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool html, tacet_error *err);
+/* Whether a text is an entry of the registry: every field of the schema once, in its section, of its type. PARSE names
+ * the line or the field. */
+TACET_API tacet_status tacet_disclose_check(const char *yaml, tacet_error *err);
+/* The chance of telling two equally likely values of a record apart, at most: (e^eps + delta) / (1 + e^eps). */
+TACET_API double tacet_disclose_odds(double eps, double delta);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,405 @@
+/* disclose.c - the registry's entry and the label, from manifest, ledger and what people say.
+ * Ring: open. Source: NIST SP 800-226 for the words; the fields are those of public registries of deployments.
+ * Differs: a schema of our own (SCHEMA below, docs/disclosure.md), checked on everything written. Cost: none to speak
+ * of. */
+#include <tacet/report/disclose.h>
+
+#include "core/fail.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/version.h>
+
+typedef enum kind { TEXT, NUMBER, CHOICE } kind;
+typedef struct field {
+    const char *section, *name;
+    kind kind;
+    const char *choices; /* of CHOICE, between bars */
+    bool people;         /* only people know it: from the facts, else "not stated" */
+} field;
+
+static const field SCHEMA[] = {
+    {"deployment", "status", CHOICE, "|deployed|planned|retired|not stated|", true},
+    {"deployment", "tier", TEXT, NULL, true},
+    {"deployment", "name", TEXT, NULL, true},
+    {"deployment", "curators", TEXT, NULL, true},
+    {"deployment", "description", TEXT, NULL, true},
+    {"deployment", "intended_use", TEXT, NULL, true},
+    {"deployment", "product_type", TEXT, NULL, false},
+    {"deployment", "region", TEXT, NULL, true},
+    {"deployment", "date", TEXT, NULL, false},
+    {"guarantee", "variant", CHOICE, "|pure|approximate|none|", false},
+    {"guarantee", "privacy_unit", TEXT, NULL, false},
+    {"guarantee", "eps", NUMBER, NULL, false},
+    {"guarantee", "delta", NUMBER, NULL, false},
+    {"guarantee", "eps_with_delta_0", TEXT, NULL, false},
+    {"guarantee", "spent_eps", TEXT, NULL, false},
+    {"guarantee", "budget_eps", TEXT, NULL, false},
+    {"guarantee", "model", TEXT, NULL, false},
+    {"guarantee", "releases", CHOICE, "|one|many|", false},
+    {"guarantee", "data", CHOICE, "|static|dynamic|", false},
+    {"guarantee", "interactive", CHOICE, "|yes|no|", false},
+    {"details", "data_domain", TEXT, NULL, false},
+    {"details", "unprotected_quantities", TEXT, NULL, false},
+    {"details", "adjacency", TEXT, NULL, false},
+    {"details", "actors_and_trust", TEXT, NULL, false},
+    {"details", "post_processing", TEXT, NULL, false},
+    {"details", "composition", TEXT, NULL, false},
+    {"details", "pre_processing_and_tuning", TEXT, NULL, true},
+    {"details", "tuning_charged", CHOICE, "|yes|no|no tuning|not stated|", true},
+    {"details", "mechanism", TEXT, NULL, false},
+    {"details", "library", TEXT, NULL, false},
+    {"details", "floating_point", TEXT, NULL, false},
+    {"details", "timing", TEXT, NULL, false},
+    {"details", "platform", TEXT, NULL, true},
+    {"details", "access_control", TEXT, NULL, true},
+    {"details", "code_version", TEXT, NULL, false},
+    {"details", "justification", TEXT, NULL, true},
+};
+enum { FIELDS = sizeof SCHEMA / sizeof *SCHEMA, PAGE = 65536, LINE = 16384 };
+
+/* ---- a text that grows to a page ---- */
+
+typedef struct page {
+    char *text;
+    size_t at;
+    bool html;
+} page;
+
+static void put(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(page *p, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    if (p->at < PAGE) {
+        p->at += (size_t)vsnprintf(p->text + p->at, PAGE - p->at, format, list);
+    }
+    va_end(list);
+}
+
+/* Texts of others inside markup. */
+static void put_escaped(page *p, const char *text) {
+    for (; *text != '\0'; text++) {
+        if (p->html && strchr("<>&\"", *text) != NULL) {
+            put(p, "&#%d;", *text);
+        } else {
+            put(p, "%c", *text);
+        }
+    }
+}
+
+static tacet_status finish(char **out, page *p, tacet_error *err) {
+    if (p->text == NULL || p->at >= PAGE) {
+        free(p->text);
+        return tacet__fail(err, p->text == NULL ? TACET_NO_MEMORY : TACET_INVALID,
+                           p->text == NULL ? "out of memory for a disclosure"
+                                           : "a disclosure has one page; this is more");
+    }
+    *out = p->text;
+    return TACET_OK;
+}
+
+/* ---- what the program knows ---- */
+
+static bool releases_many(const tacet_disclosure *d) {
+    return d->manifest->queries > 0;
+}
+
+static void number_or(char *out, size_t size, double x, const char *otherwise) {
+    if (isfinite(x)) {
+        (void)snprintf(out, size, "%.6g", x);
+    } else {
+        (void)snprintf(out, size, "%s", otherwise);
+    }
+}
+
+static void domain_of(char *out, size_t size, const tacet_manifest *m) {
+    size_t at = (size_t)snprintf(out, size, "%zu records; columns with public bounds: ", m->rows);
+    for (size_t i = 0; i < m->column_count && at < size; i++) {
+        at += (size_t)snprintf(out + at, size - at, "%s%s %.6g to %.6g", i > 0 ? ", " : "", m->columns[i].name,
+                               m->columns[i].lo, m->columns[i].hi);
+    }
+}
+
+/* The value of a field that is not people's. */
+static void known(char *out, size_t size, const char *name, const tacet_disclosure *d) {
+    const tacet_manifest *m = d->manifest;
+    const tacet_law *law = tacet_manifest_law(m);
+    char *words = NULL;
+    out[0] = '\0';
+#define SAY(...) (void)snprintf(out, size, __VA_ARGS__)
+    if (strcmp(name, "product_type") == 0) {
+        SAY("noisy records for outsourced optimization, with measured values on request");
+    } else if (strcmp(name, "date") == 0) {
+        SAY("%s", d->date);
+    } else if (strcmp(name, "variant") == 0) {
+        SAY("%s", !m->is_private ? "none" : m->delta > 0 ? "approximate" : "pure");
+    } else if (strcmp(name, "privacy_unit") == 0) {
+        SAY("%s", m->is_private ? "one record, moved by up to one unit of its columns" : "none");
+    } else if (strcmp(name, "eps") == 0) {
+        SAY("%.17g", m->eps);
+    } else if (strcmp(name, "delta") == 0) {
+        SAY("%.17g", m->delta);
+    } else if (strcmp(name, "eps_with_delta_0") == 0) {
+        number_or(out, size, m->is_private ? tacet_manifest_pure_eps(m) : INFINITY, "none");
+    } else if (strcmp(name, "spent_eps") == 0) {
+        number_or(out, size, d->has_ledger ? d->spent_eps : INFINITY, d->has_ledger ? "no bound" : "no ledger at hand");
+    } else if (strcmp(name, "budget_eps") == 0) {
+        number_or(out, size, d->has_ledger ? d->budget_eps : INFINITY, "no ledger at hand");
+    } else if (strcmp(name, "model") == 0) {
+        SAY("outsourced: the curator is trusted, whoever holds the release is not");
+    } else if (strcmp(name, "releases") == 0) {
+        SAY("%s", releases_many(d) ? "many" : "one");
+    } else if (strcmp(name, "data") == 0) {
+        SAY("static");
+    } else if (strcmp(name, "interactive") == 0) {
+        SAY("%s", releases_many(d) ? "yes" : "no");
+    } else if (strcmp(name, "data_domain") == 0) {
+        domain_of(out, size, m);
+    } else if (strcmp(name, "unprotected_quantities") == 0) {
+        words = tacet_manifest_uncovered(m);
+    } else if (strcmp(name, "adjacency") == 0) {
+        words = tacet_manifest_protects(m);
+    } else if (strcmp(name, "actors_and_trust") == 0) {
+        SAY("the curator holds the records and draws the noise; the modeler and everybody else see the release and the "
+            "measured values only; the number of records is public");
+    } else if (strcmp(name, "post_processing") == 0) {
+        SAY("numbers are rounded to decimals after the noise; modelers work on the release alone");
+    } else if (strcmp(name, "composition") == 0) {
+        SAY("rows in parallel; %s%s", d->has_ledger ? "the ledger adds up all releases by " : "no ledger at hand",
+            d->has_ledger ? d->accounting : "");
+    } else if (strcmp(name, "mechanism") == 0) {
+        SAY("%s%s%s, standard deviation %.6g a coordinate in scaled units", m->mechanism, law != NULL ? ": " : "",
+            law != NULL ? law->words : " (not differentially private)", m->sigma);
+    } else if (strcmp(name, "library") == 0) {
+        SAY("tacet %s", tacet_version());
+    } else if (strcmp(name, "floating_point") == 0) {
+        SAY("noise is drawn exactly on the grid %.6g by whole-number arithmetic; rounding to the grid is charged",
+            m->grid);
+    } else if (strcmp(name, "timing") == 0) {
+        SAY("not protected: the time of a draw depends on its random digits, not on the records");
+    } else if (strcmp(name, "code_version") == 0) {
+        SAY("%s, ledger entry %llu with hash %s", tacet_version(), (unsigned long long)m->entry, m->entry_hash);
+    }
+#undef SAY
+    if (words != NULL) {
+        (void)snprintf(out, size, "%s", words);
+        free(words);
+    }
+}
+
+/* ---- the registry's entry ---- */
+
+static tacet_status load_facts(json_t **out, const char *text, tacet_error *err) {
+    const char *name = NULL;
+    json_t *value = NULL;
+    *out = text != NULL ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : json_object();
+    if (!json_is_object(*out)) {
+        json_decref(*out);
+        return tacet__fail(err, TACET_INVALID, "the facts are not a JSON object");
+    }
+    json_object_foreach(*out, name, value) {
+        bool found = false;
+        for (size_t i = 0; i < FIELDS; i++) {
+            found = found || (SCHEMA[i].people && strcmp(SCHEMA[i].name, name) == 0);
+        }
+        if (!found || !json_is_string(value)) {
+            const tacet_status status =
+                tacet__fail(err, TACET_INVALID, "fact '%.40s' is no text, or no field that people fill in", name);
+            json_decref(*out);
+            return status;
+        }
+    }
+    return TACET_OK;
+}
+
+static void put_quoted(page *p, const char *text) {
+    put(p, "\"");
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') {
+            put(p, "\\%c", *text);
+        } else if ((unsigned char)*text < ' ') {
+            put(p, " ");
+        } else {
+            put(p, "%c", *text);
+        }
+    }
+    put(p, "\"");
+}
+
+tacet_status tacet_disclose_registry(char **out, const tacet_disclosure *d, tacet_error *err) {
+    json_t *facts = NULL;
+    page p = {.text = NULL};
+    *out = NULL;
+    tacet_status status = load_facts(&facts, d->facts, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    p.text = malloc(PAGE);
+    char *value = malloc(LINE);
+    const char *section = "";
+    for (size_t i = 0; i < FIELDS && p.text != NULL && value != NULL; i++) {
+        const field *f = &SCHEMA[i];
+        if (strcmp(section, f->section) != 0) {
+            section = f->section;
+            put(&p, "%s:\n", section);
+        }
+        const char *said = json_string_value(json_object_get(facts, f->name));
+        if (!f->people) {
+            known(value, LINE, f->name, d);
+        }
+        put(&p, "  %s: ", f->name);
+        if (f->kind == NUMBER) {
+            put(&p, "%s", value);
+        } else {
+            put_quoted(&p, !f->people ? value : said != NULL ? said : "not stated");
+        }
+        put(&p, "\n");
+    }
+    free(value);
+    json_decref(facts);
+    status = finish(out, &p, err);
+    if (status == TACET_OK && (status = tacet_disclose_check(*out, err)) != TACET_OK) {
+        free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* One line "  name: value" against the field that must stand there. */
+static bool line_fits(const char *line, size_t length, const field *f) {
+    char name[64], value[LINE];
+    const char *colon = memchr(line, ':', length);
+    if (length < 5 || strncmp(line, "  ", 2) != 0 || colon == NULL || colon[1] != ' ') {
+        return false;
+    }
+    (void)snprintf(name, sizeof name, "%.*s", (int)(colon - line - 2), line + 2);
+    (void)snprintf(value, sizeof value, "%.*s", (int)(length - (size_t)(colon + 2 - line)), colon + 2);
+    if (strcmp(name, f->name) != 0) {
+        return false;
+    }
+    const size_t size = strlen(value);
+    if (f->kind == NUMBER) {
+        char *end = NULL;
+        return size > 0 && isfinite(strtod(value, &end)) && *end == '\0' && strtod(value, NULL) >= 0;
+    }
+    if (size < 3 || value[0] != '"' || value[size - 1] != '"') {
+        return false;
+    }
+    value[size - 1] = '\0';
+    if (f->kind == CHOICE) {
+        char wanted[LINE + 2];
+        (void)snprintf(wanted, sizeof wanted, "|%s|", value + 1);
+        return strstr(f->choices, wanted) != NULL && strchr(value + 1, '|') == NULL;
+    }
+    return true;
+}
+
+tacet_status tacet_disclose_check(const char *yaml, tacet_error *err) {
+    const char *section = "";
+    size_t line = 1;
+    for (size_t i = 0; i < FIELDS; i++, line++) {
+        const field *f = &SCHEMA[i];
+        size_t length = strcspn(yaml, "\n");
+        if (strcmp(section, f->section) != 0) {
+            section = f->section;
+            const size_t size = strlen(section);
+            if (length != size + 1 || strncmp(yaml, section, size) != 0 || yaml[size] != ':') {
+                return tacet__fail(err, TACET_PARSE, "line %zu: section '%s' is missing", line, section);
+            }
+            yaml += length + (yaml[length] == '\n');
+            line++;
+            length = strcspn(yaml, "\n");
+        }
+        if (!line_fits(yaml, length, f)) {
+            return tacet__fail(err, TACET_PARSE, "line %zu: '%s' is missing, twice, or not what it may be", line,
+                               f->name);
+        }
+        yaml += length + (yaml[length] == '\n');
+    }
+    return *yaml == '\0' ? TACET_OK : tacet__fail(err, TACET_PARSE, "line %zu: more than the schema has", line);
+}
+
+/* ---- the label ---- */
+
+double tacet_disclose_odds(double eps, double delta) {
+    const double told = (1 + delta * exp(-eps)) / (1 + exp(-eps));
+    return told < 1 ? told : 1;
+}
+
+static void heading(page *p, const char *text) {
+    put(p, p->html ? "<h2>%s</h2>\n" : "\n%s\n", text);
+}
+
+static void paragraph(page *p, const char *text) {
+    put(p, p->html ? "<p>" : "  ");
+    put_escaped(p, text);
+    put(p, p->html ? "</p>\n" : "\n");
+}
+
+static void put_odds(page *p, const tacet_manifest *m) {
+    char text[512];
+    if (!m->is_private) {
+        paragraph(p, "No bound: " TACET_MANIFEST_STAMP ".");
+        return;
+    }
+    (void)snprintf(
+        text, sizeof text,
+        "Somebody who knows everything but one record, and that it has one of two values a unit apart, guesses "
+        "right half of the time without the release, and at most %.1f times in 100 with it (eps = %.4g, delta = "
+        "%.3g). Three units apart it can be more.",
+        ceil(1000 * tacet_disclose_odds(m->eps, m->delta)) / 10, m->eps, m->delta);
+    paragraph(p, text);
+}
+
+tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool html, tacet_error *err) {
+    const tacet_manifest *m = d->manifest;
+    char *protects = tacet_manifest_protects(m);
+    char *uncovered = tacet_manifest_uncovered(m);
+    char text[512];
+    page p = {.text = malloc(PAGE), .html = html};
+    *out = NULL;
+    if (p.text != NULL && protects != NULL && uncovered != NULL) {
+        p.text[0] = '\0';
+        put(&p, "%s",
+            html ? "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Privacy label</title>\n"
+                   "<style>body{font:16px/1.5 sans-serif;max-width:40em;margin:2em auto;padding:0 "
+                   "1em}h2{font-size:1.1em;"
+                   "margin-bottom:0}</style></head><body>\n<h1>Privacy label</h1>\n"
+                 : "PRIVACY LABEL\n");
+        heading(&p, "What is hidden, and from whom");
+        paragraph(&p, protects);
+        paragraph(&p, "From everybody but the curator, who holds the records.");
+        heading(&p, "What is not hidden");
+        paragraph(&p, uncovered);
+        heading(&p, "What an attacker can reach");
+        put_odds(&p, m);
+        heading(&p, "Who keeps what");
+        paragraph(&p, "The curator keeps the records, the noise is forgotten once drawn, and a ledger keeps what was "
+                      "spent. The modeler keeps the release and the values measured for it.");
+        if (d->has_ledger) {
+            (void)snprintf(
+                text, sizeof text,
+                "The ledger has %llu entries (%llu without protection) and says eps = %.4g of at most %.4g, at "
+                "delta = %.3g.",
+                (unsigned long long)d->entries, (unsigned long long)d->uncovered, d->spent_eps, d->budget_eps,
+                d->budget_delta);
+            paragraph(&p, text);
+        }
+        (void)snprintf(text, sizeof text, "%s noise of standard deviation %.4g a column in scaled units; tacet %s; %s",
+                       m->mechanism, m->sigma, tacet_version(), d->date);
+        heading(&p, "How");
+        paragraph(&p, text);
+        put(&p, "%s", html ? "</body></html>\n" : "");
+    } else {
+        free(p.text);
+        p.text = NULL;
+    }
+    free(protects);
+    free(uncovered);
+    return finish(out, &p, err);
+}

@@ -1,0 +1,94 @@
+/* test_select.c - the price of the best of K runs against the exact law of the best, for mechanisms with two outcomes.
+ */
+#include "support/test.h"
+
+#include <tacet/dp/open/calibrate.h>
+#include <tacet/dp/open/select.h>
+
+/* A run is "good" with probability p, or q for a neighbour, as far apart as eps allows; the best of K is good unless
+ * all are bad: with probability E (1 - p)^K. */
+static void the_exact_loss_is_below_the_price(void **state) {
+    (void)state;
+    for (double eta = 0; eta <= 2; eta += 0.5) {
+        for (double runs = 2; runs < 1000; runs *= 3) {
+            for (double eps = 0.1; eps < 3; eps *= 2) {
+                tacet_select law;
+                double worst = 0;
+                assert_ok(tacet_select_law(&law, eta, runs, NULL));
+                assert_close(law.runs, runs, 1e-6 * runs);
+                assert_ok(tacet_select_pure(&law, eps, NULL));
+                assert_true(law.eps >= (2 + eta) * eps && law.eps < (2 + eta) * eps * 1.0001 && law.delta == 0);
+                for (double p = 1e-6; p < 1; p *= 1.3) {
+                    /* 1 - q = e^eps (1 - p) or q = e^eps p or the other way, whichever are probabilities */
+                    const double others[] = {p * exp(eps), p * exp(-eps), 1 - (1 - p) * exp(eps),
+                                             1 - (1 - p) * exp(-eps)};
+                    for (int i = 0; i < 4; i++) {
+                        const double q = others[i];
+                        if (!(q > 0 && q < 1) || fabs(log(q / p)) > eps * 1.0000001 ||
+                            fabs(log((1 - q) / (1 - p))) > eps * 1.0000001) {
+                            continue;
+                        }
+                        const double bad_p = tacet_select_generating(&law, 1 - p);
+                        const double bad_q = tacet_select_generating(&law, 1 - q);
+                        worst = fmax(worst, fabs(log(bad_p / bad_q)));
+                        if (bad_p < 1 - 1e-9 && bad_q < 1 - 1e-9) {
+                            worst = fmax(worst, fabs(log((1 - bad_p) / (1 - bad_q))));
+                        }
+                    }
+                }
+                assert_true(worst <= law.eps * 1.00001);
+                assert_true(worst > eps * 0.99); /* the choice costs more than a run */
+            }
+        }
+    }
+}
+
+static void the_law_is_a_law(void **state) {
+    (void)state;
+    tacet_select law;
+    assert_ok(tacet_select_law(&law, 1, 10, NULL));
+    assert_close(tacet_select_generating(&law, 1), 1, 1e-12);
+    assert_close(tacet_select_generating(&law, 0), 0, 1e-12);
+    assert_close(law.gamma, 0.1, 1e-9); /* geometric with mean 10 */
+    assert_close((1 - tacet_select_generating(&law, 1 - 1e-7)) / 1e-7, 10, 1e-4);
+}
+
+/* Concentrated runs: more than one run at the same delta, less than as many as there are, and little for more. */
+static void concentrated_runs_cost_little_more(void **state) {
+    (void)state;
+    tacet_select ten, many;
+    double once = 0, all = 0;
+    assert_ok(tacet_zcdp_eps(&once, 0.05, 1e-6, NULL));
+    assert_ok(tacet_zcdp_eps(&all, 0.05 * 100, 1e-6, NULL));
+    assert_ok(tacet_select_law(&ten, 0, 10, NULL));
+    assert_ok(tacet_select_zcdp(&ten, 0.05, 1e-6, NULL));
+    assert_ok(tacet_select_law(&many, 0, 100, NULL));
+    assert_ok(tacet_select_zcdp(&many, 0.05, 1e-6, NULL));
+    assert_true(ten.eps > once && many.eps > ten.eps && many.eps < 2.5 * once && many.eps < all);
+}
+
+static void nonsense_is_refused(void **state) {
+    (void)state;
+    tacet_select law;
+    const double bad[] = {-1, NAN, INFINITY};
+    for (int i = 0; i < 3; i++) {
+        assert_status(tacet_select_law(&law, bad[i], 10, NULL), TACET_INVALID);
+        assert_status(tacet_select_law(&law, 0, bad[i], NULL), TACET_INVALID);
+    }
+    assert_ok(tacet_select_law(&law, 0, 10, NULL));
+    for (int i = 0; i < 3; i++) {
+        assert_status(tacet_select_pure(&law, bad[i], NULL), TACET_INVALID);
+        assert_status(tacet_select_zcdp(&law, bad[i], 1e-5, NULL), TACET_INVALID);
+        assert_status(tacet_select_zcdp(&law, 1, bad[i], NULL), TACET_INVALID);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_exact_loss_is_below_the_price),
+        cmocka_unit_test(the_law_is_a_law),
+        cmocka_unit_test(concentrated_runs_cost_little_more),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

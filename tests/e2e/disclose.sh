@@ -1,0 +1,110 @@
+#!/bin/bash
+# disclose.sh - the registry's entry and the label of a release; a signed receipt that one changed bit of any part breaks;
+# a proof of one entry; keys that rotate and are revoked.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "disclose.sh: $1" >&2
+    exit 1
+}
+tacet=$TACET_BIN/tacet
+ledger=$TACET_BIN/tacet-ledger
+refused() { # refused WORDS COMMAND...: fails, saying so
+    local words=$1
+    shift
+    if "$@" >"$work/out" 2>&1; then fail "accepted: $*"; fi
+    grep -q "$words" "$work/out" || fail "says '$(cat "$work/out")', not '$words'"
+}
+flip() { # flip FILE BYTE BIT
+    python3 - "$1" "$2" "$3" <<'P'
+import sys
+path, at, bit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+data = bytearray(open(path, "rb").read())
+data[at] ^= 1 << bit
+open(path, "wb").write(data)
+P
+}
+awk 'BEGIN { print "age,bmi"; for (i = 0; i < 50; i++) print 20 + i "," 18 + i % 20 }' >"$work/t.csv"
+"$TACET_BIN/tacet-curator" init --dir "$work/keys" >/dev/null
+"$TACET_BIN/tacet-curator" curate --data "$work/t.csv" --inputs age,bmi --bounds age=0:100,bmi=10:60 --unit age=5,bmi=2 --eps 1 \
+    --mechanism laplace --out "$work/r" --ledger "$work/r/ledger.db" >/dev/null 2>&1 || fail "no release"
+
+# The registry's entry has every field of the schema; what nobody said is said to be not stated.
+echo '{"name":"Ward \"7\"","curators":"Example Hospital","status":"deployed","tuning_charged":"no tuning"}' >"$work/facts.json"
+"$tacet" disclose --release "$work/r" --format registry --facts "$work/facts.json" >"$work/entry.yaml" || fail "no entry"
+grep -q '^  name: "Ward \\"7\\""$' "$work/entry.yaml" || fail "the name: $(grep name: "$work/entry.yaml")"
+grep -q '^  variant: "pure"$' "$work/entry.yaml" || fail "the variant"
+grep -q '^  region: "not stated"$' "$work/entry.yaml" || fail "the region"
+grep -q '^  spent_eps: "1"$' "$work/entry.yaml" || fail "what was spent"
+"$tacet" disclose --check "$work/entry.yaml" >/dev/null || fail "the entry does not pass its own check"
+sed '/^  adjacency:/d' "$work/entry.yaml" >"$work/less.yaml"
+refused adjacency "$tacet" disclose --check "$work/less.yaml"
+sed 's/^  variant: .*/  variant: "perfect"/' "$work/entry.yaml" >"$work/wrong.yaml"
+refused variant "$tacet" disclose --check "$work/wrong.yaml"
+echo '{"eps":"0.1"}' >"$work/bad.json" # what the program knows is not people's to say
+refused "no field that people fill in" "$tacet" disclose --release "$work/r" --format registry --facts "$work/bad.json"
+
+# The label: odds of a pure eps of 1 are e/(1+e).
+"$tacet" disclose --release "$work/r" --format label >"$work/label" || fail "no label"
+grep -q 'at most 73.2 times in 100' "$work/label" || fail "the odds: $(cat "$work/label")"
+"$tacet" disclose --release "$work/r" --format label --html >"$work/label.html" || fail "no page"
+grep -q '<h1>Privacy label</h1>' "$work/label.html" || fail "no HTML"
+
+# A receipt holds, and one changed bit of any part breaks it.
+"$ledger" ledger sign --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --manifest "$work/r/manifest.json" \
+    --out "$work/r/receipt.json" || fail "no receipt"
+verify() { "$ledger" ledger verify --receipt "$work/r/receipt.json" --ring "$work/keys/receipt.ring" "$@"; }
+verify --json >"$work/out" || fail "the receipt does not hold: $(cat "$work/out")"
+grep -q '"verdict":"intact","key":"[0-9a-f]*","key_known":true,' "$work/out" || fail "verify says $(cat "$work/out")"
+grep -q '"manifest_checked":true,"ledger_checked":true' "$work/out" || fail "not all was checked: $(cat "$work/out")"
+size=$(wc -c <"$work/r/receipt.json")
+cp "$work/r/receipt.json" "$work/receipt.kept"
+for ((at = 0; at < size; at += 23)); do
+    flip "$work/r/receipt.json" "$at" $((at % 8))
+    if verify >/dev/null 2>&1; then fail "bit $((at % 8)) of byte $at of the receipt does not matter"; fi
+    cp "$work/receipt.kept" "$work/r/receipt.json"
+done
+size=$(wc -c <"$work/r/manifest.json")
+cp "$work/r/manifest.json" "$work/manifest.kept"
+for ((at = 0; at < size; at += 311)); do
+    flip "$work/r/manifest.json" "$at" 0
+    if verify >/dev/null 2>&1; then fail "byte $at of the manifest does not matter"; fi
+    cp "$work/manifest.kept" "$work/r/manifest.json"
+done
+python3 - "$work/r/ledger.db" <<'P' # a text of a record
+import sys
+path = sys.argv[1]
+data = bytearray(open(path, "rb").read())
+at = data.rindex(b"release of 50 records")
+data[at] ^= 1
+open(sys.argv[1] + ".flipped", "wb").write(data)
+P
+refused "record" verify --ledger "$work/r/ledger.db.flipped"
+verify >/dev/null || fail "the receipt does not hold after all was put back"
+
+# One entry, and nothing of the others.
+"$ledger" ledger prove --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --receipt "$work/r/receipt.json" --entry 1 \
+    --out "$work/proof.json" || fail "no proof"
+mkdir "$work/away" && cp "$work/r/receipt.json" "$work/away/"
+"$ledger" ledger verify --receipt "$work/away/receipt.json" --proof "$work/proof.json" --json >"$work/out" || fail "the proof does not hold"
+grep -q '"what":"release of 50 records"' "$work/out" || fail "the proof shows $(cat "$work/out")"
+flip "$work/proof.json" 40 1
+if "$ledger" ledger verify --receipt "$work/away/receipt.json" --proof "$work/proof.json" >/dev/null 2>&1; then
+    fail "a changed proof holds"
+fi
+
+# Keys: another ring does not know the key, the next pair is signed by the one before, a revoked key is worth nothing.
+"$ledger" ledger keys --dir "$work/others" >/dev/null
+refused "not in the ring" "$ledger" ledger verify --receipt "$work/r/receipt.json" --ring "$work/others/receipt.ring"
+refused "in use" "$ledger" ledger keys --dir "$work/others"
+"$ledger" ledger keys --dir "$work/keys" --rotate >/dev/null || fail "no rotation"
+verify >/dev/null || fail "an older receipt is not accepted after a rotation"
+"$ledger" ledger sign --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --manifest "$work/r/manifest.json" \
+    --out "$work/r/second.json" || fail "no receipt by the next key"
+"$ledger" ledger verify --receipt "$work/r/second.json" --ring "$work/keys/receipt.ring" >/dev/null || fail "the next key is not known"
+key=$(sed 's/.*"key":"\([0-9a-f]*\)","made".*/\1/; t; d' "$work/others/receipt.ring")
+first=$(grep -o '"key":"[0-9a-f]*"' "$work/keys/receipt.ring" | head -1 | cut -d'"' -f4)
+[ "$key" != "$first" ] || fail "two rings have one key"
+"$ledger" ledger keys --dir "$work/keys" --revoke "$first" >/dev/null || fail "no revocation"
+refused "revoked" "$ledger" ledger verify --receipt "$work/r/receipt.json" --ring "$work/keys/receipt.ring"
