@@ -98,8 +98,12 @@ static tacet_status print_table(tacet__ledger_view *view, const tacet__ledger_re
 
 int cmd_show(int argc, char **argv, const cli_command *self) {
     const char *path = NULL;
+    bool numerical = false;
+    double eps = (double)NAN;
     const cli_option options[] = {
         {"ledger", CLI_STRING, &path, "FILE", "The ledger.", true},
+        {"numerical", CLI_FLAG, &numerical, NULL,
+         "Also add up by privacy-loss distributions: tighter, for charges that were fixed beforehand.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false},
     };
     int code = 0;
@@ -110,14 +114,25 @@ int cmd_show(int argc, char **argv, const cli_command *self) {
     tacet__ledger_report report;
     tacet__ledger_view *view = NULL;
     tacet_status status = ledger_load(&view, &report, path, NULL, &err);
+    if (status == TACET_OK && numerical) {
+        status = tacet__ledger_numerical(view, &eps, report.budget_delta, fmax(report.eps, report.budget_eps), &err);
+    }
     if (status == TACET_OK && cli_json_wanted()) {
         json_t *object = ledger_report_json(&report);
+        if (numerical) {
+            (void)json_object_set_new(object, "numerical_eps", ledger_bound(eps));
+        }
         json_t *entries = json_array();
         status = tacet__ledger_each(view, collect, entries, &err);
         (void)json_object_set_new(object, "list", entries);
         cli_json_print(object);
     } else if (status == TACET_OK) {
         status = print_table(view, &report, &err);
+        if (numerical && isfinite(eps)) {
+            printf("by privacy-loss distributions: eps %.6g at delta %.3g\n", eps, report.budget_delta);
+        } else if (numerical) {
+            printf("by privacy-loss distributions: nothing can be said (zCDP claims, or groups whose parts differ)\n");
+        }
     }
     tacet__ledger_view_close(view);
     return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);

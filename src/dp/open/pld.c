@@ -16,7 +16,6 @@
 
 enum { DEFAULT_STEPS = 4000, MOST_STEPS = 40000, L2_POINTS = 400 };
 static const double UNIT = 0x1p-52;
-static const double CURVE_SLACK = 1e-11; /* what rounding the masses of one curve may lose, added as certain loss */
 
 struct tacet_pld {
     size_t steps; /* losses i h, i = -steps … steps, at place i + steps */
@@ -112,63 +111,66 @@ static tacet_status compose(tacet_pld *p, tacet_pld *one, uint64_t times, tacet_
     return TACET_OK;
 }
 
-/* The pair whose curve joins the points (e^eps_i, delta_i), which are above the mechanism's: its lower convex hull,
- * which stays above as the mechanism's curve is convex in e^eps. Slopes are minus the neighbour's mass of larger
- * losses. */
-static tacet_status from_curve(tacet_pld *p, const double *delta, uint64_t times, tacet_error *err) {
-    const size_t n = places(p);
-    tacet_pld *one = NULL;
-    size_t *hull = TACET__ZALLOC(size_t, n);
-    tacet_status status = tacet_pld_create(&one, p->h * (double)p->steps, p->steps, err);
-    if (status == TACET_OK && hull == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a curve");
-    }
-    if (status == TACET_OK) {
-        /* slope between places a < b */
-#define AT(i) exp(((double)(i) - (double)p->steps) * p->h)
-#define SLOPE(a, b) ((delta[b] - delta[a]) / (AT(b) - AT(a)))
-        size_t count = 0;
-        for (size_t i = 0; i < n; i++) {
-            while (count >= 2 && SLOPE(hull[count - 2], hull[count - 1]) >= SLOPE(hull[count - 1], i)) {
-                count--;
-            }
-            hull[count++] = i;
+static double at_place(const tacet_pld *p, size_t i) {
+    return exp((double)i * p->h);
+}
+
+/* Slope of the curve in e^eps between two points i < j. */
+static double slope(const tacet_pld *p, const double *delta, size_t i, size_t j) {
+    return (delta[j] - delta[i]) / (at_place(p, j) - at_place(p, i));
+}
+
+/* The symmetric pair whose curve joins the points (e^eps_i, delta_i), i = 0 … steps, which are above the mechanism's:
+ * their lower convex hull, which stays above as the mechanism's curve is convex. A bend at e^l is the neighbour's mass
+ * of the loss l, and so e^l times as much here; by symmetry the neighbour's mass of l is the mass of -l here. */
+static void join_points(tacet_pld *one, const double *delta, size_t *hull) {
+    const size_t n = one->steps;
+    size_t count = 0;
+    double sum = 0, used = 0;
+    for (size_t i = 0; i <= n; i++) {
+        while (count >= 2 &&
+               slope(one, delta, hull[count - 2], hull[count - 1]) >= slope(one, delta, hull[count - 1], i)) {
+            count--;
         }
-        memset(one->mass, 0, n * sizeof *one->mass);
-        double before = (delta[hull[0]] - 1) / AT(hull[0]); /* the curve is 1 at e^eps = 0 */
-        for (size_t k = 0; k < count; k++) {
-            const double after = k + 1 < count ? SLOPE(hull[k], hull[k + 1]) : 0;
-            one->mass[hull[k]] = fmax(0, after - before) * AT(hull[k]);
-            before = after;
-        }
-        one->certain = delta[n - 1] + CURVE_SLACK;
-#undef AT
-#undef SLOPE
-        status = compose(p, one, times, err);
+        hull[count++] = i;
+        sum += delta[i];
     }
-    free(hull);
-    tacet_pld_free(one);
-    return status;
+    memset(one->mass, 0, places(one) * sizeof *one->mass);
+    /* A mass is a difference of slopes, each off by some units of delta_i / h: counted as certain loss. */
+    one->certain = delta[n] + 16 * UNIT * (1 + sum) / one->h;
+    for (size_t k = 1; k < count; k++) {
+        const double before = slope(one, delta, hull[k - 1], hull[k]);
+        const double after = k + 1 < count ? slope(one, delta, hull[k], hull[k + 1]) : 0;
+        const double neighbours = fmax(0, after - before);
+        one->mass[n - hull[k]] = neighbours;
+        one->mass[n + hull[k]] = neighbours * at_place(one, hull[k]);
+        used += one->mass[n - hull[k]] + one->mass[n + hull[k]];
+    }
+    one->mass[n] = fmax(0, 1 - used);
 }
 
 typedef double (*curve_fn)(const double *parameters, double eps);
 
-/* Fills the curve of a symmetric pair: delta(-eps) = 1 - e^-eps + e^-eps delta(eps). */
 static tacet_status add_curve(tacet_pld *p, curve_fn curve, const double *parameters, uint64_t times,
                               tacet_error *err) {
-    const size_t n = places(p);
-    double *delta = TACET__ZALLOC(double, n);
-    if (delta == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a curve");
+    tacet_pld *one = NULL;
+    double *delta = TACET__ZALLOC(double, p->steps + 1);
+    size_t *hull = TACET__ZALLOC(size_t, p->steps + 1);
+    tacet_status status = tacet_pld_create(&one, p->h * (double)p->steps, p->steps, err);
+    if (status == TACET_OK && (delta == NULL || hull == NULL)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a curve");
     }
-    for (size_t i = 0; i <= p->steps; i++) {
-        const double eps = (double)i * p->h;
-        const double at = fmin(1, fmax(0, curve(parameters, eps)));
-        delta[p->steps + i] = at;
-        delta[p->steps - i] = i == 0 ? at : -expm1(-eps) + exp(-eps) * at;
+    if (status == TACET_OK) {
+        one->h = p->h;
+        for (size_t i = 0; i <= p->steps; i++) {
+            delta[i] = fmin(1, fmax(0, curve(parameters, (double)i * p->h)));
+        }
+        join_points(one, delta, hull);
+        status = compose(p, one, times, err);
     }
-    const tacet_status status = from_curve(p, delta, times, err);
     free(delta);
+    free(hull);
+    tacet_pld_free(one);
     return status;
 }
 

@@ -1,0 +1,102 @@
+/* test_pld.c - the numerical accountant against closed forms: never below them, and close. Nothing is random. */
+#include "support/test.h"
+
+#include <tacet/dp/open/calibrate.h>
+#include <tacet/dp/open/l2.h>
+#include <tacet/dp/open/pld.h>
+
+/* Gaussian mechanisms compose to one Gaussian mechanism. */
+static void gaussians_compose_to_a_gaussian(void **state) {
+    (void)state;
+    static const struct {
+        double mu;
+        uint64_t times;
+    } CASES[] = {{1, 1}, {0.3, 10}, {0.1, 300}};
+    for (size_t i = 0; i < 3; i++) {
+        tacet_pld *p = NULL;
+        double exact = 0;
+        assert_ok(tacet_pld_create(&p, 20, 2000, NULL));
+        assert_ok(tacet_pld_gaussian(p, CASES[i].mu, CASES[i].times, NULL));
+        assert_ok(tacet_gdp_eps(&exact, CASES[i].mu * sqrt((double)CASES[i].times), 1e-5, NULL));
+        const double eps = tacet_pld_eps(p, 1e-5);
+        if (!(eps >= exact * (1 - 1e-9) && eps < exact * 1.01)) {
+            print_error("mu %g x %d: %.9g, exact %.9g\n", CASES[i].mu, (int)CASES[i].times, eps, exact);
+        }
+        assert_true(eps >= exact * (1 - 1e-9));
+        assert_true(eps < exact * 1.01);
+        tacet_pld_free(p);
+    }
+}
+
+/* k runs of a pure mechanism: the loss is a sum of coins, delta a sum over how they fell (Kairouz, Oh, Viswanath 2015).
+ */
+static void pure_mechanisms_compose_optimally(void **state) {
+    (void)state;
+    enum { RUNS = 30 };
+    const double eps0 = 0.1;
+    tacet_pld *p = NULL;
+    assert_ok(tacet_pld_create(&p, 5, 1000, NULL)); /* eps0 is on the grid */
+    assert_ok(tacet_pld_approx(p, eps0, 0, RUNS, NULL));
+    for (double eps = 0.1; eps < 3; eps += 0.3) {
+        double exact = 0;
+        for (int k = 0; k <= RUNS; k++) { /* k coins the likely way: loss (2k - RUNS) eps0 */
+            const double loss = (2 * k - RUNS) * eps0;
+            if (loss > eps) {
+                exact +=
+                    exp(lgamma(RUNS + 1) - lgamma(k + 1) - lgamma(RUNS - k + 1) + k * eps0 - RUNS * log1p(exp(eps0))) *
+                    -expm1(eps - loss);
+            }
+        }
+        const double delta = tacet_pld_delta(p, eps);
+        assert_true(delta >= exact && delta <= exact * (1 + 1e-6) + 1e-8);
+    }
+    tacet_pld_free(p);
+}
+
+/* Different kinds together cost less than their eps added up, more than any of them; Laplace less than what is known of
+ * its eps alone. */
+static void kinds_are_added_up(void **state) {
+    (void)state;
+    tacet_pld *p = NULL, *known = NULL;
+    double alone = 0;
+    assert_ok(tacet_pld_create(&p, 12, 1500, NULL));
+    assert_ok(tacet_pld_create(&known, 12, 1500, NULL));
+    assert_ok(tacet_pld_gaussian(p, 0.3, 1, NULL));
+    assert_ok(tacet_pld_gaussian(known, 0.3, 1, NULL));
+    assert_ok(tacet_gdp_eps(&alone, 0.3, 1e-5, NULL));
+    assert_ok(tacet_pld_laplace(p, 0.2, 20, NULL));
+    assert_ok(tacet_pld_approx(known, 0.2, 0, 20, NULL));
+    const double eps = tacet_pld_eps(p, 1e-5);
+    assert_true(eps > alone && eps < alone + 20 * 0.2);
+    assert_true(eps < tacet_pld_eps(known, 1e-5));
+    assert_ok(tacet_pld_approx(p, 0.1, 1e-6, 1, NULL));
+    assert_true(tacet_pld_delta(p, 12) >= 1e-6); /* a delta stays */
+    tacet_pld_free(p);
+    tacet_pld_free(known);
+}
+
+static void nonsense_is_refused(void **state) {
+    (void)state;
+    tacet_pld *p = NULL;
+    assert_status(tacet_pld_create(&p, NAN, 0, NULL), TACET_INVALID);
+    assert_status(tacet_pld_create(&p, 1, 5, NULL), TACET_INVALID);
+    assert_null(p);
+    assert_ok(tacet_pld_create(&p, 1, 100, NULL));
+    assert_true(tacet_pld_eps(p, 0) == 0); /* nothing spent */
+    assert_status(tacet_pld_gaussian(p, NAN, 1, NULL), TACET_INVALID);
+    assert_status(tacet_pld_laplace(p, -1, 1, NULL), TACET_INVALID);
+    assert_status(tacet_pld_approx(p, 1, 2, 1, NULL), TACET_INVALID);
+    assert_ok(tacet_pld_approx(p, 0.9, 0, 3, NULL));
+    assert_true(tacet_pld_eps(p, 1e-9) == INFINITY); /* beyond the grid it says nothing, and so infinity */
+    tacet_pld_free(p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gaussians_compose_to_a_gaussian),
+        cmocka_unit_test(pure_mechanisms_compose_optimally),
+        cmocka_unit_test(kinds_are_added_up),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
