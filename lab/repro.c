@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 enum { PAPER_COUNT = 4 };
-static const repro_paper *const PAPERS[PAPER_COUNT] = {&REPRO_OUTSOURCED, &REPRO_JOINT, &REPRO_LOCAL, &REPRO_CONTEXTUAL};
+static const repro_paper *const PAPERS[PAPER_COUNT] = {&REPRO_OUTSOURCED, &REPRO_JOINT, &REPRO_LOCAL,
+                                                       &REPRO_CONTEXTUAL};
 
 /* --- what the papers' files build with ---------------------------------------------------------------------------- */
 
@@ -426,6 +427,7 @@ static tacet_status write_markdown(const char *path, repro_plan *const *plans, s
             }
         }
     }
+    repro_items_markdown(file);
     return fclose(file) == 0 ? TACET_OK : tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
 }
 
@@ -550,6 +552,13 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
     }
     if (strcmp(name, "list") == 0) {
         return list();
+    }
+    if (strcmp(name, "items") == 0) {
+        if (!cli_json_wanted()) {
+            repro_items_markdown(stdout);
+        }
+        cli_json_print(json_pack("{so}", "items", repro_items_json()));
+        return CLI_EXIT_OK;
     }
     size_t most = 0;
     for (size_t p = 0; p < PAPER_COUNT; p++) {

@@ -132,6 +132,9 @@ json_t *repro_json(const repro_plan *plan, const repro_options *options);
 json_t *repro_sections(const repro_plan *plan); /* of a report */
 /* before: the entry printed before it, whose texts are not repeated; NULL. */
 void repro_markdown(FILE *file, const repro_plan *plan, const repro_entry *before);
+/* Every item of the papers: what of it is here, where, by which command. */
+void repro_items_markdown(FILE *file);
+json_t *repro_items_json(void);
 /* A mean with as many digits as its standard error deserves. */
 void repro_number(char *out, size_t size, double mean, double se);
 

@@ -1,0 +1,118 @@
+/* repro_items.c - what the four papers define, claim and run, and what of it is here: `tacet repro items`, and the last
+ * table of docs/reproduction.md. Ring: programs. "part" says what is missing; "no" is not here. Lemmas that are steps
+ * of a proof are listed where code or a correction stands for them. */
+#include "repro.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct item {
+    const char *paper, *name, *what, *done, *where, *command;
+} item;
+
+#define O "outsourced"
+#define C "central"
+#define U "contextual"
+#define L "local"
+static const item ITEMS[] = {
+    {O, "Definitions 1, 2", "neighbours, (eps, delta)-DP", "yes", "src/outsourced/README.md", "tacet curate"},
+    {O, "Definition 3, Lemma 1", "Johnson-Lindenstrauss projection", "yes",
+     "src/outsourced/trusted/published_projection.c", "tacet curate --mechanism published"},
+    {O, "Algorithm 1", "the curator's transformation", "yes", "src/outsourced/trusted/published_projection.c",
+     "tacet curate --mechanism published"},
+    {O, "Algorithm 2", "the modeler's GP-UCB", "yes", "src/gp/gp_ucb.c", "tacet gp-ucb"},
+    {O, "Theorem 1", "Algorithm 1 is private: refuted", "yes", "src/outsourced/README.md",
+     "tacet audit control:published-projection"},
+    {O, "Theorem 2", "distances kept by the projection, as a number", "no", "", ""},
+    {O, "Theorem 3", "regret bound, as a number beside the measured one", "no", "", ""},
+    {O, "Remarks 1 to 6", "choice of r, of eps, of the threshold", "yes", "src/outsourced/trusted/published.c",
+     "tacet curate --suggest-r"},
+    {O, "Tables 1 to 12", "simple regret", "yes", "lab/repro_outsourced.c", "tacet repro outsourced-table-1"},
+    {O, "Figures 2, 3", "regret against eps", "yes", "lab/repro_outsourced.c", "tacet repro outsourced-figure-2"},
+    {C, "Definitions 1 to 3", "information gain, uniform approximation, spectral bounds", "yes",
+     "src/central/README.md", "tacet simulate central"},
+    {C, "Definition 4, Theorem 2, Remark 2", "quadrature Fourier features and their error", "yes",
+     "src/gp/features_qff.c", "tacet simulate central --algorithm published"},
+    {C, "Definition 5", "noisy features", "yes", "src/central/open/noisy_ucb.c",
+     "tacet simulate central --algorithm published"},
+    {C, "QFF, modified Matern kernel", "in one dimension", "no", "", ""},
+    {C, "Definition 6, Corollary 2", "joint DP of the server", "yes", "src/central/README.md", "tacet audit joint"},
+    {C, "Definition 7, Lemma 5", "local joint DP, corrected sensitivities", "yes",
+     "src/local/trusted/statistics_device.c", "tacet audit local-joint"},
+    {C, "Algorithm 1", "server and privatizer", "yes", "src/central/open/noisy_ucb.c",
+     "tacet simulate central --algorithm published"},
+    {C, "Algorithm 2, Lemma 2", "the tree, and its noise in five readings", "yes", "src/dp/streams",
+     "tacet calibrate stream --factorization tree"},
+    {C, "Algorithm 3", "clients add the noise", "part: library and simulation; not as device and collector",
+     "src/local/trusted/statistics_device.c", "tacet simulate local-statistics"},
+    {C, "Lemma 3", "the shift", "yes", "src/central/open/noisy_ucb.c", "tacet simulate central --algorithm published"},
+    {C, "Theorem 1", "width of the confidence set", "yes", "src/central/open/noisy_ucb.c",
+     "tacet simulate central --algorithm published"},
+    {C, "Theorem 3", "regret bound, as a number", "no", "", ""},
+    {C, "Theorem 4", "regret bound, local", "no", "", ""},
+    {C, "Remark 1", "parameters are released for free", "yes", "src/central/trusted", "tacet release-model"},
+    {C, "Remark 3, Corollary 1", "choice of m", "part: m is an option", "src/gp/features_qff.c",
+     "tacet simulate central --features 15"},
+    {C, "Remark 4", "which kernels have features", "yes", "src/gp/features.md", "tacet simulate central"},
+    {C, "Remark 5", "unknown horizon: doubling", "part: the horizon doubles, m does not", "src/central/trusted",
+     "tacet simulate central --rounds 0"},
+    {C, "Remarks 6, 7", "dependence on m; local against central", "yes", "docs/reproduction.md",
+     "tacet repro joint-figure-1"},
+    {C, "Figures 1, 2, Table 1", "regret", "part: the additive functions as published run to T = 1024",
+     "lab/repro_central.c", "tacet repro joint-table-1"},
+    {U, "Theorem 2.1, Definition 2.2", "exponential mechanism", "yes", "src/dp/mechanisms/exponential.c",
+     "tacet audit exponential"},
+    {U, "Definitions 2.4, 2.5, Assumptions 2.3 to 2.9", "neighbours, joint DP, the setting", "yes",
+     "src/contextual/README.md", "tacet learn"},
+    {U, "Lemma 3.1, Definition 3.2", "estimator and surrogate variance, any T", "yes", "src/contextual/shared/basis.c",
+     "tacet choose"},
+    {U, "Algorithm USCA, eqs. (4), (5)", "dense, with the random set Z", "yes", "src/contextual/shared/dense.c",
+     "tacet simulate contextual --algorithm faithful"},
+    {U, "Lemma 4.3", "sup-error, as a diagnostic", "no", "", ""},
+    {U, "Lemma 4.4", "sensitivity: a certified supremum", "yes", "src/contextual/shared/certify.c", "tacet choose"},
+    {U, "Theorem 8.2", "error: its rate, not its constants", "part: the rate is measured", "lab/repro_contextual.c",
+     "tacet repro contextual-rate"},
+    {U, "more than four coordinates", "additive kernels", "no", "", ""},
+    {L, "CTL, Lemma 1", "curate, truncate, Laplace", "yes", "src/dp/mechanisms/randomizer.c", "tacet device report"},
+    {L, "Theorem 1, Remark 1", "lower bound, as a reference line", "no", "", ""},
+    {L, "Algorithm 1, Theorem 2, Remark 2", "LDP-ATA-GP-UCB", "yes", "src/local/open/ata.c",
+     "tacet simulate local --algorithm ata"},
+    {L, "Algorithm 2, Theorem 3, Remark 3", "LDP-TGP-UCB", "yes", "src/local/open/width.c",
+     "tacet simulate local --algorithm tgp"},
+    {L, "Algorithm 3, Theorem 4, Remark 4", "MoMA-GP-UCB", "part: moments of order 2 (alpha = 1) only",
+     "src/local/open/moma.c", "tacet simulate local --algorithm moma"},
+    {L, "Algorithm 4", "Nystrom embedding", "yes", "src/local/open/nystrom.c", "tacet simulate local --algorithm ata"},
+    {L, "sub-Weibull truncation (ln t)^theta", "", "no", "", ""},
+    {L, "(eps, delta) rule for unbounded noise", "", "part: library only", "src/local/shared/ldp.c", ""},
+    {L, "RKHS norm B", "a check, or a private estimate", "no", "", ""},
+    {L, "information gain gamma_T", "realised; not the maximum by greedy design", "part: the realised one",
+     "src/local/open/width.c", "tacet simulate local"},
+    {L, "Figures 2, 3", "synthetic, light, stocks", "yes", "lab/repro_local.c", "tacet repro local-figure-2"},
+};
+#undef O
+#undef C
+#undef U
+#undef L
+enum { ITEM_COUNT = sizeof ITEMS / sizeof *ITEMS };
+
+void repro_items_markdown(FILE *file) {
+    fprintf(file, "\n## What of the papers is here\n\nPrinted by `tacet repro items`.\n\n"
+                  "| paper | item | what | here | where | command |\n| --- | --- | --- | --- | --- | --- |\n");
+    for (size_t i = 0; i < ITEM_COUNT; i++) {
+        const item *t = &ITEMS[i];
+        const char *tick = t->command[0] != '\0' ? "`" : "";
+        fprintf(file, "| %s | %s | %s | %s | %s | %s%s%s |\n", t->paper, t->name, t->what, t->done, t->where, tick,
+                t->command, tick);
+    }
+}
+
+json_t *repro_items_json(void) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < ITEM_COUNT; i++) {
+        const item *t = &ITEMS[i];
+        (void)json_array_append_new(list,
+                                    json_pack("{ss ss ss ss ss ss}", "paper", t->paper, "item", t->name, "what",
+                                              t->what, "here", t->done, "where", t->where, "command", t->command));
+    }
+    return list;
+}
