@@ -4,6 +4,7 @@
 
 #include "core/memory.h"
 #include "service/open/store_care.h"
+#include "service/trusted/kinds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,11 +53,16 @@ static tacet_status note_name(const tacet__study *study, void *user, tacet_error
     return TACET_OK;
 }
 
-static tacet_status check_all(tacet__studies *store, const names *n, json_t *array, tacet_error *err) {
+static tacet_status check_all(tacet__studies *store, const tacet__studies_settings *settings, const names *n,
+                              json_t *array, tacet_error *err) {
+    tacet__metrics metrics = {0};
+    const tacet__engine_settings engine = {.store = *settings, .kinds = tacet__service_kinds, .metrics = &metrics};
     tacet_status status = TACET_OK;
     for (size_t i = 0; status == TACET_OK && i < n->count; i++) {
         tacet__study_report report;
         status = tacet__studies_check(store, &report, n->name[i], err);
+        /* And as a server would: a ledger of another history, a state that does not fit, an arithmetic that differs. */
+        status = status != TACET_OK || settings->open_only ? status : tacet__engine_try(&engine, n->name[i], err);
         if (status != TACET_OK) {
             break;
         }
@@ -85,7 +91,7 @@ int cmd_store_check(int argc, char **argv, const cli_command *self) {
     json_t *array = json_array();
     tacet_status status = tacet__studies_open(&store, &settings, &err);
     status = status != TACET_OK ? status : tacet__studies_list(store, note_name, &n, &err);
-    status = status != TACET_OK ? status : check_all(store, &n, array, &err);
+    status = status != TACET_OK ? status : check_all(store, &settings, &n, array, &err);
     tacet__studies_close(store);
     free(n.name);
     if (status != TACET_OK) {
@@ -94,6 +100,55 @@ int cmd_store_check(int argc, char **argv, const cli_command *self) {
     }
     if (!cli_json_wanted()) {
         printf("the store holds together\n");
+    }
+    cli_json_print(json_pack("{so}", "studies", array));
+    return CLI_EXIT_OK;
+}
+
+static tacet_status restore_all(tacet__studies *store, const names *n, bool whole, json_t *array, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; status == TACET_OK && i < n->count; i++) {
+        tacet__study_state state = TACET__STUDY_ACTIVE;
+        status = tacet__studies_restore(store, n->name[i], whole, &state, err);
+        const bool archived = state == TACET__STUDY_ARCHIVED;
+        if (status == TACET_OK && !cli_json_wanted()) {
+            printf("%-32s %s\n", n->name[i],
+                   archived
+                       ? "archived: what it answered after the copy rests on noise that would not come again; begin "
+                         "another study with what is left of the budget"
+                       : "goes on, with new tickets");
+        }
+        (void)json_array_append_new(
+            array, json_pack("{ss ss}", "name", n->name[i], "state", archived ? "archived" : "active"));
+    }
+    return status;
+}
+
+int cmd_store_restore(int argc, char **argv, const cli_command *self) {
+    tacet__studies_settings settings = {.create = true};
+    tacet__studies *store = NULL;
+    tacet_error err = {0};
+    names n = {0};
+    bool whole = false;
+    const cli_option options[] = {
+        STORE_OPTIONS(settings),
+        {"nothing-was-answered", CLI_FLAG, &whole, NULL,
+         "Every server had been stopped before the copy was made: central studies go on, too.", false},
+        {0},
+    };
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    json_t *array = json_array();
+    tacet_status status = tacet__studies_open(&store, &settings, &err);
+    status = status != TACET_OK ? status : tacet__studies_list(store, note_name, &n, &err);
+    status = status != TACET_OK ? status : restore_all(store, &n, whole, array, &err);
+    tacet__studies_close(store);
+    free(n.name);
+    if (status != TACET_OK) {
+        json_decref(array);
+        return cli_fail(self, &err);
     }
     cli_json_print(json_pack("{so}", "studies", array));
     return CLI_EXIT_OK;

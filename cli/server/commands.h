@@ -17,6 +17,7 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self);
 int cmd_study_token(int argc, char **argv, const cli_command *self);
 int cmd_store_init(int argc, char **argv, const cli_command *self);
 int cmd_store_check(int argc, char **argv, const cli_command *self);
+int cmd_store_restore(int argc, char **argv, const cli_command *self);
 int cmd_store_backup(int argc, char **argv, const cli_command *self);
 
 /* The three options that say where studies are; for the tables of the commands. */

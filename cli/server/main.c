@@ -134,11 +134,26 @@ static const cli_command COMMANDS[] = {
         .usage = "--store DIR|URL [--open-store URL]",
         .description =
             "Reads the log of every study and checks its chain to the end, verifies the ledgers of central studies, "
+            "loads "
+            "and replays each study as a server would, "
             "and "
             "compares the trusted store with what the open one has seen of it: a store that was put back to an older "
             "state is found, and its servers will refuse it, too. Servers may run meanwhile.",
         .examples = "tacet store check --store studies",
         .run = cmd_store_check,
+    },
+    {
+        .name = "store restore",
+        .summary = "make a store that was put back from a copy safe to go on with",
+        .usage = "--store DIR|URL [--nothing-was-answered]",
+        .description =
+            "Run it after a backup was put back, in whole or in part, and before a server is started. Tickets that are "
+            "given from now on are none that were given before. Central studies that had events are archived, because "
+            "what they answered after the copy was made rests on noise that would be drawn anew; unless you know that "
+            "nothing was answered. What the open store shows is made again from the log.",
+        .examples = "tacet store restore --store studies\n"
+                    "tacet store check --store studies",
+        .run = cmd_store_restore,
     },
     {
         .name = "store backup",

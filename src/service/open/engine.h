@@ -113,6 +113,9 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
 tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t *replayed, uint64_t *events,
                                 const char *name, tacet_error *err);
 
+/* Loads and replays a study as a server would, and answers nothing: OK says that a server would serve it. */
+tacet_status tacet__engine_try(const tacet__engine_settings *settings, const char *name, tacet_error *err);
+
 /* Expires open tickets of a study that are at least `seconds` old, now; of the token whose hash is given, or of all
  * (NULL). Beside servers that run, or without them. `expired`: how many. */
 tacet_status tacet__engine_expire(const tacet__engine_settings *settings, uint64_t *expired, const char *name,

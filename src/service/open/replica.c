@@ -9,6 +9,7 @@
 #include "service/open/round.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -357,7 +358,10 @@ static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job)
     }
 done:
     if (status == TACET_OK) {
-        tacet__ticket_make(job->ticket, job->seq, r->study.secret);
+        unsigned char key[TACET__STUDY_SECRET_BYTES];
+        tacet__studies_ticket_key(key, &r->study, job->seq);
+        tacet__ticket_make(job->ticket, job->seq, key);
+        sodium_memzero(key, sizeof key);
         show_action(r, job);
     }
     tacet_blob_clear(&body);
@@ -365,7 +369,11 @@ done:
 }
 
 static tacet_status find(tacet__replica *r, tacet__job *job, tacet__suggestion *out) {
-    if (!tacet__ticket_read(&job->seq, job->ticket, r->study.secret)) {
+    unsigned char key[TACET__STUDY_SECRET_BYTES];
+    tacet__studies_ticket_key(key, &r->study, tacet__ticket_seq(job->ticket));
+    const bool good = tacet__ticket_read(&job->seq, job->ticket, key);
+    sodium_memzero(key, sizeof key);
+    if (!good) {
         return tacet__fail(&job->err, TACET_NOT_FOUND, "no such ticket in this study");
     }
     return tacet__studies_suggestion(r->store, &r->study, out, job->seq, &job->err);

@@ -13,7 +13,7 @@ typedef struct tacet__replica {
     const tacet__policy_kind *kind;
     tacet__learner learner;
     bool loaded;
-    bool unsettled; /* others' events were read since the last commit: nothing may leave before they are durable */
+    bool unsettled;   /* others' events were read since the last commit: nothing may leave before they are durable */
     uint64_t applied; /* seq up to which the policy in memory has the log */
     uint64_t saved;   /* seq of the newest snapshot */
     size_t saved_size;

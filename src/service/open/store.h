@@ -43,6 +43,8 @@ enum {
     TACET__EVENT_KEY_MOST = 160, /* bytes of a client's key, with whose it is */
     TACET__EVENT_BODY_MOST = 1 << 24,
     TACET__EVENT_HASH_BYTES = 16,
+    TACET__SALT_BYTES = 16,
+    TACET__SALTS_MOST = 16,
     TACET__HOLDER_BYTES = 16,       /* by which a token or a person is known in a study */
     TACET__STUDIES_TOKEN_TEXT = 47, /* "tacet_" and 40 of base64url, and the final 0 */
     TACET__STUDIES_TOKEN_HASH = 32,
@@ -74,6 +76,12 @@ typedef struct tacet__studies_settings {
     const char *vfs;        /* NULL, or the name of an SQLite VFS, for fault injection in tests */
 } tacet__studies_settings;
 
+/* Tickets of suggestions after event `after` are made with this. */
+typedef struct tacet__salt {
+    uint64_t after;
+    unsigned char bytes[TACET__SALT_BYTES];
+} tacet__salt;
+
 /* What is known of a study. Plain memory but for the definition: tacet__study_clear. */
 typedef struct tacet__study {
     char name[TACET__STUDY_NAME_MOST + 1];
@@ -88,6 +96,8 @@ typedef struct tacet__study {
     uint64_t observed;
     uint64_t released;
     unsigned char secret[TACET__STUDY_SECRET_BYTES]; /* key for tickets; zero when the log is out of reach */
+    tacet__salt salts[TACET__SALTS_MOST];            /* one for each time the store was put back */
+    size_t salt_count;
     tacet_blob definition;
     uint64_t number;      /* internal: in the store of the log */
     uint64_t open_number; /* internal: in the open store */
@@ -221,6 +231,8 @@ tacet_status tacet__studies_by_key(tacet__studies *studies, const tacet__study *
  * Cost: O(events from `after` to the last of them). DENIED as begin. */
 tacet_status tacet__studies_waiting(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
                                     size_t *count, uint64_t after, tacet_error *err);
+/* The key of a suggestion's ticket: the study's secret, and the salt of its time. */
+void tacet__studies_ticket_key(unsigned char out[TACET__STUDY_SECRET_BYTES], const tacet__study *study, uint64_t seq);
 /* The body of release 1, 2, 3, …; replaces what *out has. NOT_FOUND. */
 tacet_status tacet__studies_get_release(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
                                         uint64_t number, tacet_error *err);

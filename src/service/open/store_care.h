@@ -18,6 +18,14 @@ typedef struct tacet__study_report {
 tacet_status tacet__studies_check(tacet__studies *studies, tacet__study_report *out, const char *name,
                                   tacet_error *err);
 
+/* Makes a study of a store that was put back to an older state safe to go on with. Its next tickets are none that were
+ * given before (a new salt). What the open store had seen is forgotten, and shown again from the log. A central study
+ * with events is archived, unless `whole` (the caller knows that nothing was answered after the copy was made): what it
+ * answered since rests on noise that another history would not repeat. No server may run. *state: active, or archived.
+ */
+tacet_status tacet__studies_restore(tacet__studies *studies, const char *name, bool whole, tacet__study_state *state,
+                                    tacet_error *err);
+
 /* Copies a store in a folder (SQLite) into a folder that is made for it, while servers run. The open store is copied
  * first, so that the copy's open side is never ahead of its log; then the trusted one and the ledgers, under the
  * trusted store's lock, so that they are of one instant: central studies wait meanwhile. Durable when it returns OK; on

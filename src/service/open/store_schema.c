@@ -52,17 +52,23 @@ typedef struct migration {
 #define SQLITE_HOLDERS HOLDERS("INTEGER", "BLOB", " STRICT, WITHOUT ROWID")
 #define POSTGRES_HOLDERS HOLDERS("BIGINT", "BYTEA", "")
 
-static const migration TRUSTED_STEPS[] = {{SQLITE_LOG, POSTGRES_LOG}, {SQLITE_HOLDERS, POSTGRES_HOLDERS}};
+/* Salts of tickets: a store that was put back makes other tickets than the one it is a copy of. */
+#define SALTS_SQLITE "ALTER TABLE study ADD COLUMN salts BLOB NOT NULL DEFAULT x'';"
+#define SALTS_POSTGRES "ALTER TABLE study ADD COLUMN salts BYTEA NOT NULL DEFAULT '';"
+
+static const migration TRUSTED_STEPS[] = {
+    {SQLITE_LOG, POSTGRES_LOG}, {SQLITE_HOLDERS, POSTGRES_HOLDERS}, {SALTS_SQLITE, SALTS_POSTGRES}};
 static const migration OPEN_STEPS[] = {
     {SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT"), POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")},
     {TOKEN_LABELS, TOKEN_LABELS},
     {TOKEN_EXPIRES("INTEGER"), TOKEN_EXPIRES("BIGINT")},
     {SQLITE_HOLDERS TOKEN_QUOTAS("INTEGER"), POSTGRES_HOLDERS TOKEN_QUOTAS("BIGINT")},
+    {SALTS_SQLITE, SALTS_POSTGRES},
 };
 
 #define STUDY_COLUMNS                                                                                                  \
     "number, name, model, state, index_public, created, head, snapshot, suggested, observed, released, secret, "       \
-    "definition"
+    "definition, salts"
 #define HEAD_QUERY "SELECT state, head, hash, snapshot, suggested, observed, released FROM study WHERE number = ?1"
 #define SUGGESTION_COLUMNS                                                                                             \
     "e.place, e.kind, e.time, e.number, e.idx, e.hash, o.seq, o.value, e.owner, e.person, e.is_null"
@@ -78,6 +84,9 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_STUDY_LOOK] = HEAD_QUERY,
     [TACET__Q_STUDY_SET] = "UPDATE study SET state = ?2, head = ?3, hash = ?4, snapshot = ?5, suggested = ?6, "
                            "observed = ?7, released = ?8 WHERE number = ?1",
+    [TACET__Q_STUDY_SALT] = "UPDATE study SET salts = ?2, state = ?3 WHERE number = ?1",
+    [TACET__Q_STUDY_UNSHOW] = "UPDATE study SET head = 0, hash = ?2, suggested = 0, observed = 0, released = 0 "
+                              "WHERE number = ?1",
     [TACET__Q_STUDY_STATE] = "UPDATE study SET state = ?2 WHERE number = ?1",
     [TACET__Q_EVENT_ADD] = "INSERT INTO event(place, kind, time, of_seq, number, idx, value, client_key, body, hash, "
                            "owner, person, is_null) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
@@ -105,6 +114,7 @@ static const char *const SQL[TACET__Q_COUNT] = {
         "INSERT INTO holder(hash, study, open_tickets, rounds) VALUES(?1, ?2, ?3, ?4) "
         "ON CONFLICT(hash) DO UPDATE SET open_tickets = excluded.open_tickets, rounds = excluded.rounds",
     [TACET__Q_SHOWN_ADD] = "INSERT INTO shown(place, idx, observed) VALUES(?1, ?2, 0) ON CONFLICT(place) DO NOTHING",
+    [TACET__Q_SHOWN_DROP] = "DELETE FROM shown WHERE place > ?1 AND place < ?2",
     [TACET__Q_SHOWN_OBSERVED] = "UPDATE shown SET observed = ?2 WHERE place = ?1",
     [TACET__Q_SHOWN_GET] = "SELECT idx, observed FROM shown WHERE place = ?1",
     [TACET__Q_TOKEN_ADD] = "INSERT INTO token(id, hash, role, study, created, label, expires, open_most, rounds_most) "

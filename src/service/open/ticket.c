@@ -45,3 +45,19 @@ bool tacet__ticket_read(uint64_t *seq, const char *text, const unsigned char sec
     }
     return true;
 }
+
+uint64_t tacet__ticket_seq(const char *text) {
+    unsigned char raw[NUMBER_BYTES + MAC_BYTES];
+    size_t size = 0;
+    uint64_t seq = 0;
+    if (strlen(text) != TACET__TICKET_TEXT - 1 ||
+        sodium_base642bin(raw, sizeof raw, text, TACET__TICKET_TEXT - 1, NULL, &size, NULL,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+        size != sizeof raw) {
+        return 0;
+    }
+    for (int i = 0; i < NUMBER_BYTES; i++) {
+        seq = seq << 8 | raw[i];
+    }
+    return seq;
+}

@@ -11,6 +11,8 @@ enum { TACET__TICKET_TEXT = 33 }; /* 32 of base64url, and the final 0 */
 
 void tacet__ticket_make(char text[TACET__TICKET_TEXT], uint64_t seq, const unsigned char secret[32]);
 /* False: not a ticket of this secret. Constant time in the MAC. */
+/* The number that a ticket claims, unchecked; 0: it is no ticket. */
+uint64_t tacet__ticket_seq(const char *text);
 bool tacet__ticket_read(uint64_t *seq, const char *text, const unsigned char secret[32]);
 
 #endif

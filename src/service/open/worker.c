@@ -388,6 +388,23 @@ tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t
     return status;
 }
 
+tacet_status tacet__engine_try(const tacet__engine_settings *settings, const char *name, tacet_error *err) {
+    tacet__worker *w = TACET__ZALLOC(tacet__worker, 1);
+    if (w == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
+    }
+    w->r.settings = settings;
+    (void)snprintf(w->r.name, sizeof w->r.name, "%s", name);
+    tacet__study_init(&w->r.study);
+    const tacet_status status = tacet__replica_begin(&w->r, err);
+    if (w->r.store != NULL) {
+        tacet__studies_rollback(w->r.store);
+    }
+    forget(w);
+    free(w);
+    return status;
+}
+
 tacet_status tacet__engine_expire(const tacet__engine_settings *settings, uint64_t *expired, const char *name,
                                   uint64_t seconds, const unsigned char *token_hash, tacet_error *err) {
     unsigned char holder[TACET__HOLDER_BYTES];
