@@ -3,8 +3,15 @@
 #define TACET_SRC_CORE_JSON_TEXT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* Indented, every double exact, closed by a newline, from malloc. NULL: `value` is, or there is no memory. */
 char *tacet__json_text(const json_t *value, size_t indent);
+
+/* Why a text could not be read: for want of memory. jansson says so, or, where it failed before the first character,
+ * says nothing at all. */
+static inline bool tacet__json_no_memory(const json_error_t *error) {
+    return json_error_code(error) == json_error_out_of_memory || error->line < 0;
+}
 
 #endif

@@ -27,6 +27,7 @@ typedef struct tacet__backend {
     tacet_status (*send)(tacet__query *query, tacet_error *err);
     int64_t (*column_int)(tacet__query *query, int column);
     const unsigned char *(*column_bytes)(tacet__query *query, int column, size_t *size);
+    bool (*no_memory)(const tacet__query *query); /* NULL: never */
     void (*reset)(tacet__query *query);
 } tacet__backend;
 

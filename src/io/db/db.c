@@ -140,6 +140,10 @@ const unsigned char *tacet__query_bytes(tacet__query *query, int column, size_t 
     return query->db->backend->column_bytes(query, column, size);
 }
 
+bool tacet__query_no_memory(const tacet__query *query) {
+    return query->db->backend->no_memory != NULL && query->db->backend->no_memory(query);
+}
+
 void tacet__query_reset(tacet__query *query) {
     query->db->backend->reset(query);
 }

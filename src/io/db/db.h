@@ -91,6 +91,8 @@ tacet_status tacet__query_send(tacet__query *query, tacet_error *err);
  * empty run of bytes. */
 int64_t tacet__query_int(tacet__query *query, int column);
 const unsigned char *tacet__query_bytes(tacet__query *query, int column, size_t *size);
+/* True when a column since the last reset was empty for want of memory: what looks damaged is not known to be. */
+bool tacet__query_no_memory(const tacet__query *query);
 void tacet__query_reset(tacet__query *query);
 
 /* NOT_FOUND, DENIED or IO for an errno. */

@@ -32,6 +32,7 @@ typedef struct statement {
     tacet__query base;
     sqlite3_stmt *handle;
     int bind_error; /* SQLITE_OK, or the first failure of a bind */
+    bool no_memory; /* a column could not be had */
 } statement;
 
 static tacet_status from_sqlite(int code, int system_errno) {
@@ -457,6 +458,10 @@ static const unsigned char *column_bytes(tacet__query *base, int column, size_t 
     const unsigned char *bytes =
         type == SQLITE_BLOB || type == SQLITE_TEXT ? sqlite3_column_blob(handle, column) : NULL;
     *size = bytes == NULL ? 0 : (size_t)sqlite3_column_bytes(handle, column);
+    if (bytes == NULL && (type == SQLITE_BLOB || type == SQLITE_TEXT) &&
+        (sqlite3_errcode(sqlite3_db_handle(handle)) & 0xff) == SQLITE_NOMEM) {
+        ((statement *)base)->no_memory = true;
+    }
     return bytes == NULL ? NONE : bytes;
 }
 
@@ -465,6 +470,11 @@ static void reset(tacet__query *base) {
     (void)sqlite3_reset(query->handle);
     (void)sqlite3_clear_bindings(query->handle);
     query->bind_error = SQLITE_OK;
+    query->no_memory = false;
+}
+
+static bool no_memory(const tacet__query *base) {
+    return ((const statement *)base)->no_memory;
 }
 
 static const tacet__backend SQLITE = {
@@ -485,6 +495,7 @@ static const tacet__backend SQLITE = {
     .send = send,
     .column_int = column_int,
     .column_bytes = column_bytes,
+    .no_memory = no_memory,
     .reset = reset,
 };
 

@@ -4,6 +4,7 @@
 #include "service/open/definition.h"
 
 #include "core/fail.h"
+#include "core/json_text.h"
 #include "core/memory.h"
 #include "service/open/person.h"
 #include "service/open/space_domain.h"
@@ -397,7 +398,7 @@ tacet_status tacet__definition_decode(tacet__definition *out, const char *text, 
     reading r = {.err = err, .status = TACET_OK};
     if (!json_is_object(root)) {
         r.status = root != NULL ? tacet__fail(err, TACET_PARSE, "study: must be a JSON object")
-                   : json_error_code(&where) == json_error_out_of_memory
+                   : tacet__json_no_memory(&where)
                        ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a study")
                        : tacet__fail(err, TACET_PARSE, "study: not JSON at line %d: %.80s", where.line, where.text);
     } else {

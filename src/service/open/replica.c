@@ -4,6 +4,7 @@
 #include "service/open/replica.h"
 
 #include "core/fail.h"
+#include "core/json_text.h"
 #include "service/open/person.h"
 #include "service/open/space_domain.h"
 #include "service/open/round.h"
@@ -606,8 +607,12 @@ static tacet_status get_release(tacet__replica *r, tacet__job *job) {
     tacet_blob_init(&body);
     tacet_status status = tacet__studies_get_release(r->store, &r->study, &body, job->number, &job->err);
     if (status == TACET_OK) {
-        job->body = json_loadb((const char *)body.data, body.size, 0, NULL);
-        status = job->body != NULL ? TACET_OK : tacet__fail(&job->err, TACET_CORRUPT, "a release cannot be read");
+        json_error_t where;
+        job->body = json_loadb((const char *)body.data, body.size, 0, &where);
+        status = job->body != NULL ? TACET_OK
+                 : tacet__json_no_memory(&where)
+                     ? tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory reading a release")
+                     : tacet__fail(&job->err, TACET_CORRUPT, "a release cannot be read");
     }
     tacet_blob_clear(&body);
     return status;

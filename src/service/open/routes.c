@@ -5,6 +5,7 @@
 #include "service/open/routes.h"
 
 #include "core/json_numbers.h"
+#include "core/json_text.h"
 #include "core/memory.h"
 #include "service/open/call.h"
 
@@ -129,6 +130,10 @@ static json_t *body_of(const tacet__call *c, tacet__response *response, const ch
     const char *key = NULL;
     json_t *value = NULL;
     char reason[160];
+    if (body == NULL && tacet__json_no_memory(&where)) {
+        tacet__refuse_failure(response, TACET_NO_MEMORY, "");
+        return NULL;
+    }
     if (!json_is_object(body)) {
         tacet__refuse(response, 400, "invalid", "the body must be a JSON object");
         json_decref(body);

@@ -194,6 +194,9 @@ static tacet_status take_study(tacet__query *query, tacet__study *out, tacet_err
     size_t secret_size = 0;
     tacet__study_clear(out);
     const unsigned char *name = tacet__query_bytes(query, 1, &size);
+    if (tacet__query_no_memory(query)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a study");
+    }
     if (size == 0 || size > TACET__STUDY_NAME_MOST) {
         return tacet__fail(err, TACET_CORRUPT, "a study in the store has no good name");
     }
@@ -218,7 +221,8 @@ static tacet_status take_study(tacet__query *query, tacet__study *out, tacet_err
     }
     take_salts(query, out);
     const unsigned char *definition = tacet__query_bytes(query, 12, &size);
-    return tacet_blob_append(&out->definition, definition, size, err);
+    return tacet__query_no_memory(query) ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a study")
+                                         : tacet_blob_append(&out->definition, definition, size, err);
 }
 
 /* NOT_FOUND without a message. */

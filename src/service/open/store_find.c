@@ -91,6 +91,9 @@ static tacet_status take_event(tacet__query *query, tacet__event *event, uint64_
     event->body = tacet__query_bytes(query, 8, &event->body_size);
     const unsigned char *stored = tacet__query_bytes(query, 9, &hash_size);
     take_holders(query, 10, event);
+    if (tacet__query_no_memory(query)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the log");
+    }
     if (event->seq != seq) {
         return tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
     }
@@ -211,7 +214,8 @@ tacet_status tacet__studies_get_snapshot(tacet__studies *studies, const tacet__s
         size_t size = 0;
         const unsigned char *bytes = tacet__query_bytes(query, 1, &size);
         out->size = 0;
-        status = tacet_blob_append(out, bytes, size, err);
+        status = tacet__query_no_memory(query) ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a snapshot")
+                                               : tacet_blob_append(out, bytes, size, err);
         *seq = tacet__seq_of(tacet__query_int(query, 0));
     }
     tacet__query_reset(query);

@@ -97,6 +97,8 @@ tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t numb
         out->released = (uint64_t)tacet__query_int(query, 6);
         if (size == TACET__EVENT_HASH_BYTES) {
             memcpy(out->hash, hash, size);
+        } else if (tacet__query_no_memory(query)) {
+            status = tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a study");
         } else {
             status = tacet__fail(err, TACET_CORRUPT, "a study in the store has no hash of its log");
         }
