@@ -2,6 +2,8 @@
  * Part of the programs tacet-server (trusted) and tacet-collector (open), and of tacet-curator. */
 #include "serving/serving.h"
 
+#include "io/db/db.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +71,15 @@ void serving_wait(const sigset_t *signals, tacet__log *log, tacet_status (*reloa
     }
 }
 
+static void warn_of_password(tacet__log *log, const char *store) {
+    if (store != NULL && tacet__db_url_has_password(store)) {
+        tacet__log_say(
+            log, TACET__LOG_WARNING,
+            "the store's URL has a password in it, which everybody here can read in the list of processes: use "
+            "passfile= or service= (docs/deployment.md)");
+    }
+}
+
 static tacet_status reload_host(void *user, tacet_error *err) {
     return tacet__host_reload(user, err);
 }
@@ -90,6 +101,8 @@ int serving_run(const cli_command *self, tacet__host_settings *settings, const c
     }
     serving_begin(&signals);
     settings->log = &log;
+    warn_of_password(&log, settings->store.store);
+    warn_of_password(&log, settings->store.open_store);
     const tacet_status status = tacet__host_start(&host, settings, &err);
     if (status == TACET_OK) {
         serving_announce(settings->listen, tacet__host_port(host), NULL, ready);

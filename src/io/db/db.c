@@ -26,6 +26,17 @@ bool tacet__db_is_url(const char *path) {
     return strncmp(path, "postgresql://", 13) == 0 || strncmp(path, "postgres://", 11) == 0;
 }
 
+bool tacet__db_url_has_password(const char *url) {
+    if (!tacet__db_is_url(url)) {
+        return false;
+    }
+    const char *begin = strstr(url, "://") + 3;
+    const char *end = begin + strcspn(begin, "/?#");
+    const char *at = memchr(begin, '@', (size_t)(end - begin));
+    return (at != NULL && memchr(begin, ':', (size_t)(at - begin)) != NULL) || strstr(url, "?password=") != NULL ||
+           strstr(url, "&password=") != NULL;
+}
+
 tacet_status tacet__db_open(tacet__db **out, const char *path, const tacet__db_settings *settings, tacet_error *err) {
     if (!tacet__db_is_url(path)) {
         return tacet__sqlite_open(out, path, settings, err);

@@ -38,6 +38,9 @@ typedef struct tacet__db_settings {
 /* True when a path is the URL of a shared store. */
 bool tacet__db_is_url(const char *path);
 
+/* True when a URL has a password in it, which everybody on the machine then reads from the list of processes. */
+bool tacet__db_url_has_password(const char *url);
+
 /* NOT_FOUND: no such file (or folder), database or schema. DENIED: no permission, or a read-only file although writing
  * was asked for. CORRUPT: not a database. INVALID: a malformed URL. BUSY, IO, NO_MEMORY.
  * Read-only, in a folder where the index of the log cannot be made: opened as an immutable file when there is no log

@@ -1,0 +1,43 @@
+#!/bin/sh
+# postgres_service.sh - a store that is named by a service of libpq, or by a URL with a password file: no password on a
+# command line. One in the URL is warned of.
+set -eu
+if [ -z "${TACET_TEST_CLUSTER:-}" ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0"; fi
+work=$(mktemp -d)
+server=""
+trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
+fail() {
+    echo "postgres_service.sh: $1" >&2
+    cat "$work/log" >&2 2>/dev/null || true
+    exit 1
+}
+tacet() { "${TACET_BIN:?}/tacet" "$@"; }
+printf '[tacet]\nhost=%s/pg\nuser=postgres\ndbname=postgres\n' "$TACET_TEST_CLUSTER" >"$work/services"
+printf '*:*:*:postgres:secret\n' >"$work/passwords"
+chmod 600 "$work/passwords"
+export PGSERVICEFILE="$work/services"
+tacet store init --store 'postgresql:///?service=tacet' >/dev/null || fail "a service is not accepted"
+tacet study list --store "postgresql:///postgres?host=$TACET_TEST_CLUSTER/pg&user=postgres&passfile=$work/passwords" >/dev/null ||
+    fail "a password file is not accepted"
+tacet server init --dir "$work/keys" --host 127.0.0.1 >/dev/null
+start() { # STORE
+    rm -f "$work/ready"
+    "$TACET_BIN/tacet-server" server --store "$1" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/ready" >/dev/null 2>"$work/log" &
+    server=$!
+    tries=0
+    until [ -s "$work/ready" ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || fail "the server does not start"
+    done
+    [ "$(curl -s -o /dev/null -w '%{http_code}' --cacert "$work/keys/ca.pem" "$(cat "$work/ready")/v1/ready")" = 200 ] || fail "not ready"
+    kill "$server"
+    wait "$server" || fail "the server did not end in order"
+    server=""
+}
+start 'postgresql:///?service=tacet'
+! grep -q password "$work/log" || fail "a password is warned of that is not there"
+start "postgresql:///postgres?host=$TACET_TEST_CLUSTER/pg&user=postgres&password=secret"
+grep -q 'has a password in it' "$work/log" || fail "a password on the command line is not warned of"
+! grep -q secret "$work/log" || fail "the log shows the password"
+echo "a service and a password file are accepted, a password on the command line is warned of"
