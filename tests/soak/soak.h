@@ -53,8 +53,9 @@ typedef struct soak {
     atomic_size_t refusals; /* 503 and 507 */
     int only;               /* the study all clients use; -1: each its own */
     soak_journal journals[SOAK_STUDIES][SOAK_CLIENTS];
-    tacet_blob first_state;  /* of the central study, before its first round */
-    bool failover;           /* the database is a primary with a synchronous standby */
+    tacet_blob first_state; /* of the central study, before its first round */
+    double pause_gap; /* the longest time without an acknowledged pair while a server was stopped for twelve seconds */
+    bool failover;    /* the database is a primary with a synchronous standby */
     double failover_seconds; /* from the kill of the primary to the first acknowledged pair */
     size_t cancelled;        /* times that commits were left on one machine alone */
     size_t server_kills, database_kills, pauses, restarts;
