@@ -8,12 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { RUNS = 1000000 };
+
 static void progress(double fraction, void *user) {
     cli_progress(fraction, "auditing %s", (const char *)user);
 }
 
 static int list(void) {
     json_t *names = json_array();
+    audit_list_shipped(names);
     for (size_t i = 0; tacet_audit_target_at(i) != NULL; i++) {
         const tacet_audit_target *t = tacet_audit_target_at(i);
         if (!cli_json_wanted()) {
@@ -55,6 +58,8 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     tacet_audit_defaults(&settings);
     const uint64_t no_seed = UINT64_MAX;
     bool list_only = false;
+    audit_options shipped = {0};
+    settings.runs = 0;
     settings.seed = no_seed;
     const cli_option options[] = {
         {"eps", CLI_DOUBLE, &claim.eps, "E", "claimed epsilon (default 1)", false},
@@ -65,6 +70,12 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
         {"confidence", CLI_DOUBLE, &settings.confidence, "C", "of the lower bound (default 0.98)", false},
         {"threads", CLI_SIZE, &settings.threads, "N", "default: as many as there are processors", false},
         {"seed", CLI_U64, &settings.seed, "S", "reproducible noise instead of the operating system's", false},
+        {"", CLI_FLAG, NULL, NULL, "What ships (curate, and its controls):", false},
+        {"mechanism", CLI_STRING, &shipped.mechanism, "NAME", "gaussian (default) or laplace", false},
+        {"rows", CLI_SIZE, &shipped.rows, "N", "of a released table (default 1000000)", false},
+        {"columns", CLI_SIZE, &shipped.columns, "N", "of the table that eps is bounded with (default 1)", false},
+        {"interrupted", CLI_FLAG, &shipped.interrupted, NULL,
+         "kill every release when its noise prints long, and repeat it; --runs of one row (default 10000)", false},
         {"list", CLI_FLAG, &list_only, NULL, "print the targets and stop", false},
         {0},
     };
@@ -80,6 +91,16 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     if (names == 0) {
         return cli_usage(self, "which target? 'tacet audit --list' names them");
     }
+    if (audit_is_shipped(name)) {
+        shipped.eps = claim.eps;
+        shipped.delta = claim.delta;
+        shipped.confidence = settings.confidence;
+        shipped.runs = settings.runs;
+        shipped.threads = settings.threads;
+        return settings.seed == no_seed ? audit_shipped(name, &shipped, self)
+                                        : cli_usage(self, "what ships is not seeded: --seed is for the other targets");
+    }
+    settings.runs = settings.runs > 0 ? settings.runs : RUNS;
     const tacet_audit_target *target = tacet_audit_find(name);
     if (target == NULL) {
         return cli_usage(self, "no target '%s'; 'tacet audit --list' names them", name);

@@ -5,6 +5,8 @@
  * on only. With a seed the result does not depend on the number of threads. */
 #include <tacet/audit/audit.h>
 
+#include "audit/judge.h"
+
 #include "core/fail.h"
 #include "core/memory.h"
 #include "dp/noise/sampler.h"
@@ -25,10 +27,7 @@ enum {
 static const size_t LEAST_RUNS = 1000;
 static const double LUCK = 2; /* standard deviations taken off a score for having been chosen */
 
-typedef struct sample {
-    double statistic;
-    int world;
-} sample;
+typedef tacet__audit_sample sample;
 
 typedef struct job {
     const tacet_audit_target *target;
@@ -303,4 +302,36 @@ done:
     (void)pthread_mutex_destroy(&j.lock);
     free(j.selected);
     return status;
+}
+
+tacet_status tacet__audit_judge(tacet_audit_result *out, tacet__audit_sample *samples, size_t count,
+                                const tacet_audit_claim *claim, double confidence, tacet_error *err) {
+    const tacet_audit_settings settings = {.runs = LEAST_RUNS, .confidence = confidence};
+    memset(out, 0, sizeof *out);
+    const tacet_status status = check(claim, &settings, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    job j = {.claim = claim, .per_block = count / BLOCKS, .selected = samples};
+    const size_t selected = SELECTION * j.per_block;
+    const size_t measured = count - selected;
+    choose(&j, measured);
+    for (size_t i = selected; i < count; i++) {
+        if (samples[i].statistic >= j.hi || samples[i].statistic <= j.lo) {
+            const int guess = samples[i].statistic >= j.hi;
+            j.correct += guess == samples[i].world;
+            j.wrong += guess != samples[i].world;
+        }
+    }
+    *out = (tacet_audit_result){.claimed_eps = claim->eps,
+                                .claimed_delta = claim->delta,
+                                .confidence = confidence,
+                                .guess_hi = j.hi,
+                                .guess_lo = j.lo,
+                                .measured = measured,
+                                .correct = j.correct,
+                                .wrong = j.wrong};
+    out->eps_lower = bound(j.correct, j.wrong, measured, claim->delta, confidence);
+    out->violated = out->eps_lower > claim->eps;
+    return TACET_OK;
 }

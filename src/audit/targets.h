@@ -23,6 +23,8 @@ extern const tacet_audit_target tacet__audit_contextual, tacet__audit_contextual
 /* targets_central.c */
 extern const tacet_audit_target tacet__audit_central, tacet__audit_local_statistics, tacet__audit_central_shared,
     tacet__audit_central_lemma_5;
+/* targets_redraw.c */
+extern const tacet_audit_target tacet__audit_redraw;
 /* targets_fixed.c */
 extern const tacet_audit_target tacet__audit_central_fixed;
 

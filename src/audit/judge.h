@@ -1,0 +1,16 @@
+/* judge.h - the bound of engine.c from runs that somebody else made. Ring: audit. */
+#ifndef TACET_SRC_AUDIT_JUDGE_H
+#define TACET_SRC_AUDIT_JUDGE_H
+
+#include <tacet/audit/audit.h>
+
+typedef struct tacet__audit_sample {
+    double statistic;
+    int world;
+} tacet__audit_sample;
+
+/* Chooses the event on the first third of the samples, whose order this changes, and measures it on the others. */
+tacet_status tacet__audit_judge(tacet_audit_result *out, tacet__audit_sample *samples, size_t count,
+                                const tacet_audit_claim *claim, double confidence, tacet_error *err);
+
+#endif

@@ -1,0 +1,443 @@
+/* shipped.c - neighbouring tables through the release itself, and what came out of it through the tests.
+ * Ring: audit. Cost: at 10^6 rows three releases of a million rows, a minute on one core; interrupted, two releases of
+ * one row a run, some 20 ms each. */
+#include <tacet/audit/shipped.h>
+
+#include "audit/judge.h"
+#include "audit/law.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "io/file/folder.h"
+
+#include <dirent.h>
+#include <ftw.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    LAW_COLUMNS = 8, /* of the table that the law is tested with */
+    COLUMNS_MOST = 64,
+    LEAST = 1000,
+    INTERRUPTED = 99, /* how a child that was killed on purpose exits */
+    NEAR = 9,         /* interrupted: the two worlds of a row lie on either side of one more printed digit */
+    WIDTH = 32        /* of the bounds, in units */
+};
+
+typedef struct shipping {
+    const tacet_audit_shipped_settings *settings;
+    char folder[TACET__PATH], data[TACET__PATH], out[TACET__PATH], state[TACET__PATH], release[TACET__PATH];
+    tacet_manifest_column columns[COLUMNS_MOST];
+    size_t kill_above;   /* bytes of the draft; 0: at half of the rows */
+    tacet_manifest made; /* the newest release */
+} shipping;
+
+/* How what was released is spoilt before it is tested: as a release with that mistake would have been. */
+typedef struct spoil {
+    const char *name, *summary;
+    void (*run)(double *noise, size_t rows, size_t columns);
+} spoil;
+
+enum { SPOILT_BLOCK = 2048 /* rows */, SPOILT_ROW = 10000 };
+
+static void copy_row(double *noise, size_t columns, size_t to, size_t from) {
+    memcpy(noise + to * columns, noise + from * columns, columns * sizeof *noise);
+}
+
+static void same_key_blocks(double *noise, size_t rows, size_t columns) {
+    for (size_t i = SPOILT_BLOCK; i < rows; i++) {
+        copy_row(noise, columns, i, i % SPOILT_BLOCK);
+    }
+}
+
+/* Two threads that take blocks in turns: the second one's are the first one's again. */
+static void same_key_threads(double *noise, size_t rows, size_t columns) {
+    for (size_t i = SPOILT_BLOCK; i < rows; i++) {
+        if (i / SPOILT_BLOCK % 2 == 1) {
+            copy_row(noise, columns, i, i - SPOILT_BLOCK);
+        }
+    }
+}
+
+static void short_variance(double *noise, size_t rows, size_t columns) {
+    for (size_t i = 0; i < rows * columns; i++) {
+        noise[i] *= sqrt(0.95);
+    }
+}
+
+static void row_repeats(double *noise, size_t rows, size_t columns) {
+    for (size_t i = SPOILT_ROW; i < rows; i += SPOILT_ROW) {
+        copy_row(noise, columns, i, i - SPOILT_ROW / 3);
+    }
+}
+
+static const spoil SPOILS[] = {
+    {"same-key-blocks", "a release whose blocks are all drawn with one key", same_key_blocks},
+    {"same-key-threads", "a release whose two threads draw with one key", same_key_threads},
+    {"short-variance-5", "a release with 5 % less variance than it claims", short_variance},
+    {"row-repeats", "a release of which one row in 10,000 has another row's noise", row_repeats},
+};
+
+const char *tacet_audit_spoils(size_t index, const char **summary) {
+    if (index >= sizeof SPOILS / sizeof *SPOILS) {
+        return NULL;
+    }
+    *summary = SPOILS[index].summary;
+    return SPOILS[index].name;
+}
+
+void tacet_audit_shipped_defaults(tacet_audit_shipped_settings *settings) {
+    *settings = (tacet_audit_shipped_settings){
+        .eps = 1, .delta = 1e-5, .columns = 1, .rows = 1000000, .runs = 10000, .confidence = 0.98};
+}
+
+static void tell(const shipping *s, double fraction) {
+    if (s->settings->progress != NULL) {
+        s->settings->progress(fraction, s->settings->user);
+    }
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw) {
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static tacet_status begin(shipping *s, const tacet_audit_shipped_settings *settings, tacet_error *err) {
+    const char *base = getenv("TMPDIR");
+    s->settings = settings;
+    (void)snprintf(s->folder, sizeof s->folder, "%s/tacet-audit-XXXXXX", base != NULL ? base : "/tmp");
+    if (mkdtemp(s->folder) == NULL) {
+        return tacet__fail(err, TACET_IO, "%.150s: cannot be made", s->folder);
+    }
+    for (size_t i = 0; i < COLUMNS_MOST; i++) {
+        tacet_manifest_column *c = &s->columns[i];
+        (void)snprintf(c->name, sizeof c->name, "c%zu", i);
+        c->lo = 0;
+        c->hi = WIDTH;
+        c->unit = 1;
+    }
+    tacet_status status = tacet__path(s->data, s->folder, "table.csv", err);
+    status = status != TACET_OK ? status : tacet__path(s->state, s->folder, "state", err);
+    if (status == TACET_OK && setenv("TACET_STATE", s->state, 1) != 0) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    }
+    return status;
+}
+
+/* Row i has `near` units above the lower bound in its first column, one more in world 1, none in the others. */
+static tacet_status write_table(const shipping *s, const unsigned char *worlds, size_t rows, size_t columns, int near,
+                                tacet_error *err) {
+    FILE *file = fopen(s->data, "we");
+    if (file == NULL) {
+        return tacet__fail(err, TACET_IO, "%.150s: cannot be written", s->data);
+    }
+    for (size_t c = 0; c < columns; c++) {
+        (void)fprintf(file, "%sc%zu", c == 0 ? "" : ",", c);
+    }
+    (void)fputc('\n', file);
+    for (size_t i = 0; i < rows; i++) {
+        (void)fprintf(file, "%d", WIDTH / 2 + near + worlds[i]);
+        for (size_t c = 1; c < columns; c++) {
+            (void)fprintf(file, ",%d", WIDTH / 2);
+        }
+        (void)fputc('\n', file);
+    }
+    const bool failed = ferror(file) != 0;
+    return (fclose(file) == 0) && !failed ? TACET_OK
+                                          : tacet__fail(err, TACET_IO, "%.150s: cannot be written", s->data);
+}
+
+/* The size of the one file in the folder whose rows are not committed yet. */
+static size_t draft_size(const shipping *s) {
+    static const char ENDING[] = ".unfinished";
+    size_t size = 0;
+    DIR *folder = opendir(s->folder);
+    for (const struct dirent *item = NULL; folder != NULL && (item = readdir(folder)) != NULL;) {
+        const size_t length = strlen(item->d_name);
+        char path[TACET__PATH];
+        struct stat st;
+        if (length >= sizeof ENDING && strcmp(item->d_name + length - (sizeof ENDING - 1), ENDING) == 0 &&
+            tacet__path(path, s->folder, item->d_name, NULL) == TACET_OK && stat(path, &st) == 0) {
+            size = (size_t)st.st_size;
+        }
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    return size;
+}
+
+/* As kill -9 would, after rows were drawn and written, before they are committed. */
+static void end_abruptly(double fraction, void *user) {
+    const shipping *s = user;
+    if (s->kill_above > 0 ? draft_size(s) > s->kill_above : fraction >= 0.5) {
+        _exit(INTERRUPTED);
+    }
+}
+
+static tacet_status release(shipping *s, size_t columns, const char *ticket, const char *out, bool interrupted,
+                            tacet_error *err) {
+    const tacet_audit_shipped_settings *a = s->settings;
+    tacet_curate_settings c;
+    tacet_curate_defaults(&c);
+    tacet_status status = tacet__path(s->out, s->folder, out, err);
+    status = status != TACET_OK ? status : tacet__path(s->release, s->out, "release.csv", err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    c.data = s->data;
+    c.folder = s->out;
+    c.columns = s->columns;
+    c.column_count = columns;
+    c.mechanism = a->mechanism;
+    c.eps = a->eps;
+    c.delta = a->delta;
+    c.ticket = ticket;
+    c.threads = a->threads;
+    c.budget_eps = 8 * a->eps;
+    c.new_budget = "an audit, of made-up records";
+    if (interrupted) {
+        c.progress = end_abruptly;
+        c.user = s;
+        const pid_t child = fork();
+        if (child == 0) {
+            tacet_manifest none;
+            tacet_error ignored = {0};
+            _exit(tacet_curate_run(&none, &c, &ignored) == TACET_OK ? 0 : 1);
+        }
+        int code = 0;
+        if (child < 0 || waitpid(child, &code, 0) != child || !WIFEXITED(code) || WEXITSTATUS(code) == 1) {
+            return tacet__fail(err, TACET_IO, "the release that was to be interrupted failed");
+        }
+        if (WEXITSTATUS(code) == 0) {
+            return TACET_OK; /* it came through */
+        }
+        c.progress = NULL;
+    }
+    tacet_manifest_clear(&s->made);
+    return tacet_curate_run(&s->made, &c, err);
+}
+
+/* The released numbers, row after row. */
+static tacet_status read_release(const shipping *s, double *values, size_t rows, size_t columns, tacet_error *err) {
+    char line[64 * (COLUMNS_MOST + 1)];
+    size_t row = 0;
+    FILE *file = fopen(s->release, "re");
+    bool good = file != NULL && fgets(line, sizeof line, file) != NULL;
+    while (good && fgets(line, sizeof line, file) != NULL) {
+        char *at = line;
+        good = row < rows && strtoul(at, &at, 10) == row;
+        for (size_t c = 0; c < columns && good; c++) {
+            char *end = NULL;
+            good = *at == ',';
+            values[row * columns + c] = strtod(at + 1, &end);
+            good = good && end != at + 1;
+            at = end;
+        }
+        row++;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return good && row == rows ? TACET_OK : tacet__fail(err, TACET_PARSE, "%.150s: not the rows that were released", s->release);
+}
+
+/* Scaled coordinates: bounds are centred. Whole numbers, so that rounding to decimals commutes with them. */
+static void subtract_records(double *values, const unsigned char *worlds, size_t rows, size_t columns, int near) {
+    for (size_t i = 0; i < rows; i++) {
+        values[i * columns] -= near + worlds[i];
+    }
+}
+
+static tacet__law_claim claim_of(const shipping *s, double sigma, size_t columns) {
+    const double d = (double)columns;
+    const bool laplace = s->settings->mechanism == TACET_CURATE_LAPLACE;
+    /* |v|^2: chi-square with d degrees of freedom; squared Gamma(d), whose fourth moment is d (d+1) (d+2) (d+3). */
+    return (tacet__law_claim){.variance = sigma * sigma,
+                              .spread = laplace ? (d + 2) * (d + 3) / (d * (d + 1)) - 1 : 2 / d};
+}
+
+static double statistic_of(const shipping *s, const double *row, size_t columns, int near) {
+    double here = 0;
+    double there = 0;
+    if (s->settings->mechanism != TACET_CURATE_LAPLACE) {
+        return row[0];
+    }
+    for (size_t c = 0; c < columns; c++) {
+        const double x = c == 0 ? row[0] - near : row[c];
+        here += x * x;
+        there += c == 0 ? (x - 1) * (x - 1) : x * x;
+    }
+    return sqrt(here) - sqrt(there);
+}
+
+static void spoil_noise(const shipping *s, double *noise, size_t rows, size_t columns) {
+    for (size_t i = 0; i < sizeof SPOILS / sizeof *SPOILS && s->settings->control != NULL; i++) {
+        if (strcmp(SPOILS[i].name, s->settings->control) == 0) {
+            SPOILS[i].run(noise, rows, columns);
+        }
+    }
+}
+
+static void note(tacet_audit_shipped_result *out, const tacet__law_report *law) {
+    out->variance_ratio = law->variance_ratio;
+    out->repeats = law->repeats;
+    if (law->failed && !out->violated) {
+        out->violated = true;
+        (void)snprintf(out->reason, sizeof out->reason, "%s", law->reason);
+    }
+}
+
+/* Two tickets over one table of eight columns, as one list of rows. */
+static tacet_status test_law(shipping *s, tacet_audit_shipped_result *out, tacet_error *err) {
+    const size_t rows = s->settings->rows / 2;
+    const size_t numbers = rows * LAW_COLUMNS;
+    unsigned char *worlds = TACET__ZALLOC(unsigned char, rows);
+    double *noise = TACET__ALIGNED(double, 2 * numbers);
+    tacet_status status = worlds == NULL || noise == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", rows)
+                                                          : write_table(s, worlds, rows, LAW_COLUMNS, 0, err);
+    for (size_t k = 0; k < 2 && status == TACET_OK; k++) {
+        status = release(s, LAW_COLUMNS, k == 0 ? "one" : "two", k == 0 ? "law1" : "law2", s->settings->interrupted, err);
+        status = status != TACET_OK ? status : read_release(s, noise + k * numbers, rows, LAW_COLUMNS, err);
+        tell(s, 0.5 + 0.2 * (double)(k + 1));
+    }
+    if (status == TACET_OK) {
+        tacet__law_report law;
+        const tacet__law_claim claim = claim_of(s, s->made.sigma, LAW_COLUMNS);
+        spoil_noise(s, noise, 2 * rows, LAW_COLUMNS);
+        status = tacet__law_test(&law, noise, 2 * rows, LAW_COLUMNS, &claim, err);
+        note(out, &law);
+    }
+    free(worlds);
+    free(noise);
+    return status;
+}
+
+static tacet_status judge(shipping *s, tacet_audit_shipped_result *out, tacet__audit_sample *samples, size_t count,
+                          tacet_error *err) {
+    const tacet_audit_claim claim = {.eps = s->settings->eps, .delta = s->settings->delta};
+    const tacet_status status =
+        tacet__audit_judge(&out->bound, samples, count, &claim, s->settings->confidence, err);
+    if (status == TACET_OK && out->bound.violated && !out->violated) {
+        out->violated = true;
+        (void)snprintf(out->reason, sizeof out->reason, "eps is at least %.4g, above the claim", out->bound.eps_lower);
+    }
+    return status;
+}
+
+static tacet_status bound_by_rows(shipping *s, tacet_audit_shipped_result *out, tacet_error *err) {
+    const size_t rows = s->settings->rows;
+    const size_t d = s->settings->columns;
+    unsigned char *worlds = TACET__ZALLOC(unsigned char, rows);
+    double *values = TACET__ALIGNED(double, rows *d);
+    tacet__audit_sample *samples = TACET__ZALLOC(tacet__audit_sample, rows);
+    tacet_status status = TACET_OK;
+    if (worlds == NULL || values == NULL || samples == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", rows);
+        goto done;
+    }
+    randombytes_buf(worlds, rows);
+    for (size_t i = 0; i < rows; i++) {
+        worlds[i] &= 1;
+    }
+    status = write_table(s, worlds, rows, d, 0, err);
+    status = status != TACET_OK ? status : release(s, d, "bound", "bound", false, err);
+    status = status != TACET_OK ? status : read_release(s, values, rows, d, err);
+    if (status != TACET_OK) {
+        goto done;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        samples[i] = (tacet__audit_sample){statistic_of(s, values + i * d, d, 0), worlds[i]};
+    }
+    tacet__law_report law;
+    const tacet__law_claim claim = claim_of(s, s->made.sigma, d);
+    subtract_records(values, worlds, rows, d, 0);
+    status = tacet__law_test(&law, values, rows, d, &claim, err);
+    note(out, &law);
+    status = status != TACET_OK ? status : judge(s, out, samples, rows, err);
+done:
+    free(worlds);
+    free(values);
+    free(samples);
+    return status;
+}
+
+/* Nothing was ever released here. */
+static tacet_status empty_folder(const shipping *s, tacet_error *err) {
+    (void)nftw(s->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return mkdir(s->folder, S_IRWXU) == 0 ? TACET_OK : tacet__fail(err, TACET_IO, "%.150s: cannot be made", s->folder);
+}
+
+/* One row a run. The first attempt dies when the row is printed with another digit before the point; the second is what
+ * the outside sees. */
+static tacet_status bound_by_runs(shipping *s, tacet_audit_shipped_result *out, tacet_error *err) {
+    const size_t runs = s->settings->runs;
+    tacet__audit_sample *samples = TACET__ZALLOC(tacet__audit_sample, runs);
+    tacet_status status =
+        samples == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu runs", runs) : TACET_OK;
+    for (size_t i = 0; i < runs && status == TACET_OK; i++) {
+        const unsigned char world = (unsigned char)randombytes_uniform(2);
+        double value = 0;
+        tell(s, 0.5 * (double)i / (double)runs);
+        status = empty_folder(s, err);
+        status = status != TACET_OK ? status : write_table(s, &world, 1, 1, NEAR, err);
+        /* the first one comes through, and tells how many decimals a row has */
+        status = status != TACET_OK ? status : release(s, 1, "bound", "bound", i > 0, err);
+        status = status != TACET_OK ? status : read_release(s, &value, 1, 1, err);
+        samples[i] = (tacet__audit_sample){value, world};
+        if (i == 0) {
+            s->kill_above = sizeof "row,z1\n0,9.\n" - 1 + (size_t)(s->made.decimals > 0 ? s->made.decimals : 0);
+        }
+    }
+    s->kill_above = 0;
+    status = status != TACET_OK ? status : empty_folder(s, err);
+    status = status != TACET_OK ? status : judge(s, out, samples, runs, err);
+    free(samples);
+    return status;
+}
+
+static tacet_status check(const tacet_audit_shipped_settings *a, tacet_error *err) {
+    bool known = a->control == NULL;
+    for (size_t i = 0; i < sizeof SPOILS / sizeof *SPOILS; i++) {
+        known = known || strcmp(SPOILS[i].name, a->control) == 0;
+    }
+    if (a->mechanism != TACET_CURATE_GAUSSIAN && a->mechanism != TACET_CURATE_LAPLACE) {
+        return tacet__fail(err, TACET_INVALID, "a release is audited with gaussian or laplace noise");
+    }
+    if (!(a->eps > 0 && a->eps <= 64) || a->columns == 0 || a->columns > COLUMNS_MOST || a->rows < LEAST ||
+        a->runs < LEAST || !(a->confidence > 0 && a->confidence < 1) || !known) {
+        return tacet__fail(err, TACET_INVALID, "eps is above 0 and at most 64, with 1 to %d columns and at least %d rows or runs",
+                           COLUMNS_MOST, LEAST);
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet_audit_shipped(tacet_audit_shipped_result *out, const tacet_audit_shipped_settings *settings,
+                                 tacet_error *err) {
+    *out = (tacet_audit_shipped_result){.reason = "nothing was found"};
+    tacet_status status = check(settings, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    shipping *s = TACET__ZALLOC(shipping, 1);
+    if (s == NULL || sodium_init() < 0) {
+        free(s);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    }
+    status = begin(s, settings, err);
+    if (status == TACET_OK) {
+        status = settings->interrupted ? bound_by_runs(s, out, err) : bound_by_rows(s, out, err);
+        status = status != TACET_OK ? status : test_law(s, out, err);
+    }
+    tell(s, 1);
+    tacet_manifest_clear(&s->made);
+    (void)nftw(s->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(s);
+    return status;
+}
