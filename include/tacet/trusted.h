@@ -4,6 +4,7 @@
 
 #include <tacet/audit/audit.h>
 #include <tacet/audit/rebuild.h>
+#include <tacet/audit/shipped.h>
 #include <tacet/central/open/fixed_learner.h>
 #include <tacet/central/open/learner.h>
 #include <tacet/central/open/noisy_ucb.h>
