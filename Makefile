@@ -6,11 +6,8 @@ PREFIX ?= /usr/local
 BUILD := build
 .DEFAULT_GOAL := all
 DATA ?= ../shared/data
-.PHONY: all help quick reference symbols reproduction setup setup-dev build demo check quick: build
-	@ctest --test-dir $(BUILD) -j $(JOBS) -L quick --output-on-failure | tail -n 4
-
-check-asan check-ubsan check-tsan check-valgrind bench peers coverage fuzz soak \
-        lint format install clean
+.PHONY: all help quick reference symbols reproduction setup setup-dev build demo check check-asan check-ubsan check-tsan \
+        check-valgrind bench peers coverage fuzz soak mutants prove lint format install clean
 
 help:
 	@echo "make all            install what is missing, configure, build into build/bin"
@@ -24,6 +21,8 @@ help:
 	@echo "make coverage       branch coverage of the gate and of everything"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
 	@echo "make soak           the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
+	@echo "make mutants        small wrong changes to the gate and its callers, each with the test that must fail"
+	@echo "make prove          contracts of the samplers' arithmetic, by Frama-C (installs it: 860 MB)"
 	@echo "make reference      build/reference/html: the public headers as pages (Doxygen)"
 	@echo "make symbols        abi/*.symbols: what each library exports, when that was meant to change"
 	@echo "make lint | format  clang-format, clang-tidy, cppcheck, shellcheck"
@@ -46,6 +45,9 @@ demo: build
 
 check: build
 	@tools/check $(BUILD) $(JOBS)
+
+quick: build
+	@ctest --test-dir $(BUILD) -j $(JOBS) -L quick --output-on-failure | tail -n 4
 
 check-asan check-ubsan check-tsan: check-%: setup-dev
 	@cmake --preset $* >/dev/null
@@ -76,6 +78,12 @@ fuzz: setup-dev
 
 soak: build
 	@tools/soak $(BUILD)
+
+mutants: setup
+	@tools/mutants
+
+prove:
+	@tools/prove
 
 lint: setup-dev build
 	@tools/lint $(BUILD)

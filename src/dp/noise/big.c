@@ -67,6 +67,7 @@ static void exp_bounds(uint64_t *low, uint64_t *high, size_t f, uint64_t a, uint
     term[f] = 1;
     memset(low, 0, (f + 1) * sizeof *low);
     for (uint64_t i = 1; tacet__big_compare(term, zero, f + 1) != 0; i++) {
+        //@ admit i < 0x100000;
         (void)tacet__big_add(low, f + 1, term, f + 1);
         (void)tacet__big_scale(term, f + 1, a, 0);
         tacet__big_divide(term, f + 1, b * i);

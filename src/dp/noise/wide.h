@@ -33,6 +33,8 @@ enum {
 #define WORD_MASK (UINT64_MAX >> (64 - WORD_BITS))
 
 /* The last word of a product. */
+/*@ assigns \nothing;
+    ensures \result <= WORD_MASK; */
 static inline uint64_t tacet__word_low(u128 x) {
     return (uint64_t)x & WORD_MASK;
 }
