@@ -21,30 +21,30 @@ bar() { # bar LABEL FILE
 cat <<JSON
 {"format": "tacet-report-1",
  "title": "The best patient, found without seeing patients",
- "subtitle": "$records made-up records, $queries questions, (eps, delta) = ($eps, $delta). Two processes over TLS on one machine; every number on this page was measured by the run that made it.",
+ "subtitle": "$records made-up records, $queries questions, eps = $eps, delta = 0. Two processes over TLS on one machine; every number on this page was measured by the run that made it.",
  "sections": [
   {"kind": "facts", "items": [
     {"label": "best found privately", "value": $(short "$ours"), "note": "row $(field ours.json best_row), after $queries questions"},
     {"label": "best there is", "value": $best_value, "note": "row $best_row of $records"},
-    {"label": "spent", "value": "eps $(short "$(field ledger.json eps)")", "note": "at delta $delta, all of the budget"},
+    {"label": "spent", "value": "eps $(short "$(field ledger.json eps)")", "note": "delta 0, all of the budget"},
     {"label": "attack on our release", "value": $(yes_no attack-ours.json), "tone": "$(tone attack-ours.json)", "note": "knowing $known or $many records"}]},
   {"kind": "chart", "title": "How far from the best after each question",
    "x": {"label": "questions asked"}, "y": {"label": "regret of the best so far", "unit": "points of response"},
    "note": "One run each, but for chance: mean of 500 searches, and the range of the middle eight of ten. The private search differs from run to run, because its noise is real. The patients were made up so that a search can succeed under this noise: this shows the job, and is no benchmark.",
    "series": [
     {"name": "ours, eps $eps", "style": "step", "y": [$regret_ours]},
-    {"name": "ours, Laplace noise", "style": "step", "y": [$regret_laplace]},
+    {"name": "ours, Gaussian noise", "style": "step", "y": [$regret_gaussian]},
     {"name": "published, not private", "style": "step", "y": [$regret_published]},
     {"name": "without protection", "style": "step", "y": [$regret_nonprivate]},
     {"name": "by chance", "y": [$regret_random], "lower": [$(list random.json lower)], "upper": [$(list random.json upper)]}]},
   {"kind": "table", "title": "The five searches", "columns": ["search", "regret", "what the consultant sees", "guarantee"],
    "rows": [
     ["without protection", $(last "$regret_nonprivate"), "every record as it is", "none"],
-    ["ours", $(last "$regret_ours"), "every record with noise", "(eps, delta) = ($eps, $delta)"],
-    ["ours, Laplace noise", $(last "$regret_laplace"), "every record with noise", "(eps, delta) = ($eps, 0)"],
+    ["ours", $(last "$regret_ours"), "every record with noise", "(eps, delta) = ($eps, 0)"],
+    ["ours, Gaussian noise", $(last "$regret_gaussian"), "every record with noise", "(eps, delta) = ($eps, $delta)"],
     ["published mechanism", $(last "$regret_published"), "a linear image of all records", "NOT DIFFERENTIALLY PRIVATE"],
     ["by chance", $(last "$regret_random"), "nothing", "nothing is released"]],
-   "note": "Gaussian noise is the default; Laplace noise has a standard deviation of $(short "$(field log/release-laplace.json sigma)") units here instead of $(short "$sigma"), and no delta. A hospital decides for one of them beforehand; everything else on this page is about the first. All but chance also see the $queries measured values. The published mechanism's modeler fits its lengthscale, since released distances have no unit there; the others are told one ($lengthscale units). Without protection the search is GP-UCB with its beta at a fifth of the theory's, as is usual in practice."},
+   "note": "The default is the mechanism with the least noise, here Laplace noise with a standard deviation of $(short "$sigma") units; Gaussian noise has $(short "$(field log/release-gaussian.json sigma)"). A hospital decides for one of them beforehand; everything else on this page is about the first. All but chance also see the $queries measured values. The three released tables are searched without being told anything of the response. Without protection the search is GP-UCB, which is told the lengthscales, with its beta at a fifth of the theory's, as is usual in practice."},
   {"kind": "text", "title": "What is protected", "tone": "good", "text": $protects},
   {"kind": "text", "title": "What is not", "tone": "bad", "text": "$(echo "$uncovered" | tr -d '"')\n\n$(awk -v s="$sigma" 'BEGIN { printf "The release does say roughly where a patient lies: its noise has a standard deviation of %.1f years, %.1f BMI points and %.0f mg. Moves well beyond the units are hidden less and less.", 5 * s, 2 * s, 10 * s }')"},
   {"kind": "parties", "title": "What each party saw", "parties": [
@@ -67,7 +67,7 @@ cat <<JSON
   {"kind": "bars", "title": "The attack: computing all records from a few known ones", "items": [
     $(bar "published mechanism, $known known" attack-published.json),
     $(bar "our release, $known known" attack-ours.json),
-    $(bar "our release, Laplace noise, $known known" attack-laplace.json),
+    $(bar "our release, Gaussian noise, $known known" attack-gaussian.json),
     $(bar "our release, $many known" attack-informed.json)],
    "note": "Root mean square error of a rebuilt record, in units ($(echo "$units" | sed 's/=/ /g; s/,/, /g')): published $(short "$(field attack-published.json rms)"); ours $(short "$(field attack-ours.json rms)") with $known known records, where a guess without the release has $(short "$(field attack-ours.json blind)"), and $(short "$(field attack-informed.json rms)") with $many, where a guess has $(short "$(field attack-informed.json blind)"). The noise alone is an error of $(awk -v s="$sigma" 'BEGIN { printf "%.4g", s * sqrt(3) }'): about there a patient can be located, and no record is read."},
   {"kind": "ledger", "title": "The ledger", "ledger": $(cat ledger.json)}

@@ -12,16 +12,16 @@ out=${1:-demo-out}
 records=2000
 queries=40
 eps=3
-delta=1e-5
+delta=1e-5                                 # of the comparisons; our release has pure eps
 known=4                                    # records the attacker knows: one more than there are columns
 many=200                                   # and a far better informed one
 inputs=age,bmi,dose
 bounds=age=18:90,bmi=16:46,dose=5:200      # public: what the clinic treats
-units=age=5,bmi=2,dose=10                  # a change of this much is what eps and delta protect
-# What the modeler believes before the first answer: values spread around 8 by about 8, over 5 units. Public, too.
+units=age=5,bmi=2,dose=10                  # a change of this much is what eps protects
+# What the search without protection is told: values spread around 8 by about 8, over 25 years, 10 BMI points and 50 mg.
+# The private ones are told nothing.
 prior="--mean 8 --signal-var 60 --noise-var 0.2"
-lengthscale=5
-lengthscales=25,10,50                     # the same in years, BMI points and mg, for the search without protection
+lengthscales=25,10,50
 
 served=
 stop() {
@@ -100,7 +100,7 @@ awk -v n=$records -f "$root/examples/patients.awk" >patients.csv
 best=$(awk -F, 'NR > 1 && (NR == 2 || $4 > best) { best = $4; row = NR - 2 } END { print row, best }' patients.csv)
 best_row=${best% *}
 best_value=${best#* }
-curate release --delta $delta
+curate release
 sigma=$(field log/release.json sigma)
 awk -v s="$sigma" 'BEGIN { printf "Noise of every released number: %.1f years, %.1f BMI points, %.0f mg (standard deviation).\n", 5 * s, 2 * s, 10 * s }'
 protects=$(sed -n 's/^  "protects": \(".*"\),$/\1/p' release/manifest.json)
@@ -112,8 +112,7 @@ echo "Not protected: $uncovered" | tr -d '"'
 step "2. The consultant: $queries questions over TLS, row numbers out, measured values back"
 serve release
 echo "The curator, process $served, listens on $url."
-# shellcheck disable=SC2086
-run_modeler ours $prior --lengthscale $lengthscale
+run_modeler ours
 stop
 ours=$(field ours.json best_value)
 echo "Best patient found: row $(field ours.json best_row), response $(short "$ours"). Best of all $records: row $best_row, $best_value."
@@ -123,21 +122,19 @@ step "3. What was spent"
 "$tacet" ledger show --ledger release/ledger.db --json >ledger.json
 echo "eps $(short "$(field ledger.json eps)") of $(short "$(field ledger.json budget_eps)"); answers without protection, as agreed: $(field ledger.json uncovered)."
 
-step "4. The same search over Laplace noise, without protection, by chance, and over the published mechanism"
+step "4. The same search over Gaussian noise, without protection, by chance, and over the published mechanism"
 # shellcheck disable=SC2086
 "$tacet" gp-ucb --data patients.csv --inputs $inputs --target response --queries $queries --lengthscale $lengthscales $prior \
     --beta-scale 0.2 --allow-duplicates --json >nonprivate.json 2>log/nonprivate.log || { cat log/nonprivate.log >&2; exit 1; }
 # For comparison only, so these are not charged to the table: its budget is spent. A hospital decides for one of the two
 # private releases, beforehand (tacet curate --dry-run).
-curate release-laplace --mechanism laplace --new-budget "a comparison, on made-up patients" --ledger release-laplace/ledger.db
-serve release-laplace
-# shellcheck disable=SC2086
-run_modeler laplace $prior --lengthscale $lengthscale
+curate release-gaussian --mechanism gaussian --delta $delta --new-budget "a comparison, on made-up patients" --ledger release-gaussian/ledger.db
+serve release-gaussian
+run_modeler gaussian
 stop
 curate release-published --delta $delta --mechanism published --dims 10 --i-know-this-is-not-private --ledger release-published/ledger.db
 serve release-published
-# Its released distances mean nothing in years or mg, so the lengthscale must be fitted.
-run_modeler published --fit --standardize
+run_modeler published
 stop
 # 500 searches by chance: after each query the mean regret, and the range of the middle eight of ten.
 awk -F, -v queries=$queries -v top="$best_value" '
@@ -171,17 +168,21 @@ regret() { # regret NAME: of the best measured value after each query
         NR == 1 || top - $1 < r { r = top - $1 } { printf "%s%.4g", (NR > 1 ? "," : ""), (r < 0 ? 0 : r) }'
 }
 regret_ours=$(regret ours)
-regret_laplace=$(regret laplace)
+regret_gaussian=$(regret gaussian)
 regret_nonprivate=$(regret nonprivate)
 regret_published=$(regret published)
 regret_random=$(list random.json mean)
 last() { echo "${1##*,}"; }
 printf 'Regret after %s questions (points of response; the best patient has %s):\n' "$queries" "$best_value"
 printf '  %-34s %8s   %s\n' "without protection" "$(last "$regret_nonprivate")" "the consultant sees every record" \
-    "ours, eps $eps" "$(last "$regret_ours")" "differentially private" \
-    "ours, eps $eps, Laplace noise" "$(last "$regret_laplace")" "differentially private, delta 0" \
+    "ours, eps $eps" "$(last "$regret_ours")" "differentially private, delta 0" \
+    "ours, eps $eps, Gaussian noise" "$(last "$regret_gaussian")" "differentially private, delta $delta" \
     "published mechanism" "$(last "$regret_published")" "NOT DIFFERENTIALLY PRIVATE" \
     "by chance, mean of 500" "$(last "$regret_random")" "needs no records"
+awk -v ours="$(last "$regret_ours")" -v low="$(last "$(list random.json lower)")" -v high="$(last "$(list random.json upper)")" 'BEGIN {
+    printf "The band of chance, eight of ten such searches: %s to %s. Ours ended %s it.\n", low, high,
+        ours + 0 < low + 0 ? "below" : ours + 0 <= high + 0 ? "inside" : "above" }'
+sed -n 's/.*"words":"\([^"]*\)".*/What the consultant says of the values: \1./p' ours.json
 
 step "5. The attack: whoever knows a few patients tries to compute all others from the release"
 attack() { # attack NAME RELEASE KNOWN: a release that claims privacy and was read all the same ends the demo
@@ -194,7 +195,7 @@ attack() { # attack NAME RELEASE KNOWN: a release that claims privacy and was re
 }
 attack published release-published $known
 attack ours release $known
-attack laplace release-laplace $known
+attack gaussian release-gaussian $known
 attack informed release $many
 awk -v s="$sigma" 'BEGIN { printf "  For comparison, the noise alone is an error of %.3g units: about there a patient can be located, and no record is read.\n", s * sqrt(3) }'
 

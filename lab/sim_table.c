@@ -297,11 +297,9 @@ static void report(const work *w, double seconds) {
 
 static tacet_status choose_mechanism(work *w, tacet_error *err) {
     const lab_table_run *r = w->run;
-    tacet_curate_settings defaults;
-    tacet_curate_defaults(&defaults);
-    w->mechanism = defaults.mechanism;
-    w->delta = isnan(r->delta) ? defaults.delta : r->delta;
-    if (r->mechanism == NULL) {
+    if (r->mechanism == NULL || strcmp(r->mechanism, "auto") == 0) {
+        w->mechanism = TACET_CURATE_AUTO;
+        w->delta = isnan(r->delta) ? 0 : r->delta;
         return TACET_OK;
     }
     const tacet_status status = tacet_curate_parse(&w->mechanism, r->mechanism, err);

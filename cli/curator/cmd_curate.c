@@ -68,8 +68,9 @@ static int columns_from(tacet_space *space, const arguments *a, const cli_comman
         without += space->columns[i].unit == 0 ? 1 : 0;
     }
     if (!(a->radius >= 0) || (without > 0) != (a->radius > 0)) {
-        return cli_usage(self, "either a unit for every column (--unit, or in the space) or --radius (above 0) says what "
-                               "distance 1 means");
+        return cli_usage(self,
+                         "either a unit for every column (--unit, or in the space) or --radius (above 0) says what "
+                         "distance 1 means");
     }
     if (a->radius > 0) {
         units_from(space, a->radius);
@@ -132,6 +133,12 @@ static int mechanism_from(tacet_curate_settings *s, const arguments *a, double d
         return cli_usage(self, "--mechanism: %s", err.message);
     }
     const tacet_law *law = tacet_curate_law(s->mechanism);
+    if (s->mechanism == TACET_CURATE_AUTO && a->suggest_r) {
+        s->mechanism = TACET_CURATE_PUBLISHED; /* the one it concerns */
+    } else if (s->mechanism == TACET_CURATE_AUTO) {
+        s->delta = isnan(delta) ? 0 : delta;
+        return CLI_EXIT_OK;
+    }
     if (law == NULL || !law->pure) {
         s->delta = isnan(delta) ? s->delta : delta;
         return CLI_EXIT_OK;
@@ -173,7 +180,8 @@ static double sigma_of_laplace(const tacet_curate_settings *s, const tacet_manif
     double gaussian = 0;
     double laplace = 0;
     if (numbers == 0 || s->mechanism != TACET_CURATE_GAUSSIAN || s->seeded ||
-        tacet_mechanism_scale_for(&gaussian, TACET_MECHANISM_GAUSSIAN, s->eps, s->delta, 1, numbers, NULL) != TACET_OK ||
+        tacet_mechanism_scale_for(&gaussian, TACET_MECHANISM_GAUSSIAN, s->eps, s->delta, 1, numbers, NULL) !=
+            TACET_OK ||
         tacet_mechanism_scale_for(&laplace, TACET_MECHANISM_KNORM, s->eps, 0, 1, numbers, NULL) != TACET_OK) {
         return NAN;
     }
@@ -207,8 +215,8 @@ static void show(const tacet_manifest *m, const char *folder, const char *protec
     }
 }
 
-/* What the settings make of the noise, before it is spent: all of it from public numbers but the number of records, which
- * the release tells anyway. */
+/* What the settings make of the noise, before it is spent: all of it from public numbers but the number of records,
+ * which the release tells anyway. */
 static void warn(const tacet_manifest *m, const cli_command *self) {
     if (!m->is_private) {
         return;
@@ -222,10 +230,11 @@ static void warn(const tacet_manifest *m, const cli_command *self) {
                 m->delta, 0.1 / (double)m->rows, m->rows);
     }
     if (m->sigma > 5) {
-        cli_say(self,
-                "warning: the noise is %.3g units: a unit is far below it. Larger units protect larger changes; a larger "
-                "eps means less noise",
-                m->sigma);
+        cli_say(
+            self,
+            "warning: the noise is %.3g units: a unit is far below it. Larger units protect larger changes; a larger "
+            "eps means less noise",
+            m->sigma);
     }
     for (size_t i = 0; i < m->column_count && m->dims >= m->column_count; i++) {
         const double range = (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit;
@@ -265,6 +274,10 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
         } else {
             printf("ledger entry %llu of %s\n", (unsigned long long)m->entry, ledger);
         }
+        for (size_t i = 0; i < m->other_count; i++) {
+            printf("%s%s would have had %.3g%s", i == 0 ? "mechanism: the least noise; " : ", ", m->others[i].mechanism,
+                   m->others[i].sigma, i + 1 == m->other_count ? "\n" : "");
+        }
         if (!isnan(laplace)) {
             cli_say(self,
                     "note: --mechanism laplace would need a standard deviation of %.3g instead of %.3g per coordinate, "
@@ -284,6 +297,11 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
                                         cli_real(m->eps_at[2]), "any", cli_real(m->eps_at[3])));
     (void)json_object_set_new(object, "noise", json_string(noise != NULL ? noise : ""));
     (void)json_object_set_new(object, "uncovered", json_string(uncovered != NULL ? uncovered : ""));
+    json_t *others = json_object();
+    for (size_t i = 0; i < m->other_count; i++) {
+        (void)json_object_set_new(others, m->others[i].mechanism, cli_real(m->others[i].sigma));
+    }
+    (void)json_object_set_new(object, "considered", others);
     if (!isnan(laplace)) {
         (void)json_object_set_new(object, "laplace_sigma", cli_real(laplace));
     }
@@ -323,7 +341,7 @@ static int release(const tacet_curate_settings *s, bool dry_run, const cli_comma
 int cmd_curate(int argc, char **argv, const cli_command *self) {
     static tacet_manifest_column columns[TACET_MANIFEST_COLUMNS];
     double delta = NAN;
-    arguments a = {.mechanism = "gaussian", .output_mechanism = "hybrid"};
+    arguments a = {.mechanism = "auto", .output_mechanism = "hybrid"};
     tacet_curate_settings s;
     tacet_space space = {0};
     const uint64_t no_seed = UINT64_MAX;
@@ -338,7 +356,8 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         {"radius", CLI_DOUBLE, &a.radius, "R",
          "instead of units: scale the box of the bounds so that its corners are at distance R from its centre", false},
         {"eps", CLI_DOUBLE, &s.eps, "E", "privacy of the release", true},
-        {"delta", CLI_DOUBLE, &delta, "D", "(default 1e-5; laplace has none)", false},
+        {"delta", CLI_DOUBLE, &delta, "D",
+         "a probability of failing that you allow; without it auto takes pure eps (gaussian: default 1e-5)", false},
         {"out", CLI_STRING, &s.folder, "DIR", "receives release.csv, manifest.json, and a link to the ledger", true},
         {"ledger", CLI_STRING, &s.ledger, "FILE",
          "the ledger (default: the --data FILE with .ledger.db added, one for all releases of the table)", false},
@@ -361,8 +380,8 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         {"output-mechanism", CLI_STRING, &a.output_mechanism, "NAME",
          "laplace, staircase, duchi, piecewise or hybrid (default)", false},
         {"", CLI_FLAG, NULL, NULL, "Mechanism:", false},
-        {"mechanism", CLI_STRING, &a.mechanism, "NAME", "gaussian (default), laplace, l2, projection or published",
-         false},
+        {"mechanism", CLI_STRING, &a.mechanism, "NAME",
+         "auto (default): the least noise; gaussian, laplace, l2, projection or published", false},
         {"dims", CLI_SIZE, &s.dims, "R", "coordinates released by projection and published", false},
         {"projection-seed", CLI_U64, &s.seed, "S", "of the public matrix of a projection (default 1)", false},
         {"i-know-this-is-not-private", CLI_FLAG, &s.accept_not_private, NULL, "allow the published mechanism", false},

@@ -9,11 +9,11 @@ number() { sed -n "s/.*\"$1\":\([-0-9.e+]*\).*/\1/p" "$2"; }
 printf 'age\n20\n50\n70\n' >"$tmp/a.csv"
 
 # 100 years in units of 5: twenty units. The noise of distance 1, asked about distance 20.
-"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$tmp/r" --json >"$tmp/json"
+"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism gaussian --out "$tmp/r" --json >"$tmp/json"
 "$tacet" calibrate gaussian --sigma "$(number sigma "$tmp/json")" --sensitivity 20 --delta 1e-5 --json >"$tmp/far"
 awk -v said="$(number eps_any_change "$tmp/json")" -v is="$(number eps "$tmp/far")" \
     'BEGIN { exit !(is > 160 && said >= is && said < 1.001 * is) }' || fail "of any change it says $(number eps_any_change "$tmp/json")"
-"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$tmp/s" --ledger "$tmp/s.ledger" --new-budget "a test" >"$tmp/said" 2>"$tmp/err"
+"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism gaussian --out "$tmp/s" --ledger "$tmp/s.ledger" --new-budget "a test" >"$tmp/said" 2>"$tmp/err"
 grep -q 'becomes any other within the bounds is hidden at eps = 165 only' "$tmp/said" || fail "$(cat "$tmp/said")"
 # Where laplace has less noise it says so, to people on stderr, to programs in a field; and it is what laplace then has.
 grep -q '^tacet curate: note: --mechanism laplace would need a standard deviation of 0.471 instead of 1.39 per coordinate, and no delta$' "$tmp/err" ||
@@ -30,10 +30,10 @@ grep -q '"dry_run":true' "$tmp/dry.json" || fail "a dry run does not say that it
 # Twenty units cost twenty times eps there, no more.
 awk -v said="$(number eps_any_change "$tmp/laplace")" 'BEGIN { exit !(said >= 60 && said < 60.001) }' || fail "laplace says of any change $(number eps_any_change "$tmp/laplace")"
 [ "$(number delta "$tmp/laplace")" = 0.0 ] || fail "laplace has a delta"
-"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 1 --delta 0.2 --out "$tmp/d" --ledger "$tmp/d.ledger" --new-budget "a test" >"$tmp/said" 2>"$tmp/err"
+"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 1 --mechanism gaussian --delta 0.2 --out "$tmp/d" --ledger "$tmp/d.ledger" --new-budget "a test" >"$tmp/said" 2>"$tmp/err"
 ! grep -q "note: --mechanism laplace" "$tmp/err" || fail "a note where laplace has more noise: $(cat "$tmp/err")"
 # A unit as wide as the bounds: any change is what is protected.
-"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=100 --eps 3 --out "$tmp/w" --ledger "$tmp/w.ledger" --new-budget "a test" --json >"$tmp/json"
+"$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=100 --eps 3 --mechanism gaussian --out "$tmp/w" --ledger "$tmp/w.ledger" --new-budget "a test" --json >"$tmp/json"
 [ "$(number eps_any_change "$tmp/json")" = 3.0 ] || fail "of a wide unit it says $(number eps_any_change "$tmp/json")"
 # What is not private promises nothing for any change.
 "$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$tmp/n" --seed 1 --ledger "$tmp/n.ledger" --new-budget "a test" --json 2>/dev/null >"$tmp/json"

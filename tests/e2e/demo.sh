@@ -25,7 +25,7 @@ out=$work/out
 grep -q '</html>' "$out/report.html" || fail "no report"
 ! grep -q '<script\|https\?://' "$out/report.html" || fail "the report would load or run something"
 [ "$(find "$out/figures" -name '*.svg' | wc -l)" = 2 ] || fail "not two figures"
-for words in 'ours, eps 3' 'ours, Laplace noise' 'published, not private' 'without protection' 'by chance' 'What each party saw' 'The ledger'; do
+for words in 'ours, eps 3' 'ours, Gaussian noise' 'published, not private' 'without protection' 'by chance' 'What each party saw' 'The ledger'; do
     grep -q "$words" "$out/report.html" || fail "the report does not speak of: $words"
 done
 
@@ -36,8 +36,9 @@ grep -q '"private": true' "$out/release/manifest.json" || fail "our release does
 grep -q 'NOT DIFFERENTIALLY PRIVATE' "$out/release-published/manifest.json" || fail "the published release is not stamped"
 
 grep -q '"succeeded":false' "$out/attack-ours.json" || fail "the attack on our release succeeded"
-grep -q '"succeeded":false' "$out/attack-laplace.json" || fail "the attack on our Laplace release succeeded"
-grep -q '"delta": 0.0,' "$out/release-laplace/manifest.json" || fail "the Laplace release has a delta"
+grep -q '"succeeded":false' "$out/attack-gaussian.json" || fail "the attack on our Gaussian release succeeded"
+grep -q '"delta": 0.0,' "$out/release/manifest.json" || fail "the release has a delta"
+grep -q '"mechanism": "laplace"' "$out/release/manifest.json" || fail "the release does not have the least noise"
 grep -q '"succeeded":false' "$out/attack-informed.json" || fail "the better informed attack on our release succeeded"
 grep -q '"succeeded":true' "$out/attack-published.json" || fail "the attack on the published mechanism failed"
 awk -v r="$(number "$out/attack-published.json" recovered)" 'BEGIN { exit !(r == 1) }' || fail "the published release was not read whole"
@@ -51,9 +52,10 @@ paste -d' ' "$work/rows" "$work/values" | awk '{ print $1, $2 + 0 }' | sort >"$w
 [ "$(sort -u "$work/rows" | wc -l)" = 40 ] || fail "not forty different rows"
 [ -z "$(comm -23 "$work/asked" "$work/truth")" ] || fail "an answer is not the table's value"
 
-# The noise is real, so the result varies. In 60 runs of step 2 the least was 26.27 and the median 29.21 of 29.91, so a limit of
-# 20 gives a false alarm in far fewer than one run of 60; a search by chance misses it in one run of 18.
-awk -v v="$(number "$out/ours.json" best_value)" 'BEGIN { exit !(v >= 20) }' || fail "the private search found nothing good"
+# The noise is real, so the result varies. In 20 runs of step 2 the least was 29.90 of 29.91; a search by chance
+# reaches 28 in one run of four.
+awk -v v="$(number "$out/ours.json" best_value)" 'BEGIN { exit !(v >= 28) }' || fail "the private search found nothing good"
+grep -q 'Ours ended below it' "$work/log" || fail "the demo does not end below the band of chance: $(grep 'band of chance' "$work/log")"
 awk -v v="$(number "$out/nonprivate.json" simple_regret)" 'BEGIN { exit !(v <= 1) }' || fail "the search without protection is off"
 
 # Again into the same folder: other noise, a ledger of its own. No curator is left.

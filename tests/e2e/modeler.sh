@@ -98,7 +98,7 @@ run 1 fourth --queries 2 --keys "$work/nowhere"
 kill "$server"
 wait "$server" || true
 "$TACET_BIN/tacet-curator" curate --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 60 --ticket second \
-    --budget-eps 100 --ledger "$work/second.db" --out "$work/release2" >/dev/null
+    --new-budget "a test" --ledger "$work/second.db" --out "$work/release2" >/dev/null
 printf '#!/bin/sh\nread -r h; read -r r; a=${r%%,*}\n[ $((a %% 3)) != 0 ] || exit 3\n[ ! -e %s/slow ] || sleep 5\necho "${r#*,}"\n' "$work" >"$work/evaluate"
 chmod +x "$work/evaluate"
 rm "$work/ready"

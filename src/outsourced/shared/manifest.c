@@ -127,6 +127,19 @@ static bool set_typed(json_t *root, const tacet_manifest *m) {
     return json_object_set_new(root, "levels", levels) == 0 && good;
 }
 
+/* What else was considered, and the noise it would have had. */
+static void set_others(json_t *root, const tacet_manifest *m) {
+    json_t *others = json_array();
+    for (size_t i = 0; i < m->other_count; i++) {
+        (void)json_array_append_new(
+            others, json_pack("{ss sf}", "mechanism", m->others[i].mechanism, "sigma", m->others[i].sigma));
+    }
+    if (root != NULL && m->other_count > 0) {
+        (void)json_object_set(root, "considered", others);
+    }
+    json_decref(others);
+}
+
 tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_error *err) {
     static const char MADE_UP[] = "manifest: a name is not UTF-8, or a number is not finite";
     *out = NULL;
@@ -154,6 +167,7 @@ tacet_status tacet_manifest_encode(const tacet_manifest *m, char **out, tacet_er
     if (root != NULL && m->new_budget[0] != '\0') {
         (void)json_object_set_new(root, "new_budget", json_string(m->new_budget));
     }
+    set_others(root, m);
     if (root != NULL && has_scale(m)) {
         (void)json_object_set_new(root, "scale", json_real(m->scale));
     }
@@ -346,6 +360,23 @@ static void read_scale(reading *r, tacet_manifest *m, const json_t *root) {
     }
 }
 
+static void read_others(reading *r, tacet_manifest *m, const json_t *root) {
+    const json_t *others = json_object_get(root, "considered");
+    if (others == NULL) {
+        return;
+    }
+    if (!json_is_array(others) || json_array_size(others) > TACET_MANIFEST_OTHERS) {
+        complain(r, "considered", "is not a short list");
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(others); i++) {
+        const json_t *other = json_array_get(others, i);
+        text_of(r, other, "mechanism", m->others[i].mechanism, sizeof m->others[i].mechanism);
+        m->others[i].sigma = real_of(r, other, "sigma", 0);
+    }
+    m->other_count = json_array_size(others);
+}
+
 tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t length, tacet_error *err) {
     json_error_t where;
     char format[TACET_MANIFEST_NAME] = "";
@@ -381,6 +412,7 @@ tacet_status tacet_manifest_decode(tacet_manifest *out, const char *text, size_t
     const json_t *receipt = json_object_get(root, "receipt");
     out->entry = count_of(&r, receipt, "entry", 0, INT64_MAX);
     text_of(&r, receipt, "hash", out->entry_hash, sizeof out->entry_hash);
+    read_others(&r, out, root);
     read_space(&r, out, root);
     read_distances(&r, out, root);
     if (out->space.count == 0) {

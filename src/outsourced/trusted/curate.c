@@ -40,7 +40,11 @@ tacet_status tacet_curate_parse(tacet_curate_mechanism *out, const char *name, t
             return TACET_OK;
         }
     }
-    return tacet__fail(err, TACET_INVALID, "'%.40s' is none of %s", name, tacet__form_names);
+    if (strcmp(name, "auto") == 0) {
+        *out = TACET_CURATE_AUTO;
+        return TACET_OK;
+    }
+    return tacet__fail(err, TACET_INVALID, "'%.40s' is none of auto, %s", name, tacet__form_names);
 }
 
 void tacet_curate_defaults(tacet_curate_settings *settings) {
@@ -400,9 +404,13 @@ static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error 
     return status != TACET_OK ? status : try_manifest(job, m, err);
 }
 
-tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {
-    tacet__curate job = {.settings = settings, .held = -1};
-    const tacet_status status = rehearse(&job, manifest, err);
+tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *asked, tacet_error *err) {
+    tacet_curate_settings settings = *asked;
+    tacet__curate job = {.settings = &settings, .held = -1};
+    tacet_manifest_init(manifest);
+    tacet_status status = tacet_curate_resolve(&settings, err);
+    status = status != TACET_OK ? status : rehearse(&job, manifest, err);
+    tacet__curate_others(manifest, asked);
     drop(&job);
     if (status != TACET_OK) {
         tacet_manifest_clear(manifest);
@@ -410,10 +418,15 @@ tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_
     return status;
 }
 
-tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings, tacet_error *err) {
+tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *asked, tacet_error *err) {
+    tacet_curate_settings own = *asked;
+    const tacet_curate_settings *settings = &own;
     tacet__curate job = {.settings = settings, .held = -1};
     tacet_receipt receipt = {0};
-    tacet_status status = rehearse(&job, manifest, err);
+    tacet_manifest_init(manifest);
+    tacet_status status = tacet_curate_resolve(&own, err);
+    status = status != TACET_OK ? status : rehearse(&job, manifest, err);
+    tacet__curate_others(manifest, asked);
     status = status != TACET_OK ? status : tacet__folder_make(&job.made, settings->folder, err);
     status = status != TACET_OK ? status : open_ledger(&job, err);
     /* Before the ledger is asked: whether it has answered must not change meanwhile. */

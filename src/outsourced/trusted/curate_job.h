@@ -87,4 +87,7 @@ typedef struct tacet__ask_text {
 } tacet__ask_text;
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text);
 
+/* What else could have been taken where AUTO was asked for, with the noise it would have had. */
+void tacet__curate_others(tacet_manifest *m, const tacet_curate_settings *asked);
+
 #endif

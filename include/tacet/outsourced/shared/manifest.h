@@ -17,6 +17,7 @@ extern "C" {
 #endif
 
 enum {
+    TACET_MANIFEST_OTHERS = 4,
     TACET_MANIFEST_DISTANCES = 4,
     TACET_MANIFEST_NAME = 64,
     TACET_MANIFEST_COLUMNS = 256,
@@ -30,6 +31,12 @@ typedef struct tacet_manifest_column {
     double unit;   /* this much counts as distance 1 */
 } tacet_manifest_column;
 
+/* A mechanism that was considered and not taken. */
+typedef struct tacet_manifest_other {
+    char mechanism[TACET_MANIFEST_NAME];
+    double sigma;
+} tacet_manifest_other;
+
 typedef struct tacet_manifest {
     char mechanism[TACET_MANIFEST_NAME]; /* "gaussian", "laplace", "l2", "projection", "published" */
     bool is_private;                     /* false: stamped NOT DIFFERENTIALLY PRIVATE */
@@ -39,20 +46,23 @@ typedef struct tacet_manifest {
     double
         scale;   /* laplace: its density is proportional to exp(-|v|_2 / scale), sigma = scale sqrt(dims + 1); else 0 */
     double grid; /* noise is drawn exactly, on whole multiples of it; 0 for published */
+    tacet_manifest_other others[TACET_MANIFEST_OTHERS]; /* where the one with the least noise was asked for */
+    size_t other_count;
     int decimals; /* then rounded to so many decimals; -1: not rounded */
     size_t rows;
     size_t dims;                    /* released coordinates */
     tacet_manifest_column *columns; /* the inputs; of typed ones the numeric, on the scale of their distances; owned */
     size_t column_count;
-    tacet_space space; /* typed inputs (tacet/outsourced/shared/typed.h); count 0: all are real numbers; owned */
-    uint64_t projection_seed;             /* projection: the public matrix is a function of it */
-    double projection_norm;               /* projection: its largest singular value */
-    bool outputs_private;                 /* measured values pass a randomiser */
-    tacet_ldp outputs;                    /* then: which, with its eps and range */
-    size_t queries;                       /* how many the curator answers */
-    uint64_t entry;                       /* of the ledger */
-    char entry_hash[TACET_MANIFEST_HASH]; /* hex */
-    char new_budget[TACET_MANIFEST_REASON]; /* why rows that were released before got another budget; empty: they did not */
+    tacet_space space;        /* typed inputs (tacet/outsourced/shared/typed.h); count 0: all are real numbers; owned */
+    uint64_t projection_seed; /* projection: the public matrix is a function of it */
+    double projection_norm;   /* projection: its largest singular value */
+    bool outputs_private;     /* measured values pass a randomiser */
+    tacet_ldp outputs;        /* then: which, with its eps and range */
+    size_t queries;           /* how many the curator answers */
+    uint64_t entry;           /* of the ledger */
+    char entry_hash[TACET_MANIFEST_HASH];   /* hex */
+    char new_budget[TACET_MANIFEST_REASON]; /* why rows that were released before got another budget; empty: they did
+                                               not */
 } tacet_manifest;
 
 /* Everything zero; nothing owned. */
@@ -73,7 +83,8 @@ TACET_API bool tacet_manifest_projects(const tacet_manifest *manifest);
 
 /* What is protected, and what is not, in a sentence each; from malloc, NULL when out of memory. */
 TACET_API char *tacet_manifest_protects(const tacet_manifest *manifest);
-/* How large the noise is, in the columns' own units: "age 7, income a factor of 1.9; sex is kept with probability 0.88".
+/* How large the noise is, in the columns' own units: "age 7, income a factor of 1.9; sex is kept with probability
+ * 0.88".
  */
 TACET_API char *tacet_manifest_noise(const tacet_manifest *manifest);
 TACET_API char *tacet_manifest_uncovered(const tacet_manifest *manifest);

@@ -21,7 +21,8 @@ typedef enum tacet_curate_mechanism {
     TACET_CURATE_PROJECTION,
     TACET_CURATE_PUBLISHED, /* not private */
     TACET_CURATE_LAPLACE,   /* Euclidean Laplace noise: pure eps */
-    TACET_CURATE_L2         /* the same with a smaller scale, and a delta */
+    TACET_CURATE_L2,        /* the same with a smaller scale, and a delta */
+    TACET_CURATE_AUTO = 100 /* the proven one with the least noise: tacet_curate_resolve */
 } tacet_curate_mechanism;
 
 typedef struct tacet_curate_settings {
@@ -30,7 +31,8 @@ typedef struct tacet_curate_settings {
     const char *ledger;                   /* file; NULL: beside the table, and linked from the folder */
     const tacet_manifest_column *columns; /* inputs with their public bounds and units */
     size_t column_count;
-    const tacet_space *space; /* typed inputs, each with its unit, instead of columns; NULL: columns. gaussian, laplace */
+    const tacet_space
+        *space; /* typed inputs, each with its unit, instead of columns; NULL: columns. gaussian, laplace */
     tacet_curate_mechanism mechanism;
     size_t dims;         /* projection, published: released coordinates */
     uint64_t seed;       /* projection: of the public matrix */
@@ -58,14 +60,23 @@ TACET_API const char *tacet_curate_name(tacet_curate_mechanism mechanism);
 TACET_API tacet_status tacet_curate_parse(tacet_curate_mechanism *out, const char *name, tacet_error *err);
 /* The law of its noise; NULL: PUBLISHED, which has none, or no such mechanism. */
 TACET_API const tacet_law *tacet_curate_law(tacet_curate_mechanism mechanism);
+/* Standard deviation per coordinate of `numbers` columns whose neighbours are at distance 1. UNSUPPORTED: one that
+ * projects, is not proven, or needs a delta where it is 0. INVALID: eps, delta. */
+TACET_API tacet_status tacet_curate_spread(double *out, tacet_curate_mechanism mechanism, size_t numbers, double eps,
+                                           double delta, tacet_error *err);
+/* Puts what AUTO stands for in its place, from public numbers alone: of the proven mechanisms that add noise to the
+ * columns themselves, the one with the least spread; those that need a delta only where delta is above 0. The delta of
+ * a pure one is 0 then. Other mechanisms stay. tacet_curate_run and the others do so by themselves. */
+TACET_API tacet_status tacet_curate_resolve(tacet_curate_settings *settings, tacet_error *err);
 TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
 /* Units for a radius: the box of the columns is scaled so that its corners have norm `radius`. Sets every unit. */
 TACET_API void tacet_curate_units(tacet_manifest_column *columns, size_t count, double radius);
 /* Fills *manifest (the caller clears it). INVALID: settings. PARSE, NOT_FOUND, IO: the table, named by line and column.
  * BUDGET: the ledger refuses, or the rows were released before under another one (src/registry/README.md), or the
- * folder has a release that this ledger does not know; nothing was drawn. CONFLICT: this ticket was released already, or stands for something
- * else. DENIED: published without accept_not_private. On failure no release.csv or manifest.json is written or changed,
- * and a folder that was made for them is taken away again, unless the ledger lies in it. */
+ * folder has a release that this ledger does not know; nothing was drawn. CONFLICT: this ticket was released already,
+ * or stands for something else. DENIED: published without accept_not_private. On failure no release.csv or
+ * manifest.json is written or changed, and a folder that was made for them is taken away again, unless the ledger lies
+ * in it. */
 TACET_API tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *settings,
                                         tacet_error *err);
 /* The same up to the point where something would be written or spent: *manifest (the caller clears it) tells the noise,

@@ -1,0 +1,127 @@
+/* test_curate_auto.c - the mechanism a curator takes who names none: the least noise, from public numbers alone, and no
+ * delta that was not given. */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <tacet/outsourced/trusted/curate.h>
+
+enum { MOST = 60 };
+
+static tacet_manifest_column columns[MOST];
+
+static tacet_curate_settings settings_for(size_t count, double eps, double delta) {
+    tacet_curate_settings s;
+    tacet_curate_defaults(&s);
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(columns[i].name, sizeof columns[i].name, "c%zu", i);
+        columns[i].lo = 0;
+        columns[i].hi = 20;
+        columns[i].unit = 1;
+    }
+    s.columns = columns;
+    s.column_count = count;
+    s.mechanism = TACET_CURATE_AUTO;
+    s.eps = eps;
+    s.delta = delta;
+    return s;
+}
+
+static void takes_the_least_noise(void **state) {
+    (void)state;
+    static const double DELTAS[] = {0, 1e-5};
+    for (size_t count = 1; count <= MOST; count += 7) {
+        for (int k = 0; k < 2; k++) {
+            tacet_curate_settings s = settings_for(count, 1, DELTAS[k]);
+            double own = 0;
+            assert_ok(tacet_curate_resolve(&s, NULL));
+            assert_ok(tacet_curate_spread(&own, s.mechanism, count, 1, DELTAS[k], NULL));
+            assert_true(tacet_curate_law(s.mechanism) != NULL);
+            assert_true(k == 1 || (tacet_curate_law(s.mechanism)->pure && s.delta == 0));
+            for (int i = 0; tacet_curate_name((tacet_curate_mechanism)i) != NULL; i++) {
+                double spread = 0;
+                if (tacet_curate_spread(&spread, (tacet_curate_mechanism)i, count, 1, DELTAS[k], NULL) == TACET_OK) {
+                    assert_true(own <= spread);
+                }
+            }
+        }
+    }
+    /* Few columns: Euclidean noise with pure eps, of standard deviation sqrt(d + 1)/eps. Many: one with a delta. */
+    tacet_curate_settings s = settings_for(3, 2, 0);
+    double spread = 0;
+    assert_ok(tacet_curate_resolve(&s, NULL));
+    assert_int_equal(s.mechanism, TACET_CURATE_LAPLACE);
+    assert_ok(tacet_curate_spread(&spread, TACET_CURATE_LAPLACE, 3, 2, 0, NULL));
+    assert_close(spread, 1, 1e-6);
+    s = settings_for(50, 1, 1e-5);
+    assert_ok(tacet_curate_resolve(&s, NULL));
+    assert_int_not_equal(s.mechanism, TACET_CURATE_LAPLACE);
+    assert_true(s.delta == 1e-5);
+}
+
+static void leaves_what_was_named(void **state) {
+    (void)state;
+    tacet_curate_settings s = settings_for(3, 1, 1e-5);
+    s.mechanism = TACET_CURATE_GAUSSIAN;
+    assert_ok(tacet_curate_resolve(&s, NULL));
+    assert_int_equal(s.mechanism, TACET_CURATE_GAUSSIAN);
+    assert_true(s.delta == 1e-5);
+    double spread = 0;
+    assert_status(tacet_curate_spread(&spread, TACET_CURATE_PUBLISHED, 3, 1, 1e-5, NULL), TACET_UNSUPPORTED);
+    assert_status(tacet_curate_spread(&spread, TACET_CURATE_PROJECTION, 3, 1, 1e-5, NULL), TACET_UNSUPPORTED);
+    assert_status(tacet_curate_spread(&spread, TACET_CURATE_GAUSSIAN, 3, 1, 0, NULL), TACET_UNSUPPORTED);
+    s = settings_for(3, NAN, 0);
+    assert_status(tacet_curate_resolve(&s, NULL), TACET_INVALID);
+    s = settings_for(3, 1, 1);
+    assert_status(tacet_curate_resolve(&s, NULL), TACET_INVALID);
+}
+
+/* The manifest says which it is and what the others would have had, on both ways and back from its text. */
+static void the_manifest_names_the_others(void **state) {
+    (void)state;
+    char path[300];
+    char folder[300];
+    char ledger[300];
+    const char *top = test_mkdir();
+    (void)snprintf(path, sizeof path, "%s/t.csv", top);
+    (void)snprintf(folder, sizeof folder, "%s/out", top);
+    (void)snprintf(ledger, sizeof ledger, "%s/l.db", top);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs("c0,c1\n1,2\n3,4\n5,6\n", file);
+    assert_int_equal(fclose(file), 0);
+    tacet_curate_settings s = settings_for(2, 1, 1e-5);
+    tacet_manifest m;
+    tacet_manifest again;
+    char *text = NULL;
+    s.data = path;
+    s.folder = folder;
+    s.ledger = ledger;
+    assert_ok(tacet_curate_rehearse(&m, &s, NULL));
+    const double sigma = m.sigma;
+    tacet_manifest_clear(&m);
+    s.new_budget = "a test";
+    assert_ok(tacet_curate_run(&m, &s, NULL));
+    assert_close(m.sigma, sigma, 0);
+    assert_true(m.other_count >= 1);
+    assert_ok(tacet_manifest_encode(&m, &text, NULL));
+    assert_ok(tacet_manifest_decode(&again, text, strlen(text), NULL));
+    assert_int_equal(again.other_count, m.other_count);
+    for (size_t i = 0; i < m.other_count; i++) {
+        assert_string_equal(again.others[i].mechanism, m.others[i].mechanism);
+        assert_close(again.others[i].sigma, m.others[i].sigma, 0);
+        assert_true(m.others[i].sigma > m.sigma);
+    }
+    free(text);
+    tacet_manifest_clear(&again);
+    tacet_manifest_clear(&m);
+    test_rmdir(top);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(takes_the_least_noise),
+        cmocka_unit_test(leaves_what_was_named),
+        cmocka_unit_test(the_manifest_names_the_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
