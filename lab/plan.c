@@ -2,6 +2,10 @@
  * Ring: programs; made-up functions, seeded noise: nothing here is private. Every eps, random choice and the
  * non-private reference play the same functions, so that their differences are taken in pairs.
  *
+ * A plan is settled when every eps, and the reference, is clearly better than random, or clearly gains less than a
+ * tenth of what random leaves to be gained; until then the number of functions doubles, up to a limit. What is not
+ * settled is called so, never too hard.
+ *
  * The rule of the advice: an eps is *better than random* when the mean paired gain over random is more than two of its
  * standard errors above 0 (one-sided false alarm about 2.5 % for each eps), and *close to non-private* when at least 90
  * % of the gain of the non-private reference over random is kept. */
@@ -21,7 +25,8 @@
 #include <tacet/report/report.h>
 #include <unistd.h>
 
-enum { MOST_EPS = 24 };
+enum { MOST_EPS = 24, DOUBLINGS = 4 };
+static const double HARDLY = 0.1;      /* of random's regret: a gain below it is not worth having */
 static const double SIGNIFICANT = 2;   /* standard errors of the paired gain */
 static const double CLOSE_SHARE = 0.9; /* of the non-private gain */
 
@@ -31,6 +36,7 @@ typedef struct point {
     double mean, se;
     double gain, gain_se; /* random less this, in pairs */
     bool better, close;
+    bool hopeless; /* clearly no gain worth having */
 } point;
 
 typedef struct planning {
@@ -39,7 +45,10 @@ typedef struct planning {
     point at[MOST_EPS];
     size_t count;
     point random, plain;
-    char advice[480];
+    char advice[640];
+    double low, high; /* the band of chance: nine of ten random players' regrets */
+    size_t most;      /* functions at most */
+    bool settled;
     double seconds;
 } planning;
 
@@ -117,11 +126,20 @@ static void advise(planning *p) {
         close = i;
     }
     int at = 0;
-    if (!(p->plain.better)) {
-        (void)snprintf(p->advice, sizeof p->advice,
-                       "Even without privacy this is no better than random at %zu %s: the problem is too hard for so "
-                       "few, whatever eps is.",
-                       p->problem.rounds, unit);
+    if (p->plain.hopeless && !p->plain.better) {
+        (void)snprintf(
+            p->advice, sizeof p->advice,
+            "Even without privacy %zu %s gain less than a tenth over random here (%zu functions): ask more, or "
+            "expect what random gives.",
+            p->problem.rounds, unit, p->problem.trials);
+        return;
+    }
+    if (!p->plain.better) {
+        (void)snprintf(
+            p->advice, sizeof p->advice,
+            "Not settled: over %zu functions the gain without privacy is %.3g +- %.2g of a regret of %.3g at %zu "
+            "%s. More --trials would tell.",
+            p->problem.trials, p->plain.gain, p->plain.gain_se, p->random.mean, p->problem.rounds, unit);
         return;
     }
     if (first == p->count) {
@@ -147,8 +165,41 @@ static void advise(planning *p) {
     }
 }
 
-static tacet_status run(planning *p, tacet_error *err) {
-    const double begin = cli_seconds();
+static bool is_settled(const point *at) {
+    return at->better || at->hopeless;
+}
+
+static int rising(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static tacet_status band(planning *p, tacet_error *err) {
+    const lab_outcome *o = &p->random.outcome;
+    double *v = TACET__ZALLOC(double, o->trials);
+    if (v == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", o->trials);
+    }
+    memcpy(v, o->value, o->trials * sizeof *v);
+    qsort(v, o->trials, sizeof *v, rising);
+    p->low = v[(o->trials - 1) / 20];
+    p->high = v[o->trials - 1 - (o->trials - 1) / 20];
+    free(v);
+    return TACET_OK;
+}
+
+static void clear(planning *p) {
+    for (size_t i = 0; i < p->count; i++) {
+        lab_outcome_clear(&p->at[i].outcome);
+    }
+    lab_outcome_clear(&p->random.outcome);
+    lab_outcome_clear(&p->plain.outcome);
+}
+
+/* Everybody plays the same p->problem.trials functions. */
+static tacet_status play(planning *p, tacet_error *err) {
+    clear(p);
     tacet_status status = run_point(p, &p->random, PLAN_RANDOM, 0, err);
     if (status == TACET_OK) {
         status = run_point(p, &p->plain, PLAN_NONPRIVATE, 1, err);
@@ -156,17 +207,30 @@ static tacet_status run(planning *p, tacet_error *err) {
     for (size_t i = 0; i < p->count && status == TACET_OK; i++) {
         status = run_point(p, &p->at[i], PLAN_PRIVATE, i + 2, err);
     }
-    lab_progress_within(0, 1, NULL);
-    cli_progress_end();
-    p->seconds = cli_seconds() - begin;
+    p->settled = true;
     for (size_t i = 0; i <= p->count && status == TACET_OK; i++) {
         point *at = i < p->count ? &p->at[i] : &p->plain;
         status = paired(&at->gain, &at->gain_se, &p->random.outcome, &at->outcome, err);
         at->better = at->gain > SIGNIFICANT * at->gain_se && at->gain > 0;
+        at->hopeless = at->gain + SIGNIFICANT * at->gain_se < HARDLY * p->random.mean;
+        p->settled = p->settled && is_settled(at);
     }
     for (size_t i = 0; i < p->count; i++) {
         p->at[i].close = p->at[i].gain >= CLOSE_SHARE * p->plain.gain;
     }
+    return status == TACET_OK ? band(p, err) : status;
+}
+
+static tacet_status run(planning *p, tacet_error *err) {
+    const double begin = cli_seconds();
+    tacet_status status = play(p, err);
+    while (status == TACET_OK && !p->settled && p->problem.trials < p->most) {
+        p->problem.trials = 2 * p->problem.trials < p->most ? 2 * p->problem.trials : p->most;
+        status = play(p, err);
+    }
+    lab_progress_within(0, 1, NULL);
+    cli_progress_end();
+    p->seconds = cli_seconds() - begin;
     if (status == TACET_OK) {
         advise(p);
     }
@@ -179,7 +243,9 @@ static const char *verdict(const planning *p, const point *at) {
     if (at == &p->random || at == &p->plain) {
         return "";
     }
-    return !at->better ? "no better than random" : at->close ? "close to non-private" : "better than random";
+    return !at->better ? (at->hopeless ? "no better than random" : "not settled: no better than random so far")
+           : at->close ? "close to non-private"
+                       : "better than random";
 }
 
 /* printf counts bytes, and ± has two. */
@@ -204,7 +270,8 @@ static void print(const planning *p) {
         }
         print_row(eps, mean, gain, verdict(p, at));
     }
-    printf("\n%s\n\n", p->advice);
+    printf("\n%s\n", p->advice);
+    printf("The band of chance: nine of ten random players end between %.3g and %.3g.\n\n", p->low, p->high);
     printf(
         "± is one standard error over %zu made-up functions. Better than random: the paired gain exceeds two of its "
         "standard errors (one-sided, about 2.5 %% each); close: it keeps 90 %% of the non-private gain. Seeded noise: "
@@ -226,10 +293,17 @@ static json_t *result_json(const planning *p) {
     for (size_t i = 0; i < p->count; i++) {
         (void)json_array_append_new(points, point_json(&p->at[i]));
     }
-    return json_pack("{ss ss so so so ss so sI sI so sb}", "plan", plan_model_name(p->problem.model), "problem", words,
-                     "delta", cli_real(plan_delta(&p->problem)), "points", points, "random", point_json(&p->random),
-                     "advice", p->advice, "nonprivate", point_json(&p->plain), "trials", (json_int_t)p->problem.trials,
-                     "seed", (json_int_t)p->problem.seed, "seconds", cli_real(p->seconds), "private", 0);
+    json_t *result =
+        json_pack("{ss ss so so so ss so sI sI so sb}", "plan", plan_model_name(p->problem.model), "problem", words,
+                  "delta", cli_real(plan_delta(&p->problem)), "points", points, "random", point_json(&p->random),
+                  "advice", p->advice, "nonprivate", point_json(&p->plain), "trials", (json_int_t)p->problem.trials,
+                  "seed", (json_int_t)p->problem.seed, "seconds", cli_real(p->seconds), "private", 0);
+    if (result != NULL) {
+        (void)json_object_set_new(result, "chance",
+                                  json_pack("{so so}", "low", cli_real(p->low), "high", cli_real(p->high)));
+        (void)json_object_set_new(result, "settled", json_boolean(p->settled));
+    }
+    return result;
 }
 
 static json_t *level(const char *name, const point *at) {
@@ -304,14 +378,6 @@ static tacet_status write_report(const planning *p, const char *path, tacet_erro
     return status;
 }
 
-static void clear(planning *p) {
-    for (size_t i = 0; i < p->count; i++) {
-        lab_outcome_clear(&p->at[i].outcome);
-    }
-    lab_outcome_clear(&p->random.outcome);
-    lab_outcome_clear(&p->plain.outcome);
-}
-
 int lab_plan(int argc, char **argv, const cli_command *self) {
     planning p = {.self = self, .problem = plan_defaults()};
     plan_problem *q = &p.problem;
@@ -325,7 +391,8 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         {"model", CLI_STRING, &model, "NAME", "outsourced, joint, local, local-joint or contextual.", true},
         {"", CLI_FLAG, NULL, NULL, "Problem", false},
         {"candidates", CLI_COUNT, &q->candidates, "N",
-         "Rows of the table (outsourced), arms (local), arms a round (joint, local-joint), actions (contextual). Default "
+         "Rows of the table (outsourced), arms (local), arms a round (joint, local-joint), actions (contextual). "
+         "Default "
          "2000, 100, 25, 101.",
          false},
         {"dim", CLI_COUNT, &q->dim, "D",
@@ -340,16 +407,25 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
          "outsourced: half the diagonal of the domain, in units of the move of a record that is protected. Default 25.",
          false},
         {"queries", CLI_COUNT, &queries, "T", "outsourced: measurements. Default 40.", false},
-        {"rounds", CLI_COUNT, &q->rounds, "T", "The others: rounds. Default 1000; local 10000; contextual 10000 records.",
-         false},
+        {"rounds", CLI_COUNT, &q->rounds, "T",
+         "The others: rounds. Default 1000; local 10000; contextual 10000 records.", false},
         {"", CLI_FLAG, NULL, NULL, "Privacy", false},
         {"eps", CLI_STRING, &eps, "LIST", "Values to try. Default 0.5,1,2,4,8.", false},
         {"delta", CLI_DOUBLE, &delta, "D",
-         "outsourced, joint, local-joint. Default 1e-5. The others have none, nor has laplace.", false},
+         "joint, local-joint: default 1e-5. outsourced: as for 'tacet curate', considered only if given (gaussian: "
+         "default "
+         "1e-5). The others have none, nor has laplace.",
+         false},
         {"mechanism", CLI_STRING, &q->mechanism, "NAME",
-         "outsourced: gaussian (default), laplace or l2, the noise of 'tacet curate --mechanism'.", false},
+         "outsourced: auto (default), gaussian, laplace or l2, the noise of 'tacet curate --mechanism'.", false},
+        {"known-prior", CLI_FLAG, &q->known_prior, NULL,
+         "outsourced: the modeler is told the lengthscale and the noise. Default: it is told nothing.", false},
         {"", CLI_FLAG, NULL, NULL, "Simulation", false},
-        {"trials", CLI_COUNT, &q->trials, "N", "Made-up functions. Default 20; contextual 10.", false},
+        {"trials", CLI_COUNT, &q->trials, "N",
+         "Made-up functions, exactly. Default: 20 (contextual 10), doubled until the answer is settled, 16 times as "
+         "many "
+         "at most.",
+         false},
         {"seed", CLI_U64, &q->seed, "S", "Default 1.", false},
         {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
         {"report", CLI_STRING, &report, "FILE", "One HTML page: advice, chart, table.", false},
@@ -370,9 +446,12 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
     if (!isnan(delta) && delta != 0 && strcmp(q->mechanism, "laplace") == 0) {
         return cli_usage(self, "--delta: the laplace mechanism has pure eps, so there is none to give (it is 0)");
     }
+    q->asked_delta = delta;
     q->delta = isnan(delta) || strcmp(q->mechanism, "laplace") == 0 ? q->delta : delta;
     q->rounds = queries > 0 ? queries : q->rounds;
+    const bool fixed = q->trials > 0;
     plan_complete(q);
+    p.most = fixed ? q->trials : q->trials << DOUBLINGS;
     tacet_error err;
     tacet_error_clear(&err);
     lab_threads(threads);

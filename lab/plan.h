@@ -9,7 +9,9 @@ typedef struct plan_problem {
     size_t candidates, dim, rounds, trials; /* 0: the model's own */
     double lengthscale;                     /* fraction of the domain */
     double noise, radius, delta;
-    const char *mechanism; /* outsourced: gaussian or laplace */
+    double asked_delta;    /* what was given; NaN: nothing */
+    const char *mechanism; /* outsourced: auto, gaussian or laplace */
+    bool known_prior;      /* outsourced: the modeler is told the objective's lengthscale and noise */
     uint64_t seed;
 } plan_problem;
 

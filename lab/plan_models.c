@@ -18,14 +18,20 @@ static const double MOST_CELLS = 2e8;
 static const double NEGLIGIBLE = 100;
 
 plan_problem plan_defaults(void) {
-    return (plan_problem){
-        .lengthscale = 0.2, .noise = 0.1, .radius = 25, .delta = 1e-5, .mechanism = "gaussian", .seed = 1};
+    return (plan_problem){.lengthscale = 0.2,
+                          .noise = 0.1,
+                          .radius = 25,
+                          .delta = 1e-5,
+                          .asked_delta = (double)NAN,
+                          .mechanism = "auto",
+                          .seed = 1};
 }
 
 void plan_complete(plan_problem *p) {
     /* in the order of lab_model */
     static const size_t CANDIDATES[MODELS] = {2000, 25, 25, 100, 101};
     static const size_t ROUNDS[MODELS] = {40, 1000, 1000, 10000, 10000};
+    /* Where a plan begins; it goes on until its answer is settled. */
     static const size_t TRIALS[MODELS] = {20, 20, 20, 20, 10};
     p->candidates = p->candidates > 0 ? p->candidates : CANDIDATES[p->model];
     p->dim = p->dim > 0 ? p->dim : p->model == LAB_CONTEXTUAL ? 1 : 2;
@@ -33,15 +39,24 @@ void plan_complete(plan_problem *p) {
     p->trials = p->trials > 0 ? p->trials : TRIALS[p->model];
 }
 
-/* Whether the release that is planned has pure eps. */
-static bool is_pure(const plan_problem *p) {
-    tacet_curate_mechanism kind = TACET_CURATE_GAUSSIAN;
-    return p->model == LAB_OUTSOURCED && tacet_curate_parse(&kind, p->mechanism, NULL) == TACET_OK &&
-           tacet_curate_law(kind) != NULL && tacet_curate_law(kind)->pure;
+/* What `tacet curate` would take: `auto` as it resolves it. */
+static tacet_curate_mechanism mechanism_for(const plan_problem *p, double eps) {
+    tacet_curate_settings s;
+    tacet_curate_defaults(&s);
+    s.column_count = p->dim;
+    s.eps = eps;
+    s.delta = isnan(p->asked_delta) ? 0 : p->asked_delta;
+    if (tacet_curate_parse(&s.mechanism, p->mechanism, NULL) != TACET_OK ||
+        tacet_curate_resolve(&s, NULL) != TACET_OK) {
+        return TACET_CURATE_AUTO;
+    }
+    return s.mechanism;
 }
 
-static bool is_planned(const plan_problem *p) {
-    return p->model == LAB_OUTSOURCED && (strcmp(p->mechanism, "l2") == 0 || is_pure(p));
+/* Whether the release that is planned has pure eps. */
+static bool is_pure(const plan_problem *p) {
+    const tacet_law *law = tacet_curate_law(mechanism_for(p, 1));
+    return p->model == LAB_OUTSOURCED && law != NULL && law->pure;
 }
 
 tacet_status plan_check(const plan_problem *p, tacet_error *err) {
@@ -51,8 +66,11 @@ tacet_status plan_check(const plan_problem *p, tacet_error *err) {
         return tacet__fail(err, TACET_INVALID, "--model %s is planned for at most %zu coordinates", NAMES[p->model],
                            most);
     }
-    if (strcmp(p->mechanism, "gaussian") != 0 && !is_planned(p)) {
-        return tacet__fail(err, TACET_INVALID, "--mechanism is gaussian, laplace or l2, for --model outsourced");
+    const tacet_curate_mechanism kind = mechanism_for(p, 1);
+    if (p->model == LAB_OUTSOURCED
+            ? kind != TACET_CURATE_GAUSSIAN && kind != TACET_CURATE_LAPLACE && kind != TACET_CURATE_L2
+            : strcmp(p->mechanism, "auto") != 0) {
+        return tacet__fail(err, TACET_INVALID, "--mechanism is auto, gaussian, laplace or l2, for --model outsourced");
     }
     if (!(p->lengthscale > 0 && p->noise >= 0 && p->radius > 0 && p->delta > 0 && p->delta < 1)) {
         return tacet__fail(
@@ -122,9 +140,9 @@ static lab_outsourced_request outsourced(const plan_problem *p, plan_player play
                                     .candidates = p->candidates,
                                     .dim = p->dim,
                                     .mechanism = player == PLAN_RANDOM    ? "random"
-                                                 : player == PLAN_PRIVATE ? p->mechanism
+                                                 : player == PLAN_PRIVATE ? tacet_curate_name(mechanism_for(p, eps))
                                                                           : "gaussian",
-                                    .modeler = "auto",
+                                    .modeler = p->known_prior ? "auto" : "ladder",
                                     .eps = player == PLAN_NONPRIVATE ? NEGLIGIBLE : eps,
                                     .delta = p->delta,
                                     .dims = 1,
@@ -162,17 +180,17 @@ static lab_local_request local(const plan_problem *p, plan_player player, double
 
 static lab_contextual_request contextual_request(const plan_problem *p, plan_player player, double eps) {
     return (lab_contextual_request){.algorithm = player == PLAN_PRIVATE  ? "staged"
-                                           : player == PLAN_RANDOM ? "uniform"
-                                                                   : "nonprivate",
-                              .kernel = "se",
-                              .lengthscale = p->lengthscale,
-                              .noise = p->noise,
-                              .eps = eps,
-                              .dim_action = p->dim,
-                              .dim_context = 1,
-                              .actions = p->candidates,
-                              .rounds = p->rounds,
-                              .draws = DRAWS};
+                                                 : player == PLAN_RANDOM ? "uniform"
+                                                                         : "nonprivate",
+                                    .kernel = "se",
+                                    .lengthscale = p->lengthscale,
+                                    .noise = p->noise,
+                                    .eps = eps,
+                                    .dim_action = p->dim,
+                                    .dim_context = 1,
+                                    .actions = p->candidates,
+                                    .rounds = p->rounds,
+                                    .draws = DRAWS};
 }
 
 tacet_status plan_request(lab_request *out, const plan_problem *p, plan_player player, double eps, tacet_error *err) {

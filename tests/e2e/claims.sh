@@ -34,7 +34,7 @@ awk -v said="$(number eps_any_change "$tmp/laplace")" 'BEGIN { exit !(said >= 60
 ! grep -q "note: --mechanism laplace" "$tmp/err" || fail "a note where laplace has more noise: $(cat "$tmp/err")"
 # A unit as wide as the bounds: any change is what is protected.
 "$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=100 --eps 3 --mechanism gaussian --out "$tmp/w" --ledger "$tmp/w.ledger" --new-budget "a test" --json >"$tmp/json"
-[ "$(number eps_any_change "$tmp/json")" = 3.0 ] || fail "of a wide unit it says $(number eps_any_change "$tmp/json")"
+awk -v said="$(number eps_any_change "$tmp/json")" 'BEGIN { exit !(said >= 3 && said < 3.001) }' || fail "of a wide unit it says $(number eps_any_change "$tmp/json")"
 # What is not private promises nothing for any change.
 "$tacet" curate --data "$tmp/a.csv" --inputs age --bounds age=0:100 --unit age=5 --eps 3 --out "$tmp/n" --seed 1 --ledger "$tmp/n.ledger" --new-budget "a test" --json 2>/dev/null >"$tmp/json"
 grep -q '"eps_any_change":null' "$tmp/json" || fail "seeded noise promises something"

@@ -42,6 +42,13 @@ grep -q '"plan":"local-joint"' "$work/lj" || fail "no plan for local-joint"
 below "$(number nonprivate "$work/local")" "$(number random "$work/local")" "local, non-private against random"
 "$tacet" plan --model contextual --rounds 1000 --eps 1 --trials 3 >"$work/usca" 2>/dev/null
 grep -q 'Already at eps = 1 this is better than random at 1000 rounds' "$work/usca" || fail "usca: $(cat "$work/usca")"
+# Not asked for a number of functions, it goes on until the answer is settled; and it tells the band of chance.
+"$tacet" plan --model outsourced --candidates 300 --lengthscale 0.4 --queries 15 --eps 20 --json >"$work/settled" 2>/dev/null
+grep -q '"settled":true' "$work/settled" || fail "an easy problem is not settled: $(cat "$work/settled")"
+grep -q '"chance":{"low":[-0-9.e+]*,"high":' "$work/settled" || fail "no band of chance"
+# Two functions tell nothing: that is said, and no problem is called too hard.
+"$tacet" plan --model outsourced --candidates 300 --lengthscale 0.02 --queries 5 --eps 1 --trials 2 --json >"$work/few" 2>/dev/null
+! grep -q 'too hard' "$work/few" || fail "too hard, from two functions"
 refused() {
     code=0
     "$tacet" plan "$@" >/dev/null 2>&1 || code=$?
