@@ -2,7 +2,7 @@
  * Ring: open. In: released rows with the law of their noise, and measured values. Out: row numbers.
  * Hyper-parameters are averaged over a fixed ladder of draws from their prior, weighed anew every round (ladder_fit.c);
  * the released noise is taken out of positions by shrinkage (ladder_prior.c). The first rows are random ones; every
- * third round until .8 of the horizon looks at 30 rows drawn at random, hence where rows are dense, and takes the one
+ * third round until .8 of the horizon looks at 10 rows drawn at random, hence where rows are dense, and takes the one
  * of the largest upper confidence bound; the others take the largest expected improvement of a row's value, its own
  * deviation from the function included. What is chosen is a function of settings and of the values in the order of
  * their reports, so that a search that was stopped goes on as if it had not been. README.md has what was measured.
@@ -25,7 +25,7 @@
 enum {
     EXPLORE_EVERY = 3,
     EXPLORE_FROM = 4,
-    EXPLORE_AMONG = 30,
+    EXPLORE_AMONG = 10,
     HORIZON_MOST = 2048,
     SHELVES = 10,
     SHELF_BYTES = 1 << 29, /* all of them together */
