@@ -1,7 +1,7 @@
 /* cmd_serve.c - tacet curator serve.
  * Ring: trusted. */
 #include "commands.h"
-#include "routes.h"
+#include "outsourced/trusted/routes.h"
 
 #include "core/fail.h"
 #include "io/file/folder.h"
@@ -117,7 +117,7 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     sigset_t signals;
     serving_begin(&signals);
     material m = {0};
-    curator_service service = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    tacet__curator_service service = {.lock = PTHREAD_MUTEX_INITIALIZER};
     tacet__server *server = NULL;
     tacet_status status = load(&m, keys, desk_settings.folder, &log, &err);
     status = status != TACET_OK ? status : tacet__path(ledger, desk_settings.folder, "ledger.db", &err);
@@ -134,7 +134,7 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         settings.key = m.pem.key;
         settings.client_ca = by_certificate ? m.authority : NULL;
         settings.threads = 4;
-        settings.handler = curator_handle;
+        settings.handler = tacet__curator_handle;
         settings.user = &service;
         status = tacet__server_start(&server, &settings, &err);
     }

@@ -1,6 +1,6 @@
 /* routes.h - the request table of the curator's wire (docs/PROTOCOL.md). Ring: trusted. */
-#ifndef TACET_CLI_CURATOR_ROUTES_H
-#define TACET_CLI_CURATOR_ROUTES_H
+#ifndef TACET_SRC_OUTSOURCED_TRUSTED_ROUTES_H
+#define TACET_SRC_OUTSOURCED_TRUSTED_ROUTES_H
 
 #include "io/http/log.h"
 #include "io/http/server.h"
@@ -9,7 +9,7 @@
 
 #include <tacet/outsourced/trusted/desk.h>
 
-typedef struct curator_service {
+typedef struct tacet__curator_service {
     tacet_desk *desk;
     const char *token_hash;   /* of the bearer token; NULL: tokens are not accepted */
     bool certificates;        /* a client certificate of the study's authority is accepted */
@@ -21,9 +21,9 @@ typedef struct curator_service {
     pthread_mutex_t lock; /* of the next two */
     double ready_at;      /* when the ledger was tried; 0: never */
     bool ready;
-} curator_service;
+} tacet__curator_service;
 
-/* A tacet__handler; user is a curator_service. */
-void curator_handle(void *user, const tacet__request *request, tacet__response *response);
+/* A tacet__handler; user is a tacet__curator_service. */
+void tacet__curator_handle(void *user, const tacet__request *request, tacet__response *response);
 
 #endif

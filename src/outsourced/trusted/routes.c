@@ -1,7 +1,7 @@
 /* routes.c - the curator's request table: five paths, each a function. Nothing here sees a record; values come from the
  * desk, which entered them in the ledger first.
  * Ring: trusted. */
-#include "routes.h"
+#include "outsourced/trusted/routes.h"
 
 #include "io/db/db.h"
 #include "io/http/pki.h"
@@ -50,7 +50,7 @@ static unsigned http_status(tacet_status status) {
 
 /* What went wrong inside stays inside: an evaluator's exit code, a path or a line number may depend on records, and
  * nothing has paid for it. The curator reads it in the log. */
-static void refuse_failure(const curator_service *s, tacet__response *response, unsigned status,
+static void refuse_failure(const tacet__curator_service *s, tacet__response *response, unsigned status,
                            const tacet_error *err) {
     tacet__log_say(s->log, TACET__LOG_WARNING, err->message);
     response->retry_after = RETRY_SECONDS;
@@ -59,8 +59,8 @@ static void refuse_failure(const curator_service *s, tacet__response *response, 
                          : "the ledger cannot be written; nothing was disclosed");
 }
 
-static void reply(const curator_service *s, tacet__response *response, tacet_status status, const tacet_desk_reply *r,
-                  const char *ticket, const tacet_error *err) {
+static void reply(const tacet__curator_service *s, tacet__response *response, tacet_status status,
+                  const tacet_desk_reply *r, const char *ticket, const tacet_error *err) {
     if (status != TACET_OK && http_status(status) >= 500) {
         refuse_failure(s, response, http_status(status), err);
     } else if (status != TACET_OK) {
@@ -77,7 +77,7 @@ static void reply(const curator_service *s, tacet__response *response, tacet_sta
     }
 }
 
-static void manifest(curator_service *s, const tacet__request *request, tacet__response *response) {
+static void manifest(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
     (void)request;
     response->status = 200;
     response->body = malloc(s->manifest_size);
@@ -87,7 +87,7 @@ static void manifest(curator_service *s, const tacet__request *request, tacet__r
     }
 }
 
-static void release(curator_service *s, const tacet__request *request, tacet__response *response) {
+static void release(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
     (void)request;
     response->file = open(s->release_path, O_RDONLY | O_CLOEXEC);
     response->content_type = "text/csv";
@@ -116,7 +116,7 @@ static const char *question_from(json_t **holder, const char **ticket, size_t *r
 
 /* A client whose value a command is producing: its connection is suspended, and no thread waits with it. */
 typedef struct waiting {
-    const curator_service *service;
+    const tacet__curator_service *service;
     tacet__exchange *exchange;
     char ticket[TACET_DESK_TICKET];
 } waiting;
@@ -130,7 +130,8 @@ static void told(void *user, tacet_status status, const tacet_desk_reply *r, con
 }
 
 /* False: it is answered now, as pending. Suspended before anybody can tell: the desk may do so at once. */
-static bool wait_for(curator_service *s, const tacet__request *request, const tacet_desk_reply *r, const char *ticket) {
+static bool wait_for(tacet__curator_service *s, const tacet__request *request, const tacet_desk_reply *r,
+                     const char *ticket) {
     waiting *w = malloc(sizeof *w);
     if (w == NULL) {
         return false;
@@ -144,7 +145,7 @@ static bool wait_for(curator_service *s, const tacet__request *request, const ta
     return true;
 }
 
-static void ask(curator_service *s, const tacet__request *request, tacet__response *response) {
+static void ask(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
     tacet_desk_reply r;
     tacet_error err = {0};
     json_t *body = NULL;
@@ -162,14 +163,14 @@ static void ask(curator_service *s, const tacet__request *request, tacet__respon
     json_decref(body);
 }
 
-static void look(curator_service *s, const tacet__request *request, tacet__response *response) {
+static void look(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
     tacet_desk_reply r;
     tacet_error err = {0};
     const char *ticket = strrchr(request->path, '/') + 1;
     reply(s, response, tacet_desk_look(s->desk, &r, ticket, &err), &r, ticket, &err);
 }
 
-static void ledger(curator_service *s, const tacet__request *request, tacet__response *response) {
+static void ledger(tacet__curator_service *s, const tacet__request *request, tacet__response *response) {
     tacet_ledger_totals t;
     tacet_error err = {0};
     char head[2 * TACET_HASH_BYTES + 1];
@@ -200,7 +201,7 @@ static double now(void) {
 }
 
 /* Whether something could be written to the ledger, as of a second ago at the most. */
-static void ready(curator_service *s, tacet__response *response) {
+static void ready(tacet__curator_service *s, tacet__response *response) {
     const tacet__db_settings settings = {.busy_ms = PROBE_BUSY_MS};
     (void)pthread_mutex_lock(&s->lock);
     if (s->ready_at == 0 || now() - s->ready_at >= 1) {
@@ -228,7 +229,7 @@ static void ready(curator_service *s, tacet__response *response) {
 typedef struct route {
     const char *method;
     const char *path; /* a closing slash takes one more word */
-    void (*handle)(curator_service *, const tacet__request *, tacet__response *);
+    void (*handle)(tacet__curator_service *, const tacet__request *, tacet__response *);
 } route;
 
 static const route ROUTES[] = {
@@ -244,8 +245,8 @@ static bool matches(const char *pattern, const char *path) {
     return strncmp(pattern, path, length) == 0 && path[length] != '\0' && strchr(path + length, '/') == NULL;
 }
 
-void curator_handle(void *user, const tacet__request *request, tacet__response *response) {
-    curator_service *s = user;
+void tacet__curator_handle(void *user, const tacet__request *request, tacet__response *response) {
+    tacet__curator_service *s = user;
     if (strcmp(request->path, "/v1/ready") == 0 && strcmp(request->method, "GET") == 0) {
         ready(s, response);
         return;
