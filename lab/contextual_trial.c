@@ -296,6 +296,9 @@ static tacet_status uniform_error(const contextual_simulation *s, const problem 
 
 tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
     contextual_simulation *s = user;
+    if (s->policy != CONTEXTUAL_POLICY_NONE) {
+        return contextual_regret_trial(s, trial, err);
+    }
     if (s->law == CONTEXTUAL_LAW_LEVELS) {
         return contextual_levels_trial(s, trial, err);
     }

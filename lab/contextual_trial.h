@@ -34,6 +34,16 @@ typedef enum contextual_law {
 } contextual_law;
 enum { CONTEXTUAL_LAW_COUNT = 6 };
 
+/* A study instead of a log: cumulative regret. */
+typedef enum contextual_policy {
+    CONTEXTUAL_POLICY_NONE,
+    CONTEXTUAL_POLICY_EPOCHS,
+    CONTEXTUAL_POLICY_ELIMINATION,
+    CONTEXTUAL_POLICY_COMMIT, /* explore half of the rounds, then commit */
+    CONTEXTUAL_POLICY_RANDOM
+} contextual_policy;
+enum { CONTEXTUAL_POLICY_COUNT = 5 };
+
 /* What all trials share: made once, from sizes and space alone. */
 typedef struct contextual_simulation {
     contextual_algorithm algorithm;
@@ -59,6 +69,7 @@ typedef struct contextual_simulation {
     size_t points; /* faithful: of the approximating set, T ceil(T/gamma) */
     double *error; /* trials */
     contextual_law law;
+    contextual_policy policy;
     bool waves; /* 0.7 cos(4 (x - a - b c)) + 0.25 sin(3 x c + p) instead of kernel functions of norm 1 */
     double *rms, *stated, *outcome, *bound; /* trials: true error of predictions, what the model states of it */
 } contextual_simulation;
@@ -67,6 +78,8 @@ typedef struct contextual_simulation {
 double contextual_law_quantile(contextual_law law, double u);
 /* The same for the world of levels (contextual_levels.c). */
 tacet_status contextual_levels_trial(contextual_simulation *s, size_t trial, tacet_error *err);
+/* The same for studies (contextual_regret.c): error[trial] is the regret. */
+tacet_status contextual_regret_trial(contextual_simulation *s, size_t trial, tacet_error *err);
 /* Sets error[trial]; for lab_trials, user is the contextual_simulation. */
 tacet_status contextual_trial(void *user, size_t trial, tacet_error *err);
 

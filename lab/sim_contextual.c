@@ -19,6 +19,7 @@
 
 static const char *const ALGORITHMS[] = {"published", "range",      "release", "staged",
                                          "faithful",  "nonprivate", "uniform", "robust"};
+static const char *const POLICIES[CONTEXTUAL_POLICY_COUNT] = {"none", "epochs", "elimination", "commit", "random"};
 static const char *const LAWS[CONTEXTUAL_LAW_COUNT] = {"uniform", "skew", "two", "one", "clusters", "levels"};
 enum { POINTS_MOST = 20000000 };
 
@@ -222,7 +223,29 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
     }
 }
 
+/* A study: its regret. */
+static void report_regret(const contextual_simulation *s, double seconds) {
+    double mean = 0;
+    double se = 0;
+    lab_mean_se(&mean, &se, s->error, s->trials);
+    if (!cli_json_wanted()) {
+        printf("%s, %s contexts, T = %zu, eps = %g: regret %.1f +- %.1f, largest %.1f (%zu trials, %.1f s)\n",
+               POLICIES[s->policy], LAWS[s->law], s->rounds, s->settings.eps, mean, se, largest(s->error, s->trials),
+               s->trials, seconds);
+    }
+    cli_json_print(json_pack("{ss ss ss sI sf sf sI sI s{so so so} sb sf}", "model", "contextual", "policy",
+                             POLICIES[s->policy], "law", LAWS[s->law], "rounds", (json_int_t)s->rounds, "eps",
+                             s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials",
+                             (json_int_t)s->trials, "seed", (json_int_t)s->seed, "regret", "mean", cli_real(mean), "se",
+                             cli_real(se), "max", cli_real(largest(s->error, s->trials)), "private", 0, "seconds",
+                             seconds));
+}
+
 static void report(const contextual_simulation *s, double seconds) {
+    if (s->policy != CONTEXTUAL_POLICY_NONE) {
+        report_regret(s, seconds);
+        return;
+    }
     double mean = 0;
     double se = 0;
     lab_mean_se(&mean, &se, s->error, s->trials);
@@ -327,6 +350,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
                          .seed = 1};
     const char *name = "robust";
     const char *law = "uniform";
+    const char *policy = "none";
     const char *rewards = "skewed";
     const char *function = "kernel";
     const char *mechanism = "k-norm";
@@ -340,6 +364,10 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         {"law", CLI_STRING, &law, "NAME",
          "Of contexts: uniform, skew (u^4), two (values, 90 and 10 %), one (value), clusters (three); or levels: a log of 4 "
          "variants and 3 device types with two-valued rewards. Default uniform.",
+         false},
+        {"policy", CLI_STRING, &policy, "NAME",
+         "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's default), elimination, commit "
+         "(explore half of the rounds), or random.",
          false},
         {"rewards", CLI_STRING, &rewards, "KIND", "robust: declared skewed or symmetric. Default skewed.", false},
         {"function", CLI_STRING, &function, "NAME",
@@ -374,6 +402,14 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     s.settings.gaussian = strcmp(mechanism, "gaussian") == 0;
     s.settings.rewards = strcmp(rewards, "symmetric") == 0 ? TACET_CONTEXTUAL_SYMMETRIC : TACET_CONTEXTUAL_SKEWED;
     s.waves = strcmp(function, "waves") == 0;
+    size_t chosen_policy = 0;
+    while (chosen_policy < CONTEXTUAL_POLICY_COUNT && strcmp(POLICIES[chosen_policy], policy) != 0) {
+        chosen_policy++;
+    }
+    if (chosen_policy == CONTEXTUAL_POLICY_COUNT) {
+        return cli_usage(self, "--policy is epochs, elimination, commit or random");
+    }
+    s.policy = (contextual_policy)chosen_policy;
     size_t chosen_law = 0;
     while (chosen_law < CONTEXTUAL_LAW_COUNT && strcmp(LAWS[chosen_law], law) != 0) {
         chosen_law++;

@@ -13,6 +13,7 @@
 #include <tacet/central/trusted/policy.h>
 #include <tacet/contextual/open/model.h>
 #include <tacet/contextual/shared/basis.h>
+#include <tacet/contextual/trusted/epochs.h>
 #include <tacet/contextual/trusted/learn.h>
 #include <tacet/contextual/trusted/log.h>
 #include <tacet/contextual/trusted/policy.h>

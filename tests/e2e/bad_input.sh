@@ -116,14 +116,14 @@ joint="--arms dose,age --bounds 0:5,18:90 --lengthscale 1.5,30"
 }
 wrong 1 'study.json' joint suggest --study none --set people.csv
 wrong 1 'broken.json' joint predict --model broken.json --set people.csv --arms dose,age
-wrong 1 'array.json' usca predict --model array.json --context 3
-usca="--actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 --lengthscale 1.5,25"
+wrong 1 'array.json' predict --model array.json --context 3
+columns="--actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 --lengthscale 1.5,25"
 # shellcheck disable=SC2086
 {
-    wrong 2 '--eps must be above 0' usca learn --data log.csv $usca --eps 0 --out m.json
+    wrong 2 '--eps must be above 0' learn --data log.csv $columns --eps 0 --out m.json
     # A refusal that spends nothing makes no ledger: its budget would be that of the refused release.
-    wrong 1 'too few' usca learn --data log.csv $usca --eps 1 --out m.json
-    wrong 1 "no column is called 'outcome'" usca learn --data people.csv $usca --eps 1 --out m.json
+    wrong 1 'too few' learn --data log.csv $columns --eps 1 --out m.json
+    wrong 1 "no column is called 'outcome'" learn --data people.csv $columns --eps 1 --out m.json
 }
 wrong 1 'none.json' report --in none.json --out r.html
 wrong 1 'Is a directory' report --in folder --out r.html

@@ -77,8 +77,8 @@ curate 0 people.csv fifth --ticket two
 curate 3 people.csv sixth --ticket three
 # learn and curate share one ledger.
 awk 'BEGIN { srand(7); print "x,y"; for (i = 0; i < 400; i++) { x = rand(); print x "," x * (1 - x) } }' >log.csv
-learn="$tacet usca learn --data log.csv --actions x --reward y --range 0:1 --bounds 0:1 --lengthscale 0.3 --eps 1"
-$learn --budget 2 --out model.json >/dev/null
+learn="$tacet learn --data log.csv --actions x --reward y --range 0:1 --bounds 0:1 --lengthscale 0.3 --eps 1"
+$learn --budget-eps 2 --out model.json >/dev/null
 cp log.csv.ledger.db before.db
 "$tacet" curate --data log.csv --inputs x --bounds x=0:1 --unit x=1 --eps 1 --mechanism laplace --out log >/dev/null || fail "learn and curate have two ledgers"
 code=0

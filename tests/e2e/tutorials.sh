@@ -47,10 +47,10 @@ if [ -e "$work/local/output" ]; then
     expect local '32 observed'
     expect local '"kind":"best"'
 fi
-if [ -e "$work/usca/output" ]; then
-    expect usca 'refused with exit code 3'
-    expect usca 'intact: '
-    [ "$(grep -c '^best action' "$work/usca/output")" = 3 ] || fail "usca: not three predictions"
+if [ -e "$work/contextual/output" ]; then
+    expect contextual 'refused with exit code 3'
+    expect contextual 'intact: '
+    [ "$(grep -c '^best action' "$work/contextual/output")" = 3 ] || fail "contextual: not three predictions"
 fi
 if [ -e "$work/modeler/output" ]; then
     expect modeler 'refused with exit code 3'

@@ -95,7 +95,7 @@ static void refuse_rows(const char *path, const char *table, const char *conditi
 
 enum { LEARN = 20, MISSING = 4 }; /* of the learning rounds, the first MISSING report late */
 static const char USCA_STUDY[] =
-    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"usca\",\"budget\":{\"eps\":60},\"rounds\":30,"
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"contextual\",\"budget\":{\"eps\":60},\"rounds\":30,"
     "\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}},"
     "\"prior\":{\"kernel\":\"se\",\"lengthscale\":0.5,\"reward\":[0,1]},\"options\":{\"learn\":20}}";
 
@@ -318,7 +318,7 @@ static bool name_is_free(void) {
 /* What a policy refuses is refused before the study has its name. */
 static void test_refused_free(void **state) {
     static const char *const HEADS[] = {
-        "\"policy\":\"usca\",\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}}",
+        "\"policy\":\"contextual\",\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}}",
         "\"policy\":\"joint-fixed\",\"domain\":{\"points\":[[0],[0.5],[1]]}",
         "\"policy\":\"joint\",\"domain\":{\"lower\":[0],\"upper\":[1]}"};
     static const char *const TAILS[] = {

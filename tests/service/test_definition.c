@@ -137,7 +137,7 @@ static void test_refused(void **state) {
 /* What a policy cannot take is refused before it is stored. */
 static void test_context(void **state) {
     static const char TEXT[] =
-        "{\"name\":\"a\",\"trust\":\"central\",\"policy\":\"usca\",\"rounds\":9,\"budget\":{\"eps\":1},"
+        "{\"name\":\"a\",\"trust\":\"central\",\"policy\":\"contextual\",\"rounds\":9,\"budget\":{\"eps\":1},"
         "\"domain\":{\"points\":[[0],[1]],\"context\":{\"lower\":[0,0],\"upper\":[1,2]}},"
         "\"prior\":{\"lengthscale\":[1,2,3],\"reward\":[0,1]}}";
     tacet__definition d;
@@ -146,7 +146,7 @@ static void test_context(void **state) {
     assert_ok(tacet__definition_decode(&d, TEXT, sizeof TEXT - 1, NULL));
     assert_int_equal(d.context_dim, 2);
     assert_close(d.context_upper[1], 2, 0);
-    assert_int_equal(d.learn, 5);
+    assert_int_equal(d.learn, 0);
     assert_close(d.delta, 0, 0);
     assert_ok(tacet__definition_encode(&d, &text, NULL));
     tacet__definition_clear(&d);

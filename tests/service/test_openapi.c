@@ -448,7 +448,7 @@ static void others(void) {
     assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/visits/suggestions", owner, "{}", NULL), 400);
     json_t *release = NULL;
     assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/visits/releases", owner, "", &release), 201);
-    assert_string_equal(json_string_value(json_object_get(json_object_get(release, "release"), "kind")), "usca");
+    assert_string_equal(json_string_value(json_object_get(json_object_get(release, "release"), "kind")), "contextual");
     json_decref(release);
     assert_int_equal(ask("GET", STUDY, "/v1/studies/visits", owner, NULL, NULL), 200);
     assert_int_equal(ask("GET", STUDY "/ledger", "/v1/studies/visits/ledger", owner, NULL, NULL), 200);
@@ -616,7 +616,7 @@ static int setup(void **state) {
     }
     (void)snprintf(
         text, sizeof text,
-        "study create --store %s --name visits --trust central --policy usca --kernel se --eps 20 --points %s "
+        "study create --store %s --name visits --trust central --policy contextual --kernel se --eps 20 --points %s "
         "--columns x --context 0:1 --lengthscale 0.5 --learn %d",
         store, path, LEARN);
     command(NULL, 0, text);

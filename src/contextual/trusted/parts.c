@@ -40,15 +40,17 @@ static tacet_status run(tacet__parts *p, tacet_release **out, const char *name, 
                         const tacet_bounded *bounded, tacet_error *err) {
     char ticket[TACET_TICKET_MOST + 1];
     char group[TACET_TICKET_MOST + 1];
+    char part[64];
     tacet_ask ask = *p->ask;
     *out = NULL;
     if (p->receipt_count == TACET_CONTEXTUAL_RECEIPTS_MOST) {
         return tacet__fail(err, TACET_STATE, "too many parts");
     }
-    (void)snprintf(group, sizeof group, "contextual %.150s", p->ask->ticket);
-    (void)snprintf(ticket, sizeof ticket, "%.150s/%s", p->ask->ticket, name);
+    (void)snprintf(group, sizeof group, "contextual %.130s", p->ask->ticket);
+    (void)snprintf(part, sizeof part, "%.30s%.30s", p->prefix != NULL ? p->prefix : "", name);
+    (void)snprintf(ticket, sizeof ticket, "%.130s/%.60s", p->ask->ticket, part);
     ask.group = group;
-    ask.part = name;
+    ask.part = part;
     ask.ticket = ticket;
     ask.what = p->what;
     ask.records = p->records;

@@ -26,6 +26,7 @@ typedef struct tacet__parts {
     const tacet_contextual_learner *learner;
     const tacet_ask *ask;
     const char *what;
+    const char *prefix; /* of the names of parts, "" or NULL: none */
     size_t records;
     tacet__parts_sizes sizes;
     unsigned char *part_of; /* of each record */

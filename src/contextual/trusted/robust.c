@@ -108,6 +108,10 @@ tacet_status tacet__robust_visit(const tacet__robust *r, size_t part, tacet__rob
     return good ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu features", M);
 }
 
+bool tacet__robust_null(const tacet__robust *r, const double *record) {
+    return record[r->learner->basis->d + 1] < 0;
+}
+
 double tacet__robust_mean(const tacet__robust *r, const double *phi) {
     const double bound = r->learner->bound;
     return fmin(fmax(tacet__dot(r->belief.theta, phi, r->belief.M), -bound), bound);
@@ -163,22 +167,23 @@ static void sketch_record(void *user, const double *record, const double *phi) {
     const sketching *s = user;
     const tacet__contextual_law *law = &s->r->law;
     (void)phi;
+    if (tacet__robust_null(s->r, record)) {
+        return;
+    }
     tacet_features_eval(law->sketch, s->g, record + law->a, law->d - law->a, 1);
     const double norm = tacet__norm2(s->g, law->g);
     const size_t x = law->classes == 1 ? 0 : tacet__robust_action(s->r->learner->basis, record);
     add_share(s->sums + x * law->g, s->g, law->g, norm > 1 ? 1 / norm : 1, s->step);
 }
 
-static tacet_status measure_law(tacet__robust *r, tacet_error *err) {
+tacet_status tacet__robust_sketch(tacet__robust *r, double *V, double *sd, tacet_error *err) {
     const size_t size = tacet__contextual_law_size(&r->law);
     const size_t n = r->parts.sizes.n[TACET__PART_LAW];
     const double share = share_norm(1, size);
-    double sd = 0;
     int64_t *sums = TACET__ZALLOC(int64_t, size);
     double *g = TACET__ZALLOC(double, r->law.g);
-    double *V = TACET__ZALLOC(double, size);
     sketching s = {.r = r, .sums = sums, .g = g, .step = tacet__robust_step(1)};
-    tacet_status status = sums == NULL || g == NULL || V == NULL
+    tacet_status status = sums == NULL || g == NULL
                               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
                               : tacet__robust_visit(r, TACET__PART_LAW, sketch_record, &s, err);
     for (size_t i = 0; i < size && status == TACET_OK; i++) {
@@ -192,23 +197,30 @@ static tacet_status measure_law(tacet__robust *r, tacet_error *err) {
                                        .radius = (double)n * share,
                                        .diameter = sqrt(2) + 2 * (share - 1) + 1e-12,
                                        .proof = PROOF};
-        status = tacet__parts_release(&r->parts, V, &sd, &v, err);
+        status = tacet__parts_release(&r->parts, V, sd, &v, err);
     }
-    if (status == TACET_OK) {
-        status = tacet__contextual_law_decode(&r->law, r->q, V, (double)n, sd, err);
-    }
-    if (status == TACET_OK) {
-        r->laws = TACET__ZALLOC(double, r->law.actions * r->law.contexts * TACET__ROBUST_LAWS);
-        status = r->laws == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for laws")
-                                 : tacet__contextual_law_redraw(&r->law, r->laws, TACET__ROBUST_LAWS, r->q, (double)n, sd,
-                                                          err);
-    }
-    if (sums != NULL && g != NULL && V != NULL) {
+    if (sums != NULL && g != NULL) {
         sodium_memzero(sums, size * sizeof *sums);
         sodium_memzero(g, r->law.g * sizeof *g);
     }
     free(sums);
     free(g);
+    return status;
+}
+
+static tacet_status measure_law(tacet__robust *r, tacet_error *err) {
+    const double n = (double)r->parts.sizes.n[TACET__PART_LAW];
+    double sd = 0;
+    double *V = TACET__ZALLOC(double, tacet__contextual_law_size(&r->law));
+    r->laws = TACET__ZALLOC(double, r->law.actions * r->law.contexts * TACET__ROBUST_LAWS);
+    tacet_status status = V == NULL || r->laws == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for laws")
+                                                       : tacet__robust_sketch(r, V, &sd, err);
+    if (status == TACET_OK) {
+        status = tacet__contextual_law_decode(&r->law, r->q, V, n, sd, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__contextual_law_redraw(&r->law, r->laws, TACET__ROBUST_LAWS, r->q, n, sd, err);
+    }
     free(V);
     return status;
 }
@@ -350,6 +362,9 @@ typedef struct summing {
 static void sum_record(void *user, const double *record, const double *phi) {
     const summing *s = user;
     const tacet__belief_form *f = &s->r->form;
+    if (tacet__robust_null(s->r, record)) {
+        return;
+    }
     const double reward = record[s->r->learner->basis->d];
     const double mean = s->first ? 0 : tacet__robust_mean(s->r, phi);
     /* What the residual can be at most: for skewed rewards that of the range about the model, in units of the bound. */
@@ -423,7 +438,7 @@ static tacet_status prepare_stage(tacet__robust *r, tacet__belief_case *c, size_
     return status == TACET_OK ? tacet__belief_choose(&r->belief, &r->form, c, err) : status;
 }
 
-static tacet_status learn_stage(tacet__robust *r, size_t j, tacet_error *err) {
+tacet_status tacet__robust_learn(tacet__robust *r, size_t j, const tacet__belief_scaling *scaling, tacet_error *err) {
     tacet__belief_case c;
     char name[32];
     tacet_status status = prepare_stage(r, &c, j, err);
@@ -459,7 +474,7 @@ static tacet_status learn_stage(tacet__robust *r, size_t j, tacet_error *err) {
         status = tacet__parts_release(&r->parts, v, &sd, &leaves, err);
     }
     if (status == TACET_OK) {
-        status = tacet__belief_learn(&r->belief, &r->form, &c, v, sd, r->laws, TACET__ROBUST_LAWS, &SCALING, err);
+        status = tacet__belief_learn(&r->belief, &r->form, &c, v, sd, r->laws, TACET__ROBUST_LAWS, scaling, err);
     }
     if (sums != NULL && u != NULL) {
         sodium_memzero(sums, m * sizeof *sums);
@@ -473,7 +488,7 @@ static tacet_status learn_stage(tacet__robust *r, size_t j, tacet_error *err) {
 
 /* --- the release ------------------------------------------------------------------------------------------------- */
 
-static tacet_status set_noise(tacet__robust *r, tacet_error *err) {
+tacet_status tacet__robust_noise(tacet__robust *r, tacet_error *err) {
     const tacet_contextual_settings *s = &r->learner->settings;
     r->grows = !s->gaussian;
     r->unit_sd = sqrt(2) / s->eps;
@@ -481,7 +496,7 @@ static tacet_status set_noise(tacet__robust *r, tacet_error *err) {
 }
 
 static tacet_status begin(tacet__robust *r, tacet_error *err) {
-    const tacet_status status = set_noise(r, err);
+    const tacet_status status = tacet__robust_noise(r, err);
     tacet__robust_sizes(r->learner, r->learner->count, &r->parts.sizes);
     return status == TACET_OK ? tacet__parts_deal(&r->parts, err) : status;
 }
@@ -522,7 +537,7 @@ static tacet_status make_model(tacet__robust *r, tacet_contextual_model **out, t
     return tacet__contextual_model_from(out, l, r->A, r->belief.theta, r->belief.M, &claims, err);
 }
 
-static void robust_clear(tacet__robust *r) {
+void tacet__robust_clear(tacet__robust *r) {
     tacet__contextual_law_clear(&r->law);
     tacet__belief_clear(&r->belief);
     tacet__belief_form_clear(&r->form);
@@ -537,9 +552,9 @@ static void robust_clear(tacet__robust *r) {
 /* What is said of the release in every charge: how many records it is of decides how they are dealt. */
 static tacet_status describe(tacet__robust *r, char out[TACET_CHARGE_TEXT_MOST + 1], tacet_error *err) {
     const tacet_ask *ask = r->parts.ask;
-    if (ask->group != NULL || ask->part != NULL || ask->ticket == NULL || strlen(ask->ticket) > 150) {
+    if (ask->group != NULL || ask->part != NULL || ask->ticket == NULL || strlen(ask->ticket) > 130) {
         return tacet__fail(err, TACET_INVALID,
-                           "a release of a model names its own groups, and needs a ticket of up to 150 bytes");
+                           "a release of a model names its own groups, and needs a ticket of up to 130 bytes");
     }
     const int length = snprintf(out, TACET_CHARGE_TEXT_MOST + 1, "%s, %zu records",
                                 ask->what != NULL ? ask->what : "model", r->learner->count);
@@ -578,7 +593,7 @@ tacet_status tacet__robust_release(const tacet_contextual_learner *l, tacet_cont
         status = tacet__belief_form_init(&r->form, r->belief.M, r->belief.N, err);
     }
     for (size_t j = 0; j < r->parts.sizes.stages && status == TACET_OK; j++) {
-        status = learn_stage(r, j, err);
+        status = tacet__robust_learn(r, j, &SCALING, err);
     }
     if (status == TACET_OK) {
         status = tacet__robust_outcome(r, err);
@@ -589,7 +604,7 @@ tacet_status tacet__robust_release(const tacet_contextual_learner *l, tacet_cont
     if (status == TACET_OK) {
         status = make_model(r, out, err);
     }
-    robust_clear(r);
+    tacet__robust_clear(r);
     free(r);
     return status;
 }
@@ -611,7 +626,7 @@ tacet_status tacet__robust_outlook(const tacet_contextual_learner *l, tacet_cont
     }
     r->learner = l;
     r->scale = sqrt(SKEWED_PRIOR * B2 + l->noise_sd * l->noise_sd);
-    tacet_status status = set_noise(r, err);
+    tacet_status status = tacet__robust_noise(r, err);
     if (status == TACET_OK) {
         status = find_law(r, err);
     }
@@ -642,7 +657,7 @@ tacet_status tacet__robust_outlook(const tacet_contextual_learner *l, tacet_cont
                                           .prior_sd = sqrt(before),
                                           .refused = !(sqrt(r->form.risk) < NOTHING_LEARNT * sqrt(before)) || n < 10};
     }
-    robust_clear(r);
+    tacet__robust_clear(r);
     free(r);
     return status;
 }

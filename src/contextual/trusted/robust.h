@@ -33,6 +33,8 @@ typedef void (*tacet__robust_visitor)(void *user, const double *record, const do
 /* All records of a part, in their order. NO_MEMORY. */
 tacet_status tacet__robust_visit(const tacet__robust *r, size_t part, tacet__robust_visitor visit, void *user,
                                  tacet_error *err);
+/* A round that was not reported: it is in its part, which stays as large, and adds nothing. Its propensity is -1. */
+bool tacet__robust_null(const tacet__robust *r, const double *record);
 /* The model so far at a record's features, within the range, about the middle. */
 double tacet__robust_mean(const tacet__robust *r, const double *phi);
 
@@ -54,6 +56,13 @@ tacet_status tacet__robust_excess(tacet__robust *r, double *excess, double *nois
 tacet_status tacet__robust_outcome(tacet__robust *r, tacet_error *err);
 /* Sets recommended and logged, where actions are a list and parts have rows for it. */
 tacet_status tacet__robust_values(tacet__robust *r, tacet_error *err);
+
+/* V (tacet__contextual_law_size): the released sum of the features of contexts of the part of the law. */
+tacet_status tacet__robust_sketch(tacet__robust *r, double *V, double *sd, tacet_error *err);
+/* Stage j: 0 learns from rewards, later ones from residuals of the model so far. */
+tacet_status tacet__robust_learn(tacet__robust *r, size_t j, const tacet__belief_scaling *scaling, tacet_error *err);
+tacet_status tacet__robust_noise(tacet__robust *r, tacet_error *err);
+void tacet__robust_clear(tacet__robust *r);
 
 /* Sizes of the parts: of public numbers alone. */
 void tacet__robust_sizes(const tacet_contextual_learner *learner, size_t count, tacet__parts_sizes *sizes);

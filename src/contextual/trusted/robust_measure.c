@@ -33,6 +33,10 @@ typedef struct residuals {
 static void keep_residual(void *user, const double *record, const double *phi) {
     residuals *s = user;
     const double reward = record[s->r->learner->basis->d];
+    if (tacet__robust_null(s->r, record)) {
+        s->values[s->count++] = 0;
+        return;
+    }
     s->values[s->count++] = fabs(s->r->belief.M > 0 ? reward - tacet__robust_mean(s->r, phi) : reward);
 }
 

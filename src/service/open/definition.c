@@ -353,7 +353,7 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     s->features = (size_t)whole_of(r, options, "features", s->space.count > 0 ? 40 : 25, 1, 500);
     s->released = (size_t)whole_of(r, options, "released", s->features < 15 ? s->features : 15, 1, s->features);
     s->coin_seed = whole_of(r, options, "coin_seed", 1, 0, INT64_MAX);
-    s->learn = whole_of(r, options, "learn", (s->rounds + 1) / 2, 1, s->rounds);
+    s->learn = whole_of(r, options, "learn", 0, 0, s->rounds);
 }
 
 static void read_study(reading *r, tacet__definition *s, json_t *root) {

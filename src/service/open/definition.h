@@ -63,7 +63,7 @@ typedef struct tacet__definition {
     size_t set_most;  /* arms a decision set may have */
     size_t set_size;  /* arms a decision set typically has */
     size_t features, released;
-    uint64_t learn; /* contextual: how many rounds are for learning */
+    uint64_t learn; /* contextual: how many rounds are for learning alone; 0: it learns all along */
     uint64_t coin_seed;
 } tacet__definition;
 

@@ -1,8 +1,8 @@
-/* policy_contextual.c - the central policy `usca` for the service: public actions, private contexts and rewards
- * (tacet/contextual/trusted/policy.h). Ring: trusted. The first options.learn rounds explore without looking; one
- * release is then made and charged, and every later suggestion is for its own context from that model. Cost: that of
- * the policy.
- */
+/* policy_contextual.c - the central policy `contextual` for the service: public actions, private contexts and rewards.
+ * Ring: trusted. Without options.learn it learns all along, in epochs with a release each
+ * (tacet/contextual/trusted/epochs.h). With it the first options.learn rounds explore without looking; one release is
+ * then made, and every later suggestion is for its own context from that model (tacet/contextual/trusted/policy.h). Cost:
+ * that of the policy. */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
@@ -13,22 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/contextual/open/model.h>
+#include <tacet/contextual/trusted/epochs.h>
 #include <tacet/contextual/trusted/policy.h>
 
-typedef struct usca {
+typedef struct contextual {
     central c;
     tacet_contextual_space space;
     tacet_contextual_policy_settings settings;
     double lower[TACET_CONTEXTUAL_DIM_MOST], upper[TACET_CONTEXTUAL_DIM_MOST];
-} usca;
+} contextual;
 
 /* The bounds of the actions are those of the list, which is public. */
-static tacet_status describe(usca *u, const tacet__definition *def, tacet_error *err) {
+static tacet_status describe(contextual *u, const tacet__definition *def, tacet_error *err) {
     tacet_kernel_spec spec;
     const size_t a = def->d;
     if (a + def->context_dim > TACET_CONTEXTUAL_DIM_MOST) {
         return tacet__fail(err, TACET_INVALID,
-                           "policy 'usca' takes at most %d dimensions, actions and contexts together",
+                           "policy 'contextual' takes at most %d dimensions, actions and contexts together",
                            TACET_CONTEXTUAL_DIM_MOST);
     }
     tacet_kernel_spec_defaults(&spec);
@@ -38,7 +39,7 @@ static tacet_status describe(usca *u, const tacet__definition *def, tacet_error 
     }
     if (spec.kind != TACET_KERNEL_SE &&
         !(spec.kind == TACET_KERNEL_MATERN && (spec.matern_p == 1 || spec.matern_p == 2))) {
-        return tacet__fail(err, TACET_INVALID, "policy 'usca' takes the kernels se, matern32 and matern52");
+        return tacet__fail(err, TACET_INVALID, "policy 'contextual' takes the kernels se, matern32 and matern52");
     }
     for (size_t c = 0; c < a; c++) {
         u->lower[c] = (double)INFINITY;
@@ -73,30 +74,40 @@ static tacet_status describe(usca *u, const tacet__definition *def, tacet_error 
     return TACET_OK;
 }
 
-static tacet_status usca_check(const tacet__definition *def, tacet_error *err) {
-    usca u = {0};
+static tacet_status contextual_check(const tacet__definition *def, tacet_error *err) {
+    contextual u = {0};
     tacet_contextual_basis *basis = NULL;
     tacet_status status = describe(&u, def, err);
     if (status == TACET_OK && def->rounds > (1U << 22)) {
-        status = tacet__fail(err, TACET_INVALID, "policy 'usca' takes at most 2^22 rounds");
+        status = tacet__fail(err, TACET_INVALID, "policy 'contextual' takes at most 2^22 rounds");
     }
     status = status != TACET_OK ? status : tacet_contextual_basis_create(&basis, &u.space, 0, err);
     tacet_contextual_basis_free(basis);
     return status;
 }
 
-static void usca_free(void *self) {
-    usca *u = self;
+static void contextual_free(void *self) {
+    contextual *u = self;
     if (u != NULL) {
         tacet__central_close(&u->c);
         free(u);
     }
 }
 
-static tacet_status usca_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
+static tacet_status create_epochs(const contextual *u, tacet_policy **out, const tacet__definition *def,
+                                  const tacet_ask *ask, tacet_error *err) {
+    tacet_contextual_epochs_settings settings;
+    tacet_contextual_epochs_settings_defaults(&settings);
+    settings.learner = u->settings.learner;
+    settings.rounds = u->settings.rounds;
+    settings.coin_seed = u->settings.coin_seed;
+    return tacet_contextual_epochs_create(out, &u->space, def->points, def->count, &settings, ask, err);
+}
+
+static tacet_status contextual_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
                                 const void *snapshot, size_t size, tacet_error *err) {
     *out = (tacet__learner){0};
-    usca *u = TACET__ZALLOC(usca, 1);
+    contextual *u = TACET__ZALLOC(contextual, 1);
     if (u == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     }
@@ -104,8 +115,9 @@ static tacet_status usca_create(tacet__learner *out, const tacet__definition *de
     status = status != TACET_OK ? status : tacet__central_open(&u->c, def, ledger, snapshot == NULL, err);
     if (status == TACET_OK) {
         const tacet_ask ask = tacet__central_ask(&u->c, "model of a contextual study", "context,reward");
-        status =
-            tacet_contextual_policy_create(&out->policy, &u->space, def->points, def->count, &u->settings, &ask, err);
+        status = def->learn > 0 ? tacet_contextual_policy_create(&out->policy, &u->space, def->points, def->count,
+                                                                 &u->settings, &ask, err)
+                                : create_epochs(u, &out->policy, def, &ask, err);
     }
     if (status == TACET_OK && snapshot != NULL) {
         status = tacet_policy_load(out->policy, snapshot, size, err);
@@ -113,7 +125,7 @@ static tacet_status usca_create(tacet__learner *out, const tacet__definition *de
     if (status != TACET_OK) {
         tacet_policy_free(out->policy);
         out->policy = NULL;
-        usca_free(u);
+        contextual_free(u);
         return status;
     }
     out->self = u;
@@ -121,9 +133,10 @@ static tacet_status usca_create(tacet__learner *out, const tacet__definition *de
 }
 
 /* The model that `tacet predict` reads; of the negated reward where the study minimises. */
-static tacet_status usca_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+static tacet_status contextual_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                  tacet_error *err) {
-    const tacet_contextual_model *model = tacet_contextual_policy_model(learner->policy);
+    const tacet_contextual_model *model = def->learn > 0 ? tacet_contextual_policy_model(learner->policy)
+                                                         : tacet_contextual_epochs_model(learner->policy);
     char *text = NULL;
     if (model == NULL) {
         return tacet__fail(err, TACET_STATE, "nothing has been released yet: the study is still learning");
@@ -135,22 +148,22 @@ static tacet_status usca_release(const tacet__learner *learner, const tacet__def
     json_t *value = json_loads(text, 0, NULL);
     free(text);
     *out =
-        value != NULL ? json_pack("{ss si so}", "kind", "usca", "sign", def->minimise ? -1 : 1, "model", value) : NULL;
+        value != NULL ? json_pack("{ss si so}", "kind", "contextual", "sign", def->minimise ? -1 : 1, "model", value) : NULL;
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
 }
 
-static tacet_status usca_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+static tacet_status contextual_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                tacet_error *err) {
     (void)def;
-    return tacet__central_spent(&((const usca *)learner->self)->c, out, err);
+    return tacet__central_spent(&((const contextual *)learner->self)->c, out, err);
 }
 
-const tacet__policy_kind tacet__kind_contextual = {.name = "usca",
+const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
                                                    .trust = TACET_TRUST_CENTRAL,
                                                    .contextual = true,
                                                    .index_public = false, /* it depends on the client's context */
-                                                   .check = usca_check,
-                                                   .create = usca_create,
-                                                   .free = usca_free,
-                                                   .release = usca_release,
-                                                   .spent = usca_spent};
+                                                   .check = contextual_check,
+                                                   .create = contextual_create,
+                                                   .free = contextual_free,
+                                                   .release = contextual_release,
+                                                   .spent = contextual_spent};

@@ -1,0 +1,188 @@
+/* contextual_regret.c - a trial of `tacet simulate contextual --policy NAME`: cumulative regret of a study.
+ * Ring: programs; made-up data, seeded noise. The product's own policy is asked round by round: 33 equispaced actions on
+ * [0, 1] (or four variants and three device types), contexts from the law, rewards noisy. Regret is the sum over rounds
+ * of the best mean reward in the round's context less that of the action taken. */
+#include "contextual_trial.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/contextual/trusted/epochs.h>
+#include <tacet/contextual/trusted/policy.h>
+#include <tacet/core/simrng.h>
+
+enum { ACTIONS = 33, VARIANTS = 4, TYPES = 3, CENTRES = 20 };
+
+/* What is optimised: a function of norm 1, waves, or rates of cells. */
+typedef struct world {
+    const contextual_simulation *s;
+    bool levels;
+    size_t n, a, contexts; /* actions; coordinates */
+    double actions[ACTIONS * (VARIANTS - 1)];
+    double lower[5], upper[5], lengthscale;
+    double corners[TYPES * (TYPES - 1)];
+    double rate[VARIANTS][TYPES];
+    double centre[CENTRES][2], weight[CENTRES], wave[3];
+} world;
+
+static double kernel(const world *w, const double *x, const double *y) {
+    const double u = (x[0] - y[0]) / w->lengthscale;
+    const double v = (x[1] - y[1]) / w->lengthscale;
+    return exp(-0.5 * (u * u + v * v));
+}
+
+static double mean_at(const world *w, size_t action, double context, size_t type) {
+    if (w->levels) {
+        return w->rate[action][type];
+    }
+    const double at[2] = {w->actions[action], context};
+    double sum = 0;
+    if (w->s->waves) {
+        return 0.7 * cos(4 * (at[0] - w->wave[0] - w->wave[1] * at[1])) + 0.25 * sin(3 * at[0] * at[1] + w->wave[2]);
+    }
+    for (size_t j = 0; j < CENTRES; j++) {
+        sum += w->weight[j] * kernel(w, at, w->centre[j]);
+    }
+    return sum;
+}
+
+static void draw_function(world *w, tacet_simrng *rng) {
+    double norm2 = 0;
+    w->wave[0] = 0.2 + 0.6 * tacet_simrng_uniform(rng);
+    w->wave[1] = tacet_simrng_uniform(rng) - 0.5;
+    w->wave[2] = 6.283185307179586 * tacet_simrng_uniform(rng);
+    for (size_t j = 0; j < CENTRES; j++) {
+        w->centre[j][0] = tacet_simrng_uniform(rng);
+        w->centre[j][1] = tacet_simrng_uniform(rng);
+        w->weight[j] = tacet_simrng_normal(rng);
+    }
+    for (size_t i = 0; i < CENTRES; i++) {
+        for (size_t j = 0; j < CENTRES; j++) {
+            norm2 += w->weight[i] * w->weight[j] * kernel(w, w->centre[i], w->centre[j]);
+        }
+    }
+    for (size_t j = 0; j < CENTRES; j++) {
+        w->weight[j] /= sqrt(norm2);
+    }
+    for (size_t v = 0; v < VARIANTS; v++) {
+        for (size_t k = 0; k < TYPES; k++) {
+            w->rate[v][k] = 0.1 + 0.8 * tacet_simrng_uniform(rng);
+        }
+    }
+}
+
+static void make_world(world *w, const contextual_simulation *s, tacet_simrng *rng) {
+    *w = (world){.s = s, .levels = s->law == CONTEXTUAL_LAW_LEVELS, .lengthscale = s->lengthscale};
+    w->n = w->levels ? VARIANTS : ACTIONS;
+    w->a = w->levels ? VARIANTS - 1 : 1;
+    w->contexts = w->levels ? TYPES - 1 : 1;
+    for (size_t i = 0; i < 5; i++) {
+        w->lower[i] = w->levels ? -1 : 0;
+        w->upper[i] = 1;
+    }
+    for (size_t i = 0; i < w->n; i++) {
+        if (w->levels) {
+            tacet_space_vertex(w->actions + i * w->a, i, VARIANTS);
+        } else {
+            w->actions[i] = (double)i / (ACTIONS - 1);
+        }
+    }
+    for (size_t k = 0; k < TYPES; k++) {
+        tacet_space_vertex(w->corners + k * (TYPES - 1), k, TYPES);
+    }
+    draw_function(w, rng);
+    w->lengthscale = w->levels ? 1 : s->lengthscale;
+}
+
+static tacet_status make_policy(const world *w, tacet_policy **out, tacet_noise *noise, size_t trial,
+                                tacet_error *err) {
+    const contextual_simulation *s = w->s;
+    const tacet_contextual_space space = {.action_dim = w->a,
+                                          .context_dim = w->contexts,
+                                          .lower = w->lower,
+                                          .upper = w->upper,
+                                          .kind = TACET_KERNEL_SE,
+                                          .lengthscales = &w->lengthscale,
+                                          .lengthscale_count = 1,
+                                          .contexts = w->levels ? w->corners : NULL,
+                                          .context_count = w->levels ? TYPES : 0};
+    const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "model", .to_whom = "simulation"};
+    tacet_contextual_settings settings = s->settings;
+    settings.method = TACET_CONTEXTUAL_ROBUST;
+    settings.reward_lower = w->levels ? 0 : -1;
+    if (s->policy == CONTEXTUAL_POLICY_COMMIT) {
+        tacet_contextual_policy_settings commit;
+        tacet_contextual_policy_settings_defaults(&commit);
+        commit.learner = settings;
+        commit.rounds = s->rounds;
+        commit.learn = (s->rounds + 1) / 2;
+        commit.coin_seed = s->seed + trial;
+        return tacet_contextual_policy_create(out, &space, w->actions, w->n, &commit, &ask, err);
+    }
+    tacet_contextual_epochs_settings epochs;
+    tacet_contextual_epochs_settings_defaults(&epochs);
+    epochs.learner = settings;
+    epochs.rounds = s->rounds;
+    epochs.coin_seed = s->seed + trial;
+    epochs.explore =
+        s->policy == CONTEXTUAL_POLICY_ELIMINATION ? TACET_CONTEXTUAL_ELIMINATION : TACET_CONTEXTUAL_THOMPSON;
+    return tacet_contextual_epochs_create(out, &space, w->actions, w->n, &epochs, &ask, err);
+}
+
+/* One round: its regret is added. policy NULL: an even draw, in expectation. */
+static tacet_status play(const world *w, tacet_policy *policy, double *regret, tacet_simrng *rng, tacet_error *err) {
+    static const double SHARE[TYPES] = {0.62, 0.33, 0.05};
+    const double u = tacet_simrng_uniform(rng);
+    const size_t type = u < SHARE[0] ? 0 : u < SHARE[0] + SHARE[1] ? 1 : 2;
+    const double context = contextual_law_quantile(w->s->law, u);
+    const tacet_round round = {.context = w->levels ? w->corners + type * (TYPES - 1) : &context,
+                               .context_dim = w->contexts};
+    double top = -INFINITY;
+    double average = 0;
+    tacet_suggestion suggestion;
+    for (size_t i = 0; i < w->n; i++) {
+        const double f = mean_at(w, i, context, type);
+        top = fmax(top, f);
+        average += f / (double)w->n;
+    }
+    if (policy == NULL) {
+        *regret += top - average;
+        return TACET_OK;
+    }
+    tacet_status status = tacet_policy_suggest(policy, &suggestion, &round, err);
+    if (status == TACET_OK) {
+        const double f = mean_at(w, suggestion.index, context, type);
+        const double reward = w->levels ? (tacet_simrng_uniform(rng) < f ? 1 : 0)
+                                        : f + w->s->noise * tacet_simrng_normal(rng);
+        *regret += top - f;
+        status = tacet_policy_observe(policy, suggestion.ticket, reward, err);
+    }
+    return status;
+}
+
+tacet_status contextual_regret_trial(contextual_simulation *s, size_t trial, tacet_error *err) {
+    world *w = TACET__ZALLOC(world, 1);
+    tacet_simrng rng;
+    tacet_noise *noise = NULL;
+    tacet_policy *policy = NULL;
+    if (w == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial");
+    }
+    tacet_simrng_init(&rng, s->seed, (uint64_t)trial * 4);
+    make_world(w, s, &rng);
+    tacet_status status = tacet_noise_open_seeded(&noise, s->seed, (uint64_t)trial * 4 + 2, err);
+    if (status == TACET_OK && s->policy != CONTEXTUAL_POLICY_RANDOM) {
+        status = make_policy(w, &policy, noise, trial, err);
+    }
+    s->error[trial] = 0;
+    for (size_t t = 0; t < s->rounds && status == TACET_OK; t++) {
+        status = play(w, policy, &s->error[trial], &rng, err);
+    }
+    tacet_policy_free(policy);
+    tacet_noise_close(noise);
+    free(w);
+    return status;
+}
