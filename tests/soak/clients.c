@@ -55,7 +55,7 @@ static bool connect_wire(client *c) {
     settings.url = url;
     settings.authority = authority;
     settings.token = c->s->token;
-    settings.seconds = 10;
+    settings.seconds = 3; /* one that is stopped is not waited for long: a balancer would not ask it either */
     c->generation = generation;
     return tacet__client_open(&c->wire, &settings, NULL) == TACET_OK;
 }

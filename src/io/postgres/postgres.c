@@ -262,7 +262,7 @@ static tacet_status connect_now(store *db, tacet_error *err) {
      * middle of a batch would keep a study from everybody. */
     (void)snprintf(settings, sizeof settings,
                    "SET client_min_messages=warning; SET lock_timeout=%llu; SET synchronous_commit=%s;"
-                   "SET idle_in_transaction_session_timeout='7s'; SET statement_timeout=%llu;"
+                   "SET idle_in_transaction_session_timeout='5s'; SET statement_timeout=%llu;"
                    "SET default_transaction_read_only=%s;"
                    "SET search_path=\"%s\"",
                    (unsigned long long)(db->busy_ms == 0 ? 1 : db->busy_ms), db->relaxed ? "off" : "on",
