@@ -43,7 +43,7 @@ static void keep_best(spent *best, spent start) {
 static void draw(spent *best, double sigma, int grid) {
     static double out[BLOCK];
     tacet_noise *noise = NULL;
-    if (tacet_noise_open(&noise, NULL) != TACET_OK) {
+    if (tacet_noise_open_sample(&noise, NULL) != TACET_OK) {
         exit(1);
     }
     const spent start = now();

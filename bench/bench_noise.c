@@ -77,7 +77,7 @@ static void hybrid(tacet_noise *noise) {
     tacet_ldp ldp;
     (void)tacet_ldp_init(&ldp, TACET_LDP_HYBRID, 1, 0, 1, NULL);
     for (size_t i = 0; i < COUNT; i++) {
-        (void)tacet_randomize(noise, &out[i], &ldp, 0.3, NULL);
+        (void)tacet__randomize(noise, &out[i], &ldp, 0.3, NULL);
     }
 }
 
@@ -116,7 +116,7 @@ int main(void) {
         {"hybrid report, exact", hybrid},
     };
     tacet_noise *noise = NULL;
-    if (tacet_noise_open(&noise, NULL) != TACET_OK) {
+    if (tacet_noise_open_sample(&noise, NULL) != TACET_OK) {
         return 1;
     }
     const double reference = rate(noise, box_muller);

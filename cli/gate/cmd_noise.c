@@ -115,7 +115,7 @@ static int run(request *r, const char *seed_text, const cli_command *self) {
         return cli_usage(self, "the scale of a bit, -ln of its probability, must be between 2^-10 and 1024");
     }
     const tacet_status status =
-        seed_text != NULL ? tacet_noise_open_seeded(&noise, seed, 0, &err) : tacet_noise_open(&noise, &err);
+        seed_text != NULL ? tacet_noise_open_seeded(&noise, seed, 0, &err) : tacet_noise_open_sample(&noise, &err);
     if (status != TACET_OK) {
         return cli_fail(self, &err);
     }

@@ -45,7 +45,6 @@ typedef struct joint_study {
     tacet_central_map *map;
     tacet_central_settings settings;
     tacet_ledger *ledger;
-    tacet_noise *noise;
     tacet_ask ask;
     tacet_policy *policy;
     tacet_blob state; /* as it was read */

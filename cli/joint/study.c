@@ -69,7 +69,6 @@ static void fill_settings(joint_study *s) {
     s->settings.open_most = s->def.open_most;
     s->settings.learner.set_size = s->def.set_size;
     s->ask = (tacet_ask){.ledger = s->ledger,
-                         .noise = s->noise,
                          .ticket = "study",
                          .what = "all suggestions of a joint-DP study",
                          .to_whom = s->def.to_whom,
@@ -86,10 +85,7 @@ static tacet_status open_ledger(joint_study *s, bool create, tacet_error *err) {
     set.delta = s->def.delta;
     set.create = create;
     tacet_status status = tacet__path(path, s->folder, "ledger.db", err);
-    if (status == TACET_OK) {
-        status = tacet_ledger_open(&s->ledger, path, &set, err);
-    }
-    return status == TACET_OK ? tacet_noise_open(&s->noise, err) : status;
+    return status == TACET_OK ? tacet_ledger_open(&s->ledger, path, &set, err) : status;
 }
 
 static void begin(joint_study *s, const char *folder) {
@@ -103,7 +99,6 @@ void joint_study_close(joint_study *s) {
     tacet_policy_free(s->policy);
     tacet_central_map_free(s->map);
     tacet_features_free(s->features);
-    tacet_noise_close(s->noise);
     tacet_ledger_close(s->ledger);
     tacet_blob_clear(&s->state);
     if (s->lock >= 0) {

@@ -34,11 +34,12 @@ typedef struct memory {
     char tickets[ROUNDS][TICKET];
     double reports[ROUNDS];
     bool answered[ROUNDS];
+    tacet_mint mints[ROUNDS]; /* the keys of rounds that are not answered yet */
     size_t count;
 } memory;
 
-static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, bool *answered, double *report,
-                            tacet_error *err) {
+static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
+                            double *report, tacet_error *err) {
     memory *m = user;
     size_t i = 0;
     (void)ldp;
@@ -50,8 +51,10 @@ static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp
         if (m->count == ROUNDS) {
             return TACET_BUDGET; /* a device gives ROUNDS reports, eps 1 each, and no more */
         }
+        m->mints[m->count] = *mint;
         (void)snprintf(m->tickets[m->count++], TICKET, "%s", ticket);
     }
+    *mint = m->mints[i];
     *answered = m->answered[i];
     *report = m->reports[i];
     return TACET_OK;
@@ -64,6 +67,7 @@ static tacet_status commit(void *user, const char *ticket, double report, tacet_
         if (strcmp(m->tickets[i], ticket) == 0) {
             m->reports[i] = report;
             m->answered[i] = true;
+            m->mints[i] = (tacet_mint){{0}, {0}};
         }
     }
     return TACET_OK;

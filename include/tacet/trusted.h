@@ -27,6 +27,7 @@
 #include <tacet/dp/bound.h>
 #include <tacet/dp/ledger.h>
 #include <tacet/dp/mechanism.h>
+#include <tacet/dp/mint.h>
 #include <tacet/dp/noise.h>
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/charge.h>

@@ -90,7 +90,7 @@ static void *work(void *argument) {
     size_t block = 0;
     tacet_status status = j->target->create(&state, j->claim, &err);
     if (status == TACET_OK && !j->settings->seeded) {
-        status = tacet_noise_open(&noise, &err);
+        status = tacet_noise_open_sample(&noise, &err);
     }
     while (status == TACET_OK && take_block(j, &block)) {
         size_t correct = 0;

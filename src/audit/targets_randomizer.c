@@ -6,9 +6,11 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "dp/noise/sampler.h"
 #include "local/trusted/device_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <tacet/dp/randomizer.h>
 
 enum { RETRIES = 4 };
@@ -21,11 +23,12 @@ typedef struct randomizer {
     tacet_device_store store;
 } randomizer;
 
-static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, bool *answered, double *report,
-                            tacet_error *err) {
+static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
+                            double *report, tacet_error *err) {
     const randomizer *r = user;
     (void)ticket;
     (void)ldp;
+    (void)mint;
     (void)err;
     *answered = r->answered;
     *report = r->report;
@@ -75,7 +78,12 @@ static tacet_status ask(randomizer *r, tacet_noise *noise, int world, size_t tim
     tacet_status status = TACET_OK;
     for (size_t i = 0; i < times && status == TACET_OK; i++) {
         tacet_device_answer answer;
-        status = tacet__device_answer(noise, &r->ldp, &r->store, &answer, "ticket", world, err);
+        unsigned char fresh[TACET_MINT_BYTES];
+        for (size_t k = 0; k < sizeof fresh; k += sizeof(uint64_t)) {
+            const uint64_t word = tacet__noise_u64(noise);
+            memcpy(fresh + k, &word, sizeof word);
+        }
+        status = tacet__device_answer(fresh, &r->ldp, &r->store, &answer, "ticket", world, err);
         *statistic += answer.report;
     }
     return status;

@@ -11,10 +11,11 @@
 
 /* Fills the texts of a charge from ask, and whether it is seeded. */
 void tacet__gate_charge(const tacet_ask *ask, tacet_charge *charge, bool is_private);
-/* Reserves `charge` (its texts filled from ask, `seeded` from ask->noise) and fills the receipt's entry. *answered is
- * the stored answer, or NULL when there is none and something is to be drawn. Without a ledger: INVALID unless seeded.
- */
+/* Reserves `charge` (its texts filled from ask) and fills the receipt's entry. *answered is the stored answer, or NULL
+ * when there is none and something is to be drawn: then `key` is that of its noise, where it is private
+ * (dp/noise/mint.h). `data` stands for what is drawn for: a repeat with others is a CONFLICT. INVALID as above. */
 tacet_status tacet__gate_reserve(const tacet_ask *ask, tacet_charge *charge, tacet_receipt *receipt, tacet_entry *entry,
+                                 const unsigned char data[TACET_MINT_BYTES], unsigned char key[TACET_MINT_BYTES],
                                  tacet_release **answered, tacet_error *err);
 /* Commits the release as the answer; without a ledger nothing is done. */
 tacet_status tacet__gate_commit(const tacet_ask *ask, const tacet_entry *entry, const tacet_release *release,

@@ -132,7 +132,6 @@ static void rolled_back(void **state) {
     tacet_ledger *ledger = NULL;
     tacet_noise *noise = NULL;
     assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
-    assert_ok(tacet_noise_open(&noise, NULL));
     const tacet_ask ask = {.ledger = ledger, .noise = noise, .ticket = "study", .what = "w", .to_whom = "x"};
     tacet_central_fixed_settings s;
     settings_for_tests(&s);
@@ -246,7 +245,6 @@ static void begin_pool(pool *p, char *path, size_t room) {
     tacet_ledger_settings_defaults(&budget);
     budget.eps = 5.01;
     assert_ok(tacet_ledger_open(&p->ledger, path, &budget, NULL));
-    assert_ok(tacet_noise_open(&p->noise, NULL));
     for (size_t i = 0; i < POINTS; i++) {
         p->points[2 * i] = (double)(i % 8) / 7;
         p->points[2 * i + 1] = (double)(i / 8) / 4; /* NOLINT(bugprone-integer-division) */

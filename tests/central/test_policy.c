@@ -300,7 +300,6 @@ static void through_the_ledger(void **state) {
     tacet_ledger *ledger = NULL;
     tacet_noise *noise = NULL;
     assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
-    assert_ok(tacet_noise_open(&noise, NULL));
     tacet_central_settings s;
     settings_for_tests(&s);
     s.save_first = true;
@@ -381,7 +380,6 @@ static void replays_and_old_states(void **state) {
     tacet_ledger *ledger = NULL;
     tacet_noise *noise = NULL;
     assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
-    assert_ok(tacet_noise_open(&noise, NULL));
     tacet_central_settings s;
     settings_for_tests(&s);
     const tacet_ask ask = {

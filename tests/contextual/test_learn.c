@@ -302,7 +302,6 @@ static void test_ledger(void **state) {
     budget.eps = 1;
     budget.delta = 0;
     assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
-    assert_ok(tacet_noise_open(&noise, NULL));
     tacet_contextual_learner *l = learner_of(3000, 1, NULL);
     tacet_ask ask = {.ledger = ledger, .noise = noise, .ticket = "model 1", .what = "model", .to_whom = "anyone"};
     assert_ok(tacet_contextual_release(l, &model, &ask, NULL));

@@ -53,7 +53,6 @@ static void test_conformance_released(void **state) {
     world_init(&w, 24, 16);
     w.eps = 60;
     open_ledger(&w, folder, 60);
-    assert_ok(tacet_noise_open(&w.noise, NULL));
     const conformance_problem problem = {.create = create,
                                          .create_foreign = create_foreign,
                                          .round = round_of,
@@ -242,7 +241,7 @@ static void test_bad(void **state) {
     tacet_contextual_policy_settings_defaults(&good);
     good.rounds = 10;
     assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
-    assert_ok(tacet_noise_open(&entropy, NULL));
+    assert_ok(tacet_noise_open_sample(&entropy, NULL));
     tacet_ask ask = {.noise = noise, .ticket = "m", .what = "model", .to_whom = "test"};
     tacet_contextual_policy_settings s = good;
     s.rounds = 0;
@@ -262,7 +261,9 @@ static void test_bad(void **state) {
     listed = space;
     listed.context_dim = 9;
     assert_status(tacet_contextual_policy_create(&policy, &listed, list, 3, &good, &ask, NULL), TACET_INVALID);
-    ask.noise = entropy; /* real noise without a ledger */
+    ask.noise = NULL; /* private noise without a ledger */
+    assert_status(tacet_contextual_policy_create(&policy, &space, list, 3, &good, &ask, NULL), TACET_INVALID);
+    ask.noise = entropy; /* noise of no reservation */
     assert_status(tacet_contextual_policy_create(&policy, &space, list, 3, &good, &ask, NULL), TACET_INVALID);
     assert_null(policy);
     tacet_noise_close(noise);

@@ -31,7 +31,6 @@ static void test_release(void **state) {
     tacet_blob_init(&after);
     world_init(&w, LEARN + AFTER, LEARN);
     open_ledger(&w, folder, 1);
-    assert_ok(tacet_noise_open(&w.noise, NULL));
     assert_ok(make(&w, &policy, NULL));
     assert_status(tacet_contextual_policy_release(policy, &err), TACET_STATE);
     for (size_t t = 0; t < LEARN; t++) {
@@ -105,7 +104,6 @@ static void test_same_reports(void **state) {
     world_init(&w, T + 1, T);
     w.eps = 60;
     open_ledger(&w, folder, 60);
-    assert_ok(tacet_noise_open(&w.noise, NULL));
     tacet_policy *first = learnt(&w, T, 1, 1); /* 2 … T */
     assert_ok(tacet_contextual_policy_release(first, NULL));
     tacet_policy *more = learnt(&w, T, 0, 1); /* the same, then 1 */
@@ -145,7 +143,6 @@ static void test_begun_before(void **state) {
     world_init(&w, T + 1, T);
     w.eps = 60;
     open_ledger(&w, folder, 60);
-    assert_ok(tacet_noise_open(&w.noise, NULL));
     tacet_charge_init(&charge);
     charge.what = "model";
     charge.to_whom = "anyone";
@@ -195,7 +192,6 @@ static void test_begun_in_words(void **state) {
     tacet_blob_init(&texts);
     tacet_blob_init(&later);
     open_ledger(&w, folder, 60);
-    assert_ok(tacet_noise_open(&w.noise, NULL));
     tacet_policy *first = learnt(&w, T, 1, 1); /* 2 … T */
     assert_ok(tacet_contextual_policy_release(first, NULL));
     const size_t stages = tacet_contextual_model_parts(tacet_contextual_policy_model(first))->receipt_count;

@@ -81,7 +81,7 @@ static void test_append_only(void **state) {
         "UPDATE head SET records = 1",
         "DELETE FROM head",
         "TRUNCATE head",
-        "UPDATE format SET version = 2",
+        "UPDATE format SET version = 1",
         "DELETE FROM format",
         "TRUNCATE format",
     };
@@ -108,7 +108,7 @@ static void test_tampered(void **state) {
         {"", "ALTER TABLE record DISABLE TRIGGER record_update"},
         {"", "DROP TABLE format"},
         {"", "DROP TABLE answer"},
-        {"format", "UPDATE format SET version = 2"},
+        {"format", "UPDATE format SET version = 1"},
         {"format", "UPDATE format SET application = 2"},
         {"format", "DELETE FROM format"},
         {"record", "UPDATE record SET body = body || '\\x00'::bytea WHERE seq = 1"},

@@ -177,22 +177,21 @@ static void once_per_ticket(void **state) {
     (void)state;
     const char *folder = test_mkdir();
     tacet_ledger *ledger = open_ledger(folder, 1, TACET_ACCOUNTING_GAUSSIAN);
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open(&noise, NULL));
+    tacet_noise *sample = NULL;
+    assert_ok(tacet_noise_open_sample(&sample, NULL));
     tacet_bound *bound = NULL, *other = NULL;
     tacet_mechanism *m = NULL;
     assert_ok(tacet_bound_norm(&bound, 3, 1, NULL));
     assert_ok(tacet_bound_norm(&other, 3, 1, NULL));
     tacet_bounded *x = vector(bound, (double[]){0.1, 0.2, 0.3}), *y = vector(other, (double[]){0, 0, 0});
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 0.8, 1e-5, NULL));
-    tacet_ask ask = {.ledger = ledger, .noise = noise, .ticket = "one", .what = "a vector", .to_whom = "the test"};
+    tacet_ask ask = {.ledger = ledger, .ticket = "one", .what = "a vector", .to_whom = "the test"};
     tacet_release *first = NULL, *again = NULL, *refused = (tacet_release *)&ask;
     assert_ok(tacet_mechanism_run(m, &first, &ask, x, NULL));
     const tacet_receipt *r = tacet_release_receipt(first);
     assert_true(r->is_private && r->in_ledger && r->eps == 0.8 && r->delta == 1e-5 && r->entry == 1);
     assert_int_equal(tacet_release_count(first), 3);
     /* the same ticket: the same answer, whatever the data are now */
-    const size_t before = noise->next;
     assert_ok(tacet_mechanism_run(m, &again, &ask, x, NULL));
     assert_memory_equal(tacet_release_values(first), tacet_release_values(again), 3 * sizeof(double));
     assert_memory_equal(tacet_release_receipt(first), tacet_release_receipt(again), sizeof *r);
@@ -200,7 +199,6 @@ static void once_per_ticket(void **state) {
     ask.ticket = "two";
     assert_status(tacet_mechanism_run(m, &refused, &ask, x, NULL), TACET_BUDGET);
     assert_null(refused);
-    assert_int_equal(noise->next, before);
     tacet_ledger_totals totals;
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     assert_int_equal(totals.entries, 1);
@@ -221,7 +219,13 @@ static void once_per_ticket(void **state) {
     assert_ok(tacet_mechanism_run(m, &again, &ask, x, NULL));
     assert_false(tacet_release_receipt(again)->is_private);
     assert_false(tacet_release_receipt(again)->in_ledger);
-    ask.noise = noise;
+    ask.noise = NULL;
+    assert_status(tacet_mechanism_run(m, &refused, &ask, x, NULL), TACET_INVALID);
+    /* noise of no reservation makes no release, with or without a ledger */
+    ask.noise = sample;
+    assert_status(tacet_mechanism_run(m, &refused, &ask, x, NULL), TACET_INVALID);
+    ask.ledger = ledger;
+    ask.ticket = "three";
     assert_status(tacet_mechanism_run(m, &refused, &ask, x, NULL), TACET_INVALID);
     assert_null(refused);
     tacet_release_free(first);
@@ -231,7 +235,7 @@ static void once_per_ticket(void **state) {
     tacet_bounded_free(y);
     tacet_bound_free(bound);
     tacet_bound_free(other);
-    tacet_noise_close(noise);
+    tacet_noise_close(sample);
     tacet_noise_close(fake);
     tacet_ledger_close(ledger);
     test_rmdir(folder);
@@ -293,8 +297,7 @@ static void tables(void **state) {
     enum { ROWS = 50 };
     const char *folder = test_mkdir();
     tacet_ledger *ledger = open_ledger(folder, 3, TACET_ACCOUNTING_GAUSSIAN);
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open(&noise, NULL));
+    static const unsigned char DATA[TACET_MINT_BYTES] = {1}, OTHER[TACET_MINT_BYTES] = {2};
     tacet_bound *bound = NULL, *other = NULL;
     tacet_mechanism *m = NULL, *choice = NULL;
     const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
@@ -303,26 +306,36 @@ static void tables(void **state) {
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &move, 3, 1e-5, NULL));
     assert_ok(tacet_mechanism_create(&choice, TACET_MECHANISM_EXPONENTIAL, bound, &REPLACE, 3, 1e-5, NULL));
     tacet_bounded *x = vector(bound, (double[]){1, 2}), *wrong = vector(other, (double[]){1, 2});
-    tacet_ask ask = {.ledger = ledger, .noise = noise, .ticket = "t", .what = "rows", .to_whom = "the test"};
+    tacet_ask ask = {.ledger = ledger, .data = DATA, .ticket = "t", .what = "rows", .to_whom = "the test"};
     tacet_table *table = NULL;
     tacet_release *answered = NULL, *receipt = NULL;
-    double row[2];
+    double row[2], given_up[2];
+    ask.data = NULL;
+    assert_status(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL), TACET_INVALID);
+    ask.data = DATA;
     assert_status(tacet_table_open(&table, &answered, choice, &ask, ROWS, NULL), TACET_INVALID);
     assert_status(tacet_table_open(&table, &answered, m, &ask, 0, NULL), TACET_INVALID);
-    /* a run that is given up halfway: nothing left, so the ticket may be drawn again, charged once */
+    /* a run that is given up halfway: the same ticket draws the same rows, charged once; for other data it is refused
+     */
     assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
     assert_null(answered);
-    assert_ok(tacet_table_row(table, row, x, NULL));
+    assert_ok(tacet_table_row(table, given_up, x, NULL));
     assert_status(tacet_table_close(table, &receipt, NULL), TACET_STATE);
     assert_null(receipt);
     tacet_table_free(table);
+    ask.data = OTHER;
+    assert_status(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL), TACET_CONFLICT);
+    assert_null(table);
+    ask.data = DATA;
     assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
     crypto_generichash_state hash;
     crypto_generichash_init(&hash, NULL, 0, 32);
     assert_status(tacet_table_row(table, row, wrong, NULL), TACET_INVALID);
-    assert_status(tacet__mechanism_draw(m, noise, row, wrong, NULL), TACET_INVALID);
+    tacet_noise *stuck = seeded(5);
+    assert_status(tacet__mechanism_draw(m, stuck, row, wrong, NULL), TACET_INVALID);
     for (int i = 0; i < ROWS; i++) {
         assert_ok(tacet_table_row(table, row, x, NULL));
+        assert_true(i > 0 || memcmp(row, given_up, sizeof row) == 0);
         tacet_table_give(table, row, sizeof row);
         crypto_generichash_update(&hash, (const unsigned char *)row, sizeof row);
         assert_true(ldexp(row[0], -m->grid_exponent) == floor(ldexp(row[0], -m->grid_exponent)));
@@ -349,15 +362,11 @@ static void tables(void **state) {
     /* a draw that fails: the table is over, and cannot be closed */
     tacet_mechanism *laplace = NULL;
     assert_ok(tacet_mechanism_create(&laplace, TACET_MECHANISM_LAPLACE, bound, &move, 3, 0, NULL));
-    tacet_noise *stuck = seeded(5);
     tacet_ask without = {.noise = stuck};
     assert_ok(tacet_table_open(&table, &answered, laplace, &without, 2, NULL));
     assert_ok(tacet_table_row(table, row, x, NULL));
-    for (size_t i = 0; i < NOISE_WORDS; i++) {
-        stuck->words[i] = 77; /* each coin meets its own digits, to the last there is room for */
-    }
-    stuck->next = 0;
-    assert_status(tacet_table_row(table, row, x, NULL), TACET_NUMERIC);
+    laplace->scale = 0; /* no law that the sampler knows */
+    assert_status(tacet_table_row(table, row, x, NULL), TACET_INVALID);
     assert_status(tacet_table_row(table, row, x, NULL), TACET_STATE);
     assert_status(tacet_table_close(table, &second, NULL), TACET_STATE);
     tacet_table_free(table);
@@ -376,7 +385,6 @@ static void tables(void **state) {
     tacet_bounded_free(wrong);
     tacet_bound_free(bound);
     tacet_bound_free(other);
-    tacet_noise_close(noise);
     tacet_ledger_close(ledger);
     test_rmdir(folder);
     tacet_table_free(NULL);
@@ -505,20 +513,18 @@ static void many_rows(void **state) {
         tacet_release *answered = NULL;
         double many[ROWS * COUNT], single[COUNT];
         assert_ok(tacet_mechanism_create(&m, ADDED[k], box, &move, 3, 1e-5, NULL));
-        tacet_noise *noise = seeded(8), *same = seeded(8), *secret = NULL;
-        assert_ok(tacet_noise_open(&secret, NULL));
+        tacet_noise *noise = seeded(8), *same = seeded(8);
         tacet_ask ask = {.noise = noise};
         assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
-        assert_status(tacet_table_rows(table, secret, many, raw, ROWS, NULL), TACET_INVALID);
-        assert_status(tacet_table_rows(table, noise, many, raw, ROWS + 1, NULL), TACET_INVALID);
-        assert_ok(tacet_table_rows(table, noise, many, raw, ROWS, NULL));
-        assert_status(tacet_table_rows(table, noise, many, raw, 1, NULL), TACET_STATE);
+        assert_status(tacet_table_rows(table, many, raw, 0, ROWS + 1, NULL), TACET_INVALID);
+        assert_ok(tacet_table_rows(table, many, raw, 0, ROWS, NULL));
+        assert_status(tacet_table_rows(table, many, raw, 0, 1, NULL), TACET_STATE);
         assert_ok(tacet_table_close(table, &answered, NULL));
         tacet_release_free(answered);
         tacet_table_free(table);
         ask.noise = same;
         assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS - 1, NULL));
-        assert_status(tacet_table_rows(table, same, single, raw, ROWS, NULL), TACET_STATE);
+        assert_status(tacet_table_rows(table, single, raw, 0, ROWS, NULL), TACET_STATE);
         for (size_t j = 0; j < ROWS - 1; j++) {
             tacet_bounded *row = vector(box, x + COUNT * j);
             assert_ok(tacet_table_row(table, single, row, NULL));
@@ -529,7 +535,6 @@ static void many_rows(void **state) {
         tacet_mechanism_free(m);
         tacet_noise_close(noise);
         tacet_noise_close(same);
-        tacet_noise_close(secret);
     }
     /* A ball has no coordinates to clip one by one. A draw that fails ends the table. */
     tacet_noise *stuck = seeded(5);
@@ -543,13 +548,9 @@ static void many_rows(void **state) {
         tacet_release *answered = NULL;
         assert_ok(tacet_mechanism_create(&m, KINDS[k], k == 0 ? ball : box, &move, 3, 1e-5, NULL));
         assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
-        (void)tacet__noise_next(stuck);
-        for (size_t i = 0; i < NOISE_WORDS; i++) {
-            stuck->words[i] = 77; /* as in tables() */
-        }
-        stuck->next = 0;
-        assert_status(tacet_table_rows(table, stuck, out, raw, 1, NULL), k == 0 ? TACET_INVALID : TACET_NUMERIC);
-        assert_status(tacet_table_rows(table, stuck, out, raw, 1, NULL), k == 0 ? TACET_INVALID : TACET_STATE);
+        m->scale = 0; /* no law that the samplers know */
+        assert_status(tacet_table_rows(table, out, raw, 0, 1, NULL), TACET_INVALID);
+        assert_status(tacet_table_rows(table, out, raw, 0, 1, NULL), k == 0 ? TACET_INVALID : TACET_STATE);
         assert_status(tacet_table_close(table, &answered, NULL), TACET_STATE);
         tacet_table_free(table);
         tacet_mechanism_free(m);

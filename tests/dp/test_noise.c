@@ -41,20 +41,20 @@ static void test_open_fails(void **state) {
     tacet_noise *noise = (tacet_noise *)&no_entropy;
     tacet_error err = {0};
     no_entropy = true;
-    assert_status(tacet_noise_open(&noise, &err), TACET_IO);
+    assert_status(tacet_noise_open_sample(&noise, &err), TACET_IO);
     assert_null(noise);
     assert_non_null(strstr(err.message, "entropy"));
     assert_status(tacet_noise_open_seeded(&noise, 1, 1, NULL), TACET_IO);
     no_entropy = false;
     no_atfork = true;
-    assert_status(tacet_noise_open(&noise, NULL), TACET_NO_MEMORY);
+    assert_status(tacet_noise_open_sample(&noise, NULL), TACET_NO_MEMORY);
     assert_null(noise);
     no_atfork = false;
     for (int seeded = 0; seeded < 2; seeded++) {
         for (long n = 1;; n++) {
             fail_alloc_after(n);
             const tacet_status status =
-                seeded ? tacet_noise_open_seeded(&noise, 1, 1, NULL) : tacet_noise_open(&noise, NULL);
+                seeded ? tacet_noise_open_seeded(&noise, 1, 1, NULL) : tacet_noise_open_sample(&noise, NULL);
             const int hit = fail_alloc_hit();
             fail_alloc_after(0);
             if (!hit) {
@@ -64,7 +64,7 @@ static void test_open_fails(void **state) {
             assert_status(status, TACET_NO_MEMORY);
             assert_null(noise);
         }
-        assert_int_equal(tacet_noise_is_private(noise), !seeded);
+        assert_int_equal(noise->source, seeded ? TACET__NOISE_SEEDED : TACET__NOISE_SAMPLE);
         tacet_noise_close(noise);
     }
     tacet_noise_close(NULL);
@@ -108,8 +108,8 @@ static void test_private_differs(void **state) {
     (void)state;
     tacet_noise *a = NULL;
     tacet_noise *b = NULL;
-    assert_ok(tacet_noise_open(&a, NULL));
-    assert_ok(tacet_noise_open(&b, NULL));
+    assert_ok(tacet_noise_open_sample(&a, NULL));
+    assert_ok(tacet_noise_open_sample(&b, NULL));
     for (int i = 0; i < 2000; i++) {
         assert_true(tacet__noise_u64(a) != tacet__noise_u64(b)); /* 2000 chances of 2^-64 */
     }
@@ -121,7 +121,7 @@ static void test_private_differs(void **state) {
 static void test_wiped(void **state) {
     (void)state;
     tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open(&noise, NULL));
+    assert_ok(tacet_noise_open_sample(&noise, NULL));
     unsigned char before[NOISE_KEY_BYTES];
     memcpy(before, noise->key, sizeof before);
     (void)tacet__noise_u64(noise);
@@ -163,7 +163,7 @@ static void test_fork(void **state) {
     (void)state;
     tacet_noise *noise = NULL;
     tacet_noise *seeded = NULL;
-    assert_ok(tacet_noise_open(&noise, NULL));
+    assert_ok(tacet_noise_open_sample(&noise, NULL));
     assert_ok(tacet_noise_open_seeded(&seeded, 5, 5, NULL));
     (void)tacet__noise_u64(noise);
     (void)tacet__noise_u64(seeded);
@@ -200,7 +200,7 @@ static void test_fork_noticed(void **state) {
     (void)state;
     tacet_noise *noise = NULL;
     tacet_noise *twin = NULL;
-    assert_ok(tacet_noise_open(&noise, NULL));
+    assert_ok(tacet_noise_open_sample(&noise, NULL));
     assert_ok(tacet_noise_open_seeded(&twin, 1, 1, NULL));
     for (int how = 0; how < 3; how++) {
         (void)tacet__noise_u64(noise);

@@ -258,12 +258,12 @@ static void refusals(void **state) {
     }
     /* private noise and no ledger */
     f.settings.neighbours = (tacet_neighbours){TACET_RELATION_REPLACE, 0};
-    tacet_noise *private_noise = NULL;
-    assert_ok(tacet_noise_open(&private_noise, NULL));
+    tacet_noise *sample = NULL;
+    assert_ok(tacet_noise_open_sample(&sample, NULL));
     tacet_ask ask = f.ask;
-    ask.noise = private_noise;
+    ask.noise = sample; /* of no reservation */
     assert_status(tacet_stream_open(&s, &f.settings, f.bound, &ask, NULL), TACET_INVALID);
-    tacet_noise_close(private_noise);
+    tacet_noise_close(sample);
     teardown(&f);
 }
 

@@ -24,7 +24,6 @@ static int begin(void **state) {
     snprintf(s.path, sizeof s.path, "%s/ledger.db", s.folder);
     s.ledger = open_ledger(s.path);
     setup(&s.f, TACET_FACTORIZATION_BLT, 100, 1, 3);
-    assert_ok(tacet_noise_open(&s.noise, NULL));
     s.f.ask.ledger = s.ledger;
     s.f.ask.noise = s.noise;
     *state = &s;

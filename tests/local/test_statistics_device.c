@@ -119,7 +119,6 @@ static void once_per_ticket(void **state) {
     tacet_noise *noise = NULL;
     tacet_statistics_device *device = NULL;
     assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
-    assert_ok(tacet_noise_open(&noise, NULL));
     assert_ok(tacet_statistics_device_create(&device, map, 1, 1e-5, NULL));
     tacet_ask ask = {.ledger = ledger, .noise = noise, .ticket = "round 1", .what = "w", .to_whom = "server"};
     const double x[2] = {1, 1};

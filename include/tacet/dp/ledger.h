@@ -9,8 +9,9 @@
  *
  * A ticket names a question. Reserving it again gives
  *   - when it was answered: the stored answer, nothing charged; nothing must be drawn;
- *   - when it was reserved but never answered (a crash, a failed commit): the same entry, nothing charged; drawing
- * again is safe, because the first draw never left (src/dp/ledger/README.md has the argument and its one assumption);
+ *   - when it was reserved but never answered (a crash, a failed commit): the same entry, nothing charged, and the same
+ *     noise: its key was stored, sealed, with the reservation, and is bound to the data it was first drawn for
+ *     (src/dp/ledger/README.md, section 2); other data, or a key that is gone, is a CONFLICT;
  *   - with another charge: CONFLICT.
  *
  * Several threads may use one tacet_ledger, several processes one file: reservations check the budget under SQLite's
@@ -50,7 +51,11 @@ typedef struct tacet_ledger_settings {
     uint64_t busy_ms;            /* how long to wait for other processes; default 10000 */
     const char *anchor;          /* default NULL; a side file that gets "records head\n" after each transaction, and is
                                     compared when opening: a second place from which a cut-off tail is noticed */
-    const char *vfs;             /* default NULL; a SQLite VFS by name, for fault injection in tests */
+    const char *key_file; /* default NULL: $TACET_KEY_FILE, else LEDGER.key beside the file (links followed), else,
+                             for a URL, ledger.key in the state folder ($TACET_STATE, $XDG_STATE_HOME/tacet,
+                             ~/.local/state/tacet). What the keys of open reservations are sealed under; made, mode
+                             0600, when first needed. All who draw for one ledger need the same */
+    const char *vfs;      /* default NULL; a SQLite VFS by name, for fault injection in tests */
 } tacet_ledger_settings;
 
 /* One of the releases that leave over time under one entry, by its number and a hash that stands for it. */

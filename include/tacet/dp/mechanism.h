@@ -5,7 +5,8 @@
  *   1. reserves its charge durably in the ledger under a ticket (BUDGET when that would be too much: nothing is drawn);
  *   2. draws, unless the ticket was answered before: then the stored answer is handed out again;
  *   3. commits the answer durably, and only then returns it.
- * Without a ledger only a seeded noise source is accepted, and the release says it is not private. */
+ * A run that is interrupted between 1 and 3 and repeated with the same data makes the same release; with other data it
+ * is refused. Without a ledger only a seeded noise source is accepted, and the release says it is not private. */
 #ifndef TACET_DP_MECHANISM_H
 #define TACET_DP_MECHANISM_H
 
@@ -13,6 +14,7 @@
 #include <tacet/dp/open/release.h>
 #include <tacet/dp/bound.h>
 #include <tacet/dp/ledger.h>
+#include <tacet/dp/mint.h>
 #include <tacet/dp/noise.h>
 
 #ifdef __cplusplus
@@ -45,8 +47,8 @@ TACET_API tacet_status tacet_mechanism_create(tacet_mechanism **out, tacet_mecha
                                               double delta, tacet_error *err);
 /* Levels beside the numbers of a row: exact k-ary randomised response with the mechanism's eps on each of `count`
  * columns, of levels[i] >= 2 levels. For noise by L2 sensitivity between neighbours that MOVE: a neighbour then either
- * moves in its numbers, or changes one level. A row is its numbers, then the indices of its levels; many rows at once are
- * all numbers, row after row, then all levels, row after row. Only tables (tacet_table_rows) have levels. Proof:
+ * moves in its numbers, or changes one level. A row is its numbers, then the indices of its levels; many rows at once
+ * are all numbers, row after row, then all levels, row after row. Only tables (tacet_table_rows) have levels. Proof:
  * src/dp/mechanisms/levels.md. INVALID, NO_MEMORY. */
 TACET_API tacet_status tacet_mechanism_add_levels(tacet_mechanism *mechanism, const size_t *levels, size_t count,
                                                   tacet_error *err);
@@ -61,17 +63,26 @@ TACET_API int tacet_mechanism_grid_exponent(const tacet_mechanism *mechanism);
 /* Who asks for what. Texts as in tacet_charge. */
 typedef struct tacet_ask {
     tacet_ledger *ledger; /* NULL: only with a seeded noise source */
-    tacet_noise *noise;
+    tacet_noise *noise; /* NULL: private, by the key that the reservation mints. Otherwise a seeded source, and whatever
+                           is made of it is stamped "not private" */
     const char *ticket; /* names the question; the same ticket gets the same answer */
     const char *what, *to_whom;
     const char *covered_fields, *uncovered_fields, *covered_records;
     const char *group, *part; /* parallel composition, or NULL */
     size_t records;           /* of how many records, where that is part of the question: "records" among the parameters
                                  of the charge, for a mechanism or a table; 0: not said */
+    /* Of tables, where the gate does not see all data before the first row is drawn: */
+    const unsigned char *data; /* TACET_MINT_BYTES that stand for all rows and all settings that made them; private
+                                  tables need it. A repeat with others is a CONFLICT */
+    const tacet_mint *mint;    /* the key to reserve a new question with, where `data` was made under it; NULL: any */
 } tacet_ask;
+TACET_API bool tacet_ask_is_private(const tacet_ask *ask);
+/* Whether anything may be drawn as asked: private with a ledger, or seeded. INVALID: neither; a sample, which makes no
+ * release. */
+TACET_API tacet_status tacet_ask_check(const tacet_ask *ask, tacet_error *err);
 
 /* INVALID: the vector has another bound; a ledger missing where it is needed. NUMERIC: the sampler ran out of digits
- * (probability below 2^-400): reserved, nothing drawn, ask again. Errors of the ledger as in ledger.h. */
+ * (probability below 2^-400): the ticket is spent. Errors of the ledger as in ledger.h. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_mechanism_run(const tacet_mechanism *mechanism, tacet_release **out,
                                                             const tacet_ask *ask, const tacet_bounded *value,
                                                             tacet_error *err);
@@ -83,19 +94,22 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_mechanism_run(const tacet_mechanis
 typedef struct tacet_table tacet_table;
 
 /* When the ticket was answered before, *out is NULL and *answered its receipt: the rows exist already, and are not
- * drawn again. Otherwise *answered is NULL. Choices are no tables: INVALID. */
+ * drawn again. Otherwise *answered is NULL. Choices are no tables: INVALID; so is a private table without ask->data.
+ * BUSY: another process reserved the ticket with another key than ask->mint while `data` was made. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_table_open(tacet_table **out, tacet_release **answered,
                                                          const tacet_mechanism *mechanism, const tacet_ask *ask,
                                                          size_t rows, tacet_error *err);
-/* values[count] receives the next row. STATE: all rows were drawn, or an earlier one failed. INVALID: another bound. */
+/* values[count] receives the next row, from number 0 on. One thread at a time. STATE: all rows were drawn, or an
+ * earlier one failed. INVALID: another bound. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_table_row(tacet_table *table, double *values, const tacet_bounded *row,
                                                         tacet_error *err);
-/* Many rows at once, for bounds that are boxes: the first rows x count numbers of `raw`, row after row, are clipped to
- * the box of the mechanism and drawn with `noise`, which must be private if the noise of the ask is and seeded if it is
- * not. Several threads may do so at a time, each with a raw vector and a noise of its own. STATE: more rows than are
- * left, or an earlier one failed. NO_MEMORY: K-norm only. NUMERIC as above. INVALID: the rest. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_table_rows(tacet_table *table, tacet_noise *noise, double *values,
-                                                         const tacet_raw *raw, size_t rows, tacet_error *err);
+/* Many rows at once, for bounds that are boxes: rows first … first + rows - 1 of the table, from the first rows x count
+ * numbers of `raw`, row after row, clipped to the box of the mechanism. Several threads may do so at a time, each with
+ * a raw vector of its own, in any order: what is released depends on the rows and their numbers alone. STATE: one of
+ * them was drawn before, or lies beyond the end, or an earlier call failed. NO_MEMORY. NUMERIC as above. INVALID: the
+ * rest. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_table_rows(tacet_table *table, double *values, const tacet_raw *raw,
+                                                         size_t first, size_t rows, tacet_error *err);
 /* The next bytes of what will be let go (the rows as text, say), in their order: the receipt has the BLAKE2b-256 of all
  * of them. One thread at a time. */
 TACET_API void tacet_table_give(tacet_table *table, const void *bytes, size_t size);

@@ -47,9 +47,8 @@ void tacet_central_fixed_settings_defaults(tacet_central_fixed_settings *setting
 }
 
 static tacet_status check(const tacet_central_fixed_settings *s, const tacet_ask *ask, tacet_error *err) {
-    if (s == NULL || ask == NULL || ask->noise == NULL || ask->ticket == NULL || ask->what == NULL ||
-        ask->to_whom == NULL) {
-        return tacet__fail(err, TACET_INVALID, "a study needs settings, a noise source, a ticket and its words");
+    if (s == NULL || ask == NULL || ask->ticket == NULL || ask->what == NULL || ask->to_whom == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a study needs settings, a ticket and its words");
     }
     if (strlen(ask->ticket) + 24 > TACET_TICKET_MOST) {
         return tacet__fail(err, TACET_INVALID, "the ticket is too long to be numbered by batch");
@@ -322,7 +321,7 @@ void tacet_central_fixed_posterior(tacet_central_fixed *f, double *mean, double 
 }
 
 void tacet_central_fixed_guarantee(const tacet_central_fixed *f, tacet_guarantee *out) {
-    const bool is_private = tacet_noise_is_private(f->ask.noise);
+    const bool is_private = tacet_ask_is_private(&f->ask);
     *out = (tacet_guarantee){.trust = TACET_TRUST_CENTRAL,
                              .proven = is_private,
                              .eps = is_private ? f->set.eps : INFINITY,

@@ -172,7 +172,7 @@ tacet_status tacet_contextual_log_findings(const tacet_contextual_log *l,
 /* Of a release that is being made. */
 typedef struct entered {
     tacet_ledger *ledger;
-    tacet_noise *noise;
+    tacet_noise *noise; /* seeded; NULL: private */
     char uncovered[512];
 } entered;
 
@@ -203,7 +203,6 @@ static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet
     status = tacet__registry_open(&e->ledger, &release, &settings, err);
     if (status == TACET_OK) {
         tacet__beside_note(beside, path);
-        status = tacet_noise_open(&e->noise, err);
     }
     return status;
 }

@@ -179,7 +179,7 @@ static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error
 
 static void guarantee(const void *self, tacet_guarantee *out) {
     const usca *u = self;
-    const bool is_private = tacet_noise_is_private(u->ask.noise);
+    const bool is_private = tacet_ask_is_private(&u->ask);
     *out = (tacet_guarantee){
         .trust = TACET_TRUST_CENTRAL,
         .proven = is_private,
@@ -336,7 +336,7 @@ static tacet_status check(const tacet_contextual_space *space, const double *act
     if (ask->what != NULL && strlen(ask->what) > WHAT_MOST) {
         return tacet__fail(err, TACET_INVALID, "what is released is described in up to %d bytes", (int)WHAT_MOST);
     }
-    if (ask->noise == NULL || (ask->ledger == NULL && tacet_noise_is_private(ask->noise)) || ask->group != NULL ||
+    if (tacet_ask_check(ask, NULL) != TACET_OK || ask->group != NULL ||
         ask->part != NULL || ask->ticket == NULL || strlen(ask->ticket) > TACET__CONTEXTUAL_POLICY_TICKET) {
         return tacet__fail(
             err, TACET_INVALID,

@@ -9,9 +9,12 @@
 #include "dp/open/entry.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "dp/ledger/minted.h"
 #include "dp/ledger/offer.h"
 #include "dp/ledger/state.h"
 #include "dp/ledger/store.h"
+#include "dp/noise/mint.h"
+#include "io/db/db.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -23,11 +26,12 @@
 #include <unistd.h>
 
 enum {
-    BATCH_MOST = 64,         /* requests in one transaction */
-    GATHER_NS_MOST = 5000000 /* how long a leader waits for callers it expects */
+    BATCH_MOST = 64,          /* requests in one transaction */
+    GATHER_NS_MOST = 5000000, /* how long a leader waits for callers it expects */
+    FORGET_AFTER = 16         /* transactions that dropped keys, where callers are many */
 };
 
-typedef enum verb { RESERVE, COMMIT, DISCLOSE, STEP, LOOKUP, TOTAL } verb;
+typedef enum verb { RESERVE, COMMIT, DISCLOSE, STEP, BIND, LOOKUP, TOTAL } verb;
 
 typedef struct request {
     verb verb;
@@ -36,9 +40,12 @@ typedef struct request {
     const void *answer;
     size_t size;
     const unsigned char *receipt;
-    tacet_entry *entry; /* out; in for COMMIT and STEP */
-    tacet_blob *memo;   /* out; NULL where there is none */
-    tacet_blob *asked;  /* out: the entry itself, instead of its answer; mostly NULL */
+    tacet_entry *entry;        /* out; in for COMMIT and STEP */
+    tacet_blob *memo;          /* out; NULL where there is none */
+    tacet_blob *asked;         /* out: the entry itself, instead of its answer; mostly NULL */
+    tacet_mint *mint;          /* in and out; NULL: not asked for */
+    const unsigned char *data; /* BIND */
+    uint64_t group_most;       /* 0: any number */
     const tacet_mark *marks;
     size_t mark_count;
     tacet_ledger_totals *totals;
@@ -63,6 +70,9 @@ struct tacet_ledger {
     tacet__store *store;
     tacet__state state;
     tacet__offer *offers;
+    unsigned unforgotten; /* transactions that dropped keys, since the log was cut off */
+    /* Opened under the lock by whoever needs it first, and read only after that. */
+    tacet__seal seal;
 };
 
 void tacet_ledger_settings_defaults(tacet_ledger_settings *settings) {
@@ -145,6 +155,10 @@ tacet_status tacet_ledger_open(tacet_ledger **out, const char *path, const tacet
     if (status == TACET_OK) {
         status = check_budget(&ledger->state, settings, err);
     }
+    if (status == TACET_OK) {
+        /* A folder's link to the ledger must not look for the key in the folder; a URL has no folder. */
+        status = tacet__seal_find(&ledger->seal, tacet__db_is_url(path) ? NULL : path, settings->key_file, err);
+    }
     if (status != TACET_OK) {
         tacet_ledger_close(ledger);
         return status;
@@ -160,13 +174,19 @@ void tacet_ledger_close(tacet_ledger *ledger) {
     tacet__store_close(ledger->store);
     tacet__state_clear(&ledger->state);
     tacet__offers_clear(&ledger->offers);
+    tacet__seal_clear(&ledger->seal);
     (void)pthread_cond_destroy(&ledger->arrived);
     (void)pthread_cond_destroy(&ledger->changed);
     (void)pthread_mutex_destroy(&ledger->lock);
     free(ledger);
 }
 
-static tacet_status append_answer(tacet_ledger *ledger, uint64_t entry, const void *answer, size_t size,
+/* Whether noise is drawn for the charge, by a key of its own. */
+static bool draws(const tacet_charge *charge) {
+    return charge->claim != TACET_CLAIM_UNCOVERED && !charge->seeded;
+}
+
+static tacet_status append_answer(tacet_ledger *ledger, uint64_t entry, bool drawn, const void *answer, size_t size,
                                   const unsigned char *receipt, tacet_error *err) {
     tacet__record record;
     memset(&record, 0, sizeof record);
@@ -179,7 +199,50 @@ static tacet_status append_answer(tacet_ledger *ledger, uint64_t entry, const vo
     if (status == TACET_OK) {
         status = tacet__store_put_answer(ledger->store, record.seq, answer, size, err);
     }
+    if (status == TACET_OK && drawn) {
+        status = tacet__store_drop_mint(ledger->store, entry, err);
+    }
     return status;
+}
+
+/* With the reservation that was just appended. */
+static tacet_status put_mint(tacet_ledger *ledger, request *r, tacet_error *err) {
+    unsigned char sealed[TACET__SEALED_BYTES];
+    tacet_mint fresh;
+    tacet_status status = TACET_OK;
+    const tacet_mint *mint = r->mint;
+    if (mint == NULL) {
+        status = tacet__mint_fresh(&fresh, err);
+        mint = &fresh;
+    }
+    if (status == TACET_OK) {
+        tacet__seal_close_key(&ledger->seal, sealed, mint->key, r->entry->hash);
+        status = tacet__store_put_mint(ledger->store, r->entry->seq, sealed, sizeof sealed, mint->digest, err);
+    }
+    tacet__mint_clear(&fresh);
+    return status;
+}
+
+/* Of an entry that is not answered. */
+static tacet_status fetch_mint(tacet_ledger *ledger, request *r, tacet_error *err) {
+    tacet__sealed sealed;
+    const tacet_status status = tacet__store_read_mint(ledger->store, &sealed, r->entry->seq, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (!sealed.found) {
+        return tacet__fail(err, TACET_CONFLICT, "the key of this ticket's noise is gone: it is spent, ask another");
+    }
+    if (sealed.sampler != TACET__SAMPLER_VERSION) {
+        return tacet__fail(err, TACET_CONFLICT,
+                           "this ticket was begun by another version of the samplers: it is spent, ask another");
+    }
+    memcpy(r->mint->digest, sealed.digest, sizeof sealed.digest);
+    return tacet__seal_open_key(&ledger->seal, r->mint->key, sealed.bytes, sizeof sealed.bytes, r->entry->hash)
+               ? TACET_OK
+               : tacet__fail(err, TACET_CONFLICT,
+                             "this ticket was begun under another key file than %.80s: name that one, or ask another",
+                             ledger->seal.path);
 }
 
 /* The entry's stored answer, when it has one. */
@@ -230,12 +293,16 @@ static tacet_status reserve_again(tacet_ledger *ledger, request *r, uint64_t seq
     r->entry->seq = seq;
     const tacet__offer *o = tacet__offer_find(ledger->offers, r->entry);
     if (r->verb != LOOKUP && o != NULL && ledger->state.answers[seq] == 0) {
-        status = append_answer(ledger, seq, o->bytes.data, o->bytes.size, o->receipt, err);
+        status =
+            append_answer(ledger, seq, draws(&record.reserve.charge), o->bytes.data, o->bytes.size, o->receipt, err);
     }
     if (status == TACET_OK) {
         status = fetch_mark(ledger, &r->entry->newest, tacet__state_step(&ledger->state, seq, 0), err);
     }
-    return status == TACET_OK ? fetch_answer(ledger, r, seq, err) : status;
+    if (status == TACET_OK) {
+        status = fetch_answer(ledger, r, seq, err);
+    }
+    return status == TACET_OK && r->mint != NULL && !r->entry->answered ? fetch_mint(ledger, r, err) : status;
 }
 
 static tacet_status do_reserve(tacet_ledger *ledger, request *r, tacet_error *err) {
@@ -248,17 +315,21 @@ static tacet_status do_reserve(tacet_ledger *ledger, request *r, tacet_error *er
     if (fits != TACET_OK) {
         return fits;
     }
+    if (r->group_most > 0 && tacet__state_group(&ledger->state, r->charge->group) >= r->group_most) {
+        return tacet__fail(err, TACET_BUDGET, "there are %llu entries of this group already, all it may have",
+                           (unsigned long long)r->group_most);
+    }
     memset(&record, 0, sizeof record);
     record.kind = TACET__RECORD_RESERVE;
     record.reserve.ticket = r->ticket;
     record.reserve.charge = *r->charge;
     const tacet_status status = tacet__store_append(ledger->store, &ledger->state, &record, r->entry->hash, err);
     r->entry->seq = record.seq;
-    return status;
+    return status == TACET_OK && draws(r->charge) ? put_mint(ledger, r, err) : status;
 }
 
-/* That the entry a caller holds is one of this ledger. */
-static tacet_status check_entry(tacet_ledger *ledger, const tacet_entry *entry, tacet_error *err) {
+/* That the entry a caller holds is one of this ledger; *drawn: whether it has, or had, a key. */
+static tacet_status check_entry(tacet_ledger *ledger, const tacet_entry *entry, bool *drawn, tacet_error *err) {
     tacet__record record;
     unsigned char hash[TACET_HASH_BYTES];
     if (entry->seq == 0 || entry->seq >= ledger->state.records) {
@@ -269,6 +340,7 @@ static tacet_status check_entry(tacet_ledger *ledger, const tacet_entry *entry, 
         (record.kind != TACET__RECORD_RESERVE || memcmp(hash, entry->hash, TACET_HASH_BYTES) != 0)) {
         return tacet__fail(err, TACET_NOT_FOUND, "the ledger has no such entry");
     }
+    *drawn = status == TACET_OK && draws(&record.reserve.charge);
     return status;
 }
 
@@ -276,7 +348,8 @@ static tacet_status do_commit(tacet_ledger *ledger, request *r, tacet_error *err
     const uint64_t seq = r->entry->seq;
     tacet__record record;
     unsigned char hash[TACET_HASH_BYTES];
-    tacet_status status = check_entry(ledger, r->entry, err);
+    bool drawn = false;
+    tacet_status status = check_entry(ledger, r->entry, &drawn, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -295,7 +368,7 @@ static tacet_status do_commit(tacet_ledger *ledger, request *r, tacet_error *err
         return status;
     }
     status = tacet__offer_make(&ledger->offers, r->entry, r->answer, r->size, r->receipt, err);
-    return status == TACET_OK ? append_answer(ledger, seq, r->answer, r->size, r->receipt, err) : status;
+    return status == TACET_OK ? append_answer(ledger, seq, drawn, r->answer, r->size, r->receipt, err) : status;
 }
 
 /* A disclosure has nothing to draw, so entry and answer may become durable together. */
@@ -312,7 +385,8 @@ static tacet_status do_step(tacet_ledger *ledger, request *r, tacet_error *err) 
     const uint64_t seq = r->entry->seq;
     const tacet_mark *wanted = &r->marks[r->mark_count - 1];
     tacet_mark stored;
-    tacet_status status = check_entry(ledger, r->entry, err);
+    bool drawn = false;
+    tacet_status status = check_entry(ledger, r->entry, &drawn, err);
     if (status == TACET_OK && ledger->state.answers[seq] == 0) {
         status = tacet__fail(err, TACET_INVALID, "a step of a ledger entry that has no answer yet");
     }
@@ -345,6 +419,23 @@ static tacet_status do_step(tacet_ledger *ledger, request *r, tacet_error *err) 
     return tacet__store_append(ledger->store, &ledger->state, &record, NULL, err);
 }
 
+static tacet_status do_bind(tacet_ledger *ledger, request *r, tacet_error *err) {
+    bool drawn = false;
+    tacet_status status = check_entry(ledger, r->entry, &drawn, err);
+    if (status == TACET_OK && ledger->state.answers[r->entry->seq] != 0) {
+        return tacet__fail(err, TACET_CONFLICT, "ledger entry %llu was answered already",
+                           (unsigned long long)r->entry->seq);
+    }
+    status = status == TACET_OK ? fetch_mint(ledger, r, err) : status;
+    if (status != TACET_OK) {
+        return status;
+    }
+    const bool bound = tacet__mint_is_bound(r->mint);
+    status = tacet__mint_bind(r->mint, r->data, err);
+    return status == TACET_OK && !bound ? tacet__store_bind_mint(ledger->store, r->entry->seq, r->mint->digest, err)
+                                        : status;
+}
+
 static tacet_status do_lookup(tacet_ledger *ledger, request *r, tacet_error *err) {
     const uint64_t known = tacet__state_find(&ledger->state, r->ticket);
     return known != 0 ? reserve_again(ledger, r, known, err)
@@ -373,8 +464,8 @@ static tacet_status do_total(tacet_ledger *ledger, request *r, tacet_error *err)
 
 static tacet_status perform(tacet_ledger *ledger, request *r) {
     static tacet_status (*const VERBS[])(tacet_ledger *, request *, tacet_error *) = {
-        [RESERVE] = do_reserve, [COMMIT] = do_commit, [DISCLOSE] = do_disclose,
-        [STEP] = do_step,       [LOOKUP] = do_lookup, [TOTAL] = do_total,
+        [RESERVE] = do_reserve, [COMMIT] = do_commit, [DISCLOSE] = do_disclose, [STEP] = do_step,
+        [BIND] = do_bind,       [LOOKUP] = do_lookup, [TOTAL] = do_total,
     };
     return VERBS[r->verb](ledger, r, &r->error);
 }
@@ -418,6 +509,7 @@ static void run_batch(tacet_ledger *ledger, request *batch) {
             tacet__offer_forget(&ledger->offers, r->entry);
         }
     }
+    ledger->unforgotten++;
 }
 
 static int64_t now_ns(void) {
@@ -457,6 +549,10 @@ static void lead(tacet_ledger *ledger) {
     const int64_t start = now_ns();
     run_batch(ledger, batch);
     const int64_t half = (now_ns() - start) / 2;
+    if (ledger->expected <= 1 || ledger->unforgotten >= FORGET_AFTER) { /* nobody but a leader writes it */
+        tacet__store_forget(ledger->store);
+        ledger->unforgotten = 0;
+    }
     (void)pthread_mutex_lock(&ledger->lock);
     while (batch != NULL) {
         request *next = batch->next; /* the request is gone once its thread sees it done */
@@ -486,6 +582,14 @@ static void submit(tacet_ledger *ledger, request *r) {
         }
     }
     (void)pthread_mutex_unlock(&ledger->lock);
+}
+
+/* The key file, before the first transaction that needs it. */
+static tacet_status open_seal(tacet_ledger *ledger, tacet_error *err) {
+    (void)pthread_mutex_lock(&ledger->lock);
+    const tacet_status status = tacet__seal_open(&ledger->seal, err);
+    (void)pthread_mutex_unlock(&ledger->lock);
+    return status;
 }
 
 /* Submits, and hands status and outputs to the caller: nothing half-made on failure. */
@@ -522,8 +626,41 @@ static tacet_status check_answer(const void *answer, size_t size, tacet_error *e
 
 tacet_status tacet_ledger_reserve(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo, const char *ticket,
                                   const tacet_charge *charge, tacet_error *err) {
-    request r = {.verb = RESERVE, .ticket = ticket, .charge = charge, .entry = entry, .memo = memo};
-    const tacet_status status = check_question(entry, memo, ticket, charge, err);
+    return tacet__ledger_reserve(ledger, entry, memo, NULL, ticket, charge, 0, err);
+}
+
+tacet_status tacet__ledger_reserve(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo, tacet_mint *mint,
+                                   const char *ticket, const tacet_charge *charge, uint64_t group_most,
+                                   tacet_error *err) {
+    request r = {.verb = RESERVE, .ticket = ticket, .charge = charge, .entry = entry, .memo = memo, .mint = mint};
+    r.group_most = group_most;
+    tacet_status status = check_question(entry, memo, ticket, charge, err);
+    if (status == TACET_OK && draws(charge)) {
+        status = open_seal(ledger, err);
+    }
+    return status == TACET_OK ? finish(ledger, &r, err) : status;
+}
+
+tacet_status tacet__ledger_peek(tacet_ledger *ledger, tacet_mint *mint, const char *ticket, tacet_error *err) {
+    tacet_entry entry = {0};
+    tacet_blob memo;
+    tacet_blob_init(&memo);
+    request r = {.verb = LOOKUP, .ticket = ticket, .entry = &entry, .memo = &memo, .mint = mint};
+    tacet_status status = tacet__ticket_check(ticket, err);
+    status = status == TACET_OK ? open_seal(ledger, err) : status;
+    status = status == TACET_OK ? finish(ledger, &r, err) : status;
+    if (status == TACET_OK && entry.answered) {
+        status = tacet__fail(err, TACET_NOT_FOUND, "the ticket was answered already");
+    }
+    tacet_blob_clear(&memo);
+    return status;
+}
+
+tacet_status tacet__ledger_bind(tacet_ledger *ledger, const tacet_entry *entry, tacet_mint *mint,
+                                const unsigned char data[TACET_MINT_BYTES], tacet_error *err) {
+    tacet_entry copy = *entry;
+    request r = {.verb = BIND, .entry = &copy, .mint = mint, .data = data};
+    const tacet_status status = open_seal(ledger, err);
     return status == TACET_OK ? finish(ledger, &r, err) : status;
 }
 

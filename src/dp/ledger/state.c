@@ -188,6 +188,11 @@ static void count_charge(tacet__state *state, const tacet_charge *charge) {
     tacet__cost cost;
     state->entries++;
     state->seeded += charge->seeded ? 1 : 0;
+    if (is_grouped(charge)) {
+        unsigned char key[TACET_HASH_BYTES];
+        key_of(key, charge->group, NULL);
+        put(&state->groups, key)->entries++;
+    }
     if (charge->claim == TACET_CLAIM_UNCOVERED) {
         state->uncovered++;
         return;
@@ -208,6 +213,13 @@ static void count_charge(tacet__state *state, const tacet_charge *charge) {
         group->cost.main = fmax(group->cost.main, now.main);
         group->cost.delta = fmax(group->cost.delta, now.delta);
     }
+}
+
+uint64_t tacet__state_group(const tacet__state *state, const char *group) {
+    unsigned char key[TACET_HASH_BYTES];
+    key_of(key, group, NULL);
+    const tacet__slot *slot = find(&state->groups, key);
+    return slot != NULL ? slot->entries : 0;
 }
 
 static tacet_status apply_reserve(tacet__state *state, const tacet__record *record, tacet_error *err) {

@@ -22,6 +22,7 @@ typedef struct tacet__slot {
     bool used;
     uint64_t seq;     /* tickets: the reservation; steps: the record */
     uint64_t step;    /* of the newest step of an entry: its number */
+    uint64_t entries; /* groups: how many */
     tacet__cost cost; /* groups: the dearest part; parts: the sum */
 } tacet__slot;
 
@@ -60,6 +61,8 @@ double tacet__sum_value(const tacet__sum *sum);
 /* Whether a (checked) charge fits what is left. BUDGET says what is short; INVALID: no bound in the ledger's unit.
  * NO_MEMORY never. */
 tacet_status tacet__state_fits(const tacet__state *state, const tacet_charge *charge, tacet_error *err);
+/* How many entries a group has. */
+uint64_t tacet__state_group(const tacet__state *state, const char *group);
 /* The reservation of a ticket, 0 when there is none. */
 uint64_t tacet__state_find(const tacet__state *state, const char *ticket);
 /* The record of a step of an entry, of the newest one for step 0; 0 when there is none. */

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "io/db/db.h"
 #include "dp/ledger/tables.h"
+#include "dp/noise/mint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,10 @@ enum {
     Q_ADD_RECORD,
     Q_ADD_ANSWER,
     Q_SET_HEAD,
+    Q_ADD_MINT,
+    Q_MINT,
+    Q_BIND_MINT,
+    Q_DROP_MINT,
     Q_COUNT,
     ANCHOR_BYTES = 20 + 1 + 2 * TACET_HASH_BYTES + 1
 };
@@ -37,6 +42,10 @@ static const char *const SQL[Q_COUNT] = {
     "INSERT INTO record(seq, body, hash) VALUES(?1, ?2, ?3)",
     "INSERT INTO answer(seq, bytes) VALUES(?1, ?2)",
     "UPDATE head SET records = ?1, hash = ?2",
+    "INSERT INTO mint(seq, sealed, digest, sampler) VALUES(?1, ?2, ?3, ?4)",
+    "SELECT sealed, digest, sampler FROM mint WHERE seq = ?1",
+    "UPDATE mint SET digest = ?2 WHERE seq = ?1",
+    "DELETE FROM mint WHERE seq = ?1",
 };
 
 struct tacet__store {
@@ -45,6 +54,8 @@ struct tacet__store {
     tacet_blob body;   /* encoding of the record being appended */
     tacet_blob record; /* copy of the record read last */
     uint64_t appended; /* records since begin */
+    bool dropped;      /* a key since begin */
+    bool remembers;    /* the log still has keys that were dropped */
     /* What was durable when this handle looked last: a file that has less, or other, was tampered with while open. */
     uint64_t seen_records;
     unsigned char seen_head[TACET_HASH_BYTES];
@@ -189,6 +200,61 @@ tacet_status tacet__store_put_answer(tacet__store *store, uint64_t seq, const vo
     return run(query, err);
 }
 
+tacet_status tacet__store_put_mint(tacet__store *store, uint64_t seq, const unsigned char *sealed, size_t size,
+                                   const unsigned char digest[TACET_MINT_BYTES], tacet_error *err) {
+    tacet__query *query = store->queries[Q_ADD_MINT];
+    tacet__query_bind_int(query, 1, (int64_t)seq);
+    tacet__query_bind_bytes(query, 2, sealed, size);
+    tacet__query_bind_bytes(query, 3, digest, TACET_MINT_BYTES);
+    tacet__query_bind_int(query, 4, TACET__SAMPLER_VERSION);
+    return run(query, err);
+}
+
+tacet_status tacet__store_read_mint(tacet__store *store, tacet__sealed *out, uint64_t seq, tacet_error *err) {
+    tacet__query *query = store->queries[Q_MINT];
+    bool row = false;
+    memset(out, 0, sizeof *out);
+    tacet__query_bind_int(query, 1, (int64_t)seq);
+    const tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && row) {
+        size_t sealed_size = 0;
+        size_t digest_size = 0;
+        const unsigned char *sealed = tacet__query_bytes(query, 0, &sealed_size);
+        const unsigned char *digest = tacet__query_bytes(query, 1, &digest_size);
+        out->found = sealed_size == TACET__SEALED_BYTES && digest_size == TACET_MINT_BYTES;
+        out->sampler = tacet__query_int(query, 2);
+        if (out->found) {
+            memcpy(out->bytes, sealed, TACET__SEALED_BYTES);
+            memcpy(out->digest, digest, TACET_MINT_BYTES);
+        }
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__store_bind_mint(tacet__store *store, uint64_t seq, const unsigned char digest[TACET_MINT_BYTES],
+                                    tacet_error *err) {
+    tacet__query *query = store->queries[Q_BIND_MINT];
+    tacet__query_bind_int(query, 1, (int64_t)seq);
+    tacet__query_bind_bytes(query, 2, digest, TACET_MINT_BYTES);
+    return run(query, err);
+}
+
+tacet_status tacet__store_drop_mint(tacet__store *store, uint64_t seq, tacet_error *err) {
+    tacet__query *query = store->queries[Q_DROP_MINT];
+    tacet__query_bind_int(query, 1, (int64_t)seq);
+    store->dropped = true;
+    return run(query, err);
+}
+
+/* That the log holds dropped keys a moment longer is no failure: they are sealed, and it is tried again with the next
+ * commit, and when the ledger is closed or opened. */
+void tacet__store_forget(tacet__store *store) {
+    if (store->remembers && tacet__db_forget(store->db) == TACET_OK) {
+        store->remembers = false;
+    }
+}
+
 /* One write, of constant length and within one sector. It may lag behind the file, never lead. */
 static tacet_status write_anchor(const tacet__store *store, const tacet__state *state, tacet_error *err) {
     char line[ANCHOR_BYTES + 1];
@@ -221,6 +287,8 @@ tacet_status tacet__store_commit(tacet__store *store, tacet__state *state, tacet
     }
     const bool grew = store->appended > 0;
     store->appended = 0;
+    store->remembers = store->remembers || store->dropped;
+    store->dropped = false;
     remember(store, state);
     return grew ? write_anchor(store, state, err) : TACET_OK;
 }
@@ -231,7 +299,9 @@ void tacet__store_abandon(tacet__store *store, tacet__state *state) {
         tacet__state_clear(state);
         store->appended = 0;
     }
+    store->dropped = false;
 }
+
 
 tacet_status tacet__store_read(tacet__store *store, tacet__record *record, unsigned char hash[TACET_HASH_BYTES],
                                uint64_t seq, tacet_error *err) {
@@ -350,6 +420,10 @@ static tacet_status open_anchor(tacet__store *store, const tacet__state *state, 
 static tacet_status load(tacet__store *store, tacet__state *state, const char *path, const char *anchor,
                          tacet_error *err) {
     tacet_status status = tacet__ledger_check_tables(store->db, path, err);
+    if (status == TACET_OK) {
+        status = tacet__db_erase(store->db, err);
+        store->remembers = true; /* for all that is known: whoever wrote last may have been killed */
+    }
     if (status == TACET_OK) {
         status = prepare(store, path, err);
     }
@@ -522,6 +596,9 @@ void tacet__store_close(tacet__store *store) {
     }
     for (size_t i = 0; i < Q_COUNT; i++) {
         tacet__query_free(store->queries[i]);
+    }
+    if (store->db != NULL) {
+        tacet__store_forget(store);
     }
     tacet__db_close(store->db);
     if (store->anchor >= 0) {

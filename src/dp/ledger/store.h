@@ -7,6 +7,7 @@
 #include <tacet/dp/ledger.h>
 
 #include "dp/open/entry.h"
+#include "dp/ledger/seal.h"
 #include "dp/ledger/state.h"
 
 typedef struct tacet__store tacet__store;
@@ -23,6 +24,21 @@ tacet_status tacet__store_append(tacet__store *store, tacet__state *state, tacet
                                  tacet_error *err);
 tacet_status tacet__store_put_answer(tacet__store *store, uint64_t seq, const void *answer, size_t size,
                                      tacet_error *err);
+/* The mint of an entry that is not answered: its key, sealed, and what it is bound to (zeros: nothing yet). */
+typedef struct tacet__sealed {
+    bool found;
+    unsigned char bytes[TACET__SEALED_BYTES];
+    unsigned char digest[TACET_MINT_BYTES];
+    int64_t sampler; /* version */
+} tacet__sealed;
+tacet_status tacet__store_put_mint(tacet__store *store, uint64_t seq, const unsigned char *sealed, size_t size,
+                                   const unsigned char digest[TACET_MINT_BYTES], tacet_error *err);
+tacet_status tacet__store_read_mint(tacet__store *store, tacet__sealed *out, uint64_t seq, tacet_error *err);
+tacet_status tacet__store_bind_mint(tacet__store *store, uint64_t seq, const unsigned char digest[TACET_MINT_BYTES],
+                                    tacet_error *err);
+tacet_status tacet__store_drop_mint(tacet__store *store, uint64_t seq, tacet_error *err);
+/* Outside of transactions: takes keys that were dropped out of the file's log. Waits for nobody. */
+void tacet__store_forget(tacet__store *store);
 /* OK: durable, and the anchor follows. Otherwise rolled back and abandoned. */
 tacet_status tacet__store_commit(tacet__store *store, tacet__state *state, tacet_error *err);
 /* Rolls back. When records were appended the state is forgotten, and read again by the next begin. */

@@ -1,7 +1,9 @@
 /* tables.c - the tables of a ledger, in a file (SQLite) or in a schema (PostgreSQL).
- * Ring: gate. Three tables: record (the chain), answer (bytes of the answers, whose hashes are in the chain), head (how
- * long the chain is and where it ends, so that a lost tail shows). Triggers refuse every change but appending; the
- * chain shows what was changed in spite of them. A schema has no number to say what it is, so it has a fourth, format.
+ * Ring: gate. Four tables: record (the chain), answer (bytes of the answers, whose hashes are in the chain), head (how
+ * long the chain is and where it ends, so that a lost tail shows), and mint (of entries that are not answered yet: the
+ * sealed key of their noise, which is to be erased, and so is no part of the chain). Triggers refuse every change of the
+ * first three but appending; the chain shows what was changed in spite of them. A schema has no number to say what it
+ * is, so it has one more, format.
  * Cost: constant. */
 #include "dp/ledger/tables.h"
 
@@ -10,9 +12,12 @@
 
 #include <stdio.h>
 
+/* The head last: its page is never empty, so that a file that was cut off by a page shows. */
 static const char FILE_TABLES[] =
     "CREATE TABLE record(seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL) STRICT;"
     "CREATE TABLE answer(seq INTEGER PRIMARY KEY REFERENCES record(seq), bytes BLOB NOT NULL) STRICT;"
+    "CREATE TABLE mint(seq INTEGER PRIMARY KEY REFERENCES record(seq), sealed BLOB NOT NULL, digest BLOB NOT NULL,"
+    " sampler INTEGER NOT NULL) STRICT;"
     "CREATE TABLE head(id INTEGER PRIMARY KEY CHECK(id = 0), records INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;"
     "CREATE TRIGGER record_append BEFORE INSERT ON record"
     " WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), -1) + 1 FROM record)"
@@ -37,6 +42,8 @@ static const char SCHEMA_TABLES[] =
     "CREATE TABLE record(seq BIGINT PRIMARY KEY, body BYTEA NOT NULL, hash BYTEA NOT NULL);"
     "CREATE TABLE answer(seq BIGINT PRIMARY KEY REFERENCES record(seq), bytes BYTEA NOT NULL);"
     "CREATE TABLE head(id BIGINT PRIMARY KEY CHECK(id = 0), records BIGINT NOT NULL, hash BYTEA NOT NULL);"
+    "CREATE TABLE mint(seq BIGINT PRIMARY KEY REFERENCES record(seq), sealed BYTEA NOT NULL, digest BYTEA NOT NULL,"
+    " sampler BIGINT NOT NULL);"
     "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS"
     " $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$;"
     "CREATE FUNCTION record_append() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS"
@@ -91,6 +98,7 @@ tacet_status tacet__ledger_check_tables(tacet__db *db, const char *path, tacet_e
     int64_t application = 0;
     int64_t version = 0;
     int64_t triggers = 0;
+    int64_t open = 0;
     tacet_error detail = {TACET_OK, ""};
     tacet_status status = read_number(db, &application, TACET__LEDGER_SQL_APPLICATION(shared), &detail);
     if (status == TACET_OK) {
@@ -98,6 +106,9 @@ tacet_status tacet__ledger_check_tables(tacet__db *db, const char *path, tacet_e
     }
     if (status == TACET_OK) {
         status = read_number(db, &triggers, TACET__LEDGER_SQL_TRIGGERS(shared), &detail);
+    }
+    if (status == TACET_OK && version == TACET__LEDGER_VERSION) {
+        status = read_number(db, &open, "SELECT count(*) FROM mint", &detail); /* that it can be read */
     }
     if (status == TACET_STATE) { /* a schema without the table */
         return tacet__fail(err, TACET_CORRUPT, "%s holds no ledger, or was emptied", path);

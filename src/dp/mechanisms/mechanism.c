@@ -13,6 +13,7 @@
 #include "dp/mint.h"
 #include "dp/noise/sampler.h"
 
+#include <endian.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdbool.h>
@@ -197,13 +198,11 @@ static void add_box_on_grid(double *out, const double *raw, size_t rows, const t
 
 tacet_status tacet__mechanism_draw_box(const tacet_mechanism *m, tacet_noise *noise, double *out, const double *raw,
                                        size_t rows, tacet_error *err) {
-    const tacet_status s = m->count > 0 ? m->kind->noise(m, noise, out, rows, err) : TACET_OK;
-    if (s != TACET_OK) {
-        return s;
+    const tacet_status s = m->kind->noise(m, noise, out, rows, err);
+    if (s == TACET_OK) {
+        add_box_on_grid(out, raw, rows, m->bound, m->grid_exponent);
     }
-    add_box_on_grid(out, raw, rows, m->bound, m->grid_exponent);
-    const size_t numbers = rows * m->bound->count;
-    return tacet__mechanism_draw_levels(m, noise, out + numbers, raw + numbers, rows, err);
+    return s;
 }
 
 tacet_status tacet__mechanism_draw(const tacet_mechanism *m, tacet_noise *noise, double *out,
@@ -220,6 +219,20 @@ tacet_status tacet__mechanism_draw(const tacet_mechanism *m, tacet_noise *noise,
         add_on_grid(out, value->values, m->bound->count, m->grid_exponent);
     }
     return s;
+}
+
+void tacet__mechanism_digest(const tacet_mechanism *m, unsigned char out[TACET_MINT_BYTES],
+                             const tacet_bounded *value) {
+    static const char PURPOSE[] = "tacet vector 1";
+    crypto_generichash_state state;
+    const double inverse = ldexp(1, -m->grid_exponent);
+    (void)crypto_generichash_init(&state, (const unsigned char *)PURPOSE, sizeof PURPOSE, TACET_MINT_BYTES);
+    for (size_t i = 0; i < m->count; i++) {
+        const uint64_t step = htole64((uint64_t)(int64_t)nearest(value->values[i] * inverse));
+        (void)crypto_generichash_update(&state, (const unsigned char *)&step, sizeof step);
+    }
+    (void)crypto_generichash_final(&state, out, TACET_MINT_BYTES);
+    sodium_memzero(&state, sizeof state);
 }
 
 void tacet__mechanism_charge(const tacet_mechanism *m, tacet_charge *charge, char *parameters, size_t size, size_t rows,

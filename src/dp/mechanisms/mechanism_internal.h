@@ -28,6 +28,9 @@ bool tacet__mechanism_chooses(const tacet_mechanism *mechanism);
  * tacet_ask. */
 void tacet__mechanism_charge(const tacet_mechanism *mechanism, tacet_charge *charge, char *parameters, size_t size,
                              size_t rows, size_t records);
+/* Stands for the vector as it will be released: its whole steps of the grid. The charge stands for the rest. */
+void tacet__mechanism_digest(const tacet_mechanism *mechanism, unsigned char out[TACET_MINT_BYTES],
+                             const tacet_bounded *value);
 /* Everything but the entry. */
 void tacet__mechanism_receipt(const tacet_mechanism *mechanism, tacet_receipt *receipt, size_t rows);
 

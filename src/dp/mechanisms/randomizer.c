@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "core/fail.h"
+#include "dp/noise/noise_state.h"
 #include "dp/noise/sampler.h"
 
 enum { FRACTION_BITS = 53 };
@@ -66,6 +67,13 @@ static double staircase(tacet_noise *noise, const tacet_ldp *ldp, double fractio
 }
 
 tacet_status tacet_randomize(tacet_noise *noise, double *out, const tacet_ldp *ldp, double value, tacet_error *err) {
+    *out = NAN;
+    return noise->source == TACET__NOISE_SAMPLE
+               ? tacet__fail(err, TACET_INVALID, "a report needs the noise of a reservation, or seeded noise")
+               : tacet__randomize(noise, out, ldp, value, err);
+}
+
+tacet_status tacet__randomize(tacet_noise *noise, double *out, const tacet_ldp *ldp, double value, tacet_error *err) {
     *out = NAN;
     if (isnan(value)) {
         return tacet__fail(err, TACET_INVALID, "the value to report is not a number");

@@ -1,10 +1,10 @@
 /* noise.c - the source of randomness: one buffered ChaCha20 key stream.
  * Ring: gate. Source: Bernstein, "Fast-key-erasure random-number generators" (2017): of each 4,128 bytes of key stream
  * the first 32 become the next key and the old one is overwritten, so that whoever reads the memory later learns
- * nothing of what was drawn before. Words are zeroed as they are handed out. Fork: a child never repeats its parent's
- * draws. pthread_atfork counts forks and every draw compares the count; a child made by a bare clone() is noticed by
- * its process id at the next refill at the latest. The child is keyed anew by the operating system. A seeded source has
- * nothing to protect and goes on as it was, in both. The operating system's generator is reached through libsodium,
+ * nothing of what was drawn before. Words are zeroed as they are handed out. Fork: of a sample a child never repeats its
+ * parent's draws. pthread_atfork counts forks and every draw compares the count; a child made by a bare clone() is
+ * noticed by its process id at the next refill at the latest. The child is keyed anew by the operating system. Seeded and
+ * minted sources are functions of their key and go on as they were, in both: a release drawn twice is the same release. The operating system's generator is reached through libsodium,
  * which ends the process when entropy disappears after sodium_init succeeded: there is no safe way to go on. Cost: 4
  * KiB of state; no allocation after open. */
 #include "dp/noise/noise_state.h"
@@ -41,18 +41,20 @@ void tacet__noise_refill(tacet_noise *noise) {
     static const unsigned char nonce[crypto_stream_chacha20_NONCEBYTES];
     const unsigned generation = atomic_load(&tacet__fork_generation);
     const pid_t pid = getpid();
-    if (!noise->seeded && (noise->generation != generation || noise->pid != pid)) {
+    if (noise->source == TACET__NOISE_SAMPLE && (noise->generation != generation || noise->pid != pid)) {
         randombytes_buf(noise->key, sizeof noise->key);
     } else if (noise->next < NOISE_WORDS) {
-        noise->generation = generation; /* seeded, after a fork: the buffered words are still to be used */
+        noise->generation = generation; /* after a fork: the buffered words are still to be used */
         return;
     }
     unsigned char stream[NOISE_KEY_BYTES + sizeof noise->words];
-    (void)crypto_stream_chacha20(stream, sizeof stream, nonce, noise->key);
+    const size_t bytes = noise->fill * sizeof *noise->words;
+    (void)crypto_stream_chacha20(stream, NOISE_KEY_BYTES + bytes, nonce, noise->key);
     memcpy(noise->key, stream, NOISE_KEY_BYTES);
-    memcpy(noise->words, stream + NOISE_KEY_BYTES, sizeof noise->words);
-    sodium_memzero(stream, sizeof stream);
-    noise->next = 0;
+    noise->next = NOISE_WORDS - noise->fill;
+    memcpy(noise->words + noise->next, stream + NOISE_KEY_BYTES, bytes);
+    sodium_memzero(stream, NOISE_KEY_BYTES + bytes);
+    noise->fill = NOISE_WORDS;
     noise->generation = generation;
     noise->pid = pid;
 }
@@ -66,17 +68,18 @@ static tacet_status make(tacet_noise **out, tacet_error *err) {
         free(noise);
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a noise source");
     }
-    noise->next = NOISE_WORDS;
+    noise->next = noise->fill = NOISE_WORDS;
     noise->generation = atomic_load(&tacet__fork_generation);
     noise->pid = getpid();
     *out = noise;
     return TACET_OK;
 }
 
-tacet_status tacet_noise_open(tacet_noise **out, tacet_error *err) {
+tacet_status tacet_noise_open_sample(tacet_noise **out, tacet_error *err) {
     *out = NULL;
     const tacet_status status = make(out, err);
     if (status == TACET_OK) {
+        (*out)->source = TACET__NOISE_SAMPLE;
         randombytes_buf((*out)->key, sizeof(*out)->key);
     }
     return status;
@@ -88,7 +91,7 @@ tacet_status tacet_noise_open_seeded(tacet_noise **out, uint64_t seed, uint64_t 
     if (status == TACET_OK) {
         static const unsigned char purpose[] = "tacet seeded noise 1";
         const uint64_t numbers[2] = {htole64(seed), htole64(stream)};
-        (*out)->seeded = true;
+        (*out)->source = TACET__NOISE_SEEDED;
         (void)crypto_generichash((*out)->key, sizeof(*out)->key, (const unsigned char *)numbers, sizeof numbers,
                                  purpose, sizeof purpose);
     }
@@ -102,14 +105,10 @@ void tacet_noise_close(tacet_noise *noise) {
     }
 }
 
-bool tacet_noise_is_private(const tacet_noise *noise) {
-    return !noise->seeded;
-}
-
 void tacet__noise_rekey(tacet_noise *noise, const unsigned char *key) {
     sodium_memzero(noise->words, sizeof noise->words);
     memcpy(noise->key, key, sizeof noise->key);
-    noise->next = NOISE_WORDS;
+    noise->next = noise->fill = NOISE_WORDS;
     noise->exhausted = false;
 }
 

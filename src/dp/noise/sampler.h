@@ -48,6 +48,11 @@ tacet_status tacet__draw_knorm(tacet_noise *noise, double *out, size_t count, do
 tacet_status tacet__draw_knorm_rows(tacet_noise *noise, double *out, size_t rows, size_t count, double theta,
                                     int grid_exponent, tacet_error *err);
 
+/* tacet_randomize of any source: for audits, which look at reports that nobody gets. */
+struct tacet_ldp;
+tacet_status tacet__randomize(tacet_noise *noise, double *out, const struct tacet_ldp *ldp, double value,
+                              tacet_error *err);
+
 /* Chooses one of `count` candidates by whole-numbered scores whose sensitivity is `sensitivity` units, with pure eps:
  * permute-and-flip (needs `scratch`, of `count` places) and the exponential mechanism. Coins have the exponent
  * (best - score) eps / (2 sensitivity), eps / (2 sensitivity) rounded down to 62 bits after the point or 63 significant

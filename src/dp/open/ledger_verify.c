@@ -403,7 +403,7 @@ tacet_status tacet__ledger_verify(tacet__ledger_view *view, tacet__ledger_report
     memset(report, 0, sizeof *report);
     int64_t tables = 0;
     /* So that a missing table is named as one. */
-    tacet_status status = tacet__ledger_number(view, &tables, "SELECT 1 FROM record, answer, head LIMIT 1", err);
+    tacet_status status = tacet__ledger_number(view, &tables, "SELECT 1 FROM record, answer, head, mint LIMIT 1", err);
     if (status == TACET_OK) {
         status = tacet__db_prepare(view->db, &c.answer, "SELECT bytes FROM answer WHERE seq = ?1", err);
     }

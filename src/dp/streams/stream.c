@@ -213,8 +213,8 @@ static void fill_receipt(const tacet_stream *s, tacet_receipt *r) {
     memcpy(r->entry_hash, s->entry.hash, sizeof r->entry_hash);
 }
 
-/* What the ledger stores as the stream's answer: who it is, by the hash of its key. Two streams opened under one
- * ticket, after a crash, cannot both release: the second one's answer is another. */
+/* What the ledger stores as the stream's answer: who it is, by the hash of its key. Two streams opened under one ticket,
+ * after a crash before the first release, have one key; of their releases the marks admit one history. */
 tacet_status tacet__stream_identity(const tacet_stream *s, tacet_release **out, tacet_error *err) {
     tacet_receipt r;
     fill_receipt(s, &r);
@@ -260,7 +260,11 @@ static tacet_status reserve(tacet_stream *stream, const tacet_ask *ask, tacet_er
     tacet_receipt receipt;
     tacet_release *answered = NULL;
     tacet__stream_charge(stream, &charge, parameters);
-    const tacet_status s = tacet__gate_reserve(ask, &charge, &receipt, &stream->entry, &answered, err);
+    /* Not bound to data: there are none yet. Every step's key is of all vectors up to it, and the marks in the ledger
+     * keep the stream to one history. */
+    static const unsigned char NONE[TACET_MINT_BYTES];
+    const tacet_status s =
+        tacet__gate_reserve(ask, &charge, &receipt, &stream->entry, NONE, stream->key, &answered, err);
     tacet_release_free(answered);
     stream->ledger = ask->ledger;
     stream->is_private = receipt.is_private;
@@ -291,7 +295,7 @@ tacet_status tacet_stream_open(tacet_stream **out, const tacet_stream_settings *
         tacet_stream_close(stream);
         return s;
     }
-    for (size_t i = 0; i < sizeof stream->key; i += sizeof(uint64_t)) {
+    for (size_t i = 0; i < sizeof stream->key && !stream->is_private; i += sizeof(uint64_t)) {
         const uint64_t word = tacet__noise_u64(ask->noise);
         memcpy(stream->key + i, &word, sizeof word);
     }

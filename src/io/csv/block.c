@@ -214,3 +214,8 @@ size_t tacet__csv_block_most(const tacet_csv *block, size_t count) {
     const size_t records = (block->end - block->at) / (block->columns + count) + 1;
     return records * count;
 }
+
+const char *tacet__csv_block_text(const tacet_csv *block, size_t *size) {
+    *size = block->end - block->at;
+    return block->buffer + block->at;
+}

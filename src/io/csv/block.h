@@ -15,6 +15,8 @@ tacet_status tacet__csv_block_open(tacet_csv **out, const tacet_csv *like, tacet
 /* The next whole records, about TACET__CSV_BLOCK bytes of them and at least one; what the block held is forgotten.
  * *found is false at the end. Errors as reading has them; PARSE: a record longer than is allowed. */
 tacet_status tacet__csv_block_take(tacet_csv *block, tacet_csv *from, bool *found, tacet_error *err);
+/* The bytes of the records that were taken, until they are read. */
+const char *tacet__csv_block_text(const tacet_csv *block, size_t *size);
 /* The most numbers a block's records can have, `count` of them in each. */
 size_t tacet__csv_block_most(const tacet_csv *block, size_t count);
 

@@ -99,6 +99,14 @@ tacet_status tacet__db_probe(tacet__db *db, tacet_error *err) {
     return status;
 }
 
+tacet_status tacet__db_erase(tacet__db *db, tacet_error *err) {
+    return db->backend->erase != NULL ? db->backend->erase(db, err) : TACET_OK;
+}
+
+tacet_status tacet__db_forget(tacet__db *db) {
+    return db->backend->forget != NULL ? db->backend->forget(db) : TACET_OK;
+}
+
 tacet_status tacet__db_relax(tacet__db *db, bool relaxed, tacet_error *err) {
     return db->backend->relax(db, relaxed, err);
 }

@@ -76,6 +76,13 @@ tacet_status tacet__db_probe(tacet__db *db, tacet_error *err);
  * return. Not inside a transaction. */
 tacet_status tacet__db_relax(tacet__db *db, bool relaxed, tacet_error *err);
 
+/* For what is to be forgotten. `erase`: from now on this connection overwrites what it deletes. `forget`: what was
+ * deleted leaves the log as well, by moving the log into the file and cutting it off; BUSY, at once, while another
+ * connection reads. PostgreSQL keeps its logs, whoever asks: nothing is done there, so what must not be kept must not be
+ * stored in the clear. */
+tacet_status tacet__db_erase(tacet__db *db, tacet_error *err);
+tacet_status tacet__db_forget(tacet__db *db);
+
 tacet_status tacet__db_prepare(tacet__db *db, tacet__query **out, const char *sql, tacet_error *err);
 void tacet__query_free(tacet__query *query); /* NULL is allowed */
 /* Parameters are numbered from 1; those not bound are NULL. What is bound is borrowed until tacet__query_reset; a

@@ -377,6 +377,20 @@ static tacet_status touch(tacet__db *base, tacet_error *err) {
     return status == TACET_OK ? exec(base, sql, err) : status;
 }
 
+static tacet_status erase(tacet__db *base, tacet_error *err) {
+    return exec(base, "PRAGMA secure_delete=ON", err);
+}
+
+static tacet_status forget(tacet__db *base) {
+    store *db = (store *)base;
+    const uint64_t busy_ms = db->busy_ms;
+    int left = 0;
+    db->busy_ms = 0; /* on_busy gives up at once */
+    const int code = sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, &left, NULL);
+    db->busy_ms = busy_ms;
+    return code == SQLITE_OK && left == 0 ? TACET_OK : TACET_BUSY;
+}
+
 static tacet_status relax(tacet__db *base, bool relaxed, tacet_error *err) {
     store *db = (store *)base;
     db->relaxed = relaxed;
@@ -485,6 +499,8 @@ static const tacet__backend SQLITE = {
     .rollback = rollback,
     .settle = settle,
     .touch = touch,
+    .erase = erase,
+    .forget = forget,
     .relax = relax,
     .prepare = prepare,
     .free_query = free_query,

@@ -7,17 +7,18 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "dp/mechanisms/report.h"
+#include "dp/noise/mint.h"
 #include "local/trusted/device_internal.h"
 
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
-#include <tacet/dp/randomizer.h>
+#include <string.h>
 
 struct tacet_device {
     tacet_ldp ldp;
     tacet_device_store store;
-    tacet_noise *noise;
 };
 
 tacet_status tacet_device_open(tacet_device **out, const tacet_ldp *ldp, const tacet_device_store *store,
@@ -32,7 +33,9 @@ tacet_status tacet_device_open(tacet_device **out, const tacet_ldp *ldp, const t
     }
     device->ldp = *ldp;
     device->store = *store;
-    const tacet_status status = tacet_noise_open(&device->noise, err);
+    tacet_mint trial; /* that there is entropy is found out now */
+    const tacet_status status = tacet__mint_fresh(&trial, err);
+    tacet__mint_clear(&trial);
     if (status != TACET_OK) {
         free(device);
         return status;
@@ -43,7 +46,6 @@ tacet_status tacet_device_open(tacet_device **out, const tacet_ldp *ldp, const t
 
 void tacet_device_close(tacet_device *device) {
     if (device != NULL) {
-        tacet_noise_close(device->noise);
         sodium_memzero(device, sizeof *device);
         free(device);
     }
@@ -60,8 +62,9 @@ static bool good_ticket(const char *ticket) {
     return length >= 1 && length <= TACET_DEVICE_TICKET_MOST;
 }
 
-tacet_status tacet__device_answer(tacet_noise *noise, const tacet_ldp *ldp, const tacet_device_store *store,
-                                  tacet_device_answer *out, const char *ticket, double reward, tacet_error *err) {
+tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
+                                  const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
+                                  double reward, tacet_error *err) {
     *out = (tacet_device_answer){.report = NAN};
     if (isnan(reward)) {
         return tacet__fail(err, TACET_INVALID, "the reward is not a number");
@@ -72,27 +75,34 @@ tacet_status tacet__device_answer(tacet_noise *noise, const tacet_ldp *ldp, cons
     }
     bool answered = false;
     double report = NAN;
-    tacet_status status = store->reserve(store->user, ticket, ldp, &answered, &report, err);
-    if (status != TACET_OK) {
-        return status;
+    unsigned char data[TACET_MINT_BYTES];
+    tacet_mint mint = {{0}, {0}};
+    memcpy(mint.key, fresh, sizeof mint.key);
+    tacet__report_digest(data, ldp, reward);
+    tacet__mint_digest(&mint, mint.digest, data);
+    tacet_status status = store->reserve(store->user, ticket, ldp, &mint, &answered, &report, err);
+    if (status == TACET_OK && !answered) {
+        status = tacet__mint_bind(&mint, data, err); /* compares: what was stored may be of an earlier run */
+        status = status == TACET_OK ? tacet__report_draw(&report, &mint, ldp, reward, err) : status;
+        status = status == TACET_OK ? store->commit(store->user, ticket, report, err) : status;
+    } else if (status == TACET_OK && !tacet_ldp_possible(ldp, report)) {
+        status = tacet__fail(err, TACET_CORRUPT, "the stored report of the ticket is none this randomiser can give");
     }
-    if (!answered) {
-        status = tacet_randomize(noise, &report, ldp, reward, err);
-        if (status == TACET_OK) {
-            status = store->commit(store->user, ticket, report, err);
-        }
-        if (status != TACET_OK) {
-            return status;
-        }
-    } else if (!tacet_ldp_possible(ldp, report)) {
-        return tacet__fail(err, TACET_CORRUPT, "the stored report of the ticket is none this randomiser can give");
+    tacet__mint_clear(&mint);
+    if (status == TACET_OK) {
+        *out = (tacet_device_answer){
+            .report = report, .clipped = reward < ldp->lo || reward > ldp->hi, .repeated = answered};
     }
-    *out =
-        (tacet_device_answer){.report = report, .clipped = reward < ldp->lo || reward > ldp->hi, .repeated = answered};
-    return TACET_OK;
+    return status;
 }
 
 tacet_status tacet_device_report(tacet_device *device, tacet_device_answer *out, const char *ticket, double reward,
                                  tacet_error *err) {
-    return tacet__device_answer(device->noise, &device->ldp, &device->store, out, ticket, reward, err);
+    tacet_mint mint;
+    tacet_status status = tacet__mint_fresh(&mint, err);
+    if (status == TACET_OK) {
+        status = tacet__device_answer(mint.key, &device->ldp, &device->store, out, ticket, reward, err);
+    }
+    tacet__mint_clear(&mint);
+    return status;
 }

@@ -4,13 +4,14 @@
 #include <tacet/local/trusted/device_ledger.h>
 
 #include "core/fail.h"
+#include "dp/ledger/minted.h"
 
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
 
-static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, bool *answered, double *report,
-                            tacet_error *err) {
+static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
+                            double *report, tacet_error *err) {
     tacet_device_ledger *self = user;
     char parameters[160];
     tacet_charge charge;
@@ -27,7 +28,7 @@ static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp
     charge.uncovered_fields = "ticket";
     charge.covered_records = "the reward of this ticket, anywhere in the range";
     tacet_blob_init(&memo);
-    tacet_status status = tacet_ledger_reserve(self->ledger, &self->entry, &memo, ticket, &charge, err);
+    tacet_status status = tacet__ledger_reserve(self->ledger, &self->entry, &memo, mint, ticket, &charge, 0, err);
     *answered = status == TACET_OK && self->entry.answered;
     if (*answered) {
         uint64_t bits = 0;

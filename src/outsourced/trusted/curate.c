@@ -6,6 +6,7 @@
 #include "outsourced/trusted/curate_job.h"
 
 #include "core/decimal.h"
+#include "dp/ledger/minted.h"
 #include "dp/open/entry.h"
 #include "core/fail.h"
 #include "gp/linalg.h"
@@ -13,6 +14,7 @@
 #include "outsourced/shared/form.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -311,10 +313,34 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     tacet_status status = budget(&settings.eps, s, err);
     status = status != TACET_OK ? status : tacet__curate_ledger_open(job, &settings, err);
     status = status != TACET_OK ? status : tacet__curate_ledger_link(job, err);
-    if (status == TACET_OK) {
-        status = s->seeded ? tacet_noise_open_seeded(&job->noise, s->noise_seed, 0, err)
-                           : tacet_noise_open(&job->noise, err);
+    if (status == TACET_OK && s->seeded) {
+        status = tacet_noise_open_seeded(&job->noise, s->noise_seed, 0, err);
     }
+    return status;
+}
+
+tacet_status tacet__curate_mint(tacet__curate *job, tacet_error *err) {
+    tacet_error why = {0};
+    tacet_status status = TACET_NOT_FOUND;
+    if (access(job->ledger, F_OK) == 0) {
+        tacet_ledger *book = NULL;
+        tacet_ledger_settings settings;
+        tacet_ledger_settings_defaults(&settings);
+        settings.create = false;
+        settings.use_stored = true;
+        status = tacet_ledger_open(&book, job->ledger, &settings, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        status = tacet__ledger_peek(book, &job->mint, job->settings->ticket, &why);
+        tacet_ledger_close(book);
+    }
+    if (status == TACET_NOT_FOUND) {
+        status = tacet__mint_fresh(&job->mint, err);
+    } else if (status != TACET_OK) {
+        status = tacet__curate_refused(job, status, &why, err);
+    }
+    job->keyed = status == TACET_OK;
     return status;
 }
 
@@ -349,7 +375,7 @@ static tacet_status publish(tacet__curate *job, tacet_manifest *m, const tacet_r
 
 /* Before anything is spent: the manifest must be one that can be written and read again (names that are no UTF-8,
  * numbers JSON cannot hold). */
-static tacet_status try_manifest(const tacet__curate *job, tacet_manifest *m, tacet_error *err) {
+static tacet_status try_manifest(tacet__curate *job, tacet_manifest *m, tacet_error *err) {
     char *text = NULL;
     tacet_manifest again;
     tacet_error why = {0};
@@ -357,6 +383,8 @@ static tacet_status try_manifest(const tacet__curate *job, tacet_manifest *m, ta
     memset(m->entry_hash, '0', sizeof m->entry_hash - 1);
     tacet_status status = tacet_manifest_encode(m, &text, &why);
     if (status == TACET_OK) {
+        (void)crypto_generichash(job->settings_hash, sizeof job->settings_hash, (const unsigned char *)text,
+                                 strlen(text), NULL, 0);
         status = tacet_manifest_decode(&again, text, strlen(text), &why);
         tacet_manifest_clear(&again);
     }
@@ -375,6 +403,8 @@ static void drop(tacet__curate *job) {
     tacet_ledger_close(job->book);
     free(job->matrix);
     free(job->starts);
+    free(job->tags);
+    tacet__mint_clear(&job->mint);
 }
 
 /* Everything that can be found wrong, or told, before a file is written or anything is spent. */
@@ -396,6 +426,9 @@ static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error 
         }
         memcpy(m->columns, s->columns, job->d * sizeof *m->columns);
         m->column_count = job->d;
+    }
+    if (status == TACET_OK && job->drawing && form_of(s)->law != NULL && !s->seeded) {
+        status = tacet__curate_mint(job, err);
     }
     status = status != TACET_OK ? status : tacet__curate_check(job, err);
     if (status == TACET_OK && form_of(s)->law != NULL) {
@@ -421,7 +454,7 @@ tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_
 tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *asked, tacet_error *err) {
     tacet_curate_settings own = *asked;
     const tacet_curate_settings *settings = &own;
-    tacet__curate job = {.settings = settings, .held = -1};
+    tacet__curate job = {.settings = settings, .held = -1, .drawing = true};
     tacet_receipt receipt = {0};
     tacet_manifest_init(manifest);
     tacet_status status = tacet_curate_resolve(&own, err);

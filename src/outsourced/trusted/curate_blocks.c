@@ -3,10 +3,10 @@
  * records; the first pass checks and counts them, the second, which so knows where each block's records begin, draws
  * and prints them. Finished text waits in a few slots for its turn, and whoever finishes the next block in order writes
  * all that are ready: no thread waits for another unless it is that far ahead. Buffers stay with the thread that made
- * them, and so with its processor's cache. Noise: every thread has a source of its
- * own from the operating system; a seeded one is opened anew for each block, by its number, so that what is drawn
- * depends on the seed and the table alone. Memory: about a megabyte a thread, and 8 bytes for each 64 KiB of the table.
- * Cost: a pass over the text; with noise, d exact draws and d numbers of text a record. */
+ * them, and so with its processor's cache. The noise of a record depends on its number, not on thread or block. A
+ * private release is of the very bytes that the first pass saw: each block's keyed hash is compared. Memory: about a
+ * megabyte a thread, and 8 bytes for each 64 KiB of the table. Cost: a pass over the text; with noise, d exact draws
+ * and d numbers of text a record. */
 #include "outsourced/trusted/curate_blocks.h"
 
 #include "io/csv/block.h"
@@ -47,8 +47,8 @@ typedef struct line {
     size_t taken;
     pthread_mutex_t turns; /* all below, and the threads' spare buffers */
     pthread_cond_t turned;
-    size_t capacity; /* of job->starts */
-    size_t written;  /* blocks */
+    size_t capacity, tag_capacity; /* of job->starts and tags */
+    size_t written;                /* blocks */
     bool writing;
     size_t size, hurried; /* bytes written, and those of them on their way to the disk: whoever writes */
     lines *slots[THREADS_MOST * SLOTS_A_THREAD]; /* of block k: slots[k % slot_count]; NULL: not there yet */
@@ -64,12 +64,12 @@ typedef struct worker {
     pthread_t thread;
     bool started;
     tacet_csv *block;
-    tacet_noise *noise;
-    tacet_raw *raw;   /* the records of a block; with a projection, their images */
-    double *records;  /* with a projection, and when checking: the records */
-    double *released; /* and what becomes of them */
-    size_t room;      /* records */
-    lines *spare;     /* buffers that hold nothing */
+    unsigned char tag[TACET__MINT_TAG]; /* of the block, where the job is keyed */
+    tacet_raw *raw;                     /* the records of a block; with a projection, their images */
+    double *records;                    /* with a projection, and when checking: the records */
+    double *released;                   /* and what becomes of them */
+    size_t room;                        /* records */
+    lines *spare;                       /* buffers that hold nothing */
 } worker;
 
 static void drop_buffers(worker *w) {
@@ -133,11 +133,18 @@ static bool going(line *l) {
 }
 
 /* Keeps the count of block k; counts become starts when all are known. */
-static tacet_status keep_count(line *l, size_t k, size_t records, tacet_error *err) {
+static tacet_status keep_count(const worker *w, size_t k, size_t records, tacet_error *err) {
+    line *l = w->shared;
     (void)pthread_mutex_lock(&l->turns);
-    const bool kept = tacet__grow((void **)&l->job->starts, &l->capacity, k + 1, sizeof *l->job->starts);
+    bool kept = tacet__grow((void **)&l->job->starts, &l->capacity, k + 1, sizeof *l->job->starts);
     if (kept) {
         l->job->starts[k] = records;
+    }
+    if (kept && l->job->keyed) {
+        kept = tacet__grow((void **)&l->job->tags, &l->tag_capacity, k + 1, sizeof *l->job->tags);
+    }
+    if (kept && l->job->keyed) {
+        memcpy(l->job->tags[k], w->tag, sizeof w->tag);
     }
     (void)pthread_mutex_unlock(&l->turns);
     return kept ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu blocks", k + 1);
@@ -252,9 +259,14 @@ static tacet_status take(worker *w, size_t *k, bool *found, tacet_error *err) {
     return status;
 }
 
-static tacet_status parse(worker *w, size_t *records, tacet_error *err) {
+static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     *records = 0;
+    if (job->keyed) {
+        size_t size = 0;
+        const char *text = tacet__csv_block_text(w->block, &size);
+        tacet__mint_tag(&job->mint, w->tag, k, text, size);
+    }
     const tacet_status status = make_room(w, err);
     if (status == TACET_OK && job->settings->space != NULL) {
         return tacet__curate_typed_rows(job, w->block, w->shared->columns, w->records, records,
@@ -280,22 +292,15 @@ static tacet_status draw(worker *w, size_t k, size_t records, tacet_error *err) 
         tacet__gemv(false, job->dims, job->d, 1, job->matrix, job->dims, scaled + j * job->d, 0,
                     w->raw->values + j * job->dims);
     }
-    tacet_status status = TACET_OK;
-    if (job->settings->seeded) {
-        tacet_noise_close(w->noise);
-        status = tacet_noise_open_seeded(&w->noise, job->settings->noise_seed, k, err);
-    } else if (w->noise == NULL) {
-        status = tacet_noise_open(&w->noise, err);
-    }
-    return status != TACET_OK ? status
-                              : tacet_table_rows(w->shared->table, w->noise, w->released, w->raw, records, err);
+    return tacet_table_rows(w->shared->table, w->released, w->raw, job->starts[k], records, err);
 }
 
 /* Draws block k, prints it into its slot, and hands it in. OK also when another block has failed meanwhile. */
 static tacet_status release(worker *w, size_t k, size_t records, tacet_error *err) {
     line *l = w->shared;
     const tacet__curate *job = l->job;
-    if (k >= job->blocks || records != job->starts[k + 1] - job->starts[k]) {
+    if (k >= job->blocks || records != job->starts[k + 1] - job->starts[k] ||
+        (job->keyed && sodium_memcmp(job->tags[k], w->tag, sizeof w->tag) != 0)) {
         return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);
     }
     lines *s = NULL;
@@ -320,9 +325,9 @@ static void *work(void *user) {
         if (status == TACET_OK && !found) {
             break;
         }
-        status = status != TACET_OK ? status : parse(w, &records, &err);
+        status = status != TACET_OK ? status : parse(w, k, &records, &err);
         if (status == TACET_OK) {
-            status = l->table == NULL ? keep_count(l, k, records, &err) : release(w, k, records, &err);
+            status = l->table == NULL ? keep_count(w, k, records, &err) : release(w, k, records, &err);
         }
         if (status != TACET_OK) {
             fail_block(l, k, status, &err);
@@ -380,7 +385,6 @@ static tacet_status run(line *l, tacet_error *err) {
     for (size_t i = 0; i < count && workers[i].shared != NULL; i++) {
         drop_buffers(&workers[i]);
         drop_lines(workers[i].spare);
-        tacet_noise_close(workers[i].noise);
         tacet_csv_close(workers[i].block);
     }
     return status;
@@ -418,6 +422,7 @@ tacet_status tacet__curate_blocks(tacet__curate *job, tacet_table *table, FILE *
     tacet_status status = tacet__curate_open(&l.csv, l.columns, job, err);
     status = status != TACET_OK ? status : run(&l, err);
     if (status == TACET_OK && table == NULL) {
+        memcpy(job->column_at, l.columns, job->d * sizeof *l.columns);
         status = sum_up(&l, err);
     } else if (status == TACET_OK && l.written != job->blocks) {
         status = tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);

@@ -2,6 +2,7 @@
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_JOB_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_JOB_H
 
+#include "dp/noise/mint.h"
 #include "io/file/folder.h"
 
 #include <tacet/io/csv.h>
@@ -18,7 +19,13 @@ typedef struct tacet__curate {
     int decimals;   /* of released numbers; -1: 17 digits */
     size_t *starts; /* blocks + 1 of them: the first record of each block of the table; known after the first pass */
     size_t blocks;
-    size_t bytes; /* of the table, about: how many threads are worth it */
+    unsigned char (*tags)[TACET__MINT_TAG];        /* of each block, by the first pass; NULL: not made */
+    size_t column_at[TACET_MANIFEST_COLUMNS];      /* where the inputs are in a record */
+    unsigned char settings_hash[TACET_MINT_BYTES]; /* of the manifest that will be written */
+    bool drawing;                                  /* not a rehearsal */
+    bool keyed;                                    /* mint has a key: tags are made, and compared in the second pass */
+    tacet_mint mint;                               /* of the release, if it is private and drawn */
+    size_t bytes;                                  /* of the table, about: how many threads are worth it */
     double lo[TACET_MANIFEST_COLUMNS], hi[TACET_MANIFEST_COLUMNS], middle[TACET_MANIFEST_COLUMNS],
         unit[TACET_MANIFEST_COLUMNS];
     char release[TACET__PATH], unfinished[TACET__PATH], manifest[TACET__PATH], ledger[TACET__PATH];
@@ -52,6 +59,10 @@ void tacet__curate_leave(const tacet__curate *job);
 /* What the ledger refused, in terms of what to do about it. */
 tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status, const tacet_error *why,
                                    tacet_error *err);
+/* The key of the release's noise: that of the ledger, if it was begun before, else a fresh one. */
+tacet_status tacet__curate_mint(tacet__curate *job, tacet_error *err);
+/* Stands for the table, as the first pass found it, and all settings that matter to what is drawn. */
+void tacet__curate_digest(const tacet__curate *job, unsigned char out[TACET_MINT_BYTES]);
 /* Reads and checks the whole table, and counts its rows. */
 tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err);
 /* Opens the table and finds the inputs' columns. `columns` has room for d places. */
@@ -63,8 +74,8 @@ void tacet__curate_scale(const tacet__curate *job, double *records, size_t count
 /* Typed records into what is to be released: the numbers of all of them, then the levels of all of them. */
 void tacet__curate_split(const tacet__curate *job, double *out, const double *records, size_t count);
 /* Up to `most` further typed records of a block, and how many there were; NULL: they are read and only counted. */
-tacet_status tacet__curate_typed_rows(const tacet__curate *job, tacet_csv *block, const size_t *columns, double *records,
-                                      size_t *got, size_t most, tacet_error *err);
+tacet_status tacet__curate_typed_rows(const tacet__curate *job, tacet_csv *block, const size_t *columns,
+                                      double *records, size_t *got, size_t most, tacet_error *err);
 /* Whether the space can be released, and the mechanism of it: numbers with noise, levels by randomised response. */
 tacet_status tacet__curate_typed_check(const tacet_curate_settings *settings, tacet_error *err);
 tacet_status tacet__curate_typed_mechanism(tacet__curate *job, tacet_error *err);

@@ -165,8 +165,8 @@ tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status
     if (status == TACET_CONFLICT) {
         return tacet__fail(err, status,
                            "the ledger has another release under the ticket '%.40s'; another --ticket makes, and "
-                           "charges, another one",
-                           job->settings->ticket);
+                           "charges, another one (%.120s)",
+                           job->settings->ticket, why->message);
     }
     if (status != TACET_BUDGET) {
         return tacet__fail(err, status, "%s", why->message);

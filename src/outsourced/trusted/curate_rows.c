@@ -66,7 +66,8 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
 size_t tacet__curate_header(char *text, size_t size, size_t numbers, size_t levels) {
     size_t at = (size_t)snprintf(text, size, "row");
     for (size_t i = 0; i < numbers + levels && at < size; i++) {
-        at += (size_t)snprintf(text + at, size - at, i < numbers ? ",z%zu" : ",l%zu", i < numbers ? i + 1 : i + 1 - numbers);
+        at += (size_t)snprintf(text + at, size - at, i < numbers ? ",z%zu" : ",l%zu",
+                               i < numbers ? i + 1 : i + 1 - numbers);
     }
     return at + (size_t)snprintf(text + at, size - at, "\n");
 }
@@ -127,6 +128,21 @@ void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
     }
 }
 
+void tacet__curate_digest(const tacet__curate *job, unsigned char out[TACET_MINT_BYTES]) {
+    static const char PURPOSE[] = "tacet table 1";
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, (const unsigned char *)PURPOSE, sizeof PURPOSE, TACET_MINT_BYTES);
+    (void)crypto_generichash_update(&state, job->settings_hash, sizeof job->settings_hash);
+    for (size_t i = 0; i < job->d; i++) {
+        const uint64_t at = htole64(job->column_at[i]);
+        (void)crypto_generichash_update(&state, (const unsigned char *)&at, sizeof at);
+    }
+    for (size_t k = 0; k < job->blocks && job->tags != NULL; k++) {
+        (void)crypto_generichash_update(&state, job->tags[k], sizeof job->tags[k]);
+    }
+    (void)crypto_generichash_final(&state, out, TACET_MINT_BYTES);
+}
+
 static tacet_status draw_rows(tacet__curate *job, tacet_table *table, FILE *file, tacet_error *err) {
     char header[TACET__CURATE_HEADER];
     const size_t size = tacet__curate_header(header, sizeof header, job->numbers, job->dims - job->numbers);
@@ -167,8 +183,12 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
     tacet_table *table = NULL;
     tacet_release *answered = NULL;
     tacet__curate_describe(job, &text);
+    unsigned char data[TACET_MINT_BYTES];
+    tacet__curate_digest(job, data);
     const tacet_ask ask = {.ledger = job->book,
                            .noise = job->noise,
+                           .data = data,
+                           .mint = job->keyed ? &job->mint : NULL,
                            .ticket = job->settings->ticket,
                            .what = text.what,
                            .to_whom = job->settings->to_whom,

@@ -7,6 +7,9 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "dp/ledger/minted.h"
+#include "dp/mechanisms/report.h"
+#include "dp/noise/mint.h"
 #include "dp/open/ledger_view.h"
 #include "outsourced/trusted/evaluate.h"
 #include "io/file/folder.h"
@@ -20,7 +23,6 @@
 #include <string.h>
 #include <tacet/io/csvfile.h>
 #include <tacet/space/space.h>
-#include <tacet/dp/randomizer.h>
 #include <time.h>
 
 static const char PREFIX[] = "query:";
@@ -75,6 +77,12 @@ static void pose(question *q, const tacet_desk *desk, const char *ticket, size_t
     tacet_charge_init(&q->charge);
     q->charge.what = q->what;
     q->charge.to_whom = "modeler";
+    /* One record's value is touched by its own queries only, and the row is public. Rows of another release in the same
+     * ledger may be the same records in another order: that is another group, and groups add up. The ledger counts the
+     * entries of a group, covered or not. */
+    (void)snprintf(q->group, sizeof q->group, "outputs of release %llu", release);
+    q->charge.group = q->group;
+    q->charge.part = q->part;
     if (desk->manifest.outputs_private) {
         const tacet_ldp *ldp = &desk->manifest.outputs;
         tacet_charge_pure(&q->charge, ldp->eps);
@@ -82,11 +90,6 @@ static void pose(question *q, const tacet_desk *desk, const char *ticket, size_t
         q->charge.covered_fields = "measured value";
         q->charge.uncovered_fields = "row number";
         q->charge.covered_records = "the measured value of this record, anything within its public range";
-        /* One record's value is touched by its own queries only, and the row is public. Rows of another release in the
-         * same ledger may be the same records in another order: that is another group, and groups add up. */
-        (void)snprintf(q->group, sizeof q->group, "outputs of release %llu", release);
-        q->charge.group = q->group;
-        q->charge.part = q->part;
         (void)snprintf(q->parameters, sizeof q->parameters,
                        "{\"row\":%zu,\"release\":%llu,\"lower\":%.17g,\"upper\":%.17g}", row, release, ldp->lo,
                        ldp->hi);
@@ -95,7 +98,6 @@ static void pose(question *q, const tacet_desk *desk, const char *ticket, size_t
         (void)snprintf(q->parameters, sizeof q->parameters, "{\"row\":%zu,\"release\":%llu}", row, release);
     }
     q->charge.parameters = q->parameters;
-    q->charge.seeded = !tacet_noise_is_private(desk->noise);
 }
 
 /* What the ledger keeps of a row that cannot be measured, in place of a value. */
@@ -110,6 +112,38 @@ static bool decode_value(double *out, bool *failed, const tacet_blob *memo) {
     return isfinite(*out);
 }
 
+/* Another process answered first: its answer is the answer. CONFLICT: nobody did. */
+static tacet_status take_stored(const tacet_desk *desk, const query *q, double *out, bool *failed, tacet_error *err) {
+    char ticket[LEDGER_TICKET];
+    tacet_blob memo;
+    tacet_entry entry;
+    tacet_blob_init(&memo);
+    (void)snprintf(ticket, sizeof ticket, "%s%s", PREFIX, q->ticket);
+    tacet_status status = tacet_ledger_lookup(desk->ledger, &entry, &memo, ticket, err);
+    if (status == TACET_OK && !entry.answered) {
+        status = tacet__fail(err, TACET_CONFLICT,
+                             "the answer to this ticket was begun with another measured value, or its key is gone: it "
+                             "is spent, and is not answered");
+    } else if (status == TACET_OK && !decode_value(out, failed, &memo)) {
+        status = tacet__fail(err, TACET_CORRUPT, "the ledger holds no value for this ticket");
+    }
+    tacet_blob_clear(&memo);
+    return status;
+}
+
+/* What may be said instead of the value: drawn by the key of the reservation, so that one that was interrupted is drawn
+ * again the same. CONFLICT: it was begun with another value, or answered. */
+static tacet_status randomise(const tacet_desk *desk, const query *q, double *out, double value, tacet_error *err) {
+    const tacet_ldp *ldp = &desk->manifest.outputs;
+    unsigned char data[TACET_MINT_BYTES];
+    tacet_mint mint = {{0}, {0}};
+    tacet__report_digest(data, ldp, value);
+    tacet_status status = tacet__ledger_bind(desk->ledger, &q->entry, &mint, data, err);
+    status = status == TACET_OK ? tacet__report_draw(out, &mint, ldp, value, err) : status;
+    tacet__mint_clear(&mint);
+    return status;
+}
+
 /* Under the lock. Stores the value (randomised when outputs are private) and takes over whatever was stored first. */
 static tacet_status settle(tacet_desk *desk, query *q, double value, tacet_error *err) {
     const tacet_ldp *range = &desk->manifest.outputs;
@@ -117,9 +151,10 @@ static tacet_status settle(tacet_desk *desk, query *q, double value, tacet_error
     const double measured = isnan(value) && desk->manifest.outputs_private ? range->lo / 2 + range->hi / 2 : value;
     double out = q->offered ? q->offer : measured;
     bool failed = isnan(out);
+    tacet_error detail = {0};
     tacet_status status = TACET_OK;
     if (desk->manifest.outputs_private && !q->offered) {
-        status = tacet_randomize(desk->noise, &out, &desk->manifest.outputs, measured, err);
+        status = randomise(desk, q, &out, measured, &detail);
     }
     if (status == TACET_OK) {
         q->offered = true;
@@ -128,17 +163,9 @@ static tacet_status settle(tacet_desk *desk, query *q, double value, tacet_error
                         : tacet_ledger_commit(desk->ledger, &q->entry, &out, sizeof out, NULL, NULL);
     }
     if (status == TACET_CONFLICT) {
-        /* Another process answered first: its answer is the answer. */
-        char ticket[LEDGER_TICKET];
-        tacet_blob memo;
-        tacet_entry entry;
-        tacet_blob_init(&memo);
-        (void)snprintf(ticket, sizeof ticket, "%s%s", PREFIX, q->ticket);
-        status = tacet_ledger_lookup(desk->ledger, &entry, &memo, ticket, err);
-        if (status == TACET_OK && !(entry.answered && decode_value(&out, &failed, &memo))) {
-            status = tacet__fail(err, TACET_CORRUPT, "the ledger holds no value for this ticket");
-        }
-        tacet_blob_clear(&memo);
+        status = take_stored(desk, q, &out, &failed, err);
+    } else if (status == TACET_NUMERIC) {
+        (void)tacet__fail(err, status, "%s", detail.message);
     } else if (status != TACET_OK) {
         (void)tacet__fail(err, status, "the ledger did not take the answer; it is not given out");
     }
@@ -362,7 +389,6 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory opening a desk");
     }
     status = status != TACET_OK ? status : load_manifest(desk, settings->folder, err);
-    status = status != TACET_OK ? status : tacet_noise_open(&desk->noise, err);
     if (status == TACET_OK && settings->values != NULL) {
         status = load_values(desk, settings->values, err);
     }
@@ -398,7 +424,6 @@ void tacet_desk_close(tacet_desk *desk) {
         (void)pthread_join(desk->teller, NULL);
     }
     tacet_ledger_close(desk->ledger);
-    tacet_noise_close(desk->noise);
     for (size_t i = 0; i < desk->count; i++) {
         free(desk->queries[i]);
     }
@@ -444,22 +469,28 @@ static tacet_status made_by_all(tacet_desk *desk, size_t *out, tacet_error *err)
     return status;
 }
 
-/* Under the lock: the ticket is new to this desk. */
+/* Under the lock: the ticket is new to this desk. How many there may be is the ledger's to say, in the transaction that
+ * reserves: several desks share one. */
 static tacet_status reserve(tacet_desk *desk, query **out, const char *ticket, size_t row, tacet_error *err) {
     question posed;
     tacet_entry entry;
     tacet_blob memo;
-    size_t made = 0;
+    tacet_error why = {0};
     *out = NULL;
     pose(&posed, desk, ticket, row);
     tacet_blob_init(&memo);
-    tacet_status status = made_by_all(desk, &made, err);
-    if (status == TACET_OK && made >= desk->manifest.queries &&
-        tacet_ledger_lookup(desk->ledger, &entry, &memo, posed.ticket, NULL) != TACET_OK) {
-        status = tacet__fail(err, TACET_BUDGET, "the query budget is used up");
+    tacet_status status = desk->manifest.queries == 0
+                              ? TACET_BUDGET
+                              : tacet__ledger_reserve(desk->ledger, &entry, &memo, NULL, posed.ticket, &posed.charge,
+                                                      desk->manifest.queries, &why);
+    if (status == TACET_BUDGET) {
+        size_t made = 0;
+        (void)made_by_all(desk, &made, NULL);
+        status = made >= desk->manifest.queries ? tacet__fail(err, status, "the query budget is used up")
+                                                : tacet__fail(err, status, "%s", why.message);
+    } else if (status != TACET_OK) {
+        (void)tacet__fail(err, status, "%s", why.message);
     }
-    status = status != TACET_OK ? status
-                                : tacet_ledger_reserve(desk->ledger, &entry, &memo, posed.ticket, &posed.charge, err);
     query *q = status == TACET_OK ? add(desk, ticket, row) : NULL;
     if (status == TACET_OK && q == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a query");

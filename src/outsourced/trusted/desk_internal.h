@@ -3,7 +3,6 @@
 #define TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H
 
 #include <pthread.h>
-#include <tacet/dp/noise.h>
 #include <tacet/outsourced/trusted/desk.h>
 #include <time.h>
 
@@ -32,7 +31,6 @@ typedef struct waiter {
 struct tacet_desk {
     tacet_manifest manifest;
     tacet_ledger *ledger;
-    tacet_noise *noise; /* under the lock */
     char *data, *evaluate;
     double seconds, patience;
     double *values; /* one per record; NULL: not from a column */

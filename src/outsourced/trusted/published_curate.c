@@ -106,7 +106,13 @@ tacet_status tacet__curate_published(tacet__curate *job, tacet_receipt *receipt,
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory projecting %zu records", job->rows);
         goto done;
     }
-    status = tacet__draw_gaussian(job->noise, M, job->d * job->dims, 1, -DRAW_GRID_BITS, err);
+    tacet_noise *sample = NULL; /* what is made of it is stamped not private, whatever the source */
+    if (job->noise == NULL) {
+        status = tacet_noise_open_sample(&sample, err);
+    }
+    tacet_noise *noise = job->noise != NULL ? job->noise : sample;
+    status = status != TACET_OK ? status : tacet__draw_gaussian(noise, M, job->d * job->dims, 1, -DRAW_GRID_BITS, err);
+    tacet_noise_close(sample);
     status = status != TACET_OK ? status
                                 : tacet_published_project(Z, job->dims, NULL, table.values, job->d, job->d, job->rows,
                                                           M, job->d, job->dims, s->eps, s->delta, err);

@@ -28,8 +28,7 @@ tacet_status tacet__central_open(central *c, const tacet__definition *def, const
     if (def->delta == 0) {
         s.accounting = TACET_ACCOUNTING_BASIC;
     }
-    const tacet_status status = tacet_noise_open(&c->noise, err);
-    return status != TACET_OK ? status : tacet_ledger_open(&c->ledger, path, &s, err);
+    return tacet_ledger_open(&c->ledger, path, &s, err);
 }
 
 void tacet__central_close(central *c) {

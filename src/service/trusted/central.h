@@ -10,7 +10,7 @@
 #include <tacet/dp/noise.h>
 
 typedef struct central {
-    tacet_noise *noise;
+    tacet_noise *noise; /* of a trial; NULL: private */
     tacet_ledger *ledger;
 } central;
 

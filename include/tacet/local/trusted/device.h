@@ -1,8 +1,10 @@
 /* device.h - the device's half of the local model: a reward leaves the device clipped, randomised, once per ticket.
  *
- * The order is that of the gate: the question is reserved durably, the report is drawn, the report is committed
- * durably, and only then does it leave. Asking again for a ticket that was answered gives the same bits and draws
- * nothing; a device that redrew on every retry would let the server average its noise away.
+ * The order is that of the gate: the question is reserved durably, with the key of its noise; the report is drawn; the
+ * report is committed durably, and only then does it leave. Asking again for a ticket that was answered gives the same
+ * bits and draws nothing; a device that redrew on every retry would let the server average its noise away. A ticket that
+ * was interrupted before its commit draws the same report from the stored key, for the same reward or not at all
+ * (CONFLICT): whether a report leaves cannot select among draws.
  *
  * This header and include/tacet/base/{ldp,status,export}.h are all a client needs of libtacet-device. Nothing is
  * allocated after tacet_device_open. One thread at a time per object. */
@@ -13,6 +15,7 @@
 #include <stddef.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/core/status.h>
+#include <tacet/dp/mint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,14 +24,16 @@ extern "C" {
 enum { TACET_DEVICE_TICKET_MOST = 200 }; /* bytes of a ticket, without the terminating zero */
 
 /* Where the device remembers its reports: two functions that return OK only when what they wrote would survive a loss
- * of power. Both are the caller's; a key-value store with one record of 8 bytes per ticket is enough. */
+ * of power. Both are the caller's; a key-value store with one record of 64 bytes per ticket, of 8 once it is answered, is
+ * enough. What is stored stays on the device: with the mint and the report anyone has the reward. */
 typedef struct tacet_device_store {
-    /* Notes that `ticket` is being asked under `ldp`, and charges whatever budget the device keeps. Sets *answered
-     * and, when true, *report. OK again for a ticket that was reserved but never committed (a crash). BUDGET: no.
-     * CONFLICT: the ticket was asked under another randomiser, range or eps. */
-    tacet_status (*reserve)(void *user, const char *ticket, const tacet_ldp *ldp, bool *answered, double *report,
-                            tacet_error *err);
-    /* Stores the report of a reserved ticket. */
+    /* Notes that `ticket` is being asked under `ldp`, stores *mint with it, and charges whatever budget the device
+     * keeps. Sets *answered and, when true, *report. OK again for a ticket that was reserved but never committed (a
+     * crash): then *mint becomes what was stored the first time, so that the same report is drawn. BUDGET: no. CONFLICT:
+     * the ticket was asked under another randomiser, range or eps. */
+    tacet_status (*reserve)(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
+                            double *report, tacet_error *err);
+    /* Stores the report of a reserved ticket, and erases its mint. */
     tacet_status (*commit)(void *user, const char *ticket, double report, tacet_error *err);
     void *user;
 } tacet_device_store;
@@ -41,13 +46,14 @@ typedef struct tacet_device_answer {
     bool repeated; /* the ticket had been answered before: these are the stored bits */
 } tacet_device_answer;
 
-/* Keyed by the operating system. ldp and store are copied. INVALID: a store without its functions. IO: no entropy.
+/* ldp and store are copied. INVALID: a store without its functions. IO: no entropy.
  * NO_MEMORY. */
 TACET_API tacet_status tacet_device_open(tacet_device **out, const tacet_ldp *ldp, const tacet_device_store *store,
                                          tacet_error *err);
 TACET_API void tacet_device_close(tacet_device *device); /* wipes; NULL is allowed */
 /* INVALID: a reward that is not a number; a ticket that is empty, too long, or has control characters. NUMERIC: the
- * sampler of Laplace noise gave up (probability below 2^-64): ask again. Otherwise what the store fails with. Nothing
+ * sampler of Laplace noise gave up (probability below 2^-64): the ticket is spent. CONFLICT: the ticket was begun with
+ * another reward. Otherwise what the store fails with. Nothing
  * leaves unless OK: out->report is then NaN. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_device_report(tacet_device *device, tacet_device_answer *out,
                                                             const char *ticket, double reward, tacet_error *err);

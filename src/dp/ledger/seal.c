@@ -1,0 +1,169 @@
+/* seal.c - the key file, and sealing with it (libsodium's secretbox: XSalsa20 and Poly1305, random nonces).
+ * Ring: gate. Source: none; README.md, section 2. Cost: a read of 84 bytes when a ledger first draws; two microseconds
+ * a key. */
+#include "dp/ledger/seal.h"
+
+#include "core/fail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char HEAD[] = "tacet-ledger-key-1 ";
+enum { HEAD_BYTES = sizeof HEAD - 1, FILE_BYTES = HEAD_BYTES + 2 * TACET__SEAL_KEY + 1, FOLDER_MODE = 0700 };
+
+static tacet_status too_long(tacet_error *err) {
+    return tacet__fail(err, TACET_INVALID, "the path of the key file is too long");
+}
+
+static tacet_status named_path(tacet__seal *seal, const char *folder, const char *name, tacet_error *err) {
+    const int n = snprintf(seal->path, sizeof seal->path, "%s%s", folder, name);
+    return n > 0 && (size_t)n < sizeof seal->path ? TACET_OK : too_long(err);
+}
+
+/* The state folder of this user; the file in it is made with it. */
+static tacet_status state_path(tacet__seal *seal, tacet_error *err) {
+    const char *state = getenv("TACET_STATE");
+    if (state != NULL && state[0] != '\0') {
+        return named_path(seal, state, "/ledger.key", err);
+    }
+    state = getenv("XDG_STATE_HOME");
+    if (state != NULL && state[0] == '/') {
+        return named_path(seal, state, "/tacet/ledger.key", err);
+    }
+    state = getenv("HOME");
+    return state != NULL && state[0] != '\0'
+               ? named_path(seal, state, "/.local/state/tacet/ledger.key", err)
+               : tacet__fail(err, TACET_INVALID, "no place for the key file: set TACET_KEY_FILE");
+}
+
+tacet_status tacet__seal_find(tacet__seal *seal, const char *ledger, const char *named, tacet_error *err) {
+    memset(seal, 0, sizeof *seal);
+    const char *chosen = named != NULL ? named : getenv("TACET_KEY_FILE");
+    if (chosen != NULL && chosen[0] != '\0') {
+        return named_path(seal, chosen, "", err);
+    }
+    if (ledger == NULL) {
+        return state_path(seal, err);
+    }
+    char *real = realpath(ledger, NULL); /* a link to the ledger must not bring a key with it */
+    const tacet_status status = named_path(seal, real != NULL ? real : ledger, ".key", err);
+    free(real);
+    return status;
+}
+
+/* The folders above the file, as far as they are missing. */
+static void make_folders(const char *path) {
+    char folder[TACET__PATH];
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(folder, FOLDER_MODE);
+        *slash = '/';
+    }
+}
+
+static tacet_status no_key(const tacet__seal *seal, int number, const char *doing, tacet_error *err) {
+    const bool denied = number == EACCES || number == EPERM || number == EROFS;
+    return tacet__fail(err, denied ? TACET_DENIED : TACET_IO, "the key file %.200s cannot be %s: %s", seal->path, doing,
+                       strerror(number));
+}
+
+/* Made beside its place and linked into it: there is a whole key or none, and of two who make one the first counts. */
+static tacet_status make_key(const tacet__seal *seal, tacet_error *err) {
+    char beside[TACET__PATH + 16];
+    char folder[TACET__PATH];
+    char text[FILE_BYTES + 1];
+    unsigned char key[TACET__SEAL_KEY];
+    make_folders(seal->path);
+    (void)snprintf(beside, sizeof beside, "%s.new-XXXXXX", seal->path);
+    const int fd = mkostemp(beside, O_CLOEXEC); /* mode 0600 */
+    if (fd < 0) {
+        return no_key(seal, errno, "made", err);
+    }
+    randombytes_buf(key, sizeof key);
+    memcpy(text, HEAD, HEAD_BYTES);
+    (void)sodium_bin2hex(text + HEAD_BYTES, 2 * TACET__SEAL_KEY + 1, key, sizeof key);
+    text[FILE_BYTES - 1] = '\n';
+    errno = 0;
+    bool made = write(fd, text, FILE_BYTES) == (ssize_t)FILE_BYTES && fsync(fd) == 0;
+    made = made && (link(beside, seal->path) == 0 || errno == EEXIST);
+    const int number = errno != 0 ? errno : ENOSPC;
+    sodium_memzero(key, sizeof key);
+    sodium_memzero(text, sizeof text);
+    (void)close(fd);
+    (void)unlink(beside);
+    if (!made) {
+        return no_key(seal, number, "written", err);
+    }
+    const tacet_status status = tacet__folder_of(folder, seal->path, err);
+    return status == TACET_OK ? tacet__folder_sync(folder, err) : status;
+}
+
+static tacet_status read_key(tacet__seal *seal, int fd, tacet_error *err) {
+    char text[FILE_BYTES + 1] = {0};
+    struct stat st;
+    size_t size = 0;
+    if (fstat(fd, &st) != 0 || (st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+        return tacet__fail(err, TACET_DENIED, "the key file %.200s may be used by others: chmod 600 it", seal->path);
+    }
+    const bool good = read(fd, text, FILE_BYTES) == (ssize_t)FILE_BYTES && memcmp(text, HEAD, HEAD_BYTES) == 0 &&
+                      text[FILE_BYTES - 1] == '\n' &&
+                      sodium_hex2bin(seal->key, sizeof seal->key, text + HEAD_BYTES, 2 * (size_t)TACET__SEAL_KEY, NULL,
+                                     &size, NULL) == 0 &&
+                      size == sizeof seal->key;
+    sodium_memzero(text, sizeof text);
+    seal->open = good;
+    return good ? TACET_OK : tacet__fail(err, TACET_CORRUPT, "%.200s is no key file", seal->path);
+}
+
+tacet_status tacet__seal_open(tacet__seal *seal, tacet_error *err) {
+    if (seal->open) {
+        return TACET_OK;
+    }
+    int fd = open(seal->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        const tacet_status status = make_key(seal, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        fd = open(seal->path, O_RDONLY | O_CLOEXEC);
+    }
+    if (fd < 0) {
+        return no_key(seal, errno, "read", err);
+    }
+    const tacet_status status = read_key(seal, fd, err);
+    (void)close(fd);
+    return status;
+}
+
+void tacet__seal_clear(tacet__seal *seal) {
+    sodium_memzero(seal, sizeof *seal);
+}
+
+void tacet__seal_close_key(const tacet__seal *seal, unsigned char out[TACET__SEALED_BYTES],
+                           const unsigned char key[TACET_MINT_BYTES], const unsigned char entry[TACET_HASH_BYTES]) {
+    unsigned char plain[TACET_MINT_BYTES + TACET_HASH_BYTES];
+    memcpy(plain, key, TACET_MINT_BYTES);
+    memcpy(plain + TACET_MINT_BYTES, entry, TACET_HASH_BYTES);
+    randombytes_buf(out, crypto_secretbox_NONCEBYTES);
+    (void)crypto_secretbox_easy(out + crypto_secretbox_NONCEBYTES, plain, sizeof plain, out, seal->key);
+    sodium_memzero(plain, sizeof plain);
+}
+
+bool tacet__seal_open_key(const tacet__seal *seal, unsigned char out[TACET_MINT_BYTES], const unsigned char *sealed,
+                          size_t size, const unsigned char entry[TACET_HASH_BYTES]) {
+    unsigned char plain[TACET_MINT_BYTES + TACET_HASH_BYTES] = {0};
+    const bool good = size == TACET__SEALED_BYTES &&
+                      crypto_secretbox_open_easy(plain, sealed + crypto_secretbox_NONCEBYTES,
+                                                 size - crypto_secretbox_NONCEBYTES, sealed, seal->key) == 0 &&
+                      memcmp(plain + TACET_MINT_BYTES, entry, TACET_HASH_BYTES) == 0;
+    memcpy(out, plain, TACET_MINT_BYTES);
+    sodium_memzero(plain, sizeof plain);
+    return good;
+}
