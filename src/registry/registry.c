@@ -1,8 +1,8 @@
 /* registry.c - one budget for one set of people, whatever their file is called.
- * Ring: trusted. A file for each table and ledger: the table's sketch (sketch.h), the ledger's identity (the hash of its
- * first record, which has a random number in it) and place, and the words that name the release. A lock makes checking
- * and entering one step. The key of the hashes is made once, for this machine and user. Cost: one pass over the table,
- * 33 kB a table released before. */
+ * Ring: trusted. A file for each table and ledger: the table's sketch (sketch.h), the ledger's identity (the hash of
+ * its first record, which has a random number in it) and place, and the words that name the release. A lock makes
+ * checking and entering one step. The key of the hashes is made once, for this machine and user. Cost: one pass over
+ * the table, 33 kB a table released before. */
 #include "registry/registry.h"
 
 #include "core/codec.h"
@@ -33,8 +33,8 @@ typedef struct earlier {
     char ledger[TACET__PATH];
     char what[TACET__PATH];
     char ticket[TACET_TICKET_MOST + 1];
-    uint64_t day;    /* days since 1970 */
-    uint64_t anew;   /* 1: its ledger was begun in spite of an earlier one, for a reason that was given */
+    uint64_t day;  /* days since 1970 */
+    uint64_t anew; /* 1: its ledger was begun in spite of an earlier one, for a reason that was given */
 } earlier;
 
 typedef struct registry {
@@ -82,18 +82,21 @@ tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err) {
 }
 
 static tacet_status read_key(registry *r, tacet_error *err) {
-    char path[TACET__PATH];
+    char path[TACET__PATH], beside[TACET__PATH];
     tacet_status status = tacet__path(path, r->folder, "key", err);
+    status = status != TACET_OK ? status : tacet__path(beside, r->folder, "key.new", err);
     if (status != TACET_OK) {
         return status;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) { /* the lock is held: nobody else makes it meanwhile */
-        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        fd = open(beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
         randombytes_buf(r->key, sizeof r->key);
-        const bool written = fd >= 0 && write(fd, r->key, sizeof r->key) == (ssize_t)sizeof r->key && fsync(fd) == 0;
+        /* Whole or not at all: whoever is killed meanwhile leaves no key that cannot be read. */
+        const bool written = fd >= 0 && write(fd, r->key, sizeof r->key) == (ssize_t)sizeof r->key && fsync(fd) == 0 &&
+                             rename(beside, path) == 0;
         if (fd >= 0 && !written) {
-            (void)unlink(path);
+            (void)unlink(beside);
         }
         status = written ? tacet__folder_sync(r->folder, err)
                          : tacet__fail(err, TACET_IO, "%.150s: cannot be written: %s", path, strerror(errno));

@@ -36,6 +36,8 @@ static bool strikes(trouble of) {
     return true;
 }
 
+/* Seen by SQLite as well. */
+#pragma GCC visibility push(default)
 #define REAL(name, type) ((type)(uintptr_t)dlsym(RTLD_NEXT, name))
 
 int fsync(int fd) {
@@ -52,6 +54,15 @@ int fdatasync(int fd) {
         return -1;
     }
     return REAL("fdatasync", int (*)(int))(fd);
+}
+
+/* What SQLite writes with. */
+ssize_t write(int fd, const void *bytes, size_t size) {
+    if (strikes(DISK_FULL)) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return REAL("write", ssize_t(*)(int, const void *, size_t))(fd, bytes, size);
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at) {
@@ -79,6 +90,8 @@ int unlink(const char *path) {
     }
     return REAL("unlink", int (*)(const char *))(path);
 }
+
+#pragma GCC visibility pop
 
 typedef struct place {
     const char *folder;
@@ -114,9 +127,9 @@ static void begin(place *p, tacet_curate_mechanism mechanism) {
     p->settings.threads = 2;
 }
 
-static tacet_status curate(const place *p) {
+static tacet_status curate(const place *p, tacet_error *err) {
     tacet_manifest m;
-    const tacet_status status = tacet_curate_run(&m, &p->settings, NULL);
+    const tacet_status status = tacet_curate_run(&m, &p->settings, err);
     if (status == TACET_OK) {
         tacet_manifest_clear(&m);
     }
@@ -136,7 +149,7 @@ static bool interrupted(const place *p, trouble how, long nth) {
             (void)signal(SIGXFSZ, SIG_IGN);
             (void)setrlimit(RLIMIT_FSIZE, &limit);
         }
-        _exit(curate(p) == TACET_OK ? 0 : 1);
+        _exit(curate(p, NULL) == TACET_OK ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) || (how == KILLED && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
@@ -181,7 +194,11 @@ static bool repeat(tacet_curate_mechanism mechanism, trouble how, long nth, size
         over = interrupted(&p, how, nth);
         parts[i] = drawn(&p, &sizes[i]);
     }
-    const tacet_status status = curate(&p);
+    tacet_error err = {0};
+    const tacet_status status = curate(&p, &err);
+    if (status != TACET_OK) {
+        print_message("%d at %ld: %s\n", (int)how, nth, err.message);
+    }
     assert_true(status == TACET_OK || (status == TACET_CONFLICT && access(p.release, F_OK) == 0));
     char *whole = contents(p.release, &size);
     assert_non_null(whole);
@@ -199,16 +216,17 @@ static bool repeat(tacet_curate_mechanism mechanism, trouble how, long nth, size
 static void at_every_point(tacet_curate_mechanism mechanism, trouble how, long step) {
     size_t compared = 0;
     long nth = 1;
-    while (repeat(mechanism, how, nth, &compared)) {
-        nth += step;
+    /* Some failures are got over (the log is not cut off this time): it ends when several in a row do no harm. */
+    for (int unharmed = 0; unharmed < 6; nth += step) {
+        unharmed = repeat(mechanism, how, nth, &compared) ? 0 : unharmed + 1;
     }
-    assert_true(nth > 3 && compared > 0);
+    assert_true(nth > 10 && compared > 0);
 }
 
 static void killed_at_every_write_and_sync(void **state) {
     (void)state;
-    at_every_point(TACET_CURATE_GAUSSIAN, KILLED, 3);
-    at_every_point(TACET_CURATE_LAPLACE, KILLED, 7);
+    at_every_point(TACET_CURATE_GAUSSIAN, KILLED, 2);
+    at_every_point(TACET_CURATE_LAPLACE, KILLED, 9);
 }
 
 static void a_sync_that_fails(void **state) {
@@ -237,13 +255,13 @@ static void other_data_are_refused(void **state) {
     begin(&p, TACET_CURATE_LAPLACE);
     assert_false(interrupted(&p, SIZE_LIMIT, LIMIT_FROM));
     p.column.unit = 2;
-    assert_int_equal(curate(&p), TACET_CONFLICT);
+    assert_int_equal(curate(&p, NULL), TACET_CONFLICT);
     p.column.unit = 1;
     FILE *file = fopen(p.data, "r+");
     assert_non_null(file);
     (void)fputs("x\n1", file); /* one digit */
     (void)fclose(file);
-    assert_int_equal(curate(&p), TACET_CONFLICT);
+    assert_int_equal(curate(&p, NULL), TACET_CONFLICT);
     file = fopen(p.data, "r+");
     assert_non_null(file);
     (void)fputs("x\n0", file);
@@ -253,9 +271,9 @@ static void other_data_are_refused(void **state) {
     (void)snprintf(key, sizeof key, "%s/data.csv.ledger.db.key", p.folder);
     (void)snprintf(away, sizeof away, "%s.away", key);
     assert_int_equal(rename(key, away), 0);
-    assert_int_equal(curate(&p), TACET_CONFLICT);
+    assert_int_equal(curate(&p, NULL), TACET_CONFLICT);
     assert_int_equal(rename(away, key), 0);
-    assert_int_equal(curate(&p), TACET_OK);
+    assert_int_equal(curate(&p, NULL), TACET_OK);
     test_rmdir(p.folder);
 }
 

@@ -1,0 +1,260 @@
+/* test_mechanism_mint.c - the key of a reservation: kept until the answer is stored, sealed, bound to the data, and
+ * gone after that. For every mechanism a run that was interrupted is repeated with its key, or refused. */
+#include "support/test.h"
+
+#include "dp/ledger/minted.h"
+#include "dp/ledger/seal.h"
+#include "dp/mechanisms/table.h"
+#include "dp/mint.h"
+#include "dp/noise/mint.h"
+#include "dp/noise/noise_state.h"
+#include "io/db/db.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};
+
+typedef struct world {
+    const char *folder;
+    char path[400], key[420];
+    tacet_ledger *ledger;
+} world;
+
+static void open_book(world *w) {
+    tacet_ledger_settings s;
+    tacet_ledger_settings_defaults(&s);
+    s.eps = 1000;
+    s.delta = 0.5;
+    s.accounting = TACET_ACCOUNTING_BASIC;
+    assert_ok(tacet_ledger_open(&w->ledger, w->path, &s, NULL));
+}
+
+static int setup(void **state) {
+    world *w = calloc(1, sizeof *w);
+    w->folder = test_mkdir();
+    (void)snprintf(w->path, sizeof w->path, "%s/l.db", w->folder);
+    (void)snprintf(w->key, sizeof w->key, "%s.key", w->path);
+    open_book(w);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state) {
+    world *w = *state;
+    tacet_ledger_close(w->ledger);
+    test_rmdir(w->folder);
+    free(w);
+    return 0;
+}
+
+static tacet_bounded *vector(const tacet_bound *bound, const double *values) {
+    tacet_bounded *b = NULL;
+    tacet_raw *raw = NULL;
+    assert_ok(tacet_raw_create(&raw, 3, NULL));
+    assert_ok(tacet_raw_set(raw, values, 3, NULL));
+    assert_ok(tacet_bounded_create(&b, bound, NULL));
+    assert_ok(tacet_bounded_set(b, raw, NULL));
+    tacet_raw_free(raw);
+    return b;
+}
+
+/* An interrupted run, as the ledger sees it: the reservation of tacet_mechanism_run, and no commit. */
+static void reserve_only(const tacet_mechanism *m, const tacet_bounded *x, const tacet_ask *ask) {
+    char parameters[TACET__PARAMETERS_BYTES];
+    unsigned char data[TACET_MINT_BYTES], key[TACET_MINT_BYTES];
+    tacet_charge charge;
+    tacet_receipt receipt;
+    tacet_entry entry;
+    tacet_release *answered = NULL;
+    tacet__mechanism_charge(m, &charge, parameters, sizeof parameters, 1, 0);
+    tacet__mechanism_receipt(m, &receipt, 1);
+    tacet__mechanism_digest(m, data, x);
+    assert_ok(tacet__gate_reserve(ask, &charge, &receipt, &entry, data, key, &answered, NULL));
+    assert_null(answered);
+}
+
+static void every_mechanism_repeats_what_was_interrupted(void **state) {
+    const world *w = *state;
+    tacet_bound *bound = NULL;
+    assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
+    tacet_bounded *x = vector(bound, (double[]){0.25, 0.5, 1}), *y = vector(bound, (double[]){0.25, 0.5, 0.75});
+    const tacet__kind *kind = NULL;
+    for (size_t i = 0; (kind = tacet__kind_at(i)) != NULL; i++) {
+        tacet_mechanism *m = NULL;
+        char ticket[32];
+        (void)snprintf(ticket, sizeof ticket, "t%zu", i);
+        const tacet_ask ask = {.ledger = w->ledger, .ticket = ticket, .what = "w", .to_whom = "x"};
+        assert_ok(tacet_mechanism_create(&m, kind->kind, bound, &REPLACE, 0.5, 1e-5, NULL));
+        reserve_only(m, x, &ask);
+        /* what the interrupted run drew: by the key that lies in the ledger */
+        tacet_mint mint;
+        unsigned char key[TACET_MINT_BYTES];
+        tacet_noise noise;
+        double drawn[3] = {0};
+        tacet_release *release = NULL, *refused = NULL;
+        assert_ok(tacet__ledger_peek(w->ledger, &mint, ticket, NULL));
+        tacet__mint_noise(&mint, key);
+        tacet__noise_at(&noise, key, 0, 0, 512);
+        assert_ok(tacet__mechanism_draw(m, &noise, drawn, x, NULL));
+        assert_status(tacet_mechanism_run(m, &refused, &ask, y, NULL), TACET_CONFLICT);
+        assert_ok(tacet_mechanism_run(m, &release, &ask, x, NULL));
+        assert_memory_equal(tacet_release_values(release), drawn, tacet_release_count(release) * sizeof *drawn);
+        assert_true(tacet_release_receipt(release)->is_private);
+        assert_status(tacet__ledger_peek(w->ledger, &mint, ticket, NULL), TACET_NOT_FOUND); /* erased */
+        tacet_release_free(release);
+        tacet_mechanism_free(m);
+    }
+    tacet_bounded_free(x);
+    tacet_bounded_free(y);
+    tacet_bound_free(bound);
+}
+
+static bool file_holds(const char *path, const void *bytes, size_t size) {
+    struct stat st;
+    if (stat(path, &st) != 0 || (size_t)st.st_size < size) {
+        return false;
+    }
+    char *text = malloc((size_t)st.st_size);
+    FILE *file = fopen(path, "rb");
+    assert_int_equal(fread(text, 1, (size_t)st.st_size, file), (size_t)st.st_size);
+    (void)fclose(file);
+    bool found = false;
+    for (size_t i = 0; i + size <= (size_t)st.st_size && !found; i++) {
+        found = memcmp(text + i, bytes, size) == 0;
+    }
+    free(text);
+    return found;
+}
+
+static tacet_charge charge(void) {
+    tacet_charge c;
+    tacet_charge_init(&c);
+    tacet_charge_pure(&c, 1);
+    c.what = "w";
+    c.to_whom = "x";
+    c.mechanism = "laplace";
+    return c;
+}
+
+/* The first bytes of the sealed key, as the database has it. */
+static void sealed_head(const world *w, unsigned char out[24]) {
+    const tacet__db_settings settings = {.read_only = true, .busy_ms = 1000};
+    tacet__db *db = NULL;
+    tacet__query *query = NULL;
+    bool row = false;
+    size_t size = 0;
+    assert_ok(tacet__db_open(&db, w->path, &settings, NULL));
+    assert_ok(tacet__db_prepare(db, &query, "SELECT sealed FROM mint", NULL));
+    assert_ok(tacet__query_step(query, &row, NULL));
+    assert_true(row);
+    memcpy(out, tacet__query_bytes(query, 0, &size), 24);
+    assert_int_equal(size, TACET__SEALED_BYTES);
+    tacet__query_free(query);
+    tacet__db_close(db);
+}
+
+/* Neither in the clear while it is needed, nor sealed when it no longer is: not in the file, not in its log. */
+static void a_key_is_sealed_and_then_erased(void **state) {
+    const world *w = *state;
+    tacet_mint mint, again = {{0}, {0}};
+    tacet_entry entry;
+    tacet_blob memo;
+    struct stat st;
+    char log[420];
+    unsigned char head[24];
+    const tacet_charge c = charge();
+    (void)snprintf(log, sizeof log, "%s-wal", w->path);
+    tacet_blob_init(&memo);
+    assert_ok(tacet__mint_fresh(&mint, NULL));
+    assert_ok(tacet__ledger_reserve(w->ledger, &entry, &memo, &mint, "t", &c, 0, NULL));
+    assert_ok(tacet__ledger_peek(w->ledger, &again, "t", NULL));
+    assert_memory_equal(&mint, &again, sizeof mint);
+    assert_false(file_holds(w->path, mint.key, sizeof mint.key) || file_holds(log, mint.key, sizeof mint.key));
+    assert_int_equal(stat(w->key, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    sealed_head(w, head);
+    assert_true(file_holds(w->path, head, sizeof head) || file_holds(log, head, sizeof head));
+    assert_ok(tacet_ledger_commit(w->ledger, &entry, "a", 1, NULL, NULL));
+    assert_false(file_holds(w->path, head, sizeof head) || file_holds(log, head, sizeof head));
+    tacet_blob_clear(&memo);
+}
+
+/* Bound once, to one set of data; a key file that is another, is open to others, or is none. */
+static void what_a_key_is_for_and_who_may_use_it(void **state) {
+    world *w = *state;
+    tacet_mint mint = {{0}, {0}};
+    tacet_entry entry, unknown = {0};
+    tacet_blob memo;
+    const tacet_charge c = charge();
+    static const unsigned char ONE[TACET_MINT_BYTES] = {1}, TWO[TACET_MINT_BYTES] = {2};
+    tacet_blob_init(&memo);
+    assert_ok(tacet_ledger_reserve(w->ledger, &entry, &memo, "t", &c, NULL));
+    assert_status(tacet__ledger_bind(w->ledger, &unknown, &mint, ONE, NULL), TACET_NOT_FOUND);
+    assert_ok(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL));
+    assert_true(tacet__mint_is_bound(&mint));
+    assert_ok(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL));
+    assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, TWO, NULL), TACET_CONFLICT);
+    tacet_ledger_close(w->ledger);
+    char away[440];
+    (void)snprintf(away, sizeof away, "%s.away", w->key);
+    assert_int_equal(rename(w->key, away), 0);
+    open_book(w);
+    assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL), TACET_CONFLICT);
+    tacet_ledger_close(w->ledger);
+    assert_int_equal(chmod(w->key, 0640), 0);
+    open_book(w);
+    assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL), TACET_DENIED);
+    tacet_ledger_close(w->ledger);
+    FILE *file = fopen(w->key, "w");
+    assert_non_null(file);
+    (void)fputs("no key", file);
+    (void)fclose(file);
+    assert_int_equal(chmod(w->key, 0600), 0);
+    open_book(w);
+    assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL), TACET_CORRUPT);
+    assert_status(tacet_ledger_reserve(w->ledger, &unknown, &memo, "u", &c, NULL), TACET_CORRUPT);
+    tacet_ledger_close(w->ledger);
+    assert_int_equal(rename(away, w->key), 0);
+    open_book(w);
+    assert_ok(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL));
+    assert_ok(tacet_ledger_commit(w->ledger, &entry, "a", 1, NULL, NULL));
+    assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL), TACET_CONFLICT); /* answered */
+    tacet_blob_clear(&memo);
+}
+
+/* How many entries a group has is decided in the transaction that reserves. */
+static void a_group_has_no_more_entries_than_it_may(void **state) {
+    const world *w = *state;
+    tacet_entry entry;
+    tacet_blob memo;
+    tacet_charge c = charge();
+    c.group = "g";
+    tacet_blob_init(&memo);
+    for (int i = 0; i < 5; i++) {
+        char ticket[16], part[16];
+        (void)snprintf(ticket, sizeof ticket, "t%d", i);
+        (void)snprintf(part, sizeof part, "p%d", i);
+        c.part = part;
+        const tacet_status status = tacet__ledger_reserve(w->ledger, &entry, &memo, NULL, ticket, &c, 3, NULL);
+        assert_status(status, i < 3 ? TACET_OK : TACET_BUDGET);
+    }
+    c.part = "p0";
+    assert_ok(tacet__ledger_reserve(w->ledger, &entry, &memo, NULL, "t0", &c, 3, NULL)); /* known: no new one */
+    tacet_blob_clear(&memo);
+}
+
+int main(void) {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(every_mechanism_repeats_what_was_interrupted),
+        T(a_key_is_sealed_and_then_erased),
+        T(what_a_key_is_for_and_who_may_use_it),
+        T(a_group_has_no_more_entries_than_it_may),
+    };
+    if (access("/dev/shm", W_OK) == 0) {
+        (void)setenv("TMPDIR", "/dev/shm", 0);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
