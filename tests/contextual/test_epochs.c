@@ -125,7 +125,6 @@ static void test_charged_once(void **state) {
     world_init(&w, 1000, FIRST);
     w.eps = 3;
     open_ledger(&w, test_mkdir(), 3);
-    assert_ok(tacet_noise_open(&w.noise, NULL));
     assert_ok(make_epochs(&w, &policy, TACET_CONTEXTUAL_THOMPSON, NULL));
     (void)play(policy, 600, 5); /* epochs of 120, 120, 240, and a part of the next: three releases */
     tacet_blob_init(&saved);

@@ -187,7 +187,7 @@ static tacet_status make_model(tacet__epochs *u, tacet_error *err) {
     tacet__robust *r = &u->robust;
     tacet_contextual_model *model = NULL;
     tacet__belief_gram(&r->belief, r->belief.L, r->even);
-    const tacet_contextual_parts claims = {.is_private = tacet_noise_is_private(u->ask.noise),
+    const tacet_contextual_parts claims = {.is_private = tacet_ask_is_private(&u->ask),
                                            .eps = u->settings.learner.eps,
                                            .delta = u->settings.learner.gaussian ? u->settings.learner.delta : 0,
                                            .predicted_error =
@@ -522,7 +522,7 @@ static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error
 
 static void guarantee(const void *self, tacet_guarantee *out) {
     const tacet__epochs *u = self;
-    const bool is_private = tacet_noise_is_private(u->ask.noise);
+    const bool is_private = tacet_ask_is_private(&u->ask);
     const tacet_contextual_settings *s = &u->settings.learner;
     *out = (tacet_guarantee){
         .trust = TACET_TRUST_CENTRAL,
@@ -558,7 +558,7 @@ static tacet_status check(const tacet_contextual_space *space, const double *act
     if (count > ACTIONS_MOST) {
         return tacet__fail(err, TACET_UNSUPPORTED, "at most %d actions", (int)ACTIONS_MOST);
     }
-    if (ask->noise == NULL || (ask->ledger == NULL && tacet_noise_is_private(ask->noise)) || ask->group != NULL ||
+    if (tacet_ask_check(ask, NULL) != TACET_OK || ask->group != NULL ||
         ask->part != NULL || ask->ticket == NULL || strlen(ask->ticket) > TACET__EPOCHS_TICKET) {
         return tacet__fail(err, TACET_INVALID,
                            "a release needs noise, a ledger (or seeded noise), and a ticket of up to %d bytes, no group",
