@@ -23,6 +23,7 @@ static const double SYMMETRIC_KEPT = 2.5;      /* residuals are clipped at so ma
 static const double SKEWED_PRIOR = 0.12;       /* mean square of the function, of B^2 */
 static const double PRIOR_LEAST = 0.0025;      /* likewise, at least */
 static const double EIGENVALUE_LEAST = 1e-9;   /* of the largest: features that the law has never seen */
+static const double DISCRETE_STAGES_FROM = 20000; /* where actions are levels: fewer weights, and often two-valued rewards */
 static const double STAGES_FROM = 2000;        /* records x eps from which a second stage pays */
 static const tacet__belief_scaling SCALING = {.width = 2.5, .least = 1.0 / 64};
 
@@ -49,7 +50,8 @@ void tacet__robust_sizes(const tacet_contextual_learner *l, size_t count, tacet_
     for (size_t j = 0; j < TACET__PART_STAGE; j++) {
         left -= sizes->n[j];
     }
-    sizes->stages = T * l->settings.eps < STAGES_FROM || l->settings.stages_most == 1 ? 1
+    const double from = l->settings.discrete ? DISCRETE_STAGES_FROM : STAGES_FROM;
+    sizes->stages = T * l->settings.eps < from || l->settings.stages_most == 1 ? 1
                     : symmetric && l->settings.stages_most > 2                        ? 3
                                                                                       : 2;
     double total = 0;

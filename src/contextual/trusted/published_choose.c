@@ -1,4 +1,4 @@
-/* choose.c - one private action for one context: the published exponential mechanism, and its range calibration.
+/* published_choose.c - one private action for one context: the published exponential mechanism, and its range calibration.
  * Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1, lines 16 to 18; src/contextual/README.md, sections 4
  * and
  * 5. Differs: the supremum is certified, actions are a finite public set (sampling is then exact), scores are bounded
