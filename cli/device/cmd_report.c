@@ -123,9 +123,12 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
                  .eps = (double)NAN,
                  .budget = (double)NAN,
                  .address = {.patience = SERVICE_PATIENCE}};
+    bool failed = false;
     const cli_option options[] = {
         {"ticket", CLI_STRING, &r.ticket, "T", "Names the question: the server's round. At most 200 bytes.", true},
-        {"reward", CLI_STRING, &r.reward, "Y", "The reward; - reads it from stdin.", true},
+        {"reward", CLI_STRING, &r.reward, "Y", "The reward; - reads it from stdin.", false},
+        {"failed", CLI_FLAG, &failed, NULL,
+         "There is no reward: an ordinary report about the middle of the range, so that nothing shows.", false},
         {"range", CLI_STRING, &r.range, "LO:HI", "Public range of the reward; what lies outside is clipped.", true},
         {"eps", CLI_DOUBLE, &r.eps, "E", "Of this report; 2^-10 to 32.", true},
         {"mechanism", CLI_STRING, &r.mechanism, "NAME",
@@ -149,7 +152,12 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
     if (r.ticket[0] == '\0' || strlen(r.ticket) > TACET_DEVICE_TICKET_MOST) {
         return cli_usage(self, "--ticket has 1 to %d bytes", (int)TACET_DEVICE_TICKET_MOST);
     }
-    if (!read_reward(r.reward, &reward)) {
+    if (failed == (r.reward != NULL)) {
+        return cli_usage(self, "either --reward Y or --failed is needed");
+    }
+    if (failed) {
+        reward = lo / 2 + hi / 2;
+    } else if (!read_reward(r.reward, &reward)) {
         return cli_usage(self, "the reward is not a number");
     }
     if (isnan(r.budget) && access(r.ledger, F_OK) != 0 && errno == ENOENT) {

@@ -41,6 +41,13 @@ for _ in 1 2 3 4 5; do
     ticket=$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' suggestion)
     ask tune/observations -d "{\"ticket\":\"$ticket\",\"value\":0.5}" | grep -q observed || fail "no observation"
 done
+# A failed evaluation has no value, and its round counts all the same.
+ask tune/suggestions -d '{}' >suggestion
+ticket=$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' suggestion)
+ask tune/observations -d "{\"ticket\":\"$ticket\",\"failed\":true,\"value\":1}" | grep -q "there is no 'value'" || fail "failed with a value passes"
+ask tune/observations -d "{\"ticket\":\"$ticket\",\"failed\":true}" | grep -q observed || fail "a failure is refused"
+ask tune/observations -d "{\"ticket\":\"$ticket\",\"failed\":true}" | grep -q observed || fail "a repeated failure is refused"
+ask tune -X GET | grep -q '"observed":6' || fail "the round does not count: $(ask tune -X GET)"
 ask short/suggestions -d '{}' | grep -q '"point":{"x":' || fail "the local study proposes nothing"
 ask arms/suggestions -d '{"decision_set":[[0.1,0.2],[0.5,1.5]]}' >refusal
 grep -q 'arm 1, coordinate 1 lies outside the bounds 0 to 1' refusal || fail "an arm outside is played: $(cat refusal)"

@@ -58,6 +58,7 @@ typedef struct tacet__job {
     uint64_t index;
     double action[TACET__DEFINITION_DIMS]; /* SUGGEST, and LOOK over a fixed domain */
     size_t action_size;
+    bool failed;   /* OBSERVE: there is no value */
     json_t *point; /* the same by name and in the columns' own units, over a space; NULL elsewhere */
     json_t *body;
     void (*done)(struct tacet__job *job); /* called once, on any thread; the job is its own from then on */

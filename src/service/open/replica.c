@@ -399,6 +399,15 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
     if (status != TACET_OK) {
         return status;
     }
+    if (job->failed && r->def.trust == TACET_TRUST_LOCAL) {
+        return tacet__fail(&job->err, TACET_INVALID,
+                           "in a local study the device reports noise about a stand-in: 'tacet device report --failed'");
+    }
+    if (job->failed) {
+        /* A record like any other, of a public value: whether an evaluation failed shows no more than what it gave, and
+         * counts and epochs stay as they are. */
+        job->value = r->def.reward_lo / 2 + r->def.reward_hi / 2;
+    }
     job->clipped =
         r->def.trust == TACET_TRUST_CENTRAL && !(job->value >= r->def.reward_lo && job->value <= r->def.reward_hi);
     if (s.observed) {

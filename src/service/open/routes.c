@@ -277,7 +277,7 @@ static void suggest(tacet__call *c, tacet__response *response) {
 }
 
 static void observe(tacet__call *c, tacet__response *response) {
-    static const char *const NAMES[] = {"ticket", "value", NULL};
+    static const char *const NAMES[] = {"ticket", "value", "failed", NULL};
     json_t *body = body_of(c, response, NAMES);
     if (body == NULL) {
         return;
@@ -285,10 +285,16 @@ static void observe(tacet__call *c, tacet__response *response) {
     tacet__job *job = tacet__job_create(TACET__JOB_OBSERVE);
     const json_t *value = json_object_get(body, "value");
     const char *broken = job != NULL ? read_ticket(job, json_string_value(json_object_get(body, "ticket"))) : NULL;
-    if (broken == NULL && !json_is_number(value)) {
+    const json_t *failed = json_object_get(body, "failed");
+    if (broken == NULL && failed != NULL && (!json_is_true(failed) || value != NULL)) {
+        broken = "'failed' is true, and then there is no 'value'";
+    }
+    if (broken == NULL && failed == NULL && !json_is_number(value)) {
         broken = "'value' must be a number";
     }
-    if (job != NULL && broken == NULL) {
+    if (job != NULL && broken == NULL && failed != NULL) {
+        job->failed = true;
+    } else if (job != NULL && broken == NULL) {
         job->value = json_number_value(value);
         broken = isfinite(job->value) ? NULL : "'value' must be finite";
     }
