@@ -3,10 +3,12 @@
 #include "commands.h"
 
 #include <tacet/audit/audit.h>
+#include <tacet/audit/bundle.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { RUNS = 1000000 };
 
@@ -50,6 +52,29 @@ static json_t *as_json(const tacet_audit_target *target, const tacet_audit_resul
                      cli_real(r->guess_lo), "seconds", seconds);
 }
 
+static int bundle(const char *folder, const tacet_audit_claim *claim, const tacet_audit_settings *settings,
+                  const cli_command *self) {
+    char date[16] = "";
+    struct tm day;
+    const time_t now = time(NULL);
+    size_t unexpected = 0;
+    tacet_error err = {0};
+    if (gmtime_r(&now, &day) != NULL) {
+        (void)strftime(date, sizeof date, "%Y-%m-%d", &day);
+    }
+    const tacet_status status = tacet_audit_bundle(&unexpected, folder, claim, settings, date, &err);
+    cli_progress_end();
+    if (status != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    if (!cli_json_wanted()) {
+        printf("%s/audit.html: %s\n", folder,
+               unexpected == 0 ? "every verdict is as it should be" : "NOT all as they should be");
+    }
+    cli_json_print(json_pack("{ss sI}", "bundle", folder, "unexpected", (json_int_t)unexpected));
+    return unexpected == 0 ? CLI_EXIT_OK : CLI_EXIT_FAILED;
+}
+
 int cmd_audit(int argc, char **argv, const cli_command *self) {
     tacet_audit_claim claim = {.eps = 1, .delta = 1e-5};
     tacet_audit_settings settings;
@@ -60,6 +85,7 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     bool list_only = false;
     audit_options shipped = {0};
     settings.runs = 0;
+    const char *folder = NULL;
     settings.seed = no_seed;
     const cli_option options[] = {
         {"eps", CLI_DOUBLE, &claim.eps, "E", "claimed epsilon (default 1)", false},
@@ -76,6 +102,8 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
         {"columns", CLI_SIZE, &shipped.columns, "N", "of the table that eps is bounded with (default 1)", false},
         {"interrupted", CLI_FLAG, &shipped.interrupted, NULL,
          "kill every release when its noise prints long, and repeat it; --runs of one row (default 10000)", false},
+        {"bundle", CLI_STRING, &folder, "DIR", "all targets: DIR/audit.html, one page to hand over, and audit.json",
+         false},
         {"list", CLI_FLAG, &list_only, NULL, "print the targets and stop", false},
         {0},
     };
@@ -87,6 +115,13 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     }
     if (list_only) {
         return list();
+    }
+    settings.seeded = settings.seed != no_seed;
+    settings.progress = progress;
+    if (folder != NULL) {
+        settings.runs = settings.runs > 0 ? settings.runs : RUNS;
+        settings.user = (void *)(size_t) "all targets";
+        return names == 0 ? bundle(folder, &claim, &settings, self) : cli_usage(self, "--bundle takes all targets");
     }
     if (names == 0) {
         return cli_usage(self, "which target? 'tacet audit --list' names them");
@@ -108,8 +143,6 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     if (target->pure) {
         claim.delta = 0;
     }
-    settings.seeded = settings.seed != no_seed;
-    settings.progress = progress;
     settings.user = (void *)(size_t)target->name;
     const double start = cli_seconds();
     const tacet_status status = tacet_audit_run(&result, target, &claim, &settings, &err);

@@ -22,15 +22,18 @@ static const cli_command COMMANDS[] = {
     {
         .name = "audit",
         .summary = "attack a mechanism; a lower bound on its epsilon, with confidence",
-        .usage = "TARGET [--eps E] [--delta D] [--runs N] [--mechanism NAME] [--rows N] [--interrupted] | --list",
+        .usage = "TARGET [--eps E] [--delta D] [--runs N] [--mechanism NAME] [--rows N] [--interrupted] | --bundle DIR "
+                 "| --list",
         .description =
             "Runs a mechanism many times on two worst-case neighbouring inputs, chooses on one part of the runs the "
             "event "
             "that tells them apart best, measures it on the rest, and prints a lower bound on epsilon that holds with "
             "the "
             "stated confidence.\n\n"
-            "'curate' is audited as it ships: neighbouring tables are released by the same code as tacet curate, with its "
-            "threads, blocks, ledger and files. Besides the bound, the noise is tested: its variance, rows that repeat, "
+            "'curate' is audited as it ships: neighbouring tables are released by the same code as tacet curate, with "
+            "its "
+            "threads, blocks, ledger and files. Besides the bound, the noise is tested: its variance, rows that "
+            "repeat, "
             "rows and columns that are not independent.\n\n"
             "The verdict is 'violated' when the bound is above the claimed epsilon, else 'consistent'. An audit can "
             "refute "

@@ -3,6 +3,7 @@
 #define TACET_TRUSTED_H
 
 #include <tacet/audit/audit.h>
+#include <tacet/audit/bundle.h>
 #include <tacet/audit/rebuild.h>
 #include <tacet/audit/shipped.h>
 #include <tacet/central/open/fixed_learner.h>
