@@ -58,5 +58,7 @@ bool tacet__strip_accept(tacet_noise *noise, uint64_t n, strip_place *u);
 
 /* A real half normal: unit 64, n the strip; .negative is a fair coin. False: latched noise->exhausted. */
 bool tacet__lazy_normal(tacet_noise *noise, lazy *x);
+/* The same, the first two words of key stream being these: strip, and place with coin and sign. */
+bool tacet__lazy_normal_from(tacet_noise *noise, lazy *x, uint64_t first, uint64_t second);
 
 #endif

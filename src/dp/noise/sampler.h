@@ -47,6 +47,10 @@ tacet_status tacet__draw_knorm(tacet_noise *noise, double *out, size_t count, do
 /* `rows` such vectors, one after the other in `out`: the same numbers as by so many calls. */
 tacet_status tacet__draw_knorm_rows(tacet_noise *noise, double *out, size_t rows, size_t count, double theta,
                                     int grid_exponent, tacet_error *err);
+/* The same with only the first `bits` digits of a place in a strip (0 to DRAFT_HEAD_BITS) known to the floating-point
+ * filter, for tests: the same law, and 0 decides everything by exact arithmetic. */
+tacet_status tacet__draw_knorm_filtered(tacet_noise *noise, double *out, size_t rows, size_t count, double theta,
+                                        int grid_exponent, int bits, tacet_error *err);
 
 /* tacet_randomize of any source: for audits, which look at reports that nobody gets. */
 struct tacet_ldp;

@@ -143,6 +143,10 @@ bool tacet__lazy_normal(tacet_noise *noise, lazy *x) {
     return !noise->exhausted;
 }
 
+bool tacet__lazy_normal_from(tacet_noise *noise, lazy *x, uint64_t first, uint64_t second) {
+    return (try_normal(noise, x, table_item(first), second) && !noise->exhausted) || tacet__lazy_normal(noise, x);
+}
+
 /* What the first two words did not decide: `item` and `second` are theirs. */
 static double undecided(tacet_noise *noise, const lazy_scale *scale, unsigned item, uint64_t second) {
     lazy x;
