@@ -97,7 +97,7 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
         {"threads", CLI_SIZE, &settings.threads, "N", "default: as many as there are processors", false},
         {"seed", CLI_U64, &settings.seed, "S", "reproducible noise instead of the operating system's", false},
         {"", CLI_FLAG, NULL, NULL, "What ships (curate, and its controls):", false},
-        {"mechanism", CLI_STRING, &shipped.mechanism, "NAME", "gaussian (default) or laplace", false},
+        {"mechanism", CLI_STRING, &shipped.mechanism, "NAME", "gaussian (default), laplace or l2", false},
         {"rows", CLI_SIZE, &shipped.rows, "N", "of a released table (default 1000000)", false},
         {"columns", CLI_SIZE, &shipped.columns, "N", "of the table that eps is bounded with (default 1)", false},
         {"interrupted", CLI_FLAG, &shipped.interrupted, NULL,

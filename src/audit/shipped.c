@@ -201,6 +201,7 @@ static tacet_status release(shipping *s, size_t columns, const char *ticket, con
     c.ticket = ticket;
     c.threads = a->threads;
     c.budget_eps = 8 * a->eps;
+    c.budget_delta = a->mechanism == TACET_CURATE_L2 ? 8 * a->delta : 0; /* its ledger adds those up, too */
     c.new_budget = "an audit, of made-up records";
     if (interrupted) {
         c.progress = end_abruptly;
@@ -255,9 +256,14 @@ static void subtract_records(double *values, const unsigned char *worlds, size_t
     }
 }
 
+static bool is_euclidean(tacet_curate_mechanism mechanism) {
+    const tacet_law *law = tacet_curate_law(mechanism);
+    return law != NULL && law->density == TACET_DENSITY_EUCLIDEAN;
+}
+
 static tacet__law_claim claim_of(const shipping *s, double sigma, size_t columns) {
     const double d = (double)columns;
-    const bool laplace = s->settings->mechanism == TACET_CURATE_LAPLACE;
+    const bool laplace = is_euclidean(s->settings->mechanism);
     /* |v|^2: chi-square with d degrees of freedom; squared Gamma(d), whose fourth moment is d (d+1) (d+2) (d+3). */
     return (tacet__law_claim){.variance = sigma * sigma,
                               .spread = laplace ? (d + 2) * (d + 3) / (d * (d + 1)) - 1 : 2 / d};
@@ -266,7 +272,7 @@ static tacet__law_claim claim_of(const shipping *s, double sigma, size_t columns
 static double statistic_of(const shipping *s, const double *row, size_t columns, int near) {
     double here = 0;
     double there = 0;
-    if (s->settings->mechanism != TACET_CURATE_LAPLACE) {
+    if (!is_euclidean(s->settings->mechanism)) {
         return row[0];
     }
     for (size_t c = 0; c < columns; c++) {
@@ -407,8 +413,8 @@ static tacet_status check(const tacet_audit_shipped_settings *a, tacet_error *er
     for (size_t i = 0; i < sizeof SPOILS / sizeof *SPOILS; i++) {
         known = known || strcmp(SPOILS[i].name, a->control) == 0;
     }
-    if (a->mechanism != TACET_CURATE_GAUSSIAN && a->mechanism != TACET_CURATE_LAPLACE) {
-        return tacet__fail(err, TACET_INVALID, "a release is audited with gaussian or laplace noise");
+    if (a->mechanism != TACET_CURATE_GAUSSIAN && !is_euclidean(a->mechanism)) {
+        return tacet__fail(err, TACET_INVALID, "a release is audited with gaussian, laplace or l2 noise");
     }
     if (!(a->eps > 0 && a->eps <= 64) || a->columns == 0 || a->columns > COLUMNS_MOST || a->rows < LEAST ||
         a->runs < LEAST || !(a->confidence > 0 && a->confidence < 1) || !known) {
