@@ -19,7 +19,7 @@ printf '%s\n' '600 ./ca.key' '644 ./ca.pem' '600 ./server.key' '644 ./server.pem
 cmp -s "$work/got" "$work/want" || fail "files of the server: $(cat "$work/got")"
 modes "$work/curator" >"$work/got"
 printf '%s\n' '600 ./ca.key' '644 ./ca.pem' '644 ./modeler/ca.pem' '600 ./modeler/client.key' '644 ./modeler/client.pem' \
-    '600 ./modeler/token' '600 ./server.key' '644 ./server.pem' '600 ./token.hash' >"$work/want"
+    '600 ./modeler/token' '600 ./receipt.key' '644 ./receipt.ring' '600 ./server.key' '644 ./server.pem' '600 ./token.hash' >"$work/want"
 cmp -s "$work/got" "$work/want" || fail "files of the curator: $(cat "$work/got")"
 
 for program in server curator; do
