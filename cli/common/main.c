@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -108,7 +110,22 @@ static int written(const cli_program *program, int code) {
     return code;
 }
 
+/* What holds records leaves no image of its memory, and lets nobody of the same user read it. (The sanitizers trace
+ * themselves.) */
+static void guard(const cli_program *program) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    const struct rlimit none = {0, 0};
+    if (strncmp(program->ring, "trusted", sizeof "trusted" - 1) == 0) {
+        (void)setrlimit(RLIMIT_CORE, &none);
+        (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    }
+#else
+    (void)program;
+#endif
+}
+
 int cli_main(const cli_program *program, int argc, char **argv) {
+    guard(program);
     const char *threads = getenv("TACET_THREADS");
     const long count = threads != NULL ? strtol(threads, NULL, 10) : 1;
     tacet__blas_threads(count >= 1 && count <= 1024 ? (int)count : 1);

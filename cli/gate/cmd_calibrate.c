@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/dp/open/calibrate.h>
@@ -270,6 +271,17 @@ static tacet_status levels(json_t *out, options *o, tacet_error *err) {
     return TACET_OK;
 }
 
+/* Ten digits, on the private side: noise, and what a noise spends, are rounded up; the rate of a choice is rounded down.
+ * A number that was typed in comes out as it was. */
+static void safe_text(char text[32], double x, bool down) {
+    double shown = x;
+    (void)snprintf(text, 32, "%.10g", shown);
+    while (isfinite(x) && (down ? strtod(text, NULL) > x : strtod(text, NULL) < x)) {
+        shown += (down ? -1e-10 : 1e-10) * fabs(x);
+        (void)snprintf(text, 32, "%.10g", shown);
+    }
+}
+
 /* For people: one "name value" a line. */
 static void print_text(json_t *out) {
     const char *name = NULL;
@@ -278,7 +290,9 @@ static void print_text(json_t *out) {
         if (json_is_string(value)) {
             printf("%-15s %s\n", name, json_string_value(value));
         } else if (json_is_number(value)) {
-            printf("%-15s %.10g\n", name, json_number_value(value));
+            char text[32];
+            safe_text(text, json_number_value(value), strcmp(name, "rate") == 0);
+            printf("%-15s %s\n", name, text);
         } else {
             printf("%-15s -\n", name);
         }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <tacet/dp/open/calibrate.h>
 #include <string.h>
 #include <time.h>
 
@@ -71,6 +72,29 @@ static tacet_status print_row(void *user, const tacet__ledger_row *row, tacet_er
     return TACET_OK;
 }
 
+/* A budget is for one record or round. Somebody behind k of them pays for all: k eps, k^2 rho, k mu. */
+static void print_persons(const tacet__ledger_report *r) {
+    static const int TIMES[] = {2, 5, 10, 50};
+    if (r->accounting == TACET_ACCOUNTING_BASIC && r->budget_delta > 0) {
+        return; /* deltas do not add up to anything that is worth printing */
+    }
+    printf("budget for a person behind k records or rounds:");
+    for (size_t i = 0; i < sizeof TIMES / sizeof *TIMES; i++) {
+        const double k = TIMES[i];
+        double eps = k * r->budget_eps;
+        tacet_status status = TACET_OK;
+        if (r->accounting == TACET_ACCOUNTING_GAUSSIAN) {
+            status = tacet_gdp_eps(&eps, k * r->cap, r->budget_delta, NULL);
+        } else if (r->accounting == TACET_ACCOUNTING_ZCDP) {
+            status = tacet_zcdp_eps(&eps, k * k * r->cap, r->budget_delta, NULL);
+        }
+        if (status == TACET_OK) {
+            printf("%s k = %d: eps %.4g", i > 0 ? "," : "", TIMES[i], eps * (1 + 5e-4));
+        }
+    }
+    printf("\n");
+}
+
 static tacet_status print_table(tacet__ledger_view *view, const tacet__ledger_report *r, tacet_error *err) {
     char head[2 * TACET_HASH_BYTES + 1];
     tacet_accounting accounting = r->accounting;
@@ -92,6 +116,7 @@ static tacet_status print_table(tacet__ledger_view *view, const tacet__ledger_re
     printf("spent   %s %.6g of %.6g (%s accounting)\n", ledger_unit(accounting), r->spent, r->cap,
            tacet_accounting_name(accounting));
     printf("that is eps %.6g, delta %.3g of eps %.6g, delta %.3g\n", r->eps, r->delta, r->budget_eps, r->budget_delta);
+    print_persons(r);
     printf("head    %s\n", head);
     return status;
 }

@@ -81,4 +81,10 @@ refused "randomizer --eps 1 --lo 1 --hi 0" "."
 refused "no-such-thing" "no mechanism"
 refused "" "which mechanism"
 "$bin/tacet" calibrate gaussian --eps 1 --delta 1e-5 | grep -q '^sigma  *3.730631635$' || fail "text for people"
+# What people read is on the private side of what programs read.
+for eps in 0.11 0.3 0.7 1.3 2.1 3.3 5.7 8.9; do
+    shown=$("$bin/tacet" calibrate gaussian --eps $eps --delta 1e-6 | awk '$1 == "sigma" { print $2 }')
+    exact=$("$bin/tacet" calibrate gaussian --eps $eps --delta 1e-6 --json | sed 's/.*"sigma":\([0-9.e-]*\).*/\1/')
+    awk -v a="$shown" -v b="$exact" 'BEGIN { exit !(a + 0 >= b + 0 && a <= b * (1 + 1e-8)) }' || fail "sigma $shown is below $exact"
+done
 echo "calibrate: known values, every direction, every refusal"
