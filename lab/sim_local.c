@@ -21,6 +21,9 @@ enum { STREAMS = 2 };
 typedef struct simulation {
     local_problem problem;
     tacet_local_settings local;
+    size_t outstanding;     /* reports that are out at a time */
+    double believed_scale;  /* the learner's lengthscale; 0: the function's */
+    tacet_kernel *believed; /* NULL: the function's kernel */
     bool private;
     bool random;
     tacet_ldp_kind mechanism;
@@ -55,12 +58,21 @@ typedef struct sums {
     size_t clipped;
 } sums;
 
+typedef struct waiting {
+    uint64_t ticket;
+    double report;
+} waiting;
+
 static tacet_status play(const simulation *s, sums *out, tacet_policy *policy, const local_function *f,
                          const tacet_ldp *ldp, size_t trial, tacet_error *err) {
     tacet_simrng rng;
     tacet_noise *noise = NULL;
     tacet_simrng_init(&rng, s->seed, (s->first + trial) * STREAMS + 1);
     tacet_status status = tacet_noise_open_seeded(&noise, s->seed, s->first + trial, err);
+    waiting *queue = calloc(s->outstanding + 1, sizeof *queue);
+    if (queue == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu reports", s->outstanding);
+    }
     for (size_t t = 0; status == TACET_OK && t < s->local.horizon; t++) {
         tacet_suggestion suggestion;
         status = tacet_policy_suggest(policy, &suggestion, NULL, err);
@@ -68,16 +80,19 @@ static tacet_status play(const simulation *s, sums *out, tacet_policy *policy, c
             break;
         }
         const double reward = local_reward(&s->problem, f, suggestion.index, &rng);
-        double report = reward;
+        waiting *w = &queue[t % (s->outstanding + 1)];
+        *w = (waiting){suggestion.ticket, reward};
         out->regret += f->top - f->f[suggestion.index];
         if (s->private) {
             out->clipped += reward < ldp->lo || reward > ldp->hi;
-            status = tacet_randomize(noise, &report, ldp, reward, err);
+            status = tacet_randomize(noise, &w->report, ldp, reward, err);
         }
-        if (status == TACET_OK) {
-            status = tacet_policy_observe(policy, suggestion.ticket, report, err);
+        if (status == TACET_OK && t >= s->outstanding) { /* the oldest that is out */
+            w = &queue[(t - s->outstanding) % (s->outstanding + 1)];
+            status = tacet_policy_observe(policy, w->ticket, w->report, err);
         }
     }
+    free(queue);
     tacet_noise_close(noise);
     return status;
 }
@@ -108,7 +123,7 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
         local.bound = f.bound;
         local.noise_bound = f.noise_bound;
         local.noise_var = f.noise_var;
-        const tacet_cov_spec cov = {.kernel = s->problem.kernel};
+        const tacet_cov_spec cov = {.kernel = s->believed != NULL ? s->believed : s->problem.kernel};
         status = tacet_local_create(&policy, &local, &cov, s->problem.X, s->problem.d, s->problem.n, err);
     }
     if (status == TACET_OK) {
@@ -132,7 +147,11 @@ static json_t *mean_se(const double *values, size_t count) {
     double mean = 0;
     double se = 0;
     lab_mean_se(&mean, &se, values, count);
-    return json_pack("{so so so}", "mean", cli_real(mean), "se", cli_real(se), "median",
+    double largest = values[0];
+    for (size_t i = 1; i < count; i++) {
+        largest = fmax(largest, values[i]);
+    }
+    return json_pack("{so so so so}", "mean", cli_real(mean), "se", cli_real(se), "max", cli_real(largest), "median",
                      cli_real(lab_median(values, count)));
 }
 
@@ -164,6 +183,31 @@ static void report(const simulation *s, const char *scenario, double seconds) {
         mean_se(s->found, s->trials), "clipped", cli_real(clipped), "seconds", cli_real(seconds), "private", 0));
 }
 
+static tacet_status parse_pending(tacet_local_pending *out, const char *name, tacet_error *err) {
+    static const char *const NAMES[] = {NULL, "proven", "plain", "ignored"};
+    for (int i = 1; name != NULL && i < 4; i++) {
+        if (strcmp(NAMES[i], name) == 0) {
+            *out = (tacet_local_pending)i;
+            return TACET_OK;
+        }
+    }
+    return name == NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "--pending is proven, plain or ignored");
+}
+
+/* The learner's kernel where its lengthscale is not the function's. */
+static tacet_status believe(simulation *s, tacet_error *err) {
+    if (!(s->believed_scale > 0)) {
+        return TACET_OK;
+    }
+    tacet_kernel_spec spec = *tacet_kernel_describe(s->problem.kernel);
+    if (spec.kind != TACET_KERNEL_SE && spec.kind != TACET_KERNEL_MATERN) {
+        return tacet__fail(err, TACET_INVALID, "--believed-lengthscale needs a kernel with a lengthscale");
+    }
+    spec.lengthscales = &s->believed_scale;
+    spec.lengthscale_count = 1;
+    return tacet_kernel_create(&s->believed, &spec, err);
+}
+
 static tacet_status simulate(simulation *s, tacet_error *err) {
     if (s->trials == 0 || s->support == 0) {
         return tacet__fail(err, TACET_INVALID, "need at least one trial and one kernel in a function");
@@ -175,11 +219,12 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
     if (s->regret == NULL || s->relative == NULL || s->clipped == NULL || s->found == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
     }
-    return lab_trials_run(s->trials, 0, one_trial, s, err);
+    const tacet_status status = believe(s, err);
+    return status == TACET_OK ? lab_trials_run(s->trials, 0, one_trial, s, err) : status;
 }
 
 typedef struct words {
-    const char *algorithm, *parameters, *mechanism, *kernel, *noise, *scenario, *data;
+    const char *algorithm, *parameters, *mechanism, *kernel, *noise, *scenario, *data, *pending;
     double lengthscale;
     size_t arms;
 } words;
@@ -190,6 +235,7 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
     if (status == TACET_OK) {
         status = tacet_local_parameters_parse(&s->local.parameters, w->parameters, err);
     }
+    status = status != TACET_OK ? status : parse_pending(&s->local.pending, w->pending, err);
     s->private = strcmp(w->mechanism, "none") != 0;
     if (status == TACET_OK && s->private) {
         status = tacet_ldp_parse(&s->mechanism, w->mechanism, err);
@@ -197,6 +243,15 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
     size_t noise = 0;
     while (noise < 3 && strcmp(NOISES[noise], w->noise) != 0) {
         noise++;
+    }
+    const bool proven = s->local.parameters == TACET_LOCAL_LITERAL || s->local.parameters == TACET_LOCAL_TIGHT;
+    if (status == TACET_OK && noise == 2 && !s->private && proven && s->local.algorithm == TACET_LOCAL_UCB) {
+        /* Its width is proven for sub-Gaussian rewards; Student's t with 3 degrees of freedom passes every such bound.
+         */
+        return tacet__fail(
+            err, TACET_INVALID,
+            "the width of ucb does not hold for student3 noise: take tgp, ata or moma, a bounded mechanism "
+            "(which clips), or parameters without a regret bound");
     }
     if (status == TACET_OK && noise == 3) {
         status = tacet__fail(err, TACET_INVALID, "--noise is uniform, normal or student3");
@@ -219,6 +274,7 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
 }
 
 static void clear(simulation *s) {
+    tacet_kernel_free(s->believed);
     local_problem_clear(&s->problem);
     free(s->regret);
     free(s->relative);
@@ -256,8 +312,8 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
                     .trials = request->trials,
                     .seed = request->seed};
     const bool made_up = strcmp(r->scenario, "made-up") == 0;
-    words w = {r->algorithm, r->parameters,  r->mechanism, r->kernel, r->noise, made_up ? "synthetic" : r->scenario,
-               r->folder,    r->lengthscale, r->arms};
+    words w = {r->algorithm, r->parameters, r->mechanism,   r->kernel, r->noise, made_up ? "synthetic" : r->scenario,
+               r->folder,    NULL,          r->lengthscale, r->arms};
     const bool at_random = strcmp(r->algorithm, "random") == 0;
     if (at_random) {
         w.algorithm = "ucb"; /* not played */
@@ -282,7 +338,7 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
 
 int lab_sim_local(int argc, char **argv, const cli_command *self) {
     simulation s = {.eps = 1, .range = "paper", .unbounded = 1, .support = 100, .trials = 10, .seed = 1};
-    words w = {"ucb", "tight", "hybrid", "matern52", "uniform", "synthetic", NULL, 0.2, 100};
+    words w = {"ucb", "tight", "hybrid", "matern52", "uniform", "synthetic", NULL, NULL, 0.2, 100};
     tacet_local_settings_defaults(&s.local);
     s.local.horizon = 40000;
     const cli_option options[] = {
@@ -311,6 +367,14 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         {"", CLI_FLAG, NULL, NULL, "Learner", false},
         {"algorithm", CLI_STRING, &w.algorithm, "NAME", "ucb, tgp, ata, moma. Default ucb.", false},
         {"parameters", CLI_STRING, &w.parameters, "NAME", "literal, tight, orderwise, tuned. Default tight.", false},
+        {"outstanding", CLI_SIZE, &s.outstanding, "N",
+         "Reports that are out at a time: each comes N rounds late. Default 0.", false},
+        {"pending", CLI_STRING, &w.pending, "NAME",
+         "ucb, of rounds whose reports are out: proven, plain or ignored. Default: proven where the parameters are.",
+         false},
+        {"ladder", CLI_SIZE, &s.local.ladder, "K",
+         "ucb: lengthscales averaged over, 1 or 5 (1/4 to 4 times). Default 5 for tuned, 1 for the others.", false},
+        {"believed-lengthscale", CLI_DOUBLE, &s.believed_scale, "L", "The learner's. Default: the function's.", false},
         {"rounds", CLI_SIZE, &s.local.horizon, "T", "Default 40000.", false},
         {"delta", CLI_DOUBLE, &s.local.delta, "D", "Widths hold with probability 1 - D. Default 0.1.", false},
         {"lambda", CLI_DOUBLE, &s.local.lambda, "L", "Regularisation. Default: by the parameters.", false},

@@ -7,7 +7,6 @@
 #include <tacet/contextual/open/model.h>
 
 int predict_predict(int argc, char **argv, const cli_command *self);
-int predict_joint(int argc, char **argv, const cli_command *self);
 
 /* IO, PARSE, NO_MEMORY. */
 tacet_status predict_load(tacet_contextual_model **out, const char *path, tacet_error *err);

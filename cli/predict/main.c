@@ -11,11 +11,6 @@ static const cli_command COMMANDS[] = {
      "tacet predict --model model.json --context 44,phone --all --json\n"
      "tacet predict --model model.json --data visitors.csv",
      predict_predict},
-    {"joint predict", "the best arm of a decision set, from a released model",
-     "--model FILE --set FILE --arms A,B [options]",
-     "Reads a model that 'tacet release-model' released and prints which arm of the set has the largest predicted "
-     "reward. The set stays with whoever asks: nothing is stored or sent, and it costs no privacy.",
-     "tacet joint predict --model model.json --set arms.csv --arms dose,age --json", predict_joint},
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -18,7 +18,8 @@ typedef struct request {
     const char *definition, *name, *description, *trust, *policy, *direction;
     const char *points, *columns, *bounds, *context, *kernel, *lengthscale, *reward;
     const char *randomizer, *parameters;
-    double eps, delta;
+    const char *levels, *learner;
+    double eps, delta, bound;
     size_t rounds, learn, ticket_seconds, person_rounds, candidates;
 } request;
 
@@ -62,6 +63,26 @@ static json_t *numbers_json(const char *text) {
         }
     }
     free(list);
+    return array;
+}
+
+static json_t *levels_json(const char *text) {
+    json_t *numbers = numbers_json(text);
+    json_t *array = json_array();
+    for (size_t i = 0; i < json_array_size(numbers); i++) {
+        const double x = json_number_value(json_array_get(numbers, i));
+        if (!(x >= 0 && x <= 1e6 && x == floor(x))) {
+            json_decref(array);
+            array = NULL;
+            break;
+        }
+        (void)json_array_append_new(array, json_integer((json_int_t)x));
+    }
+    if (numbers == NULL) {
+        json_decref(array);
+        array = NULL;
+    }
+    json_decref(numbers);
     return array;
 }
 
@@ -141,6 +162,11 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     } else if ((domain = bounds_json(r->bounds)) == NULL) {
         status = tacet__fail(err, TACET_INVALID, "--bounds is LO:HI,LO:HI,… one pair for each coordinate");
     }
+    if (status == TACET_OK && r->levels != NULL) {
+        json_t *levels = levels_json(r->levels);
+        status = levels != NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "--levels is whole numbers with commas");
+        (void)json_object_set_new(domain, "levels", levels);
+    }
     json_t *context = status == TACET_OK && r->context != NULL ? bounds_json(r->context) : NULL;
     if (status == TACET_OK && r->context != NULL && context == NULL) {
         status = tacet__fail(err, TACET_INVALID, "--context is LO:HI,LO:HI,… one pair for each coordinate");
@@ -162,6 +188,10 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     set_text(prior, "kernel", r->kernel);
     set_text(options, "randomizer", r->randomizer);
     set_text(options, "parameters", r->parameters);
+    set_text(options, "learner", r->learner);
+    if (!isnan(r->bound)) {
+        (void)json_object_set_new(prior, "bound", json_real(r->bound));
+    }
     if (r->learn > 0) {
         (void)json_object_set_new(options, "learn", json_integer((json_int_t)r->learn));
     }
@@ -200,6 +230,13 @@ static int create(const cli_command *self, const request *r, const tacet_space *
     json_t *definition = json_loads(canonical, 0, NULL);
     if (!cli_json_wanted()) {
         printf("study %s: created\n", json_string_value(json_object_get(definition, "name")));
+        const char *parameters =
+            json_string_value(json_object_get(json_object_get(definition, "options"), "parameters"));
+        if (parameters != NULL && (strcmp(parameters, "tight") == 0 || strcmp(parameters, "literal") == 0)) {
+            cli_say(self, "the width's proof is for rewards within the stated range; where rewards have heavy tails "
+                          "(Student's t with 3 degrees of freedom, say) devices clip them, and the bound is for the "
+                          "clipped mean");
+        }
     }
     free(canonical);
     cli_json_print(json_pack("{so}", "created", definition));
@@ -207,8 +244,12 @@ static int create(const cli_command *self, const request *r, const tacet_space *
 }
 
 int cmd_study_create(int argc, char **argv, const cli_command *self) {
-    request r = {
-        .eps = (double)NAN, .delta = (double)NAN, .rounds = 10000, .ticket_seconds = 86400, .person_rounds = 1};
+    request r = {.eps = (double)NAN,
+                 .delta = (double)NAN,
+                 .bound = (double)NAN,
+                 .rounds = 10000,
+                 .ticket_seconds = 86400,
+                 .person_rounds = 1};
     tacet__metrics metrics = {0};
     tacet__engine_settings settings = {.kinds = tacet__service_kinds, .metrics = &metrics, .store.create = true};
     const cli_option options[] = {
@@ -221,7 +262,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         {"trust", CLI_STRING, &r.trust, "MODEL",
          "local: devices randomise their rewards. central: the server sees them.", false},
         {"policy", CLI_STRING, &r.policy, "NAME",
-         "local: ucb (default), tgp, ata, moma. central: joint (default), joint-fixed, contextual.", false},
+         "local: ucb (default), tgp, ata, moma. central: central (default), fixed, contextual.", false},
         {"direction", CLI_STRING, &r.direction, "WAY", "maximise (default) or minimise.", false},
         {"eps", CLI_DOUBLE, &r.eps, "E", "local: of each report. central: of the whole study, for one round.", false},
         {"delta", CLI_DOUBLE, &r.delta, "D", "central only; contextual without it: pure eps.", false},
@@ -249,12 +290,18 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
          false},
         {"learn", CLI_SIZE, &r.learn, "N", "contextual: explore for N rounds, then commit to one model. Default: epochs, which learn all along.",
          false},
+        {"levels", CLI_STRING, &r.levels, "N,…",
+         "With --bounds: how many evenly spaced values a coordinate has; 0: any.", false},
+        {"learner", CLI_STRING, &r.learner, "NAME", "central: both (default), tilt or decode.", false},
+        {"bound", CLI_DOUBLE, &r.bound, "B",
+         "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on.", false},
         {"kernel", CLI_STRING, &r.kernel, "NAME", "se, matern12, matern32, matern52 (default), …", false},
         {"lengthscale", CLI_STRING, &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…", false},
         {"reward", CLI_STRING, &r.reward, "LO:HI", "Public range of the reward. Default 0:1.", false},
         {"randomizer", CLI_STRING, &r.randomizer, "NAME",
          "local: hybrid (default), duchi, piecewise, laplace, staircase.", false},
-        {"parameters", CLI_STRING, &r.parameters, "NAME", "local: tight (default), literal, orderwise, tuned.", false},
+        {"parameters", CLI_STRING, &r.parameters, "NAME",
+         "local: tight (default with --bound), literal, orderwise, tuned (default without).", false},
         {0},
     };
     int code = 0;

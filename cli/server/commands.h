@@ -9,6 +9,10 @@
 int cmd_init(int argc, char **argv, const cli_command *self);
 int cmd_server(int argc, char **argv, const cli_command *self);
 int cmd_study_create(int argc, char **argv, const cli_command *self);
+int cmd_study_suggest(int argc, char **argv, const cli_command *self);
+int cmd_study_observe(int argc, char **argv, const cli_command *self);
+int cmd_study_status(int argc, char **argv, const cli_command *self);
+int cmd_study_release(int argc, char **argv, const cli_command *self);
 int cmd_study_list(int argc, char **argv, const cli_command *self);
 int cmd_study_show(int argc, char **argv, const cli_command *self);
 int cmd_study_archive(int argc, char **argv, const cli_command *self);

@@ -50,6 +50,45 @@ static const cli_command COMMANDS[] = {
         .run = cmd_study_create,
     },
     {
+        .name = "study suggest",
+        .summary = "the next action of a study",
+        .usage = "--store DIR|URL --study NAME [--decision-set FILE] [--context V,…] [--key TEXT]",
+        .description = "Asks the study on its store, without a server and without a token; servers may run on the same "
+                       "store. Prints the ticket under which the outcome is to be reported, and the action. A central "
+                       "study over decision sets takes the arms of the round from a CSV without a header.",
+        .examples = "tacet study suggest --store studies --study dose --decision-set arms.csv --json",
+        .run = cmd_study_suggest,
+    },
+    {
+        .name = "study observe",
+        .summary = "report what a suggested action returned",
+        .usage = "--store DIR|URL --study NAME --ticket TICKET --reward Y",
+        .description =
+            "Once per ticket; repeating it with the same number is harmless. A reward outside the range of a "
+            "central study is clipped, never refused.",
+        .examples = "tacet study observe --store studies --study dose --ticket T --reward 0.7",
+        .run = cmd_study_observe,
+    },
+    {
+        .name = "study status",
+        .summary = "a study's counts and what it guarantees",
+        .usage = "--store DIR|URL --study NAME",
+        .description = "Counts, rounds left, and the guarantee in numbers and words. Nothing private is shown.",
+        .examples = "tacet study status --store studies --study dose",
+        .run = cmd_study_status,
+    },
+    {
+        .name = "study release",
+        .summary = "what a study learnt, as a file for anyone",
+        .usage = "--store DIR|URL --study NAME --out FILE",
+        .description =
+            "Writes the model that 'tacet predict' reads. It is made of what was released and charged before, "
+            "so it costs nothing, and any number of predictions from it cost nothing.",
+        .examples = "tacet study release --store studies --study dose --out model.json\n"
+                    "tacet predict --model model.json",
+        .run = cmd_study_release,
+    },
+    {
         .name = "study list",
         .summary = "the studies of a store",
         .usage = "--store DIR|URL",

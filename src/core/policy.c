@@ -81,6 +81,26 @@ tacet_status tacet_policy_suggest(tacet_policy *policy, tacet_suggestion *out, c
     return policy->ops->suggest(policy->self, out, round, err);
 }
 
+tacet_status tacet_policy_repeat(tacet_policy *policy, const tacet_suggestion *made, const tacet_round *round,
+                                 tacet_error *err) {
+    const tacet_round fixed = {0};
+    tacet_suggestion again = {0};
+    if (round == NULL) {
+        round = &fixed;
+    }
+    tacet_status status = check_round(round, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (policy->ops->repeat != NULL) {
+        return policy->ops->repeat(policy->self, made, round, err);
+    }
+    status = policy->ops->suggest(policy->self, &again, round, err);
+    return status == TACET_OK && (again.ticket != made->ticket || again.index != made->index)
+               ? tacet__fail(err, TACET_CORRUPT, "the policy does not suggest what was suggested")
+               : status;
+}
+
 tacet_status tacet_policy_observe(tacet_policy *policy, uint64_t ticket, double value, tacet_error *err) {
     if (!isfinite(value)) {
         return tacet__fail(err, TACET_INVALID, "the value reported for ticket %llu is not finite",

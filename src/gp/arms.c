@@ -307,6 +307,19 @@ double tacet_arms_jitter(const tacet_arms *arms) {
 }
 
 /* The posterior is saved as it is, not rebuilt on loading: its last bits depend on its history. */
+void tacet__arms_copy(tacet_arms *to, const tacet_arms *from) {
+    const size_t n = to->n;
+    memcpy(to->P, from->P, n * n * sizeof(double));
+    memcpy(to->mean, from->mean, n * sizeof(double));
+    memcpy(to->var, from->var, n * sizeof(double));
+    memcpy(to->weights, from->weights, n * sizeof(double));
+    memcpy(to->sums, from->sums, n * sizeof(double));
+    memcpy(to->counts, from->counts, n * sizeof(uint64_t));
+    to->information = from->information;
+    to->jitter = from->jitter;
+    to->since = from->since;
+}
+
 void tacet__arms_write(const tacet_arms *arms, tacet__writer *w) {
     const size_t n = arms->n;
     tacet__write_size(w, n);

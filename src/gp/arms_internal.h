@@ -11,4 +11,7 @@ void tacet__arms_write(const tacet_arms *arms, tacet__writer *w);
  * into a second object and swap when tacet__read_end says OK. */
 void tacet__arms_read(tacet_arms *arms, tacet__reader *r);
 
+/* *to becomes as *from: both over the same covariance. */
+void tacet__arms_copy(tacet_arms *to, const tacet_arms *from);
+
 #endif

@@ -4,6 +4,7 @@
 #define TACET_SRC_GP_FEATURES_INTERNAL_H
 
 #include <stddef.h>
+#include <tacet/core/blob.h>
 #include <tacet/gp/features.h>
 
 enum { TACET__FEATURES_INPUTS_MOST = 4096 }; /* coordinates of a point: bounds the buffers of the gradient */
@@ -56,5 +57,14 @@ void tacet__span_eval(const tacet_features *features, const tacet__feature_block
                       const double *X, size_t ldx, size_t n);
 void tacet__span_grad(const tacet_features *features, const tacet__feature_block *block, double *out, size_t ldo,
                       const double *x);
+
+/* features_state.c: features of one span (Mercer, Nyström, no groups) as bytes, and back with the same bits.
+ * UNSUPPORTED: others. CORRUPT: damaged, or of another kernel's dimension. NO_MEMORY. */
+tacet_status tacet__features_save(const tacet_features *features, tacet_blob *out, tacet_error *err);
+tacet_status tacet__features_load(tacet_features **out, const tacet_kernel *kernel, const void *bytes, size_t size,
+                                  tacet_error *err);
+/* The features of one point, summed in a fixed order without BLAS: the same bits on every processor, given the same
+ * features. Not capped at the kernel's diagonal. */
+void tacet__features_eval_exact(const tacet_features *features, double *out, const double *x);
 
 #endif

@@ -1,5 +1,5 @@
 /* test_drop.c - tickets that are never reported, and what each policy makes of it: nothing (joint), a fixed public
- * reward (joint-fixed), the same question once more (moma), a round without a report (ucb, usca). */
+ * reward (fixed), the same question once more (moma), a round without a report (ucb, usca). */
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
@@ -54,7 +54,7 @@ static void refuses(tacet_policy *policy, uint64_t open, uint64_t reported, uint
     assert_status(tacet_policy_observe(policy, open, 0.5, NULL), TACET_CONFLICT);
 }
 
-/* --- joint-fixed -------------------------------------------------------------------------------------------------- */
+/* --- fixed -------------------------------------------------------------------------------------------------- */
 
 static tacet_policy *make_fixed(tacet_noise **noise) {
     tacet_central_fixed_settings s;

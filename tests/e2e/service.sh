@@ -43,7 +43,7 @@ if $create --bounds 0:1,0:2 >/dev/null 2>&1; then fail "another study of the sam
 # The collector: the local study of the same store, and not the central one.
 printf 'x\n0\n0.5\n1\n' >arms.csv
 # What a policy cannot do is refused before the name is taken.
-if "$TACET_BIN/tacet" study create --store studies --name menu --trust central --policy joint-fixed --eps 1 --delta 1e-6 \
+if "$TACET_BIN/tacet" study create --store studies --name menu --trust central --policy fixed --eps 1 --delta 1e-6 \
     --points arms.csv --columns x --lengthscale 0.3 --rounds 5000000 >/dev/null 2>&1; then fail "5,000,000 rounds are taken"; fi
 if "$TACET_BIN/tacet" study list --store studies | grep -q menu; then fail "a study that was refused has its name"; fi
 "$TACET_BIN/tacet" study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x \

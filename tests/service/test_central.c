@@ -191,7 +191,7 @@ static void test_usca_interrupted(void **state) {
     }
 }
 
-/* --- joint-fixed: a client that never reports ----------------------------------------------------------------------
+/* --- fixed: a client that never reports ----------------------------------------------------------------------
  */
 
 static uint64_t tomorrow(void) {
@@ -202,7 +202,7 @@ static uint64_t tomorrow(void) {
  * that replays all of it is of the same mind. */
 static void test_fixed_expires(void **state) {
     static const char STUDY[] =
-        "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint-fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+        "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
         "\"rounds\":50,\"domain\":{\"points\":[[0],[0.5],[1]]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]},"
         "\"options\":{\"ticket_seconds\":3600}}";
     enum { BATCH = 30 }; /* the first one */
@@ -239,15 +239,15 @@ static void test_fixed_expires(void **state) {
 /* --- creating a study --------------------------------------------------------------------------------------------- */
 
 static const char JOINT_STUDY[] =
-    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint\",\"budget\":{\"eps\":1,\"delta\":1e-6},\"rounds\":"
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"central\",\"budget\":{\"eps\":1,\"delta\":1e-6},\"rounds\":"
     "50,"
     "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
 static const char JOINT_OTHER[] =
-    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint\",\"budget\":{\"eps\":2,\"delta\":1e-6},\"rounds\":"
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"central\",\"budget\":{\"eps\":2,\"delta\":1e-6},\"rounds\":"
     "50,"
     "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
 static const char FIXED_STUDY[] =
-    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"joint-fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"fixed\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
     "\"rounds\":50,\"domain\":{\"points\":[[0],[0.5],[1]]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
 
 static answer ask_any(tacet__engine *e, const char *policy) {
@@ -319,8 +319,8 @@ static bool name_is_free(void) {
 static void test_refused_free(void **state) {
     static const char *const HEADS[] = {
         "\"policy\":\"contextual\",\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}}",
-        "\"policy\":\"joint-fixed\",\"domain\":{\"points\":[[0],[0.5],[1]]}",
-        "\"policy\":\"joint\",\"domain\":{\"lower\":[0],\"upper\":[1]}"};
+        "\"policy\":\"fixed\",\"domain\":{\"points\":[[0],[0.5],[1]]}",
+        "\"policy\":\"central\",\"domain\":{\"lower\":[0],\"upper\":[1]}"};
     static const char *const TAILS[] = {
         "\"budget\":{\"eps\":1e-300,\"delta\":1e-6},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}",
         "\"budget\":{\"eps\":1,\"delta\":1e-300},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}",

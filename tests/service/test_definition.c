@@ -28,7 +28,7 @@ static void test_defaults(void **state) {
     assert_close(d.bound, 5, 0);
     tacet__definition_clear(&d);
     assert_ok(tacet__definition_decode(&d, CENTRAL, sizeof CENTRAL - 1, NULL));
-    assert_string_equal(d.policy, "joint");
+    assert_string_equal(d.policy, "central");
     assert_int_equal(d.count, 0);
     assert_int_equal(d.set_size, 5);
     assert_close(d.upper[1], 2, 0);
@@ -167,6 +167,7 @@ static void test_policies(void **state) {
     assert_int_equal(tacet__policy_check(tacet__policy_kinds_local, &d, &err), TACET_INVALID);
     assert_non_null(strstr(err.message, "ucb"));
     (void)strcpy(d.policy, "ucb");
+    (void)strcpy(d.parameters, "tight");
     (void)strcpy(d.randomizer, "laplace"); /* no sub-Gaussian proxy */
     assert_int_equal(tacet__policy_check(tacet__policy_kinds_local, &d, NULL), TACET_INVALID);
     (void)strcpy(d.randomizer, "hybrid");

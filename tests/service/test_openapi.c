@@ -448,7 +448,7 @@ static void others(void) {
     assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/visits/suggestions", owner, "{}", NULL), 400);
     json_t *release = NULL;
     assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/visits/releases", owner, "", &release), 201);
-    assert_string_equal(json_string_value(json_object_get(json_object_get(release, "release"), "kind")), "contextual");
+    assert_string_equal(json_string_value(json_object_get(json_object_get(release, "release"), "kind")), "model");
     json_decref(release);
     assert_int_equal(ask("GET", STUDY, "/v1/studies/visits", owner, NULL, NULL), 200);
     assert_int_equal(ask("GET", STUDY "/ledger", "/v1/studies/visits/ledger", owner, NULL, NULL), 200);
@@ -621,7 +621,7 @@ static int setup(void **state) {
         store, path, LEARN);
     command(NULL, 0, text);
     (void)snprintf(text, sizeof text,
-                   "study create --store %s --name menu --trust central --policy joint-fixed --eps 1 --delta 1e-6 "
+                   "study create --store %s --name menu --trust central --policy fixed --eps 1 --delta 1e-6 "
                    "--points %s --columns x --lengthscale 0.5",
                    store, path);
     command(NULL, 0, text);

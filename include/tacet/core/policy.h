@@ -70,6 +70,8 @@ typedef struct tacet_policy_ops {
     tacet_status (*load)(void *self, const void *bytes, size_t size, tacet_error *err);
     void (*free)(void *self);
     tacet_status (*drop)(void *self, uint64_t ticket, tacet_error *err); /* may be NULL */
+    /* May be NULL: then a suggestion is repeated by making it again, and must come out the same. */
+    tacet_status (*repeat)(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err);
 } tacet_policy_ops;
 
 /* Takes ownership of self; on failure self is freed by ops->free. The table must live as long as self, and may be part
@@ -82,6 +84,11 @@ TACET_API const char *tacet_policy_name(const tacet_policy *policy);
  * horizon is over. `round` may be NULL for a fixed domain. A policy may allow several open tickets at a time. */
 TACET_API tacet_status tacet_policy_suggest(tacet_policy *policy, tacet_suggestion *out, const tacet_round *round,
                                             tacet_error *err);
+/* Goes on as if it had made this suggestion (index and ticket), which a policy of the same study and the same history
+ * made before, perhaps on another machine whose arithmetic rounds otherwise. Errors as tacet_policy_suggest; CORRUPT:
+ * the policy cannot have made it. */
+TACET_API tacet_status tacet_policy_repeat(tacet_policy *policy, const tacet_suggestion *made, const tacet_round *round,
+                                           tacet_error *err);
 /* Once per ticket. NOT_FOUND: a ticket never given. CONFLICT: a ticket already reported. INVALID: not finite, or
  * impossible for this policy. */
 TACET_API tacet_status tacet_policy_observe(tacet_policy *policy, uint64_t ticket, double value, tacet_error *err);

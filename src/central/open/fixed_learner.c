@@ -16,6 +16,19 @@
 #include "gp/linalg.h"
 #include "core/memory.h"
 
+enum { REWARD_VARS = 3, PRIORS = 2, MODELS_MOST = REWARD_VARS * PRIORS };
+static const double LADDER[REWARD_VARS] = {0.01, 0.05, 0.25}; /* of a reward around its mean; 0.25: 0/1 rewards */
+static const double SMOOTHER = 0.5;                           /* power of the eigenvalues in the smooth prior */
+
+typedef struct rung {
+    double reward_var;
+    double *prior;           /* m: variances of the coefficients */
+    double *precision, *rhs; /* m x m (lower), m: of the posterior */
+    double *L, *mean;        /* factor of precision; posterior mean */
+    double evidence;         /* log probability of all releases so far */
+    double share;            /* of the belief: proportional to exp(evidence) */
+} rung;
+
 struct tacet_fixed_learner {
     tacet_fixed_settings set;
     size_t G, m;
@@ -23,8 +36,9 @@ struct tacet_fixed_learner {
     size_t *offset;            /* of each group's features */
     uint64_t batches;
     bool informed;
-    double *precision, *rhs; /* m x m (lower), m: of the posterior */
-    double *L, *mean;        /* factor of precision; posterior mean */
+    size_t models;
+    rung *rungs;     /* models: what is believed of rewards and coefficients, each with its posterior */
+    double *average; /* m: posterior mean over the models */
     /* the batch */
     size_t count, capacity;
     size_t *arms;    /* G x capacity */
@@ -32,12 +46,19 @@ struct tacet_fixed_learner {
     double *A;       /* m x m */
     /* scratch */
     double *phi, *sample; /* m each */
-    double *S1, *S2, *T1, *w;
+    double *S1, *S2, *T1, *T2, *w;
+    double *new_precision, *new_L, *new_rhs; /* models x (m x m, m x m, m): an update, until all of it is good */
+    double *new_evidence;
 };
 
 void tacet_fixed_settings_defaults(tacet_fixed_settings *settings) {
-    *settings = (tacet_fixed_settings){
-        .prior_var = 1, .reward_var = 0.01, .sampling = 0.5, .ridge = 0.1, .distinct = 48, .coin_seed = 1};
+    *settings = (tacet_fixed_settings){.ladder = true,
+                                       .prior_var = 1,
+                                       .reward_var = 0.01,
+                                       .sampling = 0.5,
+                                       .ridge = 0.1,
+                                       .distinct = 48,
+                                       .coin_seed = 1};
 }
 
 static tacet_status check(const tacet_fixed_group *groups, size_t count, const tacet_fixed_settings *s,
@@ -79,10 +100,15 @@ static bool allocate(tacet_fixed_learner *l, const tacet_fixed_group *groups) {
         l->offset[g] = l->m;
         l->m += groups[g].features;
     }
-    double **squares[] = {&l->precision, &l->L, &l->A, &l->S1, &l->S2, &l->T1};
-    double **vectors[] = {&l->rhs, &l->mean, &l->phi, &l->sample, &l->w};
+    size_t square = 0, squares_all = 0, vectors_all = 0;
+    if (!tacet__size_mul(&square, l->m, l->m) || !tacet__size_mul(&squares_all, square, l->models) ||
+        !tacet__size_mul(&vectors_all, l->m, l->models)) {
+        return false;
+    }
+    double **squares[] = {&l->A, &l->S1, &l->S2, &l->T1, &l->T2};
+    double **vectors[] = {&l->average, &l->phi, &l->sample, &l->w};
     for (size_t i = 0; i < sizeof squares / sizeof squares[0]; i++) {
-        if ((*squares[i] = TACET__ZALLOC(double, l->m * l->m)) == NULL) {
+        if ((*squares[i] = TACET__ZALLOC(double, square)) == NULL) {
             return false;
         }
     }
@@ -91,7 +117,66 @@ static bool allocate(tacet_fixed_learner *l, const tacet_fixed_group *groups) {
             return false;
         }
     }
+    l->rungs = TACET__ZALLOC(rung, l->models);
+    l->new_precision = TACET__ZALLOC(double, squares_all);
+    l->new_L = TACET__ZALLOC(double, squares_all);
+    l->new_rhs = TACET__ZALLOC(double, vectors_all);
+    l->new_evidence = TACET__ZALLOC(double, l->models);
+    if (l->rungs == NULL || l->new_precision == NULL || l->new_L == NULL || l->new_rhs == NULL ||
+        l->new_evidence == NULL) {
+        return false;
+    }
+    for (size_t k = 0; k < l->models; k++) {
+        rung *r = &l->rungs[k];
+        r->prior = TACET__ZALLOC(double, l->m);
+        r->rhs = TACET__ZALLOC(double, l->m);
+        r->mean = TACET__ZALLOC(double, l->m);
+        r->precision = TACET__ZALLOC(double, square);
+        r->L = TACET__ZALLOC(double, square);
+        if (r->prior == NULL || r->rhs == NULL || r->mean == NULL || r->precision == NULL || r->L == NULL) {
+            return false;
+        }
+    }
     return true;
+}
+
+/* Flat: prior_var for every coefficient. Smooth: falling with the root of the features' eigenvalues (their mean squares
+ * over the choices), with the same variance of the function. */
+static void smooth_prior(const tacet_fixed_learner *l, double *out, bool smooth) {
+    for (size_t g = 0; g < l->G; g++) {
+        const tacet_fixed_group *group = &l->groups[g];
+        double *v = out + l->offset[g], top = 0, plain = 0, falling = 0;
+        for (size_t i = 0; i < group->features; i++) {
+            double square = 0;
+            for (size_t c = 0; c < group->choices; c++) {
+                square += group->Phi[i + c * group->features] * group->Phi[i + c * group->features];
+            }
+            v[i] = square / (double)group->choices;
+            top = fmax(top, v[i]);
+        }
+        for (size_t i = 0; i < group->features; i++) {
+            const double q = top > 0 ? pow(fmax(v[i] / top, 1e-12), SMOOTHER) : 1;
+            plain += v[i];
+            falling += q * v[i];
+            v[i] = q;
+        }
+        for (size_t i = 0; i < group->features; i++) {
+            v[i] = smooth && falling > 0 ? l->set.prior_var * v[i] * plain / falling : l->set.prior_var;
+        }
+    }
+}
+
+static void begin_rungs(tacet_fixed_learner *l) {
+    for (size_t k = 0; k < l->models; k++) {
+        rung *r = &l->rungs[k];
+        r->reward_var = l->set.ladder ? LADDER[k % REWARD_VARS] : l->set.reward_var;
+        r->share = 1 / (double)l->models;
+        smooth_prior(l, r->prior, l->set.ladder && k >= REWARD_VARS);
+        for (size_t i = 0; i < l->m; i++) {
+            r->precision[i * (l->m + 1)] = 1 / r->prior[i];
+            r->L[i * (l->m + 1)] = sqrt(1 / r->prior[i]);
+        }
+    }
 }
 
 tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_fixed_group *groups, size_t group_count,
@@ -110,14 +195,12 @@ tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_f
     }
     l->set = *settings;
     l->G = group_count;
+    l->models = settings->ladder ? MODELS_MOST : 1;
     if (!allocate(l, groups)) {
         tacet_fixed_learner_free(l);
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
     }
-    for (size_t i = 0; i < l->m; i++) {
-        l->precision[i * (l->m + 1)] = 1 / settings->prior_var;
-        l->L[i * (l->m + 1)] = sqrt(1 / settings->prior_var);
-    }
+    begin_rungs(l);
     *out = l;
     return TACET_OK;
 }
@@ -129,11 +212,31 @@ void tacet_fixed_learner_free(tacet_fixed_learner *l) {
     for (size_t g = 0; l->groups != NULL && g < l->G; g++) {
         free((double *)(uintptr_t)l->groups[g].Phi);
     }
-    double *arrays[] = {l->precision, l->L,    l->A,   l->S1,     l->S2, l->T1,
-                        l->rhs,       l->mean, l->phi, l->sample, l->w,  l->weights};
+    for (size_t k = 0; l->rungs != NULL && k < l->models; k++) {
+        free(l->rungs[k].prior);
+        free(l->rungs[k].precision);
+        free(l->rungs[k].rhs);
+        free(l->rungs[k].L);
+        free(l->rungs[k].mean);
+    }
+    double *arrays[] = {l->A,
+                        l->S1,
+                        l->S2,
+                        l->T1,
+                        l->T2,
+                        l->average,
+                        l->phi,
+                        l->sample,
+                        l->w,
+                        l->weights,
+                        l->new_precision,
+                        l->new_L,
+                        l->new_rhs,
+                        l->new_evidence};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
+    free(l->rungs);
     free(l->groups);
     free(l->offset);
     free(l->arms);
@@ -180,11 +283,19 @@ static void draw_arm(tacet_fixed_learner *l, size_t *arm, tacet_simrng *coin) {
         }
         return;
     }
+    const rung *r = l->rungs;
+    if (l->models > 1) { /* a model by its share, then a function of it */
+        double u = tacet_simrng_uniform(coin);
+        while (r + 1 < l->rungs + l->models && u >= r->share) {
+            u -= r->share;
+            r++;
+        }
+    }
     for (size_t i = 0; i < l->m; i++) {
         l->sample[i] = l->set.sampling * tacet_simrng_normal(coin);
     }
-    tacet__trsv(true, l->m, l->L, l->m, l->sample);
-    tacet__axpy(l->sample, 1, l->mean, l->m);
+    tacet__trsv(true, l->m, r->L, l->m, l->sample);
+    tacet__axpy(l->sample, 1, r->mean, l->m);
     (void)maximise(l, arm, l->sample);
 }
 
@@ -205,12 +316,15 @@ static tacet_status shape(tacet_fixed_learner *l, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
+    /* The symmetric root: any root would do, and this one does not depend on which eigenvectors LAPACK took where
+     * eigenvalues are equal, so that a batch planned again elsewhere is the same but for rounding. */
     for (size_t j = 0; j < m; j++) {
         const double root = 1 / sqrt(fmax(l->w[j], 0) + ridge);
         for (size_t i = 0; i < m; i++) {
-            l->A[j + i * m] = root * l->S1[i + j * m];
+            l->T1[i + j * m] = root * l->S1[i + j * m];
         }
     }
+    tacet__gemm(false, true, m, m, m, 1, l->T1, m, l->S1, m, 0, l->A, m);
     double longest = 0, mean = 0;
     for (size_t i = 0; i < n; i++) {
         features_of(l, l->phi, l->arms + i * l->G);
@@ -284,6 +398,83 @@ void tacet_fixed_learner_vector(const tacet_fixed_learner *l, double *out, size_
     }
 }
 
+/* One model's update into the new_ arrays. S1 = A sum c phi phi', T2 = A sum c^2 phi phi' A'. */
+static tacet_status update_rung(tacet_fixed_learner *l, size_t k, const double *u, double noise_var, tacet_error *err) {
+    const size_t m = l->m;
+    const rung *r = &l->rungs[k];
+    double *precision = l->new_precision + k * m * m, *L = l->new_L + k * m * m, *rhs = l->new_rhs + k * m;
+    /* u = S1 theta + N(0, reward_var T2 + noise_var I) */
+    for (size_t i = 0; i < m * m; i++) {
+        l->S2[i] = r->reward_var * l->T2[i];
+    }
+    for (size_t i = 0; i < m; i++) {
+        l->S2[i * (m + 1)] += noise_var + 1e-9; /* the latter keeps an exact, singular one definite */
+    }
+    /* How probable that was before: N(u; S1 mean, S1 cov S1' + S2), S1 cov S1' = (L^-1 S1')'(L^-1 S1'). */
+    for (size_t j = 0; j < m; j++) {
+        for (size_t i = 0; i < m; i++) {
+            l->T1[i + j * m] = l->S1[j + i * m];
+        }
+    }
+    tacet__trsm(false, m, m, r->L, m, l->T1, m);
+    memcpy(L, l->S2, m * m * sizeof(double));
+    tacet__syrk(true, m, m, 1, l->T1, m, 1, L, m);
+    tacet_status status = tacet__cholesky(L, m, m, NULL, NULL, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    memcpy(l->sample, u, m * sizeof(double));
+    tacet__gemv(false, m, m, -1, l->S1, m, r->mean, 1, l->sample);
+    tacet__trsv(false, m, L, m, l->sample);
+    l->new_evidence[k] = r->evidence - 0.5 * (tacet__dot(l->sample, l->sample, m) + tacet__chol_logdet(m, L, m));
+    /* The posterior. */
+    status = tacet__cholesky(l->S2, m, m, NULL, NULL, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    memcpy(l->T1, l->S1, m * m * sizeof(double));
+    memcpy(l->sample, u, m * sizeof(double));
+    tacet__trsm(false, m, m, l->S2, m, l->T1, m);
+    tacet__trsv(false, m, l->S2, m, l->sample);
+    memcpy(precision, r->precision, m * m * sizeof(double));
+    tacet__syrk(true, m, m, 1, l->T1, m, 1, precision, m);
+    memcpy(L, precision, m * m * sizeof(double));
+    memcpy(rhs, r->rhs, m * sizeof(double));
+    tacet__gemv(true, m, m, 1, l->T1, m, l->sample, 1, rhs);
+    return tacet__cholesky(L, m, m, NULL, NULL, err);
+}
+
+/* Shares of the models by their evidence, and what they say together. */
+static void weigh(tacet_fixed_learner *l) {
+    double top = -INFINITY, total = 0;
+    for (size_t k = 0; k < l->models; k++) {
+        top = fmax(top, l->rungs[k].evidence);
+    }
+    memset(l->average, 0, l->m * sizeof(double));
+    for (size_t k = 0; k < l->models; k++) {
+        l->rungs[k].share = exp(l->rungs[k].evidence - top);
+        total += l->rungs[k].share;
+    }
+    for (size_t k = 0; k < l->models; k++) {
+        l->rungs[k].share /= total;
+        tacet__axpy(l->average, l->rungs[k].share, l->rungs[k].mean, l->m);
+    }
+}
+
+static void take_update(tacet_fixed_learner *l) {
+    const size_t m = l->m;
+    for (size_t k = 0; k < l->models; k++) {
+        rung *r = &l->rungs[k];
+        memcpy(r->precision, l->new_precision + k * m * m, m * m * sizeof(double));
+        memcpy(r->L, l->new_L + k * m * m, m * m * sizeof(double));
+        memcpy(r->rhs, l->new_rhs + k * m, m * sizeof(double));
+        memcpy(r->mean, r->rhs, m * sizeof(double));
+        tacet__chol_solve(m, r->L, m, r->mean);
+        r->evidence = l->new_evidence[k];
+    }
+    weigh(l);
+}
+
 tacet_status tacet_fixed_learner_update(tacet_fixed_learner *l, const double *u, double noise_var, tacet_error *err) {
     const size_t m = l->m;
     if (!(noise_var >= 0 && isfinite(noise_var)) || l->count == 0) {
@@ -294,42 +485,26 @@ tacet_status tacet_fixed_learner_update(tacet_fixed_learner *l, const double *u,
             return tacet__fail(err, TACET_INVALID, "number %zu of the release is not finite, or too large", i);
         }
     }
-    /* u = A S1 theta + N(0, reward_var A S2 A' + noise_var I), S1 = sum c phi phi', S2 = sum c^2 phi phi' */
-    memset(l->S1, 0, m * m * sizeof(double));
+    memset(l->T1, 0, m * m * sizeof(double));
     memset(l->S2, 0, m * m * sizeof(double));
     for (size_t i = 0; i < l->count; i++) {
         features_of(l, l->phi, l->arms + i * l->G);
         const double c = l->weights[i];
-        tacet__syrk(false, m, 1, c, l->phi, m, 1, l->S1, m);
+        tacet__syrk(false, m, 1, c, l->phi, m, 1, l->T1, m);
         tacet__syrk(false, m, 1, c * c, l->phi, m, 1, l->S2, m);
     }
-    tacet__symmetrize(l->S1, m, m);
+    tacet__symmetrize(l->T1, m, m);
     tacet__symmetrize(l->S2, m, m);
+    tacet__gemm(false, false, m, m, m, 1, l->A, m, l->T1, m, 0, l->S1, m);
     tacet__gemm(false, false, m, m, m, 1, l->A, m, l->S2, m, 0, l->T1, m);
-    tacet__gemm(false, true, m, m, m, l->set.reward_var, l->T1, m, l->A, m, 0, l->S2, m);
-    for (size_t i = 0; i < m; i++) {
-        l->S2[i * (m + 1)] += noise_var + 1e-9; /* the latter keeps an exact, singular one definite */
+    tacet__gemm(false, true, m, m, m, 1, l->T1, m, l->A, m, 0, l->T2, m);
+    for (size_t k = 0; k < l->models; k++) {
+        const tacet_status status = update_rung(l, k, u, noise_var, err);
+        if (status != TACET_OK) {
+            return status;
+        }
     }
-    tacet__gemm(false, false, m, m, m, 1, l->A, m, l->S1, m, 0, l->T1, m);
-    tacet_status status = tacet__cholesky(l->S2, m, m, NULL, NULL, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    memcpy(l->sample, u, m * sizeof(double));
-    tacet__trsm(false, m, m, l->S2, m, l->T1, m);
-    tacet__trsv(false, m, l->S2, m, l->sample);
-    memcpy(l->S1, l->precision, m * m * sizeof(double));
-    tacet__syrk(true, m, m, 1, l->T1, m, 1, l->S1, m);
-    memcpy(l->S2, l->S1, m * m * sizeof(double));
-    status = tacet__cholesky(l->S2, m, m, NULL, NULL, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    memcpy(l->precision, l->S1, m * m * sizeof(double));
-    memcpy(l->L, l->S2, m * m * sizeof(double));
-    tacet__gemv(true, m, m, 1, l->T1, m, l->sample, 1, l->rhs);
-    memcpy(l->mean, l->rhs, m * sizeof(double));
-    tacet__chol_solve(m, l->L, m, l->mean);
+    take_update(l);
     l->informed = true;
     l->count = 0;
     return TACET_OK;
@@ -340,19 +515,34 @@ bool tacet_fixed_learner_informed(const tacet_fixed_learner *l) {
 }
 
 void tacet_fixed_learner_posterior(tacet_fixed_learner *l, double *mean, double *sd, const size_t *choices) {
+    double first = 0, second = 0;
     features_of(l, l->phi, choices);
-    *mean = 0.5 + tacet__dot(l->mean, l->phi, l->m);
-    memcpy(l->sample, l->phi, l->m * sizeof(double));
-    tacet__trsv(false, l->m, l->L, l->m, l->sample);
-    *sd = tacet__norm2(l->sample, l->m);
+    for (size_t k = 0; k < l->models; k++) {
+        const rung *r = &l->rungs[k];
+        const double value = tacet__dot(r->mean, l->phi, l->m);
+        memcpy(l->sample, l->phi, l->m * sizeof(double));
+        tacet__trsv(false, l->m, r->L, l->m, l->sample);
+        first += r->share * value;
+        second += r->share * (value * value + tacet__dot(l->sample, l->sample, l->m));
+    }
+    *mean = 0.5 + first;
+    *sd = sqrt(fmax(0, second - first * first));
+}
+
+const double *tacet_fixed_learner_theta(const tacet_fixed_learner *l) {
+    return l->average;
+}
+
+void tacet_fixed_learner_replace(tacet_fixed_learner *l, size_t i, const size_t *choices) {
+    memcpy(l->arms + i * l->G, choices, l->G * sizeof(size_t));
 }
 
 double tacet_fixed_learner_best(const tacet_fixed_learner *l, size_t *choices) {
-    return 0.5 + maximise(l, choices, l->mean);
+    return 0.5 + maximise(l, choices, l->average);
 }
 
 static const char STATE_NAME[] = "fixed-learner";
-enum { STATE_VERSION = 1 };
+enum { STATE_VERSION = 2 };
 
 tacet_status tacet_fixed_learner_save(const tacet_fixed_learner *l, tacet_blob *out, tacet_error *err) {
     tacet__writer w;
@@ -363,8 +553,16 @@ tacet_status tacet_fixed_learner_save(const tacet_fixed_learner *l, tacet_blob *
     tacet__write_u64(&w, l->batches);
     tacet__write_u64(&w, l->informed ? 1 : 0);
     tacet__write_size(&w, l->count);
-    tacet__write_f64s(&w, l->precision, l->m * l->m);
-    tacet__write_f64s(&w, l->rhs, l->m);
+    tacet__write_size(&w, l->models);
+    for (size_t k = 0; k < l->models; k++) {
+        tacet__write_f64s(&w, l->rungs[k].precision, l->m * l->m);
+        tacet__write_f64s(&w, l->rungs[k].rhs, l->m);
+        tacet__write_f64(&w, l->rungs[k].evidence);
+    }
+    /* Arms of the batch that were replaced stay so. */
+    for (size_t i = 0; i < l->count * l->G; i++) {
+        tacet__write_size(&w, l->arms[i]);
+    }
     return tacet__write_end(&w, err);
 }
 
@@ -380,32 +578,51 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
     }
     const uint64_t batches = tacet__read_u64(&r), informed = tacet__read_u64(&r);
     const size_t count = tacet__read_size(&r, TACET_FIXED_BATCH_MOST);
-    tacet__read_f64s(&r, l->S1, m * m);
-    tacet__read_f64s(&r, l->sample, m);
+    if (tacet__read_u64(&r) != l->models) {
+        return tacet__fail(err, TACET_CORRUPT, "the learner's state was made with other settings");
+    }
+    bool good = true;
+    for (size_t k = 0; k < l->models; k++) {
+        double *precision = l->new_precision + k * m * m, *rhs = l->new_rhs + k * m;
+        tacet__read_f64s(&r, precision, m * m);
+        tacet__read_f64s(&r, rhs, m);
+        l->new_evidence[k] = tacet__read_f64(&r);
+        for (size_t i = 0; i < m; i++) {
+            good = good && isfinite(rhs[i]);
+        }
+        good = good && isfinite(l->new_evidence[k]);
+        memcpy(l->new_L + k * m * m, precision, m * m * sizeof(double));
+    }
+    size_t *arms = TACET__ZALLOC(size_t, count * l->G);
+    if (arms == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory to load a learner");
+    }
+    for (size_t i = 0; i < count * l->G; i++) {
+        arms[i] = tacet__read_size(&r, l->groups[i % l->G].choices - 1);
+    }
     status = tacet__read_end(&r, err);
+    for (size_t k = 0; status == TACET_OK && good && k < l->models; k++) {
+        good = tacet__cholesky(l->new_L + k * m * m, m, m, NULL, NULL, NULL) == TACET_OK;
+    }
+    if (status == TACET_OK && (informed > 1 || (count > 0 && batches == 0) || !good)) {
+        status = tacet__fail(err, TACET_CORRUPT, "the learner's state holds impossible numbers");
+    }
     if (status != TACET_OK) {
+        free(arms);
         return status;
     }
-    memcpy(l->S2, l->S1, m * m * sizeof(double));
-    for (size_t i = 0; i < m; i++) {
-        if (!isfinite(l->sample[i])) {
-            return tacet__fail(err, TACET_CORRUPT, "the learner's state holds impossible numbers");
-        }
-    }
-    if (informed > 1 || (count > 0 && batches == 0) || tacet__cholesky(l->S2, m, m, NULL, NULL, NULL) != TACET_OK) {
-        return tacet__fail(err, TACET_CORRUPT, "the learner's state holds impossible numbers");
-    }
-    memcpy(l->precision, l->S1, m * m * sizeof(double));
-    memcpy(l->L, l->S2, m * m * sizeof(double));
-    memcpy(l->rhs, l->sample, m * sizeof(double));
-    memcpy(l->mean, l->rhs, m * sizeof(double));
-    tacet__chol_solve(m, l->L, m, l->mean);
+    take_update(l);
     l->informed = informed == 1;
     l->batches = batches;
     l->count = 0;
-    if (count > 0) { /* the batch is a function of the posterior and the coins: plan it again */
+    if (count > 0) { /* the batch is a function of the posterior and the coins: plan it again, then as it was */
         l->batches--;
         status = tacet_fixed_learner_plan(l, count, err);
+        if (status == TACET_OK) {
+            memcpy(l->arms, arms, count * l->G * sizeof(size_t));
+            status = shape(l, err);
+        }
     }
+    free(arms);
     return status;
 }

@@ -18,6 +18,7 @@
 #include "gp/linalg.h"
 
 static const double NU_MOST = 1.5;
+static const double SENSITIVITY_GRID = 0x1p20;
 
 struct tacet_central_map {
     const tacet_features *features; /* borrowed */
@@ -143,7 +144,9 @@ static tacet_status find_sensitivity(tacet_central_map *map, tacet_error *err) {
                              map->released);
     }
     /* the last factor covers the rounding of s itself: 2r numbers of size at most 1, each off by some 1e-16 */
-    map->sensitivity = (sqrt(2 * fmax(nu, 1)) + 2 * sqrt(2 * off2)) * (1 + 1e-9);
+    const double bound = (sqrt(2 * fmax(nu, 1)) + 2 * sqrt(2 * off2)) * (1 + 1e-9);
+    /* upwards to a grid: what the ledger was charged for must not depend on the last bits of an eigenvalue */
+    map->sensitivity = ceil(bound * SENSITIVITY_GRID) / SENSITIVITY_GRID;
     return status;
 }
 
@@ -272,10 +275,13 @@ void tacet_central_map_record(const tacet_central_map *map, double *out, double 
     double *clipped = work + m;
     memcpy(clipped, x, d * sizeof(double));
     tacet__domain_clip(&map->domain, clipped);
-    tacet_features_eval(map->features, work, clipped, d, 1);
+    tacet__features_eval_exact(map->features, work, clipped); /* a replay elsewhere must give the same bits */
     double v = (y - map->lo) / (map->hi - map->lo);
     v = isnan(v) ? 0.5 : fmin(fmax(v, 0), 1);
-    const double norm2 = tacet__dot(work, work, r);
+    double norm2 = 0;
+    for (size_t i = 0; i < r; i++) {
+        norm2 += work[i] * work[i];
+    }
     /* Onto the unit ball, which only rounding leaves: a projection, so no two statistics come further apart. NaN
      * becomes the zero vector, within 1 of every other. */
     const double scale = norm2 >= 0 ? (norm2 > 1 ? 1 / sqrt(norm2) : 1) : 0;

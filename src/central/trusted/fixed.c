@@ -14,7 +14,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 
-static const char PROOF[] = "src/central/README.md", STATE_NAME[] = "joint-fixed";
+static const char PROOF[] = "src/central/README.md", STATE_NAME[] = "fixed";
 enum { STATE_VERSION = 2, PRINT_BYTES = 32, TICKET_ROOM = TACET_TICKET_MOST + 1, TEXT_ROOM = 256 };
 static const double QUANTUM = 0x1p-30;
 static const uint64_t MOST_ROUNDS = (uint64_t)1 << 22;
@@ -85,13 +85,15 @@ static void make_print(tacet_central_fixed *f, const tacet_fixed_group *groups, 
                               l->reward_var,
                               l->sampling,
                               l->ridge,
-                              (double)l->distinct};
+                              (double)l->distinct,
+                              l->ladder ? 1 : 0};
     (void)crypto_generichash_init(&hash, NULL, 0, PRINT_BYTES);
     (void)crypto_generichash_update(&hash, (const unsigned char *)numbers, sizeof numbers);
+    (void)crypto_generichash_update(&hash, (const unsigned char *)&f->set.problem, sizeof f->set.problem);
     for (size_t g = 0; g < count; g++) {
         const uint64_t sizes[] = {groups[g].features, groups[g].choices};
         (void)crypto_generichash_update(&hash, (const unsigned char *)sizes, sizeof sizes);
-        for (size_t i = 0; i < groups[g].features * groups[g].choices; i++) {
+        for (size_t i = 0; f->set.problem == 0 && i < groups[g].features * groups[g].choices; i++) {
             const double rounded = rint(groups[g].Phi[i] * 0x1p16) + 0.0; /* no -0 */
             (void)crypto_generichash_update(&hash, (const unsigned char *)&rounded, sizeof rounded);
         }
@@ -265,6 +267,23 @@ tacet_status tacet_central_fixed_suggest(tacet_central_fixed *f, size_t *choices
     return TACET_OK;
 }
 
+tacet_status tacet_central_fixed_repeat(tacet_central_fixed *f, const size_t *choices, uint64_t ticket,
+                                        tacet_error *err) {
+    uint64_t given = 0;
+    size_t *planned = TACET__ZALLOC(size_t, f->G);
+    if (planned == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory to repeat a suggestion");
+    }
+    tacet_status status = ticket == f->given + 1 ? tacet_central_fixed_suggest(f, planned, &given, err)
+                                                 : tacet__fail(err, TACET_CORRUPT, "ticket %llu is not the next",
+                                                               (unsigned long long)ticket);
+    if (status == TACET_OK && memcmp(planned, choices, f->G * sizeof(size_t)) != 0) {
+        tacet_fixed_learner_replace(f->learner, (size_t)(given - f->before) - 1, choices);
+    }
+    free(planned);
+    return status;
+}
+
 static tacet_status check_ticket(const tacet_central_fixed *f, uint64_t ticket, tacet_error *err) {
     if (ticket == 0 || ticket > f->given) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
@@ -307,6 +326,14 @@ tacet_status tacet_central_fixed_observe(tacet_central_fixed *f, uint64_t ticket
 
 double tacet_central_fixed_best(const tacet_central_fixed *f, size_t *choices) {
     return f->set.reward_lo + (f->set.reward_hi - f->set.reward_lo) * tacet_fixed_learner_best(f->learner, choices);
+}
+
+const double *tacet_central_fixed_theta(const tacet_central_fixed *f) {
+    return tacet_fixed_learner_theta(f->learner);
+}
+
+uint64_t tacet_central_fixed_ended(const tacet_central_fixed *f) {
+    return f->before;
 }
 
 bool tacet_central_fixed_informed(const tacet_central_fixed *f) {

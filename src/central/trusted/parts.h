@@ -24,6 +24,8 @@ typedef struct tacet__central_ops {
     tacet_status (*save)(const void *self, tacet_blob *out, tacet_error *err);
     tacet_status (*load)(void *self, const void *bytes, size_t size, tacet_error *err);
     void (*free)(void *self);
+    /* What must be the same numbers wherever the study goes on; may be NULL. */
+    tacet_status (*basis)(const void *self, tacet_blob *out, tacet_error *err);
 } tacet__central_ops;
 
 typedef struct tacet__central_parts {
@@ -53,6 +55,9 @@ tacet_status tacet__central_policy_create(tacet_policy **out, const tacet__centr
 tacet_status tacet__central_policy_restore(tacet_policy **out, const tacet__central_parts *parts,
                                            const tacet__central_run *run, const tacet_ask *ask, const void *bytes,
                                            size_t size, tacet_error *err);
+/* The basis in a saved state of the policy of this name: points into the bytes. CORRUPT. */
+tacet_status tacet__central_policy_basis(const unsigned char **basis, size_t *basis_size, const char *name,
+                                         const void *bytes, size_t size, tacet_error *err);
 /* The last release of a saved policy with its receipt; `look` is shown the learner that has taken it in. STATE: nothing
  * was released yet. */
 tacet_status tacet__central_policy_model(tacet_release **out, const tacet__central_parts *parts,

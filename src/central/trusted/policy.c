@@ -16,7 +16,7 @@
 #include "core/memory.h"
 #include "central/trusted/privatizer.h"
 
-enum { STATE_VERSION = 1 };
+enum { STATE_VERSION = 2 };
 
 typedef struct joint {
     tacet__central_parts parts; /* owned */
@@ -78,8 +78,8 @@ static tacet_status refresh(joint *j, tacet_error *err) {
     return status;
 }
 
-static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
-    joint *j = self;
+/* A due release is made, and a place for the ticket found. */
+static tacet_status open_round(joint *j, size_t *slot, const tacet_round *round, tacet_error *err) {
     tacet_status status = check_round(j, round, err);
     if (status != TACET_OK) {
         return status;
@@ -87,14 +87,26 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     if (j->run.rounds > 0 && j->given >= j->run.rounds) {
         return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over", (unsigned long long)j->run.rounds);
     }
-    size_t slot = 0;
-    while (slot < j->run.open_most && j->open[slot] != 0) {
-        slot++;
+    *slot = 0;
+    while (*slot < j->run.open_most && j->open[*slot] != 0) {
+        (*slot)++;
     }
-    if (slot == j->run.open_most) {
+    if (*slot == j->run.open_most) {
         return tacet__fail(err, TACET_STATE, "%zu tickets are open: report one first", j->run.open_most);
     }
-    status = refresh(j, err);
+    return refresh(j, err);
+}
+
+static void give(joint *j, size_t slot, const tacet_suggestion *s, const tacet_round *round) {
+    j->open[slot] = s->ticket;
+    memcpy(j->chosen + slot * j->d, round->points + s->index * round->ld, j->d * sizeof(double));
+    j->given++;
+}
+
+static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
+    joint *j = self;
+    size_t slot = 0;
+    tacet_status status = open_round(j, &slot, round, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -106,11 +118,23 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
         tacet_simrng_init(&coin, j->run.coin_seed, s.ticket);
         s.index = tacet_simrng_below(&coin, round->count);
     }
-    j->open[slot] = s.ticket;
-    memcpy(j->chosen + slot * j->d, round->points + s.index * round->ld, j->d * sizeof(double));
-    j->given++;
+    give(j, slot, &s, round);
     *out = s;
     return TACET_OK;
+}
+
+static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err) {
+    joint *j = self;
+    size_t slot = 0;
+    if (made->ticket != j->given + 1 || made->index >= round->count) {
+        return tacet__fail(err, TACET_CORRUPT, "ticket %llu is not the next, or its arm not in the decision set",
+                           (unsigned long long)made->ticket);
+    }
+    const tacet_status status = open_round(j, &slot, round, err);
+    if (status == TACET_OK) {
+        give(j, slot, made, round);
+    }
+    return status;
 }
 
 /* Where an open ticket is. */
@@ -194,16 +218,21 @@ static void guarantee(const void *self, tacet_guarantee *out) {
 
 static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
     const joint *j = self;
-    tacet_blob privatizer, learner;
+    tacet_blob privatizer, learner, basis;
     tacet_blob_init(&privatizer);
     tacet_blob_init(&learner);
+    tacet_blob_init(&basis);
     tacet_status status = j->parts.ops->save(j->parts.self, &learner, err);
+    if (status == TACET_OK && j->parts.ops->basis != NULL) {
+        status = j->parts.ops->basis(j->parts.self, &basis, err);
+    }
     if (status == TACET_OK) {
         status = tacet__privatizer_save(j->privatizer, &privatizer, err);
     }
     if (status == TACET_OK) {
         tacet__writer w;
         tacet__write_begin(&w, out, j->parts.ops->name, STATE_VERSION);
+        tacet__write_bytes(&w, basis.data, basis.size);
         tacet__write_u64(&w, j->parts.print);
         tacet__write_u64(&w, j->run.coin_seed);
         tacet__write_size(&w, j->run.open_most);
@@ -216,7 +245,19 @@ static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
     }
     tacet_blob_clear(&privatizer);
     tacet_blob_clear(&learner);
+    tacet_blob_clear(&basis);
     return status;
+}
+
+tacet_status tacet__central_policy_basis(const unsigned char **basis, size_t *basis_size, const char *name,
+                                         const void *bytes, size_t size, tacet_error *err) {
+    tacet__reader r;
+    const tacet_status status = tacet__read_begin(&r, bytes, size, name, STATE_VERSION, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    *basis_size = tacet__read_bytes(&r, basis);
+    return r.failed ? tacet__fail(err, TACET_CORRUPT, "the state is damaged") : TACET_OK;
 }
 
 /* Tickets in a state: each given, none twice. */
@@ -242,6 +283,8 @@ static tacet_status load(void *self, const void *bytes, size_t size, tacet_error
     if (status != TACET_OK) {
         return status;
     }
+    const unsigned char *basis = NULL;
+    (void)tacet__read_bytes(&r, &basis); /* read before the policy was made: tacet_central_state_features */
     if (tacet__read_u64(&r) != j->parts.print || tacet__read_u64(&r) != j->run.coin_seed ||
         tacet__read_u64(&r) != slots) {
         return tacet__fail(err, TACET_CORRUPT, "the state is of another study");
@@ -323,7 +366,8 @@ static tacet_policy_ops ops_named(const char *name) {
                               .save = save,
                               .load = load,
                               .free = release,
-                              .drop = drop};
+                              .drop = drop,
+                              .repeat = repeat};
 }
 
 static tacet_status build(joint **out, const tacet__central_parts *parts, const tacet__central_run *run,

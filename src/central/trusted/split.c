@@ -12,7 +12,9 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "central/trusted/parts.h"
+#include "gp/features_internal.h"
 
+static const char NAME[] = "central";
 static const char PROOF[] = "src/central/README.md";
 
 typedef struct split {
@@ -76,7 +78,14 @@ static void release(void *self) {
     free(s);
 }
 
-static const tacet__central_ops OPS = {.name = "joint",
+/* Features that a state cannot keep (groups) are made again where it goes on. */
+static tacet_status basis(const void *self, tacet_blob *out, tacet_error *err) {
+    const tacet_status status = tacet__features_save(tacet_central_map_features(((const split *)self)->map), out, err);
+    return status == TACET_UNSUPPORTED ? TACET_OK : status;
+}
+
+static const tacet__central_ops OPS = {.name = NAME,
+                                       .basis = basis,
                                        .record = record,
                                        .played = played,
                                        .update = update,
@@ -146,6 +155,22 @@ tacet_status tacet_central_create(tacet_policy **out, const tacet_central_map *m
     tacet__central_run run;
     tacet_status status = build(&parts, &run, map, settings, err);
     return status == TACET_OK ? tacet__central_policy_create(out, &parts, &run, ask, err) : status;
+}
+
+tacet_status tacet_central_state_features(tacet_features **out, const tacet_kernel *kernel, const void *bytes,
+                                          size_t size, tacet_error *err) {
+    const unsigned char *at = NULL;
+    size_t length = 0;
+    if (out == NULL || kernel == NULL) {
+        return tacet__fail(err, TACET_INVALID, "features need a kernel, and a place");
+    }
+    *out = NULL;
+    const tacet_status status = tacet__central_policy_basis(&at, &length, NAME, bytes, size, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    return length > 0 ? tacet__features_load(out, kernel, at, length, err)
+                      : tacet__fail(err, TACET_UNSUPPORTED, "the state keeps no features");
 }
 
 tacet_status tacet_central_restore(tacet_policy **out, const tacet_central_map *map,

@@ -401,8 +401,8 @@ static bool allocate(engine *e) {
     return ok && e->start != NULL && e->fresh_arm != NULL && e->fresh_next != NULL && e->fresh_first != NULL;
 }
 
-static const tacet__local_engine ENGINE = {
-    observe, bounds, width, tacet__embedded_mean, tacet__embedded_var, reset, destroy, write_state, read_state};
+static const tacet__local_engine ENGINE = {observe, bounds,  width,       tacet__embedded_mean, tacet__embedded_var,
+                                           reset,   destroy, write_state, read_state,           NULL};
 
 tacet_status tacet__local_ata(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
     *out = NULL;

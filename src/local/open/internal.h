@@ -22,6 +22,9 @@ typedef struct tacet__local {
     double *K;    /* n x n */
 } tacet__local;
 
+/* What becomes of a round after it was suggested. */
+typedef enum tacet__local_event { TACET__LOCAL_GIVEN, TACET__LOCAL_REPORTED, TACET__LOCAL_DROPPED } tacet__local_event;
+
 typedef struct tacet__local_engine {
     tacet_status (*observe)(void *self, size_t arm, double y, tacet_error *err); /* y - mean; finite */
     void (*bounds)(void *self, double *out, size_t t);                           /* n upper bounds for round t */
@@ -34,10 +37,12 @@ typedef struct tacet__local_engine {
     /* The state written after `observed` reports. Fails the reader, and leaves the engine in any state, when a number
      * is one that no sequence of reports leads to, as far as O(state) can tell. */
     void (*read)(void *self, tacet__reader *r, size_t observed);
+    /* May be NULL. After `observe`, for a report. After `read` the rounds that are out are told again. */
+    void (*pending)(void *self, size_t arm, tacet__local_event event);
 } tacet__local_engine;
 
 tacet_status tacet__local_arms(void **out, const tacet__local_engine **engine, const tacet__local *p,
-                               const tacet_cov *cov, tacet_error *err); /* UCB, TGP */
+                               tacet_cov *const *covs, size_t rungs, tacet_error *err); /* UCB, TGP */
 tacet_status tacet__local_ata(void **out, const tacet__local_engine **engine, const tacet__local *p, tacet_error *err);
 tacet_status tacet__local_moma(void **out, const tacet__local_engine **engine, const tacet__local *p, tacet_error *err);
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRINT_BYTES = 32, STATE_VERSION = 2, DROPPED_VERSION = 3 };
+enum { PRINT_BYTES = 32, STATE_VERSION = 4, DROPPED_VERSION = 5 };
 static const char NAME[] = "local";
 static const double LARGEST = 1e100; /* reports beyond this would overflow sums of squares */
 static const char *const ALGORITHMS[] = {"ucb", "tgp", "ata", "moma"};
@@ -28,7 +28,8 @@ typedef struct local {
     const tacet__local_engine *ops;
     void *engine;
     tacet__history h;
-    double *bounds; /* n */
+    double *bounds;      /* n */
+    double asked_lambda; /* as it was given: what is made of it may differ in its last bits between machines */
     unsigned char problem[PRINT_BYTES];
 } local;
 
@@ -99,9 +100,15 @@ static size_t best_arm(local *self, size_t t, double *score) {
     return best;
 }
 
-static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
-    local *self = object;
-    tacet__history *h = &self->h;
+static void tell(local *self, size_t arm, tacet__local_event event) {
+    if (self->ops->pending != NULL) {
+        self->ops->pending(self->engine, arm, event);
+    }
+}
+
+/* That a round may be played now; where a lane goes on, *next is false and the arm is the last one. */
+static tacet_status check_round(const local *self, bool *next, const tacet_round *round, tacet_error *err) {
+    const tacet__history *h = &self->h;
     if (round->points != NULL || round->context_dim != 0) {
         return tacet__fail(err, TACET_INVALID, "%s has a fixed domain and no context: a round brings nothing", NAME);
     }
@@ -109,20 +116,48 @@ static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_rou
         return tacet__fail(err, TACET_STATE, "the horizon of %zu rounds is over", self->p.s.horizon);
     }
     const size_t played = h->suggested - h->dropped;
-    const size_t lane = played % self->p.s.lanes;
+    *next = played % self->p.s.lanes == 0;
+    if (*next && self->p.s.lanes > 1 && h->reported < played) {
+        return tacet__fail(err, TACET_STATE, "%zu reports of the epoch are not in yet", played - h->reported);
+    }
+    return TACET_OK;
+}
+
+static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
+    local *self = object;
+    tacet__history *h = &self->h;
+    bool next = false;
+    const tacet_status status = check_round(self, &next, round, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     double score = 0;
     size_t arm = 0;
-    if (lane == 0) {
-        if (self->p.s.lanes > 1 && h->reported < played) {
-            return tacet__fail(err, TACET_STATE, "%zu reports of the epoch are not in yet", played - h->reported);
-        }
+    if (next) {
         arm = best_arm(self, h->suggested + 1, &score);
     } else {
         arm = h->last; /* an epoch plays one arm; in place of a ticket that was dropped, once more */
         score = self->ops->mean(self->engine)[arm] + self->p.s.mean;
     }
     tacet__history_suggest(h, arm);
+    tell(self, arm, TACET__LOCAL_GIVEN);
     *out = (tacet_suggestion){.index = arm, .ticket = h->suggested, .score = score};
+    return TACET_OK;
+}
+
+static tacet_status repeat(void *object, const tacet_suggestion *made, const tacet_round *round, tacet_error *err) {
+    local *self = object;
+    bool next = false;
+    const tacet_status status = check_round(self, &next, round, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (made->ticket != self->h.suggested + 1 || made->index >= self->p.n || (!next && made->index != self->h.last)) {
+        return tacet__fail(err, TACET_CORRUPT, "ticket %llu is not the next, or its arm impossible",
+                           (unsigned long long)made->ticket);
+    }
+    tacet__history_suggest(&self->h, made->index);
+    tell(self, made->index, TACET__LOCAL_GIVEN);
     return TACET_OK;
 }
 
@@ -144,7 +179,9 @@ static tacet_status drop(void *object, uint64_t ticket, tacet_error *err) {
     local *self = object;
     const tacet_status status = check_ticket(&self->h, ticket, err);
     if (status == TACET_OK) {
+        const size_t arm = self->h.open[ticket - 1] - 1;
         tacet__history_drop(&self->h, (size_t)ticket - 1);
+        tell(self, arm, TACET__LOCAL_DROPPED);
     }
     return status;
 }
@@ -160,9 +197,11 @@ static tacet_status observe(void *object, uint64_t ticket, double value, tacet_e
     if (!tacet__local_possible(&self->p, value)) {
         return tacet__fail(err, TACET_INVALID, "no device that follows the rules can have sent this report");
     }
-    status = self->ops->observe(self->engine, h->open[k] - 1, value - self->p.s.mean, err);
+    const size_t arm = h->open[k] - 1;
+    status = self->ops->observe(self->engine, arm, value - self->p.s.mean, err);
     if (status == TACET_OK) {
         tacet__history_report(h, k, value);
+        tell(self, arm, TACET__LOCAL_REPORTED);
     }
     return status;
 }
@@ -239,7 +278,13 @@ static tacet_status read_state(local *self, tacet__history *h, tacet__reader *r,
     if (!r->failed) {
         self->ops->read(self->engine, r, h->reported);
     }
-    return tacet__read_end(r, err);
+    const tacet_status status = tacet__read_end(r, err);
+    for (size_t k = 0; status == TACET_OK && k < h->suggested; k++) {
+        if (h->open[k] != 0) {
+            tell(self, h->open[k] - 1, TACET__LOCAL_GIVEN);
+        }
+    }
+    return status;
 }
 
 /* A state where tickets were dropped says how many; others are as they always were. */
@@ -300,6 +345,9 @@ static tacet_status check_settings(const tacet_local_settings *s, tacet_error *e
         !isfinite(s->mean)) {
         return tacet__fail(err, TACET_INVALID, "lambda, the factor on widths and the mean must be finite numbers");
     }
+    if ((size_t)s->pending > TACET_LOCAL_PENDING_IGNORED || (s->ladder > 1 && s->ladder != TACET_LOCAL_LADDER)) {
+        return tacet__fail(err, TACET_INVALID, "no such way with rounds that are out, or no such ladder");
+    }
     if (s->horizon == 0 || s->lanes > s->horizon) {
         return tacet__fail(err, TACET_INVALID, "a horizon of %zu rounds for %zu lanes", s->horizon, s->lanes);
     }
@@ -348,7 +396,7 @@ static void fingerprint(local *self) {
     const tacet_ldp *ldp = &self->p.ldp;
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, PRINT_BYTES);
-    const double reals[] = {s->bound,       s->noise_bound, s->noise_var, s->mean, s->delta, s->lambda,
+    const double reals[] = {s->bound,       s->noise_bound, s->noise_var, s->mean, s->delta, self->asked_lambda,
                             s->width_scale, s->accuracy,    ldp->eps,     ldp->lo, ldp->hi};
     const uint64_t wholes[] = {(uint64_t)s->algorithm,
                                (uint64_t)s->parameters,
@@ -358,6 +406,8 @@ static void fingerprint(local *self) {
                                s->seed,
                                s->horizon,
                                s->forget,
+                               (uint64_t)s->pending,
+                               s->ladder,
                                self->p.n};
     (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
     (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
@@ -376,6 +426,7 @@ static const tacet_policy_ops OPS = {
     .load = load,
     .free = local_free,
     .drop = drop,
+    .repeat = repeat,
 };
 
 static tacet_status read_covariance(local *self, const tacet_cov *cov, tacet_error *err) {
@@ -391,7 +442,7 @@ static tacet_status read_covariance(local *self, const tacet_cov *cov, tacet_err
     return TACET_OK;
 }
 
-static tacet_status build(local *self, const tacet_cov *cov, bool default_lambda, tacet_error *err) {
+static tacet_status build(local *self, tacet_cov *const *covs, size_t middle, bool default_lambda, tacet_error *err) {
     tacet__local *p = &self->p;
     size_t square = 0;
     if (!tacet__size_mul(&square, p->n, p->n) || p->n >= UINT32_MAX) {
@@ -402,7 +453,7 @@ static tacet_status build(local *self, const tacet_cov *cov, bool default_lambda
     if (p->K == NULL || self->bounds == NULL || !tacet__history_init(&self->h, p)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rounds over %zu arms", p->s.horizon, p->n);
     }
-    tacet_status status = read_covariance(self, cov, err);
+    tacet_status status = read_covariance(self, covs[middle], err);
     if (status == TACET_OK && default_lambda && p->s.algorithm == TACET_LOCAL_UCB &&
         p->s.parameters == TACET_LOCAL_TIGHT) {
         double factor = 1;
@@ -417,22 +468,58 @@ static tacet_status build(local *self, const tacet_cov *cov, bool default_lambda
     } else if (p->s.algorithm == TACET_LOCAL_MOMA) {
         status = tacet__local_moma(&self->engine, &self->ops, p, err);
     } else {
-        status = tacet__local_arms(&self->engine, &self->ops, p, cov, err);
+        status = tacet__local_arms(&self->engine, &self->ops, p, covs, p->s.ladder, err);
     }
     fingerprint(self);
     return status;
 }
 
+/* The given covariance, or those of the kernel with lengthscales of 1/4 to 4 times its own. */
+static tacet_status make_covariances(tacet_cov **covs, tacet_kernel **kernels, size_t rungs, const tacet_cov_spec *spec,
+                                     const double *X, size_t ldx, size_t n, tacet_error *err) {
+    if (rungs == 1) {
+        return tacet_cov_create(&covs[0], spec, X, ldx, n, err);
+    }
+    tacet_status status = TACET_OK;
+    for (size_t k = 0; k < rungs && status == TACET_OK; k++) {
+        tacet_kernel_spec scaled = *tacet_kernel_describe(spec->kernel);
+        tacet_cov_spec own = *spec;
+        double *scales = TACET__ZALLOC(double, scaled.lengthscale_count);
+        if (scales == NULL) {
+            return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a ladder of kernels");
+        }
+        for (size_t c = 0; c < scaled.lengthscale_count; c++) {
+            scales[c] = ldexp(scaled.lengthscales[c], (int)k - (int)(rungs / 2));
+        }
+        scaled.lengthscales = scales;
+        status = tacet_kernel_create(&kernels[k], &scaled, err);
+        own.kernel = kernels[k];
+        status = status != TACET_OK ? status : tacet_cov_create(&covs[k], &own, X, ldx, n, err);
+        free(scales);
+    }
+    return status;
+}
+
+/* Defaults that depend on other settings; a ladder where the kernel has lengthscales. */
+static void choose_defaults(tacet_local_settings *s, const tacet_cov_spec *spec) {
+    const bool proven = s->parameters == TACET_LOCAL_LITERAL || s->parameters == TACET_LOCAL_TIGHT;
+    const tacet_kernel_spec *kernel = spec != NULL && spec->kernel != NULL ? tacet_kernel_describe(spec->kernel) : NULL;
+    const bool scales = kernel != NULL && (kernel->kind == TACET_KERNEL_SE || kernel->kind == TACET_KERNEL_MATERN);
+    if (s->pending == TACET_LOCAL_PENDING_DEFAULT) {
+        s->pending = proven ? TACET_LOCAL_PENDING_PROVEN : TACET_LOCAL_PENDING_PLAIN;
+    }
+    const size_t usual = s->parameters == TACET_LOCAL_TUNED ? TACET_LOCAL_LADDER : 1;
+    s->ladder = s->ladder == 0 ? usual : s->ladder;
+    s->ladder = s->algorithm == TACET_LOCAL_UCB && scales ? s->ladder : 1;
+}
+
 tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *settings, const tacet_cov_spec *spec,
                                 const double *X, size_t ldx, size_t n, tacet_error *err) {
     *out = NULL;
-    tacet_cov *cov = NULL;
+    tacet_cov *covs[TACET_LOCAL_LADDER] = {NULL};
+    tacet_kernel *kernels[TACET_LOCAL_LADDER] = {NULL}; /* of the covariances, which borrow them */
     local *self = NULL;
     tacet_status status = check_settings(settings, err);
-    if (status != TACET_OK) {
-        goto done;
-    }
-    status = tacet_cov_create(&cov, spec, X, ldx, n, err);
     if (status != TACET_OK) {
         goto done;
     }
@@ -443,13 +530,19 @@ tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *
     }
     self->p.s = *settings;
     self->p.n = n;
+    self->asked_lambda = settings->lambda;
+    choose_defaults(&self->p.s, spec);
+    status = make_covariances(covs, kernels, self->p.s.ladder, spec, X, ldx, n, err);
+    if (status != TACET_OK) {
+        goto done;
+    }
     if (settings->ldp != NULL) {
         self->p.ldp = *settings->ldp;
         self->p.s.ldp = &self->p.ldp;
     }
     status = derive(&self->p, err);
     if (status == TACET_OK) {
-        status = build(self, cov, settings->lambda == 0, err);
+        status = build(self, covs, self->p.s.ladder / 2, settings->lambda == 0, err);
     }
     if (status == TACET_OK) {
         local *given = self;
@@ -458,7 +551,10 @@ tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *
     }
 done:
     local_free(self);
-    tacet_cov_free(cov);
+    for (size_t k = 0; k < TACET_LOCAL_LADDER; k++) {
+        tacet_cov_free(covs[k]);
+        tacet_kernel_free(kernels[k]);
+    }
     return status;
 }
 

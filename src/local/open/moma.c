@@ -240,8 +240,8 @@ static bool allocate(engine *e) {
            e->estimates != NULL && e->gram != NULL && e->distances != NULL;
 }
 
-static const tacet__local_engine ENGINE = {
-    observe, bounds, width, tacet__embedded_mean, tacet__embedded_var, reset, destroy, write_state, read_state};
+static const tacet__local_engine ENGINE = {observe, bounds,  width,       tacet__embedded_mean, tacet__embedded_var,
+                                           reset,   destroy, write_state, read_state,           NULL};
 
 tacet_status tacet__local_moma(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
     *out = NULL;

@@ -52,7 +52,8 @@ static tacet_status eiv_load(void *self, const void *bytes, size_t size, tacet_e
 }
 
 static const tacet_policy_ops OPS = {"eiv",    eiv_suggest, eiv_observe, eiv_recommend, eiv_guarantee,
-                                     eiv_save, eiv_load,    eiv_free,    NULL};
+                                     eiv_save, eiv_load,    eiv_free,    NULL,
+                                     NULL};
 
 tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings *s, tacet_error *err) {
     *out = NULL;

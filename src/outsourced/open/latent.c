@@ -344,7 +344,7 @@ done:
 
 static const tacet_policy_ops OPS = {
     NAME, latent_suggest, latent_observe, latent_recommend, latent_guarantee, latent_save, latent_load, latent_free,
-    NULL};
+    NULL, NULL};
 
 /* As many chains as asked for, or as can answer in time: the field costs grid * t^2 per chain. The number depends on
  * the problem alone, so that a run is the same on every machine. */

@@ -30,6 +30,7 @@ void tacet__definition_clear(tacet__definition *def) {
         free(def->points);
         free(def->records);
         tacet_space_clear(&def->space);
+        free(def->levels);
         free(def->lower);
         free(def->upper);
         free(def->context_lower);
@@ -221,8 +222,33 @@ static size_t read_box(reading *r, double **lower, double **upper, const json_t 
     return d;
 }
 
+/* How many values a coordinate has, where it has few. */
+static void read_levels(reading *r, tacet__definition *s, const json_t *levels) {
+    if (levels == NULL || r->status != TACET_OK) {
+        return;
+    }
+    if (!json_is_array(levels) || json_array_size(levels) != s->d) {
+        complain(r, "domain.levels", "must be one whole number for each coordinate: 0 for any value, 2 or more");
+        return;
+    }
+    s->levels = TACET__ZALLOC(size_t, s->d);
+    if (s->levels == NULL) {
+        out_of_memory(r);
+        return;
+    }
+    for (size_t i = 0; i < s->d; i++) {
+        const json_t *item = json_array_get(levels, i);
+        const json_int_t value = json_is_integer(item) ? json_integer_value(item) : -1;
+        if (value < 0 || value == 1 || value > 1000000) {
+            complain(r, "domain.levels", "must be one whole number for each coordinate: 0 for any value, 2 or more");
+            return;
+        }
+        s->levels[i] = (size_t)value;
+    }
+}
+
 static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
-    static const char *const NAMES[] = {"points", "lower", "upper", "context", "space", "candidates", NULL};
+    static const char *const NAMES[] = {"points", "lower", "upper", "levels", "context", "space", "candidates", NULL};
     static const char *const BOUNDS[] = {"lower", "upper", NULL};
     const json_t *domain = object_of(r, root, "domain", NAMES);
     const json_t *points = json_object_get(domain, "points");
@@ -245,9 +271,11 @@ static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
     }
     if (points == NULL) {
         s->d = read_box(r, &s->lower, &s->upper, domain, "domain bounds");
+        read_levels(r, s, json_object_get(domain, "levels"));
         return;
     }
-    if (json_object_get(domain, "lower") != NULL || json_object_get(domain, "upper") != NULL) {
+    if (json_object_get(domain, "lower") != NULL || json_object_get(domain, "upper") != NULL ||
+        json_object_get(domain, "levels") != NULL) {
         complain(r, "domain", "has either points, or lower and upper bounds");
     }
     read_points(r, s, points);
@@ -301,6 +329,7 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
     if (local) {
         const double half = (s->reward_hi - s->reward_lo) / 2;
         s->mean = real_of(r, json_object_get(prior, "mean"), "prior.mean", s->reward_lo + half);
+        s->bound_given = json_object_get(prior, "bound") != NULL;
         s->bound = real_of(r, json_object_get(prior, "bound"), "prior.bound", half);
         s->noise = real_of(r, json_object_get(prior, "noise"), "prior.noise", half);
         if (!(s->bound > 0) || !(s->noise >= 0)) {
@@ -331,8 +360,9 @@ static void read_budget(reading *r, tacet__definition *s, const json_t *root) {
 
 static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     static const char *const LOCAL[] = {"randomizer", "parameters", "ticket_seconds", "person_rounds", NULL};
-    static const char *const CENTRAL[] = {"open_most", "set_most", "set_size",       "features",      "released",
-                                          "coin_seed", "learn",    "ticket_seconds", "person_rounds", NULL};
+    static const char *const CENTRAL[] = {"open_most",     "set_most",  "set_size", "features",
+                                          "released",      "coin_seed", "learn",    "ticket_seconds",
+                                          "person_rounds", "learner",   NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *options = json_object_get(root, "options");
     if (options != NULL) {
@@ -344,14 +374,26 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
         local || s->person_rounds == 1 ? s->eps : tacet__eps_of_rounds(s->eps, s->delta, 1 / (double)s->person_rounds);
     if (local) {
         word_of(r, s->randomizer, options, "randomizer", "hybrid");
-        word_of(r, s->parameters, options, "parameters", "tight");
+        /* The kernel's norm of f is not bounded by its range: whoever wants a proven width must state it. */
+        word_of(r, s->parameters, options, "parameters", s->bound_given ? "tight" : "tuned");
+        if (!s->bound_given && (strcmp(s->parameters, "tight") == 0 || strcmp(s->parameters, "literal") == 0)) {
+            complain(
+                r, "prior.bound",
+                "must be given for tight or literal parameters: their widths hold where |f - mean| is at most that "
+                "in the kernel's norm; tuned parameters need none, and promise none");
+        }
         return;
     }
     s->open_most = (size_t)whole_of(r, options, "open_most", s->open_most, 1, 100000);
     s->set_most = (size_t)whole_of(r, options, "set_most", s->set_most, 1, TACET__DEFINITION_ARMS);
     s->set_size = (size_t)whole_of(r, options, "set_size", s->set_size, 1, TACET__DEFINITION_ARMS);
-    s->features = (size_t)whole_of(r, options, "features", s->space.count > 0 ? 40 : 25, 1, 500);
-    s->released = (size_t)whole_of(r, options, "released", s->features < 15 ? s->features : 15, 1, s->features);
+    /* decode was tuned with 25 features of which 15 are released; the others release all they model */
+    word_of(r, s->learner, options, "learner", "both");
+    const bool decode = strcmp(s->learner, "decode") == 0;
+    const size_t usual = decode ? 25 : s->d <= 2 || s->space.count > 0 ? 40 : s->d == 3 || s->count == 0 ? 60 : 80;
+    s->features = (size_t)whole_of(r, options, "features", usual, 1, 500);
+    s->released =
+        (size_t)whole_of(r, options, "released", decode && s->features > 15 ? 15 : s->features, 1, s->features);
     s->coin_seed = whole_of(r, options, "coin_seed", 1, 0, INT64_MAX);
     s->learn = whole_of(r, options, "learn", 0, 0, s->rounds);
 }
@@ -379,7 +421,7 @@ static void read_study(reading *r, tacet__definition *s, json_t *root) {
     }
     s->trust = second_of(r, root, "trust", "local", "central", true) ? TACET_TRUST_CENTRAL : TACET_TRUST_LOCAL;
     const bool space = json_object_get(json_object_get(root, "domain"), "space") != NULL;
-    word_of(r, s->policy, root, "policy", s->trust == TACET_TRUST_LOCAL ? "ucb" : space ? "joint-fixed" : "joint");
+    word_of(r, s->policy, root, "policy", s->trust == TACET_TRUST_LOCAL ? "ucb" : space ? "fixed" : "central");
     s->minimise = second_of(r, root, "direction", "maximise", "minimise", false);
     s->rounds = whole_of(r, root, "rounds", s->rounds, 1, MOST_ROUNDS);
     read_budget(r, s, root);
@@ -437,9 +479,16 @@ static json_t *points_json(const tacet__definition *s) {
 
 static json_t *domain_json(const tacet__definition *s) {
     json_t *domain = s->space.count > 0 ? tacet__space_domain_json(s)
-                     : s->count > 0 ? json_pack("{so}", "points", points_json(s))
-                                  : json_pack("{so so}", "lower", tacet__reals_json(s->lower, s->d), "upper",
-                                              tacet__reals_json(s->upper, s->d));
+                     : s->count > 0     ? json_pack("{so}", "points", points_json(s))
+                                        : json_pack("{so so}", "lower", tacet__reals_json(s->lower, s->d), "upper",
+                                                    tacet__reals_json(s->upper, s->d));
+    if (domain != NULL && s->levels != NULL) {
+        json_t *levels = json_array();
+        for (size_t i = 0; i < s->d; i++) {
+            (void)json_array_append_new(levels, json_integer((json_int_t)s->levels[i]));
+        }
+        (void)json_object_set_new(domain, "levels", levels);
+    }
     if (domain != NULL && s->context_dim > 0 &&
         json_object_set_new(domain, "context",
                             json_pack("{so so}", "lower", tacet__reals_json(s->context_lower, s->context_dim), "upper",
@@ -456,7 +505,7 @@ static json_t *prior_json(const tacet__definition *s) {
                   tacet__reals_json(s->lengthscales, s->lengthscale_count), "reward", s->reward_lo, s->reward_hi);
     if (prior != NULL && s->trust == TACET_TRUST_LOCAL &&
         (json_object_set_new(prior, "mean", json_real(s->mean)) != 0 ||
-         json_object_set_new(prior, "bound", json_real(s->bound)) != 0 ||
+         (s->bound_given && json_object_set_new(prior, "bound", json_real(s->bound)) != 0) ||
          json_object_set_new(prior, "noise", json_real(s->noise)) != 0)) {
         json_decref(prior);
         return NULL;
@@ -467,11 +516,12 @@ static json_t *prior_json(const tacet__definition *s) {
 tacet_status tacet__definition_encode(const tacet__definition *s, char **out, tacet_error *err) {
     const bool local = s->trust == TACET_TRUST_LOCAL;
     json_t *budget = local ? json_pack("{sf}", "eps", s->eps) : json_pack("{sf sf}", "eps", s->eps, "delta", s->delta);
-    json_t *options = local ? json_pack("{ss ss}", "randomizer", s->randomizer, "parameters", s->parameters)
-                            : json_pack("{sI sI sI sI sI sI sI}", "open_most", (json_int_t)s->open_most, "set_most",
-                                        (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
-                                        (json_int_t)s->features, "released", (json_int_t)s->released, "coin_seed",
-                                        (json_int_t)s->coin_seed, "learn", (json_int_t)s->learn);
+    json_t *options =
+        local ? json_pack("{ss ss}", "randomizer", s->randomizer, "parameters", s->parameters)
+              : json_pack("{ss sI sI sI sI sI sI sI}", "learner", s->learner, "open_most", (json_int_t)s->open_most,
+                          "set_most", (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
+                          (json_int_t)s->features, "released", (json_int_t)s->released, "coin_seed",
+                          (json_int_t)s->coin_seed, "learn", (json_int_t)s->learn);
     if (options != NULL) {
         (void)json_object_set_new(options, "ticket_seconds", json_integer((json_int_t)s->ticket_seconds));
         (void)json_object_set_new(options, "person_rounds", json_integer((json_int_t)s->person_rounds));

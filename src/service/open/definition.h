@@ -36,12 +36,13 @@ typedef struct tacet__definition {
     double eps, delta; /* central: of the whole study, for one round; local: of each report (delta 0). delta 0: pure */
     /* The domain: a fixed list of points, or a box in which each round brings its own decision set. */
     size_t d;
-    size_t count;   /* points; 0: decision sets */
-    double *points; /* d x count, column-major; owned */
-    tacet_space space;  /* whose candidates the points are (space_domain.h); count 0: none; owned */
-    double *records;    /* the candidates in the columns' own units, space.count x count; owned */
-    size_t candidates;  /* how many were asked for */
-    double *lower;  /* d, d: the box; owned; NULL with points */
+    size_t count;      /* points; 0: decision sets */
+    double *points;    /* d x count, column-major; owned */
+    tacet_space space; /* whose candidates the points are (space_domain.h); count 0: none; owned */
+    double *records;   /* the candidates in the columns' own units, space.count x count; owned */
+    size_t candidates; /* how many were asked for */
+    size_t *levels;    /* box: d, owned; so many evenly spaced values, 0: any; NULL: any everywhere */
+    double *lower;     /* d, d: the box; owned; NULL with points */
     double *upper;
     size_t context_dim;    /* contextual policies: each round brings a context of so many numbers; 0: none */
     double *context_lower; /* context_dim each: public bounds; owned */
@@ -51,6 +52,7 @@ typedef struct tacet__definition {
     double *lengthscales;                /* owned; 1 or d + context_dim */
     size_t lengthscale_count;
     double reward_lo, reward_hi; /* in the clients' units */
+    bool bound_given;            /* local: the definition states `bound` */
     double mean, bound, noise;   /* local: prior mean, |f - mean|_H, |y - f| at the most */
     /* Local. */
     char randomizer[TACET__DEFINITION_WORD]; /* "hybrid", … */
@@ -63,6 +65,7 @@ typedef struct tacet__definition {
     size_t set_most;  /* arms a decision set may have */
     size_t set_size;  /* arms a decision set typically has */
     size_t features, released;
+    char learner[TACET__DEFINITION_WORD]; /* over decision sets: both, tilt, decode */
     uint64_t learn; /* contextual: how many rounds are for learning alone; 0: it learns all along */
     uint64_t coin_seed;
 } tacet__definition;

@@ -78,6 +78,7 @@ typedef struct tacet__engine_settings {
     void (*log)(void *user, const char *message); /* may be NULL; called from any thread; no values in it */
     void *log_user;
     bool patient;            /* wait for a store that is not there yet */
+    uint64_t save_least;     /* at the end a policy is saved when its newest snapshot lacks so many events; 0: any */
     uint64_t (*clock)(void); /* seconds since 1970, by which tickets expire; NULL: the system's. For tests */
 } tacet__engine_settings;
 
@@ -102,6 +103,11 @@ void tacet__job_free(tacet__job *job);               /* wipes; NULL is allowed *
  * STATE: the token has as many open tickets or rounds as it may; archived, the horizon is over, nothing learnt yet, the
  * ticket has expired (then job->expired, too). IO, BUSY: try again. CORRUPT. */
 void tacet__engine_submit(tacet__engine *engine, const char *study, tacet__job *job);
+
+/* Opens an engine, does the job, closes it: for one command on a store, beside servers or without them. Status of the
+ * job, with its message in err. The job stays the caller's. */
+tacet_status tacet__engine_once(const tacet__engine_settings *settings, const char *study, tacet__job *job,
+                                tacet_error *err);
 
 /* Adds a study: definition checked against the kinds, first state of a central policy stored, its budget charged.
  * A retry after a failure is harmless. `out` (may be NULL) receives the canonical definition, from malloc. */

@@ -355,7 +355,9 @@ static tacet_status save_now(tacet__worker *w, tacet_error *err) {
 /* So that the next start replays nothing: it may be of another build, whose arithmetic rounds otherwise. */
 static void save_at_end(tacet__worker *w) {
     tacet_error err = {0};
-    if (w->r.loaded && !w->damaged && save_now(w, &err) != TACET_OK) {
+    const uint64_t last = w->r.study.snapshot > w->r.saved ? w->r.study.snapshot : w->r.saved;
+    const bool wanted = w->r.study.head - last >= w->r.settings->save_least;
+    if (w->r.loaded && !w->damaged && wanted && save_now(w, &err) != TACET_OK) {
         log_failure(w, "no snapshot at the end", &err);
     }
 }

@@ -1,4 +1,4 @@
-/* policy_central.c - the central policy `joint` for the service: decision sets and rewards are private
+/* policy_central.c - the central policy `central` for the service: decision sets and rewards are private
  * (tacet/central/trusted/policy.h). Ring: trusted. The whole run is charged when the study is created. The policy need
  * not be saved before each release (save_first is off): a record is durable in the log, in the same transaction as
  * whatever rests on it, before anything leaves; docs/service.md has the argument. Cost: that of the policy. */
@@ -25,7 +25,7 @@ typedef struct joint {
 } joint;
 
 static tacet_ask ask_of(const joint *j) {
-    return tacet__central_ask(&j->c, "suggestions of a joint-DP study", "decision set,reward");
+    return tacet__central_ask(&j->c, "suggestions of a central study", "decision set,reward");
 }
 
 static void settings_of(tacet_central_settings *s, const tacet__definition *def) {
@@ -39,6 +39,7 @@ static void settings_of(tacet_central_settings *s, const tacet__definition *def)
     s->replay = true; /* the engine repeats all that was committed since a snapshot, in the same order */
     s->learner.set_size = def->set_size;
     s->minimize = def->minimise;
+    (void)tacet_central_learner_parse(&s->learner.kind, def->learner, NULL); /* joint_check refused others */
 }
 
 static void joint_free(void *self) {
@@ -54,23 +55,26 @@ static void joint_free(void *self) {
 
 /* Features of public things alone: by quadrature where a grid is small, by points spread over the box elsewhere. */
 static tacet_status make_features(joint *j, const tacet_kernel *kernel, size_t most, tacet_error *err) {
-    const size_t d = j->domain.d;
-    if (d <= 2) {
+    const size_t d = j->domain.d, all = tacet__domain_levels(&j->domain);
+    const size_t points = all > 0 && all < SPREAD_POINTS ? all : SPREAD_POINTS;
+    if (d <= 2 && j->domain.levels == NULL) {
         return tacet_features_create_mercer(&j->features, kernel, &j->domain, d == 1 ? GRID_ORDER_1 : GRID_ORDER_2,
                                             most, err);
     }
-    double *X = TACET__ZALLOC(double, d *SPREAD_POINTS);
+    double *X = TACET__ZALLOC(double, d *points);
     if (X == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the features");
     }
-    tacet__domain_spread(&j->domain, X, SPREAD_POINTS);
+    tacet__domain_spread(&j->domain, X, points);
     const tacet_status status =
-        tacet_features_create_mercer_points(&j->features, kernel, X, d, NULL, SPREAD_POINTS, most, err);
+        tacet_features_create_mercer_points(&j->features, kernel, X, d, NULL, points, most, err);
     free(X);
     return status;
 }
 
-static tacet_status make_map(joint *j, const tacet__definition *def, tacet_error *err) {
+/* snapshot NULL: the features are made; otherwise they are those that the study sums in. */
+static tacet_status make_map(joint *j, const tacet__definition *def, const void *snapshot, size_t size,
+                             tacet_error *err) {
     tacet_kernel *kernel = NULL;
     double lo = 0;
     double hi = 0;
@@ -82,10 +86,14 @@ static tacet_status make_map(joint *j, const tacet__definition *def, tacet_error
         j->bounds[i] = def->lower[i];
         j->bounds[def->d + i] = def->upper[i];
     }
-    j->domain = (tacet_domain){.kind = TACET_DOMAIN_BOX, .d = def->d, .lower = j->bounds, .upper = j->bounds + def->d};
+    j->domain = (tacet_domain){
+        .kind = TACET_DOMAIN_BOX, .d = def->d, .lower = j->bounds, .upper = j->bounds + def->d, .levels = def->levels};
     tacet__definition_range(def, &lo, &hi);
     tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
-    status = status != TACET_OK ? status : make_features(j, kernel, def->features, err);
+    if (status == TACET_OK) {
+        status = snapshot == NULL ? make_features(j, kernel, def->features, err)
+                                  : tacet_central_state_features(&j->features, kernel, snapshot, size, err);
+    }
     tacet_kernel_free(kernel);
     if (status == TACET_OK) {
         const size_t m = tacet_features_dim(j->features);
@@ -97,14 +105,18 @@ static tacet_status make_map(joint *j, const tacet__definition *def, tacet_error
 
 static tacet_status joint_check(const tacet__definition *def, tacet_error *err) {
     if (def->d > DIMS_MOST) {
-        return tacet__fail(err, TACET_INVALID, "policy 'joint' takes at most %d dimensions", DIMS_MOST);
+        return tacet__fail(err, TACET_INVALID, "policy 'central' takes at most %d dimensions", DIMS_MOST);
     }
     if (!(def->delta > 0)) {
-        return tacet__fail(err, TACET_INVALID, "policy 'joint' needs a delta above 0: its noise is Gaussian");
+        return tacet__fail(err, TACET_INVALID, "policy 'central' needs a delta above 0: its noise is Gaussian");
+    }
+    tacet_central_learner_kind kind;
+    if (tacet_central_learner_parse(&kind, def->learner, err) != TACET_OK) {
+        return TACET_INVALID;
     }
     joint *j = TACET__ZALLOC(joint, 1);
     const tacet_status status =
-        j != NULL ? make_map(j, def, err) : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+        j != NULL ? make_map(j, def, NULL, 0, err) : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     joint_free(j);
     return status;
 }
@@ -118,7 +130,7 @@ static tacet_status joint_create(tacet__learner *out, const tacet__definition *d
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     }
     settings_of(&s, def);
-    tacet_status status = make_map(j, def, err);
+    tacet_status status = make_map(j, def, snapshot, size, err);
     status = status != TACET_OK ? status : tacet__central_open(&j->c, def, ledger, snapshot == NULL, err);
     if (status == TACET_OK) {
         const tacet_ask ask = ask_of(j);
@@ -157,7 +169,7 @@ static tacet_status joint_spent(const tacet__learner *learner, const tacet__defi
     return tacet__central_spent(&((const joint *)learner->self)->c, out, err);
 }
 
-const tacet__policy_kind tacet__kind_central = {.name = "joint",
+const tacet__policy_kind tacet__kind_central = {.name = "central",
                                                 .trust = TACET_TRUST_CENTRAL,
                                                 .sets = true,
                                                 .index_public = false, /* it depends on the client's decision set */

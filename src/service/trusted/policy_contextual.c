@@ -147,8 +147,10 @@ static tacet_status contextual_release(const tacet__learner *learner, const tace
     }
     json_t *value = json_loads(text, 0, NULL);
     free(text);
-    *out =
-        value != NULL ? json_pack("{ss si so}", "kind", "contextual", "sign", def->minimise ? -1 : 1, "model", value) : NULL;
+    if (value != NULL && def->minimise) { /* the policy learns the negated reward */
+        (void)json_object_set_new(value, "direction", json_string("minimize"));
+    }
+    *out = value != NULL ? json_pack("{ss so}", "kind", "model", "model", value) : NULL;
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
 }
 

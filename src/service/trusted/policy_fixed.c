@@ -1,4 +1,4 @@
-/* policy_fixed.c - the central policy `joint-fixed` for the service: a public list of points, private rewards
+/* policy_fixed.c - the central policy `fixed` for the service: a public list of points, private rewards
  * (tacet/central/trusted/fixed.h). Ring: trusted. Arms are planned from releases and public coins, so which one was
  * suggested is public. A batch ends when all its tickets were reported: until then suggestions beyond it are refused.
  * Cost: that of the policy. */
@@ -8,18 +8,19 @@
 #include "core/fail.h"
 #include "core/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <tacet/central/trusted/fixed.h>
 
 static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) {
     tacet_kernel *kernel = NULL;
     if (!(def->delta > 0)) {
-        return tacet__fail(err, TACET_INVALID, "policy 'joint-fixed' needs a delta above 0: its noise is Gaussian");
+        return tacet__fail(err, TACET_INVALID, "policy 'fixed' needs a delta above 0: its noise is Gaussian");
     }
     /* Refused here, before the study has its name: what creating refuses leaves a name that nothing can be done with.
      */
     if (def->rounds > (1U << 22)) {
-        return tacet__fail(err, TACET_INVALID, "policy 'joint-fixed' takes at most 2^22 rounds");
+        return tacet__fail(err, TACET_INVALID, "policy 'fixed' takes at most 2^22 rounds");
     }
     const tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
     tacet_kernel_free(kernel);
@@ -52,12 +53,12 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
     tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
     status = status != TACET_OK ? status : tacet__central_open(c, def, ledger, snapshot == NULL, err);
     if (status == TACET_OK) {
-        const tacet_ask ask = tacet__central_ask(c, "rewards of a joint-DP study", "reward");
-        status = tacet_central_fixed_policy_points(&out->policy, kernel, def->points, def->d, def->count, def->features,
-                                                   &s, &ask, err);
-    }
-    if (status == TACET_OK && snapshot != NULL) {
-        status = tacet_policy_load(out->policy, snapshot, size, err);
+        const tacet_ask ask = tacet__central_ask(c, "rewards of a central study", "reward");
+        status = snapshot == NULL
+                     ? tacet_central_fixed_policy_points(&out->policy, kernel, def->points, def->d, def->count,
+                                                         def->features, &s, &ask, err)
+                     : tacet_central_fixed_policy_restore(&out->policy, kernel, def->points, def->d, def->count,
+                                                          def->features, &s, &ask, snapshot, size, err);
     }
     tacet_kernel_free(kernel);
     if (status != TACET_OK) {
@@ -70,17 +71,50 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
     return TACET_OK;
 }
 
+/* The model that `tacet predict` reads; the best point where the points are no box of few coordinates. */
+static tacet_status fixed_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                  tacet_error *err) {
+    double lower[TACET_CONTEXTUAL_DIM_MOST], upper[TACET_CONTEXTUAL_DIM_MOST];
+    tacet_contextual_model *model = NULL;
+    tacet_kernel *kernel = NULL;
+    bool box = def->d <= TACET_CONTEXTUAL_DIM_MOST;
+    for (size_t c = 0; box && c < def->d; c++) {
+        lower[c] = (double)INFINITY;
+        upper[c] = -(double)INFINITY;
+        for (size_t i = 0; i < def->count; i++) {
+            lower[c] = fmin(lower[c], def->points[i * def->d + c]);
+            upper[c] = fmax(upper[c], def->points[i * def->d + c]);
+        }
+        box = lower[c] < upper[c];
+    }
+    if (!box) {
+        return tacet__release_best(learner, def, out, err);
+    }
+    tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
+    status = status != TACET_OK
+                 ? status
+                 : tacet_central_fixed_model(&model, learner->policy, kernel, lower, upper, def->minimise, err);
+    tacet_kernel_free(kernel);
+    if (status == TACET_UNSUPPORTED) {
+        tacet_error_clear(err);
+        return tacet__release_best(learner, def, out, err);
+    }
+    status = status != TACET_OK ? status : tacet__central_model_json(out, model, err);
+    tacet_contextual_model_free(model);
+    return status;
+}
+
 static tacet_status fixed_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                 tacet_error *err) {
     (void)def;
     return tacet__central_spent(learner->self, out, err);
 }
 
-const tacet__policy_kind tacet__kind_fixed = {.name = "joint-fixed",
+const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .trust = TACET_TRUST_CENTRAL,
                                               .index_public = true,
                                               .check = fixed_check,
                                               .create = fixed_create,
                                               .free = fixed_free,
-                                              .release = tacet__release_best,
+                                              .release = fixed_release,
                                               .spent = fixed_spent};

@@ -25,6 +25,8 @@ typedef struct tacet_fixed_group {
 } tacet_fixed_group;
 
 typedef struct tacet_fixed_settings {
+    bool ladder;        /* default true: averaged over rewards of variance 0.01, 0.05 and 0.25 and over two priors, flat
+                           and smooth, by what each release says of them; reward_var is then not used */
     double prior_var;   /* of each coefficient; default 1 */
     double reward_var;  /* of a reward around its mean, mapped to [0, 1]; default 0.01 */
     double sampling;    /* posterior samples are drawn with so many standard deviations; default 0.5 */
@@ -63,6 +65,11 @@ TACET_API bool tacet_fixed_learner_informed(const tacet_fixed_learner *learner);
 /* Mean and standard deviation of the posterior at an arm, rewards mapped to [0, 1]. */
 TACET_API void tacet_fixed_learner_posterior(tacet_fixed_learner *learner, double *mean, double *sd,
                                              const size_t *choices);
+/* m posterior means of the coefficients: f = 1/2 + <theta, phi>. */
+TACET_API const double *tacet_fixed_learner_theta(const tacet_fixed_learner *learner);
+/* Round i of the batch was played with these choices instead of the planned ones (below each group's number): for a
+ * batch that was planned elsewhere. Vectors keep a norm of at most 1. */
+TACET_API void tacet_fixed_learner_replace(tacet_fixed_learner *learner, size_t i, const size_t *choices);
 /* The arm of the best posterior mean: choices (G numbers) and that mean. */
 TACET_API double tacet_fixed_learner_best(const tacet_fixed_learner *learner, size_t *choices);
 

@@ -15,6 +15,7 @@
 #include <tacet/core/policy.h>
 #include <tacet/dp/mechanism.h>
 #include <tacet/central/open/fixed_learner.h>
+#include <tacet/contextual/open/model.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +28,7 @@ typedef struct tacet_central_fixed_settings {
     size_t first_batch;          /* rounds; default 30 */
     double growth;               /* of the batches, above 1; default 1.35 */
     size_t open_most;            /* tickets that may be open at a time; default 64 */
+    uint64_t problem;            /* names the domain and its features in saved states; default 0: hashed from them */
     tacet_fixed_settings learner;
 } tacet_central_fixed_settings;
 
@@ -44,6 +46,10 @@ TACET_API void tacet_central_fixed_free(tacet_central_fixed *fixed); /* wipes; N
  * its open ones, or the horizon is over. */
 TACET_API tacet_status tacet_central_fixed_suggest(tacet_central_fixed *fixed, size_t *choices, uint64_t *ticket,
                                                    tacet_error *err);
+/* The same as if it had given this ticket this arm, which it did before, perhaps on another machine. CORRUPT: it cannot
+ * have. */
+TACET_API tacet_status tacet_central_fixed_repeat(tacet_central_fixed *fixed, const size_t *choices, uint64_t ticket,
+                                                  tacet_error *err);
 /* NOT_FOUND, CONFLICT, INVALID (not finite) as for every policy. Outside the range is clipped. */
 TACET_API tacet_status tacet_central_fixed_observe(tacet_central_fixed *fixed, uint64_t ticket, double value,
                                                    tacet_error *err);
@@ -52,6 +58,10 @@ TACET_API tacet_status tacet_central_fixed_observe(tacet_central_fixed *fixed, u
 TACET_API tacet_status tacet_central_fixed_drop(tacet_central_fixed *fixed, uint64_t ticket, tacet_error *err);
 /* The arm of the best posterior mean, and that mean in the rewards' units. */
 TACET_API double tacet_central_fixed_best(const tacet_central_fixed *fixed, size_t *choices);
+/* m coefficients of the features, mapped to [0, 1]: tacet_fixed_learner_theta; rounds of the batches that have ended.
+ */
+TACET_API const double *tacet_central_fixed_theta(const tacet_central_fixed *fixed);
+TACET_API uint64_t tacet_central_fixed_ended(const tacet_central_fixed *fixed);
 TACET_API bool tacet_central_fixed_informed(const tacet_central_fixed *fixed); /* a batch was released */
 /* Posterior of the mean reward at an arm, in the rewards' units. */
 TACET_API void tacet_central_fixed_posterior(tacet_central_fixed *fixed, double *mean, double *sd,
@@ -63,7 +73,7 @@ TACET_API tacet_status tacet_central_fixed_save(const tacet_central_fixed *fixed
 TACET_API tacet_status tacet_central_fixed_load(tacet_central_fixed *fixed, const void *bytes, size_t size,
                                                 tacet_error *err);
 
-/* The same behind the interface of all policies, "joint-fixed". The index of an arm is that of its choices, the first
+/* The same behind the interface of all policies, "fixed". The index of an arm is that of its choices, the first
  * group's fastest. INVALID: also a product of choices that is no size_t. */
 TACET_API tacet_status tacet_central_fixed_policy(tacet_policy **out, const tacet_fixed_group *groups,
                                                   size_t group_count, const tacet_central_fixed_settings *settings,
@@ -74,6 +84,19 @@ TACET_API tacet_status tacet_central_fixed_policy_points(tacet_policy **out, con
                                                          const double *points, size_t ld, size_t count, size_t features,
                                                          const tacet_central_fixed_settings *settings,
                                                          const tacet_ask *ask, tacet_error *err);
+/* The same from the bytes of tacet_policy_save, with the features that are kept in them: those made on another machine
+ * may be rotated. CORRUPT: damaged, or of another study. */
+TACET_API tacet_status tacet_central_fixed_policy_restore(tacet_policy **out, const tacet_kernel *kernel,
+                                                          const double *points, size_t ld, size_t count,
+                                                          size_t features, const tacet_central_fixed_settings *settings,
+                                                          const tacet_ask *ask, const void *bytes, size_t size,
+                                                          tacet_error *err);
+/* What a policy over points has learnt, as a model for anyone (tacet/contextual/open/model.h, actions only): the
+ * posterior mean over the box of the bounds. Post-processing: costs nothing. STATE: nothing was released yet.
+ * UNSUPPORTED: more coordinates than a model has, or another kernel. INVALID, NO_MEMORY. */
+TACET_API tacet_status tacet_central_fixed_model(tacet_contextual_model **out, const tacet_policy *policy,
+                                                 const tacet_kernel *kernel, const double *lower, const double *upper,
+                                                 bool minimize, tacet_error *err);
 
 #ifdef __cplusplus
 }

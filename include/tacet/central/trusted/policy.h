@@ -66,6 +66,11 @@ TACET_API tacet_status tacet_central_restore(tacet_policy **out, const tacet_cen
                                              const tacet_central_settings *settings, const tacet_ask *ask,
                                              const void *bytes, size_t size, tacet_error *err);
 
+/* The features that a saved state sums in. Make the map of these, not of features made again: where eigenvalues are
+ * equal another machine's are rotated. UNSUPPORTED: features with groups are not kept. CORRUPT, NO_MEMORY. */
+TACET_API tacet_status tacet_central_state_features(tacet_features **out, const tacet_kernel *kernel, const void *bytes,
+                                                    size_t size, tacet_error *err);
+
 /* The last noisy sums with their receipt, for anyone (Remark 1 of the paper). From the bytes of tacet_policy_save; it
  * is post-processing of what was charged, and costs nothing. STATE: no epoch has ended yet. Other errors as
  * tacet_central_restore. */

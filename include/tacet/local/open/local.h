@@ -32,6 +32,15 @@ typedef enum tacet_local_parameters {
     TACET_LOCAL_TUNED      /* widths chosen on other functions: no regret bound, least regret measured */
 } tacet_local_parameters;
 
+/* Rounds whose reports are not in (UCB). They say nothing of the mean, but the variance is known without them. */
+typedef enum tacet_local_pending {
+    TACET_LOCAL_PENDING_DEFAULT, /* PROVEN for literal and tight parameters, PLAIN for the others */
+    TACET_LOCAL_PENDING_PROVEN,  /* counted in the variance, the width widened so that its proof holds */
+    TACET_LOCAL_PENDING_PLAIN,   /* counted in the variance: less regret, no regret bound while reports are out */
+    TACET_LOCAL_PENDING_IGNORED  /* as if they had not been played: the bound holds, regret grows with the delay */
+} tacet_local_pending;
+enum { TACET_LOCAL_LADDER = 5 }; /* rungs of the ladder of lengthscales: 1/4, 1/2, 1, 2, 4 of the given one */
+
 typedef struct tacet_local_settings {
     tacet_local_algorithm algorithm;   /* default UCB */
     tacet_local_parameters parameters; /* default TIGHT */
@@ -47,9 +56,12 @@ typedef struct tacet_local_settings {
     size_t lanes;         /* MoMA: k; default 0: the parameters' own choice */
     double accuracy;      /* Nyström: epsilon in (0, 1); default 0.1 */
     uint64_t seed;        /* Nyström: public coins of the dictionary; default 0 */
-    size_t horizon;       /* T: rounds at the most; no default */
-    bool forget;          /* reports are not remembered: tacet_local_receive calls every repeat a CONFLICT. For callers
-                             that keep them, as the suggestion service does; default false */
+    tacet_local_pending pending; /* default DEFAULT */
+    size_t ladder; /* UCB over SE or Matérn kernels: lengthscales averaged over, 1 or TACET_LOCAL_LADDER. Default 0: the
+                      ladder for tuned parameters, 1 for the others, whose widths are proven for one kernel */
+    size_t horizon; /* T: rounds at the most; no default */
+    bool forget;    /* reports are not remembered: tacet_local_receive calls every repeat a CONFLICT. For callers
+                       that keep them, as the suggestion service does; default false */
 } tacet_local_settings;
 
 TACET_API void tacet_local_settings_defaults(tacet_local_settings *settings);
