@@ -164,7 +164,8 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     }
     if (status == TACET_OK && r->levels != NULL) {
         json_t *levels = levels_json(r->levels);
-        status = levels != NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "--levels is whole numbers with commas");
+        status =
+            levels != NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "--level-counts is whole numbers with commas");
         (void)json_object_set_new(domain, "levels", levels);
     }
     json_t *context = status == TACET_OK && r->context != NULL ? bounds_json(r->context) : NULL;
@@ -290,7 +291,12 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
          false},
         {"learn", CLI_SIZE, &r.learn, "N", "contextual: explore for N rounds, then commit to one model. Default: epochs, which learn all along.",
          false},
+<<<<<<< HEAD
         {"levels", CLI_STRING, &r.levels, "N,…",
+=======
+        {"learn", CLI_SIZE, &r.learn, "N", "usca: rounds for learning. Default half of all.", false},
+        {"level-counts", CLI_STRING, &r.levels, "N,…",
+>>>>>>> 951ae55 (Call the numbers of levels by a name of their own)
          "With --bounds: how many evenly spaced values a coordinate has; 0: any.", false},
         {"learner", CLI_STRING, &r.learner, "NAME", "central: both (default), tilt or decode.", false},
         {"bound", CLI_DOUBLE, &r.bound, "B",

@@ -58,7 +58,7 @@ void soak_studies_make(soak *s, uint64_t rounds) {
     char central[1024];
     (void)snprintf(
         central, sizeof central,
-        "{\"format\":\"tacet-study-1\",\"name\":\"%s\",\"trust\":\"central\",\"policy\":\"joint\",\"rounds\":%llu,"
+        "{\"format\":\"tacet-study-1\",\"name\":\"%s\",\"trust\":\"central\",\"policy\":\"central\",\"rounds\":%llu,"
         "\"budget\":{\"eps\":1,\"delta\":1e-6},\"options\":{\"open_most\":4096},\"domain\":{\"lower\":[0],\"upper\":[1]"
         "},"
         "\"prior\":{\"kernel\":\"se\",\"lengthscale\":[0.3],\"reward\":[0,1]}}",
