@@ -289,14 +289,9 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
          false},
         {"context", CLI_STRING, &r.context, "LO:HI,…", "contextual: where contexts lie, one pair for each coordinate.",
          false},
-        {"learn", CLI_SIZE, &r.learn, "N", "contextual: explore for N rounds, then commit to one model. Default: epochs, which learn all along.",
-         false},
-<<<<<<< HEAD
-        {"levels", CLI_STRING, &r.levels, "N,…",
-=======
-        {"learn", CLI_SIZE, &r.learn, "N", "usca: rounds for learning. Default half of all.", false},
+        {"learn", CLI_SIZE, &r.learn, "N",
+         "contextual: explore for N rounds, then commit to one model. Default: epochs, which learn all along.", false},
         {"level-counts", CLI_STRING, &r.levels, "N,…",
->>>>>>> 951ae55 (Call the numbers of levels by a name of their own)
          "With --bounds: how many evenly spaced values a coordinate has; 0: any.", false},
         {"learner", CLI_STRING, &r.learner, "NAME", "central: both (default), tilt or decode.", false},
         {"bound", CLI_DOUBLE, &r.bound, "B",
