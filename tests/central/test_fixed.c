@@ -240,6 +240,7 @@ static double value(void *user, size_t k, const tacet_suggestion *s) {
 }
 
 static void begin_pool(pool *p, char *path, size_t room) {
+    *p = (pool){0}; /* no noise of its own: the ledger mints it */
     (void)snprintf(path, room, "%s/ledger.db", test_mkdir());
     tacet_ledger_settings budget;
     tacet_ledger_settings_defaults(&budget);

@@ -107,15 +107,16 @@ wrong 2 'the reward is not a number' device report --ticket a --reward nan --ran
 wrong 2 '--ticket has' device report --ticket '' --reward 1 --range 0:1 --eps 1 --ledger d --budget 1
 wrong 2 'lo < hi' device report --ticket a --reward 1 --range 1:0 --eps 1 --ledger d --budget 1
 
-joint="--arms dose,age --bounds 0:5,18:90 --lengthscale 1.5,30"
+central="--trust central --delta 1e-6 --bounds 0:5,18:90 --lengthscale 1.5,30"
 # shellcheck disable=SC2086
 {
-    wrong 2 '--eps must be above 0' joint init --study j $joint --eps 0
-    wrong 2 'rounds' joint init --study j $joint --eps 1 --rounds 99999999999999
-    wrong 2 'grid' joint init --study j $joint --eps 1e9
+    wrong 2 'must be above 0' study create --store s --name j $central --eps 0
+    wrong 2 'rounds' study create --store s --name j $central --eps 1 --rounds 99999999999999
+    wrong 2 'grid' study create --store s --name j $central --eps 1e9
 }
-wrong 1 'study.json' joint suggest --study none --set people.csv
-wrong 1 'broken.json' joint predict --model broken.json --set people.csv --arms dose,age
+wrong 2 'people.csv: line 1' study suggest --store none --study none --decision-set people.csv
+wrong 1 'none' study status --store none --study none
+wrong 1 'broken.json' predict --model broken.json --context 3
 wrong 1 'array.json' predict --model array.json --context 3
 columns="--actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 --lengthscale 1.5,25"
 # shellcheck disable=SC2086
@@ -142,7 +143,7 @@ wrong 2 '--scenario is' simulate central --scenario foo --trials 1
 wrong 2 'eps must be' simulate local --eps 0 --trials 1
 wrong 2 '--lengthscale' gp-ucb --data people.csv --inputs age --target response --lengthscale 0 --queries 3
 
-# A joint study that was refused for its numbers can be made with others.
+# A central study that was refused for its numbers can be made with others.
 # shellcheck disable=SC2086
-"$tacet" joint init --study j $joint --eps 1 >"$work/out" || fail "a study cannot be made after a refusal"
+"$tacet" study create --store s --name j $central --eps 1 >"$work/out" || fail "a study cannot be made after a refusal"
 echo "$count wrong invocations"

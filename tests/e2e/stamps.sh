@@ -7,7 +7,7 @@ check outsourced --scenario grid --queries 5 --mechanism gaussian
 check outsourced --scenario grid --queries 5 --mechanism laplace
 check contextual --rounds 500 --algorithm staged
 check contextual --rounds 500 --algorithm range
-check joint --rounds 40
-check local-joint --rounds 40
+check central --rounds 40
+check local-statistics --rounds 40
 check local --rounds 40
 "$bin/tacet" simulate outsourced --scenario grid --queries 5 --trials 1 2>/dev/null | grep -q 'not private' || { echo "the words do not say so"; exit 1; }

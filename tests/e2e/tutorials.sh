@@ -36,10 +36,9 @@ if [ -e "$work/curator/output" ]; then
     expect curator 'best measured   row'
     expect curator 'intact: '
 fi
-if [ -e "$work/joint/output" ]; then
-    expect joint 'refused with exit code 1'
-    expect joint 'best of 5 arms: row'
-    expect joint 'intact: '
+if [ -e "$work/central/output" ]; then
+    expect central '20 suggested, 20 observed'
+    expect central 'best action'
 fi
 if [ -e "$work/local/output" ]; then
     expect local 'refused with exit code 3'
@@ -62,6 +61,6 @@ expect your-own-table 'best measured   row'
 expect your-own-table 'refused with exit code 1'
 expect your-own-table 'intact: '
 expect tuning '"point":{"rate":'
-expect tuning '"kind":"best"'
+expect tuning '"kind":"model"'
 [ "$count" -ge 5 ] || fail "fewer than five tutorials"
 echo "$count tutorials"
