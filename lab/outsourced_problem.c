@@ -65,7 +65,7 @@ static tacet_status grid(lab_problem *p, double radius, double true_lengthscale,
     return status;
 }
 
-/* The paper's: 31 x 31, the logarithm of the negated function's distance, to be maximised. */
+/* The paper's: 31 x 31, the logarithm of the negated function's distance, to be maximized. */
 static tacet_status branin(lab_problem *p, double radius, tacet_error *err) {
     enum { SIDE = 31 };
     const tacet_status status = square(p, SIDE, radius, err);
@@ -121,14 +121,14 @@ static tacet_status take_target(lab_problem *p, const tacet_csv_table *t, const 
             return tacet__fail(err, TACET_INVALID, "--log needs a positive target in every record");
         }
         y = o->log_target ? log(y) : y;
-        y = o->minimise ? -y : y;
+        y = o->minimize ? -y : y;
         p->fixed[i] = y;
         const double e = y - mean;
         mean += e / (double)(i + 1);
         square_sum += e * (y - mean);
     }
     const double sd = sqrt(square_sum / (double)p->n);
-    for (size_t i = 0; o->standardise && sd > 0 && i < p->n; i++) {
+    for (size_t i = 0; o->standardize && sd > 0 && i < p->n; i++) {
         p->fixed[i] = (p->fixed[i] - mean) / sd;
     }
     return TACET_OK;

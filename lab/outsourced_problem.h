@@ -17,8 +17,8 @@ typedef struct lab_table_options {
     size_t rows;             /* the first so many records; 0: all */
     const char *scales;      /* "1,2.5,1": each column is divided by its own; NULL: by its half-range */
     bool log_target;
-    bool minimise;
-    bool standardise;
+    bool minimize;
+    bool standardize;
 } lab_table_options;
 
 enum { LAB_MOST_INPUTS = 50 };

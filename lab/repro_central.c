@@ -210,7 +210,7 @@ static const char TABLE_WHY[] =
     "Nothing here can agree but by chance, since the paper does not define the problem; its non-private regret shows "
     "that its units differ. As published is run where one round's maximum over all arms can be taken: on Camelback. "
     "On the additive functions the confidence width does not separate over the coordinates, and the paper does not "
-    "say how it maximised over so many arms. With twenty coordinates a small eps at a meaningful delta learns nothing.";
+    "say how it maximized over so many arms. With twenty coordinates a small eps at a meaningful delta learns nothing.";
 
 static const repro_entry ENTRIES[] = {
     {"joint-figure-1", "regret against eps (alpha)", FIGURE_SETTING, ALPHA_WHY, false, &FIGURES[0], build_figure, NULL},

@@ -15,7 +15,7 @@ typedef struct dataset {
     const char *scenario, *name;
     const char *data, *target_data, *inputs, *log_inputs, *target, *scales;
     size_t rows;
-    bool log_target, minimise;
+    bool log_target, minimize;
     double lengthscale, signal_var, noise_var, mean, delta;
     size_t queries;
     double cost_published, cost_shipped; /* seconds a trial */
@@ -138,8 +138,8 @@ static tacet_status request_for(lab_request *out, repro_plan *plan, const datase
                                        .scales = on->scales,
                                        .rows = on->rows,
                                        .log_target = on->log_target,
-                                       .minimise = on->minimise,
-                                       .standardise = true};
+                                       .minimize = on->minimize,
+                                       .standardize = true};
         if (r->table.data == NULL || (on->target_data != NULL && r->table.target_data == NULL)) {
             return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a path");
         }
@@ -278,11 +278,11 @@ static const char GRID_SETTING[] = COMMON "100 x 100 grid, functions drawn from 
 static const char LOANS_SETTING[] =
     COMMON "Not the paper's table, which was not published: 36,000 LendingClub loans of 2007 to 2011, inputs amount, "
            "rate and the logarithm of income, each over half its range; the target is the logarithm of the contractual "
-           "return (the realised return of single loans can hardly be predicted from these inputs), standardised; 50 "
+           "return (the realised return of single loans can hardly be predicted from these inputs), standardized; 50 "
            "queries, delta = 1e-5.";
 static const char PROPERTY_SETTING[] =
     COMMON "Not the paper's rows: the 2,324 places of private sales in Singapore from March 2021 to February 2022, "
-           "position in degrees, the target is the negated logarithm of the mean price per square metre, standardised; "
+           "position in degrees, the target is the negated logarithm of the mean price per square metre, standardized; "
            "100 queries, delta = 1e-4.";
 static const char BRANIN_SETTING[] =
     COMMON "31 x 31 grid, negated logarithm of Branin-Hoo, noise variance 0.1 on each measurement, 50 queries, delta = "

@@ -27,7 +27,7 @@ static const double TOO_BAD = 1.2; /* times chance */
 typedef struct work {
     const lab_table_run *run;
     size_t d, n;
-    double *X, *y; /* d x n; n, to be maximised */
+    double *X, *y; /* d x n; n, to be maximized */
     double low[LAB_MOST_INPUTS], high[LAB_MOST_INPUTS], unit[LAB_MOST_INPUTS];
     lab_curator curator;
     tacet_curate_mechanism mechanism;
@@ -69,7 +69,7 @@ static tacet_status take_table(work *w, tacet_error *err) {
             w->low[a] = fmin(w->low[a], x);
             w->high[a] = fmax(w->high[a], x);
         }
-        w->y[i] = (w->run->table.minimise ? -1 : 1) * t.values[i * t.d + w->d];
+        w->y[i] = (w->run->table.minimize ? -1 : 1) * t.values[i * t.d + w->d];
         const double e = w->y[i] - mean;
         mean += e / (double)(i + 1);
         square += e * (w->y[i] - mean);
@@ -253,7 +253,7 @@ static size_t count_true(const bool *values, size_t count) {
 
 static void report(const work *w, double seconds) {
     const lab_table_run *r = w->run;
-    const double sign = r->table.minimise ? -1 : 1;
+    const double sign = r->table.minimize ? -1 : 1;
     double evidence = 0;
     double evidence_se = 0;
     size_t told = 0;

@@ -47,7 +47,7 @@ if "$TACET_BIN/tacet" study create --store studies --name menu --trust central -
     --points arms.csv --columns x --lengthscale 0.3 --rounds 5000000 >/dev/null 2>&1; then fail "5,000,000 rounds are taken"; fi
 if "$TACET_BIN/tacet" study list --store studies | grep -q menu; then fail "a study that was refused has its name"; fi
 "$TACET_BIN/tacet" study create --store studies --name slides --trust local --eps 1 --points arms.csv --columns x \
-    --lengthscale 0.3 --direction minimise >/dev/null
+    --lengthscale 0.3 --direction minimize >/dev/null
 "$TACET_BIN/tacet" study token --store studies --role owner >token2
 "$TACET_BIN/tacet-collector" collector --store studies --keys keys --listen 127.0.0.1:0 --ready-file address2 >/dev/null 2>&1 &
 echo $! >pids

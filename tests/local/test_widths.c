@@ -37,7 +37,7 @@ static void widths_as_stated(void **state) {
     assert_true(isnan(tacet_local_noise_range(2, 0.5, 0.5, 0, 0.1)));
 }
 
-/* The factor minimises F + sum ln(1 + w plays/(lambda F)): for the identity of order N that is where
+/* The factor minimizes F + sum ln(1 + w plays/(lambda F)): for the identity of order N that is where
  * F (lambda F + plays) = N plays. */
 static void prior_factor_is_least(void **state) {
     fixture *f = *state;

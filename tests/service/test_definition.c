@@ -7,7 +7,7 @@ static const char LOCAL[] =
     "{\"name\":\"slides\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0,1],[0.5,1],[1,0]]},"
     "\"prior\":{\"lengthscale\":0.2,\"reward\":[0,10]}}";
 static const char CENTRAL[] =
-    "{\"name\":\"dose\",\"trust\":\"central\",\"direction\":\"minimise\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+    "{\"name\":\"dose\",\"trust\":\"central\",\"direction\":\"minimize\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
     "\"domain\":{\"lower\":[0,0],\"upper\":[1,2]},\"prior\":{\"kernel\":\"se\",\"lengthscale\":[0.2,0.4],"
     "\"reward\":[-1,3]},\"options\":{\"set_size\":5}}";
 
@@ -19,7 +19,7 @@ static void test_defaults(void **state) {
     assert_string_equal(d.kernel, "matern52");
     assert_string_equal(d.randomizer, "hybrid");
     assert_int_equal(d.trust, TACET_TRUST_LOCAL);
-    assert_false(d.minimise);
+    assert_false(d.minimize);
     assert_int_equal(d.rounds, 10000);
     assert_int_equal(d.count, 3);
     assert_int_equal(d.d, 2);

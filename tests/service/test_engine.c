@@ -142,10 +142,10 @@ static void test_replicas_local(void **state) {
     same_choices("slides", LOCAL_STUDY);
 }
 
-/* A study that minimises plays as one that maximises the negated reward over the negated range. */
-static void test_minimise(void **state) {
+/* A study that minimizes plays as one that maximizes the negated reward over the negated range. */
+static void test_minimize(void **state) {
     static const char DOWN[] =
-        "{\"name\":\"down\",\"trust\":\"local\",\"direction\":\"minimise\",\"budget\":{\"eps\":1},"
+        "{\"name\":\"down\",\"trust\":\"local\",\"direction\":\"minimize\",\"budget\":{\"eps\":1},"
         "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[0,1]},"
         "\"options\":{\"randomizer\":\"duchi\",\"parameters\":\"tuned\"}}";
     static const char UP[] =
@@ -504,7 +504,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_once),           TEST(test_ranges),        TEST(test_replicas_central),
-        TEST(test_replicas_local), TEST(test_minimise),      TEST(test_archive),
+        TEST(test_replicas_local), TEST(test_minimize),      TEST(test_archive),
         TEST(test_known_noise),    TEST(test_replay_checks), TEST(test_other_arithmetic),
         TEST(test_long_poll),      TEST(test_failing_disk),  TEST(test_crowd),
         TEST(test_queue_bytes),

@@ -259,7 +259,7 @@ static void features_of(const tacet_fixed_learner *l, double *phi, const size_t 
 }
 
 /* The best choice of each group under coefficients theta; returns the sum of their values. */
-static double maximise(const tacet_fixed_learner *l, size_t *arm, const double *theta) {
+static double maximize(const tacet_fixed_learner *l, size_t *arm, const double *theta) {
     double total = 0;
     for (size_t g = 0; g < l->G; g++) {
         const tacet_fixed_group *group = &l->groups[g];
@@ -296,7 +296,7 @@ static void draw_arm(tacet_fixed_learner *l, size_t *arm, tacet_simrng *coin) {
     }
     tacet__trsv(true, l->m, r->L, l->m, l->sample);
     tacet__axpy(l->sample, 1, r->mean, l->m);
-    (void)maximise(l, arm, l->sample);
+    (void)maximize(l, arm, l->sample);
 }
 
 /* A = (second moment + ridge)^-1/2, scaled so that most |A phi_i| are below 1; what is longer gets a weight. */
@@ -538,7 +538,7 @@ void tacet_fixed_learner_replace(tacet_fixed_learner *l, size_t i, const size_t 
 }
 
 double tacet_fixed_learner_best(const tacet_fixed_learner *l, size_t *choices) {
-    return 0.5 + maximise(l, choices, l->average);
+    return 0.5 + maximize(l, choices, l->average);
 }
 
 static const char STATE_NAME[] = "fixed-learner";

@@ -1,6 +1,6 @@
 /* measure.c - the non-negative measure that best explains a noisy vector of its moments.
  * Ring: open; post-processing of what was released. Source: maximum entropy on the mean (Csiszár 1991), solved in its
- * dual: w_j = total g_j exp(phi_j'v / tau) / Z(v), v maximises the concave
+ * dual: w_j = total g_j exp(phi_j'v / tau) / Z(v), v maximizes the concave
  *     v'R - s2 |v|^2 / 2 - tau total ln Z(v)
  * in r x classes unknowns, whatever the number of grid points. Damped Newton; the curvature is at least s2, so a step
  * is always a direction of ascent. Cost: some ten steps of O(points r^2 classes + (r classes)^3). */

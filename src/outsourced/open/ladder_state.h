@@ -52,7 +52,7 @@ typedef struct tacet__ladder {
     /* The values, in the order of their reports. */
     size_t count;
     size_t *rows;
-    double *values, *y;                  /* as reported; squashed and standardised */
+    double *values, *y;                  /* as reported; squashed and standardized */
     double median, spread, shift, scale; /* of that transformation */
     bool level;                          /* all values are equal */
     double noise_var;                    /* known variance of a measurement, in the values' own units */

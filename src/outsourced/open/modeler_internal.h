@@ -6,7 +6,7 @@
 
 tacet_status tacet__modeler_latent(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err);
 tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings *settings, tacet_error *err);
-/* plain: a textbook Gaussian process under the same prior, for comparison: rows as released, values standardised, the
+/* plain: a textbook Gaussian process under the same prior, for comparison: rows as released, values standardized, the
  * best rung alone, expected improvement of the function, no exploring. */
 tacet_status tacet__modeler_ladder(tacet_policy **out, const tacet_modeler_settings *settings, bool plain,
                                    tacet_error *err);

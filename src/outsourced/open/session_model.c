@@ -56,7 +56,7 @@ tacet_status tacet__session_method(tacet__session *r, tacet_error *err) {
     return TACET_OK;
 }
 
-/* Shift and scale of the target from the first values, when asked to standardise. */
+/* Shift and scale of the target from the first values, when asked to standardize. */
 static tacet_status standardize(tacet__session *r, size_t count, tacet_error *err) {
     r->shift = 0;
     r->scale = 1;

@@ -48,16 +48,16 @@ bool tacet__definition_name_valid(const char *name) {
 }
 
 void tacet__definition_range(const tacet__definition *def, double *lo, double *hi) {
-    *lo = def->minimise ? -def->reward_hi : def->reward_lo;
-    *hi = def->minimise ? -def->reward_lo : def->reward_hi;
+    *lo = def->minimize ? -def->reward_hi : def->reward_lo;
+    *hi = def->minimize ? -def->reward_lo : def->reward_hi;
 }
 
 double tacet__definition_towards(const tacet__definition *def, double value) {
-    return def->minimise ? -value : value;
+    return def->minimize ? -value : value;
 }
 
 double tacet__definition_back(const tacet__definition *def, double value) {
-    return def->minimise ? -value : value;
+    return def->minimize ? -value : value;
 }
 
 /* --- reading: the first field that is not as it should be is named, all later ones are passed over ---------------- */
@@ -422,7 +422,7 @@ static void read_study(reading *r, tacet__definition *s, json_t *root) {
     s->trust = second_of(r, root, "trust", "local", "central", true) ? TACET_TRUST_CENTRAL : TACET_TRUST_LOCAL;
     const bool space = json_object_get(json_object_get(root, "domain"), "space") != NULL;
     word_of(r, s->policy, root, "policy", s->trust == TACET_TRUST_LOCAL ? "ucb" : space ? "fixed" : "central");
-    s->minimise = second_of(r, root, "direction", "maximise", "minimise", false);
+    s->minimize = second_of(r, root, "direction", "maximize", "minimize", false);
     s->rounds = whole_of(r, root, "rounds", s->rounds, 1, MOST_ROUNDS);
     read_budget(r, s, root);
     read_domain(r, s, root);
@@ -529,7 +529,7 @@ tacet_status tacet__definition_encode(const tacet__definition *s, char **out, ta
     json_t *root =
         json_pack("{ss ss ss ss ss ss sI so so so so}", "format", FORMAT, "name", s->name, "description",
                   s->description != NULL ? s->description : "", "trust", local ? "local" : "central", "policy",
-                  s->policy, "direction", s->minimise ? "minimise" : "maximise", "rounds", (json_int_t)s->rounds,
+                  s->policy, "direction", s->minimize ? "minimize" : "maximize", "rounds", (json_int_t)s->rounds,
                   "budget", budget, "options", options, "domain", domain_json(s), "prior", prior_json(s));
     *out = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(root);

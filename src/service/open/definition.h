@@ -1,7 +1,7 @@
 /* definition.h - what a study is: its definition, read from JSON, checked, and written in one canonical form.
  * Ring: open. Everything in a definition is public: anyone who may ask for the study gets all of it.
  *
- * Directions: a policy always maximises. A study that minimises is given to its policy with rewards negated (and the
+ * Directions: a policy always maximizes. A study that minimizes is given to its policy with rewards negated (and the
  * range [lo, hi] as [-hi, -lo]): negation is exact, so a report that is possible stays possible, and rounding cannot
  * tell the two directions apart. tacet__definition_towards and tacet__definition_back are the only two places that do
  * it. */
@@ -31,7 +31,7 @@ typedef struct tacet__definition {
     char *description;                     /* owned; "" when there is none */
     tacet_trust trust;                     /* CENTRAL or LOCAL */
     char policy[TACET__DEFINITION_WORD];
-    bool minimise;
+    bool minimize;
     uint64_t rounds;   /* T: suggestions at the most */
     double eps, delta; /* central: of the whole study, for one round; local: of each report (delta 0). delta 0: pure */
     /* The domain: a fixed list of points, or a box in which each round brings its own decision set. */

@@ -38,7 +38,7 @@ static void settings_of(tacet_central_settings *s, const tacet__definition *def)
     s->save_first = false;
     s->replay = true; /* the engine repeats all that was committed since a snapshot, in the same order */
     s->learner.set_size = def->set_size;
-    s->minimize = def->minimise;
+    s->minimize = def->minimize;
     (void)tacet_central_learner_parse(&s->learner.kind, def->learner, NULL); /* joint_check refused others */
 }
 

@@ -132,7 +132,7 @@ static tacet_status contextual_create(tacet__learner *out, const tacet__definiti
     return TACET_OK;
 }
 
-/* The model that `tacet predict` reads; of the negated reward where the study minimises. */
+/* The model that `tacet predict` reads; of the negated reward where the study minimizes. */
 static tacet_status contextual_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                  tacet_error *err) {
     const tacet_contextual_model *model = def->learn > 0 ? tacet_contextual_policy_model(learner->policy)
@@ -147,7 +147,7 @@ static tacet_status contextual_release(const tacet__learner *learner, const tace
     }
     json_t *value = json_loads(text, 0, NULL);
     free(text);
-    if (value != NULL && def->minimise) { /* the policy learns the negated reward */
+    if (value != NULL && def->minimize) { /* the policy learns the negated reward */
         (void)json_object_set_new(value, "direction", json_string("minimize"));
     }
     *out = value != NULL ? json_pack("{ss so}", "kind", "model", "model", value) : NULL;

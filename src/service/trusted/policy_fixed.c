@@ -93,7 +93,7 @@ static tacet_status fixed_release(const tacet__learner *learner, const tacet__de
     tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
     status = status != TACET_OK
                  ? status
-                 : tacet_central_fixed_model(&model, learner->policy, kernel, lower, upper, def->minimise, err);
+                 : tacet_central_fixed_model(&model, learner->policy, kernel, lower, upper, def->minimize, err);
     tacet_kernel_free(kernel);
     if (status == TACET_UNSUPPORTED) {
         tacet_error_clear(err);
