@@ -24,7 +24,6 @@
 #include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
 #include <tacet/core/version.h>
-#include <tacet/dp/account.h>
 #include <tacet/dp/bound.h>
 #include <tacet/dp/ledger.h>
 #include <tacet/dp/mechanism.h>
