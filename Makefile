@@ -7,7 +7,7 @@ BUILD := build
 .DEFAULT_GOAL := all
 DATA ?= ../shared/data
 .PHONY: all help quick reference symbols reproduction setup setup-dev build demo check check-asan check-ubsan check-tsan \
-        check-valgrind bench peers coverage fuzz soak mutants prove lint format install clean
+        check-valgrind check-browser bench peers coverage fuzz soak mutants prove lint format install clean
 
 help:
 	@echo "make all            install what is missing, configure, build into build/bin"
@@ -15,6 +15,7 @@ help:
 	@echo "make check          build and run every test; closes with 'N passed, M failed'"
 	@echo "make quick          the unit tests that take a moment each; a room alone: ctest --test-dir build -L gate"
 	@echo "make check-asan     the suite under AddressSanitizer (also check-ubsan, check-tsan, check-valgrind)"
+	@echo "make check-browser  the pages in Chromium (tools/setup --with-ci installs it); closes with 'N passed, M failed'"
 	@echo "make bench          measurements, as ratios within one run"
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
 	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); a quarter of an hour"
@@ -56,6 +57,9 @@ check-asan check-ubsan check-tsan: check-%: setup-dev
 
 check-valgrind: setup-dev build
 	@TACET_VALGRIND=1 tools/check $(BUILD) $(JOBS)
+
+check-browser: build
+	@TACET_BIN=$(CURDIR)/$(BUILD)/bin /usr/bin/python3 tests/browser/run.py
 
 bench: build
 	@bench/run

@@ -1,6 +1,7 @@
 /* cmd_serve.c - tacet curator serve.
  * Ring: trusted. */
 #include "commands.h"
+#include "outsourced/trusted/desk_page.h"
 #include "outsourced/trusted/routes.h"
 
 #include "core/fail.h"
@@ -8,9 +9,11 @@
 #include "io/http/keyfile.h"
 #include "serving/serving.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PEM_BYTES = 1 << 16, MANIFEST_BYTES = 1 << 20 };
@@ -65,6 +68,87 @@ static tacet_status reload(void *user, tacet_error *err) {
     return status;
 }
 
+/* --- the desk's page ---------------------------------------------------------------------------------------------- */
+
+/* A second server, on a local address, with a token of its own. */
+typedef struct desk_side {
+    const char *listen; /* NULL: no page */
+    const char *range;
+    tacet__desk_page_settings settings;
+    char hash[TACET__TOKEN_HASH];
+    char *receipt_key;
+    tacet__desk_page *page;
+    tacet__server *server;
+} desk_side;
+
+/* KEYS/desk.token, made where it is missing. */
+static tacet_status desk_token(char hash[TACET__TOKEN_HASH], const char *keys, tacet_error *err) {
+    char path[TACET__PATH];
+    char made[TACET__TOKEN_TEXT];
+    char *text = NULL;
+    size_t length = 0;
+    tacet_status status = tacet__path(path, keys, "desk.token", err);
+    if (status == TACET_OK && access(path, F_OK) != 0) {
+        tacet__token_make(made);
+        status = tacet__file_write(path, keys, made, S_IRUSR | S_IWUSR, err);
+        sodium_memzero(made, sizeof made);
+    }
+    status = status != TACET_OK ? status : tacet__file_read(&text, &length, path, PEM_BYTES, err);
+    if (status == TACET_OK) {
+        text[strcspn(text, "\r\n")] = '\0';
+        tacet__token_hash(hash, text);
+        sodium_memzero(text, length);
+    }
+    free(text);
+    return status;
+}
+
+static tacet_status desk_start(desk_side *d, const material *m, const char *keys, tacet_error *err) {
+    tacet__server_settings wire;
+    tacet_error none = {0};
+    tacet__server_defaults(&wire);
+    wire.listen = d->listen;
+    wire.certificate = m->pem.certificate;
+    wire.key = m->pem.key;
+    wire.handler = tacet__desk_page_handle;
+    tacet_status status = desk_token(d->hash, keys, err);
+    if (status == TACET_OK) {
+        (void)get(&d->receipt_key, keys, "receipt.key", PEM_BYTES, &none); /* older folders have none */
+        d->settings.receipt_key = d->receipt_key;
+        d->settings.token_hash = d->hash;
+        d->settings.manifest = m->manifest;
+        d->settings.manifest_size = m->manifest_size;
+        const char *colon = strrchr(d->listen, ':');
+        d->settings.port = colon != NULL ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
+        status = tacet__desk_page_open(&d->page, &d->settings, err);
+    }
+    wire.user = d->page;
+    return status != TACET_OK ? status : tacet__server_start(&d->server, &wire, err);
+}
+
+static void desk_stop(desk_side *d) {
+    tacet__server_quiesce(d->server);
+    tacet__desk_page_hush(d->page);
+    tacet__server_stop(d->server);
+    tacet__desk_page_close(d->page);
+    free(d->receipt_key);
+}
+
+/* The address as a person types it, and for scripts. */
+static json_t *desk_announce(const desk_side *d, const char *keys, json_t *more) {
+    if (d->server != NULL) {
+        char url[300];
+        const char *colon = strrchr(d->listen, ':');
+        (void)snprintf(url, sizeof url, "https://%.*s:%u", (int)(colon - d->listen), d->listen,
+                       tacet__server_port(d->server));
+        if (!cli_json_wanted()) {
+            printf("the desk is at %s/ for you alone; its token is in %s/desk.token\n", url, keys);
+        }
+        (void)json_object_set_new(more, "desk", json_string(url));
+    }
+    return more;
+}
+
 int cmd_serve(int argc, char **argv, const cli_command *self) {
     const char *keys = NULL;
     const char *auth = "either";
@@ -72,6 +156,7 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     const char *log_format = "text";
     char ledger[TACET__PATH];
     bool person = false;
+    desk_side page = {.settings = {.session_minutes = 60}};
     tacet_desk_settings desk_settings;
     tacet__server_settings settings;
     tacet_error err = {0};
@@ -94,6 +179,15 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
          "a question is answered 'pending' when the command takes longer (default 2)", false},
         {"person", CLI_FLAG, &person, NULL, "measured values come from a person: 'tacet curator desk'",
          false},
+        {"desk", CLI_STRING, &page.listen, "HOST:PORT",
+         "a page for you, on an address of this machine: questions, budget, ledger; with --person on any free port unless "
+         "this says another, or 'none'",
+         false},
+        {"id", CLI_STRING, &page.settings.id, "COLUMN", "--desk: the column by which you know a record", false},
+        {"range", CLI_STRING, &page.range, "LO:HI", "--desk: where values are expected; one outside must be confirmed",
+         false},
+        {"session-minutes", CLI_DOUBLE, &page.settings.session_minutes, "M",
+         "--desk: a login ends when nothing was asked for so long (default 60)", false},
         {"log", CLI_STRING, &log_format, "FORMAT", "lines on stderr: text (default) or json", false},
         {"ready-file", CLI_STRING, &ready, "FILE", "write the address here once the service answers", false},
         {0},
@@ -109,6 +203,18 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     const bool by_certificate = strcmp(auth, "token") != 0;
     if (by_token && by_certificate && strcmp(auth, "either") != 0) {
         return cli_usage(self, "--auth: '%s' is none of token, certificate, either", auth);
+    }
+    page.listen = page.listen == NULL && person ? "127.0.0.1:0" : page.listen;
+    page.listen = page.listen != NULL && strcmp(page.listen, "none") == 0 ? NULL : page.listen;
+    if (page.listen != NULL && !tacet__desk_page_local(page.listen)) {
+        return cli_usage(self, "--desk: '%s' is not an address of this machine alone, such as 127.0.0.1:8444: whoever "
+                               "sits elsewhere comes through a tunnel (ssh -L)", page.listen);
+    }
+    if (page.range != NULL && !cli_interval(&page.settings.lo, &page.settings.hi, page.range)) {
+        return cli_usage(self, "--range is LO:HI with LO below HI");
+    }
+    if (!(page.settings.session_minutes > 0 && page.settings.session_minutes <= 1440)) {
+        return cli_usage(self, "--session-minutes is above 0, and at most a day");
     }
     static tacet__log log; /* outlives this function: what ends a process that hangs may write to it */
     if (tacet__log_init(&log, STDERR_FILENO, log_format, &err) != TACET_OK) {
@@ -138,12 +244,26 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         settings.user = &service;
         status = tacet__server_start(&server, &settings, &err);
     }
+    if (status == TACET_OK && page.listen != NULL) {
+        const tacet_manifest *manifest = tacet_desk_manifest(service.desk);
+        page.settings.desk = service.desk;
+        page.settings.source = person ? "person" : desk_settings.values != NULL ? "column" : "command";
+        page.settings.data = desk_settings.data;
+        page.settings.ledger = service.ledger;
+        page.settings.ranged = page.range != NULL || manifest->outputs_private;
+        if (page.range == NULL && manifest->outputs_private) {
+            page.settings.lo = manifest->outputs.lo;
+            page.settings.hi = manifest->outputs.hi;
+        }
+        status = desk_start(&page, &m, keys, &err);
+    }
     if (status == TACET_OK) {
         running r = {server, keys, &log};
-        serving_announce(settings.listen, tacet__server_port(server),
-                         json_pack("{sI}", "rows", (json_int_t)tacet_desk_manifest(service.desk)->rows), ready);
+        json_t *more = json_pack("{sI}", "rows", (json_int_t)tacet_desk_manifest(service.desk)->rows);
+        serving_announce(settings.listen, tacet__server_port(server), desk_announce(&page, keys, more), ready);
         serving_wait(&signals, &log, reload, &r);
     }
+    desk_stop(&page);
     tacet__server_quiesce(server);
     if (service.desk != NULL) {
         tacet_desk_hush(service.desk); /* no connection is suspended any more, nor will be */

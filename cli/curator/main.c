@@ -62,6 +62,9 @@ static const cli_command COMMANDS[] = {
             "ledger before its answer leaves. The measured value comes from a column of the table (--values), from a "
             "command that gets the record as CSV (header and line) on its standard input and prints one number "
             "(--evaluate), or from a person ('tacet curator pending', 'tacet curator answer').\n\n"
+            "With --person, or with --desk, a page for whoever holds the records is on a second address, of this "
+            "machine alone: questions as they come with their records, the budget, what was released, the ledger. Log "
+            "in with the token in KEYS/desk.token.\n\n"
             "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, "
             "SIGTERM). "
             "docs/PROTOCOL.md describes the wire.",

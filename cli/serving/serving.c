@@ -92,6 +92,9 @@ int serving_run(const cli_command *self, tacet__host_settings *settings, const c
         settings->most_of_address > 1000000) {
         return cli_usage(self, "--connections and --address-connections are 1 to 1000000");
     }
+    if (!(settings->session_minutes > 0 && settings->session_minutes <= 1440)) {
+        return cli_usage(self, "--session-minutes is above 0, and at most a day");
+    }
     tacet_error err = {0};
     tacet__host *host = NULL;
     sigset_t signals;

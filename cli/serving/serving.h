@@ -33,6 +33,12 @@
          "N",                                                                                                          \
          "Connections of one address at a time; raise it behind a balancer. Default 1000.",                            \
          false},                                                                                                       \
+        {"session-minutes",                                                                                            \
+         CLI_DOUBLE,                                                                                                   \
+         &(settings).session_minutes,                                                                                  \
+         "M",                                                                                                          \
+         "A login on the board ends when nothing was asked for so long. Default 30.",                                  \
+         false},                                                                                                       \
         {"busy-ms",                                                                                                    \
          CLI_U64,                                                                                                      \
          &(settings).store.busy_ms,                                                                                    \

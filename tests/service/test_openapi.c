@@ -254,8 +254,11 @@ static long ask(const char *method, const char *path, const char *real, const ch
 /* A path of the file for a study; a ticket and a release number that are of the right form. */
 static void real_path(char out[200], const char *path, const char *study) {
     const char *at = strstr(path, "{study}");
-    if (at == NULL) {
-        (void)snprintf(out, 200, "%s", path);
+    if (at == NULL) { /* of a token that is not there */
+        const char *number = strstr(path, "{number}");
+        const int head = number != NULL ? (int)(number - path) : (int)strlen(path);
+        (void)snprintf(out, 200, "%.*s%s%s", head, path, number != NULL ? "999999" : "",
+                       number != NULL ? number + strlen("{number}") : "");
         return;
     }
     const char *tail = at + strlen("{study}");
@@ -273,6 +276,10 @@ static const char *good_body(const char *path) {
                                                    : "";
 }
 
+static const char *upper_case(const char *method) {
+    return strcmp(method, "post") == 0 ? "POST" : strcmp(method, "delete") == 0 ? "DELETE" : "GET";
+}
+
 typedef void (*operation_fn)(const char *path, const char *method, bool post, bool of_study, const json_t *operation);
 
 static void each(operation_fn fn) {
@@ -283,8 +290,7 @@ static void each(operation_fn fn) {
         json_t *operation = NULL;
         json_object_foreach(methods, method, operation) {
             const bool post = strcmp(method, "post") == 0;
-            assert_true(post || strcmp(method, "get") == 0);
-            fn(path, post ? "POST" : "GET", post, strstr(path, "{study}") != NULL, operation);
+            fn(path, upper_case(method), post, strstr(path, "{study}") != NULL, operation);
         }
     }
 }
@@ -474,6 +480,72 @@ static void local(void) {
     assert_int_equal(ask("GET", STUDY, "/v1/studies/slides", owner, NULL, NULL), 200);
 }
 
+/* What the board asks. */
+static void board(void) {
+    static const char TOKENS[] = "/v1/tokens";
+    static const char ONE[] = "/v1/tokens/{number}";
+    static const char RENEWAL[] = "/v1/tokens/{number}/renewal";
+    static const char SESSION[] = "/v1/session";
+    static const char EVENTS[] = STUDY "/events";
+    static const char POSTERIOR[] = STUDY "/posterior";
+    json_t *body = NULL;
+    char text[200];
+    assert_int_equal(ask("GET", EVENTS, "/v1/studies/dose/events", analyst, NULL, &body), 200);
+    for (size_t i = 0; i < json_array_size(json_object_get(body, "events")); i++) { /* nothing private */
+        const json_t *event = json_array_get(json_object_get(body, "events"), i);
+        assert_null(json_object_get(event, "value"));
+        assert_null(json_object_get(event, "index"));
+    }
+    json_decref(body);
+    assert_int_equal(ask("GET", EVENTS, "/v1/studies/slides/events?after=1", owner, NULL, NULL), 200);
+    assert_int_equal(ask("GET", EVENTS, "/v1/studies/slides/events?after=soon", owner, NULL, NULL), 400);
+    assert_int_equal(ask("GET", STUDY "/tickets", "/v1/studies/slides/tickets", owner, NULL, &body), 200);
+    assert_true(json_array_size(json_object_get(body, "tickets")) > 0);
+    assert_true(json_is_integer(json_object_get(json_array_get(json_object_get(body, "tickets"), 0), "token")));
+    json_decref(body);
+    assert_int_equal(ask("GET", POSTERIOR, "/v1/studies/slides/posterior", owner, NULL, &body), 200);
+    assert_int_equal(json_array_size(json_object_get(body, "points")), 3);
+    json_decref(body);
+    assert_int_equal(ask("GET", POSTERIOR, "/v1/studies/visits/posterior?x=0&y=1", owner, NULL, &body), 200);
+    assert_int_equal(json_array_size(json_object_get(body, "points")), 441);
+    json_decref(body);
+    assert_int_equal(ask("GET", POSTERIOR, "/v1/studies/visits/posterior?at=0.5,0.1", owner, NULL, NULL), 200);
+    assert_int_equal(ask("GET", POSTERIOR, "/v1/studies/visits/posterior?at=0.5", owner, NULL, NULL), 400);
+    assert_int_equal(ask("GET", POSTERIOR, "/v1/studies/visits/posterior?x=9", owner, NULL, NULL), 400);
+    assert_int_equal(ask("GET", POSTERIOR, "/v1/studies/menu/posterior", owner, NULL, NULL), 409);
+    assert_int_equal(ask("POST", TOKENS, TOKENS, owner, "{\"role\":\"device\",\"study\":\"nosuch\"}", NULL), 404);
+    assert_int_equal(ask("POST", TOKENS, TOKENS, owner, "{\"role\":\"king\"}", NULL), 400);
+    assert_int_equal(ask("POST", TOKENS, TOKENS, foreign, "{\"role\":\"owner\",\"study\":\"dose\"}", NULL), 403);
+    assert_int_equal(ask("POST", TOKENS, TOKENS, foreign, "{\"role\":\"owner\"}", NULL), 403);
+    assert_int_equal(
+        ask("POST", TOKENS, TOKENS, foreign, "{\"role\":\"analyst\",\"study\":\"slides\",\"label\":\"new\"}", NULL), 201);
+    assert_int_equal(ask("GET", TOKENS, TOKENS, device, NULL, NULL), 403);
+    assert_int_equal(ask("POST", RENEWAL, "/v1/tokens/1/renewal", device, "{}", NULL), 403);
+    assert_int_equal(ask("DELETE", ONE, "/v1/tokens/1", device, NULL, NULL), 403);
+    assert_int_equal(ask("GET", TOKENS, TOKENS, foreign, NULL, &body), 200);
+    const json_t *list = json_object_get(body, "tokens");
+    assert_int_equal(json_array_size(list), 2); /* of this study alone */
+    const long long number =
+        (long long)json_integer_value(json_object_get(json_array_get(list, json_array_size(list) - 1), "number"));
+    json_decref(body);
+    assert_int_equal(ask("POST", RENEWAL, "/v1/tokens/1/renewal", foreign, "{}", NULL), 404); /* another study's */
+    assert_int_equal(ask("DELETE", ONE, "/v1/tokens/1", foreign, NULL, NULL), 404);
+    (void)snprintf(text, sizeof text, "/v1/tokens/%lld/renewal", number);
+    assert_int_equal(ask("POST", RENEWAL, text, foreign, "{\"days\":-1}", NULL), 400);
+    assert_int_equal(ask("POST", RENEWAL, text, foreign, "{\"days\":30}", NULL), 201);
+    (void)snprintf(text, sizeof text, "/v1/tokens/%lld", number);
+    assert_int_equal(ask("DELETE", ONE, text, foreign, NULL, NULL), 200);
+    assert_int_equal(ask("DELETE", ONE, text, foreign, NULL, NULL), 404);
+    assert_int_equal(ask("POST", SESSION, SESSION, NULL, "{\"token\":\"tacet_no\"}", NULL), 401);
+    assert_int_equal(ask("POST", SESSION, SESSION, NULL, "{}", NULL), 400);
+    (void)snprintf(text, sizeof text, "{\"token\":\"%s\"}", device);
+    assert_int_equal(ask("POST", SESSION, SESSION, NULL, text, NULL), 403);
+    (void)snprintf(text, sizeof text, "{\"token\":\"%s\"}", analyst);
+    assert_int_equal(ask("POST", SESSION, SESSION, NULL, text, NULL), 201);
+    assert_int_equal(ask("GET", SESSION, SESSION, analyst, NULL, NULL), 200);
+    assert_int_equal(ask("DELETE", SESSION, SESSION, analyst, NULL, NULL), 200);
+}
+
 /* A ticket that is older than the study waits for. */
 static void expired(void) {
     json_t *one = NULL;
@@ -505,6 +577,7 @@ static void test_everything(void **state) {
     local();
     expired();
     others();
+    board();
     each(too_large);
     /* Another process holds the write lock of both stores for longer than the server waits. */
     tacet__studies *other = NULL;
@@ -534,6 +607,15 @@ static void test_everything(void **state) {
     raw_sql(false, "DROP TABLE token");
     assert_int_equal(ask("GET", "/v1/metrics", "/v1/metrics", fresh[0], NULL, NULL), 503);
     assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", fresh[1], NULL, NULL), 503);
+    assert_int_equal(ask("GET", "/v1/tokens", "/v1/tokens", fresh[2], NULL, NULL), 503);
+    assert_int_equal(ask("POST", "/v1/tokens", "/v1/tokens", fresh[2], "{\"role\":\"owner\"}", NULL), 503);
+    assert_int_equal(ask("DELETE", "/v1/tokens/{number}", "/v1/tokens/1", fresh[2], NULL, NULL), 503);
+    assert_int_equal(ask("POST", "/v1/tokens/{number}/renewal", "/v1/tokens/1/renewal", fresh[2], "{}", NULL), 503);
+    assert_int_equal(ask("GET", "/v1/session", "/v1/session", fresh[2], NULL, NULL), 503);
+    assert_int_equal(ask("DELETE", "/v1/session", "/v1/session", fresh[2], NULL, NULL), 503);
+    char login[100];
+    (void)snprintf(login, sizeof login, "{\"token\":\"%s\"}", fresh[3]);
+    assert_int_equal(ask("POST", "/v1/session", "/v1/session", NULL, login, NULL), 503);
     stop_server();
 }
 
@@ -561,7 +643,7 @@ static void test_same(void **state) {
             const char *status = NULL;
             json_t *response = NULL;
             char name[200];
-            const char *upper = strcmp(method, "post") == 0 ? "POST" : "GET";
+            const char *upper = upper_case(method);
             (void)snprintf(name, sizeof name, "%s %s", upper, path);
             operations++;
             if (json_object_get(routes, name) == NULL) {

@@ -49,6 +49,32 @@ double tacet__http_now(void) {
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
 
+/* What a browser is told. Everything: do not guess types, do not say where you came from. Pages: scripts, styles and
+ * requests are of this server alone, no page frames them, and text never becomes a script. */
+static void guard(struct MHD_Response *out, const tacet__response *response) {
+    static const char *const PAGE[][2] = {
+        {"Content-Security-Policy",
+         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+         "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"},
+        {"Cross-Origin-Opener-Policy", "same-origin"},
+        {"Permissions-Policy", "camera=(), microphone=(), geolocation=(), usb=()"},
+        {"X-Frame-Options", "DENY"},
+    };
+    (void)MHD_add_response_header(out, "X-Content-Type-Options", "nosniff");
+    (void)MHD_add_response_header(out, "Referrer-Policy", "no-referrer");
+    (void)MHD_add_response_header(out, "Cross-Origin-Resource-Policy", "same-origin");
+    for (size_t i = 0; response->page && i < sizeof PAGE / sizeof PAGE[0]; i++) {
+        (void)MHD_add_response_header(out, PAGE[i][0], PAGE[i][1]);
+    }
+    if (response->encoding != NULL) {
+        (void)MHD_add_response_header(out, MHD_HTTP_HEADER_CONTENT_ENCODING, response->encoding);
+        (void)MHD_add_response_header(out, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+    }
+    if (response->cookie[0] != '\0') {
+        (void)MHD_add_response_header(out, MHD_HTTP_HEADER_SET_COOKIE, response->cookie);
+    }
+}
+
 static enum MHD_Result reply(struct MHD_Connection *connection, tacet__response *response, bool close_after) {
     struct MHD_Response *out = NULL;
     if (response->file >= 0) {
@@ -70,6 +96,7 @@ static enum MHD_Result reply(struct MHD_Connection *connection, tacet__response 
     (void)MHD_add_response_header(out, MHD_HTTP_HEADER_CONTENT_TYPE,
                                   response->content_type != NULL ? response->content_type : "application/json");
     (void)MHD_add_response_header(out, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    guard(out, response);
     if (close_after) {
         (void)MHD_add_response_header(out, MHD_HTTP_HEADER_CONNECTION, "close");
     }
@@ -289,6 +316,14 @@ static const char *argument(const void *peer, const char *name) {
     return MHD_lookup_connection_value((struct MHD_Connection *)(size_t)peer, MHD_GET_ARGUMENT_KIND, name);
 }
 
+static const char *header(const void *peer, const char *name) {
+    return MHD_lookup_connection_value((struct MHD_Connection *)(size_t)peer, MHD_HEADER_KIND, name);
+}
+
+static const char *cookie(const void *peer, const char *name) {
+    return MHD_lookup_connection_value((struct MHD_Connection *)(size_t)peer, MHD_COOKIE_KIND, name);
+}
+
 static enum MHD_Result reply_or_excuse(struct MHD_Connection *connection, tacet__response *response) {
     if (response->file < 0 && response->body == NULL) {
         return refuse(connection, response->status >= 400 ? response->status : 500, "no answer could be made", 0,
@@ -394,7 +429,8 @@ static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *co
     static const char BEARER[] = "Bearer ";
     char name[NAME_BYTES];
     tacet__request request = {
-        .method = method, .path = url, .argument = argument, .peer = connection, .exchange = &up->exchange};
+        .method = method, .path = url, .argument = argument, .header = header, .cookie = cookie, .peer = connection,
+        .exchange = &up->exchange};
     tacet__response response = {.file = -1};
     const char *authorization = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
     if (authorization != NULL && strncmp(authorization, BEARER, sizeof BEARER - 1) == 0) {

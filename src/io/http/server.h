@@ -33,9 +33,14 @@ typedef struct tacet__request {
     size_t body_size;
     /* The value of an argument behind the '?', or NULL. The first argument is `peer`. */
     const char *(*argument)(const void *peer, const char *name);
+    /* The value of a header, or of a cookie, or NULL. NULL themselves where a request came by another way. */
+    const char *(*header)(const void *peer, const char *name);
+    const char *(*cookie)(const void *peer, const char *name);
     const void *peer;
     tacet__exchange *exchange;
 } tacet__request;
+
+enum { TACET__COOKIE_BYTES = 192 };
 
 struct tacet__response {
     unsigned status;          /* 0 counts as 500 */
@@ -44,6 +49,9 @@ struct tacet__response {
     size_t body_size;
     int file;             /* instead of a body: a descriptor that is read from its start and closed; -1: none */
     unsigned retry_after; /* seconds; 0: no such header */
+    const char *encoding; /* static; NULL: as it is */
+    bool page;            /* part of a page: the browser is told to run and to load nothing from elsewhere */
+    char cookie[TACET__COOKIE_BYTES]; /* of a Set-Cookie header; "": none */
 };
 
 typedef void (*tacet__handler)(void *user, const tacet__request *request, tacet__response *response);

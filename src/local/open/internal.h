@@ -109,4 +109,9 @@ const double *tacet__embedded_var(const void *self);
 void tacet__embedded_write(const tacet__embedded *e, tacet__writer *w);
 void tacet__embedded_read(tacet__embedded *e, tacet__reader *r); /* fails where a variance is none */
 
+/* The posterior at every arm, for displays: the mean is mean[j] + shift, the sd scale * sqrt(var[j]). How many arms there
+ * are; 0: not one of these policies. Valid until the policy is used again. */
+size_t tacet__local_posterior(const tacet_policy *policy, const double **mean, const double **var, double *shift,
+                              double *scale);
+
 #endif

@@ -576,3 +576,16 @@ double tacet_local_width(const tacet_policy *policy) {
     const local *self = tacet__policy_self(policy, &OPS);
     return self == NULL ? (double)NAN : self->ops->width(self->engine, self->h.suggested + 1);
 }
+
+size_t tacet__local_posterior(const tacet_policy *policy, const double **mean, const double **var, double *shift,
+                              double *scale) {
+    const local *self = tacet__policy_self(policy, &OPS);
+    if (self == NULL) {
+        return 0;
+    }
+    *mean = self->ops->mean(self->engine);
+    *var = self->ops->var(self->engine);
+    *shift = self->p.s.mean;
+    *scale = posterior_sd(&self->p, 1);
+    return self->p.n;
+}

@@ -53,6 +53,7 @@ static query *add(tacet_desk *desk, const char *ticket, size_t row) {
     }
     (void)snprintf(q->ticket, sizeof q->ticket, "%s", ticket);
     q->row = row;
+    q->since = (uint64_t)time(NULL);
     desk->queries[desk->count++] = q;
     return q;
 }
@@ -298,12 +299,13 @@ static tacet_status recall(void *user, const tacet__ledger_row *row, tacet_error
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory recalling queries");
     }
     q->entry.seq = record->seq;
+    q->since = record->time;
     memcpy(q->entry.hash, row->hash, sizeof q->entry.hash);
     return TACET_OK;
 }
 
 /* Refreshes the state of a query from the ledger: another process (a person's answer) may have settled it. */
-static tacet_status refresh(tacet_desk *desk, query *q, tacet_error *err) {
+tacet_status tacet__desk_refresh(tacet_desk *desk, query *q, tacet_error *err) {
     char ticket[LEDGER_TICKET];
     tacet_blob memo;
     tacet_entry entry;
@@ -354,7 +356,7 @@ static tacet_status open_ledger(tacet_desk *desk, const tacet_desk_settings *set
         desk->others = totals.entries > desk->count ? totals.entries - desk->count : 0;
     }
     for (size_t i = 0; i < desk->count && status == TACET_OK; i++) {
-        status = refresh(desk, desk->queries[i], err);
+        status = tacet__desk_refresh(desk, desk->queries[i], err);
         if (status == TACET_OK && desk->queries[i]->state != DONE && desk->evaluate != NULL) {
             desk->queries[i]->state = QUEUED; /* it was interrupted: measured again, the first value never left */
         }
@@ -523,7 +525,7 @@ static tacet_status ask(tacet_desk *desk, tacet_desk_reply *out, const char *tic
         status = tacet__fail(err, TACET_CONFLICT, "this ticket was used for another row");
         goto done;
     }
-    status = q == NULL ? reserve(desk, &q, ticket, row, err) : refresh(desk, q, err);
+    status = q == NULL ? reserve(desk, &q, ticket, row, err) : tacet__desk_refresh(desk, q, err);
     if (status != TACET_OK) {
         goto done;
     }
@@ -558,7 +560,7 @@ tacet_status tacet_desk_look(tacet_desk *desk, tacet_desk_reply *out, const char
     (void)pthread_mutex_lock(&desk->lock);
     query *q = tacet__desk_find(desk, ticket);
     tacet_status status =
-        q == NULL ? tacet__fail(err, TACET_NOT_FOUND, "no query has this ticket") : refresh(desk, q, err);
+        q == NULL ? tacet__fail(err, TACET_NOT_FOUND, "no query has this ticket") : tacet__desk_refresh(desk, q, err);
     status = status != TACET_OK ? status : tacet__desk_say(q, out, err);
     (void)pthread_mutex_unlock(&desk->lock);
     return status;
@@ -568,7 +570,7 @@ static tacet_status give(tacet_desk *desk, const char *ticket, double value, tac
     (void)pthread_mutex_lock(&desk->lock);
     query *q = tacet__desk_find(desk, ticket);
     tacet_status status =
-        q == NULL ? tacet__fail(err, TACET_NOT_FOUND, "no query has the ticket '%s'", ticket) : refresh(desk, q, err);
+        q == NULL ? tacet__fail(err, TACET_NOT_FOUND, "no query has the ticket '%s'", ticket) : tacet__desk_refresh(desk, q, err);
     if (status == TACET_OK && q->state == DONE) {
         status = tacet__fail(err, TACET_CONFLICT, "the query '%s' was answered already", ticket);
     }

@@ -11,6 +11,7 @@ typedef enum query_state { WAITING, QUEUED, RUNNING, FAILED, DONE } query_state;
 typedef struct query {
     char ticket[TACET_DESK_TICKET];
     size_t row;
+    uint64_t since; /* when it was asked: seconds since 1970 */
     tacet_entry entry;
     query_state state;
     double value; /* DONE */
@@ -56,9 +57,11 @@ static inline bool tacet__desk_busy(const query *q) {
     return q->state == QUEUED || q->state == RUNNING;
 }
 
-/* Under the lock, all three. */
+/* Under the lock, all four. */
 query *tacet__desk_find(const tacet_desk *desk, const char *ticket);
 tacet_status tacet__desk_say(const query *q, tacet_desk_reply *out, tacet_error *err);
+/* Takes over what another process answered. */
+tacet_status tacet__desk_refresh(tacet_desk *desk, query *q, tacet_error *err);
 struct timespec tacet__desk_patience(const tacet_desk *desk); /* until when one who begins now waits */
 
 /* The teller's thread; its argument is the desk. */

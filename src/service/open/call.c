@@ -2,12 +2,15 @@
  * the store; nothing for those whose token is known and whose study is in memory. */
 #include "service/open/call.h"
 
+#include "core/json_numbers.h"
+#include "core/json_text.h"
 #include "core/memory.h"
 #include "io/http/problem.h"
 #include "io/http/wipe.h"
 
 #include <sodium.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +54,49 @@ void tacet__refuse_failure(tacet__response *response, tacet_status status, const
                       "nothing was lost and nothing was stored twice; send the request again");
         break;
     }
+}
+
+/* --- bodies ------------------------------------------------------------------------------------------------------- */
+
+void tacet__call_fill(tacet__response *response, unsigned status, json_t *body) {
+    response->status = status;
+    response->file = -1;
+    response->body = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    if (response->body != NULL) {
+        tacet__json_shorten(response->body);
+    }
+    response->body_size = response->body != NULL ? strlen(response->body) : 0;
+    json_decref(body);
+}
+
+json_t *tacet__call_body(const tacet__call *c, tacet__response *response, const char *const *names) {
+    json_error_t where;
+    json_t *body = json_loadb(c->request.body, c->request.body_size, JSON_REJECT_DUPLICATES, &where);
+    const char *key = NULL;
+    json_t *value = NULL;
+    char reason[160];
+    if (body == NULL && tacet__json_no_memory(&where)) {
+        tacet__refuse_failure(response, TACET_NO_MEMORY, "");
+        return NULL;
+    }
+    if (!json_is_object(body)) {
+        tacet__refuse(response, 400, "invalid", "the body must be a JSON object");
+        json_decref(body);
+        return NULL;
+    }
+    json_object_foreach(body, key, value) {
+        size_t i = 0;
+        while (names[i] != NULL && strcmp(names[i], key) != 0) {
+            i++;
+        }
+        if (names[i] == NULL) {
+            (void)snprintf(reason, sizeof reason, "field '%.40s' is not known here", key);
+            tacet__refuse(response, 400, "invalid", reason);
+            json_decref(body);
+            return NULL;
+        }
+    }
+    return body;
 }
 
 /* --- calls -------------------------------------------------------------------------------------------------------- */
@@ -121,18 +167,34 @@ static char *put(char **at, const char *text, size_t size) {
     return begin;
 }
 
+/* The arguments that any route knows, kept one after the other, each ended by a NUL; "" for one that was not given. */
+static const char *const ARGUMENTS[] = {"wait", "after", "x", "y", "at"};
+enum { ARGUMENT_COUNT = sizeof ARGUMENTS / sizeof ARGUMENTS[0] };
+
 static const char *copied_argument(const void *peer, const char *name) {
-    return strcmp(name, "wait") == 0 ? peer : NULL;
+    const char *at = peer;
+    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
+        if (strcmp(name, ARGUMENTS[i]) == 0) {
+            return at[0] != '\0' ? at : NULL;
+        }
+        at += strlen(at) + 1;
+    }
+    return NULL;
 }
 
 /* A copy of what the wire lends: once the watchdog has answered, it is gone. */
 static bool own_texts(tacet__call *c) {
     tacet__request *r = &c->request;
-    const char *wait = r->argument != NULL ? r->argument(r->peer, "wait") : NULL;
+    const char *given[ARGUMENT_COUNT];
+    size_t arguments = 0;
+    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
+        given[i] = r->argument != NULL ? r->argument(r->peer, ARGUMENTS[i]) : NULL;
+        given[i] = given[i] != NULL ? given[i] : "";
+        arguments += strlen(given[i]) + 1;
+    }
     const size_t path = strlen(r->path);
     const size_t bearer = r->bearer != NULL ? strlen(r->bearer) : 0;
-    const size_t waits = wait != NULL ? strlen(wait) : 0;
-    c->texts_size = path + bearer + waits + r->body_size + 4;
+    c->texts_size = path + bearer + arguments + r->body_size + 3;
     c->texts = malloc(c->texts_size);
     if (c->texts == NULL) {
         return false;
@@ -142,8 +204,12 @@ static bool own_texts(tacet__call *c) {
     r->path = put(&at, r->path, path);
     c->last = c->last != NULL ? r->path + (c->last - old_path) : NULL;
     r->bearer = r->bearer != NULL ? put(&at, r->bearer, bearer) : NULL;
-    r->peer = wait != NULL ? put(&at, wait, waits) : NULL;
+    r->peer = at;
+    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
+        (void)put(&at, given[i], strlen(given[i]));
+    }
     r->argument = copied_argument;
+    r->header = r->cookie = NULL; /* read before */
     r->body = put(&at, r->body, r->body_size);
     return true;
 }

@@ -28,6 +28,7 @@ struct tacet__call {
     const char *last; /* the last word of the path, in request.path; or NULL */
     tacet__token token;
     tacet_status token_status; /* of looking the token up */
+    tacet__session session;    /* of a browser, whose token request.bearer then is; "" guard: none */
     tacet__job *job;           /* is told when the client has its answer */
     char *texts;               /* the copy; NULL: none */
     size_t texts_size;
@@ -49,7 +50,13 @@ bool tacet__call_to_probe(tacet__call *call, tacet__call_fn handle, tacet__respo
 /* Hands a job to the study; `done` of the job gets the call as its user. NULL: out of memory. */
 void tacet__call_submit(tacet__call *call, tacet__response *response, tacet__job *job, void (*done)(tacet__job *job));
 
+/* The same for a job whose answer is its body (routes.c). */
+void tacet__call_job(tacet__call *call, tacet__response *response, tacet__job *job);
+
 /* The answers that are the same everywhere. */
+void tacet__call_fill(tacet__response *response, unsigned status, json_t *body); /* takes over the body */
+/* The body as an object; NULL: it is none, or has a field that is not in the list (ended by NULL): the answer is made. */
+json_t *tacet__call_body(const tacet__call *call, tacet__response *response, const char *const *names);
 void tacet__refuse(tacet__response *response, unsigned status, const char *word, const char *detail);
 void tacet__refuse_failure(tacet__response *response, tacet_status status, const char *message);
 

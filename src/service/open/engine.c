@@ -459,13 +459,30 @@ tacet_status tacet__engine_token(tacet__engine *e, tacet__token *out, const char
     return status;
 }
 
-tacet_status tacet__engine_list(tacet__engine *e, tacet__study_fn *fn, void *user, tacet_error *err) {
+tacet_status tacet__engine_with_store(tacet__engine *e,
+                                      tacet_status (*fn)(tacet__studies *store, void *user, tacet_error *err),
+                                      void *user, tacet_error *err) {
     (void)pthread_mutex_lock(&e->reader_lock);
     tacet_status status = reader(e, err);
-    status = status != TACET_OK ? status : tacet__studies_list(e->reader, fn, user, err);
+    status = status != TACET_OK ? status : fn(e->reader, user, err);
     drop_reader_on(e, status);
     (void)pthread_mutex_unlock(&e->reader_lock);
     return status;
+}
+
+typedef struct study_walk {
+    tacet__study_fn *fn;
+    void *user;
+} study_walk;
+
+static tacet_status walk_studies(tacet__studies *store, void *user, tacet_error *err) {
+    const study_walk *w = user;
+    return tacet__studies_list(store, w->fn, w->user, err);
+}
+
+tacet_status tacet__engine_list(tacet__engine *e, tacet__study_fn *fn, void *user, tacet_error *err) {
+    study_walk w = {fn, user};
+    return tacet__engine_with_store(e, walk_studies, &w, err);
 }
 
 bool tacet__engine_ready_known(tacet__engine *e, bool *ready) {

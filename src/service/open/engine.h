@@ -29,7 +29,10 @@ typedef enum tacet__job_kind {
     TACET__JOB_RELEASE,     /* -> number, body */
     TACET__JOB_GET_RELEASE, /* number -> body */
     TACET__JOB_LEDGER,      /* -> body */
-    TACET__JOB_ARCHIVE
+    TACET__JOB_ARCHIVE,
+    TACET__JOB_EVENTS,   /* after event `number` -> body */
+    TACET__JOB_TICKETS,  /* that are open -> body */
+    TACET__JOB_POSTERIOR /* x, y, context -> body */
 } tacet__job_kind;
 
 typedef struct tacet__job {
@@ -47,7 +50,8 @@ typedef struct tacet__job {
     char ticket[TACET__TICKET_TEXT];     /* OBSERVE, LOOK; set by SUGGEST */
     double value;                        /* OBSERVE: in the client's units */
     double wait;                         /* LOOK: seconds */
-    uint64_t number;                     /* GET_RELEASE; set by RELEASE */
+    uint64_t number;                     /* GET_RELEASE, EVENTS; set by RELEASE */
+    uint64_t x, y; /* POSTERIOR: the coordinates that are varied; y UINT64_MAX: x alone. `context`: where the others are */
     /* Answered. */
     tacet_status status;
     tacet_error err;
@@ -139,6 +143,10 @@ bool tacet__engine_token_known(tacet__engine *engine, tacet__token *out, const c
 tacet_status tacet__engine_token(tacet__engine *engine, tacet__token *out, const char *text, tacet_error *err);
 /* Walks over the studies. May wait. */
 tacet_status tacet__engine_list(tacet__engine *engine, tacet__study_fn *fn, void *user, tacet_error *err);
+/* Does something with the store that the desk uses, on its thread. What `fn` returns is returned. May wait. */
+tacet_status tacet__engine_with_store(tacet__engine *engine,
+                                      tacet_status (*fn)(tacet__studies *store, void *user, tacet_error *err),
+                                      void *user, tacet_error *err);
 /* Whether something could be written to the store, as of a second ago at the most: true when that is known. Any thread;
  * never waits. */
 bool tacet__engine_ready_known(tacet__engine *engine, bool *ready);

@@ -9,7 +9,9 @@
 #include "io/http/server.h"
 #include "service/open/routes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BODY_BYTES = 1 << 20 };
 
@@ -18,6 +20,7 @@ struct tacet__host {
     tacet__engine *engine;
     tacet__service service;
     tacet__server *server;
+    tacet__sessions *sessions;
     const char *keys;
     tacet__log *log;
 };
@@ -28,7 +31,8 @@ void tacet__host_defaults(tacet__host_settings *settings) {
                                        .rate = 20000,
                                        .address_rate = 200,
                                        .most_connections = 4000,
-                                       .most_of_address = 1000};
+                                       .most_of_address = 1000,
+                                       .session_minutes = 30};
 }
 
 static void log_line(void *user, const char *message) {
@@ -57,6 +61,18 @@ static tacet_status start_wire(tacet__host *host, const tacet__host_settings *se
     return status;
 }
 
+/* Of the board: cookies are kept by host, so the port is in the name. */
+static tacet_status open_sessions(tacet__host *host, const tacet__host_settings *settings, tacet_error *err) {
+    char cookie[32];
+    tacet__sessions_settings sessions;
+    const char *colon = strrchr(settings->listen, ':');
+    tacet__sessions_defaults(&sessions);
+    (void)snprintf(cookie, sizeof cookie, "tacet-board-%.8s", colon != NULL ? colon + 1 : "");
+    sessions.cookie = cookie;
+    sessions.idle_seconds = 60 * settings->session_minutes;
+    return tacet__sessions_create(&host->sessions, &sessions, err);
+}
+
 tacet_status tacet__host_start(tacet__host **out, const tacet__host_settings *settings, tacet_error *err) {
     tacet__pem pem = {0};
     int64_t expires = 0;
@@ -75,8 +91,10 @@ tacet_status tacet__host_start(tacet__host **out, const tacet__host_settings *se
                                            .log = log_line,
                                            .log_user = settings->log};
     tacet_status status = tacet__keyfile_read(&pem, &expires, settings->keys, settings->log, err);
+    status = status != TACET_OK ? status : open_sessions(host, settings, err);
     status = status != TACET_OK ? status : tacet__engine_open(&host->engine, &engine, err);
     if (status == TACET_OK) {
+        host->service.sessions = host->sessions;
         host->service.engine = host->engine;
         host->service.metrics = &host->metrics;
         atomic_store(&host->service.certificate_expires, expires);
@@ -116,6 +134,7 @@ void tacet__host_stop(tacet__host *host) {
         }
         tacet__server_stop(host->server);
         tacet__engine_close(host->engine);
+        tacet__sessions_free(host->sessions);
         free(host);
     }
 }

@@ -16,6 +16,7 @@ typedef struct tacet__host_settings {
     size_t most_connections; /* default 4000 */
     size_t most_of_address;  /* connections; default 1000 */
     size_t batch_most;       /* 0: the engine's default */
+    double session_minutes;  /* a browser's login ends when nothing was asked for so long; default 30 */
     tacet__log *log;         /* NULL: silent */
 } tacet__host_settings;
 

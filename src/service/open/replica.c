@@ -641,6 +641,10 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
         return r->kind->spent(&r->learner, &r->def, &job->body, &job->err);
     case TACET__JOB_ARCHIVE:
         return TACET_OK; /* after the transaction */
+    case TACET__JOB_EVENTS:
+    case TACET__JOB_TICKETS:
+    case TACET__JOB_POSTERIOR:
+        return tacet__replica_view(r, job);
     }
     return tacet__fail(&job->err, TACET_INVALID, "no such job");
 }

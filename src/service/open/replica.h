@@ -42,6 +42,8 @@ tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error 
  */
 tacet_status tacet__replica_expire_now(tacet__replica *r, uint64_t *expired, uint64_t seconds,
                                        const unsigned char *holder, tacet_error *err);
+/* What the board asks, inside begin and rollback: events, open tickets, the posterior (replica_view.c). */
+tacet_status tacet__replica_view(tacet__replica *r, tacet__job *job);
 /* Forgets the policy; the next begin makes it again from the store. */
 void tacet__replica_unload(tacet__replica *r);
 

@@ -7,6 +7,8 @@
 #include "core/json_numbers.h"
 #include "core/json_text.h"
 #include "core/memory.h"
+#include "pages/assets.h"
+#include "service/open/board.h"
 #include "service/open/call.h"
 
 #include <math.h>
@@ -18,17 +20,6 @@
 enum { WAIT_MOST = 60, KEY_MOST = 128, OWNER_BYTES = 8 };
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
-
-static void fill(tacet__response *response, unsigned status, json_t *body) {
-    response->status = status;
-    response->file = -1;
-    response->body = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    if (response->body != NULL) {
-        tacet__json_shorten(response->body);
-    }
-    response->body_size = response->body != NULL ? strlen(response->body) : 0;
-    json_decref(body);
-}
 
 static json_t *action_json(const tacet__job *job) {
     json_t *action = json_array();
@@ -50,14 +41,14 @@ static void answer_job(tacet__response *response, tacet__job *job) {
         if (body != NULL && job->point != NULL) {
             (void)json_object_set(body, "point", job->point);
         }
-        fill(response, job->repeated ? 200 : 201, body);
+        tacet__call_fill(response, job->repeated ? 200 : 201, body);
         return;
     case TACET__JOB_OBSERVE:
         body = json_pack("{ss ss}", "ticket", job->ticket, "state", "observed");
         if (body != NULL && job->clipped) {
             (void)json_object_set_new(body, "clipped", json_true());
         }
-        fill(response, 200, body);
+        tacet__call_fill(response, 200, body);
         return;
     case TACET__JOB_LOOK:
         body = json_pack("{ss ss sI}", "ticket", job->ticket, "state",
@@ -71,19 +62,22 @@ static void answer_job(tacet__response *response, tacet__job *job) {
         if (body != NULL && job->point != NULL) {
             (void)json_object_set(body, "point", job->point);
         }
-        fill(response, 200, body);
+        tacet__call_fill(response, 200, body);
         return;
     case TACET__JOB_RELEASE:
     case TACET__JOB_GET_RELEASE:
-        fill(response, job->kind == TACET__JOB_RELEASE ? 201 : 200,
+        tacet__call_fill(response, job->kind == TACET__JOB_RELEASE ? 201 : 200,
              json_pack("{sI sO}", "number", (json_int_t)job->number, "release", job->body));
         return;
     case TACET__JOB_ARCHIVE:
-        fill(response, 200, json_pack("{ss}", "state", "archived"));
+        tacet__call_fill(response, 200, json_pack("{ss}", "state", "archived"));
         return;
     case TACET__JOB_STATUS:
     case TACET__JOB_LEDGER:
-        fill(response, 200, json_incref(job->body));
+    case TACET__JOB_EVENTS:
+    case TACET__JOB_TICKETS:
+    case TACET__JOB_POSTERIOR:
+        tacet__call_fill(response, 200, json_incref(job->body));
         return;
     }
 }
@@ -114,6 +108,10 @@ static void own_key(tacet__job *job, const tacet__token *token) {
 }
 
 /* Hands the job to the study; the client waits without a thread. */
+void tacet__call_job(tacet__call *c, tacet__response *response, tacet__job *job) {
+    tacet__call_submit(c, response, job, done);
+}
+
 static void submit(tacet__call *c, tacet__response *response, tacet__job *job) {
     if (job != NULL && job->key[0] != '\0') {
         own_key(job, &c->token);
@@ -122,37 +120,6 @@ static void submit(tacet__call *c, tacet__response *response, tacet__job *job) {
 }
 
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
-
-/* NULL: the body is not an object, or has a field that is not in the list; then the answer is made. */
-static json_t *body_of(const tacet__call *c, tacet__response *response, const char *const *names) {
-    json_error_t where;
-    json_t *body = json_loadb(c->request.body, c->request.body_size, JSON_REJECT_DUPLICATES, &where);
-    const char *key = NULL;
-    json_t *value = NULL;
-    char reason[160];
-    if (body == NULL && tacet__json_no_memory(&where)) {
-        tacet__refuse_failure(response, TACET_NO_MEMORY, "");
-        return NULL;
-    }
-    if (!json_is_object(body)) {
-        tacet__refuse(response, 400, "invalid", "the body must be a JSON object");
-        json_decref(body);
-        return NULL;
-    }
-    json_object_foreach(body, key, value) {
-        size_t i = 0;
-        while (names[i] != NULL && strcmp(names[i], key) != 0) {
-            i++;
-        }
-        if (names[i] == NULL) {
-            (void)snprintf(reason, sizeof reason, "field '%.40s' is not known here", key);
-            tacet__refuse(response, 400, "invalid", reason);
-            json_decref(body);
-            return NULL;
-        }
-    }
-    return body;
-}
 
 /* A decision set into the job; NULL, or the rule that was broken. */
 static const char *read_set(tacet__job *job, const json_t *set) {
@@ -238,7 +205,7 @@ static const char *read_ticket(tacet__job *job, const char *text) {
 
 static void suggest(tacet__call *c, tacet__response *response) {
     static const char *const NAMES[] = {"key", "decision_set", "context", "person", NULL};
-    json_t *body = body_of(c, response, NAMES);
+    json_t *body = tacet__call_body(c, response, NAMES);
     if (body == NULL) {
         return;
     }
@@ -278,7 +245,7 @@ static void suggest(tacet__call *c, tacet__response *response) {
 
 static void observe(tacet__call *c, tacet__response *response) {
     static const char *const NAMES[] = {"ticket", "value", "failed", NULL};
-    json_t *body = body_of(c, response, NAMES);
+    json_t *body = tacet__call_body(c, response, NAMES);
     if (body == NULL) {
         return;
     }
@@ -377,19 +344,19 @@ static void list(tacet__call *c, tacet__response *response) {
         json_decref(l.array);
         tacet__refuse_failure(response, TACET_IO, "");
     } else {
-        fill(response, 200, json_pack("{so}", "studies", l.array));
+        tacet__call_fill(response, 200, json_pack("{so}", "studies", l.array));
     }
 }
 
 /* The wire answers it by itself; here it is for the table. */
 static void live(tacet__call *c, tacet__response *response) {
     (void)c;
-    fill(response, 200, json_pack("{ss}", "status", "live"));
+    tacet__call_fill(response, 200, json_pack("{ss}", "status", "live"));
 }
 
 static void say_ready(tacet__response *response, bool ready) {
     if (ready) {
-        fill(response, 200, json_pack("{ss}", "status", "ready"));
+        tacet__call_fill(response, 200, json_pack("{ss}", "status", "ready"));
     } else {
         tacet__refuse(response, 503, "unavailable", "the store cannot be written now");
     }
@@ -442,6 +409,16 @@ static const route ROUTES[] = {
     {"get_release", "GET", "/v1/studies/{study}/releases/{number}", ANALYST | OWNER, get_release, false},
     {"ledger", "GET", "/v1/studies/{study}/ledger", ANALYST | OWNER, ledger, false},
     {"archive", "POST", "/v1/studies/{study}/archive", OWNER, archive, false},
+    {"events", "GET", "/v1/studies/{study}/events", ANALYST | OWNER, tacet__board_events, false},
+    {"tickets", "GET", "/v1/studies/{study}/tickets", OWNER, tacet__board_tickets, false},
+    {"posterior", "GET", "/v1/studies/{study}/posterior", ANALYST | OWNER, tacet__board_posterior, false},
+    {"tokens", "GET", "/v1/tokens", OWNER, tacet__board_tokens, true},
+    {"make_token", "POST", "/v1/tokens", OWNER, tacet__board_make_token, true},
+    {"renew_token", "POST", "/v1/tokens/{number}/renewal", OWNER, tacet__board_renew_token, true},
+    {"drop_token", "DELETE", "/v1/tokens/{number}", OWNER, tacet__board_drop_token, true},
+    {"log_in", "POST", "/v1/session", NOBODY, tacet__board_log_in, false},
+    {"session", "GET", "/v1/session", DEVICE | ANALYST | OWNER, tacet__board_session, false},
+    {"log_out", "DELETE", "/v1/session", DEVICE | ANALYST | OWNER, tacet__board_log_out, false},
 };
 enum { ROUTE_COUNT = sizeof ROUTES / sizeof ROUTES[0], OTHER = ROUTE_COUNT };
 
@@ -554,23 +531,51 @@ static const route *find_route(tacet__call *c, bool *path_exists) {
     return NULL;
 }
 
+/* Gives a browser's request the token of its session. False: the request is not the page's, and the answer is made. */
+static bool take_session(tacet__call *c, tacet__response *response) {
+    if (c->request.bearer != NULL || c->service->sessions == NULL || strcmp(c->request.path, "/v1/live") == 0) {
+        return true;
+    }
+    const bool asks_who = strcmp(c->request.path, "/v1/session") == 0 && strcmp(c->request.method, "DELETE") != 0;
+    switch (tacet__sessions_find(c->service->sessions, &c->session, &c->request, !asks_who)) {
+    case TACET__SESSION_OK:
+        if (tacet__sessions_own_site(&c->request)) {
+            c->request.bearer = c->session.token;
+            return true;
+        }
+        break;
+    case TACET__SESSION_NONE:
+        return true;
+    case TACET__SESSION_UNGUARDED:
+        break;
+    }
+    tacet__refuse(response, 403, "forbidden", "this request does not come from the page");
+    return false;
+}
+
 void tacet__service_handle(void *user, const tacet__request *request, tacet__response *response) {
     bool path_exists = false;
-    tacet__call *c = tacet__call_create(user, request);
+    const tacet__service *service = user;
     response->file = -1;
+    if (service->sessions != NULL && tacet__assets_serve(request, response, "board", "Its requests are below /v1/ (docs/API.md).")) {
+        return;
+    }
+    tacet__call *c = tacet__call_create(user, request);
     if (c == NULL) {
         tacet__refuse_failure(response, TACET_NO_MEMORY, "");
         return;
     }
     c->route = OTHER;
     const route *found = find_route(c, &path_exists);
-    if (found == NULL) {
+    if (!take_session(c, response)) {
+        found = NULL;
+    } else if (found == NULL) {
         tacet__refuse(response, path_exists ? 405 : 404, NULL,
                       path_exists ? "this path has no such method" : "no such path");
-    } else if (found->roles == NOBODY || request->bearer == NULL) {
+    } else if (found->roles == NOBODY || c->request.bearer == NULL) {
         serve(c, response);
     } else {
-        const bool known = tacet__engine_token_known(c->service->engine, &c->token, request->bearer);
+        const bool known = tacet__engine_token_known(c->service->engine, &c->token, c->request.bearer);
         c->token_status = known ? TACET_OK : TACET_NOT_FOUND;
         if (known && !found->asks_store) {
             serve(c, response);

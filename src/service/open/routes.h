@@ -3,6 +3,7 @@
 #define TACET_SRC_SERVICE_OPEN_ROUTES_H
 
 #include "io/http/server.h"
+#include "pages/session.h"
 #include "service/open/engine.h"
 
 typedef struct tacet__service {
@@ -10,6 +11,7 @@ typedef struct tacet__service {
     tacet__metrics *metrics;
     _Atomic(tacet__server *) wire;       /* whose counts are shown among the metrics; NULL: none */
     _Atomic int64_t certificate_expires; /* seconds since 1970; 0: not known */
+    tacet__sessions *sessions;           /* of the board's page; NULL: there is no board */
 } tacet__service;
 
 /* A tacet__handler; user is a tacet__service. */

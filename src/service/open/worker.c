@@ -196,7 +196,18 @@ static void fail_all(tacet__worker *w, tacet__job *jobs, const tacet_error *err)
  * looks last, so that none waits for an observation of its own batch. */
 enum { PASSES = 3 };
 static unsigned pass_of(const tacet__job *job) {
-    return job->kind == TACET__JOB_OBSERVE ? 1 : job->kind == TACET__JOB_LOOK || job->kind == TACET__JOB_STATUS ? 2 : 0;
+    switch (job->kind) {
+    case TACET__JOB_OBSERVE:
+        return 1;
+    case TACET__JOB_LOOK:
+    case TACET__JOB_STATUS:
+    case TACET__JOB_EVENTS:
+    case TACET__JOB_TICKETS:
+    case TACET__JOB_POSTERIOR:
+        return 2;
+    default:
+        return 0;
+    }
 }
 
 /* Whose client was told to try again: not done, so that what nobody waits for does not pile up behind a store that was

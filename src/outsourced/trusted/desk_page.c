@@ -1,0 +1,583 @@
+/* desk_page.c - the requests of the desk's page, and the thread that tells it of new questions.
+ * Ring: trusted. Records and measured values are in the answers: whoever logs in here is who holds them. A long poll
+ * costs a connection, no thread. Cost: one look at the desk in 200 ms while a page waits; a pass over the table for
+ * each record that is shown. */
+#include "outsourced/trusted/desk_page.h"
+
+#include "core/fail.h"
+#include "core/json_numbers.h"
+#include "core/memory.h"
+#include "dp/open/ledger_view.h"
+#include "io/http/pki.h"
+#include "io/http/problem.h"
+#include "outsourced/trusted/desk_internal.h"
+#include "pages/assets.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/dp/open/receipt.h>
+#include <tacet/io/csv.h>
+#include <tacet/io/csvfile.h>
+#include <tacet/report/disclose.h>
+
+enum { WAIT_MOST = 60, LIST_MOST = 1000, TICK_MS = 200, REFRESH_SECONDS = 1, COOKIE_NAME = 32 };
+
+typedef struct page_waiter {
+    tacet__exchange *exchange;
+    uint64_t after;
+    double until;
+    struct page_waiter *next;
+} page_waiter;
+
+struct tacet__desk_page {
+    tacet__desk_page_settings s;
+    tacet__sessions *sessions;
+    pthread_t bell;
+    bool started;
+    double refreshed; /* the bell's own */
+    pthread_mutex_t lock; /* of all that follow */
+    pthread_cond_t wake;
+    page_waiter *waiting;
+    bool hushed;
+};
+
+static double clock_now(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* --- answers ------------------------------------------------------------------------------------------------------ */
+
+static void say(tacet__response *response, unsigned status, json_t *body) {
+    response->status = status;
+    response->file = -1;
+    response->body = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    if (response->body != NULL) {
+        tacet__json_shorten(response->body);
+    }
+    response->body_size = response->body != NULL ? strlen(response->body) : 0;
+    json_decref(body);
+}
+
+static json_t *real_or_null(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* Grows with every question and every answer. `refresh`: also those that another process gave. */
+static uint64_t version_of(tacet_desk *desk, bool refresh) {
+    uint64_t version = 0;
+    (void)pthread_mutex_lock(&desk->lock);
+    for (size_t i = 0; i < desk->count; i++) {
+        if (refresh && desk->queries[i]->state == WAITING) {
+            (void)tacet__desk_refresh(desk, desk->queries[i], NULL);
+        }
+        version += desk->queries[i]->state == DONE || desk->queries[i]->state == FAILED ? 2 : 1;
+    }
+    (void)pthread_mutex_unlock(&desk->lock);
+    return version;
+}
+
+static json_t *open_questions(tacet_desk *desk) {
+    json_t *list = json_array();
+    (void)pthread_mutex_lock(&desk->lock);
+    for (size_t i = 0; i < desk->count && json_array_size(list) < LIST_MOST; i++) {
+        const query *q = desk->queries[i];
+        if (q->state != DONE) {
+            (void)json_array_append_new(list, json_pack("{ss sI sI ss}", "ticket", q->ticket, "row", (json_int_t)q->row,
+                                                        "since", (json_int_t)q->since, "state",
+                                                        tacet__desk_busy(q)    ? "running"
+                                                        : q->state == FAILED ? "failed"
+                                                                             : "waiting"));
+        }
+    }
+    (void)pthread_mutex_unlock(&desk->lock);
+    return list;
+}
+
+static void tell_overview(tacet__desk_page *page, tacet__response *response) {
+    tacet_ledger_totals t;
+    const tacet_manifest *m = tacet_desk_manifest(page->s.desk);
+    const uint64_t version = version_of(page->s.desk, false);
+    if (tacet_desk_total(page->s.desk, &t, NULL) != TACET_OK) {
+        tacet__problem(response, 503, NULL, "the ledger cannot be read now");
+        return;
+    }
+    const size_t made = tacet_desk_made(page->s.desk);
+    say(response, 200,
+        json_pack("{sI sI ss sI so so s{ss sb sf sf sb} s{sf sf so sf sI sI} s{sI sI sI} so}", "version",
+                  (json_int_t)version, "now", (json_int_t)time(NULL), "source", page->s.source, "rows",
+                  (json_int_t)m->rows, "id", page->s.id != NULL ? json_string(page->s.id) : json_null(), "range",
+                  page->s.ranged ? json_pack("[f,f]", page->s.lo, page->s.hi) : json_null(), "release", "mechanism",
+                  m->mechanism, "private", (int)m->is_private, "eps", m->eps, "delta", m->delta, "outputs_private",
+                  (int)m->outputs_private, "budget", "eps", t.budget_eps, "delta", t.budget_delta, "spent_eps",
+                  real_or_null(t.eps), "spent_delta", t.delta, "entries", (json_int_t)t.entries, "uncovered",
+                  (json_int_t)t.uncovered, "queries", "allowed", (json_int_t)m->queries, "made", (json_int_t)made, "left",
+                  (json_int_t)(m->queries > made ? m->queries - made : 0), "questions", open_questions(page->s.desk)));
+}
+
+/* --- waiting ------------------------------------------------------------------------------------------------------ */
+
+static void answer_waiter(tacet__desk_page *page, page_waiter *w) {
+    tacet__response response = {.file = -1};
+    tell_overview(page, &response);
+    w->exchange->answer(w->exchange, &response);
+    free(w);
+}
+
+/* Those whose news have come, or whose time is up; all of them when hushed. Under the lock; they are taken out. */
+static page_waiter *take_due(tacet__desk_page *page, uint64_t version) {
+    const double now = clock_now();
+    page_waiter *due = NULL;
+    for (page_waiter **at = &page->waiting; *at != NULL;) {
+        page_waiter *w = *at;
+        if (page->hushed || w->after != version || now >= w->until) {
+            *at = w->next;
+            w->next = due;
+            due = w;
+        } else {
+            at = &w->next;
+        }
+    }
+    return due;
+}
+
+static void *ring_bell(void *user) {
+    tacet__desk_page *page = user;
+    (void)pthread_mutex_lock(&page->lock);
+    while (!page->hushed || page->waiting != NULL) {
+        if (page->waiting == NULL) {
+            (void)pthread_cond_wait(&page->wake, &page->lock);
+            continue;
+        }
+        (void)pthread_mutex_unlock(&page->lock);
+        const bool refresh = clock_now() - page->refreshed >= REFRESH_SECONDS;
+        page->refreshed = refresh ? clock_now() : page->refreshed;
+        const uint64_t version = version_of(page->s.desk, refresh);
+        (void)pthread_mutex_lock(&page->lock);
+        page_waiter *due = take_due(page, version);
+        (void)pthread_mutex_unlock(&page->lock);
+        while (due != NULL) {
+            page_waiter *next = due->next;
+            answer_waiter(page, due);
+            due = next;
+        }
+        (void)pthread_mutex_lock(&page->lock);
+        if (page->waiting != NULL && !page->hushed) {
+            struct timespec until;
+            (void)clock_gettime(CLOCK_MONOTONIC, &until);
+            until.tv_nsec += TICK_MS * 1000000L;
+            until.tv_sec += until.tv_nsec / 1000000000;
+            until.tv_nsec %= 1000000000;
+            (void)pthread_cond_timedwait(&page->wake, &page->lock, &until);
+        }
+    }
+    (void)pthread_mutex_unlock(&page->lock);
+    return NULL;
+}
+
+/* --- requests ----------------------------------------------------------------------------------------------------- */
+
+static double number_argument(const tacet__request *request, const char *name) {
+    const char *text = request->argument != NULL ? request->argument(request->peer, name) : NULL;
+    char *end = NULL;
+    const double value = text != NULL ? strtod(text, &end) : -1;
+    return text != NULL && end != text && *end == '\0' && value >= 0 && value < 1e15 ? value : -1;
+}
+
+static void overview(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+    const double after = number_argument(request, "after");
+    const double wait = number_argument(request, "wait");
+    if (after < 0 || wait <= 0 || version_of(page->s.desk, false) != (uint64_t)after) {
+        tell_overview(page, response);
+        return;
+    }
+    page_waiter *w = TACET__ZALLOC(page_waiter, 1);
+    if (w == NULL) {
+        tell_overview(page, response);
+        return;
+    }
+    *w = (page_waiter){request->exchange, (uint64_t)after, clock_now() + (wait < WAIT_MOST ? wait : WAIT_MOST), NULL};
+    (void)pthread_mutex_lock(&page->lock);
+    const bool may_wait = !page->hushed;
+    if (may_wait) {
+        request->exchange->suspend(request->exchange); /* before the bell can answer it */
+        w->next = page->waiting;
+        page->waiting = w;
+        (void)pthread_cond_signal(&page->wake);
+    }
+    (void)pthread_mutex_unlock(&page->lock);
+    if (!may_wait) {
+        free(w);
+        tell_overview(page, response);
+    }
+}
+
+static json_t *text_json(const char *text, size_t length) {
+    json_t *value = json_stringn(text, length);
+    return value != NULL ? value : json_string("(not UTF-8)");
+}
+
+static tacet_status read_record(const tacet__desk_page *page, json_t *list, size_t row, tacet_error *err) {
+    tacet_csv *csv = NULL;
+    bool found = true;
+    tacet_status status = tacet_csv_open_file(&csv, page->s.data, NULL, err);
+    for (size_t i = 0; i <= row && status == TACET_OK && found; i++) {
+        status = tacet_csv_next(csv, &found, err);
+    }
+    for (size_t c = 0; status == TACET_OK && found && c < tacet_csv_columns(csv); c++) {
+        size_t length = 0;
+        const char *name = tacet_csv_name(csv, c);
+        const char *field = tacet_csv_field(csv, c, &length);
+        json_t *pair = json_pack("[oo]", text_json(name, strlen(name)), text_json(field, length));
+        if (page->s.id != NULL && strcmp(name, page->s.id) == 0) {
+            (void)json_array_insert_new(list, 0, pair);
+        } else {
+            (void)json_array_append_new(list, pair);
+        }
+    }
+    tacet_csv_close(csv);
+    return status;
+}
+
+static void question(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+    tacet_desk_reply reply;
+    const char *ticket = strrchr(request->path, '/') + 1;
+    if (tacet_desk_look(page->s.desk, &reply, ticket, NULL) == TACET_NOT_FOUND) {
+        tacet__problem(response, 404, NULL, "no question has this ticket");
+        return;
+    }
+    json_t *record = json_array();
+    tacet_error err = {0};
+    if (page->s.data != NULL && read_record(page, record, reply.row, &err) != TACET_OK) {
+        json_decref(record);
+        tacet__problem(response, 503, NULL, err.message);
+        return;
+    }
+    say(response, 200, json_pack("{ss sI sb so}", "ticket", ticket, "row", (json_int_t)reply.row, "answered",
+                                 (int)reply.answered, "record", record));
+}
+
+/* The answer's fields; NULL, or the rule that is broken. */
+static const char *read_answer(json_t **holder, const char **ticket, double *value, bool *failed, bool *confirmed,
+                               const tacet__request *request) {
+    *holder = json_loadb(request->body, request->body_size, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *number = json_object_get(*holder, "value");
+    *ticket = json_string_value(json_object_get(*holder, "ticket"));
+    *failed = json_is_true(json_object_get(*holder, "failed"));
+    *confirmed = json_is_true(json_object_get(*holder, "confirmed"));
+    *value = json_number_value(number);
+    if (*ticket == NULL) {
+        return "the body must be a JSON object with a text 'ticket'";
+    }
+    if (*failed == json_is_number(number)) {
+        return "either 'value' is a number, or 'failed' is true";
+    }
+    return *failed || isfinite(*value) ? NULL : "'value' must be finite";
+}
+
+static void answer(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+    json_t *body = NULL;
+    const char *ticket = NULL;
+    double value = 0;
+    bool failed = false, confirmed = false;
+    tacet_error err = {0};
+    const char *broken = read_answer(&body, &ticket, &value, &failed, &confirmed, request);
+    if (broken != NULL) {
+        tacet__problem(response, 400, NULL, broken);
+    } else if (!failed && page->s.ranged && !(value >= page->s.lo && value <= page->s.hi) && !confirmed) {
+        char words[160];
+        (void)snprintf(words, sizeof words, "%.6g lies outside %.6g to %.6g: confirm it if you mean it", value,
+                       page->s.lo, page->s.hi);
+        tacet__problem(response, 409, "outside", words);
+    } else {
+        const tacet_status status = failed ? tacet_desk_decline(page->s.desk, ticket, &err)
+                                           : tacet_desk_answer(page->s.desk, ticket, value, &err);
+        if (status == TACET_OK) {
+            say(response, 200, json_pack("{ss ss}", "ticket", ticket, "state", failed ? "unmeasured" : "answered"));
+        } else {
+            tacet__problem(response,
+                           status == TACET_NOT_FOUND  ? 404
+                           : status == TACET_CONFLICT ? 409
+                           : status == TACET_INVALID  ? 400
+                                                      : 503,
+                           status == TACET_CONFLICT ? "answered" : NULL, err.message);
+        }
+        (void)pthread_cond_signal(&page->wake);
+    }
+    json_decref(body);
+}
+
+typedef struct listing {
+    json_t *list;
+} listing;
+
+static tacet_status list_entry(void *user, const tacet__ledger_row *row, tacet_error *err) {
+    listing *l = user;
+    (void)err;
+    if (row->record->kind == TACET__RECORD_RESERVE) {
+        const tacet_charge *c = &row->record->reserve.charge;
+        (void)json_array_append_new(
+            l->list, json_pack("{sI sI ss ss ss ss so so sb sb}", "seq", (json_int_t)row->record->seq, "time",
+                               (json_int_t)row->record->time, "ticket", row->record->reserve.ticket, "what", c->what,
+                               "to_whom", c->to_whom, "mechanism", c->mechanism, "eps", real_or_null(c->eps), "delta",
+                               c->delta < 1 ? json_real(c->delta) : json_null(), "answered", (int)(row->answer != 0),
+                               "uncovered", (int)(c->claim == TACET_CLAIM_UNCOVERED)));
+        if (json_array_size(l->list) > 2 * LIST_MOST) { /* the newest are kept */
+            json_t *newest = json_array();
+            for (size_t i = LIST_MOST; i < json_array_size(l->list); i++) {
+                (void)json_array_append(newest, json_array_get(l->list, i));
+            }
+            json_decref(l->list);
+            l->list = newest;
+        }
+    }
+    return TACET_OK;
+}
+
+/* Verified anew each time: what is shown is what the chain proves. */
+static void ledger(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+    tacet__ledger_view *view = NULL;
+    tacet__ledger_report r;
+    tacet_error err = {0};
+    listing l = {json_array()};
+    char head[2 * TACET_HASH_BYTES + 1];
+    (void)request;
+    tacet_status status = tacet__ledger_view_open(&view, page->s.ledger, &err);
+    status = status != TACET_OK ? status : tacet__ledger_verify(view, &r, NULL, &err);
+    status = status != TACET_OK ? status : tacet__ledger_each(view, list_entry, &l, &err);
+    tacet__ledger_view_close(view);
+    if (status != TACET_OK) {
+        json_decref(l.list);
+        tacet__problem(response, status == TACET_CORRUPT ? 500 : 503, NULL, err.message);
+        return;
+    }
+    tacet__hash_hex(head, r.head);
+    say(response, 200,
+        json_pack("{ss sI sI sI sf sf so sf ss so}", "accounting", tacet_accounting_name(r.accounting), "entries",
+                  (json_int_t)r.entries, "answered", (json_int_t)r.answered, "uncovered", (json_int_t)r.uncovered,
+                  "budget_eps", r.budget_eps, "budget_delta", r.budget_delta, "eps", real_or_null(r.eps), "delta", r.delta,
+                  "head", head, "list", l.list));
+}
+
+static void label(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+    tacet_ledger_totals t;
+    tacet_error err = {0};
+    char date[16] = "";
+    char *text = NULL;
+    struct tm day;
+    const time_t now = time(NULL);
+    (void)request;
+    if (gmtime_r(&now, &day) != NULL) {
+        (void)strftime(date, sizeof date, "%Y-%m-%d", &day);
+    }
+    tacet_disclosure d = {.manifest = tacet_desk_manifest(page->s.desk), .date = date};
+    tacet__ledger_view *view = NULL;
+    tacet__ledger_report r;
+    tacet_status status = tacet_desk_total(page->s.desk, &t, &err);
+    status = status != TACET_OK ? status : tacet__ledger_view_open(&view, page->s.ledger, &err);
+    status = status != TACET_OK ? status : tacet__ledger_verify(view, &r, NULL, &err);
+    tacet__ledger_view_close(view);
+    if (status == TACET_OK) {
+        d.has_ledger = true;
+        d.accounting = tacet_accounting_name(r.accounting);
+        d.spent_eps = r.eps;
+        d.spent_delta = r.delta;
+        d.budget_eps = r.budget_eps;
+        d.budget_delta = r.budget_delta;
+        d.entries = r.entries;
+        d.uncovered = r.uncovered;
+        status = tacet_disclose_label(&text, &d, false, &err);
+    }
+    if (status == TACET_OK) {
+        say(response, 200, json_pack("{ss}", "label", text));
+    } else {
+        tacet__problem(response, 503, NULL, err.message);
+    }
+    free(text);
+}
+
+/* Signs what the ledger holds now. */
+static void receipt(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+    tacet_error err = {0};
+    char *text = NULL;
+    const tacet_receipt_request wanted = {.ledger = page->s.ledger,
+                                          .manifest = page->s.manifest,
+                                          .manifest_length = page->s.manifest_size,
+                                          .program_name = "tacet-curator",
+                                          .program_file = "/proc/self/exe",
+                                          .time = (uint64_t)time(NULL)};
+    (void)request;
+    if (page->s.receipt_key == NULL) {
+        tacet__problem(response, 404, NULL, "there is no receipt.key among the keys: 'tacet ledger keys' makes one");
+    } else if (tacet_receipt_sign(&text, &wanted, page->s.receipt_key, &err) != TACET_OK) {
+        tacet__problem(response, 503, NULL, err.message);
+    } else {
+        response->status = 200;
+        response->body = text;
+        response->body_size = strlen(text);
+    }
+}
+
+/* --- the login ---------------------------------------------------------------------------------------------------- */
+
+static json_t *session_json(const tacet__session *s) {
+    return json_pack("{ss ss sI}", "role", "curator", "guard", s->guard, "left", (json_int_t)s->left);
+}
+
+static void log_in(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+    json_t *body = json_loadb(request->body, request->body_size, JSON_REJECT_DUPLICATES, NULL);
+    const char *token = json_string_value(json_object_get(body, "token"));
+    tacet__session session = {{0}, {0}, 0, 0};
+    if (token == NULL || !tacet__token_matches(page->s.token_hash, token)) {
+        tacet__problem(response, 401, NULL, "this is not the desk's token");
+    } else if (tacet__sessions_begin(page->sessions, &session, "", response, NULL) != TACET_OK) {
+        tacet__problem(response, 503, NULL, "no session could be made");
+    } else {
+        say(response, 201, session_json(&session));
+    }
+    sodium_memzero(&session, sizeof session);
+    json_decref(body);
+}
+
+static void who(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+    tacet__session session;
+    if (tacet__sessions_find(page->sessions, &session, request, false) != TACET__SESSION_OK) {
+        tacet__problem(response, 401, NULL, "nobody is logged in");
+    } else {
+        say(response, 200, session_json(&session));
+        sodium_memzero(&session, sizeof session);
+    }
+}
+
+static void log_out(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+    tacet__session session;
+    if (tacet__sessions_find(page->sessions, &session, request, true) == TACET__SESSION_OK) {
+        tacet__sessions_end(page->sessions, session.guard, response);
+    }
+    say(response, 200, json_pack("{ss}", "state", "ended"));
+}
+
+typedef struct route {
+    const char *method, *path; /* a closing slash takes one more word */
+    bool guarded;              /* a session is needed, and the page's own header */
+    void (*handle)(tacet__desk_page *, const tacet__request *, tacet__response *);
+} route;
+
+static const route ROUTES[] = {
+    {"POST", "/v1/session", false, log_in},
+    {"GET", "/v1/session", false, who},
+    {"DELETE", "/v1/session", true, log_out},
+    {"GET", "/v1/desk", true, overview},
+    {"GET", "/v1/desk/questions/", true, question},
+    {"POST", "/v1/desk/answers", true, answer},
+    {"GET", "/v1/desk/ledger", true, ledger},
+    {"GET", "/v1/desk/label", true, label},
+    {"GET", "/v1/desk/receipt", true, receipt},
+};
+
+static bool path_matches(const char *pattern, const char *path) {
+    const size_t length = strlen(pattern);
+    if (pattern[length - 1] != '/') {
+        return strcmp(pattern, path) == 0;
+    }
+    return strncmp(pattern, path, length) == 0 && path[length] != '\0' && strchr(path + length, '/') == NULL;
+}
+
+/* True when the page may ask; otherwise the answer is made. */
+static bool let_in(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
+    tacet__session session;
+    const tacet__session_found found = tacet__sessions_find(page->sessions, &session, request, true);
+    if (found == TACET__SESSION_NONE) {
+        tacet__problem(response, 401, NULL, "the session has ended: log in again");
+    } else if (found == TACET__SESSION_UNGUARDED) {
+        tacet__problem(response, 403, NULL, "this request does not come from the page");
+    }
+    return found == TACET__SESSION_OK;
+}
+
+void tacet__desk_page_handle(void *user, const tacet__request *request, tacet__response *response) {
+    tacet__desk_page *page = user;
+    bool exists = false;
+    if (tacet__assets_serve(request, response, "desk", "Answer questions with: tacet curator desk.")) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof ROUTES / sizeof ROUTES[0]; i++) {
+        if (path_matches(ROUTES[i].path, request->path)) {
+            exists = true;
+            if (strcmp(ROUTES[i].method, request->method) == 0) {
+                if (!tacet__sessions_own_site(request)) {
+                    tacet__problem(response, 403, NULL, "this request comes from another site");
+                } else if (!ROUTES[i].guarded || let_in(page, request, response)) {
+                    ROUTES[i].handle(page, request, response);
+                }
+                return;
+            }
+        }
+    }
+    tacet__problem(response, exists ? 405 : 404, NULL, exists ? "this path has no such method" : "no such path");
+}
+
+/* --- open and close ----------------------------------------------------------------------------------------------- */
+
+bool tacet__desk_page_local(const char *listen) {
+    return strncmp(listen, "127.", 4) == 0 || strncmp(listen, "localhost:", 10) == 0 ||
+           strncmp(listen, "[::1]:", 6) == 0;
+}
+
+tacet_status tacet__desk_page_open(tacet__desk_page **out, const tacet__desk_page_settings *settings, tacet_error *err) {
+    char cookie[COOKIE_NAME];
+    tacet__sessions_settings sessions;
+    tacet__sessions_defaults(&sessions);
+    (void)snprintf(cookie, sizeof cookie, "tacet-desk-%u", settings->port);
+    sessions.cookie = cookie;
+    sessions.idle_seconds = 60 * settings->session_minutes;
+    *out = NULL;
+    tacet__desk_page *page = TACET__ZALLOC(tacet__desk_page, 1);
+    if (page == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the desk's page");
+    }
+    page->s = *settings;
+    (void)pthread_mutex_init(&page->lock, NULL);
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&page->wake, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    tacet_status status = tacet__sessions_create(&page->sessions, &sessions, err);
+    if (status == TACET_OK) {
+        page->started = pthread_create(&page->bell, NULL, ring_bell, page) == 0;
+        status = page->started ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "no thread for the desk's page");
+    }
+    if (status != TACET_OK) {
+        tacet__desk_page_close(page);
+        return status;
+    }
+    *out = page;
+    return TACET_OK;
+}
+
+void tacet__desk_page_hush(tacet__desk_page *page) {
+    if (page != NULL && page->started) {
+        (void)pthread_mutex_lock(&page->lock);
+        page->hushed = true;
+        (void)pthread_cond_signal(&page->wake);
+        (void)pthread_mutex_unlock(&page->lock);
+        (void)pthread_join(page->bell, NULL);
+        page->started = false;
+    }
+}
+
+void tacet__desk_page_close(tacet__desk_page *page) {
+    if (page != NULL) {
+        tacet__desk_page_hush(page);
+        tacet__sessions_free(page->sessions);
+        (void)pthread_cond_destroy(&page->wake);
+        (void)pthread_mutex_destroy(&page->lock);
+        free(page);
+    }
+}

@@ -1,0 +1,41 @@
+/* desk_page.h - the curator's desk as a page: questions as they come, with their records, and what was given out.
+ *
+ * It has an address of its own, which must be a local one, and a login of its own; nothing of it is reachable over the
+ * address that the modeler is given. web/README.md lists the requests. Ring: trusted. */
+#ifndef TACET_SRC_OUTSOURCED_TRUSTED_DESK_PAGE_H
+#define TACET_SRC_OUTSOURCED_TRUSTED_DESK_PAGE_H
+
+#include "io/http/server.h"
+#include "pages/session.h"
+
+#include <tacet/outsourced/trusted/desk.h>
+
+typedef struct tacet__desk_page_settings {
+    tacet_desk *desk;
+    const char *source; /* "person", "column" or "command": where values come from */
+    const char *data;   /* the table; NULL: records are not shown */
+    const char *id;     /* the column by which the curator knows a record; NULL: none */
+    bool ranged;        /* values are expected in lo to hi; one outside must be confirmed */
+    double lo, hi;
+    const char *ledger;      /* its place */
+    const char *manifest;    /* manifest.json as stored */
+    size_t manifest_size;
+    const char *receipt_key; /* text of receipt.key; NULL: no receipts are signed */
+    const char *token_hash;  /* of the desk's own token */
+    double session_minutes;
+    unsigned port; /* in the name of the cookie: browsers keep cookies by host, not by port; 0: none */
+} tacet__desk_page_settings;
+
+typedef struct tacet__desk_page tacet__desk_page;
+
+/* The settings' texts are borrowed. INVALID: session_minutes. NO_MEMORY. */
+tacet_status tacet__desk_page_open(tacet__desk_page **out, const tacet__desk_page_settings *settings, tacet_error *err);
+/* Whoever waits is answered, and nobody waits from then on. Before the wire is stopped. NULL is allowed. */
+void tacet__desk_page_hush(tacet__desk_page *page);
+void tacet__desk_page_close(tacet__desk_page *page); /* hushes; NULL is allowed */
+/* A tacet__handler; user is a tacet__desk_page. */
+void tacet__desk_page_handle(void *user, const tacet__request *request, tacet__response *response);
+/* Whether "host:port" is an address of this machine alone. */
+bool tacet__desk_page_local(const char *listen);
+
+#endif

@@ -1,0 +1,63 @@
+#!/usr/bin/python3
+"""run.py [NAME...] - the tests of the pages in a browser; closes with 'N passed, M failed'. A name selects tests.
+
+Without Chromium, ChromeDriver or Selenium it says so and exits with 77 (skipped); with TACET_CI set that is a failure.
+TACET_PICTURES=DIR keeps pictures of every page there."""
+import importlib
+import os
+import shutil
+import sys
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+
+def missing():
+    for program in ("chromium", "chromedriver"):
+        if shutil.which(program) is None:
+            return f"{program} is not there (tools/setup --with-ci installs it)"
+    try:
+        import selenium  # noqa: F401
+    except ImportError:
+        return "python3-selenium is not there (tools/setup --with-ci installs it)"
+    return None
+
+
+def main():
+    why = missing()
+    if why:
+        print(f"browser: {'failed' if os.environ.get('TACET_CI') else 'skipped'}: {why}")
+        return 1 if os.environ.get("TACET_CI") else 77
+    import harness
+    wanted = sys.argv[1:]
+    passed, failed = 0, 0
+    driver = harness.browser()
+    try:
+        for module in ("test_desk", "test_board"):
+            if not os.path.exists(os.path.join(HERE, module + ".py")):
+                continue
+            tests = vars(importlib.import_module(module))
+            for name, test in list(tests.items()):
+                if not name.startswith("test_") or (wanted and not any(w in name for w in wanted)):
+                    continue
+                start = time.monotonic()
+                try:
+                    harness.scheme(driver, False)
+                    harness.screen(driver, 1280, 900)
+                    driver.delete_all_cookies()
+                    driver.get_log("browser")
+                    test(driver)
+                    passed += 1
+                    print(f"ok      {name} ({time.monotonic() - start:.1f} s)", flush=True)
+                except Exception:
+                    failed += 1
+                    print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+    finally:
+        harness.close(driver)
+    print(f"{passed} passed, {failed} failed")
+    return 0 if failed == 0 and passed > 0 else 1
+
+
+sys.exit(main())
