@@ -23,8 +23,8 @@ function(tacet_library name output)
     Threads::Threads m tacet_flags)
 endfunction()
 tacet_library(tacet_open_library tacet RINGS core io http shared open)
-tacet_library(tacet_trusted_library tacet-trusted RINGS core io postgres http pages shared open gate trusted audit
-  LIBS PkgConfig::pq)
+tacet_library(tacet_trusted_library tacet-trusted RINGS core io postgres http pages shared open service gate trusted
+  served audit LIBS PkgConfig::pq)
 
 install(TARGETS ${TACET_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/tacet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

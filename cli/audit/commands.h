@@ -12,7 +12,7 @@ typedef struct audit_options {
     bool interrupted;
 } audit_options;
 
-/* Whether a target is audited as it ships (cmd_curate.c). */
+/* Whether a target is audited as it ships (cmd_shipped.c). */
 bool audit_is_shipped(const char *name);
 int audit_shipped(const char *name, const audit_options *options, const cli_command *self);
 void audit_list_shipped(json_t *names);

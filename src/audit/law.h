@@ -8,7 +8,8 @@
 
 typedef struct tacet__law_claim {
     double variance; /* of a coordinate */
-    double spread;   /* variance of |row|^2 / its mean^2: how well `variance` can be measured */
+    double spread;   /* variance of |row|^2 / its mean^2: how well `variance` can be measured. 0: as
+                        the rows have it */
 } tacet__law_claim;
 
 typedef struct tacet__law_report {

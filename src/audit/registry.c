@@ -47,19 +47,7 @@ const tacet_audit_target *tacet_audit_target_at(size_t index) {
     return index < sizeof TARGETS / sizeof TARGETS[0] ? TARGETS[index] : NULL;
 }
 
-/* The commands by whose names the paths they take may be audited, too. */
-static const struct {
-    const char *command;
-    const tacet_audit_target *target;
-} COMMANDS[] = {
-    {"device", &tacet__audit_device_retry}, {"learn", &tacet__audit_contextual}, {"study", &tacet__audit_central}};
-
 const tacet_audit_target *tacet_audit_find(const char *name) {
-    for (size_t i = 0; i < sizeof COMMANDS / sizeof *COMMANDS; i++) {
-        if (strcmp(COMMANDS[i].command, name) == 0) {
-            return COMMANDS[i].target;
-        }
-    }
     for (size_t i = 0; tacet_audit_target_at(i) != NULL; i++) {
         if (strcmp(TARGETS[i]->name, name) == 0) {
             return TARGETS[i];

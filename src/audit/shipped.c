@@ -1,28 +1,34 @@
-/* shipped.c - neighbouring tables through the release itself, and what came out of it through the tests.
+/* shipped.c - neighbouring tables through the release itself, and what came out of it through the tests; the other ways
+ * out are those of way.h.
  * Ring: audit. Cost: at 10^6 rows three releases of a million rows, a minute on one core; interrupted, two releases of
  * one row a run, some 20 ms each. */
 #include <tacet/audit/shipped.h>
 
 #include "audit/judge.h"
 #include "audit/law.h"
+#include "audit/scratch.h"
+#include "audit/way.h"
 #include "core/fail.h"
 #include "core/memory.h"
-#include "io/file/folder.h"
 
 #include <dirent.h>
-#include <ftw.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <tacet/outsourced/trusted/curate.h>
 #include <unistd.h>
 
 enum {
     LAW_COLUMNS = 8, /* of the table that the law is tested with */
     COLUMNS_MOST = 64,
     LEAST = 1000,
+    LEAST_RUNS = 100,
+    CURATE_ROWS = 1000000,
+    CURATE_RUNS = 10000,
+    ROOM = 1 << 30, /* bytes that a million rows leave behind, and more */
     INTERRUPTED = 99, /* how a child that was killed on purpose exits */
     NEAR = 9,         /* interrupted: the two worlds of a row lie on either side of one more printed digit */
     WIDTH = 32        /* of the bounds, in units */
@@ -30,7 +36,8 @@ enum {
 
 typedef struct shipping {
     const tacet_audit_shipped_settings *settings;
-    char folder[TACET__PATH], data[TACET__PATH], out[TACET__PATH], state[TACET__PATH], release[TACET__PATH];
+    tacet_curate_mechanism mechanism;
+    char folder[TACET__PATH], data[TACET__PATH], out[TACET__PATH], release[TACET__PATH];
     tacet_manifest_column columns[COLUMNS_MOST];
     size_t kill_above;   /* bytes of the draft; 0: at half of the rows */
     tacet_manifest made; /* the newest release */
@@ -39,26 +46,32 @@ typedef struct shipping {
 /* How what was released is spoilt before it is tested: as a release with that mistake would have been. */
 typedef struct spoil {
     const char *name, *summary;
-    void (*run)(double *noise, size_t rows, size_t columns);
+    void (*run)(double *noise, size_t rows, size_t columns); /* NULL: not afterwards */
 } spoil;
 
-enum { SPOILT_BLOCK = 2048 /* rows */, SPOILT_ROW = 10000 };
+enum { SPOILT_BLOCK = 2048 /* rows, or an eighth of all */, SPOILT_ROW = 10000 /* or a quarter */ };
+
+static size_t fewer(size_t a, size_t b) {
+    return a < b ? a : b;
+}
 
 static void copy_row(double *noise, size_t columns, size_t to, size_t from) {
     memcpy(noise + to * columns, noise + from * columns, columns * sizeof *noise);
 }
 
 static void same_key_blocks(double *noise, size_t rows, size_t columns) {
-    for (size_t i = SPOILT_BLOCK; i < rows; i++) {
-        copy_row(noise, columns, i, i % SPOILT_BLOCK);
+    const size_t block = fewer(SPOILT_BLOCK, rows / 8);
+    for (size_t i = block; i < rows; i++) {
+        copy_row(noise, columns, i, i % block);
     }
 }
 
 /* Two threads that take blocks in turns: the second one's are the first one's again. */
 static void same_key_threads(double *noise, size_t rows, size_t columns) {
-    for (size_t i = SPOILT_BLOCK; i < rows; i++) {
-        if (i / SPOILT_BLOCK % 2 == 1) {
-            copy_row(noise, columns, i, i - SPOILT_BLOCK);
+    const size_t block = fewer(SPOILT_BLOCK, rows / 8);
+    for (size_t i = block; i < rows; i++) {
+        if (i / block % 2 == 1) {
+            copy_row(noise, columns, i, i - block);
         }
     }
 }
@@ -70,8 +83,9 @@ static void short_variance(double *noise, size_t rows, size_t columns) {
 }
 
 static void row_repeats(double *noise, size_t rows, size_t columns) {
-    for (size_t i = SPOILT_ROW; i < rows; i += SPOILT_ROW) {
-        copy_row(noise, columns, i, i - SPOILT_ROW / 3);
+    const size_t apart = fewer(SPOILT_ROW, rows / 4);
+    for (size_t i = apart; i < rows; i += apart) {
+        copy_row(noise, columns, i, i - apart / 3);
     }
 }
 
@@ -80,6 +94,7 @@ static const spoil SPOILS[] = {
     {"same-key-threads", "a release whose two threads draw with one key", same_key_threads},
     {"short-variance-5", "a release with 5 % less variance than it claims", short_variance},
     {"row-repeats", "a release of which one row in 10,000 has another row's noise", row_repeats},
+    {"redraws", "an interrupted release that forgets its reservation, and draws anew when it is repeated", NULL},
 };
 
 const char *tacet_audit_spoils(size_t index, const char **summary) {
@@ -90,9 +105,24 @@ const char *tacet_audit_spoils(size_t index, const char **summary) {
     return SPOILS[index].name;
 }
 
+static const tacet__way *const WAYS[] = {&tacet__way_desk, &tacet__way_device, &tacet__way_learn, &tacet__way_study};
+static const char CURATE[] = "curate";
+
+const char *tacet_audit_ways(size_t index, const char **summary) {
+    if (index == 0) {
+        *summary = "neighbouring tables through tacet curate; bound on eps, and tests of the noise's law";
+        return CURATE;
+    }
+    if (index > sizeof WAYS / sizeof *WAYS) {
+        return NULL;
+    }
+    *summary = WAYS[index - 1]->summary;
+    return WAYS[index - 1]->name;
+}
+
 void tacet_audit_shipped_defaults(tacet_audit_shipped_settings *settings) {
     *settings = (tacet_audit_shipped_settings){
-        .eps = 1, .delta = 1e-5, .columns = 1, .rows = 1000000, .runs = 10000, .confidence = 0.98};
+        .way = CURATE, .eps = 1, .delta = 1e-5, .columns = 1, .confidence = 0.98};
 }
 
 static void tell(const shipping *s, double fraction) {
@@ -101,20 +131,27 @@ static void tell(const shipping *s, double fraction) {
     }
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw) {
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
+static bool is_euclidean(tacet_curate_mechanism mechanism) {
+    const tacet_law *law = tacet_curate_law(mechanism);
+    return law != NULL && law->density == TACET_DENSITY_EUCLIDEAN;
+}
+
+static tacet_status own_state(const char *folder, tacet_error *err) {
+    char state[TACET__PATH];
+    const tacet_status status = tacet__path(state, folder, "state", err);
+    return status != TACET_OK || setenv("TACET_STATE", state, 1) == 0
+               ? status
+               : tacet__fail(err, TACET_NO_MEMORY, "out of memory");
 }
 
 static tacet_status begin(shipping *s, const tacet_audit_shipped_settings *settings, tacet_error *err) {
-    const char *base = getenv("TMPDIR");
     s->settings = settings;
-    (void)snprintf(s->folder, sizeof s->folder, "%s/tacet-audit-XXXXXX", base != NULL ? base : "/tmp");
-    if (mkdtemp(s->folder) == NULL) {
-        return tacet__fail(err, TACET_IO, "%.150s: cannot be made", s->folder);
+    tacet_status status =
+        tacet_curate_parse(&s->mechanism, settings->mechanism != NULL ? settings->mechanism : "gaussian", err);
+    if (status == TACET_OK && s->mechanism != TACET_CURATE_GAUSSIAN && !is_euclidean(s->mechanism)) {
+        status = tacet__fail(err, TACET_INVALID, "a release is audited with gaussian, laplace or l2 noise");
     }
+    status = status != TACET_OK ? status : tacet__scratch_make(s->folder, ROOM, err);
     for (size_t i = 0; i < COLUMNS_MOST; i++) {
         tacet_manifest_column *c = &s->columns[i];
         (void)snprintf(c->name, sizeof c->name, "c%zu", i);
@@ -122,12 +159,8 @@ static tacet_status begin(shipping *s, const tacet_audit_shipped_settings *setti
         c->hi = WIDTH;
         c->unit = 1;
     }
-    tacet_status status = tacet__path(s->data, s->folder, "table.csv", err);
-    status = status != TACET_OK ? status : tacet__path(s->state, s->folder, "state", err);
-    if (status == TACET_OK && setenv("TACET_STATE", s->state, 1) != 0) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory");
-    }
-    return status;
+    status = status != TACET_OK ? status : tacet__path(s->data, s->folder, "table.csv", err);
+    return status != TACET_OK ? status : own_state(s->folder, err);
 }
 
 /* Row i has `near` units above the lower bound in its first column, one more in world 1, none in the others. */
@@ -181,6 +214,20 @@ static void end_abruptly(double fraction, void *user) {
     }
 }
 
+static bool forgets(const tacet_audit_shipped_settings *settings) {
+    return settings->control != NULL && strcmp(settings->control, "redraws") == 0;
+}
+
+/* All but the table: what was reserved, too. */
+static tacet_status forget(const shipping *s, tacet_error *err) {
+    char table[TACET__PATH];
+    (void)snprintf(table, sizeof table, "%.4000s.table", s->folder);
+    if (rename(s->data, table) != 0 || tacet__scratch_empty(s->folder, err) != TACET_OK || rename(table, s->data) != 0) {
+        return tacet__fail(err, TACET_IO, "%.150s: cannot be moved", s->data);
+    }
+    return TACET_OK;
+}
+
 static tacet_status release(shipping *s, size_t columns, const char *ticket, const char *out, bool interrupted,
                             tacet_error *err) {
     const tacet_audit_shipped_settings *a = s->settings;
@@ -195,13 +242,13 @@ static tacet_status release(shipping *s, size_t columns, const char *ticket, con
     c.folder = s->out;
     c.columns = s->columns;
     c.column_count = columns;
-    c.mechanism = a->mechanism;
+    c.mechanism = s->mechanism;
     c.eps = a->eps;
     c.delta = a->delta;
     c.ticket = ticket;
     c.threads = a->threads;
     c.budget_eps = 8 * a->eps;
-    c.budget_delta = a->mechanism == TACET_CURATE_L2 ? 8 * a->delta : 0; /* its ledger adds those up, too */
+    c.budget_delta = s->mechanism == TACET_CURATE_L2 ? 8 * a->delta : 0; /* its ledger adds those up, too */
     c.new_budget = "an audit, of made-up records";
     if (interrupted) {
         c.progress = end_abruptly;
@@ -220,6 +267,9 @@ static tacet_status release(shipping *s, size_t columns, const char *ticket, con
             return TACET_OK; /* it came through */
         }
         c.progress = NULL;
+        if (forgets(a) && (status = forget(s, err)) != TACET_OK) {
+            return status;
+        }
     }
     tacet_manifest_clear(&s->made);
     return tacet_curate_run(&s->made, &c, err);
@@ -256,14 +306,9 @@ static void subtract_records(double *values, const unsigned char *worlds, size_t
     }
 }
 
-static bool is_euclidean(tacet_curate_mechanism mechanism) {
-    const tacet_law *law = tacet_curate_law(mechanism);
-    return law != NULL && law->density == TACET_DENSITY_EUCLIDEAN;
-}
-
 static tacet__law_claim claim_of(const shipping *s, double sigma, size_t columns) {
     const double d = (double)columns;
-    const bool laplace = is_euclidean(s->settings->mechanism);
+    const bool laplace = is_euclidean(s->mechanism);
     /* |v|^2: chi-square with d degrees of freedom; squared Gamma(d), whose fourth moment is d (d+1) (d+2) (d+3). */
     return (tacet__law_claim){.variance = sigma * sigma,
                               .spread = laplace ? (d + 2) * (d + 3) / (d * (d + 1)) - 1 : 2 / d};
@@ -272,7 +317,7 @@ static tacet__law_claim claim_of(const shipping *s, double sigma, size_t columns
 static double statistic_of(const shipping *s, const double *row, size_t columns, int near) {
     double here = 0;
     double there = 0;
-    if (!is_euclidean(s->settings->mechanism)) {
+    if (!is_euclidean(s->mechanism)) {
         return row[0];
     }
     for (size_t c = 0; c < columns; c++) {
@@ -283,20 +328,26 @@ static double statistic_of(const shipping *s, const double *row, size_t columns,
     return sqrt(here) - sqrt(there);
 }
 
-static void spoil_noise(const shipping *s, double *noise, size_t rows, size_t columns) {
-    for (size_t i = 0; i < sizeof SPOILS / sizeof *SPOILS && s->settings->control != NULL; i++) {
-        if (strcmp(SPOILS[i].name, s->settings->control) == 0) {
+void tacet__shipped_spoil(const tacet_audit_shipped_settings *settings, double *noise, size_t rows, size_t columns) {
+    for (size_t i = 0; i < sizeof SPOILS / sizeof *SPOILS && settings->control != NULL; i++) {
+        if (strcmp(SPOILS[i].name, settings->control) == 0 && SPOILS[i].run != NULL) {
             SPOILS[i].run(noise, rows, columns);
         }
+    }
+}
+
+void tacet__shipped_complain(tacet_audit_shipped_result *out, const char *reason) {
+    if (!out->violated) {
+        out->violated = true;
+        (void)snprintf(out->reason, sizeof out->reason, "%s", reason);
     }
 }
 
 static void note(tacet_audit_shipped_result *out, const tacet__law_report *law) {
     out->variance_ratio = law->variance_ratio;
     out->repeats = law->repeats;
-    if (law->failed && !out->violated) {
-        out->violated = true;
-        (void)snprintf(out->reason, sizeof out->reason, "%s", law->reason);
+    if (law->failed) {
+        tacet__shipped_complain(out, law->reason);
     }
 }
 
@@ -316,7 +367,7 @@ static tacet_status test_law(shipping *s, tacet_audit_shipped_result *out, tacet
     if (status == TACET_OK) {
         tacet__law_report law;
         const tacet__law_claim claim = claim_of(s, s->made.sigma, LAW_COLUMNS);
-        spoil_noise(s, noise, 2 * rows, LAW_COLUMNS);
+        tacet__shipped_spoil(s->settings, noise, 2 * rows, LAW_COLUMNS);
         status = tacet__law_test(&law, noise, 2 * rows, LAW_COLUMNS, &claim, err);
         note(out, &law);
     }
@@ -325,15 +376,35 @@ static tacet_status test_law(shipping *s, tacet_audit_shipped_result *out, tacet
     return status;
 }
 
-static tacet_status judge(shipping *s, tacet_audit_shipped_result *out, tacet__audit_sample *samples, size_t count,
-                          tacet_error *err) {
-    const tacet_audit_claim claim = {.eps = s->settings->eps, .delta = s->settings->delta};
-    const tacet_status status =
-        tacet__audit_judge(&out->bound, samples, count, &claim, s->settings->confidence, err);
-    if (status == TACET_OK && out->bound.violated && !out->violated) {
-        out->violated = true;
-        (void)snprintf(out->reason, sizeof out->reason, "eps is at least %.4g, above the claim", out->bound.eps_lower);
+/* A statistic that falls where world 1 is likely is turned round: by the samples that choose the event, too. */
+static double direction_of(const double *statistics, const unsigned char *worlds, size_t count) {
+    double sum[2] = {0};
+    double number[2] = {1e-9, 1e-9};
+    for (size_t i = 0; i < count; i++) {
+        sum[worlds[i]] += statistics[i];
+        number[worlds[i]] += 1;
     }
+    return sum[1] / number[1] < sum[0] / number[0] ? -1 : 1;
+}
+
+tacet_status tacet__shipped_judge(const tacet_audit_shipped_settings *settings, tacet_audit_shipped_result *out,
+                                  double *statistics, const unsigned char *worlds, size_t count, tacet_error *err) {
+    const tacet_audit_claim claim = {.eps = settings->eps, .delta = settings->delta};
+    char reason[sizeof out->reason];
+    tacet__audit_sample *samples = TACET__ZALLOC(tacet__audit_sample, count);
+    if (samples == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu runs", count);
+    }
+    const double direction = direction_of(statistics, worlds, count / 3);
+    for (size_t i = 0; i < count; i++) {
+        samples[i] = (tacet__audit_sample){direction * statistics[i], worlds[i]};
+    }
+    const tacet_status status = tacet__audit_judge(&out->bound, samples, count, &claim, settings->confidence, err);
+    if (status == TACET_OK && out->bound.violated) {
+        (void)snprintf(reason, sizeof reason, "eps is at least %.4g, above the claim", out->bound.eps_lower);
+        tacet__shipped_complain(out, reason);
+    }
+    free(samples);
     return status;
 }
 
@@ -342,9 +413,9 @@ static tacet_status bound_by_rows(shipping *s, tacet_audit_shipped_result *out, 
     const size_t d = s->settings->columns;
     unsigned char *worlds = TACET__ZALLOC(unsigned char, rows);
     double *values = TACET__ALIGNED(double, rows *d);
-    tacet__audit_sample *samples = TACET__ZALLOC(tacet__audit_sample, rows);
+    double *statistics = TACET__ALIGNED(double, rows);
     tacet_status status = TACET_OK;
-    if (worlds == NULL || values == NULL || samples == NULL) {
+    if (worlds == NULL || values == NULL || statistics == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", rows);
         goto done;
     }
@@ -359,67 +430,119 @@ static tacet_status bound_by_rows(shipping *s, tacet_audit_shipped_result *out, 
         goto done;
     }
     for (size_t i = 0; i < rows; i++) {
-        samples[i] = (tacet__audit_sample){statistic_of(s, values + i * d, d, 0), worlds[i]};
+        statistics[i] = statistic_of(s, values + i * d, d, 0);
     }
     tacet__law_report law;
     const tacet__law_claim claim = claim_of(s, s->made.sigma, d);
     subtract_records(values, worlds, rows, d, 0);
     status = tacet__law_test(&law, values, rows, d, &claim, err);
     note(out, &law);
-    status = status != TACET_OK ? status : judge(s, out, samples, rows, err);
+    status = status != TACET_OK ? status : tacet__shipped_judge(s->settings, out, statistics, worlds, rows, err);
 done:
     free(worlds);
     free(values);
-    free(samples);
+    free(statistics);
     return status;
-}
-
-/* Nothing was ever released here. */
-static tacet_status empty_folder(const shipping *s, tacet_error *err) {
-    (void)nftw(s->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    return mkdir(s->folder, S_IRWXU) == 0 ? TACET_OK : tacet__fail(err, TACET_IO, "%.150s: cannot be made", s->folder);
 }
 
 /* One row a run. The first attempt dies when the row is printed with another digit before the point; the second is what
  * the outside sees. */
 static tacet_status bound_by_runs(shipping *s, tacet_audit_shipped_result *out, tacet_error *err) {
     const size_t runs = s->settings->runs;
-    tacet__audit_sample *samples = TACET__ZALLOC(tacet__audit_sample, runs);
-    tacet_status status =
-        samples == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu runs", runs) : TACET_OK;
+    unsigned char *worlds = TACET__ZALLOC(unsigned char, runs);
+    double *values = TACET__ALIGNED(double, runs);
+    tacet_status status = worlds == NULL || values == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu runs", runs)
+                              : TACET_OK;
     for (size_t i = 0; i < runs && status == TACET_OK; i++) {
-        const unsigned char world = (unsigned char)randombytes_uniform(2);
-        double value = 0;
+        worlds[i] = (unsigned char)randombytes_uniform(2);
         tell(s, 0.5 * (double)i / (double)runs);
-        status = empty_folder(s, err);
-        status = status != TACET_OK ? status : write_table(s, &world, 1, 1, NEAR, err);
+        status = tacet__scratch_empty(s->folder, err);
+        status = status != TACET_OK ? status : write_table(s, &worlds[i], 1, 1, NEAR, err);
         /* the first one comes through, and tells how many decimals a row has */
         status = status != TACET_OK ? status : release(s, 1, "bound", "bound", i > 0, err);
-        status = status != TACET_OK ? status : read_release(s, &value, 1, 1, err);
-        samples[i] = (tacet__audit_sample){value, world};
+        status = status != TACET_OK ? status : read_release(s, &values[i], 1, 1, err);
         if (i == 0) {
             s->kill_above = sizeof "row,z1\n0,9.\n" - 1 + (size_t)(s->made.decimals > 0 ? s->made.decimals : 0);
         }
     }
     s->kill_above = 0;
-    status = status != TACET_OK ? status : empty_folder(s, err);
-    status = status != TACET_OK ? status : judge(s, out, samples, runs, err);
-    free(samples);
+    status = status != TACET_OK ? status : tacet__scratch_empty(s->folder, err);
+    status = status != TACET_OK ? status : tacet__shipped_judge(s->settings, out, values, worlds, runs, err);
+    free(worlds);
+    free(values);
     return status;
+}
+
+static tacet_status audit_curate(tacet_audit_shipped_result *out, tacet_audit_shipped_settings *settings,
+                                 tacet_error *err) {
+    shipping *s = TACET__ZALLOC(shipping, 1);
+    if (s == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    }
+    settings->rows = settings->rows > 0 ? settings->rows : CURATE_ROWS;
+    settings->runs = settings->runs > 0 ? settings->runs : CURATE_RUNS;
+    tacet_status status = begin(s, settings, err);
+    if (status == TACET_OK) {
+        settings->delta = s->mechanism == TACET_CURATE_LAPLACE ? 0 : settings->delta;
+        status = settings->interrupted ? bound_by_runs(s, out, err) : bound_by_rows(s, out, err);
+        status = status != TACET_OK ? status : test_law(s, out, err);
+    }
+    tell(s, 1);
+    tacet_manifest_clear(&s->made);
+    tacet__scratch_remove(s->folder);
+    free(s);
+    return status;
+}
+
+static tacet_status audit_way(const tacet__way *way, tacet_audit_shipped_result *out,
+                              tacet_audit_shipped_settings *settings, tacet_error *err) {
+    char around[TACET__PATH] = "";
+    tacet__shipment *s = TACET__ZALLOC(tacet__shipment, 1);
+    if (s == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    }
+    s->settings = settings;
+    s->way = way;
+    settings->rows = settings->rows > 0 ? settings->rows : way->rows;
+    settings->runs = settings->runs > 0 ? settings->runs : way->runs;
+    tacet_status status = way->choose(s, settings->mechanism != NULL ? settings->mechanism : way->mechanism, err);
+    settings->delta = s->pure ? 0 : settings->delta;
+    status = status != TACET_OK ? status : tacet__scratch_make(around, ROOM, err);
+    status = status != TACET_OK ? status : tacet__path(s->folder, around, "work", err);
+    status = status != TACET_OK ? status : tacet__path(s->kept, around, "kept", err);
+    status = status != TACET_OK ? status : tacet__path(s->data, s->folder, "table.csv", err);
+    status = status != TACET_OK ? status : tacet__path(s->ledger, s->folder, "ledger-audit.db", err);
+    status = status != TACET_OK ? status : own_state(s->folder, err);
+    status = status != TACET_OK ? status : tacet__way_audit(s, out, err);
+    tacet__scratch_remove(around);
+    free(s);
+    return status;
+}
+
+static const tacet__way *way_of(const char *name) {
+    for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
+        if (strcmp(WAYS[i]->name, name) == 0) {
+            return WAYS[i];
+        }
+    }
+    return NULL;
 }
 
 static tacet_status check(const tacet_audit_shipped_settings *a, tacet_error *err) {
     bool known = a->control == NULL;
-    for (size_t i = 0; i < sizeof SPOILS / sizeof *SPOILS; i++) {
-        known = known || strcmp(SPOILS[i].name, a->control) == 0;
+    for (size_t i = 0; i < sizeof SPOILS / sizeof *SPOILS && !known; i++) {
+        known = strcmp(SPOILS[i].name, a->control) == 0;
     }
-    if (a->mechanism != TACET_CURATE_GAUSSIAN && !is_euclidean(a->mechanism)) {
-        return tacet__fail(err, TACET_INVALID, "a release is audited with gaussian, laplace or l2 noise");
+    if (way_of(a->way) == NULL && strcmp(a->way, CURATE) != 0) {
+        return tacet__fail(err, TACET_INVALID, "nothing leaves by '%.40s'", a->way);
     }
-    if (!(a->eps > 0 && a->eps <= 64) || a->columns == 0 || a->columns > COLUMNS_MOST || a->rows < LEAST ||
-        a->runs < LEAST || !(a->confidence > 0 && a->confidence < 1) || !known) {
-        return tacet__fail(err, TACET_INVALID, "eps is above 0 and at most 64, with 1 to %d columns and at least %d rows or runs",
-                           COLUMNS_MOST, LEAST);
+    if (!(a->eps > 0 && a->eps <= 64) || !(a->delta >= 0 && a->delta < 1) || a->columns == 0 ||
+        a->columns > COLUMNS_MOST || (a->rows > 0 && a->rows < LEAST) || (a->runs > 0 && a->runs < LEAST_RUNS) ||
+        !(a->confidence > 0 && a->confidence < 1) || !known) {
+        return tacet__fail(err, TACET_INVALID,
+                           "eps is above 0 and at most 64, with 1 to %d columns and at least %d rows or %d runs",
+                           COLUMNS_MOST, LEAST, LEAST_RUNS);
     }
     return TACET_OK;
 }
@@ -427,23 +550,15 @@ static tacet_status check(const tacet_audit_shipped_settings *a, tacet_error *er
 tacet_status tacet_audit_shipped(tacet_audit_shipped_result *out, const tacet_audit_shipped_settings *settings,
                                  tacet_error *err) {
     *out = (tacet_audit_shipped_result){.reason = "nothing was found"};
-    tacet_status status = check(settings, err);
+    const tacet_status status = check(settings, err);
+    tacet_audit_shipped_settings filled = *settings; /* with the way's own numbers */
     if (status != TACET_OK) {
         return status;
     }
-    shipping *s = TACET__ZALLOC(shipping, 1);
-    if (s == NULL || sodium_init() < 0) {
-        free(s);
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    if (sodium_init() < 0) {
+        return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
     }
-    status = begin(s, settings, err);
-    if (status == TACET_OK) {
-        status = settings->interrupted ? bound_by_runs(s, out, err) : bound_by_rows(s, out, err);
-        status = status != TACET_OK ? status : test_law(s, out, err);
-    }
-    tell(s, 1);
-    tacet_manifest_clear(&s->made);
-    (void)nftw(s->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    free(s);
-    return status;
+    filled.interrupted = filled.interrupted || forgets(settings);
+    const tacet__way *way = way_of(settings->way);
+    return way != NULL ? audit_way(way, out, &filled, err) : audit_curate(out, &filled, err);
 }

@@ -12,13 +12,12 @@
 
 #include "audit/law.h"
 
-static tacet_audit_shipped_result audit(tacet_curate_mechanism mechanism, const char *control) {
+static tacet_audit_shipped_result audit(const char *mechanism, const char *control) {
     tacet_audit_shipped_settings s;
     tacet_audit_shipped_result r;
     tacet_error err = {0};
     tacet_audit_shipped_defaults(&s);
     s.mechanism = mechanism;
-    s.delta = mechanism == TACET_CURATE_LAPLACE ? 0 : 1e-5;
     s.rows = 30000;
     s.threads = 2;
     s.confidence = 0.9999;
@@ -30,8 +29,8 @@ static tacet_audit_shipped_result audit(tacet_curate_mechanism mechanism, const 
 
 static void releases_as_they_are_pass(void **state) {
     (void)state;
-    const tacet_audit_shipped_result gaussian = audit(TACET_CURATE_GAUSSIAN, NULL);
-    const tacet_audit_shipped_result laplace = audit(TACET_CURATE_LAPLACE, NULL);
+    const tacet_audit_shipped_result gaussian = audit("gaussian", NULL);
+    const tacet_audit_shipped_result laplace = audit("laplace", NULL);
     assert_false(gaussian.violated);
     assert_false(laplace.violated);
     assert_int_equal(gaussian.repeats + laplace.repeats, 0);
@@ -46,13 +45,16 @@ static void each_spoilt_release_is_found_out(void **state) {
     for (; tacet_audit_spoils(count, &summary) != NULL; count++) {
         for (int laplace = 0; laplace < 2; laplace++) {
             const char *name = tacet_audit_spoils(count, &summary);
+            if (strcmp(name, "redraws") == 0) {
+                continue; /* test_ways.c; of curate: that the worst kill leaves a trace wants thousands of runs */
+            }
             const tacet_audit_shipped_result r =
-                audit(laplace == 1 ? TACET_CURATE_LAPLACE : TACET_CURATE_GAUSSIAN, name);
+                audit(laplace == 1 ? "laplace" : "gaussian", name);
             assert_true(r.violated);
             assert_true(strcmp(name, "short-variance-5") == 0 ? r.variance_ratio < 0.97 : r.repeats > 0);
         }
     }
-    assert_int_equal(count, 4);
+    assert_int_equal(count, 5);
 }
 
 /* Columns that are copies of each other, rows that take their sign or their length from the one before. */
@@ -91,7 +93,7 @@ static void impossible_settings_are_refused(void **state) {
     tacet_audit_shipped_settings s;
     tacet_audit_shipped_result r;
     tacet_audit_shipped_defaults(&s);
-    s.mechanism = TACET_CURATE_PUBLISHED;
+    s.mechanism = "published";
     assert_int_equal(tacet_audit_shipped(&r, &s, NULL), TACET_INVALID);
     tacet_audit_shipped_defaults(&s);
     s.eps = NAN;

@@ -1,0 +1,99 @@
+/* test_ways.c - the audits of the desk, the device, learning and studies as they ship: they pass what is, interrupted and
+ * repeated too, and find out each that is spoilt. Noise is the operating system's; the bound on eps is taken at
+ * confidence 0.9999, and a test of the law is wrong once in 100,000 audits. */
+#include "support/test.h"
+
+#include <string.h>
+#include <math.h>
+#include <tacet/audit/shipped.h>
+
+static tacet_audit_shipped_result audit(const char *way, const char *mechanism, const char *control, bool interrupted) {
+    tacet_audit_shipped_settings s;
+    tacet_audit_shipped_result r;
+    tacet_error err = {0};
+    tacet_audit_shipped_defaults(&s);
+    s.way = way;
+    s.mechanism = mechanism;
+    s.rows = strcmp(way, "desk") == 0 || strcmp(way, "device") == 0 ? 8192 : 1000;
+    s.runs = 100;
+    s.confidence = 0.9999;
+    s.control = control;
+    s.interrupted = interrupted;
+    const tacet_status status = tacet_audit_shipped(&r, &s, &err);
+    test_assert_status(status, TACET_OK, &err, __FILE__, __LINE__);
+    return r;
+}
+
+static void passes(const tacet_audit_shipped_result *r) {
+    assert_string_equal(r->reason, "nothing was found");
+    assert_false(r->violated);
+    assert_int_equal(r->repeats + r->redrawn, 0);
+}
+
+/* Every randomiser's variance in the middle is worked out here from its design, and measured. */
+static void reports_as_they_are_pass(void **state) {
+    (void)state;
+    static const char *const KINDS[] = {"hybrid", "duchi", "piecewise", "laplace", "staircase"};
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        const tacet_audit_shipped_result r = audit("device", KINDS[i], NULL, false);
+        passes(&r);
+        assert_true(r.bound.eps_lower > 0.5 && r.bound.eps_lower <= 1);
+        assert_true(fabs(r.variance_ratio - 1) < 0.1);
+    }
+    const tacet_audit_shipped_result r = audit("desk", NULL, NULL, false);
+    passes(&r);
+    assert_true(r.bound.eps_lower > 0.5 && r.bound.eps_lower <= 1);
+}
+
+static void what_is_interrupted_is_repeated_the_same(void **state) {
+    (void)state;
+    static const char *const WAYS[] = {"desk", "device", "learn", "study"};
+    for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
+        const tacet_audit_shipped_result r = audit(WAYS[i], NULL, NULL, true);
+        passes(&r);
+        assert_true(fabs(r.variance_ratio - 1) < 0.3);
+    }
+    for (size_t i = 1; i <= 2; i++) { /* of reports, and of models */
+        const tacet_audit_shipped_result redrawn = audit(WAYS[i], NULL, "redraws", true);
+        assert_true(redrawn.violated);
+        assert_true(redrawn.redrawn > 50);
+    }
+}
+
+static void spoilt_reports_are_found_out(void **state) {
+    (void)state;
+    static const char *const SPOILS[] = {"same-key-blocks", "same-key-threads", "row-repeats"};
+    for (size_t i = 0; i < sizeof SPOILS / sizeof *SPOILS; i++) {
+        for (int duchi = 0; duchi < 2; duchi++) {
+            const tacet_audit_shipped_result r = audit("device", duchi == 1 ? "duchi" : NULL, SPOILS[i], false);
+            assert_true(r.violated);
+            assert_true(r.repeats > 0);
+        }
+    }
+    const tacet_audit_shipped_result r = audit("device", "duchi", "short-variance-5", false);
+    assert_true(r.violated);
+}
+
+static void unknown_ways_and_mechanisms_are_refused(void **state) {
+    (void)state;
+    static const char *const WRONG[][2] = {
+        {"window", NULL}, {"desk", "gaussian"}, {"device", "k-norm"}, {"learn", "laplace"}, {"study", "k-norm"}};
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        tacet_audit_shipped_settings s;
+        tacet_audit_shipped_result r;
+        tacet_audit_shipped_defaults(&s);
+        s.way = WRONG[i][0];
+        s.mechanism = WRONG[i][1];
+        assert_int_equal(tacet_audit_shipped(&r, &s, NULL), TACET_INVALID);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_as_they_are_pass),
+        cmocka_unit_test(what_is_interrupted_is_repeated_the_same),
+        cmocka_unit_test(spoilt_reports_are_found_out),
+        cmocka_unit_test(unknown_ways_and_mechanisms_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
