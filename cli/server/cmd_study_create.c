@@ -18,7 +18,7 @@ typedef struct request {
     const char *definition, *name, *description, *trust, *policy, *direction;
     const char *points, *columns, *bounds, *context, *kernel, *lengthscale, *reward;
     const char *randomizer, *parameters;
-    const char *levels, *learner;
+    const char *levels, *learner, *earlier, *from;
     double eps, delta, bound;
     size_t rounds, learn, ticket_seconds, person_rounds, candidates;
 } request;
@@ -222,6 +222,9 @@ static int create(const cli_command *self, const request *r, const tacet_space *
     tacet_status status = r->definition != NULL
                               ? tacet__file_read(&text, &size, r->definition, TACET__DEFINITION_BYTES, &err)
                               : from_options(&text, r, space, &err);
+    if (status == TACET_OK && (r->earlier != NULL || r->from != NULL)) {
+        status = study_earlier(&text, r->earlier, r->columns, r->from, &err);
+    }
     status = status != TACET_OK ? status : tacet__engine_add(settings, &canonical, text, strlen(text), &err);
     free(text);
     if (status != TACET_OK) {
@@ -286,6 +289,13 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         {"integer", CLI_LIST, &r.space.options.integer, "A=LO:HI,…", "Columns of whole numbers.", false},
         {"levels", CLI_LIST, &r.space.options.levels, "A=X|Y,…", "Categories.", false},
         {"candidates", CLI_COUNT, &r.candidates, "N", "Points the server chooses from over a space. Default 1024.",
+         false},
+        {"earlier", CLI_STRING, &r.earlier, "FILE",
+         "Values that are public already: a CSV with the columns of the space (or --columns), 'value', and, if you know "
+         "it, 'sd'. The study begins with them; they stand in its definition.",
+         false},
+        {"from", CLI_STRING, &r.from, "MODEL",
+         "What another study released ('study release --out'): this one begins with it, and is charged by itself.",
          false},
         {"context", CLI_STRING, &r.context, "LO:HI,…", "contextual: where contexts lie, one pair for each coordinate.",
          false},

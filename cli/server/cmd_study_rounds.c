@@ -44,12 +44,43 @@ static bool answered(asked *a, const cli_command *self, int *code) {
     return status == TACET_OK;
 }
 
-static json_t *numbers(const double *x, size_t n) {
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) {
-        (void)json_array_append_new(list, cli_real(x[i]));
+/* A suggestion as a line: by the columns of the space, where there is one. */
+static void print_suggestion(const json_t *one) {
+    const json_t *point = json_object_get(one, "point");
+    const char *name = NULL;
+    json_t *value = NULL;
+    size_t i = 0;
+    const char *ticket = json_string_value(json_object_get(one, "ticket"));
+    printf("%s%s: action %" JSON_INTEGER_FORMAT, ticket != NULL ? "ticket " : "",
+           ticket != NULL ? ticket : "the rounds are over, the best", json_integer_value(json_object_get(one, "index")) + 1);
+    if (point != NULL) {
+        json_object_foreach((json_t *)point, name, value) {
+            printf("%s%s = ", i++ > 0 ? ", " : ": ", name);
+            if (json_is_string(value)) {
+                printf("%s", json_string_value(value));
+            } else {
+                printf("%.10g", json_number_value(value));
+            }
+        }
+    } else {
+        json_array_foreach(json_object_get(one, "action"), i, value) {
+            printf("%s%.10g", i > 0 ? ", " : ": ", json_number_value(value));
+        }
     }
-    return list;
+    printf("\n");
+}
+
+static void show_suggestions(const tacet__job *job) {
+    json_t *list = job->many > 0 ? json_incref(job->body) : json_pack("[o]", tacet__job_suggestion(job));
+    json_t *one = NULL;
+    size_t i = 0;
+    if (!cli_json_wanted()) {
+        json_array_foreach(list, i, one) {
+            print_suggestion(one);
+        }
+    }
+    cli_json_print(job->many > 0 ? json_pack("{sO}", "suggestions", list) : json_incref(json_array_get(list, 0)));
+    json_decref(list);
 }
 
 /* One arm a line, numbers with commas between, no header. Wipes what it read. */
@@ -108,6 +139,7 @@ static bool read_context(tacet__job *job, const char *text) {
 int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
     asked a;
     const char *set = NULL, *context = NULL, *key = NULL, *person = NULL;
+    size_t count = 0;
     tacet_error err = {0};
     begin(&a);
     const cli_option options[] = {
@@ -116,6 +148,8 @@ int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
          "The arms of this round: CSV without a header, one a line, coordinates in the study's order.", false},
         {"context", CLI_STRING, &context, "V[,V…]", "Contextual studies: what is known of this round.", false},
         {"person", CLI_STRING, &person, "NAME", "Who takes the round, where a person may take few of them.", false},
+        {"count", CLI_SIZE, &count, "N", "So many suggestions at once, 1 to 64; fewer where no more are possible now.",
+         false},
         {"key", CLI_STRING, &key, "TEXT", "Repeating a suggestion with the same key gives the same answer.", false},
         {0}};
     int code = 0;
@@ -125,6 +159,8 @@ int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
     a.job = tacet__job_create(TACET__JOB_SUGGEST);
     if (person != NULL && strlen(person) > TACET__PERSON_MOST) {
         code = cli_usage(self, "--person has at most %d bytes", (int)TACET__PERSON_MOST);
+    } else if (count > TACET__SUGGEST_MOST) {
+        code = cli_usage(self, "--count is 1 to %d", (int)TACET__SUGGEST_MOST);
     } else if (key != NULL && strlen(key) > TACET__EVENT_KEY_MOST) {
         code = cli_usage(self, "--key has at most %d bytes", (int)TACET__EVENT_KEY_MOST);
     } else if (a.job == NULL || (context != NULL && !read_context(a.job, context))) {
@@ -134,16 +170,9 @@ int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
     } else {
         (void)snprintf(a.job->person, sizeof a.job->person, "%s", person != NULL ? person : "");
         (void)snprintf(a.job->key, sizeof a.job->key, "%s", key != NULL ? key : "");
+        a.job->many = count;
         if (answered(&a, self, &code)) {
-            if (!cli_json_wanted()) {
-                printf("ticket %s: action %" PRIu64, a.job->ticket, a.job->index + 1);
-                for (size_t c = 0; c < a.job->action_size; c++) {
-                    printf("%s%.10g", c > 0 ? ", " : ": ", a.job->action[c]);
-                }
-                printf("\n");
-            }
-            cli_json_print(json_pack("{ss sI so}", "ticket", a.job->ticket, "index", (json_int_t)a.job->index, "action",
-                                     numbers(a.job->action, a.job->action_size)));
+            show_suggestions(a.job);
         }
     }
     tacet__job_free(a.job);
@@ -154,18 +183,23 @@ int cmd_study_observe(int argc, char **argv, const cli_command *self) {
     asked a;
     const char *ticket = NULL;
     double reward = (double)NAN;
+    bool failed = false;
     begin(&a);
     const cli_option options[] = {
         STUDY_OPTIONS(a),
         {"ticket", CLI_STRING, &ticket, "TICKET", "Of the suggestion.", true},
-        {"reward", CLI_DOUBLE, &reward, "Y", "What its action returned; local studies: the device's report.", true},
+        {"reward", CLI_DOUBLE, &reward, "Y", "What its action returned; local studies: the device's report.", false},
+        {"failed", CLI_FLAG, &failed, NULL,
+         "Instead: it could not be evaluated. A central study counts the round as an ordinary one; a device "
+         "reports noise about a stand-in ('tacet device report --failed').",
+         false},
         {0}};
     int code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    if (!isfinite(reward)) {
-        return cli_usage(self, "--reward must be finite");
+    if (failed ? !isnan(reward) : !isfinite(reward)) {
+        return cli_usage(self, "either --reward, a finite number, or --failed");
     }
     a.job = tacet__job_create(TACET__JOB_OBSERVE);
     if (a.job == NULL || strlen(ticket) >= sizeof a.job->ticket) {
@@ -173,7 +207,8 @@ int cmd_study_observe(int argc, char **argv, const cli_command *self) {
         return cli_usage(self, "'%.60s' is no ticket of a study", ticket);
     }
     (void)snprintf(a.job->ticket, sizeof a.job->ticket, "%s", ticket);
-    a.job->value = reward;
+    a.job->value = failed ? 0 : reward;
+    a.job->failed = failed;
     if (answered(&a, self, &code)) {
         if (!cli_json_wanted()) {
             printf("ticket %s: taken%s%s\n", ticket, a.job->repeated ? " before" : "",
@@ -181,6 +216,32 @@ int cmd_study_observe(int argc, char **argv, const cli_command *self) {
         }
         cli_json_print(json_pack("{ss sb sb sb}", "ticket", ticket, "taken", 1, "repeated", (int)a.job->repeated,
                                  "clipped", (int)a.job->clipped));
+    }
+    tacet__job_free(a.job);
+    return code;
+}
+
+int cmd_study_extend(int argc, char **argv, const cli_command *self) {
+    asked a;
+    size_t rounds = 0;
+    begin(&a);
+    const cli_option options[] = {STUDY_OPTIONS(a),
+                                  {"rounds", CLI_SIZE, &rounds, "T", "How many rounds it is to have in all.", true},
+                                  {0}};
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
+    }
+    a.job = tacet__job_create(TACET__JOB_EXTEND);
+    if (a.job == NULL) {
+        return cli_usage(self, "out of memory");
+    }
+    a.job->number = rounds;
+    if (answered(&a, self, &code)) {
+        if (!cli_json_wanted()) {
+            printf("study %s: %zu rounds in all\n", a.study, rounds);
+        }
+        cli_json_print(json_pack("{ss sI}", "study", a.study, "rounds", (json_int_t)rounds));
     }
     tacet__job_free(a.job);
     return code;

@@ -15,6 +15,7 @@ int cmd_study_status(int argc, char **argv, const cli_command *self);
 int cmd_study_release(int argc, char **argv, const cli_command *self);
 int cmd_study_list(int argc, char **argv, const cli_command *self);
 int cmd_study_show(int argc, char **argv, const cli_command *self);
+int cmd_study_extend(int argc, char **argv, const cli_command *self);
 int cmd_study_archive(int argc, char **argv, const cli_command *self);
 int cmd_study_snapshot(int argc, char **argv, const cli_command *self);
 int cmd_study_expire(int argc, char **argv, const cli_command *self);
@@ -42,5 +43,9 @@ int cmd_store_backup(int argc, char **argv, const cli_command *self);
         "open-only", CLI_FLAG, &(settings).open_only, NULL, "Do not touch the trusted store: local studies only.",     \
             false                                                                                                      \
     }
+
+/* Adds to the definition `text` (from malloc, replaced) what is public already: values of a CSV whose columns are those
+ * of the space or `names` (with commas), and 'value', perhaps 'sd'; or what a released model says of each point. */
+tacet_status study_earlier(char **text, const char *values, const char *names, const char *model, tacet_error *err);
 
 #endif

@@ -105,6 +105,19 @@ static const cli_command COMMANDS[] = {
         .run = cmd_study_show,
     },
     {
+        .name = "study extend",
+        .summary = "give a study more rounds",
+        .usage = "--store DIR|URL --study NAME --rounds T",
+        .description =
+            "Local studies, whose devices pay for each report, and contextual studies in epochs, whose rounds are each in "
+            "one release, may have more rounds than they were created with; servers that run follow. What was done "
+            "stays. A central study is charged once for all its rounds and is refused: release its model, and begin "
+            "another study from it (tacet study create --from), charged separately.\n\n"
+            "After the last round a study goes on answering with the best action it knows, without a ticket.",
+        .examples = "tacet study extend --store studies --study slides --rounds 20000",
+        .run = cmd_study_extend,
+    },
+    {
         .name = "study archive",
         .summary = "end a study: nothing is suggested or observed any more",
         .usage = "NAME --store DIR|URL",

@@ -273,6 +273,7 @@ static void real_path(char out[200], const char *path, const char *study) {
 static const char *good_body(const char *path) {
     return strstr(path, "/suggestions") != NULL    ? "{}"
            : strstr(path, "/observations") != NULL ? "{\"ticket\":\"AAAAAAAAAAHR1LgQDDJwLEk_UAx0QdtC\",\"value\":0.5}"
+           : strstr(path, "/rounds") != NULL       ? "{\"rounds\":2000000}"
                                                    : "";
 }
 
@@ -474,6 +475,18 @@ static void local(void) {
     (void)snprintf(path, sizeof path, "/v1/studies/slides/suggestions/%s?wait=0.1",
                    json_string_value(json_object_get(one, "ticket")));
     assert_int_equal(ask("GET", STUDY "/suggestions/{ticket}", path, owner, NULL, NULL), 200);
+    json_decref(one);
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/slides/suggestions", owner, "{\"count\":3}", &one), 201);
+    assert_int_equal(json_array_size(json_object_get(one, "suggestions")), 3);
+    json_decref(one);
+    assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/slides/suggestions", owner, "{\"count\":65}", NULL), 400);
+    /* More rounds: of a local study; a stream that was charged for its rounds has no more. */
+    static const char ROUNDS[] = STUDY "/rounds";
+    assert_int_equal(ask("POST", ROUNDS, "/v1/studies/slides/rounds", owner, "{\"rounds\":20000}", NULL), 200);
+    assert_int_equal(ask("POST", ROUNDS, "/v1/studies/slides/rounds", owner, "{\"rounds\":19999}", NULL), 400);
+    assert_int_equal(ask("POST", ROUNDS, "/v1/studies/dose/rounds", owner, "{\"rounds\":20000}", NULL), 409);
+    assert_int_equal(ask("GET", STUDY, "/v1/studies/slides", owner, NULL, &one), 200);
+    assert_int_equal(json_integer_value(json_object_get(one, "rounds_left")), 20000 - 4);
     json_decref(one);
     assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/slides/releases", owner, "", NULL), 201);
     assert_int_equal(ask("GET", STUDY "/ledger", "/v1/studies/slides/ledger", owner, NULL, NULL), 200);

@@ -76,6 +76,13 @@ static tacet_status check(const tacet_fixed_group *groups, size_t count, const t
             }
         }
     }
+    for (size_t i = 0; i < s->earlier_count; i++) {
+        const tacet_fixed_earlier *e = &s->earlier[i];
+        if (count != 1 || e->arm >= groups[0].choices || !isfinite(e->value) || !(e->sd > 0 && isfinite(e->sd))) {
+            return tacet__fail(err, TACET_INVALID,
+                               "earlier value %zu: of one group's arm, finite, with a standard deviation above 0", i);
+        }
+    }
     if (!(s->prior_var > 0 && isfinite(s->prior_var)) || !(s->reward_var > 0 && isfinite(s->reward_var)) ||
         !(s->sampling >= 0 && isfinite(s->sampling)) || !(s->ridge > 0 && isfinite(s->ridge)) || s->distinct == 0) {
         return tacet__fail(err, TACET_INVALID, "prior_var, reward_var, ridge and distinct must be above 0");
@@ -179,6 +186,29 @@ static void begin_rungs(tacet_fixed_learner *l) {
     }
 }
 
+/* Earlier values into every model's posterior. They are public, so this costs nothing. */
+static tacet_status take_earlier(tacet_fixed_learner *l, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (size_t k = 0; k < l->models && status == TACET_OK; k++) {
+        rung *r = &l->rungs[k];
+        for (size_t i = 0; i < l->set.earlier_count; i++) {
+            const tacet_fixed_earlier *e = &l->set.earlier[i];
+            const double *phi = l->groups[0].Phi + e->arm * l->m, weight = 1 / (e->sd * e->sd);
+            tacet__syrk(false, l->m, 1, weight, phi, l->m, 1, r->precision, l->m);
+            tacet__axpy(r->rhs, weight * (e->value - 0.5), phi, l->m);
+        }
+        memcpy(r->L, r->precision, l->m * l->m * sizeof(double));
+        status = tacet__cholesky(r->L, l->m, l->m, NULL, NULL, err);
+        if (status == TACET_OK) {
+            memcpy(r->mean, r->rhs, l->m * sizeof(double));
+            tacet__chol_solve(l->m, r->L, l->m, r->mean);
+            tacet__axpy(l->average, r->share, r->mean, l->m);
+        }
+    }
+    l->informed = true;
+    return status;
+}
+
 tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_fixed_group *groups, size_t group_count,
                                         const tacet_fixed_settings *settings, tacet_error *err) {
     if (out == NULL) {
@@ -201,6 +231,13 @@ tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_f
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
     }
     begin_rungs(l);
+    status = settings->earlier_count > 0 ? take_earlier(l, err) : TACET_OK;
+    l->set.earlier = NULL;
+    l->set.earlier_count = 0;
+    if (status != TACET_OK) {
+        tacet_fixed_learner_free(l);
+        return status;
+    }
     *out = l;
     return TACET_OK;
 }

@@ -330,12 +330,13 @@ tacet_status tacet_central_fixed_policy_restore(tacet_policy **out, const tacet_
 }
 
 /* Nodes into the unit box, coefficients of features into weights of nodes. */
-static tacet_status expand(tacet_contextual_model **out, const fixed *f, const tacet_features *phi, const double *lower,
-                           const double *upper, bool minimize, double error, tacet_error *err) {
+static tacet_status expand(tacet_contextual_model **out, const fixed *f, const tacet_features *phi,
+                           const tacet_contextual_parts *about, double error, tacet_error *err) {
     const tacet__feature_block *block = &phi->blocks[0];
     const tacet_kernel_spec *kernel = tacet_kernel_describe(phi->kernel);
     const double range = f->hi - f->lo;
-    double scales[TACET_CONTEXTUAL_DIM_MOST];
+    const double *lower = about->lower, *upper = about->upper;
+    double scales[TACET_CONTEXTUAL_COORDINATES_MOST];
     tacet_guarantee g;
     size_t numbers = 0;
     double *nodes = tacet__size_mul(&numbers, block->count, block->d) ? TACET__ZALLOC(double, numbers) : NULL;
@@ -363,7 +364,11 @@ static tacet_status expand(tacet_contextual_model **out, const fixed *f, const t
                                               .weights = weights,
                                               .count = block->count,
                                               .offset = f->lo + 0.5 * range,
-                                              .minimize = minimize,
+                                              .minimize = about->minimize,
+                                              .space = about->space,
+                                              .action_columns = about->space != NULL ? about->space->count : 0,
+                                              .listed = about->listed,
+                                              .listed_count = about->listed_count,
                                               .is_private = g.proven,
                                               .eps = f->eps,
                                               .delta = f->delta,
@@ -377,11 +382,12 @@ static tacet_status expand(tacet_contextual_model **out, const fixed *f, const t
 }
 
 tacet_status tacet_central_fixed_model(tacet_contextual_model **out, const tacet_policy *policy,
-                                       const tacet_kernel *kernel, const double *lower, const double *upper,
-                                       bool minimize, tacet_error *err) {
+                                       const tacet_kernel *kernel, const tacet_contextual_parts *about,
+                                       tacet_error *err) {
     fixed *f = policy != NULL ? tacet__policy_self(policy, &OPS) : NULL;
     tacet_features *phi = NULL;
-    if (out == NULL || f == NULL || kernel == NULL || lower == NULL || upper == NULL) {
+    if (out == NULL || f == NULL || kernel == NULL || about == NULL || about->lower == NULL ||
+        about->upper == NULL) {
         return tacet__fail(err, TACET_INVALID,
                            "a model needs a policy over points, their kernel and bounds, and a place");
     }
@@ -392,10 +398,10 @@ tacet_status tacet_central_fixed_model(tacet_contextual_model **out, const tacet
     const tacet_kernel_spec *k = tacet_kernel_describe(kernel);
     const bool named =
         k->kind == TACET_KERNEL_SE || (k->kind == TACET_KERNEL_MATERN && k->matern_p >= 1 && k->matern_p <= 2);
-    if (!named || k->d > TACET_CONTEXTUAL_DIM_MOST || f->basis.size == 0 || f->G != 1) {
+    if (!named || k->d > TACET_CONTEXTUAL_COORDINATES_MOST || f->basis.size == 0 || f->G != 1) {
         return tacet__fail(err, TACET_UNSUPPORTED,
                            "a model is of points of at most %d coordinates, se, matern32 or matern52",
-                           (int)TACET_CONTEXTUAL_DIM_MOST);
+                           (int)TACET_CONTEXTUAL_COORDINATES_MOST);
     }
     double sum = 0;
     for (size_t i = 0; i < f->sizes[0]; i++) {
@@ -404,7 +410,7 @@ tacet_status tacet_central_fixed_model(tacet_contextual_model **out, const tacet
         sum += sd * sd / (double)f->sizes[0];
     }
     tacet_status status = tacet__features_load(&phi, kernel, f->basis.data, f->basis.size, err);
-    status = status != TACET_OK ? status : expand(out, f, phi, lower, upper, minimize, sqrt(sum), err);
+    status = status != TACET_OK ? status : expand(out, f, phi, about, sqrt(sum), err);
     tacet_features_free(phi);
     return status;
 }

@@ -37,6 +37,7 @@ struct tacet_contextual_model {
     double bounds[3][TACET_CONTEXTUAL_COORDINATES_MOST]; /* lower, upper, lengthscales */
     double *nodes, *weights;
     double *by_coordinate; /* count x d */
+    double *listed;        /* action_dim x parts.listed_count; NULL: none */
     tacet_receipt receipts[TACET_CONTEXTUAL_RECEIPTS_MOST];
     tacet_space space; /* a copy; count 0: none */
     tacet_kernel *kernel; /* of the unit box */

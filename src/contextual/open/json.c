@@ -76,6 +76,9 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
                                   json_pack("{so so}", "recommended", value(&p->recommended), "logged",
                                             value(&p->logged)));
     }
+    if (object != NULL && p->listed != NULL) {
+        (void)json_object_set_new(object, "actions", numbers(p->listed, p->action_dim * p->listed_count));
+    }
     if (object != NULL && p->space != NULL) {
         char *space = NULL;
         const tacet_status status = tacet_space_encode(p->space, &space, err);
@@ -97,7 +100,7 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
 typedef struct decoder {
     tacet_contextual_parts parts;
     double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST], lengthscales[TACET_CONTEXTUAL_COORDINATES_MOST];
-    double *nodes, *weights;
+    double *nodes, *weights, *listed;
     tacet_receipt receipts[TACET_CONTEXTUAL_RECEIPTS_MOST];
     tacet_space space;
 } decoder;
@@ -154,7 +157,7 @@ static tacet_status read_receipts(decoder *k, const json_t *array, tacet_error *
 
 typedef struct arrays {
     json_t *lower, *upper, *lengthscales, *nodes, *weights, *receipts, *logistic;
-    json_t *range, *errors, *values, *space, *action_columns; /* may be missing */
+    json_t *range, *errors, *values, *space, *action_columns, *actions; /* may be missing */
 } arrays;
 
 static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error *err) {
@@ -168,13 +171,14 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
     json_error_t detail;
     tacet_contextual_parts *p = &k->parts;
     if (json_unpack_ex(object, &detail, JSON_STRICT,
-                       "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o s?o}", "format", &format,
+                       "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o s?o s?o}", "format", &format,
                        "action_dim", &actions, "context_dim", &contexts, "lower", &a->lower, "upper", &a->upper,
                        "kernel", &kernel, "lengthscales", &a->lengthscales, "nodes", &a->nodes, "weights", &a->weights,
                        "offset", &p->offset, "private", &is_private, "eps", &p->eps, "delta", &p->delta, "rounds",
                        &rounds, "predicted_error", &p->predicted_error, "receipts", &a->receipts, "logistic",
                        &a->logistic, "direction", &direction, "range", &a->range, "errors", &a->errors,
-                       "values", &a->values, "space", &a->space, "action_columns", &a->action_columns) != 0) {
+                       "values", &a->values, "space", &a->space, "action_columns", &a->action_columns,
+                       "actions", &a->actions) != 0) {
         return tacet__fail(err, TACET_PARSE, "not a model: %s", detail.text);
     }
     if (strcmp(format, FORMAT) != 0) {
@@ -256,6 +260,21 @@ static tacet_status read_space(decoder *k, const arrays *a, tacet_error *err) {
     return status;
 }
 
+static tacet_status read_listed(decoder *k, const json_t *actions, tacet_error *err) {
+    const size_t numbers = json_array_size(actions), d = k->parts.action_dim;
+    if (numbers == 0 || numbers % d != 0 || numbers / d > TACET_CONTEXTUAL_NODES_MOST) {
+        return tacet__fail(err, TACET_PARSE, "field actions: a list of numbers, action_dim for each action");
+    }
+    k->listed = TACET__ZALLOC(double, numbers);
+    if (k->listed == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model");
+    }
+    k->parts.listed = k->listed;
+    k->parts.listed_count = numbers / d;
+    return read_numbers(k->listed, actions, numbers) ? TACET_OK
+                                                     : tacet__fail(err, TACET_PARSE, "field actions: numbers alone");
+}
+
 static tacet_status read_all(decoder *k, json_t *object, tacet_error *err) {
     arrays a = {0};
     tacet_contextual_parts *p = &k->parts;
@@ -290,6 +309,9 @@ static tacet_status read_all(decoder *k, json_t *object, tacet_error *err) {
     if (rest == TACET_OK && a.space != NULL) {
         rest = read_space(k, &a, err);
     }
+    if (rest == TACET_OK && a.actions != NULL) {
+        rest = read_listed(k, a.actions, err);
+    }
     return rest == TACET_OK ? read_receipts(k, a.receipts, err) : rest;
 }
 
@@ -319,6 +341,7 @@ tacet_status tacet_contextual_model_decode(tacet_contextual_model **out, const c
     tacet_space_clear(&k->space);
     free(k->nodes);
     free(k->weights);
+    free(k->listed);
     free(k);
     return status;
 }

@@ -61,6 +61,11 @@ static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
         return tacet__fail(err, TACET_INVALID, "a model has 1 to %d nodes, nodes and weights finite",
                            (int)TACET_CONTEXTUAL_NODES_MOST);
     }
+    if ((p->listed != NULL) != (p->listed_count > 0) || p->listed_count > TACET_CONTEXTUAL_NODES_MOST ||
+        !finite_all(p->listed, p->action_dim * p->listed_count)) {
+        return tacet__fail(err, TACET_INVALID, "a model lists at most %d actions, of finite numbers",
+                           (int)TACET_CONTEXTUAL_NODES_MOST);
+    }
     if (!(p->eps > 0 && isfinite(p->eps) && p->delta >= 0 && p->delta < 1 && p->predicted_error >= 0 &&
           isfinite(p->predicted_error)) ||
         p->receipt_count > TACET_CONTEXTUAL_RECEIPTS_MOST || !isfinite(p->range[0]) || !isfinite(p->range[1]) ||
@@ -80,6 +85,9 @@ static void adopt(tacet_contextual_model *m, const tacet_contextual_parts *p) {
     memcpy(m->bounds[2], p->lengthscales, d * sizeof(double));
     memcpy(m->nodes, p->nodes, d * p->count * sizeof(double));
     memcpy(m->weights, p->weights, p->count * sizeof(double));
+    if (p->listed_count > 0) {
+        memcpy(m->listed, p->listed, p->action_dim * p->listed_count * sizeof *m->listed);
+    }
     if (p->receipt_count > 0) {
         memcpy(m->receipts, p->receipts, p->receipt_count * sizeof *p->receipts);
     }
@@ -94,6 +102,7 @@ static void adopt(tacet_contextual_model *m, const tacet_contextual_parts *p) {
     m->parts.lengthscales = m->bounds[2];
     m->parts.nodes = m->nodes;
     m->parts.weights = m->weights;
+    m->parts.listed = m->listed;
     m->parts.receipts = m->receipts;
     m->parts.space = m->space.count > 0 ? &m->space : NULL;
 }
@@ -113,7 +122,9 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
     m->nodes = TACET__ZALLOC(double, m->d * parts->count);
     m->weights = TACET__ALIGNED(double, parts->count);
     m->by_coordinate = TACET__ALIGNED(double, m->d * parts->count);
-    if (m->nodes == NULL || m->weights == NULL || m->by_coordinate == NULL) {
+    m->listed = parts->listed_count > 0 ? TACET__ZALLOC(double, parts->action_dim *parts->listed_count) : NULL;
+    if (m->nodes == NULL || m->weights == NULL || m->by_coordinate == NULL ||
+        (parts->listed_count > 0 && m->listed == NULL)) {
         tacet_contextual_model_free(m);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a model of %zu nodes", parts->count);
     }
@@ -149,6 +160,7 @@ void tacet_contextual_model_free(tacet_contextual_model *model) {
         free(model->nodes);
         free(model->weights);
         free(model->by_coordinate);
+        free(model->listed);
         tacet_kernel_free(model->kernel);
         free(model->table.values);
         free(model);

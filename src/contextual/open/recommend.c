@@ -44,6 +44,22 @@ static void record_of(const tacet_space *part, double *out, size_t j, size_t per
     }
 }
 
+/* The listed actions, as they are. */
+static tacet_status take_listed(tacet_contextual_candidates *out, const tacet_contextual_parts *p, tacet_error *err) {
+    const size_t numbers = p->action_dim * p->listed_count;
+    out->columns = p->action_dim;
+    out->count = p->listed_count;
+    out->records = TACET__ZALLOC(double, numbers);
+    out->points = TACET__ZALLOC(double, numbers);
+    if (out->records == NULL || out->points == NULL) {
+        tacet_contextual_candidates_clear(out);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu actions", p->listed_count);
+    }
+    memcpy(out->records, p->listed, numbers * sizeof *out->records);
+    memcpy(out->points, p->listed, numbers * sizeof *out->points);
+    return TACET_OK;
+}
+
 tacet_status tacet_contextual_candidates_make(tacet_contextual_candidates *out, const tacet_contextual_model *model,
                                               size_t per_axis, tacet_error *err) {
     const tacet_contextual_parts *p = &model->parts;
@@ -51,6 +67,9 @@ tacet_status tacet_contextual_candidates_make(tacet_contextual_candidates *out, 
     size_t count = 1;
     bool fits = per_axis >= 2;
     *out = (tacet_contextual_candidates){.columns = p->space != NULL ? p->action_columns : p->action_dim};
+    if (p->listed != NULL && p->space == NULL) {
+        return take_listed(out, p, err);
+    }
     if (p->space != NULL) {
         part = (tacet_space){.columns = p->space->columns, .count = p->action_columns};
     }

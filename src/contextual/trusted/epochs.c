@@ -651,7 +651,8 @@ static void fingerprint(tacet__epochs *u) {
     const tacet_contextual_settings *l = &s->learner;
     const tacet_contextual_basis *b = u->basis;
     const double reals[] = {l->reward_lower, l->reward_upper, l->eps, l->delta, l->prior_decay, s->width};
-    const uint64_t wholes[] = {s->rounds, s->first, (uint64_t)s->explore, s->coin_seed, l->gaussian, (uint64_t)l->rewards,
+    /* How many rounds there may be is no part of it: more of them change no epoch that was begun. */
+    const uint64_t wholes[] = {s->first, (uint64_t)s->explore, s->coin_seed, l->gaussian, (uint64_t)l->rewards,
                                u->a, u->contexts, u->n, u->robust.belief.M, b->features->blocks[0].count};
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, TACET__EPOCHS_PRINT);

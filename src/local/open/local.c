@@ -276,7 +276,7 @@ static tacet_status read_state(local *self, tacet__history *h, tacet__reader *r,
     h->dropped = dropped ? tacet__read_size(r, self->p.s.horizon) : 0;
     tacet__history_read(h, &self->p, r);
     if (!r->failed) {
-        self->ops->read(self->engine, r, h->reported);
+        self->ops->read(self->engine, r, h->reported + self->p.s.earlier_count);
     }
     const tacet_status status = tacet__read_end(r, err);
     for (size_t k = 0; status == TACET_OK && k < h->suggested; k++) {
@@ -348,6 +348,13 @@ static tacet_status check_settings(const tacet_local_settings *s, tacet_error *e
     if ((size_t)s->pending > TACET_LOCAL_PENDING_IGNORED || (s->ladder > 1 && s->ladder != TACET_LOCAL_LADDER)) {
         return tacet__fail(err, TACET_INVALID, "no such way with rounds that are out, or no such ladder");
     }
+    const bool proven = s->parameters == TACET_LOCAL_LITERAL || s->parameters == TACET_LOCAL_TIGHT;
+    if (s->earlier_count > 0 &&
+        (proven || s->algorithm == TACET_LOCAL_ATA || s->algorithm == TACET_LOCAL_MOMA || s->earlier == NULL)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "earlier values need ucb or tgp with orderwise or tuned parameters: proven widths rest on "
+                           "the study's own reports");
+    }
     if (s->horizon == 0 || s->lanes > s->horizon) {
         return tacet__fail(err, TACET_INVALID, "a horizon of %zu rounds for %zu lanes", s->horizon, s->lanes);
     }
@@ -411,6 +418,10 @@ static void fingerprint(local *self) {
                                self->p.n};
     (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
     (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
+    for (size_t i = 0; i < s->earlier_count; i++) {
+        const double one[] = {(double)s->earlier[i].arm, s->earlier[i].value};
+        (void)crypto_generichash_update(&state, (const unsigned char *)one, sizeof one);
+    }
     (void)crypto_generichash_update(&state, (const unsigned char *)self->p.K,
                                     self->p.n * self->p.n * sizeof *self->p.K);
     (void)crypto_generichash_final(&state, self->problem, PRINT_BYTES);
@@ -470,7 +481,14 @@ static tacet_status build(local *self, tacet_cov *const *covs, size_t middle, bo
     } else {
         status = tacet__local_arms(&self->engine, &self->ops, p, covs, p->s.ladder, err);
     }
+    for (size_t i = 0; i < p->s.earlier_count && status == TACET_OK; i++) {
+        const tacet_local_earlier *known = &p->s.earlier[i];
+        status = known->arm < p->n && fabs(known->value) <= LARGEST
+                     ? self->ops->observe(self->engine, known->arm, known->value - p->s.mean, err)
+                     : tacet__fail(err, TACET_INVALID, "earlier value %zu is of no arm, or not finite", i);
+    }
     fingerprint(self);
+    p->s.earlier = NULL; /* borrowed; how many there were stays */
     return status;
 }
 

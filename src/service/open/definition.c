@@ -29,6 +29,7 @@ void tacet__definition_clear(tacet__definition *def) {
         free(def->description);
         free(def->points);
         free(def->records);
+        free(def->earlier);
         tacet_space_clear(&def->space);
         free(def->levels);
         free(def->lower);
@@ -281,9 +282,40 @@ static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
     read_points(r, s, points);
 }
 
+/* What is known of some points before the study begins: [index, value, sd] each. */
+static void read_earlier(reading *r, tacet__definition *s, const json_t *earlier) {
+    const size_t count = json_array_size(earlier);
+    if (earlier == NULL || r->status != TACET_OK) {
+        return;
+    }
+    if (count == 0 || count > TACET__DEFINITION_ARMS || s->count == 0) {
+        complain(r, "prior.earlier", "must be a list of at most 4096 values of a space's or a list's points");
+        return;
+    }
+    s->earlier = TACET__ZALLOC(double, 3 * count);
+    if (s->earlier == NULL) {
+        out_of_memory(r);
+        return;
+    }
+    s->earlier_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *one = json_array_get(earlier, i);
+        double *e = s->earlier + 3 * i;
+        bool good = json_array_size(one) == 3;
+        for (size_t c = 0; good && c < 3; c++) {
+            e[c] = json_number_value(json_array_get(one, c));
+            good = json_is_number(json_array_get(one, c)) && isfinite(e[c]);
+        }
+        if (!good || !(e[0] >= 0 && e[0] < (double)s->count && e[0] == floor(e[0])) || !(e[2] > 0)) {
+            complain(r, "prior.earlier", "must be [index of a point, value, standard deviation above 0] each");
+            return;
+        }
+    }
+}
+
 static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
-    static const char *const CENTRAL[] = {"kernel", "lengthscale", "reward", NULL};
-    static const char *const LOCAL[] = {"kernel", "lengthscale", "reward", "mean", "bound", "noise", NULL};
+    static const char *const CENTRAL[] = {"kernel", "lengthscale", "reward", "earlier", NULL};
+    static const char *const LOCAL[] = {"kernel", "lengthscale", "reward", "mean", "bound", "noise", "earlier", NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *prior = object_of(r, root, "prior", local ? LOCAL : CENTRAL);
     double *reward = NULL;
@@ -326,6 +358,7 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
         }
     }
     free(reward);
+    read_earlier(r, s, json_object_get(prior, "earlier"));
     if (local) {
         const double half = (s->reward_hi - s->reward_lo) / 2;
         s->mean = real_of(r, json_object_get(prior, "mean"), "prior.mean", s->reward_lo + half);
@@ -503,6 +536,13 @@ static json_t *prior_json(const tacet__definition *s) {
     json_t *prior =
         json_pack("{ss so s[ff]}", "kernel", s->kernel, "lengthscale",
                   tacet__reals_json(s->lengthscales, s->lengthscale_count), "reward", s->reward_lo, s->reward_hi);
+    if (prior != NULL && s->earlier_count > 0) {
+        json_t *earlier = json_array();
+        for (size_t i = 0; i < s->earlier_count; i++) {
+            (void)json_array_append_new(earlier, tacet__reals_json(s->earlier + 3 * i, 3));
+        }
+        (void)json_object_set_new(prior, "earlier", earlier);
+    }
     if (prior != NULL && s->trust == TACET_TRUST_LOCAL &&
         (json_object_set_new(prior, "mean", json_real(s->mean)) != 0 ||
          (s->bound_given && json_object_set_new(prior, "bound", json_real(s->bound)) != 0) ||

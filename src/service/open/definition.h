@@ -52,6 +52,8 @@ typedef struct tacet__definition {
     double *lengthscales;                /* owned; 1 or d + context_dim */
     size_t lengthscale_count;
     double reward_lo, reward_hi; /* in the clients' units */
+    double *earlier; /* earlier_count triples, owned: a point's index, a public value of it, its standard deviation */
+    size_t earlier_count;
     bool bound_given;            /* local: the definition states `bound` */
     double mean, bound, noise;   /* local: prior mean, |f - mean|_H, |y - f| at the most */
     /* Local. */

@@ -18,7 +18,8 @@
 
 enum {
     TACET__SNAPSHOT_EVENTS = 4096, /* between snapshots of a policy, at least; a start replays at most a few more */
-    TACET__PERSON_MOST = 128       /* bytes of a name */
+    TACET__PERSON_MOST = 128,      /* bytes of a name */
+    TACET__SUGGEST_MOST = 64       /* suggestions at once */
 };
 
 typedef enum tacet__job_kind {
@@ -29,6 +30,7 @@ typedef enum tacet__job_kind {
     TACET__JOB_RELEASE,     /* -> number, body */
     TACET__JOB_GET_RELEASE, /* number -> body */
     TACET__JOB_LEDGER,      /* -> body */
+    TACET__JOB_EXTEND, /* number: rounds in all from now on */
     TACET__JOB_ARCHIVE,
     TACET__JOB_EVENTS,   /* after event `number` -> body */
     TACET__JOB_TICKETS,  /* that are open -> body */
@@ -41,6 +43,8 @@ typedef struct tacet__job {
     char key[TACET__EVENT_KEY_MOST + 1]; /* SUGGEST: makes a retry harmless; "": none */
     double *points;                      /* SUGGEST: d x count; owned, wiped when the job is freed; NULL: none */
     size_t d, count;
+    size_t many;     /* SUGGEST: so many suggestions at once, for the same decision set or context -> body, a list of
+                        them, fewer where no more are possible now; 0: one, told in the fields below */
     double *context; /* SUGGEST: context_dim numbers; owned, wiped when the job is freed; NULL: none */
     size_t context_dim;
     bool owned; /* SUGGEST: by the token whose hash is … */
@@ -50,7 +54,7 @@ typedef struct tacet__job {
     char ticket[TACET__TICKET_TEXT];     /* OBSERVE, LOOK; set by SUGGEST */
     double value;                        /* OBSERVE: in the client's units */
     double wait;                         /* LOOK: seconds */
-    uint64_t number;                     /* GET_RELEASE, EVENTS; set by RELEASE */
+    uint64_t number;                     /* GET_RELEASE, EVENTS, EXTEND; set by RELEASE */
     uint64_t x, y; /* POSTERIOR: the coordinates that are varied; y UINT64_MAX: x alone. `context`: where the others are */
     /* Answered. */
     tacet_status status;
@@ -62,6 +66,7 @@ typedef struct tacet__job {
     uint64_t index;
     double action[TACET__DEFINITION_DIMS]; /* SUGGEST, and LOOK over a fixed domain */
     size_t action_size;
+    bool last;     /* SUGGEST: the rounds are over; the action is the best by what was learnt, and has no ticket */
     bool failed;   /* OBSERVE: there is no value */
     json_t *point; /* the same by name and in the columns' own units, over a space; NULL elsewhere */
     json_t *body;
@@ -102,6 +107,8 @@ void tacet__engine_drain(tacet__engine *engine);
 
 tacet__job *tacet__job_create(tacet__job_kind kind); /* NULL: out of memory */
 void tacet__job_free(tacet__job *job);               /* wipes; NULL is allowed */
+/* What a suggestion is to its client: ticket, index, action, point. NULL: out of memory. */
+json_t *tacet__job_suggestion(const tacet__job *job);
 /* Takes the job; job->done is called, perhaps before this returns. Status of the job: NOT_FOUND: no such study, ticket
  * or release. INVALID: what was asked. CONFLICT: the ticket has another value, the key another decision set or context.
  * STATE: the token has as many open tickets or rounds as it may; archived, the horizon is over, nothing learnt yet, the

@@ -47,6 +47,9 @@ tacet_status tacet__policy_check(const tacet__policy_kind *const *kinds, const t
                            kind->contextual ? "policy '%s' needs domain.context" : "policy '%s' takes no context",
                            kind->name);
     }
+    if (def->earlier_count > 0 && (kind->sets || kind->contextual)) {
+        return tacet__fail(err, TACET_INVALID, "policy '%s' takes no earlier values", kind->name);
+    }
     if (!kind->sets && def->count == 0) {
         return tacet__fail(err, TACET_INVALID, "policy '%s' has a fixed domain: it needs domain.points", kind->name);
     }
@@ -131,6 +134,17 @@ static tacet_status local_settings(tacet_local_settings *s, tacet_ldp *ldp, cons
     return status;
 }
 
+/* Earlier values as the policy sees them; NULL: none, or no memory. */
+static tacet_local_earlier *local_earlier(const tacet__definition *def) {
+    tacet_local_earlier *known =
+        def->earlier_count > 0 ? TACET__ZALLOC(tacet_local_earlier, def->earlier_count) : NULL;
+    for (size_t i = 0; known != NULL && i < def->earlier_count; i++) {
+        const double *e = def->earlier + 3 * i;
+        known[i] = (tacet_local_earlier){(size_t)e[0], tacet__definition_towards(def, e[1])};
+    }
+    return known;
+}
+
 static tacet_status local_check(const tacet__definition *def, tacet_error *err) {
     tacet_local_settings s;
     tacet_ldp ldp;
@@ -154,10 +168,17 @@ static tacet_status local_create(tacet__learner *out, const tacet__definition *d
     *out = (tacet__learner){0};
     tacet_status status = local_settings(&s, &ldp, def, err);
     status = status != TACET_OK ? status : tacet__definition_kernel(&kernel, def, def->d, err);
+    tacet_local_earlier *known = local_earlier(def);
+    s.earlier = known;
+    s.earlier_count = def->earlier_count;
+    if (status == TACET_OK && (known != NULL) != (def->earlier_count > 0)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+    }
     if (status == TACET_OK) {
         const tacet_cov_spec cov = {.kernel = kernel}; /* read once, so it need not outlive this */
         status = tacet_local_create(&out->policy, &s, &cov, def->points, def->d, def->count, err);
     }
+    free(known);
     if (status == TACET_OK && snapshot != NULL) {
         status = tacet_policy_load(out->policy, snapshot, size, err);
     }
@@ -197,18 +218,20 @@ static tacet_status local_spent(const tacet__learner *learner, const tacet__defi
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the account");
 }
 
-#define LOCAL_KIND(word)                                                                                               \
+/* An epoch of moma has a length that follows from the rounds there are: it cannot have more. */
+#define LOCAL_KIND(word, more)                                                                                         \
     const tacet__policy_kind tacet__policy_##word = {.name = #word,                                                    \
                                                      .trust = TACET_TRUST_LOCAL,                                       \
+                                                     .extends = more,                                                  \
                                                      .index_public = true,                                             \
                                                      .check = local_check,                                             \
                                                      .create = local_create,                                           \
                                                      .release = tacet__release_best,                                   \
                                                      .spent = local_spent}
-LOCAL_KIND(ucb);
-LOCAL_KIND(tgp);
-LOCAL_KIND(ata);
-LOCAL_KIND(moma);
+LOCAL_KIND(ucb, true);
+LOCAL_KIND(tgp, true);
+LOCAL_KIND(ata, true);
+LOCAL_KIND(moma, false);
 
 const tacet__policy_kind *const tacet__policy_kinds_local[] = {&tacet__policy_ucb, &tacet__policy_tgp,
                                                                &tacet__policy_ata, &tacet__policy_moma, NULL};

@@ -23,6 +23,7 @@ typedef struct tacet__policy_kind {
     tacet_trust trust;
     bool sets;         /* each round brings its decision set; otherwise the domain is a list of points */
     bool contextual;   /* each round brings a context */
+    bool extends;      /* more rounds than were defined cost nothing, and leave what was done right */
     bool index_public; /* whether which action was suggested depends on public things only */
     /* What the definition asks for can be made. INVALID names the rule. Cheap enough to be asked for any input. */
     tacet_status (*check)(const tacet__definition *def, tacet_error *err);

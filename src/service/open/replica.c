@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "core/json_text.h"
+#include "core/memory.h"
 #include "service/open/person.h"
 #include "service/open/space_domain.h"
 #include "service/open/round.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/contextual/open/model.h>
 #include <time.h>
 
 /* --- the policy in memory ----------------------------------------------------------------------------------------- */
@@ -49,6 +51,9 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
         status =
             tacet__definition_decode(&r->def, (const char *)r->study.definition.data, r->study.definition.size, err);
     }
+    if (status == TACET_OK && r->study.rounds > r->def.rounds) {
+        r->def.rounds = r->study.rounds;
+    }
     if (status == TACET_OK && (r->kind = tacet__policy_find(r->settings->kinds, &r->def)) == NULL) {
         status = tacet__fail(err, TACET_NOT_FOUND, "this server does not serve studies of this kind");
     }
@@ -73,6 +78,13 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     if (status == TACET_OK) {
         status = tacet__policy_create(r->kind, &r->learner, &r->def, central ? (const char *)ledger.data : NULL,
                                       snapshot.data, snapshot.size, err);
+        if (status == TACET_CORRUPT && !central && r->study.rounds > 0 && snapshot.size > 0) {
+            /* Perhaps saved before there were more rounds, on which widths depend: the log has all of it. */
+            tacet_error_clear(err);
+            seq = 0;
+            snapshot.size = 0;
+            status = tacet__policy_create(r->kind, &r->learner, &r->def, NULL, NULL, 0, err);
+        }
     }
     const size_t snapshot_size = snapshot.size;
     tacet_blob_clear(&snapshot);
@@ -136,13 +148,22 @@ static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) 
     return TACET_OK;
 }
 
-/* Lock, and the policy up to the head of the log. */
-tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
+static tacet_status lock(tacet__replica *r, tacet_error *err) {
     tacet_status status = r->loaded ? TACET_OK : load(r, err);
     if (status == TACET_CONFLICT || status == TACET_INVALID || status == TACET_PARSE) {
         status = TACET_CORRUPT; /* what is stored does not fit itself or the ledger */
     }
-    status = status != TACET_OK ? status : tacet__studies_begin(r->store, &r->study, err);
+    return status != TACET_OK ? status : tacet__studies_begin(r->store, &r->study, err);
+}
+
+/* Lock, and the policy up to the head of the log. */
+tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
+    tacet_status status = lock(r, err);
+    if (status == TACET_OK && r->study.rounds > r->def.rounds) { /* it was given more of them since it was loaded */
+        tacet__studies_rollback(r->store);
+        tacet__replica_unload(r);
+        status = lock(r, err);
+    }
     if (status != TACET_OK) {
         return status;
     }
@@ -304,7 +325,50 @@ static tacet_status hold(tacet__replica *r, const tacet__job *job, tacet__event 
     return status;
 }
 
-static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+/* The best of this round's actions by what was released: post-processing, so it may be asked for ever. */
+static tacet_status best_by_model(tacet__replica *r, tacet__job *job) {
+    json_t *release = NULL;
+    tacet_contextual_model *model = NULL;
+    const double *actions = r->def.count > 0 ? r->def.points : job->points;
+    const size_t n = r->def.count > 0 ? r->def.count : job->count;
+    size_t best = 0;
+    tacet_status status = r->kind->release(&r->learner, &r->def, &release, &job->err);
+    char *text = status == TACET_OK ? json_dumps(json_object_get(release, "model"), JSON_REAL_PRECISION(17)) : NULL;
+    double *means = TACET__ZALLOC(double, n + 1);
+    if (status == TACET_OK && (text == NULL || means == NULL)) {
+        status = tacet__fail(&job->err, TACET_STATE, "the rounds are over, and the study released no model");
+    }
+    status = status != TACET_OK ? status : tacet_contextual_model_decode(&model, text, strlen(text), &job->err);
+    status = status != TACET_OK
+                 ? status
+                 : tacet_contextual_predict(model, &best, means, actions, n, job->context, &job->err);
+    job->index = best;
+    tacet_contextual_model_free(model);
+    json_decref(release);
+    free(text);
+    free(means);
+    return status;
+}
+
+/* The rounds are over: no ticket, no record, nothing to report. */
+static tacet_status suggest_last(tacet__replica *r, tacet__job *job) {
+    tacet_recommendation best = {0};
+    tacet_status status = TACET_OK;
+    if (r->kind->sets || r->kind->contextual) {
+        status = best_by_model(r, job);
+    } else {
+        status = tacet_policy_recommend(r->learner.policy, &best, &job->err);
+        job->index = best.index;
+    }
+    job->last = status == TACET_OK;
+    job->ticket[0] = '\0';
+    if (status == TACET_OK) {
+        show_action(r, job);
+    }
+    return status;
+}
+
+static tacet_status suggest_one(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     tacet_blob body;
     tacet__suggestion old;
     tacet__event event = {.kind = TACET__EVENT_SUGGEST};
@@ -331,6 +395,11 @@ static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job)
     }
     if (status == TACET_OK && r->study.state == TACET__STUDY_ARCHIVED) {
         status = tacet__fail(&job->err, TACET_STATE, "the study is archived");
+    }
+    if (status == TACET_OK && r->study.suggested >= r->def.rounds) {
+        status = suggest_last(r, job);
+        tacet_blob_clear(&body);
+        return status;
     }
     status = status != TACET_OK ? status : hold(r, job, &event, &job->err);
     if (status != TACET_OK) {
@@ -362,6 +431,53 @@ done:
         show_action(r, job);
     }
     tacet_blob_clear(&body);
+    return status;
+}
+
+json_t *tacet__job_suggestion(const tacet__job *job) {
+    json_t *one = job->last ? json_pack("{sb}", "last", 1) : json_pack("{ss}", "ticket", job->ticket);
+    if (one != NULL) {
+        (void)json_object_set_new(one, "index", json_integer((json_int_t)job->index));
+        (void)json_object_set_new(one, "action", tacet__reals_json(job->action, job->action_size));
+    }
+    if (one != NULL && job->point != NULL) {
+        (void)json_object_set(one, "point", job->point);
+    }
+    return one;
+}
+
+/* Several at once, each under a key of its own, so that asking again gives the same ones and goes on with the rest. */
+static tacet_status suggest(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    char key[sizeof job->key];
+    tacet_status status = TACET_OK;
+    bool repeated = true;
+    if (job->many == 0) {
+        return suggest_one(r, b, job);
+    }
+    memcpy(key, job->key, sizeof key);
+    job->body = json_array();
+    for (size_t i = 0; i < job->many && status == TACET_OK && !job->last; i++) {
+        char named[sizeof key + 24];
+        const int length = snprintf(named, sizeof named, "%s#%zu", key, i);
+        if (length < 0 || (size_t)length >= sizeof job->key) {
+            return tacet__fail(&job->err, TACET_INVALID, "the key is too long for several suggestions");
+        }
+        if (key[0] != '\0') {
+            memcpy(job->key, named, (size_t)length + 1);
+        }
+        job->repeated = false;
+        status = suggest_one(r, b, job);
+        repeated = repeated && job->repeated;
+        if (status == TACET_OK && json_array_append_new(job->body, tacet__job_suggestion(job)) != 0) {
+            status = tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory for suggestions");
+        }
+    }
+    job->repeated = repeated;
+    /* Fewer than asked for is an answer, too: those that were made wait for their outcomes. */
+    if (status == TACET_STATE && json_array_size(job->body) > 0) {
+        tacet_error_clear(&job->err);
+        return TACET_OK;
+    }
     return status;
 }
 
@@ -623,6 +739,31 @@ static tacet_status get_release(tacet__replica *r, tacet__job *job) {
     return status;
 }
 
+/* What the store will then be told. A stream of a central study has one charge for its rounds, so that it can have no
+ * more of them; another study can, and may begin with what this one released. */
+static tacet_status extend(const tacet__replica *r, tacet__job *job) {
+    tacet__definition more = r->def;
+    if (r->study.state == TACET__STUDY_ARCHIVED) {
+        return tacet__fail(&job->err, TACET_STATE, "the study is archived");
+    }
+    if (!r->kind->extends || r->def.learn > 0) {
+        return r->def.trust == TACET_TRUST_CENTRAL
+                   ? tacet__fail(&job->err, TACET_STATE,
+                                 "the study was charged once for its rounds and cannot have more: release its model, "
+                                 "and begin another with 'tacet study create --from MODEL', charged separately")
+                   : tacet__fail(&job->err, TACET_STATE,
+                                 "policy '%s' cannot have more rounds: its epochs follow from their number",
+                                 r->kind->name);
+    }
+    if (job->number <= r->def.rounds) {
+        return tacet__fail(&job->err, TACET_INVALID, "the study has %llu rounds: more of them must be asked for",
+                           (unsigned long long)r->def.rounds);
+    }
+    more.rounds = job->number;
+    const tacet_status status = r->kind->check(&more, &job->err);
+    return status != TACET_OK ? status : tacet__policy_try(r->kind, &more, &job->err);
+}
+
 tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job) {
     switch (job->kind) {
     case TACET__JOB_SUGGEST:
@@ -639,6 +780,8 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
         return get_release(r, job);
     case TACET__JOB_LEDGER:
         return r->kind->spent(&r->learner, &r->def, &job->body, &job->err);
+    case TACET__JOB_EXTEND:
+        return extend(r, job); /* and the store is told after the transaction */
     case TACET__JOB_ARCHIVE:
         return TACET_OK; /* after the transaction */
     case TACET__JOB_EVENTS:

@@ -21,27 +21,12 @@ enum { WAIT_MOST = 60, KEY_MOST = 128, OWNER_BYTES = 8 };
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
 
-static json_t *action_json(const tacet__job *job) {
-    json_t *action = json_array();
-    for (size_t i = 0; i < job->action_size && action != NULL; i++) {
-        if (json_array_append_new(action, json_real(job->action[i])) != 0) {
-            json_decref(action);
-            return NULL;
-        }
-    }
-    return action;
-}
-
 static void answer_job(tacet__response *response, tacet__job *job) {
     json_t *body = NULL;
     switch (job->kind) {
     case TACET__JOB_SUGGEST:
-        body = json_pack("{ss sI so}", "ticket", job->ticket, "index", (json_int_t)job->index, "action",
-                         action_json(job));
-        if (body != NULL && job->point != NULL) {
-            (void)json_object_set(body, "point", job->point);
-        }
-        tacet__call_fill(response, job->repeated ? 200 : 201, body);
+        body = job->many > 0 ? json_pack("{sO}", "suggestions", job->body) : tacet__job_suggestion(job);
+        tacet__call_fill(response, job->repeated || job->last ? 200 : 201, body);
         return;
     case TACET__JOB_OBSERVE:
         body = json_pack("{ss ss}", "ticket", job->ticket, "state", "observed");
@@ -57,7 +42,7 @@ static void answer_job(tacet__response *response, tacet__job *job) {
                                         : "open",
                          "index", (json_int_t)job->index);
         if (body != NULL && job->action_size > 0) {
-            (void)json_object_set_new(body, "action", action_json(job));
+            (void)json_object_set_new(body, "action", tacet__reals_json(job->action, job->action_size));
         }
         if (body != NULL && job->point != NULL) {
             (void)json_object_set(body, "point", job->point);
@@ -68,6 +53,9 @@ static void answer_job(tacet__response *response, tacet__job *job) {
     case TACET__JOB_GET_RELEASE:
         tacet__call_fill(response, job->kind == TACET__JOB_RELEASE ? 201 : 200,
              json_pack("{sI sO}", "number", (json_int_t)job->number, "release", job->body));
+        return;
+    case TACET__JOB_EXTEND:
+        tacet__call_fill(response, 200, json_pack("{sI}", "rounds", (json_int_t)job->number));
         return;
     case TACET__JOB_ARCHIVE:
         tacet__call_fill(response, 200, json_pack("{ss}", "state", "archived"));
@@ -204,7 +192,7 @@ static const char *read_ticket(tacet__job *job, const char *text) {
 /* --- routes ------------------------------------------------------------------------------------------------------- */
 
 static void suggest(tacet__call *c, tacet__response *response) {
-    static const char *const NAMES[] = {"key", "decision_set", "context", "person", NULL};
+    static const char *const NAMES[] = {"key", "decision_set", "context", "person", "count", NULL};
     json_t *body = tacet__call_body(c, response, NAMES);
     if (body == NULL) {
         return;
@@ -227,6 +215,12 @@ static void suggest(tacet__call *c, tacet__response *response) {
     if (job != NULL && person != NULL && broken == NULL) {
         broken = read_word(job->person, person, TACET__PERSON_MOST,
                            "'person' must be a text of 1 to 128 of A-Z a-z 0-9 . _ : -");
+    }
+    const json_t *count = json_object_get(body, "count");
+    if (job != NULL && count != NULL && broken == NULL) {
+        const json_int_t many = json_integer_value(count);
+        broken = many >= 1 && many <= TACET__SUGGEST_MOST ? NULL : "'count' must be a whole number, 1 to 64";
+        job->many = broken == NULL ? (size_t)many : 0;
     }
     json_decref(body);
     if (broken != NULL) {
@@ -300,6 +294,25 @@ static void ledger(tacet__call *c, tacet__response *response) {
 
 static void archive(tacet__call *c, tacet__response *response) {
     submit(c, response, tacet__job_create(TACET__JOB_ARCHIVE));
+}
+
+static void extend(tacet__call *c, tacet__response *response) {
+    static const char *const NAMES[] = {"rounds", NULL};
+    json_t *body = tacet__call_body(c, response, NAMES);
+    if (body == NULL) {
+        return;
+    }
+    const json_int_t rounds = json_integer_value(json_object_get(body, "rounds"));
+    json_decref(body);
+    if (rounds < 1) {
+        tacet__refuse(response, 400, "invalid", "'rounds' must be a whole number: how many there are to be in all");
+        return;
+    }
+    tacet__job *job = tacet__job_create(TACET__JOB_EXTEND);
+    if (job != NULL) {
+        job->number = (uint64_t)rounds;
+    }
+    submit(c, response, job);
 }
 
 static void release(tacet__call *c, tacet__response *response) {
@@ -408,6 +421,7 @@ static const route ROUTES[] = {
     {"release", "POST", "/v1/studies/{study}/releases", ANALYST | OWNER, release, false},
     {"get_release", "GET", "/v1/studies/{study}/releases/{number}", ANALYST | OWNER, get_release, false},
     {"ledger", "GET", "/v1/studies/{study}/ledger", ANALYST | OWNER, ledger, false},
+    {"extend", "POST", "/v1/studies/{study}/rounds", OWNER, extend, false},
     {"archive", "POST", "/v1/studies/{study}/archive", OWNER, archive, false},
     {"events", "GET", "/v1/studies/{study}/events", ANALYST | OWNER, tacet__board_events, false},
     {"tickets", "GET", "/v1/studies/{study}/tickets", OWNER, tacet__board_tickets, false},

@@ -219,6 +219,7 @@ static tacet_status take_study(tacet__query *query, tacet__study *out, tacet_err
         (out->state != TACET__STUDY_ACTIVE && out->state != TACET__STUDY_ARCHIVED)) {
         return tacet__fail(err, TACET_CORRUPT, "the study %s in the store has no known model or state", out->name);
     }
+    out->rounds = (uint64_t)tacet__query_int(query, 14);
     take_salts(query, out);
     const unsigned char *definition = tacet__query_bytes(query, 12, &size);
     return tacet__query_no_memory(query) ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a study")
@@ -423,9 +424,9 @@ tacet_status tacet__studies_add(tacet__studies *studies, tacet__study *out, cons
 }
 
 /* Under the study's own lock, so that no batch is in between. */
-static tacet_status archive_in(tacet__half *half, uint64_t number, tacet_error *err) {
+static tacet_status change_in(tacet__half *half, uint64_t number, int which, int64_t value, tacet_error *err) {
     tacet__head head;
-    tacet__query *query = half->queries[TACET__Q_STUDY_STATE];
+    tacet__query *query = half->queries[which];
     tacet_status status = tacet__half_relax(half, false, err);
     if (status == TACET_OK) {
         status = tacet__db_begin_rows(half->db, err);
@@ -436,7 +437,7 @@ static tacet_status archive_in(tacet__half *half, uint64_t number, tacet_error *
     status = tacet__read_head(half, &head, number, true, err);
     if (status == TACET_OK) {
         tacet__query_bind_int(query, 1, (int64_t)number);
-        tacet__query_bind_int(query, 2, TACET__STUDY_ARCHIVED);
+        tacet__query_bind_int(query, 2, value);
         status = tacet__query_run(query, err);
     }
     if (status == TACET_OK) {
@@ -446,7 +447,8 @@ static tacet_status archive_in(tacet__half *half, uint64_t number, tacet_error *
     return status;
 }
 
-tacet_status tacet__studies_archive(tacet__studies *studies, const char *name, tacet_error *err) {
+/* One number of a study, where its log is and where it is shown. */
+static tacet_status change(tacet__studies *studies, const char *name, int which, int64_t value, tacet_error *err) {
     tacet__study study;
     if (studies->writing != NULL) {
         return tacet__fail(err, TACET_STATE, "a transaction is open");
@@ -458,13 +460,22 @@ tacet_status tacet__studies_archive(tacet__studies *studies, const char *name, t
         status = tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
     if (status == TACET_OK) {
-        status = archive_in(half, study.number, err);
+        status = change_in(half, study.number, which, value, err);
     }
     if (status == TACET_OK && half != &studies->open) {
-        status = archive_in(&studies->open, study.open_number, err);
+        status = change_in(&studies->open, study.open_number, which, value, err);
     }
     tacet__study_clear(&study);
     return status;
+}
+
+tacet_status tacet__studies_archive(tacet__studies *studies, const char *name, tacet_error *err) {
+    return change(studies, name, TACET__Q_STUDY_STATE, TACET__STUDY_ARCHIVED, err);
+}
+
+tacet_status tacet__studies_extend(tacet__studies *studies, const char *name, uint64_t rounds, tacet_error *err) {
+    return rounds <= INT64_MAX ? change(studies, name, TACET__Q_STUDY_ROUNDS, (int64_t)rounds, err)
+                               : tacet__fail(err, TACET_INVALID, "too many rounds");
 }
 
 tacet_status tacet__studies_ledger(tacet__studies *studies, tacet_blob *out, const char *name, tacet_error *err) {

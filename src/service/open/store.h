@@ -95,6 +95,7 @@ typedef struct tacet__study {
     uint64_t suggested; /* counts of events, by kind */
     uint64_t observed;
     uint64_t released;
+    uint64_t rounds; /* where it has more than its definition says; 0: as it says */
     unsigned char secret[TACET__STUDY_SECRET_BYTES]; /* key for tickets; zero when the log is out of reach */
     tacet__salt salts[TACET__SALTS_MOST];            /* one for each time the store was put back */
     size_t salt_count;
@@ -180,6 +181,9 @@ typedef tacet_status tacet__study_fn(const tacet__study *study, void *user, tace
 tacet_status tacet__studies_list(tacet__studies *studies, tacet__study_fn *fn, void *user, tacet_error *err);
 /* No event can be appended from then on (STATE). Archiving again is OK. NOT_FOUND, DENIED as above. */
 tacet_status tacet__studies_archive(tacet__studies *studies, const char *name, tacet_error *err);
+
+/* More rounds than the definition says; fewer than there are is OK and changes nothing. NOT_FOUND, DENIED, STATE. */
+tacet_status tacet__studies_extend(tacet__studies *studies, const char *name, uint64_t rounds, tacet_error *err);
 
 /* Takes the study's lock in a transaction, and refreshes study->head, ->state, ->snapshot and the counts. STATE: a
  * transaction is open already. DENIED: a central study through open_only. */

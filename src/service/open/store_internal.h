@@ -27,6 +27,7 @@ enum {
     TACET__Q_STUDY_STATE,
     TACET__Q_STUDY_SALT,
     TACET__Q_STUDY_UNSHOW,
+    TACET__Q_STUDY_ROUNDS,
     TACET__Q_EVENT_ADD,
     TACET__Q_EVENT_READ,
     TACET__Q_EVENT_HASH,
@@ -137,7 +138,7 @@ void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__stud
 /* What TACET__Q_STUDY_LOCK and _LOOK give. */
 typedef struct tacet__head {
     tacet__study_state state;
-    uint64_t head, snapshot, suggested, observed, released;
+    uint64_t head, snapshot, suggested, observed, released, rounds;
     unsigned char hash[TACET__EVENT_HASH_BYTES];
 } tacet__head;
 tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t number, bool lock, tacet_error *err);

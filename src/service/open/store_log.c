@@ -95,6 +95,7 @@ tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t numb
         out->suggested = (uint64_t)tacet__query_int(query, 4);
         out->observed = (uint64_t)tacet__query_int(query, 5);
         out->released = (uint64_t)tacet__query_int(query, 6);
+        out->rounds = (uint64_t)tacet__query_int(query, 7);
         if (size == TACET__EVENT_HASH_BYTES) {
             memcpy(out->hash, hash, size);
         } else if (tacet__query_no_memory(query)) {
@@ -151,6 +152,7 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     study->suggested = head.suggested;
     study->observed = head.observed;
     study->released = head.released;
+    study->rounds = head.rounds;
     memcpy(studies->head_hash, head.hash, sizeof head.hash);
     studies->writing = half;
     studies->number = study->number;

@@ -56,20 +56,26 @@ typedef struct migration {
 #define SALTS_SQLITE "ALTER TABLE study ADD COLUMN salts BLOB NOT NULL DEFAULT x'';"
 #define SALTS_POSTGRES "ALTER TABLE study ADD COLUMN salts BYTEA NOT NULL DEFAULT '';"
 
-static const migration TRUSTED_STEPS[] = {
-    {SQLITE_LOG, POSTGRES_LOG}, {SQLITE_HOLDERS, POSTGRES_HOLDERS}, {SALTS_SQLITE, SALTS_POSTGRES}};
+/* More rounds than the definition says; 0: as it says. */
+#define ROUNDS(INT) "ALTER TABLE study ADD COLUMN rounds " INT " NOT NULL DEFAULT 0;"
+
+static const migration TRUSTED_STEPS[] = {{SQLITE_LOG, POSTGRES_LOG},
+                                          {SQLITE_HOLDERS, POSTGRES_HOLDERS},
+                                          {SALTS_SQLITE, SALTS_POSTGRES},
+                                          {ROUNDS("INTEGER"), ROUNDS("BIGINT")}};
 static const migration OPEN_STEPS[] = {
     {SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT"), POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")},
     {TOKEN_LABELS, TOKEN_LABELS},
     {TOKEN_EXPIRES("INTEGER"), TOKEN_EXPIRES("BIGINT")},
     {SQLITE_HOLDERS TOKEN_QUOTAS("INTEGER"), POSTGRES_HOLDERS TOKEN_QUOTAS("BIGINT")},
     {SALTS_SQLITE, SALTS_POSTGRES},
+    {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
 };
 
 #define STUDY_COLUMNS                                                                                                  \
     "number, name, model, state, index_public, created, head, snapshot, suggested, observed, released, secret, "       \
-    "definition, salts"
-#define HEAD_QUERY "SELECT state, head, hash, snapshot, suggested, observed, released FROM study WHERE number = ?1"
+    "definition, salts, rounds"
+#define HEAD_QUERY "SELECT state, head, hash, snapshot, suggested, observed, released, rounds FROM study WHERE number = ?1"
 #define SUGGESTION_COLUMNS                                                                                             \
     "e.place, e.kind, e.time, e.number, e.idx, e.hash, o.seq, o.value, e.owner, e.person, e.is_null"
 
@@ -88,6 +94,7 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_STUDY_UNSHOW] = "UPDATE study SET head = 0, hash = ?2, suggested = 0, observed = 0, released = 0 "
                               "WHERE number = ?1",
     [TACET__Q_STUDY_STATE] = "UPDATE study SET state = ?2 WHERE number = ?1",
+    [TACET__Q_STUDY_ROUNDS] = "UPDATE study SET rounds = ?2 WHERE number = ?1 AND rounds < ?2",
     [TACET__Q_EVENT_ADD] = "INSERT INTO event(place, kind, time, of_seq, number, idx, value, client_key, body, hash, "
                            "owner, person, is_null) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     [TACET__Q_EVENT_READ] = "SELECT place, kind, time, of_seq, number, idx, value, client_key, body, hash, "

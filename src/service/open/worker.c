@@ -108,6 +108,9 @@ static void settle(tacet__worker *w, tacet__job *job, const tacet_error *failure
     if (job->kind == TACET__JOB_ARCHIVE && job->status == TACET_OK) {
         job->status = tacet__studies_archive(w->r.store, w->r.name, &job->err);
     }
+    if (job->kind == TACET__JOB_EXTEND && job->status == TACET_OK) {
+        job->status = tacet__studies_extend(w->r.store, w->r.name, job->number, &job->err);
+    }
     job->done(job);
 }
 

@@ -150,6 +150,9 @@ static tacet_status contextual_release(const tacet__learner *learner, const tace
     if (value != NULL && def->minimize) { /* the policy learns the negated reward */
         (void)json_object_set_new(value, "direction", json_string("minimize"));
     }
+    if (value != NULL) { /* nothing else is ever recommended */
+        (void)json_object_set_new(value, "actions", tacet__reals_json(def->points, def->d * def->count));
+    }
     *out = value != NULL ? json_pack("{ss so}", "kind", "model", "model", value) : NULL;
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
 }
@@ -163,6 +166,7 @@ static tacet_status contextual_spent(const tacet__learner *learner, const tacet_
 const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
                                                    .trust = TACET_TRUST_CENTRAL,
                                                    .contextual = true,
+                                                   .extends = true, /* in epochs: each release is of its own rounds */
                                                    .index_public = false, /* it depends on the client's context */
                                                    .check = contextual_check,
                                                    .create = contextual_create,

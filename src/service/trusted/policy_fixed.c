@@ -50,7 +50,18 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
     s.open_most = def->open_most;
     s.learner.coin_seed = def->coin_seed;
     tacet__definition_range(def, &s.reward_lo, &s.reward_hi);
-    tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
+    const double width = s.reward_hi - s.reward_lo;
+    tacet_fixed_earlier *known = def->earlier_count > 0 ? TACET__ZALLOC(tacet_fixed_earlier, def->earlier_count) : NULL;
+    for (size_t i = 0; known != NULL && i < def->earlier_count; i++) {
+        const double *e = def->earlier + 3 * i;
+        known[i] = (tacet_fixed_earlier){
+            (size_t)e[0], (tacet__definition_towards(def, e[1]) - s.reward_lo) / width, e[2] / width};
+    }
+    s.learner.earlier = known;
+    s.learner.earlier_count = known != NULL ? def->earlier_count : 0;
+    tacet_status status = known == NULL && def->earlier_count > 0
+                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy")
+                              : tacet__definition_kernel(&kernel, def, def->d, err);
     status = status != TACET_OK ? status : tacet__central_open(c, def, ledger, snapshot == NULL, err);
     if (status == TACET_OK) {
         const tacet_ask ask = tacet__central_ask(c, "rewards of a central study", "reward");
@@ -61,6 +72,7 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
                                                           def->features, &s, &ask, snapshot, size, err);
     }
     tacet_kernel_free(kernel);
+    free(known);
     if (status != TACET_OK) {
         tacet_policy_free(out->policy);
         out->policy = NULL;
@@ -71,13 +83,13 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
     return TACET_OK;
 }
 
-/* The model that `tacet predict` reads; the best point where the points are no box of few coordinates. */
-static tacet_status fixed_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                  tacet_error *err) {
-    double lower[TACET_CONTEXTUAL_DIM_MOST], upper[TACET_CONTEXTUAL_DIM_MOST];
-    tacet_contextual_model *model = NULL;
-    tacet_kernel *kernel = NULL;
-    bool box = def->d <= TACET_CONTEXTUAL_DIM_MOST;
+/* The box the points lie in: of the space, or of the list. False: a coordinate that does not vary. */
+static bool box_of(const tacet__definition *def, double *lower, double *upper) {
+    bool box = true;
+    if (def->space.count > 0) {
+        tacet_space_box(&def->space, lower, upper);
+        return true;
+    }
     for (size_t c = 0; box && c < def->d; c++) {
         lower[c] = (double)INFINITY;
         upper[c] = -(double)INFINITY;
@@ -87,20 +99,46 @@ static tacet_status fixed_release(const tacet__learner *learner, const tacet__de
         }
         box = lower[c] < upper[c];
     }
-    if (!box) {
-        return tacet__release_best(learner, def, out, err);
+    return box;
+}
+
+/* The best point, and beside it the model that `tacet predict` reads, where there can be one: it recommends records of
+ * the space, or listed points, and nothing between them. */
+static tacet_status fixed_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                  tacet_error *err) {
+    double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST];
+    const bool space = def->space.count > 0;
+    const tacet_contextual_parts about = {.lower = lower,
+                                          .upper = upper,
+                                          .minimize = def->minimize,
+                                          .space = space ? &def->space : NULL,
+                                          .listed = space ? NULL : def->points,
+                                          .listed_count = space ? 0 : def->count};
+    tacet_contextual_model *model = NULL;
+    tacet_kernel *kernel = NULL;
+    json_t *with = NULL;
+    tacet_status status = tacet__release_best(learner, def, out, err);
+    if (status != TACET_OK || def->d > TACET_CONTEXTUAL_COORDINATES_MOST || !box_of(def, lower, upper)) {
+        return status;
     }
-    tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
-    status = status != TACET_OK
-                 ? status
-                 : tacet_central_fixed_model(&model, learner->policy, kernel, lower, upper, def->minimize, err);
+    status = tacet__definition_kernel(&kernel, def, def->d, err);
+    status = status != TACET_OK ? status
+                                : tacet_central_fixed_model(&model, learner->policy, kernel, &about, err);
     tacet_kernel_free(kernel);
     if (status == TACET_UNSUPPORTED) {
         tacet_error_clear(err);
-        return tacet__release_best(learner, def, out, err);
+        return TACET_OK;
     }
-    status = status != TACET_OK ? status : tacet__central_model_json(out, model, err);
+    status = status != TACET_OK ? status : tacet__central_model_json(&with, model, err);
     tacet_contextual_model_free(model);
+    if (status == TACET_OK && json_object_update(*out, with) != 0) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
+    }
+    json_decref(with);
+    if (status != TACET_OK) {
+        json_decref(*out);
+        *out = NULL;
+    }
     return status;
 }
 

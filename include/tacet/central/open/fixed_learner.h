@@ -24,6 +24,12 @@ typedef struct tacet_fixed_group {
     size_t features, choices;
 } tacet_fixed_group;
 
+/* What is public already of one arm: an earlier value, or what an earlier model says. */
+typedef struct tacet_fixed_earlier {
+    size_t arm;
+    double value, sd; /* mapped to [0, 1]; sd > 0: of the value around the mean reward */
+} tacet_fixed_earlier;
+
 typedef struct tacet_fixed_settings {
     bool ladder;        /* default true: averaged over rewards of variance 0.01, 0.05 and 0.25 and over two priors, flat
                            and smooth, by what each release says of them; reward_var is then not used */
@@ -33,6 +39,8 @@ typedef struct tacet_fixed_settings {
     double ridge;       /* of the planned noise shape, as a share of the mean eigenvalue; default 0.1 */
     size_t distinct;    /* at most so many different arms a batch; default 48 */
     uint64_t coin_seed; /* default 1 */
+    const tacet_fixed_earlier *earlier; /* borrowed by create; for a single group. Default none */
+    size_t earlier_count;
 } tacet_fixed_settings;
 
 enum { TACET_FIXED_BATCH_MOST = 1 << 14 }; /* rounds of a batch */

@@ -92,11 +92,12 @@ TACET_API tacet_status tacet_central_fixed_policy_restore(tacet_policy **out, co
                                                           const tacet_ask *ask, const void *bytes, size_t size,
                                                           tacet_error *err);
 /* What a policy over points has learnt, as a model for anyone (tacet/contextual/open/model.h, actions only): the
- * posterior mean over the box of the bounds. Post-processing: costs nothing. STATE: nothing was released yet.
- * UNSUPPORTED: more coordinates than a model has, or another kernel. INVALID, NO_MEMORY. */
+ * posterior mean over the box of the bounds. `about` says lower, upper and minimize, and space (all its columns are
+ * actions) or the listed points; all else of it is not read. Post-processing: costs nothing. STATE: nothing was
+ * released yet. UNSUPPORTED: more coordinates than a model has, or another kernel. INVALID, NO_MEMORY. */
 TACET_API tacet_status tacet_central_fixed_model(tacet_contextual_model **out, const tacet_policy *policy,
-                                                 const tacet_kernel *kernel, const double *lower, const double *upper,
-                                                 bool minimize, tacet_error *err);
+                                                 const tacet_kernel *kernel, const tacet_contextual_parts *about,
+                                                 tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -56,6 +56,9 @@ typedef struct tacet_contextual_parts {
      * are plain numbers. */
     const tacet_space *space;
     size_t action_columns;
+    /* The actions there are, action_dim x listed_count; NULL: all within the bounds, or all records of the space. */
+    const double *listed;
+    size_t listed_count;           /* at most TACET_CONTEXTUAL_NODES_MOST */
     const tacet_receipt *receipts; /* of the releases it was made from, in their order */
     size_t receipt_count;          /* at most TACET_CONTEXTUAL_RECEIPTS_MOST */
 } tacet_contextual_parts;
@@ -87,7 +90,7 @@ TACET_API tacet_status tacet_contextual_predict(const tacet_contextual_model *mo
 /* A grid of per_axis^action_dim equispaced actions, end points included: actions has room for them, by columns. */
 TACET_API void tacet_contextual_action_grid(const tacet_contextual_model *model, double *actions, size_t per_axis);
 
-/* Actions to ask about, in the terms of the model's space: records (columns x count) and their points (action_dim x
+/* Actions to ask about: the listed ones where the model has a list, otherwise in the terms of its space: records (columns x count) and their points (action_dim x
  * count, for tacet_contextual_predict). Every level; per_axis >= 2 values of a numeric column, its ends included, whole
  * where it says so. Without a space, columns are coordinates. INVALID: too many. NO_MEMORY. */
 typedef struct tacet_contextual_candidates {

@@ -41,6 +41,12 @@ typedef enum tacet_local_pending {
 } tacet_local_pending;
 enum { TACET_LOCAL_LADDER = 5 }; /* rungs of the ladder of lengthscales: 1/4, 1/2, 1, 2, 4 of the given one */
 
+/* A value that is public already: of an evaluation before the study. */
+typedef struct tacet_local_earlier {
+    size_t arm;
+    double value; /* in the rewards' units; it weighs as much as one report */
+} tacet_local_earlier;
+
 typedef struct tacet_local_settings {
     tacet_local_algorithm algorithm;   /* default UCB */
     tacet_local_parameters parameters; /* default TIGHT */
@@ -60,6 +66,8 @@ typedef struct tacet_local_settings {
     size_t ladder; /* UCB over SE or Matérn kernels: lengthscales averaged over, 1 or TACET_LOCAL_LADDER. Default 0: the
                       ladder for tuned parameters, 1 for the others, whose widths are proven for one kernel */
     size_t horizon; /* T: rounds at the most; no default */
+    const tacet_local_earlier *earlier; /* borrowed by create; UCB and TGP without proven widths. Default none */
+    size_t earlier_count;
     bool forget;    /* reports are not remembered: tacet_local_receive calls every repeat a CONFLICT. For callers
                        that keep them, as the suggestion service does; default false */
 } tacet_local_settings;
