@@ -261,7 +261,7 @@ static void end_pool(pool *p, char *path) {
 
 static void conformance(void **state) {
     (void)state;
-    pool p;
+    pool p = {0};
     char path[512];
     begin_pool(&p, path, sizeof path);
     const conformance_problem problem = {.create = create,

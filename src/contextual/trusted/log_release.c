@@ -143,10 +143,46 @@ static tacet_status find_untried(const tacet_contextual_log *l, findings *f, tac
     return TACET_OK;
 }
 
+/* Where propensities are right, the sum of 1/p over the rows that have an action is the number of rows, but for chance:
+ * its variance is about sum 1/p^2 - rows. */
+static tacet_status find_mismatch(const tacet_contextual_log *l, findings *f, double least, tacet_error *err) {
+    static const double PLAIN = 5; /* standard deviations: once in a million where they are right */
+    const size_t n = l->action_count;
+    double *sums = TACET__ZALLOC(double, 2 * n);
+    size_t odd = 0, first = 0;
+    if (sums == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu actions", n);
+    }
+    for (size_t i = 0; i < l->count; i++) {
+        const double *row = l->rows + i * l->width;
+        const double p = fmin(fmax(row[l->space.count + 1], least), 1);
+        size_t action = 0, stride = 1;
+        for (size_t c = 0; c < l->action_columns; c++) {
+            action += row[c] > 0 ? (size_t)row[c] * stride : 0;
+            stride *= l->space.columns[c].level_count;
+        }
+        if (action < n && p > 0) {
+            sums[action] += 1 / p;
+            sums[n + action] += 1 / (p * p);
+        }
+    }
+    for (size_t a = 0; a < n; a++) {
+        const double rows = (double)l->count;
+        const double sd = sqrt(fmax(sums[n + a] - rows, rows));
+        const bool off = sums[a] > 0 && fabs(sums[a] - rows) > PLAIN * sd;
+        first = off && odd == 0 ? a : first;
+        odd += off ? 1 : 0;
+    }
+    note(f, TACET_CONTEXTUAL_MISMATCH, l->propensity, odd, first);
+    free(sums);
+    return TACET_OK;
+}
+
 tacet_status tacet_contextual_log_findings(const tacet_contextual_log *l,
                                            tacet_contextual_finding out[TACET_CONTEXTUAL_FINDINGS_MOST], size_t *count,
                                            tacet_error *err) {
     findings f = {.list = out};
+    tacet_status status = TACET_OK;
     for (size_t c = l->action_columns; c < l->space.count; c++) {
         const tacet_space_column *k = &l->space.columns[c];
         if (k->kind == TACET_SPACE_CATEGORY) {
@@ -161,8 +197,11 @@ tacet_status tacet_contextual_log_findings(const tacet_contextual_log *l,
         const double least =
             l->settings.propensity_least > 0 ? l->settings.propensity_least : 0.25 / (double)l->action_count;
         find_rows(l, &f, TACET_CONTEXTUAL_PROPENSITY, l->propensity, l->space.count + 1, least, 1);
+        status = find_mismatch(l, &f, least, err);
     }
-    const tacet_status status = l->settings.discrete ? find_untried(l, &f, err) : TACET_OK;
+    if (status == TACET_OK && l->settings.discrete) {
+        status = find_untried(l, &f, err);
+    }
     *count = f.count;
     return status;
 }

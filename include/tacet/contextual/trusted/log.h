@@ -47,12 +47,13 @@ typedef enum tacet_contextual_oddity {
     TACET_CONTEXTUAL_NO_LEVEL,  /* a context that is no level, or missing: taken as the first */
     TACET_CONTEXTUAL_UNTRIED,   /* an action that no row has */
     TACET_CONTEXTUAL_UNTRIED_IN, /* pairs of an action and a context of levels that no row has */
-    TACET_CONTEXTUAL_PROPENSITY /* propensities that are no probability, or below the least, which they count as */
+    TACET_CONTEXTUAL_PROPENSITY, /* propensities that are no probability, or below the least, which they count as */
+    TACET_CONTEXTUAL_MISMATCH /* actions that were taken more or less often than the propensities say, plainly */
 } tacet_contextual_oddity;
 typedef struct tacet_contextual_finding {
     tacet_contextual_oddity oddity;
     const char *column; /* lives as long as the log */
-    size_t rows;        /* how many; of actions, not of rows, for UNTRIED */
+    size_t rows;        /* how many; of actions, not of rows, for UNTRIED and MISMATCH */
     size_t first;       /* the first of them, from 1 */
 } tacet_contextual_finding;
 enum { TACET_CONTEXTUAL_FINDINGS_MOST = 80 };
