@@ -7,7 +7,7 @@ BUILD := build
 .DEFAULT_GOAL := all
 DATA ?= ../shared/data
 .PHONY: all help quick reference symbols reproduction setup setup-dev build demo check check-asan check-ubsan check-tsan \
-        check-valgrind check-browser bench peers coverage fuzz soak mutants prove lint format install clean
+        check-valgrind check-browser bench space-studies peers coverage fuzz soak mutants prove lint format install clean
 
 help:
 	@echo "make all            install what is missing, configure, build into build/bin"
@@ -17,6 +17,7 @@ help:
 	@echo "make check-asan     the suite under AddressSanitizer (also check-ubsan, check-tsan, check-valgrind)"
 	@echo "make check-browser  the pages in Chromium (tools/setup --with-ci installs it); closes with 'N passed, M failed'"
 	@echo "make bench          measurements, as ratios within one run"
+	@echo "make space-studies  studies over a space, searched over HTTPS: what they find (minutes)"
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
 	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); a quarter of an hour"
 	@echo "make coverage       branch coverage of the gate and of everything"
@@ -63,6 +64,9 @@ check-browser: build
 
 bench: build
 	@bench/run
+
+space-studies: build
+	@/usr/bin/python3 bench/space_studies.py
 
 peers: build
 	@bench/peers/run --markdown docs/benchmarks.md

@@ -10,6 +10,7 @@
  * standard errors above 0 (one-sided false alarm about 2.5 % for each eps), and *close to non-private* when at least 90
  * % of the gain of the non-private reference over random is kept. */
 #include "commands.h"
+#include "common/space.h"
 #include "plan.h"
 #include "repro.h"
 #include "trials.h"
@@ -378,6 +379,42 @@ static tacet_status write_report(const planning *p, const char *path, tacet_erro
     return status;
 }
 
+/* The size of a space: coordinates, and how far its corners lie from its middle in units. Categories count as the
+ * coordinates of their simplex. */
+static int plan_space(plan_problem *q, const cli_space *typed, const cli_command *self) {
+    tacet_space space = {0};
+    double low[64] = {0}, high[64] = {0}, square = 0;
+    size_t without = 0, categories = 0;
+    const int code = cli_space_read(&space, typed, self);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    const size_t dims = tacet_space_dims(&space);
+    for (size_t i = 0; i < space.count; i++) {
+        without += space.columns[i].unit == 0 ? 1 : 0;
+        categories += space.columns[i].kind == TACET_SPACE_CATEGORY ? 1 : 0;
+    }
+    if (dims <= 64) {
+        tacet_space_box(&space, low, high);
+    }
+    tacet_space_clear(&space);
+    if (dims > 64 || q->dim > 0 || (q->model == LAB_OUTSOURCED && without > 0)) {
+        return cli_usage(self, dims > 64     ? "--space: at most 64 coordinates are planned for"
+                               : q->dim > 0 ? "--space says how many coordinates there are: no --dim"
+                                            : "--space: a plan of a release needs the unit of every number");
+    }
+    for (size_t c = 0; c < dims; c++) {
+        square += (high[c] - low[c]) * (high[c] - low[c]) / 4;
+    }
+    q->dim = dims;
+    if (q->model == LAB_OUTSOURCED) {
+        q->radius = sqrt(square);
+        cli_say(self, "the space: %zu coordinates, corners %.3g units from the middle%s", dims, q->radius,
+                categories > 0 ? "; categories are planned as coordinates" : "");
+    }
+    return CLI_EXIT_OK;
+}
+
 int lab_plan(int argc, char **argv, const cli_command *self) {
     planning p = {.self = self, .problem = plan_defaults()};
     plan_problem *q = &p.problem;
@@ -387,6 +424,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
     size_t queries = 0;
     size_t threads = 0;
     double delta = NAN;
+    cli_space typed = {0};
     const cli_option options[] = {
         {"model", CLI_STRING, &model, "NAME", "outsourced, joint, local, local-joint or contextual.", true},
         {"", CLI_FLAG, NULL, NULL, "Problem", false},
@@ -403,6 +441,9 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
          "Standard deviation of a measurement (local: largest deviation), where the objective has about 1 (joint, "
          "local-joint: lies in [0, 1]). Default 0.1.",
          false},
+        CLI_SPACE_FILE(typed),
+        CLI_SPACE_SHORT(typed),
+        CLI_SPACE_UNIT(typed),
         {"radius", CLI_DOUBLE, &q->radius, "R",
          "outsourced: half the diagonal of the domain, in units of the move of a record that is protected. Default 25.",
          false},
@@ -445,6 +486,12 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
     }
     if (!isnan(delta) && delta != 0 && strcmp(q->mechanism, "laplace") == 0) {
         return cli_usage(self, "--delta: the laplace mechanism has pure eps, so there is none to give (it is 0)");
+    }
+    if (cli_space_given(&typed)) {
+        code = plan_space(q, &typed, self);
+        if (code != CLI_EXIT_OK) {
+            return code;
+        }
     }
     q->asked_delta = delta;
     q->delta = isnan(delta) || strcmp(q->mechanism, "laplace") == 0 ? q->delta : delta;

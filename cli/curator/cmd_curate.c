@@ -21,6 +21,7 @@ typedef struct arguments {
     double radius, eps_output;
     const char *target;
     bool suggest_r, dry_run;
+    const char *lengthscale;
 } arguments;
 
 /* Units for a radius: the box of all numbers is scaled so that its corners have norm `radius`. */
@@ -196,7 +197,7 @@ static void show(const tacet_manifest *m, const char *folder, const char *protec
         printf("at distance 2: eps = %.4g; at distance 3: eps = %.4g\n", m->eps_at[1] * (1 + 5e-4),
                m->eps_at[2] * (1 + 5e-4));
     }
-    if (any_change > m->eps) {
+    if (any_change > m->eps && m->space.count == 0) { /* over a space the sentence has it */
         printf("a record that becomes any other within the bounds is hidden at eps = %.3g only\n",
                any_change * (1 + 5e-3));
     }
@@ -215,11 +216,69 @@ static void show(const tacet_manifest *m, const char *folder, const char *protec
     }
 }
 
+/* What the warnings need besides the plan of a release. */
+typedef struct warning {
+    const cli_command *self;
+    const char *lengthscales; /* --lengthscale; NULL: not said */
+} warning;
+
+/* One A=L of --lengthscale against the noise in that column. False: it names no numeric column, or no length. */
+static bool warn_lengthscale(const tacet_manifest *m, char *item, const cli_command *self) {
+    char *equals = strchr(item, '=');
+    double length = 0;
+    if (equals == NULL) {
+        return false;
+    }
+    *equals = '\0';
+    if (!cli_number(&length, equals + 1) || !(length > 0)) {
+        return false;
+    }
+    for (size_t i = 0; i < m->space.count; i++) {
+        const tacet_space_column *c = &m->space.columns[i];
+        if (strcmp(c->name, item) == 0 && c->kind != TACET_SPACE_CATEGORY) {
+            const bool factor = c->kind == TACET_SPACE_LOG;
+            const double noise = factor ? pow(c->unit, m->sigma) : c->unit * m->sigma;
+            if (length < noise) {
+                cli_say(self,
+                        "warning: in '%s' the value varies over %s%.3g, and the noise is %s%.3g: what varies over less "
+                        "than the noise cannot be seen",
+                        c->name, factor ? "a factor of " : "", length, factor ? "a factor of " : "", noise);
+            }
+            return true;
+        }
+    }
+    for (size_t i = 0; i < m->column_count && m->space.count == 0; i++) {
+        if (strcmp(m->columns[i].name, item) == 0) {
+            const double noise = m->columns[i].unit * m->sigma;
+            if (length < noise) {
+                cli_say(self,
+                        "warning: in '%s' the value varies over %.3g, and the noise is %.3g: what varies over less than "
+                        "the noise cannot be seen",
+                        item, length, noise);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What the settings make of the noise, before it is spent: all of it from public numbers but the number of records,
  * which the release tells anyway. */
-static void warn(const tacet_manifest *m, const cli_command *self) {
+static void warn(const tacet_manifest *m, void *user) {
+    const warning *w = user;
+    const cli_command *self = w->self;
+    char **items = NULL;
+    size_t count = 0;
     if (!m->is_private) {
         return;
+    }
+    if (w->lengthscales != NULL && cli_split(&items, &count, w->lengthscales)) {
+        for (size_t i = 0; i < count; i++) {
+            if (!warn_lengthscale(m, items[i], self)) {
+                cli_say(self, "warning: --lengthscale: '%.60s' is not COLUMN=LENGTH of a numeric column", items[i]);
+            }
+        }
+        free(items);
     }
     if (m->eps > 10) {
         cli_say(self, "warning: eps = %g is above 10: a change at distance 1 is hardly hidden", m->eps);
@@ -313,7 +372,6 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
     }
     (void)json_object_set_new(object, "seconds", json_real(seconds));
     cli_json_print(object);
-    warn(m, self);
     free(protects);
     free(noise);
     free(uncovered);
@@ -353,6 +411,8 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         CLI_SPACE_INPUTS(a.space),
         CLI_SPACE_SHORT(a.space),
         CLI_SPACE_UNIT(a.space),
+        {"lengthscale", CLI_LIST, &a.lengthscale, "A=L,…",
+         "over which change of a column the value varies, if you know: warns where that is below the noise", false},
         {"radius", CLI_DOUBLE, &a.radius, "R",
          "instead of units: scale the box of the bounds so that its corners are at distance R from its centre", false},
         {"eps", CLI_DOUBLE, &s.eps, "E", "privacy of the release", true},
@@ -399,6 +459,9 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     }
     s.seeded = s.noise_seed != no_seed;
     s.columns = columns;
+    warning words = {.self = self, .lengthscales = a.lengthscale};
+    s.before = warn;
+    s.user = &words;
     s.progress = progress;
     code = mechanism_from(&s, &a, delta, self);
     code = code != CLI_EXIT_OK ? code : columns_from(&space, &a, self);

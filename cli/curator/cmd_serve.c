@@ -175,6 +175,10 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         {"values", CLI_STRING, &desk_settings.values, "COLUMN", "the same as --target", false},
         {"evaluate", CLI_STRING, &desk_settings.evaluate, "CMD", "measured values come from this shell command", false},
         {"evaluate-seconds", CLI_DOUBLE, &desk_settings.seconds, "S", "time-out of the command (default 60)", false},
+        {"queries", CLI_SIZE, &desk_settings.queries, "N",
+         "allow so many measured values in all, more than 'tacet curate --queries' did: they are disclosed uncovered, or, "
+         "with private outputs, charged to the ledger's budget",
+         false},
         {"patience", CLI_DOUBLE, &desk_settings.patience, "S",
          "a question is answered 'pending' when the command takes longer (default 2)", false},
         {"person", CLI_FLAG, &person, NULL, "measured values come from a person: 'tacet curator desk'",

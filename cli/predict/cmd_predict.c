@@ -134,6 +134,7 @@ static int predict_file(const asking *q, const char *path, const cli_command *se
     double values[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
     size_t best = 0;
     bool found = true;
+    size_t row = 0;
     json_t *list = json_array();
     tacet_status status = tacet_csv_open_file(&csv, path, NULL, &err);
     for (size_t i = 0; i < q->contexts && status == TACET_OK; i++) {
@@ -146,10 +147,15 @@ static int predict_file(const asking *q, const char *path, const cli_command *se
         printf("predicted\n");
     }
     while (status == TACET_OK && (status = tacet_csv_next(csv, &found, &err)) == TACET_OK && found) {
+        row++;
         for (size_t i = 0; i < q->contexts && status == TACET_OK; i++) {
             status = read_value(q, &values[i], i, tacet_csv_field(csv, columns[i], NULL), &err) ? TACET_OK : TACET_PARSE;
         }
         status = status == TACET_OK ? ask(q, &best, values, &err) : status;
+        if (status != TACET_OK) {
+            const tacet_error why = err;
+            (void)snprintf(err.message, sizeof err.message, "%.80s: row %zu: %.120s", path, row, why.message);
+        }
         for (size_t c = 0; c < q->actions.columns && status == TACET_OK && !cli_json_wanted(); c++) {
             char text[TACET_SPACE_NAME];
             action_text(q, text, best, c);

@@ -49,6 +49,10 @@ grep -q '"chance":{"low":[-0-9.e+]*,"high":' "$work/settled" || fail "no band of
 # Two functions tell nothing: that is said, and no problem is called too hard.
 "$tacet" plan --model outsourced --candidates 300 --lengthscale 0.02 --queries 5 --eps 1 --trials 2 --json >"$work/few" 2>/dev/null
 ! grep -q 'too hard' "$work/few" || fail "too hard, from two functions"
+# A space says how many coordinates there are and how large they are in units.
+"$tacet" plan --model outsourced --bounds age=20:80 --levels 'sex=M|F' --log income=1000:64000 --unit 'age=5,income=100%' --candidates 100 --queries 5 \
+    --eps 4 --trials 2 >"$work/space" 2>"$work/err"
+grep -q 'the space: 3 coordinates, corners 6.73 units' "$work/err" && grep -q 'dimension 3' "$work/space" || fail "a space: $(cat "$work/err")"
 refused() {
     code=0
     "$tacet" plan "$@" >/dev/null 2>&1 || code=$?
@@ -65,4 +69,6 @@ refused --model outsourced --queries 3 --rounds 3
 refused --model outsourced --mechanism published
 refused --model outsourced --mechanism laplace --delta 1e-5
 refused --model joint --mechanism laplace
+refused --model outsourced --bounds age=20:80
+refused --model outsourced --bounds age=20:80 --unit age=5 --dim 2
 echo "ok"

@@ -22,7 +22,7 @@ cat >space.json <<'JSON'
 JSON
 "$bin/tacet" curate --data t.csv --space space.json --eps 3 --mechanism laplace --out dry --dry-run >out 2>err
 [ ! -e dry ] && [ ! -e t.csv.ledger.db ] || fail "a dry run left something"
-"$bin/tacet" curate --data t.csv --space space.json --eps 3 --mechanism laplace --out r >out 2>err || fail "no release: $(cat err)"
+"$bin/tacet" curate --data t.csv --space space.json --eps 3 --mechanism laplace --queries 38 --out r >out 2>err || fail "no release: $(cat err)"
 for words in 'at distance 2 at eps = 6' 'at distance 3 at eps = 9' 'becomes any other' 'a factor of 1.2 in dose' '30 days in seen' \
     'group kept with probability 0.87' 'not protected'; do grep -q "$words" out || fail "it does not say '$words': $(cat out)"; done
 [ "$(head -n 1 r/release.csv)" = row,z1,z2,z3,l1,l2 ] || fail "the header: $(head -n 1 r/release.csv)"
@@ -41,19 +41,26 @@ cmp short long || fail "file and options differ"
 "$bin/tacet" curate --data t.csv --space space.json --eps 20 --delta 0.01 --out dry --dry-run >/dev/null 2>err
 grep -q 'eps = 20 is above 10' err && grep -q 'delta = 0.01 is above 1/(10 n)' err || fail "no warnings: $(cat err)"
 
+"$bin/tacet" curate --data t.csv --space space.json --eps 3 --lengthscale dose=1.01,reading=99 --out dry --dry-run >/dev/null 2>err
+grep -q "'dose' the value varies over a factor of 1.01" err && ! grep -q "'reading' the value" err || fail "lengthscales below the noise: $(cat err)"
+# They come before the ledger is asked, which has nothing left here.
+code=0; "$bin/tacet" curate --data t.csv --space space.json --eps 20 --ticket second --out r2 >/dev/null 2>err || code=$?
+[ $code -eq 3 ] && grep -q 'eps = 20 is above 10' err && [ ! -e r2/release.csv ] || fail "warned after it was spent, or spent: $code $(cat err)"
+
 # A cell that does not fit: named by line, nothing charged.
 sed '5s/,[ABCD],/,secret,/' t.csv >bad.csv
 code=0; "$bin/tacet" curate --data bad.csv --space space.json --eps 3 --mechanism laplace --out rb >/dev/null 2>err || code=$?
 [ $code -eq 1 ] && grep -q "line 5.*'group'" err && ! grep -q secret err && [ ! -e rb ] && [ ! -e bad.csv.ledger.db ] || fail "a bad cell: $(cat err)"
 
-# Searched over TLS. Rows at random have a mean response of -0.1; the last ten that the model chose must be far above: in
+# Searched over TLS, with two more queries than the release was made for. Rows at random have a mean response of -0.1; the last ten that the model chose must be far above: in
 # six runs their mean was between 0.58 and 0.92.
 "$bin/tacet" curator init --dir keys --host 127.0.0.1,localhost >/dev/null
-"$bin/tacet-curator" curator serve --release r --keys keys --data t.csv --values response --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
+"$bin/tacet-curator" curator serve --release r --keys keys --data t.csv --values response --queries 40 --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
 echo $! >pid
 for _ in $(seq 100); do [ ! -s address ] || break; sleep 0.1; done
 "$bin/tacet" modeler run --url "$(cat address)" --keys keys/modeler --state state --queries 40 --json >result 2>err || fail "no search: $(cat err)"
 kill "$(cat pid)"
+grep -q '"asked": *40\|"queries": *40' result || [ "$(sed 's/.*"values":\[\([^]]*\)\].*/\1/' result | tr ',' '\n' | wc -l)" -eq 40 ] || fail "not 40 rows: $(cat result)"
 grep -q '"modeler":"ladder"' result || fail "another modeler: $(cat result)"
 mean=$(sed 's/.*"values":\[\([^]]*\)\].*/\1/' result | tr ',' '\n' | tail -n 10 | awk '{ s += $1 } END { print s / NR }')
 awk "BEGIN { exit !($mean > 0.2) }" || fail "the search chose rows of $mean on average"

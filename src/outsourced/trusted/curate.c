@@ -307,9 +307,8 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     }
     /* A ledger that exists has its budget; another one is asked for on purpose only, and refused. */
     settings.use_stored = !(s->budget_eps > 0 || s->budget_delta > 0) && access(job->ledger, F_OK) == 0;
-    /* The published projection is one uncovered disclosure itself. */
-    const uint64_t own = form_of(s)->law == NULL ? 1 : 0;
-    settings.uncovered_most = own + (s->outputs_private ? 0 : s->queries);
+    /* How many values may be asked for is the desk's to say, and may grow: none of them is covered, whatever their
+     * number. */
     tacet_status status = budget(&settings.eps, s, err);
     status = status != TACET_OK ? status : tacet__curate_ledger_open(job, &settings, err);
     status = status != TACET_OK ? status : tacet__curate_ledger_link(job, err);
@@ -444,6 +443,9 @@ tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_
     tacet_status status = tacet_curate_resolve(&settings, err);
     status = status != TACET_OK ? status : rehearse(&job, manifest, err);
     tacet__curate_others(manifest, asked);
+    if (status == TACET_OK && asked->before != NULL) {
+        asked->before(manifest, asked->user);
+    }
     drop(&job);
     if (status != TACET_OK) {
         tacet_manifest_clear(manifest);
@@ -460,6 +462,9 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     tacet_status status = tacet_curate_resolve(&own, err);
     status = status != TACET_OK ? status : rehearse(&job, manifest, err);
     tacet__curate_others(manifest, asked);
+    if (status == TACET_OK && asked->before != NULL) {
+        asked->before(manifest, asked->user);
+    }
     status = status != TACET_OK ? status : tacet__folder_make(&job.made, settings->folder, err);
     status = status != TACET_OK ? status : open_ledger(&job, err);
     /* Before the ledger is asked: whether it has answered must not change meanwhile. */

@@ -391,6 +391,9 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory opening a desk");
     }
     status = status != TACET_OK ? status : load_manifest(desk, settings->folder, err);
+    if (settings->queries > desk->manifest.queries) {
+        desk->manifest.queries = settings->queries;
+    }
     if (status == TACET_OK && settings->values != NULL) {
         status = load_values(desk, settings->values, err);
     }

@@ -50,6 +50,8 @@ typedef struct tacet_curate_settings {
     bool seeded;             /* for tests: reproducible noise, stamped not private */
     uint64_t noise_seed;
     size_t threads; /* 0: as many as there are processors. What is released does not depend on it. */
+    void (*before)(const tacet_manifest *plan, void *user); /* may be NULL; what the release will have, while nothing is
+                                                               charged or written yet */
     void (*progress)(double fraction, void *user); /* may be NULL; from any thread, one at a time */
     void *user;
 } tacet_curate_settings;

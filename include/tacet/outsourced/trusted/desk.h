@@ -27,6 +27,7 @@ typedef struct tacet_desk_settings {
     const char *data;     /* the table; needed for values and evaluate */
     const char *values;   /* column that holds the measured values; empty cells cannot be measured; NULL: no column */
     const char *evaluate; /* shell command; NULL: none. Neither: a person answers */
+    size_t queries;       /* how many values may be asked for in all, where that is more than the release said */
     double seconds;       /* time-out of the command */
     double patience;      /* how long one waits for the command before it is told "pending" */
 } tacet_desk_settings;
