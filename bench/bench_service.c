@@ -236,7 +236,7 @@ static int alone(const plan *asked) {
     (void)snprintf(store, sizeof store, "%s/store", folder);
     (void)snprintf(ca, sizeof ca, "%s/ca.pem", folder);
     check(tacet__pki_authority(&authority, "bench", 1, &err), &err);
-    check(tacet__pki_issue(&server, &authority, "server", true, hosts, 1, 1, &err), &err);
+    check(tacet__pki_issue(&server, &authority, "server", TACET__PKI_SERVER, hosts, 1, 1, &err), &err);
     put(folder, "ca.pem", authority.certificate);
     put(folder, "server.pem", server.certificate);
     put(folder, "server.key", server.key);

@@ -102,8 +102,9 @@ static int look_at_target(const char *data, const char *target, const cli_comman
                 cells.unreadable, (unsigned long long)cells.first_line);
         return CLI_EXIT_FAILED;
     }
-    cli_say(self, "%s: %zu of %zu cells of '%s' are empty; asked for one of them, the curator answers that it cannot be "
-                  "measured",
+    cli_say(self,
+            "%s: %zu of %zu cells of '%s' are empty; asked for one of them, the curator answers that it cannot be "
+            "measured",
             TACET_SPACE_STAMP, cells.missing, rows, target);
     return CLI_EXIT_OK;
 }
@@ -431,7 +432,8 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         {"queries", CLI_SIZE, &s.queries, "N", "how many measured values may be asked for (default 100)", false},
         {"", CLI_FLAG, NULL, NULL, "Measured values:", false},
         {"target", CLI_STRING, &a.target, "COLUMN",
-         "the column that 'tacet curator serve' will answer from: tells you, and nobody else, how many of its cells are "
+         "the column that 'tacet curator serve' will answer from: tells you, and nobody else, how many of its cells "
+         "are "
          "empty",
          false},
         {"eps-output", CLI_DOUBLE, &a.eps_output, "E", "randomise each measured value with this eps (default: not)",

@@ -18,7 +18,8 @@ static tacet_status make_modeler(const keys_request *keys, const tacet__pem *aut
     tacet__pem client = {0};
     tacet__token_make(token);
     tacet__token_hash(hash, token);
-    tacet_status status = tacet__pki_issue(&client, authority, "modeler", false, NULL, 0, (int)keys->days, err);
+    tacet_status status =
+        tacet__pki_issue(&client, authority, "modeler", TACET__PKI_CLIENT, NULL, 0, (int)keys->days, err);
     status = status != TACET_OK ? status : keys_put(keys->folder, "token.hash", hash, true, err);
     status = status != TACET_OK ? status : tacet__path(modeler, keys->folder, "modeler", err);
     status = status != TACET_OK ? status : tacet__folder_make(NULL, modeler, err);

@@ -33,7 +33,7 @@ static tacet_status get(char **out, const char *folder, const char *name, size_t
 }
 
 static tacet_status load(material *m, const char *keys, const char *folder, tacet__log *log, tacet_error *err) {
-    tacet_status status = tacet__keyfile_read(&m->pem, NULL, keys, log, err);
+    tacet_status status = tacet__keyfile_read(&m->pem, NULL, keys, "server", log, err);
     status = status != TACET_OK ? status : get(&m->authority, keys, "ca.pem", PEM_BYTES, err);
     status = status != TACET_OK ? status : get(&m->token_hash, keys, "token.hash", PEM_BYTES, err);
     status = status != TACET_OK ? status : get(&m->manifest, folder, "manifest.json", MANIFEST_BYTES, err);
@@ -62,7 +62,7 @@ typedef struct running {
 static tacet_status reload(void *user, tacet_error *err) {
     const running *r = user;
     tacet__pem pem = {0};
-    tacet_status status = tacet__keyfile_read(&pem, NULL, r->keys, r->log, err);
+    tacet_status status = tacet__keyfile_read(&pem, NULL, r->keys, "server", r->log, err);
     status = status != TACET_OK ? status : tacet__server_renew(r->server, pem.certificate, pem.key, err);
     tacet__pem_free(&pem);
     return status;

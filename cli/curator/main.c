@@ -6,7 +6,8 @@ static const cli_command COMMANDS[] = {
     {
         .name = "curate",
         .summary = "private version of a table of records: release.csv and manifest.json",
-        .usage = "--data FILE (--space FILE | --inputs A,B --bounds A=LO:HI,… --unit A=U,…) --eps E --out DIR [options]",
+        .usage =
+            "--data FILE (--space FILE | --inputs A,B --bounds A=LO:HI,… --unit A=U,…) --eps E --out DIR [options]",
         .description =
             "Reads a CSV of records and writes a private version of them: one line of noisy numbers for each record, "
             "and a "

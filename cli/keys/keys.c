@@ -32,7 +32,7 @@ static tacet_status make(tacet__pem *authority, const keys_request *r, const cha
     status = status != TACET_OK ? status : tacet__pki_authority(authority, r->authority, (unsigned)r->days, err);
     status = status != TACET_OK
                  ? status
-                 : tacet__pki_issue(&server, authority, r->server, true, hosts, count, (int)r->days, err);
+                 : tacet__pki_issue(&server, authority, r->server, TACET__PKI_SERVER, hosts, count, (int)r->days, err);
     status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
     status = status != TACET_OK ? status : keys_put(folder, "ca.pem", authority->certificate, false, err);
     status = status != TACET_OK ? status : keys_put(folder, "server.pem", server.certificate, false, err);

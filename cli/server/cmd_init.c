@@ -2,9 +2,30 @@
  * Ring: trusted. */
 #include "server/commands.h"
 
+#include "core/fail.h"
 #include "keys/keys.h"
 
+#include "service/open/relay.h"
+
 #include <stdio.h>
+#include <stdlib.h>
+
+/* By this one servers of the same store know each other. */
+static tacet_status make_peer(const keys_request *keys, const tacet__pem *authority, tacet_error *err) {
+    tacet__pem peer = {0};
+    char **hosts = NULL;
+    size_t count = 0;
+    if (!cli_split(&hosts, &count, keys->hosts)) {
+        return tacet__fail(err, TACET_INVALID, "--host: an empty name");
+    }
+    tacet_status status = tacet__pki_issue(&peer, authority, TACET__RELAY_NAME, TACET__PKI_PEER,
+                                           (const char *const *)hosts, count, (int)keys->days, err);
+    free(hosts);
+    status = status != TACET_OK ? status : keys_put(keys->folder, "peer.pem", peer.certificate, false, err);
+    status = status != TACET_OK ? status : keys_put(keys->folder, "peer.key", peer.key, true, err);
+    tacet__pem_free(&peer);
+    return status;
+}
 
 int cmd_init(int argc, char **argv, const cli_command *self) {
     keys_request keys = {.hosts = KEYS_HOSTS, .days = KEYS_DAYS, .authority = "tacet server", .server = "server"};
@@ -21,7 +42,8 @@ int cmd_init(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) || !keys_make(&authority, &keys, self, &code)) {
         return code;
     }
-    const tacet_status status = keys_finish(&keys, &authority, &err);
+    tacet_status status = make_peer(&keys, &authority, &err);
+    status = status != TACET_OK ? status : keys_finish(&keys, &authority, &err);
     tacet__pem_free(&authority);
     if (status != TACET_OK) {
         return cli_fail(self, &err);

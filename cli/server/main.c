@@ -8,8 +8,9 @@ static const cli_command COMMANDS[] = {
         .summary = "make the TLS keys of a server",
         .usage = "--dir DIR [--host NAME,…] [--days N]",
         .description =
-            "Makes a certificate authority of its own and a server certificate for the hosts. Give ca.pem to "
-            "the clients; keep the rest. A certificate of another authority does as well: put it and its key "
+            "Makes a certificate authority of its own, a server certificate for the hosts, and one by which servers of "
+            "the same store know each other (peer.pem; make the keys of all of them in one go, with every host). Give "
+            "ca.pem to the clients; keep the rest. A certificate of another authority does as well: put it and its key "
             "into a folder as server.pem and server.key.",
         .examples = "tacet server init --dir keys --host localhost,127.0.0.1",
         .run = cmd_init,
@@ -20,8 +21,9 @@ static const cli_command COMMANDS[] = {
         .usage = "--store DIR|URL --keys DIR [--listen HOST:PORT] [options]",
         .description =
             "Answers the requests of docs/API.md for every study in the store, central and local. Nothing is answered "
-            "before it is durable; several servers may share one PostgreSQL store, and each is a replica of the "
-            "others.\n\n"
+            "before it is durable. Several servers may share one PostgreSQL store: with --peers each study is kept by "
+            "one "
+            "of them at a time, to which the others hand its requests, and is taken over when that one is away.\n\n"
             "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, "
             "SIGTERM). "
             "Whoever only collects reports of local studies runs 'tacet collector' instead, which holds nothing "

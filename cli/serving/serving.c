@@ -108,7 +108,9 @@ int serving_run(const cli_command *self, tacet__host_settings *settings, const c
     warn_of_password(&log, settings->store.open_store);
     const tacet_status status = tacet__host_start(&host, settings, &err);
     if (status == TACET_OK) {
-        serving_announce(settings->listen, tacet__host_port(host), NULL, ready);
+        const char *peers = tacet__host_peers(host);
+        serving_announce(settings->listen, tacet__host_port(host),
+                         peers != NULL ? json_pack("{ss}", "peers", peers) : NULL, ready);
         serving_wait(&signals, &log, reload_host, host);
     }
     tacet__host_stop(host);

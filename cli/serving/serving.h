@@ -12,6 +12,13 @@
 /* Entries of a cli_option table. */
 #define SERVING_OPTIONS(settings, log_format, ready)                                                                   \
     {"listen", CLI_STRING, &(settings).listen, "HOST:PORT", "Default 127.0.0.1:8443; port 0: any free one.", false},   \
+        {"peers",                                                                                                      \
+         CLI_STRING,                                                                                                   \
+         &(settings).peers,                                                                                            \
+         "HOST:PORT",                                                                                                  \
+         "Where the other servers of this store reach this one: each study is then kept by one of them, and the "      \
+         "others hand requests to it. The keys need peer.pem and peer.key of one ca.pem.",                             \
+         false},                                                                                                       \
         {"threads",                                                                                                    \
          CLI_SIZE,                                                                                                     \
          &(settings).threads,                                                                                          \

@@ -539,6 +539,37 @@ static void test_two_handles(void **state) {
     tacet_ledger_close(other);
 }
 
+/* Who went on where another one stood still is not disturbed when that one wakes up. */
+static void test_taken_over(void **state) {
+    fixture *f = *state;
+    tacet_ledger *other = NULL;
+    tacet_entry entry;
+    const tacet_charge c = pure(0.25);
+    const tacet_mark first = {.step = 1};
+    reopen(f);
+    assert_ok(tacet_ledger_open(&other, f->path, &f->settings, NULL));
+    assert_ok(tacet_ledger_take(f->ledger, NULL));
+    assert_ok(reserve(f, "t1", c));
+    assert_ok(tacet_ledger_commit(f->ledger, &f->entry, "one", 3, NULL, NULL));
+    entry = f->entry;
+    assert_ok(tacet_ledger_take(other, NULL));
+    const uint64_t records = totals(f).records; /* may still read */
+    assert_status(reserve(f, "t2", c), TACET_BUSY);
+    assert_non_null(strstr(f->err.message, "taken"));
+    assert_status(tacet_ledger_step(f->ledger, &entry, &first, 1, NULL), TACET_BUSY);
+    assert_status(tacet_ledger_commit(f->ledger, &entry, "two", 3, NULL, NULL), TACET_BUSY);
+    assert_int_equal(totals(f).records, records);
+    assert_ok(tacet_ledger_step(other, &entry, &first, 1, NULL));
+    /* It may take it back, and a handle that never took it writes as ever. */
+    assert_ok(tacet_ledger_take(f->ledger, NULL));
+    assert_ok(reserve(f, "t2", c));
+    assert_status(tacet_ledger_reserve(other, &entry, &f->memo, "t3", &c, NULL), TACET_BUSY);
+    tacet_ledger_close(other);
+    assert_ok(tacet_ledger_open(&other, f->path, &f->settings, NULL));
+    assert_ok(tacet_ledger_reserve(other, &entry, &f->memo, "t3", &c, NULL));
+    tacet_ledger_close(other);
+}
+
 static void test_fork(void **state) {
     fixture *f = *state;
     reopen(f);
@@ -580,6 +611,7 @@ int main(void) {
         T(test_settings),
         T(test_bad_charges),
         T(test_two_handles),
+        T(test_taken_over),
         T(test_fork),
         T(test_seeded_is_counted),
     };

@@ -82,7 +82,7 @@ static int setup(void **state) {
     (void)pthread_cond_init(&f.wake, NULL);
     f.wanted = 1;
     assert_ok(tacet__pki_authority(&authority, "test", 1, NULL));
-    assert_ok(tacet__pki_issue(&pem, &authority, "server", true, hosts, 1, 1, NULL));
+    assert_ok(tacet__pki_issue(&pem, &authority, "server", TACET__PKI_SERVER, hosts, 1, 1, NULL));
     (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
     (void)snprintf(f.ca, sizeof f.ca, "%s/ca.pem", f.folder);
     write_file(f.ca, authority.certificate);

@@ -52,10 +52,10 @@ static int setup(void **state) {
     memset(&f, 0, sizeof f);
     assert_ok(tacet__pki_authority(&f.authority, "study", 30, NULL));
     assert_ok(tacet__pki_authority(&f.foreign, "other", 30, NULL));
-    assert_ok(tacet__pki_issue(&f.server_pem, &f.authority, "curator", true, hosts, 3, 30, NULL));
-    assert_ok(tacet__pki_issue(&f.client_pem, &f.authority, "modeler", false, NULL, 0, 30, NULL));
-    assert_ok(tacet__pki_issue(&f.foreign_client, &f.foreign, "modeler", false, NULL, 0, 30, NULL));
-    assert_ok(tacet__pki_issue(&f.expired, &f.authority, "curator", true, hosts, 3, -3, NULL));
+    assert_ok(tacet__pki_issue(&f.server_pem, &f.authority, "curator", TACET__PKI_SERVER, hosts, 3, 30, NULL));
+    assert_ok(tacet__pki_issue(&f.client_pem, &f.authority, "modeler", TACET__PKI_CLIENT, NULL, 0, 30, NULL));
+    assert_ok(tacet__pki_issue(&f.foreign_client, &f.foreign, "modeler", TACET__PKI_CLIENT, NULL, 0, 30, NULL));
+    assert_ok(tacet__pki_issue(&f.expired, &f.authority, "curator", TACET__PKI_SERVER, hosts, 3, -3, NULL));
     (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
     *state = &f;
     return 0;

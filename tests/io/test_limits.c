@@ -52,8 +52,8 @@ static int setup(void **state) {
     const char *hosts[] = {"localhost", "127.0.0.1"};
     memset(&f, 0, sizeof f);
     assert_ok(tacet__pki_authority(&f.authority, "study", 30, NULL));
-    assert_ok(tacet__pki_issue(&f.server_pem, &f.authority, "first", true, hosts, 2, 30, NULL));
-    assert_ok(tacet__pki_issue(&f.renewed, &f.authority, "second", true, hosts, 2, 30, NULL));
+    assert_ok(tacet__pki_issue(&f.server_pem, &f.authority, "first", TACET__PKI_SERVER, hosts, 2, 30, NULL));
+    assert_ok(tacet__pki_issue(&f.renewed, &f.authority, "second", TACET__PKI_SERVER, hosts, 2, 30, NULL));
     (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
     *state = &f;
     return 0;

@@ -86,8 +86,20 @@ void soak_server_start(soak *s, size_t i) {
     const double until = soak_now() + READY_SECONDS;
     for (;;) {
         (void)unlink(ready);
-        const char *const argv[] = {"tacet-server", "server",      "--store",      s->store, "--keys", s->keys,
-                                    "--listen",     "127.0.0.1:0", "--ready-file", ready,    NULL};
+        const bool peers = s->server_count > 1 && !s->alone;
+        const char *const argv[] = {"tacet-server",
+                                    "server",
+                                    "--store",
+                                    i == 0 && s->cut_store[0] != '\0' ? s->cut_store : s->store,
+                                    "--keys",
+                                    s->keys,
+                                    "--listen",
+                                    "127.0.0.1:0",
+                                    "--ready-file",
+                                    ready,
+                                    peers ? "--peers" : NULL,
+                                    "127.0.0.1:0",
+                                    NULL};
         const pid_t pid = fork();
         if (pid == 0) {
             become(s, argv, s->limit, log);

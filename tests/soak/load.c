@@ -16,7 +16,7 @@ enum { CONNECTIONS_MOST = 512 };
 
 typedef struct driver {
     const soak *s;
-    size_t number, studies;
+    size_t number, studies, run;
     atomic_bool *running;
     tacet_ldp ldp;
     double *seconds;
@@ -35,7 +35,7 @@ static bool play(const driver *d, tacet__client *wire, size_t study, size_t turn
     char path[128];
     char body[256];
     (void)snprintf(path, sizeof path, "/v1/studies/load-%zu/suggestions", study);
-    (void)snprintf(body, sizeof body, "{\"key\":\"d%zu-%zu\"}", d->number, turn);
+    (void)snprintf(body, sizeof body, "{\"key\":\"r%zu-d%zu-%zu\"}", d->run, d->number, turn);
     json_t *answer = post(wire, path, body);
     const char *ticket = json_string_value(json_object_get(answer, "ticket"));
     if (ticket == NULL) {
@@ -109,11 +109,14 @@ soak_figures soak_load(soak *s, size_t connections, size_t studies, double secon
     static driver drivers[CONNECTIONS_MOST];
     static pthread_t threads[CONNECTIONS_MOST];
     static double all[1 << 20];
+    static size_t runs;
+    runs++; /* keys are not used twice: a repeated question costs no commit */
     atomic_bool running = true;
     soak_figures f = {0};
     tacet_error err = {0};
     for (size_t i = 0; i < connections; i++) {
-        drivers[i] = (driver){.s = s, .number = i, .studies = studies, .running = &running, .capacity = 1 << 16};
+        drivers[i] =
+            (driver){.s = s, .number = i, .studies = studies, .run = runs, .running = &running, .capacity = 1 << 16};
         drivers[i].seconds = malloc(drivers[i].capacity * sizeof(double));
         soak_must(tacet_ldp_init(&drivers[i].ldp, TACET_LDP_DUCHI, 1, -2, 2, &err), &err, "the randomiser");
         if (drivers[i].seconds == NULL || pthread_create(&threads[i], NULL, drive, &drivers[i]) != 0) {

@@ -132,36 +132,69 @@ static size_t acknowledged(const soak *s) {
     return acknowledged_of(s, 0) + acknowledged_of(s, 1);
 }
 
-/* A server that is stopped under load, perhaps with the lock of a study in its hands: the other one must go on with
- * both studies within ten seconds, and the first, when it wakes up, can write nothing that rests on what it held. */
-static void pause_long(soak *s) {
-    enum { SECONDS = 12 };
+/* The longest time without an acknowledged pair of a study, from now on. */
+static double watch_gap(soak *s, double seconds) {
     const double begin = soak_now();
+    double longest = 0;
     double last[SOAK_STUDIES] = {begin, begin};
     size_t before[SOAK_STUDIES] = {acknowledged_of(s, 0), acknowledged_of(s, 1)};
-    (void)pthread_mutex_lock(&s->lock);
-    const pid_t pid = s->servers[0].pid;
-    (void)pthread_mutex_unlock(&s->lock);
-    (void)kill(pid, SIGSTOP);
-    s->pauses++;
-    while (soak_now() < begin + SECONDS) {
+    while (soak_now() < begin + seconds) {
         soak_sleep(0.02);
         for (size_t study = 0; study < SOAK_STUDIES; study++) {
             const size_t now = acknowledged_of(s, study);
             const double gap = soak_now() - last[study];
-            s->pause_gap = gap > s->pause_gap ? gap : s->pause_gap;
+            longest = gap > longest ? gap : longest;
             if (now > before[study]) {
                 before[study] = now;
                 last[study] = soak_now();
             }
         }
     }
+    return longest;
+}
+
+/* Server 0, which keeps both studies, is stopped under load, perhaps in the middle of a batch; then it is cut off
+ * from the database; then it is killed. The others must go on with both studies within ten seconds of each, and server
+ * 0, when it wakes up or sees the database again, can write nothing that rests on what it held. */
+/* The others stop in order, which gives the studies back; then they come again. */
+static void make_keeper(soak *s) {
+    for (size_t i = 1; i < s->server_count; i++) {
+        soak_server_kill(s, i, SIGTERM);
+        s->restarts++;
+    }
+    soak_sleep(1);
+    for (size_t i = 1; i < s->server_count; i++) {
+        soak_server_start(s, i);
+    }
+    soak_sleep(1);
+}
+
+static void take_away(soak *s) {
+    make_keeper(s);
+    (void)pthread_mutex_lock(&s->lock);
+    const pid_t pid = s->servers[0].pid;
+    (void)pthread_mutex_unlock(&s->lock);
+    (void)kill(pid, SIGSTOP);
+    s->pauses++;
+    s->gaps[0] = watch_gap(s, s->away);
     (void)kill(pid, SIGCONT);
+    make_keeper(s);
+    if (s->cut_store[0] != '\0') {
+        soak_proxy_cut(true);
+        s->partitions++;
+        s->gaps[1] = watch_gap(s, s->away);
+        soak_proxy_cut(false);
+        make_keeper(s);
+    }
+    soak_server_kill(s, 0, SIGKILL);
+    s->server_kills++;
+    s->gaps[2] = watch_gap(s, s->away / 2);
+    soak_server_start(s, 0);
 }
 
 static void kill_at_random(soak *s, double until) {
-    if (s->cluster != NULL && !s->failover && s->server_count > 1 && until - soak_now() > 15) {
-        pause_long(s);
+    if (s->cluster != NULL && !s->failover && s->server_count > 1 && s->away > 0) {
+        take_away(s);
     }
     while (soak_now() < until) {
         soak_sleep(0.1 + 0.7 * tacet_simrng_uniform(&chaos));
@@ -254,11 +287,13 @@ static int conclude(soak *s) {
     }
     soak_verify(s, &v);
     const tally t = count(s);
-    printf("  kills survived %zu (servers %zu, database %zu), pauses %zu, restarts %zu\n",
-           s->server_kills + s->database_kills, s->server_kills, s->database_kills, s->pauses, s->restarts);
-    if (s->pause_gap > 0) {
-        printf("  a server stopped for 12 s: at most %.1f s without an acknowledged pair of a study on the other\n",
-               s->pause_gap);
+    printf("  kills survived %zu (servers %zu, database %zu), pauses %zu, partitions %zu, restarts %zu\n",
+           s->server_kills + s->database_kills, s->server_kills, s->database_kills, s->pauses, s->partitions,
+           s->restarts);
+    if (s->gaps[2] > 0) {
+        printf("  server 0 taken away: stopped for %.0f s, cut off from the database as long, killed: at most %.1f, "
+               "%.1f and %.1f s without an acknowledged pair of a study\n",
+               s->away, s->gaps[0], s->gaps[1], s->gaps[2]);
     }
     if (s->failover) {
         printf(
@@ -280,7 +315,7 @@ static int conclude(soak *s) {
         printf("  two false acknowledgements did not show as lost: the proof proves nothing\n");
     }
     const bool good = v.lost == 0 && v.twice == 0 && v.unequal == 0 && v.charges == 1 && t.wrong == 0 && controlled &&
-                      s->pause_gap <= 10;
+                      s->gaps[0] <= s->gap_most && s->gaps[1] <= s->gap_most && s->gaps[2] <= s->gap_most;
     printf("  %s\n", good ? "lost 0, double charges 0" : "FAILED");
     return good ? 0 : 1;
 }
@@ -326,6 +361,9 @@ int main(int argc, char **argv) {
     s.work = option(argc, argv, "--work", NULL);
     s.store = option(argc, argv, "--store", NULL);
     s.cluster = option(argc, argv, "--cluster", NULL);
+    s.away = strtod(option(argc, argv, "--away", "0"), NULL);
+    s.gap_most = strtod(option(argc, argv, "--gap", "10"), NULL);
+    s.alone = strcmp(option(argc, argv, "--peers", "yes"), "no") == 0;
     s.failover = strcmp(option(argc, argv, "--failover", "no"), "yes") == 0;
     s.server_count = strtoull(option(argc, argv, "--servers", "1"), NULL, 10);
     const double seconds = strtod(option(argc, argv, "--seconds", "30"), NULL);
@@ -334,7 +372,8 @@ int main(int argc, char **argv) {
         !(seconds > 0) || (s.cluster != NULL && strchr(s.cluster, ' ') == NULL)) {
         fprintf(stderr, "usage: soak --bin DIR --work DIR --store DIR|URL [--seconds S] [--servers 1|2|3] [--load "
                         "1,8,64 --studies N]\n"
-                        "            [--observations N] [--cluster 'SCRIPT FOLDER' [--failover yes]]\n");
+                        "            [--observations N] [--cluster 'SCRIPT FOLDER' [--failover yes] [--away S --gap "
+                        "S]] [--peers no]\n");
         return 2;
     }
     tacet__blas_threads(1); /* as the programs have it: the last bits of a policy depend on it */
@@ -357,6 +396,9 @@ int main(int argc, char **argv) {
     if (option(argc, argv, "--load", NULL) != NULL) {
         return load(&s, option(argc, argv, "--load", NULL), strtoull(option(argc, argv, "--studies", "1"), NULL, 10),
                     seconds);
+    }
+    if (s.away > 0) {
+        soak_proxy_start(&s);
     }
     for (size_t i = 0; i < s.server_count; i++) {
         soak_server_start(&s, i);

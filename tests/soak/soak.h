@@ -44,6 +44,8 @@ typedef struct soak {
     const char *store;   /* folder or postgresql:// */
     const char *cluster; /* "SCRIPT FOLDER" of tests/support/pgcluster.sh; NULL: no database to kill */
     size_t server_count;
+    char cut_store[SOAK_PATH]; /* of server 0: the same store by a way that can be cut; "": none */
+    bool alone;                /* servers do not know of each other */
     char keys[SOAK_PATH];
     char token[TACET__STUDIES_TOKEN_TEXT];
     pthread_mutex_t lock; /* of servers */
@@ -54,11 +56,14 @@ typedef struct soak {
     int only;               /* the study all clients use; -1: each its own */
     soak_journal journals[SOAK_STUDIES][SOAK_CLIENTS];
     tacet_blob first_state; /* of the central study, before its first round */
-    double pause_gap; /* the longest time without an acknowledged pair while a server was stopped for twelve seconds */
-    bool failover;    /* the database is a primary with a synchronous standby */
+    double gaps[3];  /* the longest time without an acknowledged pair of a study while server 0 was stopped for twelve
+                        seconds, cut off from the database, or dead; 0: not tried */
+    double away;     /* seconds for which server 0 is stopped and cut off, before it is killed; 0: not done */
+    double gap_most; /* seconds that the others may take then */
+    bool failover;   /* the database is a primary with a synchronous standby */
     double failover_seconds; /* from the kill of the primary to the first acknowledged pair */
     size_t cancelled;        /* times that commits were left on one machine alone */
-    size_t server_kills, database_kills, pauses, restarts;
+    size_t server_kills, database_kills, pauses, partitions, restarts;
 } soak;
 
 extern const char *const soak_study_names[SOAK_STUDIES]; /* local, central */
@@ -80,6 +85,10 @@ size_t soak_server_kilobytes(soak *s, size_t i);          /* resident */
 void soak_database_kill(soak *s);                         /* kill -9, then a start */
 void soak_database_verb(const soak *s, const char *verb); /* of tests/support/pgcluster.sh */
 void soak_shell(const char *command);
+
+/* proxy.c */
+void soak_proxy_start(soak *s); /* fills in s->cut_store */
+void soak_proxy_cut(bool cut);
 
 /* studies.c */
 void soak_studies_make(soak *s, uint64_t rounds);
@@ -108,6 +117,7 @@ typedef struct soak_figures {
 } soak_figures;
 double soak_fsyncs(const char *folder); /* a second, of 4 KiB each */
 void soak_load_studies(soak *s, size_t studies);
+/* A pair on every study first, in all servers; then the figures of some seconds. */
 soak_figures soak_load(soak *s, size_t connections, size_t studies, double seconds);
 
 /* startup.c: a store with many observations, and the seconds until a server on it has answered its first suggestion. */

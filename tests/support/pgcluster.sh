@@ -57,7 +57,7 @@ listen_addresses = ''
 unix_socket_directories = '$1/pg'
 fsync = ${TACET_PG_FSYNC:-off}
 shared_buffers = 32MB
-max_connections = 300
+max_connections = 600
 autovacuum_naptime = 10min
 CONF
     boot "$1" || { cat "$1/pg/log" >&2; fail "the server does not start"; }

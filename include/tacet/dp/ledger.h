@@ -144,6 +144,11 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_charge(tacet_ledger *ledger
  * it may or may not be entered: try again with the same marks. CORRUPT, DENIED, NO_MEMORY. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_step(tacet_ledger *ledger, const tacet_entry *entry,
                                                           const tacet_mark *marks, size_t count, tacet_error *err);
+/* Takes the ledger over, durably: from now on this handle writes, and every other that took it before is refused (BUSY)
+ * whatever it wants to write, by a number that is compared in the transaction of each write. For a process that goes on
+ * where another one stands still and may wake up. A handle that never took a ledger is not refused. IO, BUSY: it may or
+ * may not be taken, and this handle writes nothing before it takes it. CORRUPT, DENIED, NO_MEMORY. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_take(tacet_ledger *ledger, tacet_error *err);
 /* As of now, other processes' entries included. CORRUPT, IO, BUSY, NO_MEMORY. */
 TACET_API tacet_status tacet_ledger_total(tacet_ledger *ledger, tacet_ledger_totals *out, tacet_error *err);
 

@@ -31,7 +31,7 @@ enum {
     FORGET_AFTER = 16         /* transactions that dropped keys, where callers are many */
 };
 
-typedef enum verb { RESERVE, COMMIT, DISCLOSE, STEP, BIND, LOOKUP, TOTAL } verb;
+typedef enum verb { RESERVE, COMMIT, DISCLOSE, STEP, BIND, LOOKUP, TOTAL, TAKE } verb;
 
 typedef struct request {
     verb verb;
@@ -462,10 +462,15 @@ static tacet_status do_total(tacet_ledger *ledger, request *r, tacet_error *err)
     return TACET_OK;
 }
 
+static tacet_status do_take(tacet_ledger *ledger, request *r, tacet_error *err) {
+    (void)r;
+    return tacet__store_take(ledger->store, err);
+}
+
 static tacet_status perform(tacet_ledger *ledger, request *r) {
     static tacet_status (*const VERBS[])(tacet_ledger *, request *, tacet_error *) = {
         [RESERVE] = do_reserve, [COMMIT] = do_commit, [DISCLOSE] = do_disclose, [STEP] = do_step,
-        [BIND] = do_bind,       [LOOKUP] = do_lookup, [TOTAL] = do_total,
+        [BIND] = do_bind,       [LOOKUP] = do_lookup, [TOTAL] = do_total,       [TAKE] = do_take,
     };
     return VERBS[r->verb](ledger, r, &r->error);
 }
@@ -483,6 +488,9 @@ static void run_batch(tacet_ledger *ledger, request *batch) {
     bool write = false;
     for (const request *r = batch; r != NULL; r = r->next) {
         write = write || (r->verb != LOOKUP && r->verb != TOTAL);
+        if (r->verb == TAKE) {
+            tacet__store_taking(ledger->store);
+        }
     }
     tacet_status status = tacet__store_begin(ledger->store, &ledger->state, write, &error);
     for (request *r = batch; status == TACET_OK && r != NULL; r = r->next) {
@@ -731,6 +739,11 @@ tacet_status tacet_ledger_step(tacet_ledger *ledger, const tacet_entry *entry, c
     }
     return good ? finish(ledger, &r, err)
                 : tacet__fail(err, TACET_INVALID, "the last of the marks must be the newest, and a step above 0");
+}
+
+tacet_status tacet_ledger_take(tacet_ledger *ledger, tacet_error *err) {
+    request r = {.verb = TAKE};
+    return finish(ledger, &r, err);
 }
 
 tacet_status tacet_ledger_total(tacet_ledger *ledger, tacet_ledger_totals *out, tacet_error *err) {

@@ -30,6 +30,7 @@ enum {
     Q_MINT,
     Q_BIND_MINT,
     Q_DROP_MINT,
+    Q_TAKE,
     Q_COUNT,
     ANCHOR_BYTES = 20 + 1 + 2 * TACET_HASH_BYTES + 1
 };
@@ -38,7 +39,7 @@ static const char *const SQL[Q_COUNT] = {
     "SELECT seq, body, hash FROM record WHERE seq >= ?1 ORDER BY seq",
     "SELECT r.body, r.hash, p.hash FROM record r LEFT JOIN record p ON p.seq = r.seq - 1 WHERE r.seq = ?1",
     "SELECT bytes FROM answer WHERE seq = ?1",
-    "SELECT records, hash FROM head",
+    "SELECT h.records, h.hash, f.number FROM head h JOIN fence f ON f.id = h.id",
     "INSERT INTO record(seq, body, hash) VALUES(?1, ?2, ?3)",
     "INSERT INTO answer(seq, bytes) VALUES(?1, ?2)",
     "UPDATE head SET records = ?1, hash = ?2",
@@ -46,7 +47,10 @@ static const char *const SQL[Q_COUNT] = {
     "SELECT sealed, digest, sampler FROM mint WHERE seq = ?1",
     "UPDATE mint SET digest = ?2 WHERE seq = ?1",
     "DELETE FROM mint WHERE seq = ?1",
+    "UPDATE fence SET number = ?1",
 };
+
+static const uint64_t NO_FENCE = UINT64_MAX; /* that no ledger has */
 
 struct tacet__store {
     tacet__db *db;
@@ -56,6 +60,9 @@ struct tacet__store {
     uint64_t appended; /* records since begin */
     bool dropped;      /* a key since begin */
     bool remembers;    /* the log still has keys that were dropped */
+    uint64_t fence;    /* what it was when this handle took the ledger over; 0: never did */
+    uint64_t fence_now;
+    bool taking;
     /* What was durable when this handle looked last: a file that has less, or other, was tampered with while open. */
     uint64_t seen_records;
     unsigned char seen_head[TACET_HASH_BYTES];
@@ -106,6 +113,7 @@ static tacet_status check_head(tacet__store *store, const tacet__state *state, t
         size_t size = 0;
         const uint64_t records = row ? (uint64_t)tacet__query_int(query, 0) : 0;
         const unsigned char *hash = row ? tacet__query_bytes(query, 1, &size) : NULL;
+        store->fence_now = row ? (uint64_t)tacet__query_int(query, 2) : 0;
         if (!row || records != state->records || size != TACET_HASH_BYTES ||
             memcmp(hash, state->head, TACET_HASH_BYTES) != 0) {
             status = tacet__fail(err, TACET_CORRUPT, "the ledger's head names %llu records, there are %llu",
@@ -152,7 +160,15 @@ tacet_status tacet__store_begin(tacet__store *store, tacet__state *state, bool w
     if (status == TACET_OK) {
         status = catch_up(store, state, err);
     }
+    /* Under the write lock: who was taken over from while it stood still writes nothing more. */
+    if (status == TACET_OK && write && !store->taking && store->fence != 0 && store->fence != store->fence_now) {
+        status = tacet__fail(err, TACET_BUSY, "another process has taken the ledger over");
+    }
     return status;
+}
+
+void tacet__store_taking(tacet__store *store) {
+    store->taking = true;
 }
 
 /* Runs a statement of the writer's. That the store has a rule against it is no refusal of the request: the tables were
@@ -163,6 +179,13 @@ static tacet_status run(tacet__query *query, tacet_error *err) {
     return status == TACET_OK
                ? status
                : tacet__fail(err, status == TACET_CONFLICT ? TACET_CORRUPT : status, "%s", detail.message);
+}
+
+tacet_status tacet__store_take(tacet__store *store, tacet_error *err) {
+    tacet__query *query = store->queries[Q_TAKE];
+    store->fence = store->fence_now + 1;
+    tacet__query_bind_int(query, 1, (int64_t)store->fence);
+    return run(query, err);
 }
 
 tacet_status tacet__store_append(tacet__store *store, tacet__state *state, tacet__record *record,
@@ -287,6 +310,7 @@ tacet_status tacet__store_commit(tacet__store *store, tacet__state *state, tacet
     }
     const bool grew = store->appended > 0;
     store->appended = 0;
+    store->taking = false;
     store->remembers = store->remembers || store->dropped;
     store->dropped = false;
     remember(store, state);
@@ -295,13 +319,16 @@ tacet_status tacet__store_commit(tacet__store *store, tacet__state *state, tacet
 
 void tacet__store_abandon(tacet__store *store, tacet__state *state) {
     tacet__db_rollback(store->db);
+    if (store->taking) { /* whether it was taken is not known */
+        store->fence = NO_FENCE;
+        store->taking = false;
+    }
     if (store->appended > 0) {
         tacet__state_clear(state);
         store->appended = 0;
     }
     store->dropped = false;
 }
-
 
 tacet_status tacet__store_read(tacet__store *store, tacet__record *record, unsigned char hash[TACET_HASH_BYTES],
                                uint64_t seq, tacet_error *err) {

@@ -19,6 +19,10 @@ void tacet__store_close(tacet__store *store); /* NULL is allowed */
 
 /* A transaction. After begin the state knows all records there are. On any failure after begin: abandon. */
 tacet_status tacet__store_begin(tacet__store *store, tacet__state *state, bool write, tacet_error *err);
+/* Takes the ledger over from every other handle that did, in the transaction that was announced by `taking` before its
+ * begin: their next begin to write is BUSY. */
+void tacet__store_taking(tacet__store *store);
+tacet_status tacet__store_take(tacet__store *store, tacet_error *err);
 /* Encodes, chains, inserts and applies a record; seq and time are set here. hash may be NULL. */
 tacet_status tacet__store_append(tacet__store *store, tacet__state *state, tacet__record *record, unsigned char *hash,
                                  tacet_error *err);

@@ -1,7 +1,8 @@
 /* tables.c - the tables of a ledger, in a file (SQLite) or in a schema (PostgreSQL).
- * Ring: gate. Four tables: record (the chain), answer (bytes of the answers, whose hashes are in the chain), head (how
- * long the chain is and where it ends, so that a lost tail shows), and mint (of entries that are not answered yet: the
- * sealed key of their noise, which is to be erased, and so is no part of the chain). Triggers refuse every change of the
+ * Ring: gate. Five tables: record (the chain), answer (bytes of the answers, whose hashes are in the chain), head (how
+ * long the chain is and where it ends, so that a lost tail shows), fence (how often it was taken over), and mint (of
+ * entries that are not answered yet: the sealed key of their noise, which is to be erased, and so is no part of the
+ * chain). Triggers refuse every change of the
  * first three but appending; the chain shows what was changed in spite of them. A schema has no number to say what it
  * is, so it has one more, format.
  * Cost: constant. */
@@ -18,6 +19,8 @@ static const char FILE_TABLES[] =
     "CREATE TABLE answer(seq INTEGER PRIMARY KEY REFERENCES record(seq), bytes BLOB NOT NULL) STRICT;"
     "CREATE TABLE mint(seq INTEGER PRIMARY KEY REFERENCES record(seq), sealed BLOB NOT NULL, digest BLOB NOT NULL,"
     " sampler INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE fence(id INTEGER PRIMARY KEY CHECK(id = 0), number INTEGER NOT NULL) STRICT;"
+    "INSERT INTO fence(id, number) VALUES(0, 0);"
     "CREATE TABLE head(id INTEGER PRIMARY KEY CHECK(id = 0), records INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;"
     "CREATE TRIGGER record_append BEFORE INSERT ON record"
     " WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), -1) + 1 FROM record)"
@@ -42,6 +45,8 @@ static const char SCHEMA_TABLES[] =
     "CREATE TABLE record(seq BIGINT PRIMARY KEY, body BYTEA NOT NULL, hash BYTEA NOT NULL);"
     "CREATE TABLE answer(seq BIGINT PRIMARY KEY REFERENCES record(seq), bytes BYTEA NOT NULL);"
     "CREATE TABLE head(id BIGINT PRIMARY KEY CHECK(id = 0), records BIGINT NOT NULL, hash BYTEA NOT NULL);"
+    "CREATE TABLE fence(id BIGINT PRIMARY KEY CHECK(id = 0), number BIGINT NOT NULL);"
+    "INSERT INTO fence(id, number) VALUES(0, 0);"
     "CREATE TABLE mint(seq BIGINT PRIMARY KEY REFERENCES record(seq), sealed BYTEA NOT NULL, digest BYTEA NOT NULL,"
     " sampler BIGINT NOT NULL);"
     "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS"

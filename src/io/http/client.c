@@ -149,7 +149,7 @@ static tacet_status explain(const tacet__client *client, CURLcode code, tacet_er
 }
 
 static tacet_status perform(tacet__client *client, tacet__answer *out, const char *method, const char *path,
-                            const char *body, tacet_error *err) {
+                            const void *body, size_t body_size, tacet_error *err) {
     *out = (tacet__answer){0};
     const size_t size = strlen(client->url) + strlen(path) + 1;
     char *url = malloc(size);
@@ -165,7 +165,7 @@ static tacet_status perform(tacet__client *client, tacet__answer *out, const cha
     (void)curl_easy_setopt(c, CURLOPT_URL, url);
     if (body != NULL) {
         (void)curl_easy_setopt(c, CURLOPT_POSTFIELDS, body);
-        (void)curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
+        (void)curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE, (long)body_size);
     } else {
         (void)curl_easy_setopt(c, CURLOPT_HTTPGET, 1L);
     }
@@ -187,13 +187,19 @@ static tacet_status perform(tacet__client *client, tacet__answer *out, const cha
 tacet_status tacet__client_request(tacet__client *client, tacet__answer *out, const char *method, const char *path,
                                    const char *body, tacet_error *err) {
     client->file = NULL;
-    return perform(client, out, method, path, body, err);
+    return perform(client, out, method, path, body, body != NULL ? strlen(body) : 0, err);
+}
+
+tacet_status tacet__client_post(tacet__client *client, tacet__answer *out, const char *path, const void *body,
+                                size_t size, tacet_error *err) {
+    client->file = NULL;
+    return perform(client, out, "POST", path, body, size, err);
 }
 
 tacet_status tacet__client_download(tacet__client *client, tacet__answer *out, const char *path, FILE *file,
                                     tacet_error *err) {
     client->file = file;
-    const tacet_status status = perform(client, out, "GET", path, NULL, err);
+    const tacet_status status = perform(client, out, "GET", path, NULL, 0, err);
     client->file = NULL;
     return status;
 }

@@ -69,11 +69,18 @@ static void warn_of_end(int64_t expires, tacet__log *log) {
     }
 }
 
-tacet_status tacet__keyfile_read(tacet__pem *out, int64_t *expires, const char *folder, tacet__log *log,
-                                 tacet_error *err) {
+tacet_status tacet__keyfile_text(char **out, const char *folder, const char *name, tacet_error *err) {
+    return read_pem(out, folder, name, false, err);
+}
+
+tacet_status tacet__keyfile_read(tacet__pem *out, int64_t *expires, const char *folder, const char *name,
+                                 tacet__log *log, tacet_error *err) {
+    char file[64];
     *out = (tacet__pem){0};
-    tacet_status status = read_pem(&out->certificate, folder, "server.pem", false, err);
-    status = status != TACET_OK ? status : read_pem(&out->key, folder, "server.key", true, err);
+    (void)snprintf(file, sizeof file, "%.40s.pem", name);
+    tacet_status status = read_pem(&out->certificate, folder, file, false, err);
+    (void)snprintf(file, sizeof file, "%.40s.key", name);
+    status = status != TACET_OK ? status : read_pem(&out->key, folder, file, true, err);
     if (status != TACET_OK) {
         tacet__pem_free(out);
         return status;

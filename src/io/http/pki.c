@@ -132,7 +132,7 @@ tacet_status tacet__pki_authority(tacet__pem *out, const char *name, unsigned da
     return finish(out, &o, code, err);
 }
 
-tacet_status tacet__pki_issue(tacet__pem *out, const tacet__pem *authority, const char *name, bool server,
+tacet_status tacet__pki_issue(tacet__pem *out, const tacet__pem *authority, const char *name, tacet__pki_use use,
                               const char *const *hosts, size_t host_count, int days, tacet_error *err) {
     *out = (tacet__pem){0};
     objects o = {0};
@@ -140,9 +140,12 @@ tacet_status tacet__pki_issue(tacet__pem *out, const tacet__pem *authority, cons
     code = code < 0 ? code : start(&o, name, days);
     code = code < 0 ? code : gnutls_x509_crt_set_ca_status(o.certificate, 0);
     code = code < 0 ? code : gnutls_x509_crt_set_key_usage(o.certificate, GNUTLS_KEY_DIGITAL_SIGNATURE);
-    code = code < 0 ? code
-                    : gnutls_x509_crt_set_key_purpose_oid(
-                          o.certificate, server ? GNUTLS_KP_TLS_WWW_SERVER : GNUTLS_KP_TLS_WWW_CLIENT, 0);
+    if (code >= 0 && use != TACET__PKI_CLIENT) {
+        code = gnutls_x509_crt_set_key_purpose_oid(o.certificate, GNUTLS_KP_TLS_WWW_SERVER, 0);
+    }
+    if (code >= 0 && use != TACET__PKI_SERVER) {
+        code = gnutls_x509_crt_set_key_purpose_oid(o.certificate, GNUTLS_KP_TLS_WWW_CLIENT, 0);
+    }
     for (size_t i = 0; i < host_count && code >= 0; i++) {
         code = add_host(o.certificate, hosts[i]);
     }

@@ -15,9 +15,11 @@ typedef struct tacet__pem {
 
 /* A self-signed authority, valid for `days` from now. */
 tacet_status tacet__pki_authority(tacet__pem *out, const char *name, unsigned days, tacet_error *err);
-/* A certificate signed by the authority. server: for the hosts (host names or addresses; at least one); otherwise a
- * client certificate with the common name. days may be negative: already expired (for tests). */
-tacet_status tacet__pki_issue(tacet__pem *out, const tacet__pem *authority, const char *name, bool server,
+/* What a certificate is for: a client with the common name; a server at the hosts; or both. */
+typedef enum tacet__pki_use { TACET__PKI_CLIENT, TACET__PKI_SERVER, TACET__PKI_PEER } tacet__pki_use;
+/* A certificate signed by the authority; for a server with at least one host name or address. days may be negative:
+ * already expired (for tests). */
+tacet_status tacet__pki_issue(tacet__pem *out, const tacet__pem *authority, const char *name, tacet__pki_use use,
                               const char *const *hosts, size_t host_count, int days, tacet_error *err);
 void tacet__pem_free(tacet__pem *pem); /* wipes the key */
 /* When a certificate in PEM ends, in seconds since 1970; 0: it cannot be read. */

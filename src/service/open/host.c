@@ -7,13 +7,13 @@
 #include "core/memory.h"
 #include "io/http/keyfile.h"
 #include "io/http/server.h"
-#include "service/open/routes.h"
+#include "service/open/relay.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODY_BYTES = 1 << 20 };
+enum { BODY_BYTES = 1 << 20, PATH_BYTES = 4096, PEERS_RATE = 1000000, PEERS_HELD = 256 << 20 };
 
 struct tacet__host {
     tacet__metrics metrics;
@@ -21,6 +21,10 @@ struct tacet__host {
     tacet__service service;
     tacet__server *server;
     tacet__sessions *sessions;
+    char *authority;
+    tacet__server *peers; /* the wire between servers; NULL: none */
+    char self[TACET__KEEPER_MOST + 1];
+    char files[3][PATH_BYTES]; /* authority, certificate, key */
     const char *keys;
     tacet__log *log;
 };
@@ -73,6 +77,47 @@ static tacet_status open_sessions(tacet__host *host, const tacet__host_settings 
     return tacet__sessions_create(&host->sessions, &sessions, err);
 }
 
+static tacet_status name_files(tacet__host *host, tacet_error *err) {
+    static const char *const NAMES[] = {"ca.pem", "peer.pem", "peer.key"};
+    for (size_t i = 0; i < 3; i++) {
+        if ((size_t)snprintf(host->files[i], PATH_BYTES, "%s/%s", host->keys, NAMES[i]) >= PATH_BYTES) {
+            return tacet__fail(err, TACET_INVALID, "the path of the keys is too long");
+        }
+    }
+    return TACET_OK;
+}
+
+/* The wire between servers. Its limits are wide: who comes in has shown a certificate. */
+static tacet_status start_peers(tacet__host *host, const tacet__host_settings *settings, tacet_error *err) {
+    tacet__server_settings wire;
+    tacet__pem pem = {0};
+    char *authority = NULL;
+    const char *colon = strrchr(settings->peers, ':');
+    tacet_status status =
+        colon != NULL ? name_files(host, err) : tacet__fail(err, TACET_INVALID, "--peers is an address: HOST:PORT");
+    status = status != TACET_OK ? status : tacet__keyfile_read(&pem, NULL, settings->keys, "peer", settings->log, err);
+    status = status != TACET_OK ? status : tacet__keyfile_text(&authority, settings->keys, "ca.pem", err);
+    tacet__server_defaults(&wire);
+    wire.listen = settings->peers;
+    wire.certificate = pem.certificate;
+    wire.key = pem.key;
+    wire.client_ca = authority;
+    wire.most_body = TACET__RELAY_BYTES + BODY_BYTES;
+    wire.most_held = PEERS_HELD;
+    wire.most_of_address = wire.most_connections = (unsigned)settings->most_connections;
+    wire.rate = wire.burst = wire.address_rate = wire.address_burst = PEERS_RATE;
+    wire.handler = tacet__relay_handle;
+    wire.user = &host->service;
+    status = status != TACET_OK ? status : tacet__server_start(&host->peers, &wire, err);
+    host->authority = authority; /* the wire reads it again when its certificate is renewed */
+    tacet__pem_free(&pem);
+    if (status == TACET_OK) {
+        (void)snprintf(host->self, sizeof host->self, "https://%.*s:%u", (int)(colon - settings->peers),
+                       settings->peers, tacet__server_port(host->peers));
+    }
+    return status;
+}
+
 tacet_status tacet__host_start(tacet__host **out, const tacet__host_settings *settings, tacet_error *err) {
     tacet__pem pem = {0};
     int64_t expires = 0;
@@ -83,14 +128,21 @@ tacet_status tacet__host_start(tacet__host **out, const tacet__host_settings *se
     }
     host->keys = settings->keys;
     host->log = settings->log;
+    tacet_status status = tacet__keyfile_read(&pem, &expires, settings->keys, "server", settings->log, err);
+    if (status == TACET_OK && settings->peers != NULL) {
+        status = start_peers(host, settings, err);
+    }
     const tacet__engine_settings engine = {.store = settings->store,
                                            .kinds = settings->kinds,
                                            .batch_most = settings->batch_most,
                                            .metrics = &host->metrics,
+                                           .self = settings->peers != NULL ? host->self : NULL,
+                                           .authority = host->files[0],
+                                           .certificate = host->files[1],
+                                           .key = host->files[2],
                                            .patient = true,
                                            .log = log_line,
                                            .log_user = settings->log};
-    tacet_status status = tacet__keyfile_read(&pem, &expires, settings->keys, settings->log, err);
     status = status != TACET_OK ? status : open_sessions(host, settings, err);
     status = status != TACET_OK ? status : tacet__engine_open(&host->engine, &engine, err);
     if (status == TACET_OK) {
@@ -98,6 +150,7 @@ tacet_status tacet__host_start(tacet__host **out, const tacet__host_settings *se
         host->service.engine = host->engine;
         host->service.metrics = &host->metrics;
         atomic_store(&host->service.certificate_expires, expires);
+        atomic_store(&host->service.serving, true);
         status = start_wire(host, settings, &pem, err);
     }
     tacet__pem_free(&pem);
@@ -113,28 +166,41 @@ unsigned tacet__host_port(const tacet__host *host) {
     return tacet__server_port(host->server);
 }
 
+const char *tacet__host_peers(const tacet__host *host) {
+    return host->peers != NULL ? host->self : NULL;
+}
+
 tacet_status tacet__host_reload(tacet__host *host, tacet_error *err) {
     tacet__pem pem = {0};
     int64_t expires = 0;
-    tacet_status status = tacet__keyfile_read(&pem, &expires, host->keys, host->log, err);
+    tacet_status status = tacet__keyfile_read(&pem, &expires, host->keys, "server", host->log, err);
     status = status != TACET_OK ? status : tacet__server_renew(host->server, pem.certificate, pem.key, err);
     if (status == TACET_OK) {
         atomic_store(&host->service.certificate_expires, expires);
     }
     tacet__pem_free(&pem);
+    if (status == TACET_OK && host->peers != NULL) { /* own requests read the files with each new connection */
+        status = tacet__keyfile_read(&pem, NULL, host->keys, "peer", host->log, err);
+        status = status != TACET_OK ? status : tacet__server_renew(host->peers, pem.certificate, pem.key, err);
+        tacet__pem_free(&pem);
+    }
     return status;
 }
 
 void tacet__host_stop(tacet__host *host) {
     if (host != NULL) {
+        atomic_store(&host->service.serving, false);
         tacet__server_quiesce(host->server);
+        tacet__server_quiesce(host->peers);
         if (host->engine != NULL) {
             tacet__engine_stop(host->engine);
             tacet__engine_drain(host->engine);
         }
         tacet__server_stop(host->server);
+        tacet__server_stop(host->peers);
         tacet__engine_close(host->engine);
         tacet__sessions_free(host->sessions);
+        free(host->authority);
         free(host);
     }
 }

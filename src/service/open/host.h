@@ -10,6 +10,8 @@ typedef struct tacet__host_settings {
     const tacet__policy_kind *const *kinds;
     const char *keys;        /* folder with server.pem and server.key */
     const char *listen;      /* HOST:PORT */
+    const char *peers;       /* HOST:PORT at which the other servers of the store reach this one; NULL: it is alone, or
+                                takes turns with them. keys then also has ca.pem, peer.pem and peer.key */
     size_t threads;          /* of the wire; default 2 */
     double rate;             /* requests a second of a token; default 20000 */
     double address_rate;     /* requests a second of an address without a known token; default 200 */
@@ -27,6 +29,8 @@ void tacet__host_defaults(tacet__host_settings *settings);
  * store that cannot be reached yet is waited for: the service runs, and is not ready. The texts are borrowed. */
 tacet_status tacet__host_start(tacet__host **out, const tacet__host_settings *settings, tacet_error *err);
 unsigned tacet__host_port(const tacet__host *host);
+/* The address for other servers; NULL: none. */
+const char *tacet__host_peers(const tacet__host *host);
 /* Reads certificate and key again, for the connections that come from now on. On failure the old ones stay. */
 tacet_status tacet__host_reload(tacet__host *host, tacet_error *err);
 /* Answers what is in hand, then ends. NULL is allowed. */

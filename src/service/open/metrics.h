@@ -20,6 +20,8 @@ typedef struct tacet__metrics {
     _Atomic uint64_t failures;                                                /* of the store */
     _Atomic uint64_t rebuilds;                                                /* policies made again from the store */
     _Atomic uint64_t snapshots;
+    _Atomic uint64_t relayed; /* jobs that another server did, which keeps their study */
+    _Atomic uint64_t taken;   /* studies taken over from a server that could not be reached */
     _Atomic uint64_t waiting; /* long polls now */
     _Atomic uint64_t studies; /* in memory now */
 } tacet__metrics;

@@ -37,6 +37,9 @@ typedef struct tacet__policy_kind {
     /* What was learnt, for anyone. STATE: nothing yet. */
     tacet_status (*release)(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                             tacet_error *err);
+    /* Takes the ledger over from other processes: from now on none but this one draws for the study. NULL: no ledger.
+     */
+    tacet_status (*take)(const tacet__learner *learner, tacet_error *err);
     /* What was spent. */
     tacet_status (*spent)(const tacet__learner *learner, const tacet__definition *def, json_t **out, tacet_error *err);
 } tacet__policy_kind;

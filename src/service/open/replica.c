@@ -27,6 +27,7 @@ void tacet__replica_unload(tacet__replica *r) {
     tacet__learner_free(r->kind, &r->learner);
     tacet__definition_clear(&r->def);
     r->loaded = false;
+    r->fence = 0;
 }
 
 static tacet_status connect_store(tacet__replica *r, tacet_error *err) {
@@ -38,6 +39,17 @@ static tacet_status connect_store(tacet__replica *r, tacet_error *err) {
     return tacet__studies_open(&r->store, &s, err);
 }
 
+tacet_status tacet__replica_find(tacet__replica *r, tacet_error *err) {
+    const tacet_status status = connect_store(r, err);
+    return status != TACET_OK ? status : tacet__studies_get(r->store, &r->study, r->name, err);
+}
+
+void tacet__replica_leave(tacet__replica *r) {
+    tacet__replica_unload(r);
+    tacet__studies_close(r->store);
+    r->store = NULL;
+}
+
 /* The policy as of the newest snapshot; begin then reads what came after. */
 static tacet_status load(tacet__replica *r, tacet_error *err) {
     tacet_blob snapshot;
@@ -45,8 +57,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     uint64_t seq = 0;
     tacet_blob_init(&snapshot);
     tacet_blob_init(&ledger);
-    tacet_status status = connect_store(r, err);
-    status = status != TACET_OK ? status : tacet__studies_get(r->store, &r->study, r->name, err);
+    tacet_status status = tacet__replica_find(r, err);
     if (status == TACET_OK) {
         status =
             tacet__definition_decode(&r->def, (const char *)r->study.definition.data, r->study.definition.size, err);
@@ -167,6 +178,13 @@ tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
+    /* Of servers that reach each other one writes; whoever has no address writes as it comes. */
+    r->elsewhere = r->settings->self != NULL && !r->take && r->study.keeper[0] != '\0' &&
+                   strcmp(r->study.keeper, r->settings->self) != 0;
+    if (r->elsewhere) {
+        tacet__studies_rollback(r->store);
+        return tacet__fail(err, TACET_BUSY, "another server keeps the study");
+    }
     if (r->study.head < r->applied) {
         status = tacet__fail(err, TACET_CORRUPT, "the store has fewer events than were committed to it");
     } else if (r->study.head > r->applied) {
@@ -186,6 +204,38 @@ static tacet_status append(tacet__replica *r, tacet__batch *b, tacet__event *eve
     const tacet_status status = tacet__studies_append(r->store, &r->study, event, &b->err);
     b->broken = status != TACET_OK;
     b->wrote = true;
+    return status;
+}
+
+/* Before anything is written: the study is this replica's from this transaction on, and its ledger from now on. Whoever
+ * had it before, and stood still meanwhile, finds another fence: in the study's row at its next begin, and in the
+ * ledger's own transaction should it wake up in the middle of a batch. */
+static tacet_status keep(tacet__replica *r, tacet__batch *b) {
+    if (r->fence != 0 && r->study.fence == r->fence) {
+        return TACET_OK;
+    }
+    const char *self = r->settings->self != NULL ? r->settings->self : "";
+    tacet_status status = r->kind->take != NULL ? r->kind->take(&r->learner, &b->err) : TACET_OK;
+    status = status != TACET_OK ? status : tacet__studies_keep(r->store, &r->study, self, &b->err);
+    b->broken = status != TACET_OK;
+    b->wrote = true;
+    r->fence = r->study.fence;
+    r->take = false;
+    return status;
+}
+
+tacet_status tacet__replica_yield(tacet__replica *r, tacet_error *err) {
+    const char *self = r->settings->self;
+    if (!r->loaded || self == NULL || r->fence == 0) {
+        return TACET_OK;
+    }
+    tacet_status status = tacet__studies_begin(r->store, &r->study, err);
+    if (status == TACET_OK && r->study.fence == r->fence) {
+        status = tacet__studies_keep(r->store, &r->study, "", err);
+        status = status != TACET_OK ? status : tacet__studies_commit(r->store, err);
+    }
+    tacet__studies_rollback(r->store);
+    r->fence = 0;
     return status;
 }
 
@@ -512,8 +562,9 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
         return status;
     }
     if (job->failed && r->def.trust == TACET_TRUST_LOCAL) {
-        return tacet__fail(&job->err, TACET_INVALID,
-                           "in a local study the device reports noise about a stand-in: 'tacet device report --failed'");
+        return tacet__fail(
+            &job->err, TACET_INVALID,
+            "in a local study the device reports noise about a stand-in: 'tacet device report --failed'");
     }
     if (job->failed) {
         /* A record like any other, of a public value: whether an evaluation failed shows no more than what it gave, and
@@ -553,7 +604,11 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
 /* --- tickets that are too old ------------------------------------------------------------------------------------- */
 
 static tacet_status give_up(tacet__replica *r, tacet__batch *b, const tacet__suggestion *s) {
-    tacet_status status = tacet_policy_drop(r->learner.policy, s->event.number, &b->err);
+    tacet_status status = keep(r, b);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = tacet_policy_drop(r->learner.policy, s->event.number, &b->err);
     if (status != TACET_OK) {
         return status == TACET_NO_MEMORY ? status : TACET_CORRUPT; /* the log says that it waits */
     }
@@ -765,6 +820,12 @@ static tacet_status extend(const tacet__replica *r, tacet__job *job) {
 }
 
 tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    const bool writes =
+        job->kind == TACET__JOB_SUGGEST || job->kind == TACET__JOB_OBSERVE || job->kind == TACET__JOB_RELEASE;
+    const tacet_status kept = writes ? keep(r, b) : TACET_OK;
+    if (kept != TACET_OK) {
+        return tacet__fail(&job->err, kept, "%s", b->err.message);
+    }
     switch (job->kind) {
     case TACET__JOB_SUGGEST:
         return suggest(r, b, job);

@@ -12,8 +12,8 @@ tacet_status tacet__space_domain_read(tacet__definition *def, const json_t *spac
 json_t *tacet__space_domain_json(const tacet__definition *def);
 /* Candidate `index` by the names of the columns, in their own units. NULL: no space, no such candidate, no memory. */
 json_t *tacet__space_domain_point(const tacet__definition *def, size_t index);
-/* Lengthscales for the coordinates: the usual ones (count 0), one for all, one for each column, one for each coordinate.
- * INVALID: another number of them. NO_MEMORY. Replaces def->lengthscales. */
+/* Lengthscales for the coordinates: the usual ones (count 0), one for all, one for each column, one for each
+ * coordinate. INVALID: another number of them. NO_MEMORY. Replaces def->lengthscales. */
 tacet_status tacet__space_domain_scales(tacet__definition *def, tacet_error *err);
 
 #endif

@@ -138,9 +138,12 @@ void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__stud
 /* What TACET__Q_STUDY_LOCK and _LOOK give. */
 typedef struct tacet__head {
     tacet__study_state state;
-    uint64_t head, snapshot, suggested, observed, released, rounds;
+    uint64_t head, snapshot, suggested, observed, released, rounds, fence;
+    char keeper[TACET__KEEPER_MOST + 1];
     unsigned char hash[TACET__EVENT_HASH_BYTES];
 } tacet__head;
+/* A text column into an array; what does not fit is cut off. */
+void tacet__take_text(char *out, size_t size, tacet__query *query, int column);
 tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t number, bool lock, tacet_error *err);
 tacet_status tacet__write_head(tacet__half *half, const tacet__head *head, uint64_t number, tacet_error *err);
 /* Events from … to of a study, chained to `hash`, the one before; it ends as that of the last one. */

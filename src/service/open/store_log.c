@@ -7,6 +7,7 @@
 #include "core/fail.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -78,6 +79,14 @@ void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__stud
     (void)crypto_generichash(out, TACET__KEY_HASH_BYTES, key, size, study->secret, sizeof study->secret);
 }
 
+void tacet__take_text(char *out, size_t size, tacet__query *query, int column) {
+    size_t length = 0;
+    const unsigned char *text = tacet__query_bytes(query, column, &length);
+    length = length < size ? length : size - 1;
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
 tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t number, bool lock, tacet_error *err) {
     tacet__query *query = half->queries[lock ? TACET__Q_STUDY_LOCK : TACET__Q_STUDY_LOOK];
     bool row = false;
@@ -88,6 +97,8 @@ tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t numb
         status = tacet__fail(err, TACET_CORRUPT, "a study has vanished from the store");
     }
     if (status == TACET_OK) {
+        out->fence = (uint64_t)tacet__query_int(query, 8);
+        tacet__take_text(out->keeper, sizeof out->keeper, query, 9);
         const unsigned char *hash = tacet__query_bytes(query, 2, &size);
         out->state = (tacet__study_state)tacet__query_int(query, 0);
         out->head = (uint64_t)tacet__query_int(query, 1);
@@ -118,6 +129,8 @@ tacet_status tacet__write_head(tacet__half *half, const tacet__head *head, uint6
     tacet__query_bind_int(query, 6, (int64_t)head->suggested);
     tacet__query_bind_int(query, 7, (int64_t)head->observed);
     tacet__query_bind_int(query, 8, (int64_t)head->released);
+    tacet__query_bind_int(query, 9, (int64_t)head->fence);
+    tacet__query_bind_text(query, 10, head->keeper, strlen(head->keeper));
     return tacet__query_send(query, err);
 }
 
@@ -153,6 +166,8 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     study->observed = head.observed;
     study->released = head.released;
     study->rounds = head.rounds;
+    study->fence = head.fence;
+    memcpy(study->keeper, head.keeper, sizeof study->keeper);
     memcpy(studies->head_hash, head.hash, sizeof head.hash);
     studies->writing = half;
     studies->number = study->number;
@@ -371,6 +386,16 @@ tacet_status tacet__studies_put_snapshot(tacet__studies *studies, tacet__study *
     return status;
 }
 
+tacet_status tacet__studies_keep(tacet__studies *studies, tacet__study *study, const char *keeper, tacet_error *err) {
+    const tacet_status status = writing(studies, study, err);
+    if (status == TACET_OK) {
+        (void)snprintf(study->keeper, sizeof study->keeper, "%s", keeper);
+        study->fence++;
+        studies->changed = true;
+    }
+    return status;
+}
+
 tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
     tacet__half *half = studies->writing;
     if (half == NULL) {
@@ -384,7 +409,9 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
                             .snapshot = study->snapshot,
                             .suggested = study->suggested,
                             .observed = study->observed,
-                            .released = study->released};
+                            .released = study->released,
+                            .fence = study->fence};
+        memcpy(head.keeper, study->keeper, sizeof head.keeper);
         memcpy(head.hash, studies->head_hash, sizeof head.hash);
         status = tacet__write_head(half, &head, studies->number, err);
         status = status != TACET_OK ? status : tacet__write_held(studies, err);

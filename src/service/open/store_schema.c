@@ -58,11 +58,16 @@ typedef struct migration {
 
 /* More rounds than the definition says; 0: as it says. */
 #define ROUNDS(INT) "ALTER TABLE study ADD COLUMN rounds " INT " NOT NULL DEFAULT 0;"
+/* Which server keeps a study, and how often that changed. */
+#define KEEPER(INT)                                                                                                    \
+    "ALTER TABLE study ADD COLUMN fence " INT " NOT NULL DEFAULT 0;"                                                   \
+    "ALTER TABLE study ADD COLUMN keeper TEXT NOT NULL DEFAULT '';"
 
 static const migration TRUSTED_STEPS[] = {{SQLITE_LOG, POSTGRES_LOG},
                                           {SQLITE_HOLDERS, POSTGRES_HOLDERS},
                                           {SALTS_SQLITE, SALTS_POSTGRES},
-                                          {ROUNDS("INTEGER"), ROUNDS("BIGINT")}};
+                                          {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
+                                          {KEEPER("INTEGER"), KEEPER("BIGINT")}};
 static const migration OPEN_STEPS[] = {
     {SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT"), POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")},
     {TOKEN_LABELS, TOKEN_LABELS},
@@ -70,12 +75,15 @@ static const migration OPEN_STEPS[] = {
     {SQLITE_HOLDERS TOKEN_QUOTAS("INTEGER"), POSTGRES_HOLDERS TOKEN_QUOTAS("BIGINT")},
     {SALTS_SQLITE, SALTS_POSTGRES},
     {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
+    {KEEPER("INTEGER"), KEEPER("BIGINT")},
 };
 
 #define STUDY_COLUMNS                                                                                                  \
     "number, name, model, state, index_public, created, head, snapshot, suggested, observed, released, secret, "       \
-    "definition, salts, rounds"
-#define HEAD_QUERY "SELECT state, head, hash, snapshot, suggested, observed, released, rounds FROM study WHERE number = ?1"
+    "definition, salts, rounds, fence, keeper"
+#define HEAD_QUERY                                                                                                     \
+    "SELECT state, head, hash, snapshot, suggested, observed, released, rounds, fence, keeper FROM study "             \
+    "WHERE number = ?1"
 #define SUGGESTION_COLUMNS                                                                                             \
     "e.place, e.kind, e.time, e.number, e.idx, e.hash, o.seq, o.value, e.owner, e.person, e.is_null"
 
@@ -89,7 +97,7 @@ static const char *const SQL[TACET__Q_COUNT] = {
     [TACET__Q_STUDY_LOCK] = HEAD_QUERY, /* FOR UPDATE, where there are row locks */
     [TACET__Q_STUDY_LOOK] = HEAD_QUERY,
     [TACET__Q_STUDY_SET] = "UPDATE study SET state = ?2, head = ?3, hash = ?4, snapshot = ?5, suggested = ?6, "
-                           "observed = ?7, released = ?8 WHERE number = ?1",
+                           "observed = ?7, released = ?8, fence = ?9, keeper = ?10 WHERE number = ?1",
     [TACET__Q_STUDY_SALT] = "UPDATE study SET salts = ?2, state = ?3 WHERE number = ?1",
     [TACET__Q_STUDY_UNSHOW] = "UPDATE study SET head = 0, hash = ?2, suggested = 0, observed = 0, released = 0 "
                               "WHERE number = ?1",

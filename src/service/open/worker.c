@@ -2,7 +2,7 @@
  * Ring: open. The order of a batch is fixed (engine.h); no answer leaves before the commit it rests on.
  * Cost: one transaction a batch. */
 #include "service/open/engine_internal.h"
-#include "service/open/replica.h"
+#include "service/open/relaying.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -25,7 +25,8 @@ static const double POLL_SECONDS = 0.25; /* how often the log is read for others
 
 struct tacet__worker {
     tacet__replica r; /* the thread's own, as are … */
-    bool damaged;     /* CORRUPT was seen: nothing is served until the store was read once more, some seconds later */
+    tacet__relaying relaying;
+    bool damaged; /* CORRUPT was seen: nothing is served until the store was read once more, some seconds later */
     double damaged_until;
     unsigned unprojected;
     size_t in_hand; /* bytes of the jobs that were taken last */
@@ -241,7 +242,8 @@ static bool any_suggests(const tacet__job *jobs) {
     return jobs != NULL;
 }
 
-static void run(tacet__worker *w, tacet__job *jobs) {
+/* NULL: they were answered, or wait. Otherwise another server keeps the study, and nothing was done. */
+static tacet__job *run_here(tacet__worker *w, tacet__job *jobs) {
     tacet__batch b = {0};
     tacet_error failure = {0};
     look_again(w);
@@ -253,6 +255,10 @@ static void run(tacet__worker *w, tacet__job *jobs) {
         w->unprojected += w->r.applied > applied;
     }
     status = status != TACET_OK ? status : tacet__replica_begin(&w->r, &b.err);
+    if (status == TACET_BUSY && w->r.elsewhere) {
+        tacet__relaying_found(&w->relaying, &w->r);
+        return jobs;
+    }
     if (status != TACET_OK) {
         if (status != TACET_NOT_FOUND && status != TACET_STATE && !w->damaged) {
             tacet__metrics_add(&w->r.settings->metrics->failures, 1);
@@ -260,7 +266,7 @@ static void run(tacet__worker *w, tacet__job *jobs) {
         }
         note_damage(w, status);
         fail_all(w, jobs, &b.err);
-        return;
+        return NULL;
     }
     uint64_t done = 0;
     for (unsigned pass = 0; pass < PASSES; pass++) {
@@ -288,6 +294,19 @@ static void run(tacet__worker *w, tacet__job *jobs) {
         }
         settle(w, job, kept ? NULL : &failure);
     }
+    return NULL;
+}
+
+/* Here, or where the study is kept; it may change hands meanwhile, so more than once. */
+static void run(tacet__worker *w, tacet__job *jobs) {
+    enum { TRIES = 4 };
+    const tacet_error moving = {.status = TACET_BUSY, .message = "the study is changing hands"};
+    for (unsigned i = 0; i < TRIES && jobs != NULL; i++) {
+        jobs = tacet__relaying_away(&w->relaying, &w->r)
+                   ? leave_out_late(tacet__relaying_run(&w->relaying, &w->r, jobs))
+                   : run_here(w, jobs);
+    }
+    fail_all(w, jobs, &moving);
     answer_waiting(w, false);
 }
 
@@ -336,7 +355,9 @@ static tacet__job *take(tacet__worker *w, bool *stop, bool *idle) {
 /* Nothing came in: someone waits, so look what other processes appended. */
 static void poll_log(tacet__worker *w) {
     tacet_error err = {0};
-    if (w->r.waiting != NULL && !w->damaged) {
+    if (w->r.waiting != NULL && !w->damaged && tacet__relaying_away(&w->relaying, &w->r)) {
+        tacet__relaying_poll(&w->relaying, &w->r);
+    } else if (w->r.waiting != NULL && !w->damaged) {
         tacet_status status = tacet__replica_begin(&w->r, &err);
         if (status == TACET_OK) {
             tacet__studies_rollback(w->r.store);
@@ -376,7 +397,16 @@ static void save_at_end(tacet__worker *w) {
     }
 }
 
+/* So that the next server to be asked has the study at once. */
+static void yield_at_end(tacet__worker *w) {
+    tacet_error err = {0};
+    if (tacet__replica_yield(&w->r, &err) != TACET_OK) {
+        log_failure(w, "not handed over at the end", &err);
+    }
+}
+
 static void forget(tacet__worker *w) {
+    tacet__relay_hang_up(&w->relaying.link);
     tacet__replica_unload(&w->r);
     tacet__study_clear(&w->r.study);
     tacet__studies_close(w->r.store);
@@ -474,6 +504,7 @@ static void *work(void *user) {
     answer_waiting(w, true);
     save_at_end(w);
     project(w, true);
+    yield_at_end(w);
     forget(w);
     return NULL;
 }

@@ -169,6 +169,10 @@ static tacet_status joint_spent(const tacet__learner *learner, const tacet__defi
     return tacet__central_spent(&((const joint *)learner->self)->c, out, err);
 }
 
+static tacet_status joint_take(const tacet__learner *learner, tacet_error *err) {
+    return tacet_ledger_take(((const joint *)learner->self)->c.ledger, err);
+}
+
 const tacet__policy_kind tacet__kind_central = {.name = "central",
                                                 .trust = TACET_TRUST_CENTRAL,
                                                 .sets = true,
@@ -177,4 +181,5 @@ const tacet__policy_kind tacet__kind_central = {.name = "central",
                                                 .create = joint_create,
                                                 .free = joint_free,
                                                 .release = joint_release,
+                                                .take = joint_take,
                                                 .spent = joint_spent};

@@ -1,8 +1,8 @@
 /* policy_contextual.c - the central policy `contextual` for the service: public actions, private contexts and rewards.
  * Ring: trusted. Without options.learn it learns all along, in epochs with a release each
  * (tacet/contextual/trusted/epochs.h). With it the first options.learn rounds explore without looking; one release is
- * then made, and every later suggestion is for its own context from that model (tacet/contextual/trusted/policy.h). Cost:
- * that of the policy. */
+ * then made, and every later suggestion is for its own context from that model (tacet/contextual/trusted/policy.h).
+ * Cost: that of the policy. */
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
@@ -105,7 +105,7 @@ static tacet_status create_epochs(const contextual *u, tacet_policy **out, const
 }
 
 static tacet_status contextual_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
-                                const void *snapshot, size_t size, tacet_error *err) {
+                                      const void *snapshot, size_t size, tacet_error *err) {
     *out = (tacet__learner){0};
     contextual *u = TACET__ZALLOC(contextual, 1);
     if (u == NULL) {
@@ -134,7 +134,7 @@ static tacet_status contextual_create(tacet__learner *out, const tacet__definiti
 
 /* The model that `tacet predict` reads; of the negated reward where the study minimizes. */
 static tacet_status contextual_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                 tacet_error *err) {
+                                       tacet_error *err) {
     const tacet_contextual_model *model = def->learn > 0 ? tacet_contextual_policy_model(learner->policy)
                                                          : tacet_contextual_epochs_model(learner->policy);
     char *text = NULL;
@@ -158,9 +158,13 @@ static tacet_status contextual_release(const tacet__learner *learner, const tace
 }
 
 static tacet_status contextual_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                               tacet_error *err) {
+                                     tacet_error *err) {
     (void)def;
     return tacet__central_spent(&((const contextual *)learner->self)->c, out, err);
+}
+
+static tacet_status contextual_take(const tacet__learner *learner, tacet_error *err) {
+    return tacet_ledger_take(((const contextual *)learner->self)->c.ledger, err);
 }
 
 const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
@@ -172,4 +176,5 @@ const tacet__policy_kind tacet__kind_contextual = {.name = "contextual",
                                                    .create = contextual_create,
                                                    .free = contextual_free,
                                                    .release = contextual_release,
+                                                   .take = contextual_take,
                                                    .spent = contextual_spent};

@@ -148,6 +148,10 @@ static tacet_status fixed_spent(const tacet__learner *learner, const tacet__defi
     return tacet__central_spent(learner->self, out, err);
 }
 
+static tacet_status fixed_take(const tacet__learner *learner, tacet_error *err) {
+    return tacet_ledger_take(((const central *)learner->self)->ledger, err);
+}
+
 const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .trust = TACET_TRUST_CENTRAL,
                                               .index_public = true,
@@ -155,4 +159,5 @@ const tacet__policy_kind tacet__kind_fixed = {.name = "fixed",
                                               .create = fixed_create,
                                               .free = fixed_free,
                                               .release = fixed_release,
+                                              .take = fixed_take,
                                               .spent = fixed_spent};

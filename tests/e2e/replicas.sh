@@ -1,0 +1,102 @@
+#!/bin/sh
+# replicas.sh - three servers on one PostgreSQL store: one keeps a study, the others hand its requests to it over TLS that
+# both sides authenticate; whoever shows no certificate of a server is refused. Then the keeper is stopped, cut off from
+# the database, and killed, under load: the others go on, and nothing acknowledged is lost, doubled or charged twice.
+set -eu
+if [ -z "${TACET_TEST_CLUSTER:-}" ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0"; fi
+work=$(mktemp -d)
+chmod 0711 "$work"
+servers="" pid1="" pid2="" pid3="" p=""
+trap 'for p in $servers; do kill -9 "$p" 2>/dev/null || true; done; rm -rf "$work"' EXIT
+fail() {
+    echo "replicas.sh: $1" >&2
+    cat "$work"/log* >&2 2>/dev/null || true
+    exit 1
+}
+tacet() { "${TACET_BIN:?}/tacet" "$@"; }
+store=$TACET_TEST_POSTGRES
+tacet server init --dir "$work/keys" --host 127.0.0.1 >/dev/null
+tacet study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3 >/dev/null
+device=$(tacet study token --store "$store" --role owner)
+start() { # N
+    "$TACET_BIN/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0 --peers 127.0.0.1:0 --json \
+        --ready-file "$work/ready$1" >"$work/out$1" 2>"$work/log$1" &
+    eval "pid$1=\$!"
+    servers="$servers $!"
+    tries=0
+    until [ -s "$work/ready$1" ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || fail "server $1 does not start"
+    done
+}
+ask() { # N METHOD PATH [BODY]
+    curl -s --max-time 10 --cacert "$work/keys/ca.pem" -H "Authorization: Bearer $device" -X "$2" \
+        "$(cat "$work/ready$1")$3" ${4:+-d "$4"}
+}
+metric() { ask "$1" GET /v1/metrics | sed -n "s/^$2 //p"; }
+for n in 1 2 3; do start $n; done
+
+# One study, asked at all three: the first to be asked keeps it.
+set='"decision_set":[[0.1],[0.5],[0.9]]'
+for i in 1 2 3 4 5 6; do
+    ticket=$(ask $((i % 3 + 1)) POST /v1/studies/dose/suggestions "{\"key\":\"k$i\",$set}" | sed 's/.*"ticket":"\([^"]*\)".*/\1/')
+    [ -n "$ticket" ] || fail "no ticket"
+    ask $(((i + 1) % 3 + 1)) POST /v1/studies/dose/observations "{\"ticket\":\"$ticket\",\"value\":0.5}" | grep -q observed ||
+        fail "an observation by way of another server was not taken"
+done
+[ "$(metric 1 tacet_relayed_total)" -gt 0 ] && [ "$(metric 2 tacet_relayed_total)" = 0 ] && [ "$(metric 3 tacet_relayed_total)" -gt 0 ] ||
+    fail "not server 2 alone keeps the study"
+ask 3 POST /v1/studies/dose/suggestions "{\"key\":\"k1\",$set}" | grep -q ticket || fail "a repeated key is not answered"
+ask 3 GET "/v1/studies/dose/suggestions/$ticket?wait=5" | grep -q '"state":"observed"' || fail "a look is not relayed"
+ask 1 GET /v1/studies/dose | grep -q '"suggested":6' || fail "the status is not relayed"
+ask 1 GET /v1/studies/none | grep -q '"status":404' || fail "a study that is not there is found"
+
+# A long poll at one server sees the observation that another one relays.
+ticket=$(ask 1 POST /v1/studies/dose/suggestions "{\"key\":\"poll\",$set}" | sed 's/.*"ticket":"\([^"]*\)".*/\1/')
+ask 3 GET "/v1/studies/dose/suggestions/$ticket?wait=20" >"$work/poll" &
+poll=$!
+sleep 0.5
+ask 1 POST /v1/studies/dose/observations "{\"ticket\":\"$ticket\",\"value\":0.25}" >/dev/null
+wait "$poll"
+grep -q '"state":"observed"' "$work/poll" || fail "a long poll by way of another server is not answered"
+
+# The wire between servers.
+peers=$(sed 's/.*"peers": *"\([^"]*\)".*/\1/' "$work/out2")
+refused() { # WHAT CURL-OPTIONS...
+    what=$1
+    shift
+    status=$(curl -s -o "$work/body" -w '%{http_code}' --cacert "$work/keys/ca.pem" "$@" -d x "$peers/v1/jobs" || true)
+    [ "$status" = 403 ] || fail "$what: $status, not 403"
+}
+refused "no certificate"
+refused "a certificate of a client port" --cert "$work/keys/server.pem" --key "$work/keys/server.key"
+tacet server init --dir "$work/other" --host 127.0.0.1 >/dev/null
+refused "a peer of another authority" --cert "$work/other/peer.pem" --key "$work/other/peer.key"
+status=$(curl -s -o "$work/body" -w '%{http_code}' --cacert "$work/keys/ca.pem" --cert "$work/keys/peer.pem" --key "$work/keys/peer.key" -d x "$peers/v1/jobs")
+[ "$status" = 400 ] || fail "bytes that are no jobs: $status, not 400"
+
+# Stopped in order, the keeper gives the study back; killed, it is taken over from.
+kill "$pid2"
+wait "$pid2" || fail "the keeper did not end in order"
+ask 1 POST /v1/studies/dose/suggestions "{\"key\":\"after\",$set}" | grep -q ticket || fail "nobody goes on"
+[ "$(metric 1 tacet_taken_over_total)" = 0 ] || fail "a study that was given back was taken over by force"
+kill -9 "$pid1"
+before=$(date +%s)
+until ask 3 POST /v1/studies/dose/suggestions "{\"key\":\"killed\",$set}" | grep -q ticket; do
+    [ $(($(date +%s) - before)) -lt 30 ] || fail "nobody goes on after a kill"
+done
+[ "$(metric 3 tacet_taken_over_total)" = 1 ] || fail "the study was not taken over"
+kill "$pid3"
+wait "$pid3" || fail "the last server did not end in order"
+servers="" pid1="" pid2="" pid3="" p=""
+tacet store check --store "$store" >/dev/null || fail "the store does not hold together"
+
+# Under load, with everything that was acknowledged looked for afterwards.
+psql_drop="DO \$\$ DECLARE s text; BEGIN FOR s IN SELECT nspname FROM pg_namespace WHERE nspname LIKE 'tacet%' LOOP EXECUTE format('DROP SCHEMA %I CASCADE', s); END LOOP; END \$\$"
+psql -q "$store" -c "SET client_min_messages=warning; $psql_drop" >/dev/null
+mkdir "$work/soak"
+chmod 0711 "$work/soak"
+"$TACET_BIN/soak" --bin "$TACET_BIN" --work "$work/soak" --store "$store" --servers 3 --seconds 5 --away 14 --gap 13 \
+    --cluster "$TACET_SOURCE/tests/support/pgcluster.sh $TACET_TEST_CLUSTER" || { tail -n 5 "$work"/soak/server*.log >&2; fail "the soak failed"; }
+echo "one keeper at a time; requests reach it by way of any server; who takes it away is survived"
