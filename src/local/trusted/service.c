@@ -180,6 +180,18 @@ tacet_status tacet_device_service_agree(tacet_device_service *s, const tacet_ldp
     return status;
 }
 
+/* What a device goes on with: a ticket, an index, and an action of numbers. */
+static bool is_suggestion(const json_t *answer) {
+    const json_t *index = json_object_get(answer, "index");
+    const json_t *action = json_object_get(answer, "action");
+    bool good = json_is_string(json_object_get(answer, "ticket")) && json_is_integer(index) &&
+                json_integer_value(index) >= 0 && json_is_array(action);
+    for (size_t i = 0; good && i < json_array_size(action); i++) {
+        good = json_is_number(json_array_get(action, i));
+    }
+    return good;
+}
+
 tacet_status tacet_device_service_suggest(tacet_device_service *s, char **out, const char *key, tacet_error *err) {
     unsigned char random[KEY_BYTES];
     char fresh[2 * KEY_BYTES + 1];
@@ -192,13 +204,17 @@ tacet_status tacet_device_service_suggest(tacet_device_service *s, char **out, c
         key = sodium_bin2hex(fresh, sizeof fresh, random, sizeof random);
     }
     json_t *answer = NULL;
-    const tacet_status status = ask_study(s, &answer, "POST", "/suggestions", json_pack("{ss}", "key", key), err);
+    tacet_status status = ask_study(s, &answer, "POST", "/suggestions", json_pack("{ss}", "key", key), err);
+    if (status == TACET_OK && !is_suggestion(answer)) {
+        status = tacet__fail(err, TACET_PARSE, "the server's answer is no suggestion");
+    }
     *out = status == TACET_OK ? json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(answer);
     return status == TACET_OK && *out == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory") : status;
 }
 
-tacet_status tacet_device_service_observe(tacet_device_service *s, const char *ticket, double report, tacet_error *err) {
+tacet_status tacet_device_service_observe(tacet_device_service *s, const char *ticket, double report,
+                                          tacet_error *err) {
     json_t *answer = NULL;
     const tacet_status status = ask_study(s, &answer, "POST", "/observations",
                                           json_pack("{ss so}", "ticket", ticket, "value", json_real(report)), err);
