@@ -4,8 +4,10 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
-enum { ALIGNMENT = 64 }; /* a cache line, and the widest vector register */
+enum { ALIGNMENT = 64 };      /* a cache line, and the widest vector register */
+enum { HUGE_PAGE = 1 << 21 }; /* larger arrays lie on pages of this size, where the system has them */
 
 bool tacet__size_mul(size_t *out, size_t a, size_t b) {
     if (b != 0 && a > SIZE_MAX / b) {
@@ -36,7 +38,14 @@ void *tacet__aligned(size_t count, size_t size) {
         return NULL;
     }
     bytes -= bytes % ALIGNMENT; /* aligned_alloc wants a multiple; the addition above keeps it large enough */
-    return aligned_alloc(ALIGNMENT, bytes);
+    if (bytes < 2 * (size_t)HUGE_PAGE) {
+        return aligned_alloc(ALIGNMENT, bytes);
+    }
+    void *array = aligned_alloc(HUGE_PAGE, bytes);
+    if (array != NULL) {
+        (void)madvise(array, bytes - bytes % HUGE_PAGE, MADV_HUGEPAGE); /* advice: without it all is as before, slower */
+    }
+    return array;
 }
 
 bool tacet__grow(void **array, size_t *capacity, size_t need, size_t size) {

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Candidates per block: 32 KiB of kernel row, and stretches of V long enough for the prefetcher. */
-enum { BLOCK = 4096 };
+/* Candidates per block: 8 KiB of kernel row, and stretches of V long enough for the prefetcher. */
+enum { BLOCK = 1024 };
 
 static const double PIVOT_FLOOR = 1e-10;  /* relative to the prior variance: below it the matrix counts as singular */
 static const double JITTER_FIRST = 1e-12; /* the schedule of the Cholesky factorisation: each step ten times the last */
@@ -129,34 +129,50 @@ tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err) {
     return TACET_OK;
 }
 
-/* w[j] -= sum over s of V(j, s) c[s], s ascending, for every j alike. Eight columns at a time: w is read and written
- * once per eight reads of V. */
+/* w[j] -= sum over s < count of V(j, s) c[s], s ascending, for every j alike. `count` is a constant wherever this is
+ * inlined: w is read and written once per `count` reads of V. */
+TACET__INLINE void subtract_few(double *restrict w, const double *restrict V, size_t ldv, size_t m,
+                                const double *restrict c, size_t count) {
+    for (size_t j = 0; j < m; j++) {
+        double sum = w[j];
+        for (size_t s = 0; s < count; s++) {
+            sum -= V[s * ldv + j] * c[s];
+        }
+        w[j] = sum;
+    }
+}
+
 TACET__CLONES
 static void subtract(double *restrict w, const double *restrict V, size_t ldv, size_t m, const double *restrict c,
                      size_t t) {
     size_t s = 0;
     for (; s + 8 <= t; s += 8) {
-        const double *restrict v0 = V + s * ldv;
-        const double *restrict v1 = v0 + ldv;
-        const double *restrict v2 = v1 + ldv;
-        const double *restrict v3 = v2 + ldv;
-        const double *restrict v4 = v3 + ldv;
-        const double *restrict v5 = v4 + ldv;
-        const double *restrict v6 = v5 + ldv;
-        const double *restrict v7 = v6 + ldv;
-        const double c0 = c[s], c1 = c[s + 1], c2 = c[s + 2], c3 = c[s + 3];
-        const double c4 = c[s + 4], c5 = c[s + 5], c6 = c[s + 6], c7 = c[s + 7];
-        for (size_t j = 0; j < m; j++) {
-            w[j] = w[j] - v0[j] * c0 - v1[j] * c1 - v2[j] * c2 - v3[j] * c3 - v4[j] * c4 - v5[j] * c5 - v6[j] * c6 -
-                   v7[j] * c7;
-        }
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 8);
     }
-    for (; s < t; s++) {
-        const double *restrict v = V + s * ldv;
-        const double a = c[s];
-        for (size_t j = 0; j < m; j++) {
-            w[j] -= v[j] * a;
-        }
+    switch (t - s) {
+    case 7:
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 7);
+        break;
+    case 6:
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 6);
+        break;
+    case 5:
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 5);
+        break;
+    case 4:
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 4);
+        break;
+    case 3:
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 3);
+        break;
+    case 2:
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 2);
+        break;
+    case 1:
+        subtract_few(w, V + s * ldv, ldv, m, c + s, 1);
+        break;
+    default:
+        break;
     }
 }
 

@@ -11,6 +11,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/policy_internal.h"
+#include "gp/vexp.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -64,6 +65,33 @@ static void ucb_free(void *object) {
 
 /* --- suggest, observe, recommend --------------------------------------------------------------------------------- */
 
+/* bound[j] = mean[j] + width sqrt(var[j]), and the largest of them. */
+TACET__CLONES
+static double bounds_of(double *restrict bound, const double *restrict mean, const double *restrict var, double width,
+                        size_t m) {
+    for (size_t j = 0; j < m; j++) {
+        bound[j] = mean[j] + width * sqrt(var[j]);
+    }
+    double lane[8];
+    for (size_t k = 0; k < 8; k++) {
+        lane[k] = -(double)INFINITY;
+    }
+    size_t j = 0;
+    for (; j + 8 <= m; j += 8) {
+        for (size_t k = 0; k < 8; k++) {
+            lane[k] = bound[j + k] > lane[k] ? bound[j + k] : lane[k];
+        }
+    }
+    for (; j < m; j++) {
+        lane[0] = bound[j] > lane[0] ? bound[j] : lane[0];
+    }
+    double top = lane[0];
+    for (size_t k = 1; k < 8; k++) {
+        top = lane[k] > top ? lane[k] : top;
+    }
+    return top;
+}
+
 /* Largest mean + width * sd among the candidates not asked; the lowest number of equals. SIZE_MAX: none left. */
 static size_t best_bound(const gp_ucb *self, double width, double *score) {
     const double *mean = tacet_gp_mean(self->gp);
@@ -72,8 +100,9 @@ static size_t best_bound(const gp_ucb *self, double width, double *score) {
     size_t best = SIZE_MAX;
     for (size_t at = 0; at < self->n; at += BLOCK) {
         const size_t m = self->n - at < BLOCK ? self->n - at : BLOCK;
-        for (size_t j = 0; j < m; j++) {
-            bound[j] = mean[at + j] + width * sqrt(var[at + j]);
+        const double top = bounds_of(bound, mean + at, var + at, width, m);
+        if (best != SIZE_MAX && !(top > *score)) {
+            continue;
         }
         for (size_t j = 0; j < m; j++) {
             if ((best == SIZE_MAX || bound[j] > *score) && (self->settings.allow_repeats || !self->asked[at + j])) {

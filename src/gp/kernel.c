@@ -22,18 +22,53 @@ static const double MATERN_FAR = 1000;        /* beyond it e^-s is 0; keeps the 
 
 /* --- values ------------------------------------------------------------------------------------------------------ */
 
+/* r2[j] = sum over k < count of ((X[at[k] + j] - x[k]) inv[k])^2, added to what is there unless `fresh`; the sums in
+ * the order of k. `count` is a constant wherever this is inlined, so the sum of one point stays in a register. */
+TACET__INLINE void squares_of(double *restrict r2, const double *const *at, const double *x, const double *inv, size_t n,
+                              size_t count, bool fresh) {
+    for (size_t j = 0; j < n; j++) {
+        double sum = fresh ? 0 : r2[j];
+        for (size_t k = 0; k < count; k++) {
+            const double t = (at[k][j] - x[k]) * inv[k];
+            sum += t * t;
+        }
+        r2[j] = sum;
+    }
+}
+
 TACET__CLONES
-static void add_squares(double *restrict r2, const double *restrict X, size_t stride, size_t n, double x, double inv) {
-    if (stride == 1) {
-        for (size_t j = 0; j < n; j++) {
-            const double t = (X[j] - x) * inv;
-            r2[j] += t * t;
-        }
+static void squares_four(double *restrict r2, const double *const *at, const double *x, const double *inv, size_t n,
+                         bool fresh) {
+    const double *restrict a = at[0];
+    const double *restrict b = at[1];
+    const double *restrict c = at[2];
+    const double *restrict e = at[3];
+    const double *const own[] = {a, b, c, e};
+    const double xs[] = {x[0], x[1], x[2], x[3]};
+    const double invs[] = {inv[0], inv[1], inv[2], inv[3]};
+    if (fresh) {
+        squares_of(r2, own, xs, invs, n, 4, true);
     } else {
-        for (size_t j = 0; j < n; j++) {
-            const double t = (X[j * stride] - x) * inv;
-            r2[j] += t * t;
-        }
+        squares_of(r2, own, xs, invs, n, 4, false);
+    }
+}
+
+TACET__CLONES
+static void squares_one(double *restrict r2, const double *const *at, const double *x, const double *inv, size_t n,
+                        bool fresh) {
+    const double *restrict a = at[0];
+    const double x0 = x[0];
+    const double inv0 = inv[0];
+    for (size_t j = 0; j < n; j++) {
+        const double t = (a[j] - x0) * inv0;
+        r2[j] = (fresh ? 0 : r2[j]) + t * t;
+    }
+}
+
+static void add_strided(double *restrict r2, const double *restrict X, size_t stride, size_t n, double x, double inv) {
+    for (size_t j = 0; j < n; j++) {
+        const double t = (X[j * stride] - x) * inv;
+        r2[j] += t * t;
     }
 }
 
@@ -97,10 +132,29 @@ void tacet__kernel_of_r2(const tacet_kernel *kernel, double *r2, size_t n) {
 
 void tacet__kernel_r2(const tacet_kernel *kernel, double *r2, size_t g, const double *X, size_t point,
                       size_t coordinate, size_t n, const double *x) {
-    memset(r2, 0, n * sizeof *r2);
-    for (size_t k = kernel->starts[g]; k < kernel->starts[g + 1]; k++) {
-        const size_t c = kernel->coordinates[k];
-        add_squares(r2, X + c * coordinate, point, n, x[c], kernel->inverse[c]);
+    const size_t *own = kernel->coordinates + kernel->starts[g];
+    const size_t count = kernel->starts[g + 1] - kernel->starts[g];
+    if (point != 1 || count == 0) {
+        memset(r2, 0, n * sizeof *r2);
+        for (size_t k = 0; k < count; k++) {
+            add_strided(r2, X + own[k] * coordinate, point, n, x[own[k]], kernel->inverse[own[k]]);
+        }
+        return;
+    }
+    /* Coordinate by coordinate in the same order, but four of them at a time. */
+    for (size_t k = 0; k < count;) {
+        const double *at[4];
+        double xs[4];
+        double inv[4];
+        const size_t together = count - k >= 4 ? 4 : 1;
+        for (size_t i = 0; i < together; i++) {
+            const size_t c = own[k + i];
+            at[i] = X + c * coordinate;
+            xs[i] = x[c];
+            inv[i] = kernel->inverse[c];
+        }
+        (together == 4 ? squares_four : squares_one)(r2, at, xs, inv, n, k == 0);
+        k += together;
     }
 }
 
