@@ -1,6 +1,6 @@
 /* cov.c - the prior covariance of a finite domain.
- * Ring: pure. Points are kept by coordinate, so that a row is d contiguous streams; the one point whose row is asked is
- * gathered from them (beyond 64 coordinates from a second copy, kept by point). Cost: 8 n d bytes; a row as its
+ * Ring: pure. Points are kept by coordinate, so that a row is d contiguous streams; borrowed ones are brought into that
+ * order a few hundred at a time, which stay in cache. Cost: 8 n d bytes, none for borrowed points; a row as its
  * kernel. */
 #include "gp/cov_internal.h"
 
@@ -8,73 +8,123 @@
 #include "core/fail.h"
 #include "gp/kernel_internal.h"
 #include "core/memory.h"
+#include "gp/vexp.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GATHER = 64 }; /* coordinates of a point that fit the stack */
+enum { MOST_GATHERED = 1024 }; /* coordinates of a point that fit the stack, and so of a borrowed one */
+enum { ROOM = 8192 };          /* numbers of borrowed points in order at a time: 64 KiB */
+enum { TOGETHER = 512 };       /* points at a time, at most */
 
 struct tacet_cov {
     size_t n;
     const tacet_kernel *kernel; /* NULL: the caller's functions */
     tacet__eiv *eiv;            /* NULL: exact points */
     size_t d;
-    double *coordinates; /* n x d, by coordinate */
-    double *points;      /* d x n, by point; NULL for d <= GATHER */
+    double *coordinates; /* n x d, by coordinate; NULL: borrowed */
+    double *by_point;    /* d x n, a second copy for d > MOST_GATHERED */
+    tacet_points points; /* borrowed; offsets: our copy */
+    size_t *offsets;
     tacet_cov_row_fn row;
     tacet_cov_diag_fn diag;
     void *user;
 };
 
-static tacet_status check_points(const tacet_kernel_spec *spec, const double *X, size_t ldx, size_t n,
-                                 tacet_error *err) {
-    if (X == NULL || ldx < spec->d) {
-        return tacet__fail(err, TACET_INVALID, "no points, or a leading dimension below their %zu coordinates",
-                           spec->d);
-    }
-    for (size_t j = 0; j < n; j++) {
-        for (size_t c = 0; c < spec->d; c++) {
-            const double x = X[j * ldx + c];
-            if (!isfinite(x)) {
-                return tacet__fail(err, TACET_INVALID, "coordinate %zu of candidate %zu is not finite", c, j);
+TACET__INLINE double element(const tacet_points *p, size_t at) {
+    return p->single ? (double)((const float *)p->data)[at] : ((const double *)p->data)[at];
+}
+
+static tacet_status check_points(const tacet_cov *cov, const tacet_kernel_spec *spec, tacet_error *err) {
+    double x[TOGETHER];
+    for (size_t c = 0; c < cov->d; c++) {
+        for (size_t at = 0; at < cov->n; at += TOGETHER) {
+            const size_t m = cov->n - at < TOGETHER ? cov->n - at : TOGETHER;
+            bool good = true;
+            for (size_t j = 0; j < m; j++) {
+                x[j] = cov->coordinates != NULL ? cov->coordinates[c * cov->n + at + j]
+                                                : element(&cov->points, (at + j) * cov->points.step + cov->offsets[c]);
+                good = good && isfinite(x[j]);
             }
-            if (spec->kind == TACET_KERNEL_PRECOMPUTED && !(x >= 0 && x < (double)spec->order && x == floor(x))) {
-                return tacet__fail(err, TACET_INVALID,
-                                   "candidate %zu is not a row of the covariance matrix (order %zu)", j, spec->order);
+            for (size_t j = 0; j < m && (!good || spec->kind == TACET_KERNEL_PRECOMPUTED); j++) {
+                if (!isfinite(x[j])) {
+                    return tacet__fail(err, TACET_INVALID, "coordinate %zu of candidate %zu is not finite", c, at + j);
+                }
+                if (spec->kind == TACET_KERNEL_PRECOMPUTED &&
+                    !(x[j] >= 0 && x[j] < (double)spec->order && x[j] == floor(x[j]))) {
+                    return tacet__fail(err, TACET_INVALID,
+                                       "candidate %zu is not a row of the covariance matrix (order %zu)", at + j,
+                                       spec->order);
+                }
             }
         }
     }
+    return TACET_OK;
+}
+
+static tacet_status borrow_points(tacet_cov *cov, const tacet_points *points, tacet_error *err) {
+    if (cov->d > MOST_GATHERED) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "points of %zu coordinates are borrowed, at most %d can be", cov->d,
+                           (int)MOST_GATHERED);
+    }
+    if (points->data == NULL || points->offsets == NULL) {
+        return tacet__fail(err, TACET_INVALID, "no points");
+    }
+    cov->offsets = TACET__ZALLOC(size_t, cov->d);
+    if (cov->offsets == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating a covariance");
+    }
+    memcpy(cov->offsets, points->offsets, cov->d * sizeof *cov->offsets);
+    cov->points = *points;
+    cov->points.offsets = cov->offsets;
     return TACET_OK;
 }
 
 static tacet_status copy_points(tacet_cov *cov, const double *X, size_t ldx, tacet_error *err) {
+    if (X == NULL || ldx < cov->d) {
+        return tacet__fail(err, TACET_INVALID, "no points, or a leading dimension below their %zu coordinates", cov->d);
+    }
     size_t cells = 0;
     if (tacet__size_mul(&cells, cov->n, cov->d)) {
         cov->coordinates = TACET__ALIGNED(double, cells);
-        cov->points = cov->d > GATHER ? TACET__ALIGNED(double, cells) : NULL;
+        cov->by_point = cov->d > MOST_GATHERED ? TACET__ALIGNED(double, cells) : NULL;
     }
-    if (cov->coordinates == NULL || (cov->d > GATHER && cov->points == NULL)) {
+    if (cov->coordinates == NULL || (cov->d > MOST_GATHERED && cov->by_point == NULL)) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu candidates of %zu coordinates", cov->n, cov->d);
     }
-    for (size_t j = 0; j < cov->n; j++) {
+    for (size_t at = 0; at < cov->n; at += TOGETHER) {
+        const size_t end = cov->n - at < TOGETHER ? cov->n : at + TOGETHER;
         for (size_t c = 0; c < cov->d; c++) {
-            cov->coordinates[c * cov->n + j] = X[j * ldx + c];
+            for (size_t j = at; j < end; j++) {
+                cov->coordinates[c * cov->n + j] = X[j * ldx + c];
+            }
         }
-        if (cov->points != NULL) {
-            memcpy(cov->points + j * cov->d, X + j * ldx, cov->d * sizeof *X);
-        }
+    }
+    for (size_t j = 0; j < cov->n && cov->by_point != NULL; j++) {
+        memcpy(cov->by_point + j * cov->d, X + j * ldx, cov->d * sizeof *X);
     }
     return TACET_OK;
 }
 
+static bool stationary(const tacet_kernel *kernel) {
+    return kernel->spec.kind == TACET_KERNEL_SE || kernel->spec.kind == TACET_KERNEL_MATERN;
+}
+
 /* Prior variances bound all covariances (Cauchy–Schwarz), so one pass over them is enough. */
 static tacet_status check_diag(const tacet_cov *cov, tacet_error *err) {
-    for (size_t j = 0; j < cov->n; j++) {
-        double v = 0;
-        tacet_cov_diag(cov, &v, j, 1);
-        if (!(v >= 0 && isfinite(v))) {
-            return tacet__fail(err, TACET_NUMERIC, "the prior variance of candidate %zu is negative or not finite", j);
+    double v[TOGETHER];
+    for (size_t at = 0; at < cov->n; at += TOGETHER) {
+        const size_t m = cov->n - at < TOGETHER ? cov->n - at : TOGETHER;
+        tacet_cov_diag(cov, v, at, m);
+        for (size_t j = 0; j < m; j++) {
+            if (!(v[j] >= 0 && isfinite(v[j]))) {
+                return tacet__fail(err, TACET_NUMERIC, "the prior variance of candidate %zu is negative or not finite",
+                                   at + j);
+            }
+        }
+        if (cov->kernel != NULL && stationary(cov->kernel)) {
+            break; /* the same everywhere */
         }
     }
     return TACET_OK;
@@ -112,12 +162,12 @@ tacet_status tacet_cov_create(tacet_cov **out, const tacet_cov_spec *spec, const
     if (spec->kernel != NULL) {
         const tacet_kernel_spec *kernel = tacet_kernel_describe(spec->kernel);
         cov->d = kernel->d;
-        status = check_points(kernel, X, ldx, n, err);
+        status = spec->points != NULL ? borrow_points(cov, spec->points, err) : copy_points(cov, X, ldx, err);
+        if (status == TACET_OK) {
+            status = check_points(cov, kernel, err);
+        }
         if (status == TACET_OK && spec->input_sd != NULL && any_positive(spec->input_sd, spec->input_sd_count)) {
             status = tacet__eiv_create(&cov->eiv, kernel, spec->input_sd, spec->input_sd_count, err);
-        }
-        if (status == TACET_OK) {
-            status = copy_points(cov, X, ldx, err);
         }
     }
     if (status == TACET_OK) {
@@ -135,7 +185,8 @@ done:
 void tacet_cov_free(tacet_cov *cov) {
     if (cov != NULL) {
         tacet__eiv_free(cov->eiv);
-        free(cov->points);
+        free(cov->offsets);
+        free(cov->by_point);
         free(cov->coordinates);
         free(cov);
     }
@@ -149,15 +200,67 @@ bool tacet__cov_is_custom(const tacet_cov *cov) {
     return cov->kernel == NULL;
 }
 
-/* Point i, in `room` for GATHER coordinates or in the second copy. */
-static const double *point(const tacet_cov *cov, double *room, size_t i) {
-    if (cov->points != NULL) {
-        return cov->points + i * cov->d;
-    }
+size_t tacet__cov_dim(const tacet_cov *cov) {
+    return cov->d;
+}
+
+void tacet__cov_point(const tacet_cov *cov, double *out, size_t i) {
     for (size_t c = 0; c < cov->d; c++) {
-        room[c] = cov->coordinates[c * cov->n + i];
+        out[c] = cov->coordinates != NULL ? cov->coordinates[c * cov->n + i]
+                                          : element(&cov->points, i * cov->points.step + cov->offsets[c]);
     }
+}
+
+/* Point i, in `room` for MOST_GATHERED coordinates or in the second copy. */
+static const double *point(const tacet_cov *cov, double *room, size_t i) {
+    if (cov->by_point != NULL) {
+        return cov->by_point + i * cov->d;
+    }
+    tacet__cov_point(cov, room, i);
     return room;
+}
+
+/* Borrowed points first … first + m - 1 by coordinate, m apart. */
+static void bring(const tacet_points *p, double *restrict out, size_t first, size_t m, size_t d) {
+    for (size_t c = 0; c < d; c++) {
+        const size_t base = first * p->step + p->offsets[c];
+        if (p->single) {
+            const float *from = (const float *)p->data + base;
+            for (size_t j = 0; j < m; j++) {
+                out[c * m + j] = (double)from[j * p->step];
+            }
+        } else {
+            const double *from = (const double *)p->data + base;
+            for (size_t j = 0; j < m; j++) {
+                out[c * m + j] = from[j * p->step];
+            }
+        }
+    }
+}
+
+static void row_soa(const tacet_cov *cov, double *out, const double *Xt, size_t ldt, size_t m, const double *x) {
+    if (cov->eiv == NULL) {
+        tacet__kernel_row_soa(cov->kernel, out, Xt, ldt, m, x);
+    } else {
+        tacet__eiv_row_soa(cov->eiv, out, Xt, ldt, m, x);
+    }
+}
+
+void tacet__cov_row_at(const tacet_cov *cov, double *out, size_t first, size_t count, const double *x, size_t i) {
+    if (cov->coordinates != NULL) {
+        row_soa(cov, out, cov->coordinates + first, cov->n, count, x);
+    } else {
+        double room[ROOM];
+        const size_t most = cov->d * TOGETHER <= ROOM ? TOGETHER : ROOM / cov->d;
+        for (size_t at = 0; at < count; at += most) {
+            const size_t m = count - at < most ? count - at : most;
+            bring(&cov->points, room, first + at, m, cov->d);
+            row_soa(cov, out + at, room, m, m, x);
+        }
+    }
+    if (cov->eiv != NULL && i >= first && i - first < count) {
+        out[i - first] = tacet_kernel_eval(cov->kernel, x, x); /* a row has one true position, whatever it is */
+    }
 }
 
 void tacet_cov_row(const tacet_cov *cov, double *out, size_t first, size_t count, size_t i) {
@@ -165,17 +268,8 @@ void tacet_cov_row(const tacet_cov *cov, double *out, size_t first, size_t count
         cov->row(cov->user, out, first, count, i);
         return;
     }
-    double room[GATHER];
-    const double *x = point(cov, room, i);
-    const double *Xt = cov->coordinates + first;
-    if (cov->eiv == NULL) {
-        tacet__kernel_row_soa(cov->kernel, out, Xt, cov->n, count, x);
-        return;
-    }
-    tacet__eiv_row_soa(cov->eiv, out, Xt, cov->n, count, x);
-    if (i >= first && i - first < count) {
-        out[i - first] = tacet_kernel_eval(cov->kernel, x, x); /* a row has one true position, whatever it is */
-    }
+    double room[MOST_GATHERED];
+    tacet__cov_row_at(cov, out, first, count, point(cov, room, i), i);
 }
 
 void tacet_cov_diag(const tacet_cov *cov, double *out, size_t first, size_t count) {
@@ -183,8 +277,12 @@ void tacet_cov_diag(const tacet_cov *cov, double *out, size_t first, size_t coun
         cov->diag(cov->user, out, first, count);
         return;
     }
-    double room[GATHER];
+    double room[MOST_GATHERED];
     for (size_t k = 0; k < count; k++) {
-        tacet_kernel_diag(cov->kernel, out + k, point(cov, room, first + k), cov->d, 1);
+        if (stationary(cov->kernel)) {
+            out[k] = cov->kernel->spec.signal_var;
+        } else {
+            tacet_kernel_diag(cov->kernel, out + k, point(cov, room, first + k), cov->d, 1);
+        }
     }
 }

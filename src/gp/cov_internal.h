@@ -7,5 +7,12 @@
 
 /* Its rows come from the caller's function, so nothing is known of them. */
 bool tacet__cov_is_custom(const tacet_cov *cov);
+/* Coordinates of a point; 0: the caller's functions. */
+size_t tacet__cov_dim(const tacet_cov *cov);
+/* The point of candidate i: tacet__cov_dim of them. */
+void tacet__cov_point(const tacet_cov *cov, double *out, size_t i);
+/* As tacet_cov_row, of a candidate that need not be one of this domain: x is its point, and i its number here, or
+ * SIZE_MAX. The same bits either way. Not for the caller's functions. */
+void tacet__cov_row_at(const tacet_cov *cov, double *out, size_t first, size_t count, const double *x, size_t i);
 
 #endif

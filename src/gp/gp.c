@@ -5,10 +5,13 @@
  * product with V, and the update of mean and variance run block by block, so that V is streamed once and everything
  * else stays in cache. The product is written out instead of handed to BLAS: each candidate is summed in the order of
  * the observations whatever its place, so equal candidates keep equal bits and ties are ties.
- * Cost: O(n t) per observation, 8 n T bytes; no allocation in observe. */
+ * What an observation needs of its candidate (point, mean, variance, row of L) is a short vector, the pivot, so that
+ * candidates may be spread over machines (ranks.h). Cost: O(n t) per observation, 8 n T bytes (4 n T in single
+ * precision); no allocation in observe. */
 #include <tacet/gp/gp.h>
 
 #include "gp/cov_internal.h"
+#include "gp/gp_internal.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/vexp.h"
@@ -21,6 +24,7 @@
 enum { BLOCK = 1024 };
 
 static const double PIVOT_FLOOR = 1e-10;  /* relative to the prior variance: below it the matrix counts as singular */
+static const double PIVOT_FLOOR_SINGLE = 1e-6; /* the same where V is kept in single precision, whose unit is 6e-8 */
 static const double JITTER_FIRST = 1e-12; /* the schedule of the Cholesky factorisation: each step ten times the last */
 
 struct tacet_gp {
@@ -30,11 +34,14 @@ struct tacet_gp {
     double noise_var;
     size_t capacity; /* columns of V there is room for */
     size_t ldv;
-    double *V; /* n x capacity: column s is row s of L^-1 K(observed, all) */
+    double *V; /* n x capacity: column s is row s of L^-1 K(observed, all); NULL where single */
+    float *V1; /* the same in single precision */
+    bool single;
     double *mean;
     double *var;
     double *block; /* scratch: BLOCK doubles */
-    double *coef;  /* scratch: capacity doubles, a row of L */
+    size_t d;      /* coordinates of a point */
+    double *pivot; /* scratch: what an observation needs of its candidate; capacity */
     tacet_gp_report report;
 };
 
@@ -50,16 +57,23 @@ void tacet_gp_reset(tacet_gp *gp) {
     tacet_cov_diag(gp->cov, gp->var, 0, gp->n);
 }
 
-tacet_status tacet_gp_create(tacet_gp **out, const tacet_gp_settings *settings, const tacet_cov *cov,
-                             tacet_error *err) {
-    *out = NULL;
+static tacet_status check_settings(const tacet_gp_settings *settings, tacet_error *err) {
     if (!isfinite(settings->mean)) {
         return tacet__fail(err, TACET_INVALID, "the prior mean is not finite");
     }
     if (!(settings->noise_var >= 0 && isfinite(settings->noise_var))) {
         return tacet__fail(err, TACET_INVALID, "the noise variance must be finite and not negative");
     }
-    tacet_status status = TACET_OK;
+    return TACET_OK;
+}
+
+tacet_status tacet_gp_create(tacet_gp **out, const tacet_gp_settings *settings, const tacet_cov *cov,
+                             tacet_error *err) {
+    *out = NULL;
+    tacet_status status = check_settings(settings, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     tacet_gp *gp = TACET__ZALLOC(tacet_gp, 1);
     if (gp == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory creating a GP");
@@ -67,8 +81,10 @@ tacet_status tacet_gp_create(tacet_gp **out, const tacet_gp_settings *settings, 
     }
     gp->cov = cov;
     gp->n = tacet_cov_size(cov);
+    gp->d = tacet__cov_dim(cov);
     gp->prior_mean = settings->mean;
     gp->noise_var = settings->noise_var;
+    gp->single = settings->single;
     gp->ldv = (gp->n + 7) / 8 * 8;
     if (gp->ldv % 64 == 0) {
         gp->ldv += 8; /* columns a multiple of 512 bytes apart would fight for the same cache sets */
@@ -95,10 +111,11 @@ done:
 void tacet_gp_free(tacet_gp *gp) {
     if (gp != NULL) {
         free(gp->V);
+        free(gp->V1);
         free(gp->mean);
         free(gp->var);
         free(gp->block);
-        free(gp->coef);
+        free(gp->pivot);
         free(gp);
     }
 }
@@ -108,118 +125,141 @@ tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err) {
         return TACET_OK;
     }
     size_t cells = 0;
-    if (!tacet__size_mul(&cells, gp->ldv, total)) {
+    size_t needs = 0;
+    if (!tacet__size_mul(&cells, gp->ldv, total) || !tacet__size_add(&needs, total, TACET__GP_PIVOT_HEAD + gp->d)) {
         return tacet__fail(err, TACET_OVERFLOW, "%zu observations of %zu candidates do not fit a size", total, gp->n);
     }
-    double *V = TACET__ALIGNED(double, cells);
-    double *coef = TACET__ALIGNED(double, total);
-    if (V == NULL || coef == NULL) {
+    double *V = gp->single ? NULL : TACET__ALIGNED(double, cells);
+    float *V1 = gp->single ? TACET__ALIGNED(float, cells) : NULL;
+    double *pivot = TACET__ALIGNED(double, needs);
+    if ((V == NULL && V1 == NULL) || pivot == NULL) {
         free(V);
-        free(coef);
+        free(V1);
+        free(pivot);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu observations of %zu candidates", total, gp->n);
     }
     for (size_t s = 0; s < gp->report.count; s++) {
-        memcpy(V + s * gp->ldv, gp->V + s * gp->ldv, gp->n * sizeof *V);
+        if (gp->single) {
+            memcpy(V1 + s * gp->ldv, gp->V1 + s * gp->ldv, gp->n * sizeof *V1);
+        } else {
+            memcpy(V + s * gp->ldv, gp->V + s * gp->ldv, gp->n * sizeof *V);
+        }
     }
     free(gp->V);
-    free(gp->coef);
+    free(gp->V1);
+    free(gp->pivot);
     gp->V = V;
-    gp->coef = coef;
+    gp->V1 = V1;
+    gp->pivot = pivot;
     gp->capacity = total;
     return TACET_OK;
 }
 
-/* w[j] -= sum over s < count of V(j, s) c[s], s ascending, for every j alike. `count` is a constant wherever this is
- * inlined: w is read and written once per `count` reads of V. */
-TACET__INLINE void subtract_few(double *restrict w, const double *restrict V, size_t ldv, size_t m,
-                                const double *restrict c, size_t count) {
-    for (size_t j = 0; j < m; j++) {
-        double sum = w[j];
-        for (size_t s = 0; s < count; s++) {
-            sum -= V[s * ldv + j] * c[s];
-        }
-        w[j] = sum;
+/* w[j] -= sum over s < t of V(j, s) c[s], s ascending, for every j alike. Eight columns at a time, then what is left: w
+ * is read and written once per eight reads of V. NAME_few is inlined with a constant count, so that the sum of one
+ * candidate stays in a register. */
+#define DEFINE_SUBTRACT(NAME, TYPE)                                                                                    \
+    TACET__INLINE void NAME##_few(double *restrict w, const TYPE *restrict V, size_t ldv, size_t m,                    \
+                                  const double *restrict c, size_t count) {                                            \
+        for (size_t j = 0; j < m; j++) {                                                                               \
+            double sum = w[j];                                                                                         \
+            for (size_t s = 0; s < count; s++) {                                                                       \
+                sum -= (double)V[s * ldv + j] * c[s];                                                                  \
+            }                                                                                                          \
+            w[j] = sum;                                                                                                \
+        }                                                                                                              \
+    }                                                                                                                  \
+    TACET__CLONES                                                                                                      \
+    static void NAME(double *restrict w, const TYPE *restrict V, size_t ldv, size_t m, const double *restrict c,       \
+                     size_t t) {                                                                                       \
+        size_t s = 0;                                                                                                  \
+        for (; s + 8 <= t; s += 8) {                                                                                   \
+            NAME##_few(w, V + s * ldv, ldv, m, c + s, 8);                                                              \
+        }                                                                                                              \
+        if (t - s >= 4) {                                                                                              \
+            NAME##_few(w, V + s * ldv, ldv, m, c + s, 4);                                                              \
+            s += 4;                                                                                                    \
+        }                                                                                                              \
+        if (t - s == 3) {                                                                                              \
+            NAME##_few(w, V + s * ldv, ldv, m, c + s, 3);                                                              \
+        } else if (t - s == 2) {                                                                                       \
+            NAME##_few(w, V + s * ldv, ldv, m, c + s, 2);                                                              \
+        } else if (t - s == 1) {                                                                                       \
+            NAME##_few(w, V + s * ldv, ldv, m, c + s, 1);                                                              \
+        }                                                                                                              \
     }
-}
+DEFINE_SUBTRACT(subtract_double, double)
+DEFINE_SUBTRACT(subtract_float, float)
 
-TACET__CLONES
-static void subtract(double *restrict w, const double *restrict V, size_t ldv, size_t m, const double *restrict c,
-                     size_t t) {
-    size_t s = 0;
-    for (; s + 8 <= t; s += 8) {
-        subtract_few(w, V + s * ldv, ldv, m, c + s, 8);
-    }
-    switch (t - s) {
-    case 7:
-        subtract_few(w, V + s * ldv, ldv, m, c + s, 7);
-        break;
-    case 6:
-        subtract_few(w, V + s * ldv, ldv, m, c + s, 6);
-        break;
-    case 5:
-        subtract_few(w, V + s * ldv, ldv, m, c + s, 5);
-        break;
-    case 4:
-        subtract_few(w, V + s * ldv, ldv, m, c + s, 4);
-        break;
-    case 3:
-        subtract_few(w, V + s * ldv, ldv, m, c + s, 3);
-        break;
-    case 2:
-        subtract_few(w, V + s * ldv, ldv, m, c + s, 2);
-        break;
-    case 1:
-        subtract_few(w, V + s * ldv, ldv, m, c + s, 1);
-        break;
-    default:
-        break;
+static void subtract(const tacet_gp *gp, double *w, size_t at, size_t m, const double *coef, size_t t) {
+    if (gp->single) {
+        subtract_float(w, gp->V1 + at, gp->ldv, m, coef, t);
+    } else {
+        subtract_double(w, gp->V + at, gp->ldv, m, coef, t);
     }
 }
 
 /* The row of L for candidate i: the entries of V at i. */
 static void gather(const tacet_gp *gp, double *coef, size_t i) {
     for (size_t s = 0; s < gp->report.count; s++) {
-        coef[s] = gp->V[s * gp->ldv + i];
+        coef[s] = gp->single ? (double)gp->V1[s * gp->ldv + i] : gp->V[s * gp->ldv + i];
     }
 }
 
 void tacet_gp_posterior_row(const tacet_gp *gp, double *out, size_t i) {
-    gather(gp, gp->coef, i);
+    double *coef = gp->pivot + TACET__GP_PIVOT_HEAD + gp->d;
+    gather(gp, coef, i);
     tacet_cov_row(gp->cov, out, 0, gp->n, i);
     for (size_t at = 0; at < gp->n; at += BLOCK) {
         const size_t m = gp->n - at < BLOCK ? gp->n - at : BLOCK;
-        subtract(out + at, gp->V + at, gp->ldv, m, gp->coef, gp->report.count);
+        subtract(gp, out + at, at, m, coef, gp->report.count);
     }
 }
 
 /* Smallest step of the schedule that lifts the pivot over the floor; 0 when it stands there already. */
-static double jitter_for(double pivot, double prior) {
+static double jitter_for(const tacet_gp *gp, double pivot, double prior) {
     const double scale = prior > 0 ? prior : 1; /* a candidate known from the start still needs a pivot */
+    const double floor_of = gp->single ? PIVOT_FLOOR_SINGLE : PIVOT_FLOOR;
     double jitter = 0;
-    while (!(pivot + jitter >= PIVOT_FLOOR * scale)) {
+    while (!(pivot + jitter >= floor_of * scale)) {
         jitter = jitter == 0 ? JITTER_FIRST * scale : jitter * 10;
     }
     return jitter;
 }
 
-/* Streams V once: new column, and mean and variance moved by it. */
-static void advance(tacet_gp *gp, size_t i, double pivot_sd, double innovation) {
+TACET__CLONES
+static void move_block(double *restrict mean, double *restrict var, double *restrict w, double inverse,
+                       double innovation, size_t m) {
+    for (size_t j = 0; j < m; j++) {
+        const double v = w[j] * inverse;
+        const double left = var[j] - v * v;
+        w[j] = v;
+        mean[j] += v * innovation;
+        var[j] = left > 0 ? left : 0;
+    }
+}
+
+/* Streams V once: new column, and mean and variance moved by it. x NULL: the caller's functions, candidate i. */
+static void advance(tacet_gp *gp, const double *x, const double *coef, size_t i, double pivot_sd, double innovation) {
     const size_t t = gp->report.count;
     const double inverse = 1 / pivot_sd;
     double *restrict w = gp->block;
     for (size_t at = 0; at < gp->n; at += BLOCK) {
         const size_t m = gp->n - at < BLOCK ? gp->n - at : BLOCK;
-        double *restrict column = gp->V + t * gp->ldv + at;
-        double *restrict mean = gp->mean + at;
-        double *restrict var = gp->var + at;
-        tacet_cov_row(gp->cov, w, at, m, i);
-        subtract(w, gp->V + at, gp->ldv, m, gp->coef, t);
-        for (size_t j = 0; j < m; j++) {
-            const double v = w[j] * inverse;
-            const double left = var[j] - v * v;
-            column[j] = v;
-            mean[j] += v * innovation;
-            var[j] = left > 0 ? left : 0;
+        if (x != NULL) {
+            tacet__cov_row_at(gp->cov, w, at, m, x, i);
+        } else {
+            tacet_cov_row(gp->cov, w, at, m, i);
+        }
+        subtract(gp, w, at, m, coef, t);
+        move_block(gp->mean + at, gp->var + at, w, inverse, innovation, m);
+        if (gp->single) {
+            float *column = gp->V1 + t * gp->ldv + at;
+            for (size_t j = 0; j < m; j++) {
+                column[j] = (float)w[j];
+            }
+        } else {
+            memcpy(gp->V + t * gp->ldv + at, w, m * sizeof *w);
         }
     }
 }
@@ -239,12 +279,48 @@ static bool row_is_finite(tacet_gp *gp, size_t i) {
     return true;
 }
 
-tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, double noise_var, tacet_error *err) {
-    if (candidate >= gp->n) {
-        return tacet__fail(err, TACET_INVALID, "candidate %zu does not exist: there are %zu", candidate, gp->n);
+size_t tacet__gp_pivot_size(const tacet_gp *gp) {
+    return TACET__GP_PIVOT_HEAD + gp->d + gp->report.count;
+}
+
+void tacet__gp_pivot(const tacet_gp *gp, double *out, size_t i) {
+    tacet_cov_diag(gp->cov, &out[0], i, 1);
+    out[1] = gp->mean[i];
+    out[2] = gp->var[i];
+    tacet__cov_point(gp->cov, out + TACET__GP_PIVOT_HEAD, i);
+    gather(gp, out + TACET__GP_PIVOT_HEAD + gp->d, i);
+}
+
+double *tacet__gp_pivot_room(tacet_gp *gp) {
+    return gp->pivot;
+}
+
+tacet_status tacet__gp_observe_pivot(tacet_gp *gp, const double *pivot, size_t i, size_t name, double y,
+                                     double noise_var, tacet_error *err) {
+    const double prior = pivot[0];
+    const double before = pivot[2];
+    const double jitter = jitter_for(gp, before + noise_var, prior);
+    const double square = before + noise_var + jitter;
+    const double innovation = (y - pivot[1]) / sqrt(square);
+    if (!isfinite(innovation * innovation)) {
+        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is too far from the model", name);
     }
+    const double *x = pivot + TACET__GP_PIVOT_HEAD;
+    advance(gp, gp->d > 0 ? x : NULL, x + gp->d, i, sqrt(square), innovation);
+    const double two_pi = 6.283185307179586476925;
+    gp->report.count++;
+    gp->report.log_likelihood -= 0.5 * (innovation * innovation + log(two_pi * square));
+    gp->report.information += noise_var > 0 ? 0.5 * log1p(before / noise_var) : before > 0 ? (double)INFINITY : 0;
+    if (jitter > 0) {
+        gp->report.jittered++;
+        gp->report.largest_jitter = fmax(gp->report.largest_jitter, jitter);
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet__gp_may_observe(const tacet_gp *gp, size_t name, double y, double noise_var, tacet_error *err) {
     if (!isfinite(y)) {
-        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is not finite", candidate);
+        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is not finite", name);
     }
     if (!(noise_var >= 0 && isfinite(noise_var))) {
         return tacet__fail(err, TACET_INVALID, "the noise variance must be finite and not negative");
@@ -252,30 +328,22 @@ tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, do
     if (gp->report.count == gp->capacity) {
         return tacet__fail(err, TACET_STATE, "no room for observation %zu: reserve more", gp->capacity + 1);
     }
+    return TACET_OK;
+}
+
+tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, double y, double noise_var, tacet_error *err) {
+    if (candidate >= gp->n) {
+        return tacet__fail(err, TACET_INVALID, "candidate %zu does not exist: there are %zu", candidate, gp->n);
+    }
+    const tacet_status status = tacet__gp_may_observe(gp, candidate, y, noise_var, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     if (tacet__cov_is_custom(gp->cov) && !row_is_finite(gp, candidate)) {
         return tacet__fail(err, TACET_NUMERIC, "the covariance of candidate %zu is not finite", candidate);
     }
-    double prior = 0;
-    tacet_cov_diag(gp->cov, &prior, candidate, 1);
-    const double before = gp->var[candidate];
-    const double jitter = jitter_for(before + noise_var, prior);
-    const double pivot = before + noise_var + jitter;
-    const double innovation = (y - gp->mean[candidate]) / sqrt(pivot);
-    if (!isfinite(innovation * innovation)) {
-        return tacet__fail(err, TACET_INVALID, "the value observed at candidate %zu is too far from the model",
-                           candidate);
-    }
-    gather(gp, gp->coef, candidate);
-    advance(gp, candidate, sqrt(pivot), innovation);
-    const double two_pi = 6.283185307179586476925;
-    gp->report.count++;
-    gp->report.log_likelihood -= 0.5 * (innovation * innovation + log(two_pi * pivot));
-    gp->report.information += noise_var > 0 ? 0.5 * log1p(before / noise_var) : before > 0 ? (double)INFINITY : 0;
-    if (jitter > 0) {
-        gp->report.jittered++;
-        gp->report.largest_jitter = fmax(gp->report.largest_jitter, jitter);
-    }
-    return TACET_OK;
+    tacet__gp_pivot(gp, gp->pivot, candidate);
+    return tacet__gp_observe_pivot(gp, gp->pivot, candidate, candidate, y, noise_var, err);
 }
 
 tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_error *err) {

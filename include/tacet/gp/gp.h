@@ -7,6 +7,7 @@
 #ifndef TACET_GP_GP_H
 #define TACET_GP_GP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <tacet/gp/cov.h>
 #include <tacet/core/status.h>
@@ -19,6 +20,9 @@ typedef struct tacet_gp_settings {
     double mean;      /* prior mean, the same everywhere */
     double noise_var; /* >= 0 */
     size_t reserve;   /* observations to make room for at once; 0: none yet */
+    /* V in single precision: half the memory. Its entries are off by 2^-24 of themselves, as if each prior covariance
+     * k_ij were off by 2^-22 sqrt(k_ii k_jj) at most; keep the noise well above that (src/gp/README.md). */
+    bool single;
 } tacet_gp_settings;
 
 typedef struct tacet_gp_report {
