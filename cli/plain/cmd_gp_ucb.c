@@ -1,7 +1,9 @@
-/* cmd_gp_ucb.c - `tacet gp-ucb`: plain GP-UCB over a CSV, unprotected.
+/* cmd_gp_ucb.c - `tacet gp-ucb`: plain GP-UCB over a table, unprotected.
  * Ring: programs (trusted: raw records). The algorithm is src/gp/gp_ucb.c; here are options, checks and the output.
- */
+ * Under mpirun rank 0 does all of this, and the others serve its search (src/gp/ranks.md). */
+#include "common/ranks.h"
 #include "plain/commands.h"
+#include "plain/journal.h"
 #include "plain/table.h"
 
 #include <math.h>
@@ -32,6 +34,8 @@ typedef struct options {
     bool ard;
     size_t fit_rows;
     uint64_t seed;
+    bool single;
+    const char *journal; /* NULL: none is kept */
 } options;
 
 /* What the run is about, checked. */
@@ -44,7 +48,9 @@ typedef struct run {
     size_t *first;
     size_t first_count;
     tacet_kernel_spec spec;
-    tacet_csv_table table;
+    plain_table table;
+    tacet_ranks ranks;
+    journal journal;
     tacet_kernel *kernel;
     tacet_policy *policy;
     size_t *rows; /* queries */
@@ -55,8 +61,13 @@ typedef struct run {
 
 static bool parse(options *o, int argc, char **argv, const cli_command *self, int *code) {
     const cli_option table[] = {
-        {"data", CLI_STRING, &o->data, "FILE", "CSV with a header row; - reads standard input", true},
-        {"inputs", CLI_STRING, &o->inputs, "A,B", "columns the model looks at, separated by commas", true},
+        {"data", CLI_LIST, &o->data, "FILE",
+         "CSV with a header row; several, separated by commas, are one table; - reads standard input. Or one .npy file "
+         "of "
+         "numbers, which is mapped and not copied",
+         true},
+        {"inputs", CLI_STRING, &o->inputs, "A,B",
+         "columns the model looks at, separated by commas; of a .npy file their numbers, from 0", true},
         {"target", CLI_STRING, &o->target, "Y", "column to find the largest value of", true},
         {"queries", CLI_SIZE, &o->queries, "T", "rows to ask; at most as many as there are, unless --repeats", true},
         {"", CLI_FLAG, NULL, NULL, "Model:", false},
@@ -84,6 +95,11 @@ static bool parse(options *o, int argc, char **argv, const cli_command *self, in
         {"repeats", CLI_FLAG, &o->repeats, NULL, "a row may be asked again", false},
         {"allow-duplicates", CLI_FLAG, &o->allow_duplicates, NULL,
          "accept rows whose inputs and target are those of an earlier row", false},
+        {"", CLI_FLAG, NULL, NULL, "Large tables:", false},
+        {"single", CLI_FLAG, &o->single, NULL,
+         "keep the model in single precision: half the memory; see src/gp/README.md for what that does", false},
+        {"journal", CLI_STRING, &o->journal, "FILE",
+         "write every round there, and go on from what is there already; with any number of ranks", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false},
     };
     return cli_parse(self, table, argc, argv, NULL, NULL, code);
@@ -200,14 +216,13 @@ static bool check_counts(const run *r, const cli_command *self, int *code) {
 
 /* A third of the span of each input: where a fit starts without --lengthscale. */
 static void guess_lengthscales(run *r) {
-    const size_t ld = r->table.d;
     double widest = 0;
     for (size_t c = 0; c < r->d; c++) {
-        double low = r->table.values[c];
+        double low = table_value(&r->table, 0, c);
         double high = low;
         for (size_t j = 1; j < r->table.n; j++) {
-            low = fmin(low, r->table.values[j * ld + c]);
-            high = fmax(high, r->table.values[j * ld + c]);
+            low = fmin(low, table_value(&r->table, j, c));
+            high = fmax(high, table_value(&r->table, j, c));
         }
         r->lengthscales[c] = (high - low) / 3;
         widest = fmax(widest, r->lengthscales[c]);
@@ -217,7 +232,6 @@ static void guess_lengthscales(run *r) {
 }
 
 static tacet_status fit(run *r, const cli_command *self, tacet_error *err) {
-    const size_t ld = r->table.d;
     const size_t m = r->o.fit_rows < r->table.n ? r->o.fit_rows : r->table.n;
     double *X = calloc(m, r->d * sizeof *X);
     double *y = calloc(m, sizeof *y);
@@ -225,9 +239,11 @@ static tacet_status fit(run *r, const cli_command *self, tacet_error *err) {
     tacet_status status = TACET_NO_MEMORY;
     if (X != NULL && y != NULL) {
         for (size_t k = 0; k < m; k++) {
-            const double *row = r->table.values + (size_t)((double)k * (double)r->table.n / (double)m) * ld;
-            memcpy(X + k * r->d, row, r->d * sizeof *X);
-            y[k] = row[r->d];
+            const size_t row = (size_t)((double)k * (double)r->table.n / (double)m);
+            for (size_t c = 0; c < r->d; c++) {
+                X[k * r->d + c] = table_value(&r->table, row, c);
+            }
+            y[k] = table_value(&r->table, row, r->d);
         }
         tacet_fit_settings settings;
         tacet_fit_settings_defaults(&settings);
@@ -287,8 +303,68 @@ static tacet_status prepare(run *r, const cli_command *self, tacet_error *err) {
     settings.allow_repeats = r->o.repeats;
     settings.initial = r->first;
     settings.initial_count = r->first_count;
-    const tacet_cov_spec cov = {.kernel = r->kernel};
-    return tacet_gp_ucb_create(&r->policy, &settings, &cov, r->table.values, r->table.d, r->table.n, err);
+    settings.single = r->o.single;
+    settings.ranks = r->ranks.count > 1 ? &r->ranks : NULL;
+    settings.ranks_have_points = r->table.mapped;
+    /* Rank 0 sends the rows of a CSV; everything else reads them where they lie. */
+    const bool send = settings.ranks != NULL && !r->table.mapped;
+    const tacet_cov_spec cov = {.kernel = r->kernel, .points = send ? NULL : &r->table.points};
+    return tacet_gp_ucb_create(&r->policy, &settings, &cov, r->table.csv.values, r->d + 1, r->table.n, err);
+}
+
+/* One line that names the problem: what the rows asked depend on. */
+static tacet_status open_journal(run *r, tacet_error *err) {
+    if (r->o.journal == NULL) {
+        return TACET_OK;
+    }
+    char head[1024];
+    int length = snprintf(head, sizeof head,
+                          "tacet-gp-ucb-journal 1 table %016llx kernel %s signal %.17g noise %.17g mean %.17g delta "
+                          "%.17g beta %.17g%s%s%s first %s lengthscale",
+                          (unsigned long long)table_digest(&r->table), r->o.kernel, r->o.signal_var, r->o.noise_var,
+                          r->o.mean, r->o.delta_ucb, r->o.beta_scale, r->o.minimize ? " minimize" : "",
+                          r->o.repeats ? " repeats" : "", r->o.single ? " single" : "",
+                          r->o.first != NULL ? r->o.first : "-");
+    for (size_t c = 0; c < r->lengthscale_count && length > 0 && (size_t)length < sizeof head; c++) {
+        length += snprintf(head + length, sizeof head - (size_t)length, " %.17g", r->lengthscales[c]);
+    }
+    if (length < 0 || (size_t)length >= sizeof head) {
+        return tacet_error_set(err, TACET_INVALID, "--journal: too many settings to write in one line");
+    }
+    const tacet_status status = journal_open(&r->journal, r->o.journal, head, err);
+    if (status == TACET_OK && r->journal.count > r->o.queries) {
+        return tacet_error_set(err, TACET_CONFLICT, "%s: %zu rounds are in the journal, --queries %zu", r->o.journal,
+                               r->journal.count, r->o.queries);
+    }
+    char words[512];
+    (void)snprintf(words, sizeof words,
+                   "tacet gp-ucb: the run was ended from outside, perhaps because a rank died; what was asked is in %.200s: "
+                   "the same command goes on from there, with any number of ranks",
+                   r->o.journal);
+    cli_ranks_last_words(&r->ranks, words);
+    return status;
+}
+
+/* One round: what the journal has of it was asked already. */
+static tacet_status ask_one(run *r, size_t t, tacet_error *err) {
+    const double sign = r->o.minimize ? -1 : 1;
+    tacet_suggestion s;
+    tacet_status status = tacet_policy_suggest(r->policy, &s, NULL, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    r->rows[t] = s.index;
+    if (t < r->journal.count) {
+        r->values[t] = r->journal.values[t];
+        if (r->journal.rows[t] != s.index) {
+            return tacet_error_set(err, TACET_CONFLICT, "%s: round %zu asked another row than this search does",
+                                   r->o.journal, t + 1);
+        }
+    } else {
+        r->values[t] = table_value(&r->table, s.index, r->d);
+        status = journal_add(&r->journal, s.index, r->values[t], err);
+    }
+    return status != TACET_OK ? status : tacet_policy_observe(r->policy, s.ticket, sign * r->values[t], err);
 }
 
 static tacet_status optimise(run *r, tacet_error *err) {
@@ -298,13 +374,9 @@ static tacet_status optimise(run *r, tacet_error *err) {
     tacet_status status = r->rows != NULL && r->values != NULL ? TACET_OK : TACET_NO_MEMORY;
     double best = -(double)INFINITY;
     for (size_t t = 0; t < r->o.queries && status == TACET_OK; t++) {
-        tacet_suggestion s;
-        status = tacet_policy_suggest(r->policy, &s, NULL, err);
+        status = ask_one(r, t, err);
         if (status == TACET_OK) {
-            r->rows[t] = s.index;
-            r->values[t] = r->table.values[s.index * r->table.d + r->d];
             best = fmax(best, sign * r->values[t]);
-            status = tacet_policy_observe(r->policy, s.ticket, sign * r->values[t], err);
             r->asked = t + 1;
             cli_progress((double)r->asked / (double)r->o.queries, "%zu of %zu rows asked, best %.6g", r->asked,
                          r->o.queries, sign * best);
@@ -339,7 +411,7 @@ static void print(const run *r, const cli_command *self) {
     const double sign = r->o.minimize ? -1 : 1;
     double optimum = -(double)INFINITY;
     for (size_t j = 0; j < r->table.n; j++) {
-        optimum = fmax(optimum, sign * r->table.values[j * r->table.d + r->d]);
+        optimum = fmax(optimum, sign * table_value(&r->table, j, r->d));
     }
     tacet_recommendation best;
     tacet_gp_report report;
@@ -375,6 +447,7 @@ static void print(const run *r, const cli_command *self) {
     json_object_set_new(object, "model_best_row", json_integer((json_int_t)best.index));
     json_object_set_new(object, "model_best_mean", cli_real(sign * best.mean));
     json_object_set_new(object, "n", json_integer((json_int_t)r->table.n));
+    json_object_set_new(object, "ranks", json_integer((json_int_t)r->ranks.count));
     json_object_set_new(object, "model", model_json(r, &report));
     json_object_set_new(object, "protection", json_string("unprotected"));
     cli_json_print(object);
@@ -383,12 +456,55 @@ static void print(const run *r, const cli_command *self) {
 static void run_clear(run *r) {
     tacet_policy_free(r->policy);
     tacet_kernel_free(r->kernel);
-    tacet_csv_table_clear(&r->table);
+    cli_ranks_close(&r->ranks); /* the other ranks' searches are freed by now */
+    journal_close(&r->journal);
+    table_clear(&r->table);
     free(r->inputs);
     free(r->lengthscales);
     free(r->first);
     free(r->rows);
     free(r->values);
+}
+
+/* Rank 0, or a process alone. */
+static int search(run *r, const table_wanted *wanted, const cli_command *self) {
+    int code = CLI_EXIT_OK;
+    tacet_error err = {0};
+    cli_say(self, "UNPROTECTED: every record is read as it is; nothing here is private");
+    tacet_status status = table_load(&r->table, wanted, &err);
+    if (status != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    if (!check_counts(r, self, &code)) {
+        return code;
+    }
+    const double start = cli_seconds();
+    status = prepare(r, self, &err);
+    status = status != TACET_OK ? status : open_journal(r, &err);
+    if (status == TACET_OK) {
+        status = optimise(r, &err);
+    }
+    if (status != TACET_OK) {
+        err.status = status;
+        return cli_fail(self, &err);
+    }
+    r->seconds = cli_seconds() - start;
+    print(r, self);
+    return CLI_EXIT_OK;
+}
+
+/* Another rank: it finds the rows of a .npy file itself, and gets those of a CSV from rank 0. */
+static int serve(run *r, const table_wanted *wanted, bool understood, const cli_command *self) {
+    bool mapped = false;
+    tacet_error err = {0};
+    tacet_status status = understood ? TACET_OK : tacet_error_set(&err, TACET_INVALID, "other options than rank 0");
+    status = status != TACET_OK ? status : table_map(&r->table, &mapped, wanted, &err);
+    if (understood && status != TACET_OK) {
+        cli_say(self, "rank %zu: %s", r->ranks.rank, err.message);
+    }
+    /* Without its file it serves all the same, and rank 0 hears at the first search that it has no candidates. */
+    const bool has = status == TACET_OK && mapped;
+    return cli_ranks_follow(self, &r->ranks, has ? &r->table.points : NULL, has ? r->table.n : 0);
 }
 
 int cmd_gp_ucb(int argc, char **argv, const cli_command *self) {
@@ -400,33 +516,23 @@ int cmd_gp_ucb(int argc, char **argv, const cli_command *self) {
                    .fit_rows = 400,
                    .seed = 1}};
     int code = CLI_EXIT_OK;
-    tacet_error err;
-    tacet_error_clear(&err);
-    if (!parse(&r.o, argc, argv, self, &code) || !check_options(&r, self, &code)) {
-        goto done;
+    if (!cli_ranks_open(self, &r.ranks, &code)) {
+        return code;
     }
-    cli_say(self, "UNPROTECTED: every record is read as it is; nothing here is private");
-    tacet_status status = table_load(&r.table, r.o.data, r.inputs, r.d, r.o.target, r.o.allow_duplicates, &err);
-    if (status != TACET_OK) {
-        code = cli_fail(self, &err);
-        goto done;
+    const bool leads = r.ranks.rank == 0;
+    cli_ranks_hush(!leads); /* what is wrong with the options is said once */
+    const bool understood = parse(&r.o, argc, argv, self, &code) && check_options(&r, self, &code);
+    cli_ranks_hush(false);
+    const table_wanted wanted = {.data = r.o.data,
+                                 .inputs = r.inputs,
+                                 .d = r.d,
+                                 .target = r.o.target,
+                                 .allow_duplicates = r.o.allow_duplicates};
+    if (!leads) {
+        code = serve(&r, &wanted, understood, self);
+    } else if (understood) {
+        code = search(&r, &wanted, self);
     }
-    if (!check_counts(&r, self, &code)) {
-        goto done;
-    }
-    const double start = cli_seconds();
-    status = prepare(&r, self, &err);
-    if (status == TACET_OK) {
-        status = optimise(&r, &err);
-    }
-    if (status != TACET_OK) {
-        err.status = status;
-        code = cli_fail(self, &err);
-        goto done;
-    }
-    r.seconds = cli_seconds() - start;
-    print(&r, self);
-done:
     run_clear(&r);
     return code;
 }

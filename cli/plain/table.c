@@ -1,39 +1,68 @@
 /* table.c - reading and checking the table of `tacet gp-ucb`.
- * Ring: programs. Cost: one pass over the file and a sort of its rows; a second pass only to name the line of a
- * duplicate. */
+ * Ring: programs. Cost: one pass over the files and a sort of 16 bytes a row; a second pass only to name the line of a
+ * duplicate. A .npy file is mapped, and nothing of it copied. */
 #include "plain/table.h"
 
-#include <tacet/core/status.h>
+#include "common/cli.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/csvfile.h>
 
-/* Total order of rows by their numbers, then by position, so that of equal rows the first comes first. */
-static int compare(const void *a, const void *b, void *user) {
-    const tacet_csv_table *table = user;
-    const size_t i = *(const size_t *)a;
-    const size_t j = *(const size_t *)b;
-    for (size_t c = 0; c < table->d; c++) {
-        const double x = table->values[i * table->d + c];
-        const double y = table->values[j * table->d + c];
-        if (x != y) {
-            return x < y ? -1 : 1;
-        }
-    }
-    return i < j ? -1 : i > j;
+double table_value(const plain_table *t, size_t row, size_t c) {
+    const size_t at = row * t->points.step + t->offsets[c];
+    return t->points.single ? (double)((const float *)t->points.data)[at] : ((const double *)t->points.data)[at];
 }
 
-static bool same(const tacet_csv_table *table, size_t i, size_t j) {
-    for (size_t c = 0; c < table->d; c++) {
-        if (table->values[i * table->d + c] != table->values[j * table->d + c]) {
+static uint64_t stir(uint64_t hash, double value) {
+    const double plain = value + 0.0; /* -0 is 0 */
+    uint64_t bits = 0;
+    memcpy(&bits, &plain, sizeof bits);
+    hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 29);
+}
+
+static uint64_t row_hash(const plain_table *t, size_t row) {
+    uint64_t hash = UINT64_C(0x243f6a8885a308d3);
+    for (size_t c = 0; c <= t->d; c++) {
+        hash = stir(hash, table_value(t, row, c));
+    }
+    return hash;
+}
+
+uint64_t table_digest(const plain_table *t) {
+    uint64_t digest = t->n;
+    for (size_t r = 0; r < t->n; r++) {
+        digest = (digest ^ row_hash(t, r)) * UINT64_C(0xd1342543de82ef95);
+        digest ^= digest >> 32;
+    }
+    return digest;
+}
+
+static bool same(const plain_table *t, size_t i, size_t j) {
+    for (size_t c = 0; c <= t->d; c++) {
+        if (table_value(t, i, c) != table_value(t, j, c)) {
             return false;
         }
     }
     return true;
 }
 
-/* The lines two records begin on; false when the file cannot be read again (standard input). */
+/* --- duplicates -------------------------------------------------------------------------------------------------- */
+
+typedef struct mark {
+    uint64_t hash;
+    size_t row;
+} mark;
+
+static int compare(const void *a, const void *b) {
+    const mark *x = a;
+    const mark *y = b;
+    return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* The lines two records begin on; false when the file cannot be read again (standard input) or is one of several. */
 static bool lines_of(const char *path, size_t first, size_t second, unsigned long long lines[2]) {
     tacet_csv *csv = NULL;
     bool found = false;
@@ -50,29 +79,39 @@ static bool lines_of(const char *path, size_t first, size_t second, unsigned lon
     return named == 2;
 }
 
-static tacet_status check_duplicates(const tacet_csv_table *table, const char *path, tacet_error *err) {
-    size_t *order = calloc(table->n, sizeof *order);
-    if (order == NULL) {
-        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory checking %zu rows", table->n);
+/* The earliest row that repeats one before it; SIZE_MAX: none. */
+static size_t find_duplicate(const plain_table *t, mark *marks, size_t *earlier) {
+    for (size_t i = 0; i < t->n; i++) {
+        marks[i] = (mark){row_hash(t, i), i};
     }
-    for (size_t i = 0; i < table->n; i++) {
-        order[i] = i;
-    }
-    qsort_r(order, table->n, sizeof *order, compare, (void *)(size_t)table);
-    size_t first = SIZE_MAX;
-    size_t second = SIZE_MAX; /* the earliest row that repeats one before it */
-    for (size_t k = 1; k < table->n; k++) {
-        if (order[k] < second && same(table, order[k - 1], order[k])) {
-            first = order[k - 1];
-            second = order[k];
+    qsort(marks, t->n, sizeof *marks, compare);
+    size_t second = SIZE_MAX;
+    for (size_t k = 1; k < t->n; k++) {
+        /* Equal hashes of different rows are rare: all pairs of such a run are looked at. */
+        for (size_t i = k; i > 0 && marks[i - 1].hash == marks[k].hash; i--) {
+            if (marks[k].row < second && same(t, marks[i - 1].row, marks[k].row)) {
+                *earlier = marks[i - 1].row;
+                second = marks[k].row;
+                break;
+            }
         }
     }
-    free(order);
+    return second;
+}
+
+static tacet_status check_duplicates(const plain_table *t, const char *path, tacet_error *err) {
+    mark *marks = calloc(t->n, sizeof *marks);
+    if (marks == NULL) {
+        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory checking %zu rows", t->n);
+    }
+    size_t first = 0;
+    const size_t second = find_duplicate(t, marks, &first);
+    free(marks);
     if (second == SIZE_MAX) {
         return TACET_OK;
     }
     unsigned long long lines[2] = {0, 0};
-    if (lines_of(path, first, second, lines)) {
+    if (!t->mapped && strchr(path, ',') == NULL && lines_of(path, first, second, lines)) {
         return tacet_error_set(
             err, TACET_PARSE,
             "%s: line %llu: row %zu has the inputs and the target of row %zu (line %llu): duplicate rows "
@@ -80,31 +119,159 @@ static tacet_status check_duplicates(const tacet_csv_table *table, const char *p
             path, lines[1], second, first, lines[0]);
     }
     return tacet_error_set(err, TACET_PARSE,
-                       "%s: row %zu has the inputs and the target of row %zu: duplicate rows are refused without "
-                       "--allow-duplicates",
-                       path, second, first);
+                           "%s: row %zu has the inputs and the target of row %zu: duplicate rows are refused without "
+                           "--allow-duplicates",
+                           path, second, first);
 }
 
-tacet_status table_load(tacet_csv_table *out, const char *path, char **inputs, size_t input_count, const char *target,
-                        bool allow_duplicates, tacet_error *err) {
-    memset(out, 0, sizeof *out);
-    const char **columns = calloc(input_count + 1, sizeof *columns);
-    if (columns == NULL) {
-        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading %s", path);
+/* --- .npy -------------------------------------------------------------------------------------------------------- */
+
+static bool is_npy(const char *path) {
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
+}
+
+static tacet_status npy_column(size_t *out, const plain_table *t, const char *name, const char *path,
+                               tacet_error *err) {
+    double number = 0;
+    if (!cli_number(&number, name) || !(number >= 0 && number < (double)t->npy.columns && number == floor(number))) {
+        return tacet_error_set(err, TACET_PARSE, "%s: no column '%s': a .npy file's columns are called 0 to %zu", path,
+                               name, t->npy.columns - 1);
     }
-    for (size_t c = 0; c < input_count; c++) {
-        columns[c] = inputs[c];
-    }
-    columns[input_count] = target;
-    const tacet_csv_wanted wanted = {
-        .columns = columns, .d = input_count + 1, .least_records = 2, .no_constants = true};
-    tacet_status status = tacet_csv_load_file(out, path, &wanted, err);
-    free(columns);
-    if (status == TACET_OK && !allow_duplicates) {
-        status = check_duplicates(out, path, err);
-        if (status != TACET_OK) {
-            tacet_csv_table_clear(out);
+    *out = (size_t)number * t->npy.column_step;
+    return TACET_OK;
+}
+
+static tacet_status open_npy(plain_table *t, const table_wanted *w, tacet_error *err) {
+    tacet_status status = tacet_npy_open(&t->npy, w->data, err);
+    for (size_t c = 0; c <= w->d && status == TACET_OK; c++) {
+        status = npy_column(&t->offsets[c], t, c < w->d ? w->inputs[c] : w->target, w->data, err);
+        for (size_t b = 0; b < c && status == TACET_OK; b++) {
+            if (t->offsets[b] == t->offsets[c]) {
+                status = tacet_error_set(err, TACET_PARSE, "%s: column '%s' is named twice", w->data,
+                                         c < w->d ? w->inputs[c] : w->target);
+            }
         }
+    }
+    t->mapped = true;
+    t->n = t->npy.rows;
+    t->points = (tacet_points){
+        .data = t->npy.data, .single = t->npy.single, .step = t->npy.row_step, .offsets = t->offsets};
+    return status;
+}
+
+/* What the CSV reader checks by itself. */
+static tacet_status check_numbers(const plain_table *t, const table_wanted *w, tacet_error *err) {
+    if (t->n < 2) {
+        return tacet_error_set(err, TACET_PARSE, "%s: %zu records where at least 2 are needed", w->data, t->n);
+    }
+    for (size_t c = 0; c <= t->d; c++) {
+        const char *name = c < t->d ? w->inputs[c] : w->target;
+        bool varies = false;
+        for (size_t r = 0; r < t->n; r++) {
+            const double x = table_value(t, r, c);
+            if (!isfinite(x)) {
+                return tacet_error_set(err, TACET_PARSE, "%s: row %zu, column '%s' is not a finite number", w->data, r,
+                                       name);
+            }
+            varies = varies || x != table_value(t, 0, c);
+        }
+        if (!varies) {
+            return tacet_error_set(err, TACET_PARSE, "%s: column '%s' has the same value in every record", w->data,
+                                   name);
+        }
+    }
+    return TACET_OK;
+}
+
+/* --- CSV --------------------------------------------------------------------------------------------------------- */
+
+/* The rows of another file after those there are. */
+static tacet_status append(tacet_csv_table *table, const tacet_csv_table *more, tacet_error *err) {
+    double *values = realloc(table->values, (table->n + more->n) * table->d * sizeof *values);
+    if (values == NULL) {
+        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory for %zu rows", table->n + more->n);
+    }
+    memcpy(values + table->n * table->d, more->values, more->n * table->d * sizeof *values);
+    table->values = values;
+    table->n += more->n;
+    return TACET_OK;
+}
+
+static tacet_status load_csv(plain_table *t, const table_wanted *w, tacet_error *err) {
+    char **files = NULL;
+    size_t count = 0;
+    const char **columns = calloc(w->d + 1, sizeof *columns);
+    if (columns == NULL || !cli_split(&files, &count, w->data)) {
+        free(columns);
+        return tacet_error_set(err, TACET_INVALID, "--data: files are separated by commas");
+    }
+    for (size_t c = 0; c <= w->d; c++) {
+        columns[c] = c < w->d ? w->inputs[c] : w->target;
+    }
+    /* One file is checked by its reader, which knows lines; of several the whole is checked. */
+    const tacet_csv_wanted wanted = {
+        .columns = columns, .d = w->d + 1, .least_records = count == 1 ? 2 : 1, .no_constants = count == 1};
+    tacet_status status = TACET_OK;
+    for (size_t f = 0; f < count && status == TACET_OK; f++) {
+        tacet_csv_table part = {0};
+        if (is_npy(files[f])) {
+            status = tacet_error_set(err, TACET_INVALID, "%s: a .npy file stands alone in --data", files[f]);
+            break;
+        }
+        status = tacet_csv_load_file(f == 0 ? &t->csv : &part, files[f], &wanted, err);
+        status = status != TACET_OK || f == 0 ? status : append(&t->csv, &part, err);
+        tacet_csv_table_clear(&part);
+    }
+    for (size_t c = 0; c <= w->d; c++) {
+        t->offsets[c] = c;
+    }
+    t->n = t->csv.n;
+    t->points = (tacet_points){.data = t->csv.values, .step = w->d + 1, .offsets = t->offsets};
+    free(files);
+    free(columns);
+    return status != TACET_OK || count == 1 ? status : check_numbers(t, w, err);
+}
+
+/* --- both -------------------------------------------------------------------------------------------------------- */
+
+void table_clear(plain_table *t) {
+    tacet_csv_table_clear(&t->csv);
+    tacet_npy_close(&t->npy);
+    free(t->offsets);
+    *t = (plain_table){0};
+}
+
+static tacet_status begin(plain_table *out, const table_wanted *w, tacet_error *err) {
+    *out = (plain_table){.d = w->d};
+    out->offsets = calloc(w->d + 1, sizeof *out->offsets);
+    return out->offsets != NULL ? TACET_OK
+                                : tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading %s", w->data);
+}
+
+tacet_status table_map(plain_table *out, bool *mapped, const table_wanted *w, tacet_error *err) {
+    *mapped = is_npy(w->data) && strchr(w->data, ',') == NULL;
+    tacet_status status = begin(out, w, err);
+    if (status == TACET_OK && *mapped) {
+        status = open_npy(out, w, err);
+    }
+    if (status != TACET_OK) {
+        table_clear(out);
+    }
+    return status;
+}
+
+tacet_status table_load(plain_table *out, const table_wanted *w, tacet_error *err) {
+    bool mapped = false;
+    tacet_status status = table_map(out, &mapped, w, err);
+    if (status == TACET_OK) {
+        status = mapped ? check_numbers(out, w, err) : load_csv(out, w, err);
+    }
+    if (status == TACET_OK && !w->allow_duplicates) {
+        status = check_duplicates(out, w->data, err);
+    }
+    if (status != TACET_OK) {
+        table_clear(out);
     }
     return status;
 }

@@ -1,16 +1,44 @@
-/* table.h - a table of inputs and a target, read from a CSV and checked. */
+/* table.h - a table of inputs and a target, from CSV files or a mapped .npy file, checked. */
 #ifndef TACET_CLI_PLAIN_TABLE_H
 #define TACET_CLI_PLAIN_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <tacet/io/csv.h>
+#include <stdint.h>
 #include <tacet/core/status.h>
+#include <tacet/gp/cov.h>
+#include <tacet/io/csv.h>
+#include <tacet/io/npy.h>
 
-/* Values: the inputs, then the target, of one row per column (leading dimension inputs + 1). Refused with PARSE, naming
- * file, line or column and the rule: fewer than two rows, a constant column, a cell that is not a finite number, and,
- * unless allowed, a row whose inputs and target are those of an earlier one. */
-tacet_status table_load(tacet_csv_table *out, const char *path, char **inputs, size_t input_count, const char *target,
-                        bool allow_duplicates, tacet_error *err);
+typedef struct plain_table {
+    tacet_csv_table csv;
+    tacet_npy npy;
+    bool mapped;         /* the .npy file, and not the CSV */
+    size_t n;            /* rows */
+    size_t d;            /* inputs; column d is the target */
+    size_t *offsets;     /* d + 1 */
+    tacet_points points; /* the inputs */
+} plain_table;
+
+typedef struct table_wanted {
+    const char *data; /* files, separated by commas; "-": standard input */
+    char **inputs;
+    size_t d;
+    const char *target;
+    bool allow_duplicates;
+} table_wanted;
+
+/* Refused with PARSE, naming file, line or column and the rule: fewer than two rows, a constant column, a cell that is
+ * not a finite number, and, unless allowed, a row whose inputs and target are those of an earlier one. Several CSV
+ * files are one table, the rows of one after those of the other. */
+tacet_status table_load(plain_table *out, const table_wanted *wanted, tacet_error *err);
+/* The same without a look at the rows, for a rank that reads a part of them. *mapped says whether it could be: a .npy
+ * file is there for every rank, a CSV is rank 0's. */
+tacet_status table_map(plain_table *out, bool *mapped, const table_wanted *wanted, tacet_error *err);
+void table_clear(plain_table *table);
+/* Input c < d, or the target (c = d), of a row. */
+double table_value(const plain_table *table, size_t row, size_t c);
+/* Tells tables apart. */
+uint64_t table_digest(const plain_table *table);
 
 #endif

@@ -15,33 +15,34 @@ typedef struct entry {
     int keep;            /* 1: pass the word on as the command; 0: the program's commands follow the word */
     const char *ring;
     const char *summary;
+    int spreads; /* 1: under mpirun, PROGRAM-mpi where it was built */
 } entry;
 
 static const entry TABLE[] = {
-    {"curate", "tacet-curator", 1, "trusted", "private version of a table of records"},
-    {"curator", "tacet-curator", 1, "trusted", "serve a release and answer queries: init, serve, pending, answer"},
-    {"space", "tacet-curator", 1, "trusted", "typed public columns: draft, check"},
-    {"modeler", "tacet-modeler", 1, "open", "optimise over a release: run"},
-    {"gp-ucb", "tacet-plain", 1, "trusted", "plain GP-UCB over a CSV; unprotected, the reference"},
-    {"device", "tacet-device", 1, "trusted", "randomise a reward on the device, once per ticket: suggest, report"},
-    {"server", "tacet-server", 1, "trusted", "the suggestion service over HTTPS; init makes its keys"},
-    {"study", "tacet-server", 1, "trusted", "studies: create, suggest, observe, status, release, list, show, archive, …"},
-    {"store", "tacet-server", 1, "trusted", "where the studies are kept: init, check, backup"},
-    {"collector", "tacet-collector", 1, "open", "the suggestion service for local studies alone"},
-    {"learn", "tacet-learn", 1, "trusted", "a private log in, a model of which action suits which context out"},
-    {"choose", "tacet-learn", 1, "trusted", "one private action for one context, from a private log"},
-    {"predict", "tacet-predict", 1, "open", "the best action in a context, from a released model"},
-    {"calibrate", "tacet-gate", 1, "gate", "noise for a budget, or the budget a noise spends"},
-    {"noise", "tacet-gate", 1, "gate", "raw exact noise on stdout, for anyone to test"},
-    {"ledger", "tacet-ledger", 1, "open", "what was spent, and that the chain is intact: show, verify, export, sign, prove, keys"},
-    {"disclose", "tacet-ledger", 1, "open", "what a privacy officer asks: a registry's entry, or a label"},
-    {"audit", "tacet-audit", 1, "audit", "attack a mechanism; a lower bound on its epsilon"},
-    {"simulate", "tacet-lab", 1, "-", "made-up problems: outsourced, central, local, local-statistics, contextual"},
-    {"plan", "tacet-lab", 1, "-", "expected regret against eps, before anything is spent"},
-    {"repro", "tacet-lab", 1, "-", "the papers' tables and figures beside ours"},
-    {"bench", "tacet-lab", 1, "-", "one part against the limit of the machine: gp-ucb"},
-    {"report", "tacet-report", 1, "open", "one self-contained HTML file from result JSON"},
-    {NULL, NULL, 0, NULL, NULL},
+    {"curate", "tacet-curator", 1, "trusted", "private version of a table of records", 0},
+    {"curator", "tacet-curator", 1, "trusted", "serve a release and answer queries: init, serve, pending, answer", 0},
+    {"space", "tacet-curator", 1, "trusted", "typed public columns: draft, check", 0},
+    {"modeler", "tacet-modeler", 1, "open", "optimise over a release: run", 1},
+    {"gp-ucb", "tacet-plain", 1, "trusted", "plain GP-UCB over a table; unprotected, the reference", 1},
+    {"device", "tacet-device", 1, "trusted", "randomise a reward on the device, once per ticket: suggest, report", 0},
+    {"server", "tacet-server", 1, "trusted", "the suggestion service over HTTPS; init makes its keys", 0},
+    {"study", "tacet-server", 1, "trusted", "studies: create, suggest, observe, status, release, list, show, archive, …", 0},
+    {"store", "tacet-server", 1, "trusted", "where the studies are kept: init, check, backup", 0},
+    {"collector", "tacet-collector", 1, "open", "the suggestion service for local studies alone", 0},
+    {"learn", "tacet-learn", 1, "trusted", "a private log in, a model of which action suits which context out", 0},
+    {"choose", "tacet-learn", 1, "trusted", "one private action for one context, from a private log", 0},
+    {"predict", "tacet-predict", 1, "open", "the best action in a context, from a released model", 0},
+    {"calibrate", "tacet-gate", 1, "gate", "noise for a budget, or the budget a noise spends", 0},
+    {"noise", "tacet-gate", 1, "gate", "raw exact noise on stdout, for anyone to test", 0},
+    {"ledger", "tacet-ledger", 1, "open", "what was spent, and that the chain is intact: show, verify, export, sign, prove, keys", 0},
+    {"disclose", "tacet-ledger", 1, "open", "what a privacy officer asks: a registry's entry, or a label", 0},
+    {"audit", "tacet-audit", 1, "audit", "attack a mechanism; a lower bound on its epsilon", 0},
+    {"simulate", "tacet-lab", 1, "-", "made-up problems: outsourced, central, local, local-statistics, contextual", 0},
+    {"plan", "tacet-lab", 1, "-", "expected regret against eps, before anything is spent", 0},
+    {"repro", "tacet-lab", 1, "-", "the papers' tables and figures beside ours", 0},
+    {"bench", "tacet-lab", 1, "-", "one part against the limit of the machine: gp-ucb", 0},
+    {"report", "tacet-report", 1, "open", "one self-contained HTML file from result JSON", 0},
+    {NULL, NULL, 0, NULL, NULL, 0},
 };
 
 static void help(FILE *out) {
@@ -78,7 +79,11 @@ static int become(const entry *e, int argc, char **argv) {
     }
     if (slash != NULL) {
         *slash = '\0';
-        (void)snprintf(path, sizeof path, "%s/%s", self, e->program);
+        const int launched = getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMI_SIZE") != NULL;
+        (void)snprintf(path, sizeof path, "%s/%s-mpi", self, e->program);
+        if (!e->spreads || !launched || access(path, X_OK) != 0) {
+            (void)snprintf(path, sizeof path, "%s/%s", self, e->program);
+        }
     } else {
         (void)snprintf(path, sizeof path, "%s", e->program);
     }

@@ -3,14 +3,17 @@
  * delta halved as in the outsourced paper (Theorem 3 there): beta_t = 2 ln(n t^2 pi^2/(6 delta')), delta' = delta/2.
  * Differs: a candidate is asked once unless repeats are allowed; ties go to the lowest number, and equal candidates do
  * tie (their posterior has equal bits); several suggestions may be open, each counts in t when it is made.
+ * The candidates may be spread over ranks (ranks.md): each step is then taken by all of them, on their own slab.
  * Cost: O(n) a suggestion, O(n t) an observation, no allocation in either; 8 n horizon bytes. A saved state is the list
  * of suggestions and reports, replayed on loading: O(n T^2) time, and the same bits. */
-#include <tacet/gp/gp_ucb.h>
+#include "gp/gp_ucb_internal.h"
 
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "core/policy_internal.h"
+#include "gp/gp_internal.h"
+#include "gp/kernel_internal.h"
 #include "gp/vexp.h"
 
 #include <math.h>
@@ -19,24 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1024, PRINT_BYTES = 32, STATE_VERSION = 1 };
+enum { BLOCK = 1024, STATE_VERSION = 2 };
 static const char NAME[] = "gp-ucb";
 
-typedef struct gp_ucb {
-    tacet_gp_ucb_settings settings; /* pointers go to the copies below */
-    tacet_guarantee guarantee;
-    size_t *initial;
-    tacet_cov *cov;
-    tacet_gp *gp;
-    size_t n;
-    size_t suggested;                   /* suggestions so far; ticket k is rows[k-1] */
-    size_t *rows;                       /* horizon */
-    double *values;                     /* horizon; by ticket, where reported */
-    bool *reported;                     /* horizon; by ticket */
-    size_t *order;                      /* horizon; tickets in the order of their reports */
-    bool *asked;                        /* n */
-    unsigned char problem[PRINT_BYTES]; /* fingerprint of candidates and settings */
-} gp_ucb;
+typedef tacet__gp_ucb gp_ucb;
 
 void tacet_gp_ucb_settings_defaults(tacet_gp_ucb_settings *settings) {
     *settings = (tacet_gp_ucb_settings){.noise_var = 1e-6, .delta_ucb = 0.05, .beta_scale = 1};
@@ -48,11 +37,11 @@ double tacet_gp_ucb_beta(size_t n, size_t t, double delta_ucb) {
     return 2 * (log((double)n) + 2 * log((double)t) + log(pi * pi / (6 * (delta_ucb / 2))));
 }
 
-static void ucb_free(void *object) {
-    gp_ucb *self = object;
+void tacet__gp_ucb_free(gp_ucb *self) {
     if (self != NULL) {
         tacet_gp_free(self->gp);
         tacet_cov_free(self->cov);
+        tacet_kernel_free(self->kernel);
         free(self->initial);
         free(self->rows);
         free(self->values);
@@ -98,8 +87,8 @@ static size_t best_bound(const gp_ucb *self, double width, double *score) {
     const double *var = tacet_gp_var(self->gp);
     double bound[BLOCK];
     size_t best = SIZE_MAX;
-    for (size_t at = 0; at < self->n; at += BLOCK) {
-        const size_t m = self->n - at < BLOCK ? self->n - at : BLOCK;
+    for (size_t at = 0; at < self->local; at += BLOCK) {
+        const size_t m = self->local - at < BLOCK ? self->local - at : BLOCK;
         const double top = bounds_of(bound, mean + at, var + at, width, m);
         if (best != SIZE_MAX && !(top > *score)) {
             continue;
@@ -114,11 +103,23 @@ static size_t best_bound(const gp_ucb *self, double width, double *score) {
     return best;
 }
 
-static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
-    gp_ucb *self = object;
-    if (round->points != NULL || round->context_dim != 0) {
-        return tacet__fail(err, TACET_INVALID, "%s has a fixed domain and no context: a round brings nothing", NAME);
+/* Makes a rank's best (SIZE_MAX: it has none) the best of all, as a row of all. */
+static tacet_status best_of_all(const gp_ucb *self, size_t *row, double *score, tacet_error *err) {
+    uint64_t best = *row == SIZE_MAX ? UINT64_MAX : self->first + *row;
+    tacet_status status = TACET_OK;
+    if (self->ranks != NULL) {
+        status = self->ranks->largest(self->ranks->user, score, &best, err);
     }
+    *row = best == UINT64_MAX ? SIZE_MAX : (size_t)best;
+    return status;
+}
+
+/* The number of a row here, SIZE_MAX where another rank holds it. */
+static size_t here(const gp_ucb *self, size_t row) {
+    return row >= self->first && row - self->first < self->local ? row - self->first : SIZE_MAX;
+}
+
+tacet_status tacet__gp_ucb_suggest(gp_ucb *self, tacet_suggestion *out, tacet_error *err) {
     if (self->suggested == self->settings.horizon) {
         return tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", self->settings.horizon);
     }
@@ -128,24 +129,54 @@ static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_rou
     double score = 0;
     size_t row = SIZE_MAX;
     if (t <= self->settings.initial_count) {
-        row = self->initial[t - 1];
-        score = tacet_gp_mean(self->gp)[row] + width * sqrt(tacet_gp_var(self->gp)[row]);
+        row = here(self, self->initial[t - 1]);
+        if (row != SIZE_MAX) {
+            score = tacet_gp_mean(self->gp)[row] + width * sqrt(tacet_gp_var(self->gp)[row]);
+        }
     } else {
         row = best_bound(self, width, &score);
+    }
+    const tacet_status status = best_of_all(self, &row, &score, err);
+    if (status != TACET_OK) {
+        return status;
     }
     if (row == SIZE_MAX) {
         return tacet__fail(err, TACET_STATE, "all %zu candidates have been asked", self->n);
     }
     self->rows[self->suggested] = row;
     self->reported[self->suggested] = false;
-    self->asked[row] = true;
+    if (here(self, row) != SIZE_MAX) {
+        self->asked[here(self, row)] = true;
+    }
     self->suggested = t;
     *out = (tacet_suggestion){.index = row, .ticket = t, .score = score};
     return TACET_OK;
 }
 
-static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
-    gp_ucb *self = object;
+/* One value into the model: whoever holds the row tells the others what they need of it. */
+static tacet_status learn(gp_ucb *self, size_t row, double value, tacet_error *err) {
+    if (self->ranks == NULL) {
+        return tacet_gp_observe(self->gp, row, value, err);
+    }
+    tacet_status status = tacet__gp_may_observe(self->gp, row, value, self->settings.noise_var, err);
+    if (status != TACET_OK) {
+        return status; /* alike on every rank */
+    }
+    size_t local = 0;
+    const size_t owner = tacet__ranks_owner(self->ranks, &local, row, self->n);
+    double *pivot = tacet__gp_pivot_room(self->gp);
+    const bool mine = owner == self->ranks->rank;
+    if (mine) {
+        tacet__gp_pivot(self->gp, pivot, local);
+    }
+    status = self->ranks->broadcast(self->ranks->user, pivot, tacet__gp_pivot_size(self->gp) * sizeof *pivot, owner,
+                                    err);
+    return status != TACET_OK ? status
+                              : tacet__gp_observe_pivot(self->gp, pivot, mine ? local : SIZE_MAX, row, value,
+                                                        self->settings.noise_var, err);
+}
+
+tacet_status tacet__gp_ucb_observe(gp_ucb *self, uint64_t ticket, double value, tacet_error *err) {
     if (ticket == 0 || ticket > self->suggested) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
@@ -154,7 +185,7 @@ static tacet_status observe(void *object, uint64_t ticket, double value, tacet_e
         return tacet__fail(err, TACET_CONFLICT, "ticket %llu has been reported already", (unsigned long long)ticket);
     }
     const size_t count = tacet_gp_count(self->gp);
-    const tacet_status status = tacet_gp_observe(self->gp, self->rows[k], value, err);
+    const tacet_status status = learn(self, self->rows[k], value, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -164,23 +195,51 @@ static tacet_status observe(void *object, uint64_t ticket, double value, tacet_e
     return TACET_OK;
 }
 
-static tacet_status recommend(void *object, tacet_recommendation *out, tacet_error *err) {
-    (void)err; /* there is always a prior to go by */
-    const gp_ucb *self = object;
+tacet_status tacet__gp_ucb_recommend(gp_ucb *self, tacet_recommendation *out, tacet_error *err) {
     const double *mean = tacet_gp_mean(self->gp);
     size_t best = 0;
-    for (size_t j = 1; j < self->n; j++) {
+    for (size_t j = 1; j < self->local; j++) {
         best = mean[j] > mean[best] ? j : best;
     }
-    *out = (tacet_recommendation){
-        .index = best, .mean = mean[best], .sd = sqrt(tacet_gp_var(self->gp)[best]), .measured = SIZE_MAX};
+    double top = mean[best];
+    tacet_status status = best_of_all(self, &best, &top, err);
+    const size_t local = here(self, best);
+    double sd = local != SIZE_MAX ? sqrt(tacet_gp_var(self->gp)[local]) : 0;
+    size_t holder = local;
+    status = status != TACET_OK ? status : best_of_all(self, &holder, &sd, err);
+    *out = (tacet_recommendation){.index = best, .mean = top, .sd = sd, .measured = SIZE_MAX};
     for (size_t k = 0; k < self->suggested; k++) {
         if (self->reported[k] && (out->measured == SIZE_MAX || self->values[k] > out->measured_value)) {
             out->measured = self->rows[k];
             out->measured_value = self->values[k];
         }
     }
-    return TACET_OK;
+    return status;
+}
+
+/* --- as a policy: rank 0 says what comes, then all do it ---------------------------------------------------------- */
+
+static tacet_status suggest(void *object, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
+    if (round->points != NULL || round->context_dim != 0) {
+        return tacet__fail(err, TACET_INVALID, "%s has a fixed domain and no context: a round brings nothing", NAME);
+    }
+    const tacet_status status = tacet__lead(object, TACET__ORDER_SUGGEST, 0, 0, err);
+    return status != TACET_OK ? status : tacet__gp_ucb_suggest(object, out, err);
+}
+
+static tacet_status observe(void *object, uint64_t ticket, double value, tacet_error *err) {
+    const tacet_status status = tacet__lead(object, TACET__ORDER_OBSERVE, ticket, value, err);
+    return status != TACET_OK ? status : tacet__gp_ucb_observe(object, ticket, value, err);
+}
+
+static tacet_status recommend(void *object, tacet_recommendation *out, tacet_error *err) {
+    const tacet_status status = tacet__lead(object, TACET__ORDER_RECOMMEND, 0, 0, err);
+    return status != TACET_OK ? status : tacet__gp_ucb_recommend(object, out, err);
+}
+
+static void ucb_free(void *object) {
+    (void)tacet__lead(object, TACET__ORDER_FREE, 0, 0, NULL);
+    tacet__gp_ucb_free(object);
 }
 
 static void guarantee(const void *object, tacet_guarantee *out) {
@@ -215,7 +274,7 @@ typedef struct history {
     size_t *rows;   /* horizon */
     size_t *order;  /* horizon */
     double *values; /* horizon, in the order of reports */
-    bool *flags;    /* n and horizon, whichever is more */
+    bool *flags;    /* horizon */
 } history;
 
 static bool history_init(history *h, const gp_ucb *self) {
@@ -223,7 +282,7 @@ static bool history_init(history *h, const gp_ucb *self) {
     h->rows = TACET__ZALLOC(size_t, horizon);
     h->order = TACET__ZALLOC(size_t, horizon);
     h->values = TACET__ZALLOC(double, horizon);
-    h->flags = TACET__ZALLOC(bool, self->n > horizon ? self->n : horizon);
+    h->flags = TACET__ZALLOC(bool, horizon);
     return h->rows != NULL && h->order != NULL && h->values != NULL && h->flags != NULL;
 }
 
@@ -234,23 +293,32 @@ static void history_clear(history *h) {
     free(h->flags);
 }
 
+static bool any_twice(const size_t *rows, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        for (size_t i = 0; i < k; i++) {
+            if (rows[i] == rows[k]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Every number must be one this policy could have written: rows exist and are not asked twice, tickets were given and
  * are not reported twice. */
 static void history_read(history *h, const gp_ucb *self, tacet__reader *r) {
     const unsigned char *problem = NULL;
     const size_t length = tacet__read_bytes(r, &problem);
-    if (length != PRINT_BYTES || memcmp(problem, self->problem, PRINT_BYTES) != 0) {
+    if (length != TACET__PRINT_BYTES || memcmp(problem, self->problem, TACET__PRINT_BYTES) != 0) {
         r->failed = true;
     }
     h->suggested = tacet__read_size(r, self->settings.horizon);
     for (size_t k = 0; k < h->suggested; k++) {
         h->rows[k] = tacet__read_size(r, self->n - 1);
-        if (h->flags[h->rows[k]] && !self->settings.allow_repeats) {
-            r->failed = true;
-        }
-        h->flags[h->rows[k]] = true;
     }
-    memset(h->flags, 0, self->settings.horizon * sizeof *h->flags);
+    if (!self->settings.allow_repeats && any_twice(h->rows, h->suggested)) {
+        r->failed = true;
+    }
     h->observed = tacet__read_size(r, h->suggested);
     for (size_t s = 0; s < h->observed && !r->failed; s++) {
         h->order[s] = tacet__read_size(r, h->suggested - 1);
@@ -268,18 +336,20 @@ static tacet_status replay(gp_ucb *self, const size_t *rows, const size_t *order
     tacet_gp_reset(self->gp);
     tacet_status status = TACET_OK;
     for (size_t s = 0; s < observed && status == TACET_OK; s++) {
-        status = tacet_gp_observe(self->gp, rows[order[s]], values[by_ticket ? order[s] : s], err);
+        status = learn(self, rows[order[s]], values[by_ticket ? order[s] : s], err);
     }
     return status;
 }
 
 static void adopt(gp_ucb *self, const history *h) {
-    memset(self->asked, 0, self->n * sizeof *self->asked);
+    memset(self->asked, 0, self->local * sizeof *self->asked);
     memset(self->reported, 0, self->settings.horizon * sizeof *self->reported);
     self->suggested = h->suggested;
     for (size_t k = 0; k < h->suggested; k++) {
         self->rows[k] = h->rows[k];
-        self->asked[h->rows[k]] = true;
+        if (here(self, h->rows[k]) != SIZE_MAX) {
+            self->asked[here(self, h->rows[k])] = true;
+        }
     }
     for (size_t s = 0; s < h->observed; s++) {
         self->order[s] = h->order[s];
@@ -288,20 +358,20 @@ static void adopt(gp_ucb *self, const history *h) {
     }
 }
 
-static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
-    gp_ucb *self = object;
+tacet_status tacet__gp_ucb_load(gp_ucb *self, const void *bytes, size_t size, tacet_error *err) {
     history h = {0};
     tacet__reader r;
     tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    if (!history_init(&h, self)) {
+    if (status == TACET_OK && !history_init(&h, self)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
-        goto done;
     }
-    history_read(&h, self, &r);
-    status = tacet__read_end(&r, err);
+    if (status == TACET_OK) {
+        history_read(&h, self, &r);
+        status = tacet__read_end(&r, err);
+    }
+    if (self->ranks != NULL) {
+        status = tacet__ranks_agree(self->ranks, status, err); /* memory may lack on one of them */
+    }
     if (status != TACET_OK) {
         goto done;
     }
@@ -316,6 +386,15 @@ static tacet_status load(void *object, const void *bytes, size_t size, tacet_err
 done:
     history_clear(&h);
     return status;
+}
+
+static tacet_status load(void *object, const void *bytes, size_t size, tacet_error *err) {
+    gp_ucb *self = object;
+    tacet_status status = tacet__lead(self, TACET__ORDER_LOAD, size, 0, err);
+    if (status == TACET_OK && self->ranks != NULL && size > 0) {
+        status = self->ranks->broadcast(self->ranks->user, (void *)(size_t)bytes, size, 0, err); /* only read at the root */
+    }
+    return status != TACET_OK ? status : tacet__gp_ucb_load(self, bytes, size, err);
 }
 
 /* --- creation ---------------------------------------------------------------------------------------------------- */
@@ -349,30 +428,89 @@ static tacet_status check_settings(const tacet_gp_ucb_settings *s, size_t n, tac
     return TACET_OK;
 }
 
-/* Settings, prior variances, and the covariances of three candidates with all: enough to tell problems apart at O(n).
- */
-static void fingerprint(gp_ucb *self) {
-    const tacet_gp_ucb_settings *s = &self->settings;
-    crypto_generichash_state state;
-    (void)crypto_generichash_init(&state, NULL, 0, PRINT_BYTES);
-    const double reals[] = {s->mean, s->noise_var, s->delta_ucb, s->beta_scale};
-    const uint64_t wholes[] = {self->n, s->horizon, s->allow_repeats, s->initial_count};
-    (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
-    (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
-    (void)crypto_generichash_update(&state, (const unsigned char *)self->initial,
-                                    s->initial_count * sizeof *self->initial);
+static void hash_words(crypto_generichash_state *state, const void *bytes, size_t size) {
+    (void)crypto_generichash_update(state, bytes, size);
+}
+
+static void hash_kernel(crypto_generichash_state *state, const tacet_cov_spec *cov) {
+    const tacet_kernel_spec *k = tacet_kernel_describe(cov->kernel);
+    const uint64_t wholes[] = {(uint64_t)k->kind,      k->d,           k->matern_p, k->lengthscale_count,
+                               k->groups != NULL,      k->group_count, k->order,    cov->input_sd != NULL,
+                               cov->input_sd_count};
+    hash_words(state, wholes, sizeof wholes);
+    hash_words(state, &k->signal_var, sizeof k->signal_var);
+    hash_words(state, k->lengthscales, k->lengthscale_count * sizeof *k->lengthscales);
+    if (k->groups != NULL) {
+        hash_words(state, k->groups, k->d * sizeof *k->groups);
+    }
+    if (k->kind == TACET_KERNEL_PRECOMPUTED) {
+        hash_words(state, cov->kernel->matrix, k->order * k->order * sizeof(double));
+    }
+    if (cov->input_sd != NULL) {
+        hash_words(state, cov->input_sd, cov->input_sd_count * sizeof *cov->input_sd);
+    }
+}
+
+/* The caller's own covariance: prior variances, and the covariances of three candidates with all, tell problems apart. */
+static void digest_rows(const gp_ucb *self, uint64_t sum[2]) {
     const size_t rows[] = {0, self->n / 2, self->n - 1};
     double buffer[BLOCK];
     for (size_t at = 0; at < self->n; at += BLOCK) {
         const size_t m = self->n - at < BLOCK ? self->n - at : BLOCK;
-        tacet_cov_diag(self->cov, buffer, at, m);
-        (void)crypto_generichash_update(&state, (const unsigned char *)buffer, m * sizeof *buffer);
-        for (size_t k = 0; k < 3; k++) {
-            tacet_cov_row(self->cov, buffer, at, m, rows[k]);
-            (void)crypto_generichash_update(&state, (const unsigned char *)buffer, m * sizeof *buffer);
+        for (size_t k = 0; k < 4; k++) {
+            if (k == 3) {
+                tacet_cov_diag(self->cov, buffer, at, m);
+            } else {
+                tacet_cov_row(self->cov, buffer, at, m, rows[k]);
+            }
+            for (size_t j = 0; j < m; j++) {
+                uint64_t word = 0;
+                memcpy(&word, &buffer[j], sizeof word);
+                tacet__digest_word(sum, word, 4 * (at + j) + k);
+            }
         }
     }
-    (void)crypto_generichash_final(&state, self->problem, PRINT_BYTES);
+}
+
+tacet_status tacet__gp_ucb_fingerprint(gp_ucb *self, const tacet_cov_spec *cov, const tacet__slab *slab,
+                                       tacet_error *err) {
+    const tacet_gp_ucb_settings *s = &self->settings;
+    uint64_t sum[2] = {0, 0};
+    if (cov->kernel == NULL) {
+        digest_rows(self, sum);
+    } else {
+        const size_t d = tacet_kernel_dim(cov->kernel);
+        size_t *offsets = TACET__ZALLOC(size_t, d);
+        if (offsets == NULL) {
+            return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating %s", NAME);
+        }
+        for (size_t c = 0; c < d; c++) {
+            offsets[c] = c;
+        }
+        const tacet_points plain = {.data = slab->X, .step = slab->ldx, .offsets = offsets};
+        tacet__points_digest(sum, slab->points != NULL ? slab->points : &plain, d, self->first - slab->base,
+                             self->local, slab->base);
+        free(offsets);
+    }
+    if (self->ranks != NULL) {
+        const tacet_status status = self->ranks->sum(self->ranks->user, sum, 2, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, NULL, 0, TACET__PRINT_BYTES);
+    const double reals[] = {s->mean, s->noise_var, s->delta_ucb, s->beta_scale};
+    const uint64_t wholes[] = {self->n, s->horizon, s->allow_repeats, s->initial_count, s->single};
+    hash_words(&state, reals, sizeof reals);
+    hash_words(&state, wholes, sizeof wholes);
+    hash_words(&state, self->initial, s->initial_count * sizeof *self->initial);
+    if (cov->kernel != NULL) {
+        hash_kernel(&state, cov);
+    }
+    hash_words(&state, sum, sizeof sum);
+    (void)crypto_generichash_final(&state, self->problem, TACET__PRINT_BYTES);
+    return TACET_OK;
 }
 
 static const tacet_guarantee UNPROTECTED = {
@@ -408,13 +546,27 @@ static bool allocate(gp_ucb *self) {
     self->values = TACET__ZALLOC(double, horizon);
     self->reported = TACET__ZALLOC(bool, horizon);
     self->order = TACET__ZALLOC(size_t, horizon);
-    self->asked = TACET__ZALLOC(bool, self->n);
+    self->asked = TACET__ZALLOC(bool, self->local);
     return self->initial != NULL && self->rows != NULL && self->values != NULL && self->reported != NULL &&
            self->order != NULL && self->asked != NULL;
 }
 
-tacet_status tacet_gp_ucb_create(tacet_policy **out, const tacet_gp_ucb_settings *settings, const tacet_cov_spec *cov,
-                                 const double *X, size_t ldx, size_t n, tacet_error *err) {
+/* The covariance of this rank's candidates alone. */
+static tacet_status slab_cov(gp_ucb *self, const tacet_cov_spec *cov, const tacet__slab *slab, tacet_error *err) {
+    tacet_cov_spec own = *cov;
+    tacet_points points = {0};
+    const size_t skip = self->first - slab->base;
+    if (slab->points != NULL) {
+        points = *slab->points;
+        points.data = (const char *)points.data + skip * points.step * (points.single ? sizeof(float) : sizeof(double));
+        own.points = &points;
+    }
+    return tacet_cov_create(&self->cov, &own, slab->X != NULL ? slab->X + skip * slab->ldx : NULL, slab->ldx,
+                            self->local, err);
+}
+
+tacet_status tacet__gp_ucb_build(gp_ucb **out, const tacet_gp_ucb_settings *settings, const tacet_cov_spec *cov,
+                                 const tacet__slab *slab, size_t n, tacet_error *err) {
     *out = NULL;
     tacet_status status = check_settings(settings, n, err);
     if (status != TACET_OK) {
@@ -423,7 +575,11 @@ tacet_status tacet_gp_ucb_create(tacet_policy **out, const tacet_gp_ucb_settings
     gp_ucb *self = TACET__ZALLOC(gp_ucb, 1);
     if (self != NULL) {
         self->settings = *settings;
-        self->n = n;
+        self->n = self->local = n;
+        if (settings->ranks != NULL && settings->ranks->count > 1) {
+            self->ranks = settings->ranks;
+            tacet_ranks_slab(self->ranks, self->ranks->rank, &self->first, &self->local, n);
+        }
     }
     if (self == NULL || !allocate(self)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory creating %s", NAME);
@@ -435,20 +591,39 @@ tacet_status tacet_gp_ucb_create(tacet_policy **out, const tacet_gp_ucb_settings
     self->settings.initial = self->initial;
     self->guarantee = settings->guarantee != NULL ? *settings->guarantee : UNPROTECTED;
     self->settings.guarantee = &self->guarantee;
-    status = tacet_cov_create(&self->cov, cov, X, ldx, n, err);
+    status = slab_cov(self, cov, slab, err);
     if (status != TACET_OK) {
         goto done;
     }
-    const tacet_gp_settings model = {
-        .mean = settings->mean, .noise_var = settings->noise_var, .reserve = settings->horizon};
+    const tacet_gp_settings model = {.mean = settings->mean,
+                                     .noise_var = settings->noise_var,
+                                     .reserve = settings->horizon,
+                                     .single = settings->single};
     status = tacet_gp_create(&self->gp, &model, self->cov, err);
-    if (status != TACET_OK) {
-        goto done;
+    if (status == TACET_OK) {
+        *out = self;
+        self = NULL;
     }
-    fingerprint(self);
-    status = tacet_policy_wrap(out, &OPS, self, err);
-    self = NULL; /* the wrapper's, even when it failed */
 done:
-    ucb_free(self);
+    tacet__gp_ucb_free(self);
     return status;
+}
+
+tacet_status tacet_gp_ucb_create(tacet_policy **out, const tacet_gp_ucb_settings *settings, const tacet_cov_spec *cov,
+                                 const double *X, size_t ldx, size_t n, tacet_error *err) {
+    *out = NULL;
+    const tacet__slab slab = {.X = cov->points != NULL ? NULL : X, .ldx = ldx, .points = cov->points};
+    gp_ucb *self = NULL;
+    tacet_status status = TACET_OK;
+    if (settings->ranks != NULL && settings->ranks->count > 1) {
+        status = tacet__lead_create(&self, settings, cov, &slab, n, err);
+    } else {
+        status = tacet__gp_ucb_build(&self, settings, cov, &slab, n, err);
+        status = status != TACET_OK ? status : tacet__gp_ucb_fingerprint(self, cov, &slab, err);
+    }
+    if (status != TACET_OK) {
+        tacet__gp_ucb_free(self);
+        return status;
+    }
+    return tacet_policy_wrap(out, &OPS, self, err); /* it owns self, even when it failed */
 }
