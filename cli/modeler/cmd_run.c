@@ -2,6 +2,8 @@
  * Ring: open. */
 #include "commands.h"
 
+#include "common/ranks.h"
+
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -248,12 +250,13 @@ static int run_it(tacet_session_settings *s, const arguments *a, const cli_comma
     return code;
 }
 
-int cmd_run(int argc, char **argv, const cli_command *self) {
+static int run_alone(int argc, char **argv, const tacet_ranks *ranks, const cli_command *self) {
     arguments a = {0};
     tacet_session_settings s;
     const size_t unset = SIZE_MAX;
     size_t initial = unset;
     tacet_session_defaults(&s);
+    s.ranks = ranks->count > 1 ? ranks : NULL;
     tacet_remote_defaults(&a.link);
     s.lengthscale = NAN;
     s.progress = progress;
@@ -329,5 +332,17 @@ int cmd_run(int argc, char **argv, const cli_command *self) {
     free(first);
     free(warm_rows);
     free(warm_values);
+    return code;
+}
+
+/* Under mpirun rank 0 runs the session, and the others hold their parts of its model. */
+int cmd_run(int argc, char **argv, const cli_command *self) {
+    tacet_ranks ranks;
+    int code = CLI_EXIT_OK;
+    if (!cli_ranks_open(self, &ranks, &code)) {
+        return code;
+    }
+    code = ranks.rank == 0 ? run_alone(argc, argv, &ranks, self) : cli_ranks_follow(self, &ranks, NULL, 0);
+    cli_ranks_close(&ranks);
     return code;
 }

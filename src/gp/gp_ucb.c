@@ -435,8 +435,8 @@ static void hash_words(crypto_generichash_state *state, const void *bytes, size_
 static void hash_kernel(crypto_generichash_state *state, const tacet_cov_spec *cov) {
     const tacet_kernel_spec *k = tacet_kernel_describe(cov->kernel);
     const uint64_t wholes[] = {(uint64_t)k->kind,      k->d,           k->matern_p, k->lengthscale_count,
-                               k->groups != NULL,      k->group_count, k->order,    cov->input_sd != NULL,
-                               cov->input_sd_count};
+                               k->groups != NULL,      k->groups != NULL ? k->group_count : 0,
+                               k->order,               cov->input_sd != NULL ? cov->input_sd_count : 0};
     hash_words(state, wholes, sizeof wholes);
     hash_words(state, &k->signal_var, sizeof k->signal_var);
     hash_words(state, k->lengthscales, k->lengthscale_count * sizeof *k->lengthscales);

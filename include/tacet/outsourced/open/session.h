@@ -41,6 +41,7 @@ typedef struct tacet_session_settings {
     double beta_scale, delta_ucb;         /* eiv */
     const tacet_modeler_settings *tuning; /* latent: chains, candidates, moves, explore, kappa; NULL: the usual ones */
     uint64_t seed;
+    const tacet_ranks *ranks; /* eiv: spread over these processes, this being rank 0; NULL: alone */
     void (*progress)(size_t done, size_t total, size_t best_row, double best_value, void *user); /* may be NULL */
     bool (*stop)(void *user); /* asked before every question; true: conclude with what is known; may be NULL */
     void *user;
