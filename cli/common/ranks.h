@@ -13,7 +13,8 @@ bool cli_ranks_open(const cli_command *self, tacet_ranks *out, int *code);
 void cli_ranks_close(tacet_ranks *ranks);
 /* Whether standard output and standard error go nowhere for now. */
 void cli_ranks_hush(bool hush);
-/* What a rank other than 0 does: serves the searches of rank 0; the exit code. `own` and `n` as for tacet_ranks_follow. */
+/* What a rank other than 0 does: serves the searches of rank 0; the exit code. `own` and `n` as for tacet_ranks_follow.
+ */
 int cli_ranks_follow(const cli_command *self, const tacet_ranks *ranks, const tacet_points *own, size_t n);
 /* Rank 0 of several: when mpirun ends the job because a rank died, these words are said before the end. Copied. */
 void cli_ranks_last_words(const tacet_ranks *ranks, const char *words);

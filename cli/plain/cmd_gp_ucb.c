@@ -318,13 +318,13 @@ static tacet_status open_journal(run *r, tacet_error *err) {
         return TACET_OK;
     }
     char head[1024];
-    int length = snprintf(head, sizeof head,
-                          "tacet-gp-ucb-journal 1 table %016llx kernel %s signal %.17g noise %.17g mean %.17g delta "
-                          "%.17g beta %.17g%s%s%s first %s lengthscale",
-                          (unsigned long long)table_digest(&r->table), r->o.kernel, r->o.signal_var, r->o.noise_var,
-                          r->o.mean, r->o.delta_ucb, r->o.beta_scale, r->o.minimize ? " minimize" : "",
-                          r->o.repeats ? " repeats" : "", r->o.single ? " single" : "",
-                          r->o.first != NULL ? r->o.first : "-");
+    int length =
+        snprintf(head, sizeof head,
+                 "tacet-gp-ucb-journal 1 table %016llx kernel %s signal %.17g noise %.17g mean %.17g delta "
+                 "%.17g beta %.17g%s%s%s first %s lengthscale",
+                 (unsigned long long)table_digest(&r->table), r->o.kernel, r->o.signal_var, r->o.noise_var, r->o.mean,
+                 r->o.delta_ucb, r->o.beta_scale, r->o.minimize ? " minimize" : "", r->o.repeats ? " repeats" : "",
+                 r->o.single ? " single" : "", r->o.first != NULL ? r->o.first : "-");
     for (size_t c = 0; c < r->lengthscale_count && length > 0 && (size_t)length < sizeof head; c++) {
         length += snprintf(head + length, sizeof head - (size_t)length, " %.17g", r->lengthscales[c]);
     }
@@ -337,10 +337,11 @@ static tacet_status open_journal(run *r, tacet_error *err) {
                                r->journal.count, r->o.queries);
     }
     char words[512];
-    (void)snprintf(words, sizeof words,
-                   "tacet gp-ucb: the run was ended from outside, perhaps because a rank died; what was asked is in %.200s: "
-                   "the same command goes on from there, with any number of ranks",
-                   r->o.journal);
+    (void)snprintf(
+        words, sizeof words,
+        "tacet gp-ucb: the run was ended from outside, perhaps because a rank died; what was asked is in %.200s: "
+        "the same command goes on from there, with any number of ranks",
+        r->o.journal);
     cli_ranks_last_words(&r->ranks, words);
     return status;
 }
@@ -523,11 +524,8 @@ int cmd_gp_ucb(int argc, char **argv, const cli_command *self) {
     cli_ranks_hush(!leads); /* what is wrong with the options is said once */
     const bool understood = parse(&r.o, argc, argv, self, &code) && check_options(&r, self, &code);
     cli_ranks_hush(false);
-    const table_wanted wanted = {.data = r.o.data,
-                                 .inputs = r.inputs,
-                                 .d = r.d,
-                                 .target = r.o.target,
-                                 .allow_duplicates = r.o.allow_duplicates};
+    const table_wanted wanted = {
+        .data = r.o.data, .inputs = r.inputs, .d = r.d, .target = r.o.target, .allow_duplicates = r.o.allow_duplicates};
     if (!leads) {
         code = serve(&r, &wanted, understood, self);
     } else if (understood) {

@@ -39,10 +39,11 @@ static tacet_status read_rounds(journal *j, long *good, const char *path, const 
         double value = 0;
         char more = 0;
         if (k == 0) {
-            status = strcmp(line, head) == 0
-                         ? TACET_OK
-                         : tacet_error_set(err, TACET_CONFLICT,
-                                           "%s: the journal of another table or other settings: take another file", path);
+            status =
+                strcmp(line, head) == 0
+                    ? TACET_OK
+                    : tacet_error_set(err, TACET_CONFLICT,
+                                      "%s: the journal of another table or other settings: take another file", path);
         } else if (sscanf(line, "%zu %lf%c", &row, &value, &more) != 2) {
             status = tacet_error_set(err, TACET_PARSE, "%s: line %zu of the journal is damaged", path, k + 1);
         } else {

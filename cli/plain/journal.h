@@ -15,8 +15,8 @@ typedef struct journal {
 } journal;
 
 /* Opens or makes it and reads what is there; `head` is one line without its end. CONFLICT: it is of another problem or
- * of other settings. PARSE: damaged. IO, NO_MEMORY. A last line that was cut short is dropped. BUSY: another process has
- * it open. */
+ * of other settings. PARSE: damaged. IO, NO_MEMORY. A last line that was cut short is dropped. BUSY: another process
+ * has it open. */
 tacet_status journal_open(journal *out, const char *path, const char *head, tacet_error *err);
 /* Durable when it returns. */
 tacet_status journal_add(journal *j, size_t row, double value, tacet_error *err);

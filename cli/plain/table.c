@@ -155,8 +155,8 @@ static tacet_status open_npy(plain_table *t, const table_wanted *w, tacet_error 
     }
     t->mapped = true;
     t->n = t->npy.rows;
-    t->points = (tacet_points){
-        .data = t->npy.data, .single = t->npy.single, .step = t->npy.row_step, .offsets = t->offsets};
+    t->points =
+        (tacet_points){.data = t->npy.data, .single = t->npy.single, .step = t->npy.row_step, .offsets = t->offsets};
     return status;
 }
 
@@ -245,8 +245,7 @@ void table_clear(plain_table *t) {
 static tacet_status begin(plain_table *out, const table_wanted *w, tacet_error *err) {
     *out = (plain_table){.d = w->d};
     out->offsets = calloc(w->d + 1, sizeof *out->offsets);
-    return out->offsets != NULL ? TACET_OK
-                                : tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading %s", w->data);
+    return out->offsets != NULL ? TACET_OK : tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading %s", w->data);
 }
 
 tacet_status table_map(plain_table *out, bool *mapped, const table_wanted *w, tacet_error *err) {

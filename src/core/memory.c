@@ -43,7 +43,8 @@ void *tacet__aligned(size_t count, size_t size) {
     }
     void *array = aligned_alloc(HUGE_PAGE, bytes);
     if (array != NULL) {
-        (void)madvise(array, bytes - bytes % HUGE_PAGE, MADV_HUGEPAGE); /* advice: without it all is as before, slower */
+        (void)madvise(array, bytes - bytes % HUGE_PAGE,
+                      MADV_HUGEPAGE); /* advice: without it all is as before, slower */
     }
     return array;
 }

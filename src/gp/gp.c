@@ -23,7 +23,7 @@
 /* Candidates per block: 8 KiB of kernel row, and stretches of V long enough for the prefetcher. */
 enum { BLOCK = 1024 };
 
-static const double PIVOT_FLOOR = 1e-10;  /* relative to the prior variance: below it the matrix counts as singular */
+static const double PIVOT_FLOOR = 1e-10; /* relative to the prior variance: below it the matrix counts as singular */
 static const double PIVOT_FLOOR_SINGLE = 1e-6; /* the same where V is kept in single precision, whose unit is 6e-8 */
 static const double JITTER_FIRST = 1e-12; /* the schedule of the Cholesky factorisation: each step ten times the last */
 

@@ -169,8 +169,8 @@ static tacet_status learn(gp_ucb *self, size_t row, double value, tacet_error *e
     if (mine) {
         tacet__gp_pivot(self->gp, pivot, local);
     }
-    status = self->ranks->broadcast(self->ranks->user, pivot, tacet__gp_pivot_size(self->gp) * sizeof *pivot, owner,
-                                    err);
+    status =
+        self->ranks->broadcast(self->ranks->user, pivot, tacet__gp_pivot_size(self->gp) * sizeof *pivot, owner, err);
     return status != TACET_OK ? status
                               : tacet__gp_observe_pivot(self->gp, pivot, mine ? local : SIZE_MAX, row, value,
                                                         self->settings.noise_var, err);
@@ -392,7 +392,8 @@ static tacet_status load(void *object, const void *bytes, size_t size, tacet_err
     gp_ucb *self = object;
     tacet_status status = tacet__lead(self, TACET__ORDER_LOAD, size, 0, err);
     if (status == TACET_OK && self->ranks != NULL && size > 0) {
-        status = self->ranks->broadcast(self->ranks->user, (void *)(size_t)bytes, size, 0, err); /* only read at the root */
+        status =
+            self->ranks->broadcast(self->ranks->user, (void *)(size_t)bytes, size, 0, err); /* only read at the root */
     }
     return status != TACET_OK ? status : tacet__gp_ucb_load(self, bytes, size, err);
 }
@@ -434,9 +435,10 @@ static void hash_words(crypto_generichash_state *state, const void *bytes, size_
 
 static void hash_kernel(crypto_generichash_state *state, const tacet_cov_spec *cov) {
     const tacet_kernel_spec *k = tacet_kernel_describe(cov->kernel);
-    const uint64_t wholes[] = {(uint64_t)k->kind,      k->d,           k->matern_p, k->lengthscale_count,
-                               k->groups != NULL,      k->groups != NULL ? k->group_count : 0,
-                               k->order,               cov->input_sd != NULL ? cov->input_sd_count : 0};
+    const uint64_t wholes[] = {(uint64_t)k->kind, k->d,
+                               k->matern_p,       k->lengthscale_count,
+                               k->groups != NULL, k->groups != NULL ? k->group_count : 0,
+                               k->order,          cov->input_sd != NULL ? cov->input_sd_count : 0};
     hash_words(state, wholes, sizeof wholes);
     hash_words(state, &k->signal_var, sizeof k->signal_var);
     hash_words(state, k->lengthscales, k->lengthscale_count * sizeof *k->lengthscales);
@@ -451,7 +453,8 @@ static void hash_kernel(crypto_generichash_state *state, const tacet_cov_spec *c
     }
 }
 
-/* The caller's own covariance: prior variances, and the covariances of three candidates with all, tell problems apart. */
+/* The caller's own covariance: prior variances, and the covariances of three candidates with all, tell problems apart.
+ */
 static void digest_rows(const gp_ucb *self, uint64_t sum[2]) {
     const size_t rows[] = {0, self->n / 2, self->n - 1};
     double buffer[BLOCK];

@@ -1,7 +1,7 @@
 /* gp_ucb_ranks.c - GP-UCB over several ranks: what rank 0 says, and what the others do on hearing it.
  * Ring: pure. Source: none; ranks.md has the protocol and why the rows asked do not depend on the number of ranks.
- * Cost: a round is one broadcast of 8 (3 + d + t) bytes, one search for the largest bound, and two commands of 32 bytes;
- * creation sends 8 n d bytes where the ranks have no candidates of their own. */
+ * Cost: a round is one broadcast of 8 (3 + d + t) bytes, one search for the largest bound, and two commands of 32
+ * bytes; creation sends 8 n d bytes where the ranks have no candidates of their own. */
 #include "gp/gp_ucb_internal.h"
 
 #include "core/codec.h"
@@ -183,9 +183,10 @@ static tacet_status compare_points(const tacet_ranks *ranks, const tacet_points 
         tacet_ranks_slab(ranks, r, &first, &count, n);
         tacet__points_digest(own, points, d, first, count, 0);
         if (own[0] != sums[2 * r] || own[1] != sums[2 * r + 1]) {
-            status = tacet__fail(err, TACET_INVALID,
-                                 "rank %zu has other candidates than rank 0 in rows %zu to %zu: are its files the same?",
-                                 r, first, first + count - 1);
+            status =
+                tacet__fail(err, TACET_INVALID,
+                            "rank %zu has other candidates than rank 0 in rows %zu to %zu: are its files the same?", r,
+                            first, first + count - 1);
         }
     }
     free(sums);
@@ -197,7 +198,8 @@ static tacet_status compare_points(const tacet_ranks *ranks, const tacet_points 
 static tacet_status may_lead(const tacet_gp_ucb_settings *s, const tacet_cov_spec *cov, const tacet__slab *slab,
                              size_t n, tacet_error *err) {
     if (cov->kernel == NULL || tacet_kernel_describe(cov->kernel)->kind == TACET_KERNEL_PRECOMPUTED) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "candidates are spread over ranks for SE, Matérn and linear kernels");
+        return tacet__fail(err, TACET_UNSUPPORTED,
+                           "candidates are spread over ranks for SE, Matérn and linear kernels");
     }
     if (n < s->ranks->count) {
         return tacet__fail(err, TACET_INVALID, "%zu ranks for %zu candidates: each rank needs one", s->ranks->count, n);
@@ -271,9 +273,8 @@ static tacet_status hear(const tacet_ranks *ranks, void **out, size_t size, tace
 static tacet_status join(tacet__gp_ucb **out, description *d, tacet_kernel **kernel, const tacet__slab *slab,
                          tacet_error *err) {
     const tacet_ranks *ranks = d->settings.ranks;
-    const tacet_cov_spec cov = {.kernel = *kernel,
-                                .input_sd = d->input_sd_count > 0 ? d->input_sd : NULL,
-                                .input_sd_count = d->input_sd_count};
+    const tacet_cov_spec cov = {
+        .kernel = *kernel, .input_sd = d->input_sd_count > 0 ? d->input_sd : NULL, .input_sd_count = d->input_sd_count};
     tacet_status status = tacet__gp_ucb_build(out, &d->settings, &cov, slab, d->n, err);
     status = tacet__ranks_agree(ranks, status, err);
     if (status == TACET_OK) {

@@ -24,8 +24,8 @@ static const double MATERN_FAR = 1000;        /* beyond it e^-s is 0; keeps the 
 
 /* r2[j] = sum over k < count of ((X[at[k] + j] - x[k]) inv[k])^2, added to what is there unless `fresh`; the sums in
  * the order of k. `count` is a constant wherever this is inlined, so the sum of one point stays in a register. */
-TACET__INLINE void squares_of(double *restrict r2, const double *const *at, const double *x, const double *inv, size_t n,
-                              size_t count, bool fresh) {
+TACET__INLINE void squares_of(double *restrict r2, const double *const *at, const double *x, const double *inv,
+                              size_t n, size_t count, bool fresh) {
     for (size_t j = 0; j < n; j++) {
         double sum = fresh ? 0 : r2[j];
         for (size_t k = 0; k < count; k++) {

@@ -29,7 +29,8 @@ size_t tacet__ranks_owner(const tacet_ranks *ranks, size_t *local, size_t row, s
 tacet_status tacet__ranks_agree(const tacet_ranks *ranks, tacet_status status, tacet_error *err);
 /* A sum that tells candidates apart, independent of how they are spread: of rows first … first + count - 1 of the
  * points, row r of which is called base + r. Not a cryptographic hash: it guards against mistakes. */
-void tacet__points_digest(uint64_t out[2], const tacet_points *points, size_t d, size_t first, size_t count, size_t base);
+void tacet__points_digest(uint64_t out[2], const tacet_points *points, size_t d, size_t first, size_t count,
+                          size_t base);
 /* Mixes one word, by its position, into such a sum. */
 void tacet__digest_word(uint64_t out[2], uint64_t word, uint64_t position);
 

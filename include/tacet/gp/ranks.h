@@ -34,10 +34,11 @@ typedef struct tacet_ranks {
 TACET_API void tacet_ranks_slab(const tacet_ranks *ranks, size_t rank, size_t *first, size_t *count, size_t n);
 /* The first call of every rank. CONFLICT: a rank runs another version of tacet; all ranks get it. */
 TACET_API tacet_status tacet_ranks_greet(const tacet_ranks *ranks, tacet_error *err);
-/* Serves rank 0's searches until it dismisses. `own`: where this rank finds the n candidates, of which it reads its slab
- * alone; NULL: rank 0 sends the slab. Errors: what this rank could not do, which rank 0 was told too (INVALID: other
- * candidates than rank 0 has; NO_MEMORY), or what the transport said. */
-TACET_API tacet_status tacet_ranks_follow(const tacet_ranks *ranks, const tacet_points *own, size_t n, tacet_error *err);
+/* Serves rank 0's searches until it dismisses. `own`: where this rank finds the n candidates, of which it reads its
+ * slab alone; NULL: rank 0 sends the slab. Errors: what this rank could not do, which rank 0 was told too (INVALID:
+ * other candidates than rank 0 has; NO_MEMORY), or what the transport said. */
+TACET_API tacet_status tacet_ranks_follow(const tacet_ranks *ranks, const tacet_points *own, size_t n,
+                                          tacet_error *err);
 /* Rank 0: no more searches. Once; before it, all policies made with these ranks are freed. */
 TACET_API tacet_status tacet_ranks_dismiss(const tacet_ranks *ranks, tacet_error *err);
 

@@ -1,8 +1,8 @@
 /* npy.h - a table of numbers in NumPy's file format, mapped into memory without a copy.
  *
  * Taken: one- and two-dimensional arrays of little-endian doubles or floats ('<f8', '<f4'), by row or by column
- * (fortran_order), format versions 1 to 3. The file must stay as it is while it is open. Columns have no names: they are
- * called by their numbers, from 0. */
+ * (fortran_order), format versions 1 to 3. The file must stay as it is while it is open. Columns have no names: they
+ * are called by their numbers, from 0. */
 #ifndef TACET_IO_NPY_H
 #define TACET_IO_NPY_H
 

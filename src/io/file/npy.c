@@ -54,7 +54,8 @@ static bool read_shape(const char *at, size_t *rows, size_t *columns) {
         return false;
     }
     at += strspn(at, " ");
-    return *at == ')' || (read_count(&at, columns) && (*at == ')' || (*at == ',' && at[1 + strspn(at + 1, " ")] == ')')));
+    return *at == ')' ||
+           (read_count(&at, columns) && (*at == ')' || (*at == ',' && at[1 + strspn(at + 1, " ")] == ')')));
 }
 
 static tacet_status understand(tacet_npy *npy, const char *path, tacet_error *err) {

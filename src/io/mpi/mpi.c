@@ -74,11 +74,8 @@ tacet_status tacet__mpi_open(tacet_ranks *out, tacet_error *err) {
     if (code != MPI_SUCCESS) {
         return tacet_error_set(err, TACET_IO, "MPI does not start");
     }
-    *out = (tacet_ranks){.rank = (size_t)rank,
-                         .count = (size_t)count,
-                         .broadcast = broadcast,
-                         .largest = largest,
-                         .sum = sum};
+    *out = (tacet_ranks){
+        .rank = (size_t)rank, .count = (size_t)count, .broadcast = broadcast, .largest = largest, .sum = sum};
     return TACET_OK;
 }
 
