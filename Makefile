@@ -29,6 +29,8 @@ help:
 	@echo "make symbols        abi/*.symbols: what each library exports, when that was meant to change"
 	@echo "make lint | format  clang-format, clang-tidy, cppcheck, shellcheck"
 	@echo "make install        PREFIX=$(PREFIX)"
+	@echo "make uninstall      takes away what make install wrote"
+	@echo "make deb            Debian packages by role, into build/deb"
 	@echo "make clean"
 
 setup:
@@ -109,3 +111,12 @@ install: build
 
 clean:
 	@rm -rf build build-* build.configure.log
+
+.PHONY: deb uninstall
+deb:
+	@tools/setup --with-packages
+	@tools/deb
+uninstall:
+	@test -f $(BUILD)/install_manifest.txt || { echo "make uninstall: nothing was installed from here"; exit 1; }
+	@xargs -a $(BUILD)/install_manifest.txt -d '\n' -I{} rm -f "$(DESTDIR){}"
+	@sed 's,/[^/]*$$,,' $(BUILD)/install_manifest.txt | sort -ur | while read -r d; do rmdir -p --ignore-fail-on-non-empty "$(DESTDIR)$$d" 2>/dev/null || true; done

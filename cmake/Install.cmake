@@ -55,3 +55,11 @@ install(FILES ${CMAKE_BINARY_DIR}/tacet-config.cmake ${CMAKE_BINARY_DIR}/tacet-c
 # Manual pages come from the programs themselves: `tacet-gate calibrate --man`.
 add_custom_target(man ALL COMMAND ${PROJECT_SOURCE_DIR}/tools/man ${CMAKE_BINARY_DIR} DEPENDS ${TACET_PROGRAMS}
   COMMENT "Manual pages")
+# What shells complete, from the same tables.
+add_custom_target(completion ALL COMMAND ${PROJECT_SOURCE_DIR}/tools/completion ${CMAKE_BINARY_DIR} DEPENDS ${TACET_PROGRAMS}
+  COMMENT "Completion")
+install(FILES ${CMAKE_BINARY_DIR}/completion/tacet.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+  RENAME tacet)
+install(FILES ${CMAKE_BINARY_DIR}/completion/tacet.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
+  RENAME _tacet)
+install(FILES ${CMAKE_BINARY_DIR}/completion/tacet.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -55,6 +55,7 @@ int cli_main(const cli_program *program, int argc, char **argv);
  * delta, budget and ledger are refused then: which one was meant is not for a program to guess. Positional arguments
  * are collected when `positional` is not NULL (at most *positional_count of them, which is set to the number found);
  * otherwise they are an error.
+ * --config FILE is accepted everywhere: options from a file, which the command line overrides (config.c).
  * --json is accepted everywhere and sets cli_json_wanted(). Returns true to go on; otherwise *exit_code is what to
  * return (0 after --help or --man, 2 after a usage error, which was explained on stderr). */
 bool cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, const char **positional,

@@ -64,6 +64,8 @@ void cli__help(const cli_command *command, const cli_option *options) {
         printf("%*s", INDENT - column, "");
         wrap(o->help, INDENT, INDENT);
     }
+    printf("  --config FILE           options from a file, 'name = value' a line; the command line\n"
+           "                          counts more\n");
     printf("  --json                  one JSON object on stdout; messages stay on stderr\n");
     printf("  --help                  this text\n");
     if (command->examples != NULL) {
@@ -77,6 +79,17 @@ void cli__help(const cli_command *command, const cli_option *options) {
         putchar('\n');
     }
     printf("\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the privacy budget.\n");
+}
+
+void cli__options(const cli_option *options) {
+    for (size_t i = 0; options[i].name != NULL; i++) {
+        const cli_option *o = &options[i];
+        if (o->name[0] != '\0') {
+            const size_t length = strcspn(o->help, ".\n");
+            printf("%s\t%s\t%.*s\n", o->name, o->meta != NULL ? o->meta : "", (int)length, o->help);
+        }
+    }
+    printf("config\tFILE\tOptions from a file\njson\t\tOne JSON object on stdout\nhelp\t\tExplains the command\n");
 }
 
 /* Text with what roff would take for itself escaped. */
@@ -128,6 +141,7 @@ void cli__man(const cli_command *command, const cli_option *options) {
         printf(" %s\n", o->meta != NULL ? o->meta : "");
         roff(o->help);
     }
+    printf(".TP\n.B \\-\\-config FILE\noptions from a file, one \\(aqname = value\\(aq a line; the command line counts more\n");
     printf(".TP\n.B \\-\\-json\none JSON object on stdout; messages stay on stderr\n");
     if (command->examples != NULL) {
         printf(".SH EXAMPLES\n.nf\n");

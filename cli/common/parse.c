@@ -169,44 +169,93 @@ static int unknown(const cli_command *command, const cli_option *options, const 
                : cli_usage(command, "unknown option --%.*s", (int)length, name);
 }
 
-static int parse_one(const cli_command *command, const cli_option *options, int *i, int argc, char **argv,
-                     uint64_t *seen) {
+typedef struct parsing {
+    const cli_command *command;
+    const cli_option *options;
+    uint64_t seen; /* which options were given; tables are shorter than 64 */
+    bool file;     /* … by a file, which the command line then overrides */
+} parsing;
+
+static int take(parsing *p, const char *name, size_t length, const char *value, bool given) {
+    size_t at = 0;
+    const cli_option *option = find(p->options, name, length, &at);
+    if (option == NULL) {
+        return unknown(p->command, p->options, name, length);
+    }
+    if (option->kind == CLI_FLAG && p->file) {
+        if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0) {
+            return cli_usage(p->command, "%s is yes or no", option->name);
+        }
+        if (strcmp(value, "no") == 0) {
+            return CLI_EXIT_OK;
+        }
+    } else if (option->kind == CLI_FLAG && given) {
+        return cli_usage(p->command, "--%s takes no value", option->name);
+    }
+    if (!store(option, value)) {
+        return cli_usage(p->command, "--%s: '%s' is not %s", option->name, value, wanted(option->kind));
+    }
+    const uint64_t bit = UINT64_C(1) << (at % 64);
+    if ((p->seen & bit) != 0 && spends(option->name)) {
+        return cli_usage(p->command, "--%s is given twice", option->name);
+    }
+    p->seen |= bit;
+    return CLI_EXIT_OK;
+}
+
+static int take_from_file(void *user, const char *name, const char *value) {
+    return take(user, name, strlen(name), value, true);
+}
+
+static int parse_one(parsing *p, int *i, int argc, char **argv) {
     const char *name = argv[*i] + 2;
     const char *equals = strchr(name, '=');
     const size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
-    size_t at = 0;
-    const cli_option *option = find(options, name, length, &at);
-    if (option == NULL) {
-        return unknown(command, options, name, length);
-    }
     const char *value = equals != NULL ? equals + 1 : NULL;
-    if (option->kind == CLI_FLAG) {
-        if (value != NULL) {
-            return cli_usage(command, "--%s takes no value", option->name);
-        }
-    } else if (value == NULL) {
+    const bool given = value != NULL;
+    const bool config = length == strlen("config") && memcmp(name, "config", length) == 0;
+    size_t at = 0;
+    const cli_option *option = find(p->options, name, length, &at);
+    if (value == NULL && (config || (option != NULL && option->kind != CLI_FLAG))) {
         if (*i + 1 >= argc) {
-            return cli_usage(command, "--%s needs a value (%s)", option->name, option->meta);
+            return cli_usage(p->command, "--%.*s needs a value (%s)", (int)length, name, config ? "FILE" : option->meta);
         }
         value = argv[++*i];
     }
-    if (!store(option, value)) {
-        return cli_usage(command, "--%s: '%s' is not %s", option->name, value, wanted(option->kind));
+    return config ? CLI_EXIT_OK : take(p, name, length, value, given);
+}
+
+/* Before the command line, which counts more: the last --config there is. */
+static int read_config(parsing *p, int argc, char **argv) {
+    const char *path = NULL;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--config") == 0 && i + 1 < argc) {
+            path = argv[i + 1];
+        } else if (strncmp(argv[i], "--config=", 9) == 0) {
+            path = argv[i] + 9;
+        }
     }
-    const uint64_t bit = UINT64_C(1) << (at % 64);
-    if ((*seen & bit) != 0 && spends(option->name)) {
-        return cli_usage(command, "--%s is given twice", option->name);
+    if (path == NULL) {
+        return CLI_EXIT_OK;
     }
-    *seen |= bit;
-    return CLI_EXIT_OK;
+    p->file = true;
+    const int code = cli__config(p->command, path, take_from_file, p);
+    p->file = false;
+    return code;
 }
 
 bool cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, const char **positional,
                size_t *positional_count, int *exit_code) {
     const size_t most = positional != NULL && positional_count != NULL ? *positional_count : 0;
     size_t found = 0;
-    uint64_t seen = 0; /* which options were given; tables are shorter than 64 */
+    parsing p = {.command = command, .options = options};
     bool only_positional = false;
+    *exit_code = read_config(&p, argc, argv);
+    if (*exit_code != CLI_EXIT_OK) {
+        return false;
+    }
+    const uint64_t from_file = p.seen;
+    p.seen = 0;
     for (int i = 1; i < argc; i++) {
         if (only_positional || argv[i][0] != '-' || argv[i][1] == '\0') {
             if (found >= most) {
@@ -226,15 +275,19 @@ bool cli_parse(const cli_command *command, const cli_option *options, int argc, 
             cli__man(command, options);
             *exit_code = CLI_EXIT_OK;
             return false;
+        } else if (strcmp(argv[i], "--options") == 0) {
+            cli__options(options);
+            *exit_code = CLI_EXIT_OK;
+            return false;
         } else if (argv[i][1] != '-') {
             *exit_code = cli_usage(command, "unknown option %s", argv[i]);
             return false;
-        } else if ((*exit_code = parse_one(command, options, &i, argc, argv, &seen)) != CLI_EXIT_OK) {
+        } else if ((*exit_code = parse_one(&p, &i, argc, argv)) != CLI_EXIT_OK) {
             return false;
         }
     }
     for (size_t i = 0; options[i].name != NULL; i++) {
-        if (options[i].required && (seen & (UINT64_C(1) << (i % 64))) == 0) {
+        if (options[i].required && ((p.seen | from_file) & (UINT64_C(1) << (i % 64))) == 0) {
             *exit_code = cli_usage(command, "--%s %s is required", options[i].name, options[i].meta);
             return false;
         }
