@@ -66,6 +66,9 @@ bool cli_json_wanted(void);
 void cli_json_print(json_t *object);
 /* A real as a JSON number; NaN and infinities, which JSON cannot say, as null. */
 json_t *cli_real(double value);
+/* So many digits, at most 17, on the private side: noise, and what a noise spends, are rounded up; `down`: what decides
+ * how sharp a choice is. A number that has so few digits comes out as it is. Returns text. */
+const char *cli_safe(char text[32], double x, int digits, bool down);
 
 /* "tacet gp-ucb: message" on stderr; returns the exit code that fits the status (3 for BUDGET, else 1). */
 int cli_fail(const cli_command *command, const tacet_error *err);

@@ -175,6 +175,16 @@ void cli_json_print(json_t *object) {
     json_decref(object);
 }
 
+const char *cli_safe(char text[32], double x, int digits, bool down) {
+    double shown = x;
+    (void)snprintf(text, 32, "%.*g", digits, shown);
+    while (isfinite(x) && (down ? strtod(text, NULL) > x : strtod(text, NULL) < x)) {
+        shown += (down ? -1 : 1) * pow(10, -digits) * fabs(x);
+        (void)snprintf(text, 32, "%.*g", digits, shown);
+    }
+    return text;
+}
+
 json_t *cli_real(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }

@@ -195,12 +195,14 @@ static void show(const tacet_manifest *m, const char *folder, const char *protec
     printf("%s/release.csv: %zu records, %zu coordinates each\n", folder, m->rows, m->dims);
     printf("%s\n", protects != NULL ? protects : "");
     if (m->is_private && isfinite(m->eps_at[1]) && m->space.count == 0) {
-        printf("at distance 2: eps = %.4g; at distance 3: eps = %.4g\n", m->eps_at[1] * (1 + 5e-4),
-               m->eps_at[2] * (1 + 5e-4));
+        char two[32], three[32];
+        printf("at distance 2: eps = %s; at distance 3: eps = %s\n", cli_safe(two, m->eps_at[1], 4, false),
+               cli_safe(three, m->eps_at[2], 4, false));
     }
     if (any_change > m->eps && m->space.count == 0) { /* over a space the sentence has it */
-        printf("a record that becomes any other within the bounds is hidden at eps = %.3g only\n",
-               any_change * (1 + 5e-3));
+        char eps[32];
+        printf("a record that becomes any other within the bounds is hidden at eps = %s only\n",
+               cli_safe(eps, any_change, 3, false));
     }
     char *noise = tacet_manifest_noise(m);
     char *uncovered = tacet_manifest_uncovered(m);
@@ -448,7 +450,9 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
         {"projection-seed", CLI_U64, &s.seed, "S", "of the public matrix of a projection (default 1)", false},
         {"i-know-this-is-not-private", CLI_FLAG, &s.accept_not_private, NULL, "allow the published mechanism", false},
         {"suggest-r", CLI_FLAG, &a.suggest_r, NULL,
-         "print the published mechanism's guideline for --dims and stop; depends on the records", false},
+         "print the published mechanism's guideline for --dims and stop: computed from the records, so it needs "
+         "--i-know-this-is-not-private and is entered in the ledger",
+         false},
         {"dry-run", CLI_FLAG, &a.dry_run, NULL,
          "check table and settings and tell the noise; nothing is released, written or charged", false},
         {"threads", CLI_SIZE, &s.threads, "N", "at most 8 (default: one a processor); the release is the same", false},

@@ -271,16 +271,7 @@ static tacet_status levels(json_t *out, options *o, tacet_error *err) {
     return TACET_OK;
 }
 
-/* Ten digits, on the private side: noise, and what a noise spends, are rounded up; the rate of a choice is rounded down.
- * A number that was typed in comes out as it was. */
-static void safe_text(char text[32], double x, bool down) {
-    double shown = x;
-    (void)snprintf(text, 32, "%.10g", shown);
-    while (isfinite(x) && (down ? strtod(text, NULL) > x : strtod(text, NULL) < x)) {
-        shown += (down ? -1e-10 : 1e-10) * fabs(x);
-        (void)snprintf(text, 32, "%.10g", shown);
-    }
-}
+enum { DIGITS = 10 };
 
 /* For people: one "name value" a line. */
 static void print_text(json_t *out) {
@@ -291,8 +282,7 @@ static void print_text(json_t *out) {
             printf("%-15s %s\n", name, json_string_value(value));
         } else if (json_is_number(value)) {
             char text[32];
-            safe_text(text, json_number_value(value), strcmp(name, "rate") == 0);
-            printf("%-15s %s\n", name, text);
+            printf("%-15s %s\n", name, cli_safe(text, json_number_value(value), DIGITS, strcmp(name, "rate") == 0));
         } else {
             printf("%-15s -\n", name);
         }

@@ -37,7 +37,7 @@ static void cell(const char *text, size_t width) {
 static void number(double value) {
     char text[32] = "-";
     if (isfinite(value)) {
-        (void)snprintf(text, sizeof text, "%.4g", value);
+        (void)cli_safe(text, value, 4, false);
     }
     cell(text, 9);
 }
@@ -75,9 +75,7 @@ static tacet_status print_row(void *user, const tacet__ledger_row *row, tacet_er
 /* A budget is for one record or round. Somebody behind k of them pays for all: k eps, k^2 rho, k mu. */
 static void print_persons(const tacet__ledger_report *r) {
     static const int TIMES[] = {2, 5, 10, 50};
-    if (r->accounting == TACET_ACCOUNTING_BASIC && r->budget_delta > 0) {
-        return; /* deltas do not add up to anything that is worth printing */
-    }
+    const bool deltas = r->accounting == TACET_ACCOUNTING_BASIC && r->budget_delta > 0;
     printf("budget for a person behind k records or rounds:");
     for (size_t i = 0; i < sizeof TIMES / sizeof *TIMES; i++) {
         const double k = TIMES[i];
@@ -88,8 +86,16 @@ static void print_persons(const tacet__ledger_report *r) {
         } else if (r->accounting == TACET_ACCOUNTING_ZCDP) {
             status = tacet_zcdp_eps(&eps, k * k * r->cap, r->budget_delta, NULL);
         }
-        if (status == TACET_OK) {
-            printf("%s k = %d: eps %.4g", i > 0 ? "," : "", TIMES[i], eps * (1 + 5e-4));
+        /* P_0 <= e^eps P_1 + delta, k times: delta (1 + e^eps + … + e^((k-1) eps)) */
+        const double delta = deltas ? k * exp((k - 1) * r->budget_eps) * r->budget_delta : 0;
+        char text[32];
+        if (status != TACET_OK || !(delta < 1)) {
+            printf("%s k = %d: no bound", i > 0 ? "," : "", TIMES[i]);
+            continue;
+        }
+        printf("%s k = %d: eps %s", i > 0 ? "," : "", TIMES[i], cli_safe(text, eps, 4, false));
+        if (deltas) {
+            printf(", delta %s", cli_safe(text, delta, 2, false));
         }
     }
     printf("\n");
@@ -113,9 +119,11 @@ static tacet_status print_table(tacet__ledger_view *view, const tacet__ledger_re
     printf("\n%llu entries, %llu answered, %llu uncovered%s\n", (unsigned long long)r->entries,
            (unsigned long long)r->answered, (unsigned long long)r->uncovered,
            r->seeded > 0 ? "; some were drawn from a seeded source and are NOT PRIVATE" : "");
-    printf("spent   %s %.6g of %.6g (%s accounting)\n", ledger_unit(accounting), r->spent, r->cap,
+    char spent[32], eps[32], delta[32];
+    printf("spent   %s %s of %.6g (%s accounting)\n", ledger_unit(accounting), cli_safe(spent, r->spent, 6, false), r->cap,
            tacet_accounting_name(accounting));
-    printf("that is eps %.6g, delta %.3g of eps %.6g, delta %.3g\n", r->eps, r->delta, r->budget_eps, r->budget_delta);
+    printf("that is eps %s, delta %s of eps %.6g, delta %.3g\n", cli_safe(eps, r->eps, 6, false),
+           cli_safe(delta, r->delta, 3, false), r->budget_eps, r->budget_delta);
     print_persons(r);
     printf("head    %s\n", head);
     return status;
@@ -154,7 +162,9 @@ int cmd_show(int argc, char **argv, const cli_command *self) {
     } else if (status == TACET_OK) {
         status = print_table(view, &report, &err);
         if (numerical && isfinite(eps)) {
-            printf("by privacy-loss distributions: eps %.6g at delta %.3g\n", eps, report.budget_delta);
+            char text[32];
+            printf("by privacy-loss distributions: eps %s at delta %.3g\n", cli_safe(text, eps, 6, false),
+                   report.budget_delta);
         } else if (numerical) {
             printf("by privacy-loss distributions: nothing can be said (zCDP claims, or groups whose parts differ)\n");
         }

@@ -87,8 +87,10 @@ int cmd_verify(int argc, char **argv, const cli_command *self) {
         printf("intact: %llu records, %llu entries, %llu answered, %llu uncovered\n",
                (unsigned long long)report.records, (unsigned long long)report.entries,
                (unsigned long long)report.answered, (unsigned long long)report.uncovered);
-        printf("spent   %s %.6g of %.6g; eps %.6g at delta %.3g of eps %.6g at delta %.3g\n",
-               ledger_unit(report.accounting), report.spent, report.cap, report.eps, report.delta, report.budget_eps,
+        char spent[32], eps[32], delta[32];
+        printf("spent   %s %s of %.6g; eps %s at delta %s of eps %.6g at delta %.3g\n",
+               ledger_unit(report.accounting), cli_safe(spent, report.spent, 6, false), report.cap,
+               cli_safe(eps, report.eps, 6, false), cli_safe(delta, report.delta, 3, false), report.budget_eps,
                report.budget_delta);
         if (report.head_was_given) {
             printf("noted   record %llu of 0 … %llu has the head that was noted\n", (unsigned long long)report.head_at,

@@ -247,6 +247,21 @@ int cmd_study_extend(int argc, char **argv, const cli_command *self) {
     return code;
 }
 
+/* What several rounds of one person cost together. */
+static void print_person(const json_t *g) {
+    char eps[32];
+    const char *rounds = NULL;
+    const json_t *cost = NULL;
+    const char *separator = "";
+    printf("for a person behind k rounds: ");
+    json_object_foreach((json_t *)(uintptr_t)json_object_get(g, "eps_of_rounds"), rounds, cost) {
+        printf("%sk = %s: %s%s", separator, rounds, json_is_number(cost) ? "eps " : "no bound",
+               json_is_number(cost) ? cli_safe(eps, json_number_value(cost), 4, false) : "");
+        separator = ", ";
+    }
+    printf("\n");
+}
+
 int cmd_study_status(int argc, char **argv, const cli_command *self) {
     asked a;
     begin(&a);
@@ -269,9 +284,11 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
                    json_integer_value(json_object_get(b, "observed")),
                    json_integer_value(json_object_get(b, "released")),
                    json_integer_value(json_object_get(b, "rounds_left")));
-            printf("%s\neps = %g, delta = %g for %s\n", json_string_value(json_object_get(g, "statement")),
-                   json_number_value(json_object_get(g, "eps")), json_number_value(json_object_get(g, "delta")),
-                   json_string_value(json_object_get(g, "protects")));
+            char eps[32];
+            printf("%s\neps = %s, delta = %g for %s\n", json_string_value(json_object_get(g, "statement")),
+                   cli_safe(eps, json_number_value(json_object_get(g, "eps")), 6, false),
+                   json_number_value(json_object_get(g, "delta")), json_string_value(json_object_get(g, "protects")));
+            print_person(g);
         }
         cli_json_print(json_incref(a.job->body));
     }

@@ -40,6 +40,8 @@ grep -q 'NOT DIFFERENTIALLY PRIVATE' "$tmp/published/manifest.json" || fail "no 
 "$tacet" audit outsourced --release "$tmp/published" --data "$tmp/p.csv" --known 4 --json >"$tmp/b.json"
 grep -q '"succeeded":true,"recovered":1.0' "$tmp/b.json" || fail "four known records did not give all of them: $(cat "$tmp/b.json")"
 "$tacet" audit outsourced --release "$tmp/published" --data "$tmp/p.csv" --known 3 --json | grep -q '"succeeded":false' || fail "three known records of three columns should not do"
-r=$(curate r --suggest-r 2>/dev/null)
+mkdir "$tmp/r"
+! curate r --suggest-r >/dev/null 2>&1 || fail "a number of the records was told without acceptance"
+r=$(curate r --suggest-r --i-know-this-is-not-private 2>/dev/null)
 [ "$r" -ge 0 ] || fail "no suggestion for r"
 echo "the published release was read from 4 records; ours were not from 100"

@@ -270,6 +270,24 @@ static void test_published(void **state) {
     assert_status(run(f, &err), TACET_CONFLICT);
     assert_ok(tacet_curate_sigma_min(&sigma_min, &f->settings, NULL));
     assert_true(sigma_min > 0);
+    /* entered once, and nothing is told without acceptance */
+    double again = 0;
+    tacet_ledger *ledger = NULL;
+    tacet_ledger_settings stored;
+    tacet_ledger_totals totals;
+    char path[4096];
+    assert_ok(tacet_curate_sigma_min(&again, &f->settings, NULL));
+    assert_true(again == sigma_min);
+    assert_ok(tacet_curate_ledger(path, sizeof path, &f->settings, NULL));
+    tacet_ledger_settings_defaults(&stored);
+    stored.use_stored = true;
+    assert_ok(tacet_ledger_open(&ledger, path, &stored, NULL));
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    tacet_ledger_close(ledger);
+    assert_int_equal(totals.uncovered, 2);
+    f->settings.accept_not_private = false;
+    assert_status(tacet_curate_sigma_min(&again, &f->settings, &err), TACET_DENIED);
+    assert_true(isnan(again));
 }
 
 /* Seeded noise is reproducible, and therefore stamped. */

@@ -720,7 +720,7 @@ static tacet_status look(tacet__replica *r, tacet__job *job) {
 /* What the eps is of: a round; what k rounds of one person cost; and what a person costs whose name comes with each
  * round, of which the cap counts. In a local study each report was sent, so that no cap helps. */
 static bool tell_cost(const tacet__replica *r, const tacet_guarantee *g, json_t *body) {
-    static const unsigned TIMES[] = {2, 3, 5, 10};
+    static const unsigned TIMES[] = {2, 5, 10, 50};
     json_t *guarantee = json_object_get(body, "guarantee");
     json_t *costs = json_object();
     bool good = costs != NULL;

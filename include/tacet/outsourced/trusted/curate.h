@@ -90,7 +90,9 @@ TACET_API tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tac
  */
 TACET_API tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_curate_settings *settings,
                                            tacet_error *err);
-/* Published: smallest singular value of the centred and scaled records, for the guideline on r. Depends on the data. */
+/* Published: smallest singular value of the centred and scaled records, for the guideline on r. Depends on the data, so
+ * it is entered in the ledger as uncovered before it is told; told again, it is the number of the first time. DENIED
+ * without accept_not_private. BUDGET: the ledger allows no such disclosure. *out is NaN on failure. */
 TACET_API tacet_status tacet_curate_sigma_min(double *out, const tacet_curate_settings *settings, tacet_error *err);
 
 #ifdef __cplusplus
