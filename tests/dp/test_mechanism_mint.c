@@ -224,6 +224,33 @@ static void what_a_key_is_for_and_who_may_use_it(void **state) {
     tacet_blob_clear(&memo);
 }
 
+static void change_mint(const world *w, const char *sql) {
+    const tacet__db_settings settings = {.busy_ms = 1000};
+    tacet__db *db = NULL;
+    assert_ok(tacet__db_open(&db, w->path, &settings, NULL));
+    assert_ok(tacet__db_exec(db, sql, NULL));
+    tacet__db_close(db);
+}
+
+/* Noise of one entry for another would be noise that is used twice. */
+static void a_key_opens_for_its_own_entry_and_its_own_sampler(void **state) {
+    const world *w = *state;
+    tacet_mint mint = {{0}, {0}};
+    tacet_entry entry[2];
+    tacet_blob memo;
+    const tacet_charge c = charge();
+    tacet_blob_init(&memo);
+    assert_ok(tacet_ledger_reserve(w->ledger, &entry[0], &memo, "t", &c, NULL));
+    assert_ok(tacet_ledger_reserve(w->ledger, &entry[1], &memo, "u", &c, NULL));
+    assert_ok(tacet__ledger_peek(w->ledger, &mint, "u", NULL));
+    change_mint(w, "UPDATE mint SET sealed = (SELECT sealed FROM mint ORDER BY seq LIMIT 1)");
+    assert_ok(tacet__ledger_peek(w->ledger, &mint, "t", NULL));
+    assert_status(tacet__ledger_peek(w->ledger, &mint, "u", NULL), TACET_CONFLICT);
+    change_mint(w, "UPDATE mint SET sampler = sampler + 1");
+    assert_status(tacet__ledger_peek(w->ledger, &mint, "t", NULL), TACET_CONFLICT);
+    tacet_blob_clear(&memo);
+}
+
 /* How many entries a group has is decided in the transaction that reserves. */
 static void a_group_has_no_more_entries_than_it_may(void **state) {
     const world *w = *state;
@@ -251,6 +278,7 @@ int main(void) {
         T(every_mechanism_repeats_what_was_interrupted),
         T(a_key_is_sealed_and_then_erased),
         T(what_a_key_is_for_and_who_may_use_it),
+        T(a_key_opens_for_its_own_entry_and_its_own_sampler),
         T(a_group_has_no_more_entries_than_it_may),
     };
     if (access("/dev/shm", W_OK) == 0) {

@@ -180,6 +180,45 @@ static void test_around_window(void **state) {
     tacet_noise_close(noise);
 }
 
+/* Staircase: the first and the last place of the top, and the first of the next stair on either side. */
+static void the_stairs_begin_where_the_top_ends(void **state) {
+    (void)state;
+    tacet_noise *noise = script_open();
+    tacet_ldp ldp;
+    double report = 0;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_STAIRCASE, 1, 0, 1, NULL));
+    const int64_t inner = ldp.inner;
+    for (int last = 0; last < 2; last++) {
+        script(noise, (uint64_t[]){0, 0, last ? UINT64_MAX : UINT64_C(1) << 40}, 3); /* input, on top, place */
+        assert_ok(tacet_randomize(noise, &report, &ldp, 0, NULL));
+        assert_script_used(noise);
+        assert_true(report == tacet_ldp_place(&ldp, last ? inner - 1 : 1 - inner));
+    }
+    const uint64_t second = UINT64_MAX / (2 * (uint64_t)ldp.steps) * 3 / 2;
+    for (int below = 0; below < 2; below++) {
+        script(noise, (uint64_t[]){0, UINT64_MAX, UINT64_MAX, below ? second : UINT64_C(1) << 40}, 4);
+        assert_ok(tacet_randomize(noise, &report, &ldp, 0, NULL));
+        assert_script_used(noise);
+        assert_true(report == tacet_ldp_place(&ldp, below ? -inner : inner));
+    }
+    tacet_noise_close(noise);
+}
+
+/* No kind takes another one's noise. */
+static void an_unknown_kind_is_refused(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    tacet_ldp ldp;
+    double report = 0;
+    assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, 0, 1, NULL));
+    ldp.kind = (tacet_ldp_kind)99;
+    assert_status(tacet_randomize(noise, &report, &ldp, 0.5, NULL), TACET_INVALID);
+    assert_true(isnan(report));
+    assert_int_equal(tacet_ldp_init(&ldp, (tacet_ldp_kind)99, 1, 0, 1, NULL), TACET_INVALID);
+    tacet_noise_close(noise);
+}
+
 /* A Laplace draw that fails gives no report. */
 static void test_no_report(void **state) {
     (void)state;
@@ -233,6 +272,8 @@ static void test_clipping(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mass),      cmocka_unit_test(test_bit_exact),     cmocka_unit_test(test_clipping),
+        cmocka_unit_test(the_stairs_begin_where_the_top_ends),
+        cmocka_unit_test(an_unknown_kind_is_refused),
         cmocka_unit_test(test_no_report), cmocka_unit_test(test_around_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,19 @@ tacet_status tacet__randomize(tacet_noise *noise, double *out, const tacet_ldp *
     }
     const double clipped = fmin(fmax(value, ldp->lo), ldp->hi);
     const double fraction = fmin((clipped - ldp->lo) / (ldp->hi - ldp->lo), 1);
-    if (ldp->kind == TACET_LDP_LAPLACE) {
+    switch (ldp->kind) { /* no default: a kind that is not named here draws nothing */
+    case TACET_LDP_STAIRCASE:
+        *out = staircase(noise, ldp, fraction);
+        return TACET_OK;
+    case TACET_LDP_PIECEWISE:
+        *out = piecewise(noise, ldp, fraction);
+        return TACET_OK;
+    case TACET_LDP_DUCHI: /* its share of the other is 0, and the coin takes its word all the same */
+    case TACET_LDP_HYBRID:
+        *out = tacet__bernoulli(noise, ldp->piecewise_share, UINT64_C(1) << 32) ? piecewise(noise, ldp, fraction)
+                                                                                : duchi(noise, ldp, fraction);
+        return TACET_OK;
+    case TACET_LDP_LAPLACE: { /* may fail */
         double k = 0;
         const int64_t at = (int64_t)input_of(noise, fraction, ldp->steps);
         const tacet_status status = tacet__draw_discrete_laplace(noise, &k, 1, ldp->laplace_scale, 0, err);
@@ -89,12 +101,6 @@ tacet_status tacet__randomize(tacet_noise *noise, double *out, const tacet_ldp *
         }
         return status;
     }
-    if (ldp->kind == TACET_LDP_STAIRCASE) {
-        *out = staircase(noise, ldp, fraction);
-    } else if (ldp->kind == TACET_LDP_PIECEWISE || tacet__bernoulli(noise, ldp->piecewise_share, UINT64_C(1) << 32)) {
-        *out = piecewise(noise, ldp, fraction);
-    } else {
-        *out = duchi(noise, ldp, fraction);
     }
-    return TACET_OK;
+    return tacet__fail(err, TACET_INVALID, "no such randomiser");
 }
