@@ -2,6 +2,7 @@
 #include "central_domain.h"
 
 #include "core/fail.h"
+#include "gp/domain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,12 +26,21 @@ typedef struct scenario {
     size_t order;                /* of the published algorithm's quadrature, of one group; 0: see few_landmarks */
 } scenario;
 
+/* box: points spread over the unit box, a function drawn for each trial. By dimension: points, features. */
+enum { BOX_LEAST = 2, BOX_MOST = 4 };
+static const size_t BOX_POINTS[] = {500, 1000, 1000}, BOX_FEATURES[] = {40, 60, 80};
+static const double BOX_LENGTHSCALE = 0.5, BOX_LOW = 0.1, BOX_HIGH = 0.9;
+
 static const scenario SCENARIOS[] = {{"camelback", 1, (size_t)CAMEL_SIDE *CAMEL_SIDE, 2, 0, 0, 1.2, 20, 0},
                                      {"styblinski20", 20, LEVELS, 1, -4, 4, 2.5, 6, 8},
                                      {"michalewicz10", 10, LEVELS, 1, 0, 1, 0.5, 6, 6}};
 
 struct joint_domain {
     const scenario *scenario;
+    scenario own;      /* box: what `scenario` points to */
+    joint_world world; /* box: what functions are drawn from */
+    bool drawn;
+    double noise;              /* standard deviation of a reward; 0: rewards of 0 and 1 */
     tacet_fixed_group *groups; /* Phi owned */
     double *value;             /* choices x groups, scaled: the groups' values add up to the function */
     tacet_features *features;  /* of the published algorithm */
@@ -59,7 +69,11 @@ static double point(const scenario *s, size_t group, size_t choice, double *x) {
 static tacet_status fill_group(joint_domain *d, size_t g, const tacet_kernel *kernel, tacet_error *err) {
     const scenario *s = d->scenario;
     double *X = d->X;
-    for (size_t c = 0; c < s->choices; c++) {
+    if (d->drawn) {
+        const tacet_domain box = joint_world_domain(&d->world);
+        tacet__domain_spread(&box, X, s->choices);
+    }
+    for (size_t c = 0; !d->drawn && c < s->choices; c++) {
         d->value[c + g * s->choices] = point(s, g, c, X + c * s->dim);
     }
     tacet_features *features = NULL;
@@ -134,38 +148,70 @@ static void scale(joint_domain *d) {
     }
 }
 
-tacet_status joint_domain_create(joint_domain **out, const char *name, tacet_error *err) {
-    *out = NULL;
-    const scenario *s = NULL;
+static const scenario *find_scenario(joint_domain *d, const char *name, size_t dim, double noise, tacet_error *err) {
     for (size_t i = 0; i < sizeof SCENARIOS / sizeof SCENARIOS[0]; i++) {
-        s = strcmp(name, SCENARIOS[i].name) == 0 ? &SCENARIOS[i] : s;
+        if (strcmp(name, SCENARIOS[i].name) == 0) {
+            d->noise = REWARD_SD;
+            return &SCENARIOS[i];
+        }
     }
+    if (strcmp(name, "box") != 0 || dim < BOX_LEAST || dim > BOX_MOST || !(noise >= 0)) {
+        (void)tacet__fail(
+            err, TACET_INVALID,
+            "--scenario is contextual, camelback, styblinski20, michalewicz10, or box with --dim %d to %d", BOX_LEAST,
+            BOX_MOST);
+        return NULL;
+    }
+    d->drawn = true;
+    d->noise = noise;
+    d->world = (joint_world){.dim = dim,
+                             .lengthscale = BOX_LENGTHSCALE,
+                             .noise = noise,
+                             .drawn = true,
+                             .lo = BOX_LOW,
+                             .hi = BOX_HIGH,
+                             .skew = 1};
+    d->own = (scenario){.name = "box",
+                        .groups = 1,
+                        .choices = BOX_POINTS[dim - BOX_LEAST],
+                        .dim = dim,
+                        .lengthscale = BOX_LENGTHSCALE,
+                        .features = BOX_FEATURES[dim - BOX_LEAST]};
+    return &d->own;
+}
+
+tacet_status joint_domain_create(joint_domain **out, const char *name, size_t dim, double noise, tacet_error *err) {
+    *out = NULL;
+    joint_domain *d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
+    }
+    const scenario *s = find_scenario(d, name, dim, noise, err);
     if (s == NULL) {
-        err->status = TACET_INVALID;
-        (void)snprintf(err->message, sizeof err->message,
-                       "--scenario is contextual, camelback, styblinski20 or michalewicz10");
+        free(d);
         return TACET_INVALID;
     }
+    d->scenario = s;
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
     spec.d = s->dim;
     spec.lengthscales = &s->lengthscale;
+    if (d->drawn) {
+        spec.kind = TACET_KERNEL_MATERN;
+        spec.matern_p = 2;
+    }
     tacet_kernel *kernel = NULL;
     tacet_status status = tacet_kernel_create(&kernel, &spec, err);
-    joint_domain *d = calloc(1, sizeof *d);
-    if (d == NULL) {
-        status = TACET_NO_MEMORY;
-    } else {
-        d->scenario = s;
-        d->X = malloc(s->choices * s->dim * sizeof(double));
-        d->groups = calloc(s->groups, sizeof *d->groups);
-        d->value = calloc(s->groups * s->choices, sizeof(double));
-        status = d->groups == NULL || d->value == NULL || d->X == NULL ? TACET_NO_MEMORY : status;
+    d->X = malloc(s->choices * s->dim * sizeof(double));
+    d->groups = calloc(s->groups, sizeof *d->groups);
+    d->value = calloc(s->groups * s->choices, sizeof(double));
+    if (status == TACET_OK && (d->groups == NULL || d->value == NULL || d->X == NULL)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
     }
     for (size_t g = 0; status == TACET_OK && g < s->groups; g++) {
         status = fill_group(d, g, kernel, err);
     }
-    if (status == TACET_OK) {
+    if (status == TACET_OK && !d->drawn) {
         status = s->groups == 1 ? few_landmarks(d, kernel, err) : additive(d, err);
     }
     tacet_kernel_free(kernel);
@@ -173,7 +219,9 @@ tacet_status joint_domain_create(joint_domain **out, const char *name, tacet_err
         joint_domain_free(d);
         return status;
     }
-    scale(d);
+    if (!d->drawn) {
+        scale(d);
+    }
     *out = d;
     return TACET_OK;
 }
@@ -191,22 +239,24 @@ void joint_domain_free(joint_domain *d) {
     }
 }
 
-static double mean_of(const joint_domain *d, const size_t *arm) {
-    double sum = 0;
-    for (size_t g = 0; g < d->scenario->groups; g++) {
-        sum += d->value[arm[g] + g * d->scenario->choices];
-    }
-    return sum;
-}
-
 /* What a run has cost so far, and after each tenth of its rounds. */
 typedef struct track {
     double regret, *curve; /* curve: 10 */
     uint64_t t, rounds;
+    const double *value; /* of the choices; the groups' add up */
+    double top;          /* the best mean there is */
 } track;
 
-static void lose(track *k, double loss) {
-    k->regret += loss;
+static double mean_of(const joint_domain *d, const track *k, const size_t *arm) {
+    double sum = 0;
+    for (size_t g = 0; g < d->scenario->groups; g++) {
+        sum += k->value[arm[g] + g * d->scenario->choices];
+    }
+    return sum;
+}
+
+static void lose(track *k, double mean) {
+    k->regret += k->top - mean;
     k->t++;
     for (uint64_t c = 0; c < 10; c++) {
         if (k->t == (k->rounds * (c + 1) + 9) / 10) {
@@ -215,8 +265,11 @@ static void lose(track *k, double loss) {
     }
 }
 
-static double reward(double mean, tacet_simrng *rng) {
-    return fmin(fmax(mean + REWARD_SD * tacet_simrng_normal(rng), 0), 1);
+static double reward(const joint_domain *d, double mean, tacet_simrng *rng) {
+    if (d->noise == 0) {
+        return tacet_simrng_uniform(rng) < mean ? 1 : 0;
+    }
+    return fmin(fmax(mean + d->noise * tacet_simrng_normal(rng), 0), 1);
 }
 
 static tacet_status run_shipped(const joint_domain *d, track *out, const tacet_central_fixed_settings *settings,
@@ -234,9 +287,9 @@ static tacet_status run_shipped(const joint_domain *d, track *out, const tacet_c
         uint64_t ticket = 0;
         status = tacet_central_fixed_suggest(study, arm, &ticket, err);
         if (status == TACET_OK) {
-            const double mean = mean_of(d, arm);
-            lose(out, 1 - mean);
-            status = tacet_central_fixed_observe(study, ticket, reward(mean, rng), err);
+            const double mean = mean_of(d, out, arm);
+            lose(out, mean);
+            status = tacet_central_fixed_observe(study, ticket, reward(d, mean, rng), err);
         }
     }
     tacet_central_fixed_free(study);
@@ -316,9 +369,9 @@ static tacet_status run_published(const joint_domain *d, track *out, const tacet
             if (o.choices != NULL) {
                 memcpy(o.last, o.choices + suggestion.index * s->groups, s->groups * sizeof *o.last);
             }
-            const double mean = o.choices != NULL ? mean_of(d, o.last) : d->value[suggestion.index];
-            lose(out, 1 - mean);
-            status = tacet_policy_observe(policy, suggestion.ticket, reward(mean, rng), err);
+            const double mean = o.choices != NULL ? mean_of(d, out, o.last) : out->value[suggestion.index];
+            lose(out, mean);
+            status = tacet_policy_observe(policy, suggestion.ticket, reward(d, mean, rng), err);
         }
     }
     free(o.choices);
@@ -349,9 +402,9 @@ static tacet_status run_plain(const joint_domain *d, track *out, const tacet_cen
         status = tacet_fixed_learner_plan(learner, n, err);
         memset(u, 0, m * sizeof(double));
         for (size_t i = 0; status == TACET_OK && i < n; i++, t++) {
-            const double mean = mean_of(d, tacet_fixed_learner_arm(learner, i));
-            lose(out, 1 - mean);
-            const double v = reward(mean, rng) - 0.5;
+            const double mean = mean_of(d, out, tacet_fixed_learner_arm(learner, i));
+            lose(out, mean);
+            const double v = reward(d, mean, rng) - 0.5;
             tacet_fixed_learner_vector(learner, u + m, i);
             for (size_t k = 0; k < m; k++) {
                 u[k] += v * u[m + k];
@@ -366,18 +419,44 @@ static tacet_status run_plain(const joint_domain *d, track *out, const tacet_cen
     return status;
 }
 
+/* A function of its own for the trial: its values at the points, and the largest over the box. */
+static tacet_status draw_values(const joint_domain *d, double **out, double *top, uint64_t seed, uint64_t trial,
+                                tacet_error *err) {
+    const scenario *s = d->scenario;
+    joint_env *env = NULL;
+    tacet_status status = joint_env_create(&env, &d->world, seed, trial, err);
+    *out = malloc(s->choices * sizeof **out);
+    if (status == TACET_OK && *out == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial");
+    }
+    *top = status == TACET_OK ? joint_env_top(env) : 0;
+    for (size_t c = 0; status == TACET_OK && c < s->choices; c++) {
+        (*out)[c] = joint_env_mean(env, d->X + c * s->dim);
+        *top = fmax(*top, (*out)[c]);
+    }
+    joint_env_free(env);
+    return status;
+}
+
 tacet_status joint_domain_run(const joint_domain *d, double *regret, double *curve, joint_domain_player player,
                               const tacet_central_fixed_settings *settings,
                               const tacet_central_published_settings *published, uint64_t seed, uint64_t trial,
                               tacet_error *err) {
     tacet_simrng rng;
-    track out = {.curve = curve, .rounds = settings->rounds};
+    track out = {.curve = curve, .rounds = settings->rounds, .value = d->value, .top = 1};
     tacet_simrng_init(&rng, seed, trial);
+    double *own = NULL;
     size_t *arm = calloc(d->scenario->groups, sizeof *arm);
-    if (arm == NULL) {
-        return TACET_NO_MEMORY;
+    tacet_status status = arm == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial") : TACET_OK;
+    if (status == TACET_OK && d->drawn) {
+        status = draw_values(d, &own, &out.top, seed, trial, err);
+        out.value = own;
     }
-    tacet_status status = TACET_OK;
+    if (status != TACET_OK) {
+        free(own);
+        free(arm);
+        return status;
+    }
     if (player == JOINT_DOMAIN_NONPRIVATE) {
         status = run_plain(d, &out, settings, seed, trial, &rng, err);
     } else if (player == JOINT_DOMAIN_PUBLISHED) {
@@ -389,10 +468,11 @@ tacet_status joint_domain_run(const joint_domain *d, double *regret, double *cur
             for (size_t g = 0; g < d->scenario->groups; g++) {
                 arm[g] = tacet_simrng_below(&rng, d->scenario->choices);
             }
-            lose(&out, 1 - mean_of(d, arm));
+            lose(&out, mean_of(d, &out, arm));
         }
     }
     *regret = out.regret;
+    free(own);
     free(arm);
     return status;
 }

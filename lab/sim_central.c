@@ -256,8 +256,9 @@ static tacet_status simulate(simulation *s, const char *scenario, size_t feature
     if (s->regret == NULL || s->curve == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", trials);
     }
-    const tacet_status status = strcmp(scenario, "contextual") == 0 ? prepare(s, features, released, err)
-                                                                    : joint_domain_create(&s->domain, scenario, err);
+    const tacet_status status = strcmp(scenario, "contextual") == 0
+                                    ? prepare(s, features, released, err)
+                                    : joint_domain_create(&s->domain, scenario, s->world.dim, s->world.noise, err);
     return status == TACET_OK ? lab_trials_run(trials, threads, trial, s, err) : status;
 }
 
@@ -323,7 +324,8 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
         {"algorithm", CLI_STRING, &algorithm_name, "NAME", "shipped (default), published, nonprivate or random.",
          false},
         {"scenario", CLI_STRING, &scenario, "NAME",
-         "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed domains.",
+         "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed domains; box: "
+         "points of a box of --dim 2, 3 or 4, drawn functions.",
          false},
         {"eps", CLI_DOUBLE, &eps, "E", "Budget of the whole run for each round's record; default 1.", false},
         {"delta", CLI_DOUBLE, &delta, "D", "Default 1e-5.", false},
@@ -335,14 +337,15 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
         {"", CLI_FLAG, NULL, NULL, "The world of decision sets", false},
         {"world", CLI_STRING, &world, "NAME",
          "paper (default): section 6.1; drawn: functions of a Matérn 5/2 Gaussian process.", false},
-        {"dim", CLI_SIZE, &s.world.dim, "N", "drawn: coordinates in [0, 1]; default 0.", false},
+        {"dim", CLI_SIZE, &s.world.dim, "N", "drawn, box: coordinates in [0, 1]; default 0.", false},
         {"binary", CLI_SIZE, &s.world.binary, "N", "drawn: coordinates that are 0 or 1; default 0.", false},
         {"category", CLI_SIZE, &s.world.category, "N", "drawn: values of one category; default 0: none.", false},
         {"lengthscale", CLI_DOUBLE, &s.world.lengthscale, "L", "drawn: of the function; default 0.5.", false},
         {"span", CLI_STRING, &span, "LO:HI", "drawn: least and largest mean reward; default 0.1:0.9.", false},
         {"skew", CLI_DOUBLE, &s.world.skew, "P",
          "drawn: the scaled function to this power; above 1 most arms are poor. Default 1.", false},
-        {"noise", CLI_DOUBLE, &s.world.noise, "SD", "drawn: normal noise of rewards; default 0: 0/1 rewards.", false},
+        {"noise", CLI_DOUBLE, &s.world.noise, "SD", "drawn, box: normal noise of rewards; default 0: 0/1 rewards.",
+         false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
         {"learner", CLI_STRING, &learner, "NAME", "both (default), tilt or decode.", false},
         {"features", CLI_SIZE, &features, "M", "Mercer features of the model; default 25.", false},
@@ -362,6 +365,8 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
         {"batch-growth", CLI_DOUBLE, &s.fixed.growth, "G", "Of the batches; default 1.35.", false},
         {"sampling", CLI_DOUBLE, &s.fixed.learner.sampling, "A", "Spread of posterior samples; default 0.5.", false},
         {"distinct", CLI_SIZE, &s.fixed.learner.distinct, "N", "Different arms a batch; default 48.", false},
+        {"elimination", CLI_FLAG, &s.fixed.learner.elimination, NULL,
+         "Phased elimination, whose regret bound is proven, instead of Thompson sampling.", false},
         {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
         {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};

@@ -303,7 +303,10 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
          "contextual: explore for N rounds, then commit to one model. Default: epochs, which learn all along.", false},
         {"level-counts", CLI_STRING, &r.levels, "N,…",
          "With --bounds: how many evenly spaced values a coordinate has; 0: any.", false},
-        {"learner", CLI_STRING, &r.learner, "NAME", "central: both (default), tilt or decode.", false},
+        {"learner", CLI_STRING, &r.learner, "NAME",
+         "central: both (default), tilt or decode; fixed, contextual: elimination plays among the arms that are not "
+         "excluded yet, and with policy fixed its regret is bounded by proof.",
+         false},
         {"bound", CLI_DOUBLE, &r.bound, "B",
          "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on.", false},
         {"kernel", CLI_STRING, &r.kernel, "NAME", "se, matern12, matern32, matern52 (default), …", false},

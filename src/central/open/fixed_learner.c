@@ -2,8 +2,8 @@
  * Ring: open. Source: Dubey (AISTATS 2021) keeps the features' sum private although, on a fixed domain, it is a
  * function of what was released; here it is public and exact, and only rewards pay. Thompson sampling (Russo, Van Roy
  * 2014) a batch at a time; the noise is shaped by the batch's own second moment, which for few arms is a private
- * histogram and for many is the design of Kiefer and Wolfowitz (1960). Derivation: src/central/README.md, (g). Cost:
- * O(m^3 + count m^2) a batch, O(m^2) a sample. */
+ * histogram and for many is the design of Kiefer and Wolfowitz (1960). Phased elimination, which has a regret bound, is
+ * in fixed_design.c. Derivation: src/central/README.md, (g). Cost: O(m^3 + count m^2) a batch, O(m^2) a sample. */
 #include <tacet/central/open/fixed_learner.h>
 
 #include <math.h>
@@ -11,10 +11,11 @@
 #include <string.h>
 #include <tacet/core/simrng.h>
 
+#include "central/open/fixed_design.h"
 #include "core/codec.h"
 #include "core/fail.h"
-#include "gp/linalg.h"
 #include "core/memory.h"
+#include "gp/linalg.h"
 
 enum { REWARD_VARS = 3, PRIORS = 2, MODELS_MOST = REWARD_VARS * PRIORS };
 static const double LADDER[REWARD_VARS] = {0.01, 0.05, 0.25}; /* of a reward around its mean; 0.25: 0/1 rewards */
@@ -37,8 +38,10 @@ struct tacet_fixed_learner {
     uint64_t batches;
     bool informed;
     size_t models;
-    rung *rungs;     /* models: what is believed of rewards and coefficients, each with its posterior */
-    double *average; /* m: posterior mean over the models */
+    tacet__design *design; /* elimination; NULL: Thompson sampling */
+    bool replaced;         /* an arm of the batch is not as planned: elimination excludes nothing then */
+    rung *rungs;           /* models: what is believed of rewards and coefficients, each with its posterior */
+    double *average;       /* m: posterior mean over the models */
     /* the batch */
     size_t count, capacity;
     size_t *arms;    /* G x capacity */
@@ -58,6 +61,7 @@ void tacet_fixed_settings_defaults(tacet_fixed_settings *settings) {
                                        .sampling = 0.5,
                                        .ridge = 0.1,
                                        .distinct = 48,
+                                       .confidence = 0.05,
                                        .coin_seed = 1};
 }
 
@@ -86,6 +90,11 @@ static tacet_status check(const tacet_fixed_group *groups, size_t count, const t
     if (!(s->prior_var > 0 && isfinite(s->prior_var)) || !(s->reward_var > 0 && isfinite(s->reward_var)) ||
         !(s->sampling >= 0 && isfinite(s->sampling)) || !(s->ridge > 0 && isfinite(s->ridge)) || s->distinct == 0) {
         return tacet__fail(err, TACET_INVALID, "prior_var, reward_var, ridge and distinct must be above 0");
+    }
+    if (s->elimination &&
+        (count != 1 || !(s->confidence > 0 && s->confidence < 1) || !(s->misfit >= 0 && isfinite(s->misfit)))) {
+        return tacet__fail(err, TACET_INVALID,
+                           "elimination takes one list of arms, a confidence between 0 and 1 and a misfit >= 0");
     }
     return TACET_OK;
 }
@@ -234,6 +243,10 @@ tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_f
     status = settings->earlier_count > 0 ? take_earlier(l, err) : TACET_OK;
     l->set.earlier = NULL;
     l->set.earlier_count = 0;
+    if (status == TACET_OK && settings->elimination) {
+        status = tacet__design_create(&l->design, l->groups[0].Phi, l->m, l->groups[0].choices, settings->confidence,
+                                      settings->misfit, err);
+    }
     if (status != TACET_OK) {
         tacet_fixed_learner_free(l);
         return status;
@@ -246,6 +259,7 @@ void tacet_fixed_learner_free(tacet_fixed_learner *l) {
     if (l == NULL) {
         return;
     }
+    tacet__design_free(l->design);
     for (size_t g = 0; l->groups != NULL && g < l->G; g++) {
         free((double *)(uintptr_t)l->groups[g].Phi);
     }
@@ -339,6 +353,12 @@ static void draw_arm(tacet_fixed_learner *l, size_t *arm, tacet_simrng *coin) {
 /* A = (second moment + ridge)^-1/2, scaled so that most |A phi_i| are below 1; what is longer gets a weight. */
 static tacet_status shape(tacet_fixed_learner *l, tacet_error *err) {
     const size_t m = l->m, n = l->count;
+    if (l->design != NULL) {
+        for (size_t i = 0; i < n; i++) {
+            l->weights[i] = 1;
+        }
+        return tacet__design_shape(l->design, l->A, l->arms, n, err);
+    }
     memset(l->S1, 0, m * m * sizeof(double));
     for (size_t i = 0; i < n; i++) {
         features_of(l, l->phi, l->arms + i * l->G);
@@ -400,10 +420,14 @@ tacet_status tacet_fixed_learner_plan(tacet_fixed_learner *l, size_t count, tace
         l->capacity = count;
     }
     l->count = count;
+    l->replaced = false;
     tacet_simrng coin;
     tacet_simrng_init(&coin, l->set.coin_seed, ++l->batches);
     const size_t distinct = count < l->set.distinct ? count : l->set.distinct;
-    for (size_t i = 0; i < count; i++) {
+    if (l->design != NULL) {
+        tacet__design_plan(l->design, l->arms, count);
+    }
+    for (size_t i = 0; l->design == NULL && i < count; i++) {
         if (i < distinct) {
             draw_arm(l, l->arms + i * l->G, &coin);
         } else { /* in turn, so that every arm is played equally often but for one */
@@ -542,6 +566,9 @@ tacet_status tacet_fixed_learner_update(tacet_fixed_learner *l, const double *u,
         }
     }
     take_update(l);
+    if (l->design != NULL && !l->replaced) {
+        tacet__design_drop(l->design, u, noise_var, l->batches);
+    }
     l->informed = true;
     l->count = 0;
     return TACET_OK;
@@ -572,10 +599,19 @@ const double *tacet_fixed_learner_theta(const tacet_fixed_learner *l) {
 
 void tacet_fixed_learner_replace(tacet_fixed_learner *l, size_t i, const size_t *choices) {
     memcpy(l->arms + i * l->G, choices, l->G * sizeof(size_t));
+    l->replaced = true;
 }
 
 double tacet_fixed_learner_best(const tacet_fixed_learner *l, size_t *choices) {
     return 0.5 + maximize(l, choices, l->average);
+}
+
+size_t tacet_fixed_learner_left(const tacet_fixed_learner *l) {
+    size_t left = 0;
+    for (size_t x = 0; l->design != NULL && x < l->design->n; x++) {
+        left += l->design->live[x] ? 1 : 0;
+    }
+    return left;
 }
 
 static const char STATE_NAME[] = "fixed-learner";
@@ -595,6 +631,9 @@ tacet_status tacet_fixed_learner_save(const tacet_fixed_learner *l, tacet_blob *
         tacet__write_f64s(&w, l->rungs[k].precision, l->m * l->m);
         tacet__write_f64s(&w, l->rungs[k].rhs, l->m);
         tacet__write_f64(&w, l->rungs[k].evidence);
+    }
+    for (size_t x = 0; l->design != NULL && x < l->design->n; x++) {
+        tacet__write_u64(&w, l->design->live[x] ? 1 : 0);
     }
     /* Arms of the batch that were replaced stay so. */
     for (size_t i = 0; i < l->count * l->G; i++) {
@@ -630,9 +669,16 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
         good = good && isfinite(l->new_evidence[k]);
         memcpy(l->new_L + k * m * m, precision, m * m * sizeof(double));
     }
-    size_t *arms = TACET__ZALLOC(size_t, count * l->G);
+    const size_t listed = l->design != NULL ? l->design->n : 0;
+    size_t *arms = TACET__ZALLOC(size_t, count * l->G + listed);
+    size_t *live = arms + count * l->G;
+    size_t left = listed == 0 ? 1 : 0;
     if (arms == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory to load a learner");
+    }
+    for (size_t x = 0; x < listed; x++) {
+        live[x] = tacet__read_size(&r, 1);
+        left += live[x];
     }
     for (size_t i = 0; i < count * l->G; i++) {
         arms[i] = tacet__read_size(&r, l->groups[i % l->G].choices - 1);
@@ -641,7 +687,7 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
     for (size_t k = 0; status == TACET_OK && good && k < l->models; k++) {
         good = tacet__cholesky(l->new_L + k * m * m, m, m, NULL, NULL, NULL) == TACET_OK;
     }
-    if (status == TACET_OK && (informed > 1 || (count > 0 && batches == 0) || !good)) {
+    if (status == TACET_OK && (informed > 1 || (count > 0 && batches == 0) || left == 0 || !good)) {
         status = tacet__fail(err, TACET_CORRUPT, "the learner's state holds impossible numbers");
     }
     if (status != TACET_OK) {
@@ -649,6 +695,9 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
         return status;
     }
     take_update(l);
+    for (size_t x = 0; x < listed; x++) {
+        l->design->live[x] = live[x] == 1;
+    }
     l->informed = informed == 1;
     l->batches = batches;
     l->count = 0;

@@ -86,7 +86,10 @@ static void make_print(tacet_central_fixed *f, const tacet_fixed_group *groups, 
                               l->sampling,
                               l->ridge,
                               (double)l->distinct,
-                              l->ladder ? 1 : 0};
+                              l->ladder ? 1 : 0,
+                              l->elimination ? 1 : 0,
+                              l->confidence,
+                              l->misfit};
     (void)crypto_generichash_init(&hash, NULL, 0, PRINT_BYTES);
     (void)crypto_generichash_update(&hash, (const unsigned char *)numbers, sizeof numbers);
     (void)crypto_generichash_update(&hash, (const unsigned char *)&f->set.problem, sizeof f->set.problem);
@@ -143,6 +146,10 @@ tacet_status tacet_central_fixed_create(tacet_central_fixed **out, const tacet_f
     status = tacet_fixed_learner_create(&f->learner, groups, group_count, &settings->learner, err);
     if (status == TACET_OK) {
         f->m = tacet_fixed_learner_dim(f->learner);
+        if (settings->learner.elimination) { /* doubling batches, the first with two rounds for each feature */
+            f->set.growth = fmax(settings->growth, 2);
+            f->next_length = fmin(fmax(f->next_length, 2 * (double)f->m), TACET_FIXED_BATCH_MOST);
+        }
         f->G = group_count;
         f->sum = TACET__ZALLOC(double, f->m);
         f->vector = TACET__ZALLOC(double, f->m);

@@ -67,7 +67,7 @@ typedef struct tacet__definition {
     size_t set_most;  /* arms a decision set may have */
     size_t set_size;  /* arms a decision set typically has */
     size_t features, released;
-    char learner[TACET__DEFINITION_WORD]; /* over decision sets: both, tilt, decode */
+    char learner[TACET__DEFINITION_WORD]; /* decision sets: both, tilt, decode; others: both (usual), elimination */
     uint64_t learn; /* contextual: how many rounds are for learning alone; 0: it learns all along */
     uint64_t coin_seed;
 } tacet__definition;

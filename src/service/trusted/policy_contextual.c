@@ -81,6 +81,9 @@ static tacet_status contextual_check(const tacet__definition *def, tacet_error *
     if (status == TACET_OK && def->rounds > (1U << 22)) {
         status = tacet__fail(err, TACET_INVALID, "policy 'contextual' takes at most 2^22 rounds");
     }
+    if (status == TACET_OK && strcmp(def->learner, "both") != 0 && strcmp(def->learner, "elimination") != 0) {
+        status = tacet__fail(err, TACET_INVALID, "policy 'contextual' has one other learner, elimination");
+    }
     status = status != TACET_OK ? status : tacet_contextual_basis_create(&basis, &u.space, 0, err);
     tacet_contextual_basis_free(basis);
     return status;
@@ -101,6 +104,8 @@ static tacet_status create_epochs(const contextual *u, tacet_policy **out, const
     settings.learner = u->settings.learner;
     settings.rounds = u->settings.rounds;
     settings.coin_seed = u->settings.coin_seed;
+    settings.explore =
+        strcmp(def->learner, "elimination") == 0 ? TACET_CONTEXTUAL_ELIMINATION : TACET_CONTEXTUAL_THOMPSON;
     return tacet_contextual_epochs_create(out, &u->space, def->points, def->count, &settings, ask, err);
 }
 

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tacet/central/trusted/fixed.h>
 
 static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) {
@@ -21,6 +22,9 @@ static tacet_status fixed_check(const tacet__definition *def, tacet_error *err) 
      */
     if (def->rounds > (1U << 22)) {
         return tacet__fail(err, TACET_INVALID, "policy 'fixed' takes at most 2^22 rounds");
+    }
+    if (strcmp(def->learner, "both") != 0 && strcmp(def->learner, "elimination") != 0) {
+        return tacet__fail(err, TACET_INVALID, "policy 'fixed' has one other learner, elimination");
     }
     const tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
     tacet_kernel_free(kernel);
@@ -49,6 +53,7 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
     s.rounds = def->rounds;
     s.open_most = def->open_most;
     s.learner.coin_seed = def->coin_seed;
+    s.learner.elimination = strcmp(def->learner, "elimination") == 0;
     tacet__definition_range(def, &s.reward_lo, &s.reward_hi);
     const double width = s.reward_hi - s.reward_lo;
     tacet_fixed_earlier *known = def->earlier_count > 0 ? TACET__ZALLOC(tacet_fixed_earlier, def->earlier_count) : NULL;
