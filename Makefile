@@ -20,6 +20,7 @@ help:
 	@echo "make space-studies  studies over a space, searched over HTTPS: what they find (minutes)"
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
 	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); a quarter of an hour"
+	@echo "make robustness     docs/robustness.md: every model in worlds it was not made for; some minutes"
 	@echo "make coverage       branch coverage of the gate and of everything"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
 	@echo "make soak           the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
@@ -75,6 +76,9 @@ peers: build
 
 reproduction: build
 	@build/bin/tacet repro all --quick --data $(DATA) --out build/reproduction --markdown docs/reproduction.md
+
+robustness: build
+	@tools/robustness --out build/robustness --markdown docs/robustness.md
 
 coverage: setup-dev
 	@cmake --preset coverage >/dev/null

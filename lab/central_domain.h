@@ -29,8 +29,7 @@ typedef enum joint_domain_player {
 } joint_domain_player;
 
 /* dim, noise: of box alone. INVALID names the scenarios. NO_MEMORY. */
-tacet_status joint_domain_create(joint_domain **out, const char *scenario, size_t dim, double noise,
-                                 tacet_error *err);
+tacet_status joint_domain_create(joint_domain **out, const char *scenario, size_t dim, double noise, tacet_error *err);
 void joint_domain_free(joint_domain *domain);
 /* One run; *regret is cumulative, curve[0 … 9] that after each tenth of the rounds. eps and delta are used by the
  * private players only; `published` by PUBLISHED only. */

@@ -85,7 +85,7 @@ static tacet_status spread_features(tacet_features **out, const tacet_kernel *ke
 tacet_status joint_world_features_create(tacet_features **out, joint_world *world, bool published, size_t count,
                                          tacet_error *err) {
     const tacet_domain domain = joint_world_domain(world);
-    const double lengthscale = joint_world_lengthscale(world);
+    const double lengthscale = joint_world_lengthscale(world) * (world->believed > 0 ? world->believed : 1);
     tacet_kernel_spec spec;
     tacet_kernel *kernel = NULL;
     *out = NULL;
@@ -343,5 +343,5 @@ double joint_env_reward(joint_env *env, const double *x) {
     if (env->world.drawn ? env->world.noise == 0 : env->pool != NULL) {
         return tacet_simrng_uniform(&env->rng) < mean ? 1 : 0;
     }
-    return fmin(fmax(mean + env->world.noise * tacet_simrng_normal(&env->rng), 0), 1);
+    return fmin(fmax(lab_reward_draw(env->world.reward, mean, env->world.noise, 0, 1, &env->rng), 0), 1);
 }

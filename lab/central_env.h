@@ -19,6 +19,8 @@
 #ifndef TACET_LAB_CENTRAL_ENV_H
 #define TACET_LAB_CENTRAL_ENV_H
 
+#include "reward_law.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,9 +33,11 @@ enum { JOINT_ENV_POOL = 40000, JOINT_ENV_MOST_BUMPS = 32, JOINT_ENV_MOST_DIM = 3
 /* dim = 0: the paper's. */
 typedef struct joint_world {
     size_t dim;
-    double lengthscale; /* as a fraction of the box's side */
-    double noise;       /* standard deviation of a reward */
-    bool drawn;         /* of a Gaussian process; then also: */
+    double lengthscale;    /* as a fraction of the box's side */
+    double noise;          /* standard deviation of a reward */
+    double believed;       /* the learner's lengthscale over the true one; 0: 1 */
+    lab_reward_law reward; /* drawn: how rewards scatter, where noise is above 0 */
+    bool drawn;            /* of a Gaussian process; then also: */
     size_t binary, category;
     double lo, hi;
     double skew; /* the scaled function is taken to this power: above 1 most arms are poor */

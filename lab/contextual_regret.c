@@ -1,7 +1,7 @@
 /* contextual_regret.c - a trial of `tacet simulate contextual --policy NAME`: cumulative regret of a study.
- * Ring: programs; made-up data, seeded noise. The product's own policy is asked round by round: 33 equispaced actions on
- * [0, 1] (or four variants and three device types), contexts from the law, rewards noisy. Regret is the sum over rounds
- * of the best mean reward in the round's context less that of the action taken. */
+ * Ring: programs; made-up data, seeded noise. The product's own policy is asked round by round: 33 equispaced actions
+ * on [0, 1] (or four variants and three device types), contexts from the law, rewards noisy. Regret is the sum over
+ * rounds of the best mean reward in the round's context less that of the action taken. */
 #include "contextual_trial.h"
 
 #include "core/fail.h"
@@ -22,15 +22,15 @@ typedef struct world {
     bool levels;
     size_t n, a, contexts; /* actions; coordinates */
     double actions[ACTIONS * (VARIANTS - 1)];
-    double lower[5], upper[5], lengthscale;
+    double lower[5], upper[5], lengthscale; /* the learner's */
     double corners[TYPES * (TYPES - 1)];
     double rate[VARIANTS][TYPES];
     double centre[CENTRES][2], weight[CENTRES], wave[3];
 } world;
 
 static double kernel(const world *w, const double *x, const double *y) {
-    const double u = (x[0] - y[0]) / w->lengthscale;
-    const double v = (x[1] - y[1]) / w->lengthscale;
+    const double u = (x[0] - y[0]) / w->s->lengthscale;
+    const double v = (x[1] - y[1]) / w->s->lengthscale;
     return exp(-0.5 * (u * u + v * v));
 }
 
@@ -94,7 +94,7 @@ static void make_world(world *w, const contextual_simulation *s, tacet_simrng *r
         tacet_space_vertex(w->corners + k * (TYPES - 1), k, TYPES);
     }
     draw_function(w, rng);
-    w->lengthscale = w->levels ? 1 : s->lengthscale;
+    w->lengthscale = (w->levels ? 1 : s->lengthscale) * (s->believed > 0 ? s->believed : 1);
 }
 
 static tacet_status make_policy(const world *w, tacet_policy **out, tacet_noise *noise, size_t trial,
@@ -155,10 +155,12 @@ static tacet_status play(const world *w, tacet_policy *policy, double *regret, t
     tacet_status status = tacet_policy_suggest(policy, &suggestion, &round, err);
     if (status == TACET_OK) {
         const double f = mean_at(w, suggestion.index, context, type);
-        const double reward = w->levels ? (tacet_simrng_uniform(rng) < f ? 1 : 0)
-                                        : f + w->s->noise * tacet_simrng_normal(rng);
+        const double reward =
+            lab_reward_draw(w->levels ? LAB_REWARD_BINARY : w->s->reward, f, w->s->noise, w->levels ? 0 : -1, 1, rng);
         *regret += top - f;
-        status = tacet_policy_observe(policy, suggestion.ticket, reward, err);
+        if (w->s->missing == 0 || tacet_simrng_uniform(rng) >= w->s->missing) {
+            status = tacet_policy_observe(policy, suggestion.ticket, reward, err);
+        }
     }
     return status;
 }

@@ -26,7 +26,7 @@ static uint64_t stream(size_t trial, unsigned purpose) {
 }
 
 static const tacet_kernel *kernel_of(const contextual_simulation *s) {
-    return tacet_features_kernel(s->basis->features);
+    return s->truth;
 }
 
 double contextual_law_quantile(contextual_law law, double u) {
@@ -96,7 +96,7 @@ static tacet_status log_rounds(const contextual_simulation *s, tacet_contextual_
             w[c] = tacet_simrng_uniform(&rng);
             w[c] = c >= s->dim_action ? contextual_law_quantile(s->law, w[c]) : w[c];
         }
-        const double y = f_at(s, p, w) + s->noise * tacet_simrng_normal(&rng);
+        const double y = lab_reward_draw(s->reward, f_at(s, p, w), s->noise, -1, 1, &rng);
         status = tacet_contextual_learner_add(l, w, y, err);
     }
     return status;

@@ -1,5 +1,5 @@
-/* contextual_trial.h - one trial of `tacet simulate contextual`: a function, a log, what an algorithm learns from it, its
- * error.
+/* contextual_trial.h - one trial of `tacet simulate contextual`: a function, a log, what an algorithm learns from it,
+ * its error.
  *
  * The function is 20 kernel functions with random centres, of norm 1 in the kernel's space; actions and contexts are
  * uniform, rewards noisy and clipped to [-1, 1]. The error is eq. (1) of the USCA paper: the mean over contexts of the
@@ -8,6 +8,7 @@
 #define TACET_LAB_CONTEXTUAL_TRIAL_H
 
 #include "contextual/trusted/internal.h"
+#include "reward_law.h"
 
 #include <stdint.h>
 
@@ -50,10 +51,15 @@ typedef struct contextual_simulation {
     const char *kernel_name;
     size_t dim_action, dim_context, rounds, trials, draws;
     double lengthscale, noise, tau;
-    double gap;        /* levels: the best variant is ahead by this; 0: rates are drawn evenly from 0.1 to 0.9 */
-    bool logged;       /* levels: propensities 0.4, 0.3, 0.2, 0.1, and the rarest type 10 % */
-    size_t *right;     /* levels: types whose best variant is recommended, of each trial */
-    double *covered;   /* levels: 1 where the intervals hold the true values of both rules */
+    double model_lengthscale; /* the learner's */
+    double believed;          /* the learner's lengthscale over the true one */
+    double missing;           /* studies: share of rounds that never report */
+    lab_reward_law reward;    /* how rewards scatter */
+    tacet_kernel *truth;      /* of the function, where that has kernel functions */
+    double gap;               /* levels: the best variant is ahead by this; 0: rates are drawn evenly from 0.1 to 0.9 */
+    bool logged;              /* levels: propensities 0.4, 0.3, 0.2, 0.1, and the rarest type 10 % */
+    size_t *right;            /* levels: types whose best variant is recommended, of each trial */
+    double *covered;          /* levels: 1 where the intervals hold the true values of both rules */
     uint64_t seed;
     tacet_contextual_settings settings;
     tacet_contextual_basis *basis;

@@ -32,6 +32,7 @@ typedef struct simulation {
     tacet_central_fixed_settings fixed;
     tacet_central_settings joint;
     tacet_central_published_settings published;
+    double missing; /* share of the rounds that never report */
     double *regret; /* by trial */
     double *curve;  /* trials x 10: regret after each tenth of the rounds */
 } simulation;
@@ -57,7 +58,10 @@ static tacet_status run_policy(simulation *s, size_t k, joint_env *env, tacet_po
         }
         const double *x = arms + env->dim * suggestion.index;
         regret += best - joint_env_mean(env, x);
-        status = tacet_policy_observe(policy, suggestion.ticket, joint_env_reward(env, x), err);
+        const double reward = joint_env_reward(env, x);
+        status = s->missing > 0 && tacet_simrng_uniform(&env->rng) < s->missing
+                     ? tacet_policy_drop(policy, suggestion.ticket, err)
+                     : tacet_policy_observe(policy, suggestion.ticket, reward, err);
         if (status != TACET_OK) {
             return status;
         }
@@ -317,7 +321,7 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
     defaults(&s);
     tacet_central_learner_settings *l = &s.joint.learner;
     const char *algorithm_name = "shipped", *calibration = "proven", *factorization = "toeplitz",
-               *scenario = "contextual", *world = "paper", *span = "0.1:0.9", *learner = "both";
+               *scenario = "contextual", *world = "paper", *span = "0.1:0.9", *learner = "both", *reward = "normal";
     size_t trials = 40, threads = 0, features = 0, released = 0;
     double eps = 1, delta = 1e-5;
     const cli_option options[] = {
@@ -346,6 +350,11 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
          "drawn: the scaled function to this power; above 1 most arms are poor. Default 1.", false},
         {"noise", CLI_DOUBLE, &s.world.noise, "SD", "drawn, box: normal noise of rewards; default 0: 0/1 rewards.",
          false},
+        {"reward-law", CLI_STRING, &reward, "NAME",
+         "drawn, with --noise: normal (default), skewed, binary or heavy (t with 3 degrees).", false},
+        {"believed", CLI_DOUBLE, &s.world.believed, "F",
+         "The learner's lengthscale is F times the true one; default 1.", false},
+        {"missing", CLI_DOUBLE, &s.missing, "P", "Share of the rounds that never report; default 0.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
         {"learner", CLI_STRING, &learner, "NAME", "both (default), tilt or decode.", false},
         {"features", CLI_SIZE, &features, "M", "Mercer features of the model; default 25.", false},
@@ -393,6 +402,10 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
     }
     if (tacet_central_learner_parse(&s.joint.learner.kind, learner, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);
+    }
+    if (!lab_reward_law_parse(&s.world.reward, reward) || !(s.world.believed >= 0) ||
+        !(s.missing >= 0 && s.missing < 1)) {
+        return cli_usage(self, "--reward-law is %s, --believed above 0, --missing from 0 to 1", lab_reward_law_names());
     }
     if (strcmp(world, "drawn") == 0) {
         s.world.drawn = true;

@@ -34,8 +34,8 @@ static tacet_status prepare_choices(contextual_simulation *s, tacet_error *err) 
     }
     if (status == TACET_OK) {
         status = tacet__contextual_chooser_begin(
-            &chooser, l, s->algorithm == CONTEXTUAL_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, s->tau,
-            0, err);
+            &chooser, l, s->algorithm == CONTEXTUAL_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE,
+            s->tau, 0, err);
     }
     if (status == TACET_OK) {
         s->m = chooser->m;
@@ -104,8 +104,8 @@ static tacet_status make_grids(contextual_simulation *s, tacet_error *err) {
     tacet_simrng rng;
     tacet_simrng_init(&rng, s->seed, UINT64_MAX);
     for (size_t k = 0; k < s->contexts * s->dim_context; k++) {
-        s->context[k] = contextual_law_quantile(
-            s->law, s->dim_context == 1 ? ((double)k + 0.5) / (double)s->contexts : tacet_simrng_uniform(&rng));
+        s->context[k] = contextual_law_quantile(s->law, s->dim_context == 1 ? ((double)k + 0.5) / (double)s->contexts
+                                                                            : tacet_simrng_uniform(&rng));
     }
     return TACET_OK;
 }
@@ -127,8 +127,13 @@ static tacet_status make_basis(contextual_simulation *s, tacet_error *err) {
     space.context_dim = s->dim_context;
     space.lower = zero;
     space.upper = one;
-    space.lengthscales = &s->lengthscale;
-    return tacet_contextual_basis_create(&s->basis, &space, 0, err);
+    spec.d = s->dim_action + s->dim_context;
+    spec.lengthscales = &s->lengthscale;
+    spec.lengthscale_count = 1;
+    s->model_lengthscale = s->lengthscale * (s->believed > 0 ? s->believed : 1);
+    space.lengthscales = &s->model_lengthscale;
+    status = tacet_kernel_create(&s->truth, &spec, err);
+    return status == TACET_OK ? tacet_contextual_basis_create(&s->basis, &space, 0, err) : status;
 }
 
 static tacet_status simulate(contextual_simulation *s, tacet_error *err) {
@@ -192,7 +197,8 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
     double right = 0;
     double values = 0;
     for (size_t i = 0; i < s->trials; i++) {
-        const double outcome = levels ? s->outcome[i] : hypot(s->rms[i], s->noise);
+        /* Clipping and the rewards' law are left aside, but for two-valued ones: there the mean tells the variance. */
+        const double outcome = levels ? s->outcome[i] : hypot(s->rms[i], s->reward == LAB_REWARD_BINARY ? 0 : s->noise);
         stated += TACET_CONTEXTUAL_LIKELY * s->stated[i] >= s->rms[i] ? 1 : 0;
         held += s->bound[i] >= outcome ? 1 : 0;
         right += s->right[i] == 3 ? 1 : 0;
@@ -201,8 +207,9 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
     lab_mean_se(&mean, &se, s->rms, s->trials);
     const double n = (double)s->trials;
     (void)json_object_set_new(object, "law", json_string(LAWS[s->law]));
-    (void)json_object_set_new(object, "rms", json_pack("{so so so}", "mean", cli_real(mean), "se", cli_real(se), "max",
-                                                       cli_real(largest(s->rms, s->trials))));
+    (void)json_object_set_new(object, "rms",
+                              json_pack("{so so so}", "mean", cli_real(mean), "se", cli_real(se), "max",
+                                        cli_real(largest(s->rms, s->trials))));
     lab_mean_se(&mean, &se, s->stated, s->trials);
     (void)json_object_set_new(object, "stated_rms", cli_real(mean));
     (void)json_object_set_new(object, "likely_covers", cli_real(stated / n));
@@ -212,10 +219,11 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
         (void)json_object_set_new(object, "value_intervals_cover", cli_real(values / n));
     }
     if (!cli_json_wanted()) {
-        printf("%s contexts: predictions err by %.4f (largest %.4f), stated %.4f; three times that covers in %.0f %%, the "
-               "held-out bound in %.0f %%\n",
-               LAWS[s->law], json_number_value(json_object_get(json_object_get(object, "rms"), "mean")),
-               largest(s->rms, s->trials), mean, 100 * stated / n, 100 * held / n);
+        printf(
+            "%s contexts: predictions err by %.4f (largest %.4f), stated %.4f; three times that covers in %.0f %%, the "
+            "held-out bound in %.0f %%\n",
+            LAWS[s->law], json_number_value(json_object_get(json_object_get(object, "rms"), "mean")),
+            largest(s->rms, s->trials), mean, 100 * stated / n, 100 * held / n);
         if (levels) {
             printf("the best variant for each type in %.0f %% of logs; intervals of values cover in %.0f %%\n",
                    100 * right / n, 100 * values / n);
@@ -255,13 +263,13 @@ static void report(const contextual_simulation *s, double seconds) {
                s->trials, seconds);
         printf("protection: %s (here with seeded noise: not private)\n", protection(s));
     }
-    json_t *object =
-        json_pack("{ss ss ss sf sI sI sI sf sf sI sI s{so so so} ss sb sf}", "model", "contextual", "algorithm",
-                  ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale, "dim_action",
-                  (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context, "rounds", (json_int_t)s->rounds,
-                  "eps", s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials",
-                  (json_int_t)s->trials, "seed", (json_int_t)s->seed, "error", "mean", cli_real(mean), "se",
-                  cli_real(se), "max", cli_real(largest(s->error, s->trials)), "mechanism_protects", protection(s), "private", 0, "seconds", seconds);
+    json_t *object = json_pack(
+        "{ss ss ss sf sI sI sI sf sf sI sI s{so so so} ss sb sf}", "model", "contextual", "algorithm",
+        ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale, "dim_action",
+        (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context, "rounds", (json_int_t)s->rounds, "eps",
+        s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials", (json_int_t)s->trials,
+        "seed", (json_int_t)s->seed, "error", "mean", cli_real(mean), "se", cli_real(se), "max",
+        cli_real(largest(s->error, s->trials)), "mechanism_protects", protection(s), "private", 0, "seconds", seconds);
     if (object != NULL && s->algorithm <= CONTEXTUAL_RANGE) {
         (void)json_object_set_new(object, "tau", cli_real(s->used_tau));
         (void)json_object_set_new(object, "sup_variance", cli_real(s->sup * s->sup));
@@ -282,6 +290,7 @@ static void report(const contextual_simulation *s, double seconds) {
 
 static void clear(contextual_simulation *s) {
     tacet_contextual_basis_free(s->basis);
+    tacet_kernel_free(s->truth);
     free(s->action);
     free(s->context);
     free(s->U);
@@ -303,14 +312,14 @@ static bool choose(contextual_simulation *s, const char *name) {
 tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
     const lab_contextual_request *r = &request->of.contextual;
     contextual_simulation s = {.kernel_name = r->kernel,
-                         .dim_action = r->dim_action,
-                         .dim_context = r->dim_context,
-                         .rounds = r->rounds,
-                         .trials = request->trials,
-                         .draws = r->draws,
-                         .lengthscale = r->lengthscale,
-                         .noise = r->noise,
-                         .seed = request->seed};
+                               .dim_action = r->dim_action,
+                               .dim_context = r->dim_context,
+                               .rounds = r->rounds,
+                               .trials = request->trials,
+                               .draws = r->draws,
+                               .lengthscale = r->lengthscale,
+                               .noise = r->noise,
+                               .seed = request->seed};
     tacet_contextual_settings_defaults(&s.settings);
     s.settings.eps = r->eps;
     if (r->actions > 0 && r->dim_action > 0) {
@@ -329,9 +338,9 @@ tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, ta
 
 tacet_status lab_contextual_gain(double *gain, const lab_contextual_request *r, tacet_error *err) {
     contextual_simulation s = {.kernel_name = r->kernel,
-                         .dim_action = r->dim_action,
-                         .dim_context = r->dim_context,
-                         .lengthscale = r->lengthscale};
+                               .dim_action = r->dim_action,
+                               .dim_context = r->dim_context,
+                               .lengthscale = r->lengthscale};
     const tacet_status status = make_basis(&s, err);
     *gain = status == TACET_OK ? tacet__contextual_gain(s.basis, (double)r->rounds, 1) : NAN;
     clear(&s);
@@ -340,19 +349,20 @@ tacet_status lab_contextual_gain(double *gain, const lab_contextual_request *r, 
 
 int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     contextual_simulation s = {.kernel_name = "se",
-                         .dim_action = 1,
-                         .dim_context = 1,
-                         .rounds = 10000,
-                         .trials = 20,
-                         .draws = 8,
-                         .lengthscale = 0.3,
-                         .noise = 0.1,
-                         .seed = 1};
+                               .dim_action = 1,
+                               .dim_context = 1,
+                               .rounds = 10000,
+                               .trials = 20,
+                               .draws = 8,
+                               .lengthscale = 0.3,
+                               .noise = 0.1,
+                               .seed = 1};
     const char *name = "robust";
     const char *law = "uniform";
     const char *policy = "none";
     const char *rewards = "skewed";
     const char *function = "kernel";
+    const char *reward = "normal";
     const char *mechanism = "k-norm";
     tacet_contextual_settings_defaults(&s.settings);
     const cli_option options[] = {
@@ -362,11 +372,13 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
          "'tacet learn' does), nonprivate (ridge), or uniform (random actions). Default robust.",
          false},
         {"law", CLI_STRING, &law, "NAME",
-         "Of contexts: uniform, skew (u^4), two (values, 90 and 10 %), one (value), clusters (three); or levels: a log of 4 "
+         "Of contexts: uniform, skew (u^4), two (values, 90 and 10 %), one (value), clusters (three); or levels: a log "
+         "of 4 "
          "variants and 3 device types with two-valued rewards. Default uniform.",
          false},
         {"policy", CLI_STRING, &policy, "NAME",
-         "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's default), elimination, commit "
+         "Cumulative regret of a study with 33 actions instead of a log: epochs (the service's default), elimination, "
+         "commit "
          "(explore half of the rounds), or random.",
          false},
         {"rewards", CLI_STRING, &rewards, "KIND", "robust: declared skewed or symmetric. Default skewed.", false},
@@ -374,7 +386,8 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
          "kernel (20 kernel functions, norm 1) or waves (of size 0.5, outside the kernel's usual prior). Default "
          "kernel.",
          false},
-        {"gap", CLI_DOUBLE, &s.gap, "G", "levels: the best variant is ahead by G. Default: rates from 0.1 to 0.9.", false},
+        {"gap", CLI_DOUBLE, &s.gap, "G", "levels: the best variant is ahead by G. Default: rates from 0.1 to 0.9.",
+         false},
         {"logged", CLI_FLAG, &s.logged, NULL,
          "levels: propensities 0.4, 0.3, 0.2, 0.1 and the rarest type 10 %, instead of even ones and 5 %.", false},
         {"kernel", CLI_STRING, &s.kernel_name, "NAME", "se, matern32 or matern52. Default se.", false},
@@ -389,8 +402,14 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful, range: the regulariser. Default 1, and by the sizes.",
          false},
         {"prior-decay", CLI_DOUBLE, &s.settings.prior_decay, "P",
-         "release, staged, robust: believed smoothness, 0 (draws of the process) to 2. Default 0.5; robust 0.25.", false},
+         "release, staged, robust: believed smoothness, 0 (draws of the process) to 2. Default 0.5; robust 0.25.",
+         false},
         {"noise", CLI_DOUBLE, &s.noise, "R", "Standard deviation of a reward. Default 0.1.", false},
+        {"reward-law", CLI_STRING, &reward, "NAME",
+         "How rewards scatter: normal, skewed, binary (-1 or 1) or heavy (t with 3 degrees). Default normal.", false},
+        {"believed", CLI_DOUBLE, &s.believed, "F", "The learner's lengthscale is F times the true one. Default 1.",
+         false},
+        {"missing", CLI_DOUBLE, &s.missing, "P", "policy: share of the rounds that never report. Default 0.", false},
         {"draws", CLI_SIZE, &s.draws, "N", "published, range: choices drawn per context. Default 8.", false},
         {"trials", CLI_SIZE, &s.trials, "N", "Default 20.", false},
         {"seed", CLI_U64, &s.seed, "S", "Default 1.", false},
@@ -402,6 +421,9 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     s.settings.gaussian = strcmp(mechanism, "gaussian") == 0;
     s.settings.rewards = strcmp(rewards, "symmetric") == 0 ? TACET_CONTEXTUAL_SYMMETRIC : TACET_CONTEXTUAL_SKEWED;
     s.waves = strcmp(function, "waves") == 0;
+    if (!lab_reward_law_parse(&s.reward, reward) || !(s.believed >= 0) || !(s.missing >= 0 && s.missing < 1)) {
+        return cli_usage(self, "--reward-law is %s, --believed above 0, --missing from 0 to 1", lab_reward_law_names());
+    }
     size_t chosen_policy = 0;
     while (chosen_policy < CONTEXTUAL_POLICY_COUNT && strcmp(POLICIES[chosen_policy], policy) != 0) {
         chosen_policy++;
@@ -422,8 +444,9 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     if (chosen_law == CONTEXTUAL_LAW_COUNT || (!s.waves && strcmp(function, "kernel") != 0) ||
         (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0) ||
         (s.law == CONTEXTUAL_LAW_LEVELS && s.algorithm != CONTEXTUAL_ROBUST)) {
-        return cli_usage(self, "--law is uniform, skew, two, one, clusters or levels (robust only), --function kernel or "
-                               "waves, --rewards skewed or symmetric");
+        return cli_usage(self,
+                         "--law is uniform, skew, two, one, clusters or levels (robust only), --function kernel or "
+                         "waves, --rewards skewed or symmetric");
     }
     if (!s.settings.gaussian && strcmp(mechanism, "k-norm") != 0) {
         return cli_usage(self, "--mechanism is k-norm or gaussian");

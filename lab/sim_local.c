@@ -22,6 +22,7 @@ typedef struct simulation {
     local_problem problem;
     tacet_local_settings local;
     size_t outstanding;     /* reports that are out at a time */
+    double missing;         /* share of rounds whose report never comes */
     double believed_scale;  /* the learner's lengthscale; 0: the function's */
     tacet_kernel *believed; /* NULL: the function's kernel */
     bool private;
@@ -89,7 +90,9 @@ static tacet_status play(const simulation *s, sums *out, tacet_policy *policy, c
         }
         if (status == TACET_OK && t >= s->outstanding) { /* the oldest that is out */
             w = &queue[(t - s->outstanding) % (s->outstanding + 1)];
-            status = tacet_policy_observe(policy, w->ticket, w->report, err);
+            status = s->missing > 0 && tacet_simrng_uniform(&rng) < s->missing
+                         ? tacet_policy_drop(policy, w->ticket, err)
+                         : tacet_policy_observe(policy, w->ticket, w->report, err);
         }
     }
     free(queue);
@@ -367,6 +370,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         {"", CLI_FLAG, NULL, NULL, "Learner", false},
         {"algorithm", CLI_STRING, &w.algorithm, "NAME", "ucb, tgp, ata, moma. Default ucb.", false},
         {"parameters", CLI_STRING, &w.parameters, "NAME", "literal, tight, orderwise, tuned. Default tight.", false},
+        {"missing", CLI_DOUBLE, &s.missing, "P", "Share of the rounds whose report never comes. Default 0.", false},
         {"outstanding", CLI_SIZE, &s.outstanding, "N",
          "Reports that are out at a time: each comes N rounds late. Default 0.", false},
         {"pending", CLI_STRING, &w.pending, "NAME",
