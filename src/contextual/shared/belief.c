@@ -176,7 +176,7 @@ static tacet_status predict(tacet__belief *b, tacet__belief_form *f, const tacet
     const double noise_sd = c->unit_sd * growth * 2 * c->bound * f->clip / sqrt(c->n);
     error_covariance(b, f, c, noise_sd, b->C);
     signal_covariance(b, f->H, m, c->n, b->A, b->C);
-    status = tacet__cholesky(b->C, m, m, NULL, NULL, err);
+    status = tacet__cholesky(b->C, m, m, b->B, NULL, err); /* jitter: where noise is all but nothing */
     if (status != TACET_OK) {
         return status;
     }
@@ -305,7 +305,7 @@ static void step_clear(step *s) {
 /* In the coordinates in which the error is white (C C' = N) and the signal diagonal: its variances d and what was seen,
  * z. */
 static tacet_status whiten(step *s, size_t m, tacet_error *err) {
-    tacet_status status = tacet__cholesky(s->C, m, m, NULL, NULL, err);
+    tacet_status status = tacet__cholesky(s->C, m, m, s->D, NULL, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -362,7 +362,7 @@ tacet_status tacet__belief_learn(tacet__belief *b, const tacet__belief_form *f, 
         b->P[i] *= a;
     }
     b->tail *= a;
-    status = tacet__cholesky(b->C, m, m, NULL, NULL, err);
+    status = tacet__cholesky(b->C, m, m, b->B, NULL, err); /* jitter: where noise is all but nothing */
     if (status != TACET_OK) {
         goto done;
     }
