@@ -138,6 +138,48 @@ static void bound_holds(void **state) {
     }
 }
 
+/* Earlier values are observations before the first batch: ridge regression on them, and known at once. */
+static void earlier_values_are_ridge_regression(void **state) {
+    (void)state;
+    const tacet_fixed_earlier known[] = {{0, 0.9, 0.1}, {4, 0.2, 0.05}, {7, 0.6, 0.3}, {4, 0.3, 0.2}};
+    tacet_fixed_settings s;
+    tacet_fixed_settings_defaults(&s);
+    s.ladder = false;
+    s.prior_var = 2;
+    s.earlier = known;
+    s.earlier_count = sizeof known / sizeof known[0];
+    double A[M1 * M1] = {0}, b[M1] = {0};
+    for (size_t i = 0; i < M1; i++) {
+        A[i * M1 + i] = 1 / s.prior_var;
+    }
+    for (size_t k = 0; k < s.earlier_count; k++) {
+        const double *phi = phi1 + known[k].arm * M1, weight = 1 / (known[k].sd * known[k].sd);
+        for (size_t i = 0; i < M1; i++) {
+            b[i] += weight * phi[i] * (known[k].value - 0.5);
+            for (size_t j = 0; j < M1; j++) {
+                A[i * M1 + j] += weight * phi[i] * phi[j];
+            }
+        }
+    }
+    solve(A, b, M1);
+    tacet_fixed_learner *l = NULL;
+    assert_ok(tacet_fixed_learner_create(&l, GROUPS, 1, &s, NULL));
+    assert_true(tacet_fixed_learner_informed(l));
+    for (size_t i = 0; i < M1; i++) {
+        assert_close(tacet_fixed_learner_theta(l)[i], b[i], 1e-9 * (1 + fabs(b[i])));
+    }
+    tacet_fixed_learner_free(l);
+    /* Of an arm that is none, without a standard deviation, over several groups: refused. */
+    tacet_fixed_earlier bad = {N1, 0.5, 0.1};
+    s.earlier = &bad;
+    s.earlier_count = 1;
+    assert_status(tacet_fixed_learner_create(&l, GROUPS, 1, &s, NULL), TACET_INVALID);
+    bad = (tacet_fixed_earlier){0, 0.5, 0};
+    assert_status(tacet_fixed_learner_create(&l, GROUPS, 1, &s, NULL), TACET_INVALID);
+    bad = (tacet_fixed_earlier){0, 0.5, 0.1};
+    assert_status(tacet_fixed_learner_create(&l, GROUPS, 2, &s, NULL), TACET_INVALID);
+}
+
 static void saved_and_loaded(void **state) {
     (void)state;
     tacet_fixed_settings set;
@@ -354,6 +396,7 @@ static void failing_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(exact_batches_are_ridge_regression),
+                                       cmocka_unit_test(earlier_values_are_ridge_regression),
                                        cmocka_unit_test(bound_holds),
                                        cmocka_unit_test(saved_and_loaded),
                                        cmocka_unit_test(elimination_keeps_the_best_arm),

@@ -154,6 +154,31 @@ static void test_file(void **state) {
     tacet_contextual_model_free(model);
 }
 
+/* A model of a list has no other actions than those, whatever grid is asked for; also once it was a file. */
+static void test_listed(void **state) {
+    (void)state;
+    static const double LISTED[] = {-1, 0.3, 2.9};
+    made m;
+    make(&m, TACET_KERNEL_SE, 0);
+    m.parts.listed = LISTED;
+    m.parts.listed_count = 3;
+    tacet_contextual_model *model = NULL, *again = NULL;
+    char *text = NULL;
+    assert_ok(tacet_contextual_model_create(&model, &m.parts, NULL));
+    assert_ok(tacet_contextual_model_encode(model, &text, NULL));
+    assert_ok(tacet_contextual_model_decode(&again, text, strlen(text), NULL));
+    tacet_contextual_candidates c;
+    assert_ok(tacet_contextual_candidates_make(&c, again, 101, NULL));
+    assert_int_equal(c.count, 3);
+    assert_memory_equal(c.records, LISTED, sizeof LISTED);
+    tacet_contextual_candidates_clear(&c);
+    free(text);
+    tacet_contextual_model_free(model);
+    tacet_contextual_model_free(again);
+    m.parts.listed = NULL; /* a count without a list */
+    assert_status(tacet_contextual_model_create(&model, &m.parts, NULL), TACET_INVALID);
+}
+
 static void test_refused(void **state) {
     (void)state;
     static made m;
@@ -294,7 +319,7 @@ static void test_table_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_predict), cmocka_unit_test(test_file),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_predict), cmocka_unit_test(test_file), cmocka_unit_test(test_listed),
                                        cmocka_unit_test(test_refused), cmocka_unit_test(test_table),
                                        cmocka_unit_test(test_table_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

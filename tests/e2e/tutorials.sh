@@ -63,6 +63,7 @@ expect your-own-table 'intact: '
 expect tuning '"point":{"rate":'
 expect tuning '"kind":"model"'
 expect ab-log 'plainly more or less often than this column says'
+[ "$(grep -c 'plainly more or less' "$work/ab-log/output")" -eq 1 ] || fail "ab-log: propensities that are right are doubted"
 expect ab-log 'refused with exit code 3'
 [ "$(grep -c '^[BCD],0\.' "$work/ab-log/output")" -ge 3 ] || fail "ab-log: not three predictions"
 for line in '^B,0' '^D,0' '^C,0'; do expect ab-log "$line"; done

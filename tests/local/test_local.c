@@ -102,6 +102,49 @@ static void tgp_is_the_dense_solve(void **state) {
     follow_dense(f, true);
 }
 
+/* An earlier value weighs as one report: a study that begins with it recommends, and goes on, as one that was told it. */
+static void earlier_values_weigh_as_reports(void **state) {
+    fixture *f = *state;
+    tacet_policy *told = NULL, *warm = NULL;
+    tacet_suggestion s;
+    tacet_recommendation a, b;
+    tacet_blob bytes;
+    f->s.algorithm = TACET_LOCAL_UCB;
+    f->s.parameters = TACET_LOCAL_TUNED;
+    f->s.ldp = NULL; /* reports are then any number */
+    assert_ok(make(f, &told, NULL));
+    assert_ok(tacet_policy_suggest(told, &s, NULL, NULL));
+    assert_ok(tacet_policy_observe(told, s.ticket, 0.7, NULL));
+    const tacet_local_earlier known = {s.index, 0.7};
+    f->s.earlier = &known;
+    f->s.earlier_count = 1;
+    assert_ok(make(f, &warm, NULL));
+    assert_ok(tacet_policy_recommend(told, &a, NULL));
+    assert_ok(tacet_policy_recommend(warm, &b, NULL));
+    assert_int_equal(a.index, b.index);
+    assert_close(a.mean, b.mean, 1e-12);
+    assert_close(a.sd, b.sd, 1e-12);
+    /* Its state is of a study with that value, and of no other. */
+    tacet_blob_init(&bytes);
+    assert_ok(tacet_policy_suggest(warm, &s, NULL, NULL));
+    assert_ok(tacet_policy_observe(warm, s.ticket, 0.1, NULL));
+    assert_ok(tacet_policy_save(warm, &bytes, NULL));
+    assert_status(tacet_policy_load(told, bytes.data, bytes.size, NULL), TACET_CORRUPT);
+    tacet_policy_free(told);
+    assert_ok(make(f, &told, NULL));
+    assert_ok(tacet_policy_load(told, bytes.data, bytes.size, NULL));
+    assert_ok(tacet_policy_recommend(warm, &a, NULL));
+    assert_ok(tacet_policy_recommend(told, &b, NULL));
+    assert_close(a.mean, b.mean, 0);
+    tacet_blob_clear(&bytes);
+    tacet_policy_free(told);
+    tacet_policy_free(warm);
+    f->s.parameters = TACET_LOCAL_TIGHT; /* proven widths rest on reports alone */
+    assert_status(make(f, &warm, NULL), TACET_INVALID);
+    f->s.earlier = NULL;
+    f->s.earlier_count = 0;
+}
+
 static void receives_retries(void **state) {
     fixture *f = *state;
     tacet_policy *policy = NULL;
@@ -245,6 +288,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(conforms, setup, teardown),
         cmocka_unit_test_setup_teardown(ucb_is_the_dense_solve, setup, teardown),
         cmocka_unit_test_setup_teardown(tgp_is_the_dense_solve, setup, teardown),
+        cmocka_unit_test_setup_teardown(earlier_values_weigh_as_reports, setup, teardown),
         cmocka_unit_test_setup_teardown(receives_retries, setup, teardown),
         cmocka_unit_test_setup_teardown(moma_waits_for_its_epoch, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_settings, setup, teardown),
