@@ -703,8 +703,12 @@ static tacet_status take_url(store *db, const char *url, tacet_error *err) {
     char *why = NULL;
     PQconninfoOption *options = PQconninfoParse(db->url, &why);
     const bool good = options != NULL;
+    const bool no_memory = !good && (why == NULL || strstr(why, "out of memory") != NULL);
     PQconninfoFree(options);
     PQfreemem(why); /* could show the password */
+    if (no_memory) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory connecting to the store");
+    }
     return good ? TACET_OK : tacet__fail(err, TACET_INVALID, "the URL of the store is malformed");
 }
 
