@@ -12,13 +12,16 @@
 #include <string.h>
 #include <tacet/local/open/statistics.h>
 #include <tacet/central/open/noisy_ucb.h>
+#include <tacet/dp/randomizer.h>
+#include <tacet/local/shared/sphere.h>
 #include <tacet/local/trusted/statistics_device.h>
 
-enum { FEATURES = 25, RELEASED = 15 };
+enum { FEATURES = 25, RELEASED = 15, DIRECTIONS_MOST = 1024 };
 static const double ZETA = 0.1;
 
 typedef struct simulation {
     bool published;
+    bool sphere; /* shipped: pure eps by directions; otherwise Gaussian noise */
     joint_world world;
     size_t rounds, arms, first;
     double growth, eps, delta;
@@ -31,7 +34,9 @@ typedef struct simulation {
 
 /* One trial's two sides: the server's model, and what stands for the devices. */
 typedef struct sides {
-    tacet_statistics_device *device;
+    tacet_statistics_device *device; /* NULL: a direction is reported */
+    tacet_sphere directions;
+    double *work;                   /* of a record, its order, and an estimate */
     tacet_local_statistics *server; /* shipped */
     tacet_noisy_ucb *ucb;           /* published */
     double *sums;                   /* published: in the layout of noisy_ucb */
@@ -43,10 +48,26 @@ static void free_sides(sides *b) {
     tacet_local_statistics_free(b->server);
     tacet_noisy_ucb_free(b->ucb);
     free(b->sums);
+    free(b->work);
 }
 
 static tacet_status make_sides(sides *b, const simulation *s, tacet_error *err) {
     *b = (sides){.m = tacet_features_dim(s->features)};
+    if (s->sphere) {
+        tacet_ldp ldp;
+        const size_t dim = tacet_central_map_dim(s->map);
+        tacet_status status = tacet_ldp_init(&ldp, TACET_LDP_SPHERE, s->eps, 0, 1, err);
+        status = status != TACET_OK
+                     ? status
+                     : tacet_sphere_init(&b->directions, &ldp, dim, tacet_central_map_print(s->map), err);
+        b->work = calloc(4 * (dim + 1) + b->m + tacet_central_map_domain(s->map)->d + ldp.cells, sizeof(double));
+        if (b->work == NULL) {
+            return TACET_NO_MEMORY;
+        }
+        return status != TACET_OK ? status
+                                  : tacet_local_statistics_create(&b->server, s->map, &s->learner,
+                                                                  b->directions.noise_var, s->first, s->growth, err);
+    }
     if (!s->published) {
         tacet_status status = tacet_statistics_device_create(&b->device, s->map, s->eps, s->delta, err);
         return status == TACET_OK ? tacet_local_statistics_create(&b->server, s->map, &s->learner,
@@ -92,6 +113,20 @@ static size_t choose(sides *b, tacet_simrng *coin, const double *arms, size_t di
                                                  : tacet_simrng_below(coin, count);
 }
 
+/* What a device sends, and what the collector makes of it. */
+static tacet_status report_direction(sides *b, const simulation *s, tacet_noise *noise, size_t t, const double *x,
+                                     double y, tacet_error *err) {
+    const size_t dim = b->directions.dim;
+    uint32_t order[DIRECTIONS_MOST];
+    double *record = b->work, *estimate = b->work + dim, *work = estimate + dim;
+    double report = 0;
+    tacet_central_map_record(s->map, record, work, x, y);
+    tacet_sphere_order(&b->directions, order, work, t, record);
+    tacet_status status = tacet_randomize_among(noise, &report, &b->directions.ldp, order, err);
+    status = status != TACET_OK ? status : tacet_sphere_estimate(&b->directions, estimate, work, t, report, err);
+    return status != TACET_OK ? status : tacet_local_statistics_take(b->server, estimate, dim, err);
+}
+
 static tacet_status play(simulation *s, size_t k, sides *b, joint_env *env, tacet_noise *noise, double *arms,
                          tacet_error *err) {
     tacet_simrng coin;
@@ -101,6 +136,13 @@ static tacet_status play(simulation *s, size_t k, sides *b, joint_env *env, tace
         const double best = joint_env_round(env, arms, s->arms);
         const double *x = arms + env->dim * choose(b, &coin, arms, env->dim, s->arms);
         regret += best - joint_env_mean(env, x);
+        if (s->sphere) {
+            const tacet_status status = report_direction(b, s, noise, t, x, joint_env_reward(env, x), err);
+            if (status != TACET_OK) {
+                return status;
+            }
+            continue;
+        }
         const tacet_ask ask = {.noise = noise, .ticket = "user", .what = "a simulated report", .to_whom = "the server"};
         tacet_release *report = NULL;
         tacet_status status =
@@ -161,11 +203,12 @@ static void print(const simulation *s, const char *name, size_t trials, double s
                s->rounds, trials, lab_median(s->regret, trials));
         return;
     }
-    cli_json_print(json_pack("{ss ss so so s{so so so} sI sI sI sI sb so}", "simulation", "local-statistics",
-                             "algorithm", name, "eps", cli_real(s->eps), "delta", cli_real(s->delta), "regret", "mean",
-                             cli_real(mean), "se", cli_real(se), "median", cli_real(lab_median(s->regret, trials)),
-                             "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials,
-                             "seed", (json_int_t)s->seed, "private", 0, "seconds", cli_real(seconds)));
+    cli_json_print(json_pack("{ss ss ss so so s{so so so} sI sI sI sI sb so}", "simulation", "local-statistics",
+                             "algorithm", name, "randomizer", s->sphere ? "sphere" : "gaussian", "eps",
+                             cli_real(s->eps), "delta", cli_real(s->delta), "regret", "mean", cli_real(mean), "se",
+                             cli_real(se), "median", cli_real(lab_median(s->regret, trials)), "rounds",
+                             (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials, "seed",
+                             (json_int_t)s->seed, "private", 0, "seconds", cli_real(seconds)));
 }
 
 tacet_status lab_local_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
@@ -202,11 +245,13 @@ tacet_status lab_local_joint_run(lab_outcome *out, const lab_request *request, t
 int lab_sim_local_joint(int argc, char **argv, const cli_command *self) {
     simulation s = {.rounds = 1024, .arms = 25, .seed = 1, .eps = 1, .delta = 0.1, .first = 20, .growth = 1.05};
     tacet_central_learner_settings_defaults(&s.learner);
-    const char *algorithm = "shipped";
+    const char *algorithm = "shipped", *randomizer = "gaussian";
     size_t trials = 40, threads = 0;
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &algorithm, "NAME", "shipped (default) or published (with the noise it needs).",
          false},
+        {"randomizer", CLI_STRING, &randomizer, "NAME",
+         "gaussian (default), or sphere: pure eps, as studies with --policy statistics have it.", false},
         {"eps", CLI_DOUBLE, &s.eps, "E", "Of each user's report; default 1.", false},
         {"delta", CLI_DOUBLE, &s.delta, "D", "Default 0.1, as in the paper.", false},
         {"rounds", CLI_SIZE, &s.rounds, "T", "Users; default 1024.", false},
@@ -231,6 +276,10 @@ int lab_sim_local_joint(int argc, char **argv, const cli_command *self) {
     s.published = strcmp(algorithm, "published") == 0;
     if (!s.published && strcmp(algorithm, "shipped") != 0) {
         return cli_usage(self, "--algorithm is shipped or published");
+    }
+    s.sphere = strcmp(randomizer, "sphere") == 0;
+    if ((!s.sphere && strcmp(randomizer, "gaussian") != 0) || (s.sphere && s.published)) {
+        return cli_usage(self, "--randomizer is gaussian or sphere; the published algorithm has gaussian");
     }
     if (s.rounds == 0 || s.arms == 0 || trials == 0 || trials > 1000000 || s.arms > 1000000) {
         return cli_usage(self, "--rounds, --arms and --trials must be between 1 and a million");

@@ -1,7 +1,7 @@
 /* cmd_report.c - `tacet device report`: one reward, one ticket, one report.
  * Ring: trusted. Messages never hold the reward. */
 #include "device/commands.h"
-#include "device/service.h"
+#include "device/statistics.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,6 +14,7 @@
 
 typedef struct request {
     const char *ticket, *reward, *range, *mechanism, *ledger, *to;
+    const char *point; /* of a study whose decision sets stay on the devices; NULL: of another */
     double eps, budget;
     tacet_device_address address; /* server NULL: nothing is sent */
 } request;
@@ -58,7 +59,8 @@ static void print(const request *r, const tacet_ldp *ldp, const tacet_device_ans
 }
 
 /* Before anything is drawn or charged. */
-static tacet_status connect_service(tacet_device_service **out, const request *r, const tacet_ldp *ldp, tacet_error *err) {
+static tacet_status connect_service(tacet_device_service **out, const request *r, const tacet_ldp *ldp,
+                                    tacet_error *err) {
     *out = NULL;
     if (r->address.server == NULL) {
         return TACET_OK;
@@ -67,9 +69,30 @@ static tacet_status connect_service(tacet_device_service **out, const request *r
     return status != TACET_OK ? status : tacet_device_service_agree(*out, ldp, err);
 }
 
+static tacet_status randomizer(tacet_ldp *out, const request *r, double lo, double hi, tacet_error *err) {
+    tacet_ldp_kind kind = TACET_LDP_SPHERE;
+    const tacet_status status = r->point != NULL ? TACET_OK : tacet_ldp_parse(&kind, r->mechanism, err);
+    return status == TACET_OK ? tacet_ldp_init(out, kind, r->eps, lo, hi, err) : status;
+}
+
+/* The point that was played and its reward, by the model and the round that the server tells. */
+static tacet_status report_point(tacet_device_service *server, const tacet_ldp *ldp, const tacet_device_store *store,
+                                 tacet_device_answer *answer, const request *r, double reward, tacet_error *err) {
+    tacet_statistics_model *model = NULL;
+    double x[TACET_STATISTICS_DIMS_MOST];
+    uint64_t round = 0;
+    tacet_status status = tacet_device_service_model(server, &model, err);
+    status = status != TACET_OK ? status : statistics_point(x, r->point, tacet_statistics_model_dim(model), err);
+    status = status != TACET_OK ? status : tacet_device_service_round(server, &round, r->ticket, err);
+    status = status != TACET_OK ? status
+                                : tacet_statistics_report(model, ldp, store, answer, r->ticket, round, x, reward, err);
+    sodium_memzero(x, sizeof x);
+    tacet_statistics_model_free(model);
+    return status;
+}
+
 static int run(const cli_command *self, const request *r, double lo, double hi, double reward) {
     tacet_error err;
-    tacet_ldp_kind kind;
     tacet_ldp ldp;
     tacet_ledger *ledger = NULL;
     tacet_device *device = NULL;
@@ -78,10 +101,7 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
     tacet_device_store store;
     tacet_device_answer answer = {0};
     tacet_error_clear(&err);
-    tacet_status status = tacet_ldp_parse(&kind, r->mechanism, &err);
-    if (status == TACET_OK) {
-        status = tacet_ldp_init(&ldp, kind, r->eps, lo, hi, &err);
-    }
+    tacet_status status = randomizer(&ldp, r, lo, hi, &err);
     if (status == TACET_OK) {
         status = connect_service(&server, r, &ldp, &err);
     }
@@ -93,7 +113,8 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
         status = tacet_device_open(&device, &ldp, &store, &err);
     }
     if (status == TACET_OK) {
-        status = tacet_device_report(device, &answer, r->ticket, reward, &err);
+        status = r->point != NULL ? report_point(server, &ldp, &store, &answer, r, reward, &err)
+                                  : tacet_device_report(device, &answer, r->ticket, reward, &err);
     }
     const bool drawn = status == TACET_OK;
     if (drawn && server != NULL) {
@@ -129,6 +150,11 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
         {"reward", CLI_STRING, &r.reward, "Y", "The reward; - reads it from stdin.", false},
         {"failed", CLI_FLAG, &failed, NULL,
          "There is no reward: an ordinary report about the middle of the range, so that nothing shows.", false},
+        {"point", CLI_STRING, &r.point, "X,Y",
+         "A study of decision sets that stay on the devices: the point that was played. With --server; the report is "
+         "of "
+         "point and reward, with pure eps, by the mechanism sphere.",
+         false},
         {"range", CLI_STRING, &r.range, "LO:HI", "Public range of the reward; what lies outside is clipped.", true},
         {"eps", CLI_DOUBLE, &r.eps, "E", "Of this report; 2^-10 to 32.", true},
         {"mechanism", CLI_STRING, &r.mechanism, "NAME",
@@ -151,6 +177,9 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
     /* Before a ledger is made for nothing. */
     if (r.ticket[0] == '\0' || strlen(r.ticket) > TACET_DEVICE_TICKET_MOST) {
         return cli_usage(self, "--ticket has 1 to %d bytes", (int)TACET_DEVICE_TICKET_MOST);
+    }
+    if (r.point != NULL && r.address.server == NULL) {
+        return cli_usage(self, "--point needs --server: the study's public model says how a report is made");
     }
     if (failed == (r.reward != NULL)) {
         return cli_usage(self, "either --reward Y or --failed is needed");

@@ -7,7 +7,9 @@ static const cli_command COMMANDS[] = {
      "--server URL --study NAME --authority FILE --token-file FILE [options]",
      "Prints the ticket of the round, the index of the action in the study's domain, and the action. Report its reward "
      "with 'tacet device report' under that ticket. While the server is away the question is repeated; it is the same "
-     "question, so the server answers it once.",
+     "question, so the server answers it once.\n\n"
+     "In a study with --policy statistics each device has a decision set of its own, which stays here: --set FILE. The "
+     "index is then the number of the round, and the action is the arm of the set that this device should play.",
      "tacet device suggest --server https://localhost:8443 --study light --authority ca.pem --token-file token --json",
      cmd_suggest},
     {"device report", "randomise a reward, once per ticket",
@@ -22,11 +24,16 @@ static const cli_command COMMANDS[] = {
      "exit code 3 when it is spent. 'tacet ledger show' prints it.\n\n"
      "With --server the report is also sent, under a ticket of 'tacet device suggest'. The study must ask for exactly "
      "the range, eps and mechanism given here: the device decides what it gives, not the server. When the server stays "
-     "away, the report is kept: the same command sends the same bits later.",
+     "away, the report is kept: the same command sends the same bits later.\n\n"
+     "With --point (a study with --policy statistics) point and reward are reported together: which of 256 public "
+     "directions of the round is sent depends on both, and every other point and reward could have sent it with a "
+     "likelihood at most e^eps times less or more.",
      "tacet device report --ticket round-17 --reward 0.62 --range 0:1 --eps 1 --ledger phone.ledger --budget 100\n"
      "echo 0.62 | tacet device report --ticket round-17 --reward - --range 0:1 --eps 1 --ledger phone.ledger --json\n"
      "tacet device report --ticket \"$ticket\" --reward 0.62 --range 0:1 --eps 1 --ledger phone.ledger --server "
-     "https://localhost:8443 --study light --authority ca.pem --token-file token",
+     "https://localhost:8443 --study light --authority ca.pem --token-file token\n"
+     "tacet device report --ticket \"$ticket\" --point 0.3,0.7 --reward 0.62 --range 0:1 --eps 1 --ledger phone.ledger "
+     "--server https://localhost:8443 --study routes --authority ca.pem --token-file token",
      cmd_report},
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };

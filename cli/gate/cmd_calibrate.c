@@ -13,6 +13,8 @@
 #include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/levels.h>
 #include <tacet/dp/open/select.h>
+#include <tacet/dp/open/shuffle.h>
+#include <tacet/local/shared/sphere.h>
 #include <tacet/dp/open/law.h>
 #include <tacet/dp/stream.h>
 
@@ -271,6 +273,52 @@ static tacet_status levels(json_t *out, options *o, tacet_error *err) {
     return TACET_OK;
 }
 
+/* One of 256 directions, reported of a vector of --dims numbers; Gaussian noise on vectors that are sqrt 2 apart, with
+ * --delta, beside it. */
+static tacet_status sphere(json_t *out, options *o, tacet_error *err) {
+    tacet_ldp ldp;
+    tacet_sphere design;
+    double sigma = NAN;
+    if (!given(o->eps) || o->dims == 0) {
+        return usage(err, "sphere needs --eps, and --dims of at least 1");
+    }
+    tacet_status s = tacet_ldp_init(&ldp, TACET_LDP_SPHERE, o->eps, 0, 1, err);
+    s = s != TACET_OK ? s : tacet_sphere_init(&design, &ldp, o->dims, 0, err);
+    const double delta = given(o->delta) ? o->delta : 1e-5;
+    s = s != TACET_OK ? s : tacet_calibrate_gaussian(&sigma, o->eps, delta, sqrt(2.0), err);
+    if (s != TACET_OK) {
+        return s;
+    }
+    const double duchi = tacet_ldp_duchi_constant(o->eps);
+    put(out, "eps", o->eps);
+    (void)json_object_set_new(out, "dims", json_integer((json_int_t)o->dims));
+    (void)json_object_set_new(out, "directions", json_integer((json_int_t)ldp.cells));
+    (void)json_object_set_new(out, "likely", json_integer((json_int_t)ldp.window));
+    put(out, "gain", design.gain);
+    put(out, "variance", design.noise_var);
+    put(out, "variance_duchi", duchi * duchi * asin(1)); /* pi/2, as dims grow */
+    put(out, "delta_gaussian", delta);
+    put(out, "variance_gaussian", sigma * sigma);
+    return TACET_OK;
+}
+
+/* What a shuffler would be worth; no study claims it. */
+static tacet_status shuffle(json_t *out, options *o, tacet_error *err) {
+    double eps = NAN;
+    if (!given(o->eps) || !given(o->delta)) {
+        return usage(err, "shuffle needs --eps of one report, --delta, and --count reports of the same question");
+    }
+    const tacet_status s = tacet_shuffle_eps(&eps, o->eps, o->delta, o->count, err);
+    if (s == TACET_OK) {
+        put(out, "report_eps", o->eps);
+        (void)json_object_set_new(out, "count", json_integer((json_int_t)o->count));
+        put(out, "eps", eps);
+        put(out, "delta", eps < o->eps ? o->delta : 0);
+        (void)json_object_set_new(out, "least_count", json_integer((json_int_t)tacet_shuffle_least(o->eps, o->delta)));
+    }
+    return s;
+}
+
 enum { DIGITS = 10 };
 
 /* For people: one "name value" a line. */
@@ -301,7 +349,9 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                       {"stream", stream},
                       {"randomizer", randomizer},
                       {"levels", levels},
-                      {"select", selection}};
+                      {"select", selection},
+                      {"sphere", sphere},
+                      {"shuffle", shuffle}};
     options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, 0, 1, 0, 1, NULL, NULL};
     const cli_option table[] = {
         {"eps", CLI_DOUBLE, &o.eps, "E", "privacy parameter eps, > 0", false},
@@ -310,10 +360,11 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
          "largest distance of the answers on neighbouring data (L2); default 1", false},
         {"sigma", CLI_DOUBLE, &o.sigma, "S", "gaussian: standard deviation of the noise", false},
         {"count", CLI_SIZE, &o.count, "K",
-         "gaussian: releases of the same kind on the same data, default 1; levels: of a category", false},
-        {"scale", CLI_DOUBLE, &o.scale, "B", "laplace, l2: scale of the noise", false},
-        {"dims", CLI_SIZE, &o.dims, "D", "laplace, l2: coordinates that one Euclidean draw is shared by; default 1",
+         "gaussian: releases of the same kind on the same data, default 1; levels: of a category; shuffle: reports",
          false},
+        {"scale", CLI_DOUBLE, &o.scale, "B", "laplace, l2: scale of the noise", false},
+        {"dims", CLI_SIZE, &o.dims, "D",
+         "laplace, l2: coordinates that one Euclidean draw is shared by; sphere: of a vector; default 1", false},
         {"rho", CLI_DOUBLE, &o.rho, "R", "zcdp, select: privacy parameter rho", false},
         {"runs", CLI_DOUBLE, &o.runs, "K", "select: mean of the number of runs, which is drawn at random", false},
         {"eta", CLI_DOUBLE, &o.eta, "E", "select: 0 logarithmic (default), 1 geometric", false},
@@ -332,8 +383,8 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         return code;
     }
     if (names != 1) {
-        return cli_usage(
-            self, "which mechanism? gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels or select");
+        return cli_usage(self, "which mechanism? gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, "
+                               "select, sphere or shuffle");
     }
     for (size_t i = 0; i < sizeof MECHANISMS / sizeof *MECHANISMS; i++) {
         if (strcmp(name[0], MECHANISMS[i].name) != 0) {
@@ -354,7 +405,8 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         cli_json_print(out);
         return CLI_EXIT_OK;
     }
-    return cli_usage(
-        self, "no mechanism '%s': gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels or select",
-        name[0]);
+    return cli_usage(self,
+                     "no mechanism '%s': gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, select, "
+                     "sphere or shuffle",
+                     name[0]);
 }

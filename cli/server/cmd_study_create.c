@@ -266,7 +266,9 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         {"trust", CLI_STRING, &r.trust, "MODEL",
          "local: devices randomise their rewards. central: the server sees them.", false},
         {"policy", CLI_STRING, &r.policy, "NAME",
-         "local: ucb (default), tgp, ata, moma. central: central (default), fixed, contextual.", false},
+         "local: ucb (default), tgp, ata, moma; statistics: decision sets, too, stay on the devices. central: central "
+         "(default), fixed, contextual.",
+         false},
         {"direction", CLI_STRING, &r.direction, "WAY", "maximize (default) or minimize.", false},
         {"eps", CLI_DOUBLE, &r.eps, "E", "local: of each report. central: of the whole study, for one round.", false},
         {"delta", CLI_DOUBLE, &r.delta, "D", "central only; contextual without it: pure eps.", false},

@@ -23,6 +23,7 @@
 #include <tacet/dp/open/receipt.h>
 #include <tacet/dp/open/release.h>
 #include <tacet/dp/open/select.h>
+#include <tacet/dp/open/shuffle.h>
 #include <tacet/gp/arms.h>
 #include <tacet/gp/cov.h>
 #include <tacet/gp/features.h>
@@ -36,7 +37,9 @@
 #include <tacet/io/npy.h>
 #include <tacet/local/open/local.h>
 #include <tacet/local/open/statistics.h>
+#include <tacet/local/open/statistics_model.h>
 #include <tacet/local/shared/ldp.h>
+#include <tacet/local/shared/sphere.h>
 #include <tacet/outsourced/open/modeler.h>
 #include <tacet/outsourced/open/remote.h>
 #include <tacet/outsourced/open/session.h>

@@ -38,6 +38,7 @@
 #include <tacet/dp/open/receipt.h>
 #include <tacet/dp/open/release.h>
 #include <tacet/dp/open/select.h>
+#include <tacet/dp/open/shuffle.h>
 #include <tacet/dp/randomizer.h>
 #include <tacet/dp/stream.h>
 #include <tacet/gp/arms.h>
@@ -53,11 +54,14 @@
 #include <tacet/io/npy.h>
 #include <tacet/local/open/local.h>
 #include <tacet/local/open/statistics.h>
+#include <tacet/local/open/statistics_model.h>
 #include <tacet/local/shared/ldp.h>
+#include <tacet/local/shared/sphere.h>
 #include <tacet/local/trusted/device.h>
 #include <tacet/local/trusted/device_ledger.h>
 #include <tacet/local/trusted/service.h>
 #include <tacet/local/trusted/statistics_device.h>
+#include <tacet/local/trusted/statistics_report.h>
 #include <tacet/outsourced/open/modeler.h>
 #include <tacet/outsourced/open/remote.h>
 #include <tacet/outsourced/open/session.h>

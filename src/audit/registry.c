@@ -24,6 +24,7 @@ static const tacet_audit_target *const TARGETS[] = {
     &tacet__audit_published,
     &tacet__audit_wrong_sensitivity,
     &tacet__audit_duchi,
+    &tacet__audit_sphere,
     &tacet__audit_piecewise,
     &tacet__audit_hybrid,
     &tacet__audit_staircase,

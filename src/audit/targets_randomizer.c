@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/randomizer.h>
+#include <tacet/local/shared/sphere.h>
 
-enum { RETRIES = 4 };
+enum { RETRIES = 4, DIRECTIONS = 256, VECTOR = 8 };
 
 typedef struct randomizer {
     tacet_ldp ldp;
@@ -21,6 +22,9 @@ typedef struct randomizer {
     bool answered;
     double report;
     tacet_device_store store;
+    /* Of a vector: the orders of the directions for two opposite records, and which directions tell them apart. */
+    uint32_t order[2][DIRECTIONS];
+    double tells[DIRECTIONS];
 } randomizer;
 
 static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
@@ -70,6 +74,32 @@ CREATE(duchi, TACET_LDP_DUCHI)
 CREATE(piecewise, TACET_LDP_PIECEWISE)
 CREATE(hybrid, TACET_LDP_HYBRID)
 
+/* A record and its opposite have no likely direction in common: no two are easier to tell apart. */
+static tacet_status create_sphere(void **state, const tacet_audit_claim *claim, tacet_error *err) {
+    tacet_status status = create(state, TACET_LDP_SPHERE, claim, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    randomizer *r = *state;
+    tacet_sphere sphere;
+    double work[2 * (VECTOR + 1) + DIRECTIONS], record[VECTOR] = {1};
+    status = r->ldp.cells == DIRECTIONS
+                 ? tacet_sphere_init(&sphere, &r->ldp, VECTOR, 1, err)
+                 : tacet__fail(err, TACET_INVALID, "the sphere has another number of directions");
+    for (int world = 0; status == TACET_OK && world < 2; world++) {
+        record[0] = world == 0 ? -1 : 1;
+        tacet_sphere_order(&sphere, r->order[world], work, 1, record);
+        for (uint32_t i = 0; i < r->ldp.window; i++) {
+            r->tells[r->order[world][i]] += record[0];
+        }
+    }
+    if (status != TACET_OK) {
+        free(r);
+        *state = NULL;
+    }
+    return status;
+}
+
 /* One ticket asked `times` times, all answers added up. */
 static tacet_status ask(randomizer *r, tacet_noise *noise, int world, size_t times, double *statistic,
                         tacet_error *err) {
@@ -83,8 +113,13 @@ static tacet_status ask(randomizer *r, tacet_noise *noise, int world, size_t tim
             const uint64_t word = tacet__noise_u64(noise);
             memcpy(fresh + k, &word, sizeof word);
         }
-        status = tacet__device_answer(fresh, &r->ldp, &r->store, &answer, "ticket", world, err);
-        *statistic += answer.report;
+        if (r->ldp.kind == TACET_LDP_SPHERE) {
+            status = tacet__device_answer_among(fresh, &r->ldp, &r->store, &answer, "ticket", 0, r->order[world], err);
+            *statistic += status == TACET_OK ? r->tells[(size_t)answer.report] : 0;
+        } else {
+            status = tacet__device_answer(fresh, &r->ldp, &r->store, &answer, "ticket", world, err);
+            *statistic += answer.report;
+        }
     }
     return status;
 }
@@ -125,6 +160,8 @@ TARGET(hybrid, "hybrid", create_hybrid, run_once, "a device's hybrid report of a
        false);
 TARGET(staircase, "staircase", create_staircase, run_once,
        "a device's staircase report of a reward at either end of its range", false);
+TARGET(sphere, "sphere", create_sphere, run_once,
+       "a device's report of a vector, its direction among 256; the vector is replaced by its opposite", false);
 TARGET(device_laplace, "device:laplace", create_laplace, run_once,
        "a device's Laplace report of a reward at either end of its range", false);
 TARGET(device_retry, "device-retry", create_duchi, run_retry,

@@ -45,6 +45,7 @@ if [ -e "$work/local/output" ]; then
     expect local 'refused with exit code 1'
     expect local '32 observed'
     expect local '"kind":"best"'
+    expect local 'routes .*25 observed'
 fi
 if [ -e "$work/contextual/output" ]; then
     expect contextual 'refused with exit code 3'

@@ -84,6 +84,7 @@ static inline double report(const fixture *f, size_t round, size_t arm) {
         return tacet_ldp_cell(ldp, (uint32_t)(u * (ldp->cells - 1)));
     case TACET_LDP_LAPLACE:
     case TACET_LDP_STAIRCASE:
+    case TACET_LDP_SPHERE:
         break;
     }
     const double laplace = u < 0.5 ? log(2 * u + 1e-9) : -log(2 - 2 * u + 1e-9);

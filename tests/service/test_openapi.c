@@ -491,6 +491,33 @@ static void local(void) {
     assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/slides/releases", owner, "", NULL), 201);
     assert_int_equal(ask("GET", STUDY "/ledger", "/v1/studies/slides/ledger", owner, NULL, NULL), 200);
     assert_int_equal(ask("GET", STUDY, "/v1/studies/slides", owner, NULL, NULL), 200);
+    assert_int_equal(ask("GET", STUDY "/model", "/v1/studies/slides/model", owner, NULL, NULL), 404);
+}
+
+/* Decision sets that stay on the devices: reports are numbers of directions. */
+static void device_sets(void) {
+    json_t *one = NULL;
+    char body[200];
+    assert_int_equal(ask("GET", STUDY "/model", "/v1/studies/routes/model", owner, NULL, &one), 200);
+    assert_false(json_is_true(json_object_get(one, "informed")));
+    json_decref(one);
+    assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/routes/releases", owner, "", NULL), 409);
+    for (int i = 0; i < 25; i++) {
+        assert_int_equal(ask("POST", SUGGESTIONS, "/v1/studies/routes/suggestions", owner, "{}", &one), 201);
+        assert_int_equal(json_integer_value(json_object_get(one, "index")), i + 1);
+        const char *ticket = json_string_value(json_object_get(one, "ticket"));
+        (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":256}", ticket);
+        assert_int_equal(ask("POST", OBSERVATIONS, "/v1/studies/routes/observations", owner, body, NULL), 400);
+        (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":%d}", ticket, 10 * i);
+        assert_int_equal(ask("POST", OBSERVATIONS, "/v1/studies/routes/observations", owner, body, NULL), 200);
+        json_decref(one);
+    }
+    assert_int_equal(ask("GET", STUDY "/model", "/v1/studies/routes/model", owner, NULL, &one), 200);
+    assert_true(json_is_true(json_object_get(one, "informed")));
+    json_decref(one);
+    assert_int_equal(ask("POST", STUDY "/releases", "/v1/studies/routes/releases", owner, "", NULL), 201);
+    assert_int_equal(ask("GET", STUDY "/ledger", "/v1/studies/routes/ledger", owner, NULL, NULL), 200);
+    assert_int_equal(ask("GET", STUDY, "/v1/studies/routes", owner, NULL, NULL), 200);
 }
 
 /* What the board asks. */
@@ -591,6 +618,7 @@ static void test_everything(void **state) {
     expired();
     others();
     board();
+    device_sets();
     each(too_large);
     /* Another process holds the write lock of both stores for longer than the server waits. */
     tacet__studies *other = NULL;
@@ -719,6 +747,11 @@ static int setup(void **state) {
                    "study create --store %s --name menu --trust central --policy fixed --eps 1 --delta 1e-6 "
                    "--points %s --columns x --lengthscale 0.5",
                    store, path);
+    command(NULL, 0, text);
+    (void)snprintf(text, sizeof text,
+                   "study create --store %s --name routes --trust local --policy statistics --eps 1 --bounds 0:1,0:1 "
+                   "--lengthscale 0.3",
+                   store);
     command(NULL, 0, text);
     (void)snprintf(text, sizeof text, "study token --store %s --role owner", store);
     command(owner, sizeof owner, text);

@@ -1,4 +1,5 @@
-/* randomizer.h - a bounded scalar leaves the device: clipped, put on a public grid, reported with pure eps.
+/* randomizer.h - a bounded scalar leaves the device: clipped, put on a public grid, reported with pure eps. Or a choice
+ * among public cells does, of which the device's secret makes some more likely.
  *
  * The likelihood ratio holds exactly: every probability that depends on the value is a ratio of whole numbers, decided
  * by key stream words (src/dp/mechanisms/randomizers.md). What is public about the reports is in
@@ -18,6 +19,12 @@ extern "C" {
  * memoise. */
 TACET_API tacet_status tacet_randomize(tacet_noise *noise, double *out, const tacet_ldp *ldp, double value,
                                        tacet_error *err);
+
+/* *out = one of the ldp's cells, a number from 0. `order` has every cell once: the ldp->window that come first have
+ * e^eps times the likelihood of the others, whichever they are. INVALID: a cell that is missing; a randomiser of
+ * numbers. */
+TACET_API tacet_status tacet_randomize_among(tacet_noise *noise, double *out, const tacet_ldp *ldp,
+                                             const uint32_t *order, tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -5,12 +5,13 @@
 #include <tacet/dp/randomizer.h>
 
 #include <math.h>
+#include <sodium.h>
 
 #include "core/fail.h"
 #include "dp/noise/noise_state.h"
 #include "dp/noise/sampler.h"
 
-enum { FRACTION_BITS = 53 };
+enum { FRACTION_BITS = 53, CELLS_MOST = 1024 };
 
 /* A whole number in 0 … n whose mean is fraction * n, fraction in [0, 1]. What is decided here is part of the input:
  * the likelihood ratio below holds for any two whole numbers, so doubles may decide it. */
@@ -43,6 +44,15 @@ static double piecewise(tacet_noise *noise, const tacet_ldp *ldp, double fractio
         k += k >= start ? ldp->window : 0;
     }
     return tacet_ldp_cell(ldp, (uint32_t)k);
+}
+
+/* A window of any cells, not of neighbouring ones: where in the window, or where outside. */
+static uint64_t among(tacet_noise *noise, const tacet_ldp *ldp) {
+    const uint64_t outside = ldp->cells - ldp->window;
+    const uint64_t likely = ldp->window * ldp->ratio_num;
+    return tacet__bernoulli(noise, likely, likely + outside * ldp->ratio_den)
+               ? tacet__noise_below(noise, ldp->window)
+               : ldp->window + tacet__noise_below(noise, outside);
 }
 
 /* Noise of magnitude k has likelihood (den/num)^level, level 0 below `inner` and one more with every `steps`. */
@@ -78,6 +88,9 @@ tacet_status tacet__randomize(tacet_noise *noise, double *out, const tacet_ldp *
     if (isnan(value)) {
         return tacet__fail(err, TACET_INVALID, "the value to report is not a number");
     }
+    if (ldp->kind == TACET_LDP_SPHERE) {
+        return tacet__fail(err, TACET_INVALID, "this randomiser takes a vector, not a number");
+    }
     const double clipped = fmin(fmax(value, ldp->lo), ldp->hi);
     const double fraction = fmin((clipped - ldp->lo) / (ldp->hi - ldp->lo), 1);
     switch (ldp->kind) { /* no default: a kind that is not named here draws nothing */
@@ -103,4 +116,29 @@ tacet_status tacet__randomize(tacet_noise *noise, double *out, const tacet_ldp *
     }
     }
     return tacet__fail(err, TACET_INVALID, "no such randomiser");
+}
+
+/* Every cell once: a bit each. */
+static bool whole(const uint32_t *order, uint32_t cells) {
+    uint64_t seen[CELLS_MOST / 64] = {0};
+    uint32_t i = 0;
+    while (i < cells && order[i] < cells && (seen[order[i] / 64] >> order[i] % 64 & 1) == 0) {
+        seen[order[i] / 64] |= UINT64_C(1) << order[i] % 64;
+        i++;
+    }
+    sodium_memzero(seen, sizeof seen);
+    return i == cells;
+}
+
+tacet_status tacet_randomize_among(tacet_noise *noise, double *out, const tacet_ldp *ldp, const uint32_t *order,
+                                   tacet_error *err) {
+    *out = NAN;
+    if (ldp->kind != TACET_LDP_SPHERE || ldp->cells > CELLS_MOST || !whole(order, ldp->cells)) {
+        return tacet__fail(err, TACET_INVALID, "a choice among cells needs each of them once");
+    }
+    if (noise->source == TACET__NOISE_SAMPLE) {
+        return tacet__fail(err, TACET_INVALID, "a report needs the noise of a reservation, or seeded noise");
+    }
+    *out = order[among(noise, ldp)];
+    return TACET_OK;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <tacet/dp/randomizer.h>
 
-enum { REPORT_WORDS = 28 }; /* with the next key, four blocks of key stream */
+enum { CELLS_MOST = 1024, REPORT_WORDS = 28 }; /* with the next key, four blocks of key stream */
 
 void tacet__report_digest(unsigned char out[TACET_MINT_BYTES], const tacet_ldp *ldp, double value) {
     static const char PURPOSE[] = "tacet report 1";
@@ -28,14 +28,39 @@ void tacet__report_digest(unsigned char out[TACET_MINT_BYTES], const tacet_ldp *
     sodium_memzero(bytes, sizeof bytes);
 }
 
+static void draw_source(tacet_noise *noise, const tacet_mint *mint) {
+    unsigned char key[TACET_MINT_BYTES];
+    tacet__mint_noise(mint, key);
+    tacet__noise_at(noise, key, 0, 0, REPORT_WORDS);
+    sodium_memzero(key, sizeof key);
+}
+
 tacet_status tacet__report_draw(double *out, const tacet_mint *mint, const tacet_ldp *ldp, double value,
                                 tacet_error *err) {
     tacet_noise noise;
-    unsigned char key[TACET_MINT_BYTES];
-    tacet__mint_noise(mint, key);
-    tacet__noise_at(&noise, key, 0, 0, REPORT_WORDS);
+    draw_source(&noise, mint);
     const tacet_status status = tacet_randomize(&noise, out, ldp, value, err);
     tacet__noise_clear(&noise);
-    sodium_memzero(key, sizeof key);
+    return status;
+}
+
+void tacet__report_digest_among(unsigned char out[TACET_MINT_BYTES], const tacet_ldp *ldp, const uint32_t *order) {
+    static const char PURPOSE[] = "tacet choice 1";
+    unsigned char bytes[TACET_MINT_BYTES + CELLS_MOST] = {0};
+    tacet__report_digest(bytes, ldp, ldp->lo);
+    for (uint32_t i = 0; i < ldp->window && i < CELLS_MOST; i++) {
+        bytes[TACET_MINT_BYTES + order[i] % CELLS_MOST] = 1;
+    }
+    (void)crypto_generichash(out, TACET_MINT_BYTES, bytes, sizeof bytes, (const unsigned char *)PURPOSE,
+                             sizeof PURPOSE);
+    sodium_memzero(bytes, sizeof bytes);
+}
+
+tacet_status tacet__report_draw_among(double *out, const tacet_mint *mint, const tacet_ldp *ldp, const uint32_t *order,
+                                      tacet_error *err) {
+    tacet_noise noise;
+    draw_source(&noise, mint);
+    const tacet_status status = tacet_randomize_among(&noise, out, ldp, order, err);
+    tacet__noise_clear(&noise);
     return status;
 }

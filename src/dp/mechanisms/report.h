@@ -13,5 +13,10 @@ void tacet__report_digest(unsigned char out[TACET_MINT_BYTES], const tacet_ldp *
  * tacet_randomize. */
 tacet_status tacet__report_draw(double *out, const tacet_mint *mint, const tacet_ldp *ldp, double value,
                                 tacet_error *err);
+/* The same for a choice among cells (tacet_randomize_among): the digest is of the set of likely cells, not of their
+ * order. */
+void tacet__report_digest_among(unsigned char out[TACET_MINT_BYTES], const tacet_ldp *ldp, const uint32_t *order);
+tacet_status tacet__report_draw_among(double *out, const tacet_mint *mint, const tacet_ldp *ldp, const uint32_t *order,
+                                      tacet_error *err);
 
 #endif

@@ -13,12 +13,14 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-enum { FIXED = 62, RATIO_BITS = 47, CELLS = 1 << 16, STEPS = 1 << 15 };
+enum { FIXED = 62, RATIO_BITS = 47, CELLS = 1 << 16, STEPS = 1 << 15, DIRECTIONS = 256 };
 
-static const char *const NAMES[] = {"laplace", "staircase", "duchi", "piecewise", "hybrid"};
+static const double PI = 3.14159265358979323846;
+static const char *const NAMES[] = {"laplace", "staircase", "duchi", "piecewise", "hybrid", "sphere"};
+enum { OF_NUMBERS = 5 }; /* so many of them take a number */
 
 tacet_status tacet_ldp_parse(tacet_ldp_kind *out, const char *name, tacet_error *err) {
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+    for (size_t i = 0; i < OF_NUMBERS; i++) {
         if (strcmp(name, NAMES[i]) == 0) {
             *out = (tacet_ldp_kind)i;
             return TACET_OK;
@@ -64,6 +66,21 @@ static uint32_t stair_inner(double eps) {
     return (uint32_t)fmin(fmax(rint(gamma * STEPS), 1), STEPS);
 }
 
+/* How many of the directions to make likely: the share q = P(Z > z) of a normal Z for which the mean of what is chosen,
+ * density(z) (r - 1)/(q r + 1 - q) along the record, is largest; r = e^eps. For utility alone. */
+static uint32_t sphere_window(double r) {
+    const double step = 0.01;
+    double best = 0, share = 0.5, q = 0;
+    for (int i = 500; i >= 0; i--) {
+        const double z = i * step, density = exp(-z * z / 2);
+        q += step * density / sqrt(2 * PI);
+        const double gain = density * (r - 1) / (q * r + 1 - q);
+        share = gain > best ? q : share;
+        best = fmax(best, gain);
+    }
+    return (uint32_t)fmax(rint(share * DIRECTIONS), 1);
+}
+
 tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, double eps, double lo, double hi, tacet_error *err) {
     memset(out, 0, sizeof *out);
     if ((size_t)kind >= sizeof NAMES / sizeof *NAMES) {
@@ -88,6 +105,12 @@ tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, double eps, dou
     const double a = (double)out->ratio_num;
     const double b = (double)out->ratio_den;
     const double half = (hi - lo) / 2;
+    if (kind == TACET_LDP_SPHERE) {
+        out->cells = DIRECTIONS;
+        out->window = sphere_window(a / b);
+        out->step = 1;
+        return TACET_OK;
+    }
     out->duchi = half * ((a + b) / (a - b));
     if (kind == TACET_LDP_LAPLACE || kind == TACET_LDP_STAIRCASE) {
         out->steps = STEPS;
@@ -134,6 +157,9 @@ static bool sends_cells(const tacet_ldp *ldp) {
 }
 
 double tacet_ldp_bound(const tacet_ldp *ldp) {
+    if (ldp->kind == TACET_LDP_SPHERE) {
+        return NAN;
+    }
     if (ldp->steps > 0) {
         return INFINITY;
     }
@@ -144,6 +170,9 @@ double tacet_ldp_bound(const tacet_ldp *ldp) {
 bool tacet_ldp_possible(const tacet_ldp *ldp, double report) {
     if (!isfinite(report)) {
         return false;
+    }
+    if (ldp->kind == TACET_LDP_SPHERE) {
+        return report >= 0 && report < ldp->cells && report == floor(report);
     }
     if (ldp->steps > 0) {
         const double n = rint((report - ldp->lo) / ldp->step);

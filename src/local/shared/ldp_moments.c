@@ -43,6 +43,9 @@ static double stair_variance(const tacet_ldp *ldp) {
 }
 
 double tacet_ldp_variance(const tacet_ldp *ldp) {
+    if (ldp->kind == TACET_LDP_SPHERE) {
+        return NAN;
+    }
     const double step = ldp->step * ldp->step;
     if (ldp->kind == TACET_LDP_LAPLACE) {
         const double q = exp(-1 / ldp->laplace_scale);
@@ -98,6 +101,9 @@ static double log_mgf(const tacet_ldp *ldp, const pieces *p, double share, doubl
 }
 
 double tacet_ldp_proxy(const tacet_ldp *ldp) {
+    if (ldp->kind == TACET_LDP_SPHERE) {
+        return NAN;
+    }
     if (ldp->steps > 0) {
         return INFINITY;
     }

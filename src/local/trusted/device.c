@@ -62,9 +62,24 @@ static bool good_ticket(const char *ticket) {
     return length >= 1 && length <= TACET_DEVICE_TICKET_MOST;
 }
 
-tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
-                                  const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
-                                  double reward, tacet_error *err) {
+/* What the report is about: a number, or an order of the cells. */
+static void digest(unsigned char out[TACET_MINT_BYTES], const tacet_ldp *ldp, double reward, const uint32_t *order) {
+    if (order != NULL) {
+        tacet__report_digest_among(out, ldp, order);
+    } else {
+        tacet__report_digest(out, ldp, reward);
+    }
+}
+
+static tacet_status draw(double *report, const tacet_mint *mint, const tacet_ldp *ldp, double reward,
+                         const uint32_t *order, tacet_error *err) {
+    return order != NULL ? tacet__report_draw_among(report, mint, ldp, order, err)
+                         : tacet__report_draw(report, mint, ldp, reward, err);
+}
+
+static tacet_status answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
+                           const tacet_device_store *store, tacet_device_answer *out, const char *ticket, double reward,
+                           const uint32_t *order, tacet_error *err) {
     *out = (tacet_device_answer){.report = NAN};
     if (isnan(reward)) {
         return tacet__fail(err, TACET_INVALID, "the reward is not a number");
@@ -78,12 +93,12 @@ tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], c
     unsigned char data[TACET_MINT_BYTES];
     tacet_mint mint = {{0}, {0}};
     memcpy(mint.key, fresh, sizeof mint.key);
-    tacet__report_digest(data, ldp, reward);
+    digest(data, ldp, reward, order);
     tacet__mint_digest(&mint, mint.digest, data);
     tacet_status status = store->reserve(store->user, ticket, ldp, &mint, &answered, &report, err);
     if (status == TACET_OK && !answered) {
         status = tacet__mint_bind(&mint, data, err); /* compares: what was stored may be of an earlier run */
-        status = status == TACET_OK ? tacet__report_draw(&report, &mint, ldp, reward, err) : status;
+        status = status == TACET_OK ? draw(&report, &mint, ldp, reward, order, err) : status;
         status = status == TACET_OK ? store->commit(store->user, ticket, report, err) : status;
     } else if (status == TACET_OK && !tacet_ldp_possible(ldp, report)) {
         status = tacet__fail(err, TACET_CORRUPT, "the stored report of the ticket is none this randomiser can give");
@@ -96,12 +111,36 @@ tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], c
     return status;
 }
 
+tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
+                                  const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
+                                  double reward, tacet_error *err) {
+    return answer(fresh, ldp, store, out, ticket, reward, NULL, err);
+}
+
+tacet_status tacet__device_answer_among(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
+                                        const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
+                                        double reward, const uint32_t *order, tacet_error *err) {
+    return answer(fresh, ldp, store, out, ticket, reward, order, err);
+}
+
 tacet_status tacet_device_report(tacet_device *device, tacet_device_answer *out, const char *ticket, double reward,
                                  tacet_error *err) {
     tacet_mint mint;
     tacet_status status = tacet__mint_fresh(&mint, err);
     if (status == TACET_OK) {
         status = tacet__device_answer(mint.key, &device->ldp, &device->store, out, ticket, reward, err);
+    }
+    tacet__mint_clear(&mint);
+    return status;
+}
+
+tacet_status tacet__device_report_among(const tacet_ldp *ldp, const tacet_device_store *store, tacet_device_answer *out,
+                                        const char *ticket, double reward, const uint32_t *order, tacet_error *err) {
+    tacet_mint mint;
+    *out = (tacet_device_answer){.report = NAN};
+    tacet_status status = tacet__mint_fresh(&mint, err);
+    if (status == TACET_OK) {
+        status = tacet__device_answer_among(mint.key, ldp, store, out, ticket, reward, order, err);
     }
     tacet__mint_clear(&mint);
     return status;

@@ -5,7 +5,15 @@
 #include <tacet/local/trusted/device.h>
 
 /* What tacet_device_report does, without the object; `fresh` is the key of a ticket that is new. */
-tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp, const tacet_device_store *store,
-                                  tacet_device_answer *out, const char *ticket, double reward, tacet_error *err);
+tacet_status tacet__device_answer(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
+                                  const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
+                                  double reward, tacet_error *err);
+/* The same for a choice among cells (tacet_randomize_among); the reward only tells whether it was clipped. */
+tacet_status tacet__device_answer_among(const unsigned char fresh[TACET_MINT_BYTES], const tacet_ldp *ldp,
+                                        const tacet_device_store *store, tacet_device_answer *out, const char *ticket,
+                                        double reward, const uint32_t *order, tacet_error *err);
+/* The same with a key of its own. */
+tacet_status tacet__device_report_among(const tacet_ldp *ldp, const tacet_device_store *store, tacet_device_answer *out,
+                                        const char *ticket, double reward, const uint32_t *order, tacet_error *err);
 
 #endif

@@ -20,13 +20,15 @@ static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp
                    ldp->eps);
     tacet_charge_init(&charge);
     tacet_charge_pure(&charge, ldp->eps);
-    charge.what = "report of one reward";
+    const bool vector = ldp->kind == TACET_LDP_SPHERE;
+    charge.what = vector ? "report of one action and its reward" : "report of one reward";
     charge.to_whom = self->to_whom;
     charge.mechanism = tacet_ldp_name(ldp->kind);
     charge.parameters = parameters;
-    charge.covered_fields = "reward";
+    charge.covered_fields = vector ? "decision set,action,reward" : "reward";
     charge.uncovered_fields = "ticket";
-    charge.covered_records = "the reward of this ticket, anywhere in the range";
+    charge.covered_records = vector ? "whatever was offered, played and earned under this ticket"
+                                    : "the reward of this ticket, anywhere in the range";
     tacet_blob_init(&memo);
     tacet_status status = tacet__ledger_reserve(self->ledger, &self->entry, &memo, mint, ticket, &charge, 0, err);
     *answered = status == TACET_OK && self->entry.answered;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TOKEN_BYTES = 256, NAME_MOST = 48, PATH_BYTES = 256, KEY_BYTES = 16 };
+enum { TOKEN_BYTES = 256, NAME_MOST = 48, PATH_BYTES = 256, KEY_BYTES = 16, TICKET_MOST = 128 };
 static const double FIRST_PAUSE = 0.05;
 static const double LONGEST_PAUSE = 2;
 
@@ -211,6 +211,44 @@ tacet_status tacet_device_service_suggest(tacet_device_service *s, char **out, c
     *out = status == TACET_OK ? json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(answer);
     return status == TACET_OK && *out == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory") : status;
+}
+
+tacet_status tacet_device_service_model(tacet_device_service *s, tacet_statistics_model **out, tacet_error *err) {
+    json_t *answer = NULL;
+    *out = NULL;
+    tacet_status status = ask_study(s, &answer, "GET", "/model", NULL, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const char *text = json_string_value(json_object_get(answer, "model"));
+    const size_t length = text != NULL ? strlen(text) : 0;
+    unsigned char *bytes = TACET__ZALLOC(unsigned char, length + 1);
+    size_t size = 0;
+    if (bytes == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    } else if (text == NULL || sodium_base642bin(bytes, length, text, length, NULL, &size, NULL,
+                                                 sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0) {
+        status = tacet__fail(err, TACET_PARSE, "the server's answer has no model");
+    } else {
+        status = tacet_statistics_model_open(out, bytes, size, err);
+    }
+    free(bytes);
+    json_decref(answer);
+    return status;
+}
+
+tacet_status tacet_device_service_round(tacet_device_service *s, uint64_t *out, const char *ticket, tacet_error *err) {
+    char what[PATH_BYTES];
+    json_t *answer = NULL;
+    if (strlen(ticket) > TICKET_MOST ||
+        strspn(ticket, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != strlen(ticket)) {
+        return tacet__fail(err, TACET_INVALID, "that is no ticket of a suggestion service");
+    }
+    (void)snprintf(what, sizeof what, "/suggestions/%s", ticket);
+    const tacet_status status = ask_study(s, &answer, "GET", what, NULL, err);
+    *out = (uint64_t)json_integer_value(json_object_get(answer, "index"));
+    json_decref(answer);
+    return status;
 }
 
 tacet_status tacet_device_service_observe(tacet_device_service *s, const char *ticket, double report,

@@ -391,20 +391,34 @@ static void read_budget(reading *r, tacet__definition *s, const json_t *root) {
     }
 }
 
+/* Local, with decision sets that stay on the devices. */
+static bool device_sets(const tacet__definition *s) {
+    return s->trust == TACET_TRUST_LOCAL && strcmp(s->policy, "statistics") == 0;
+}
+
 static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     static const char *const LOCAL[] = {"randomizer", "parameters", "ticket_seconds", "person_rounds", NULL};
+    static const char *const SETS[] = {"randomizer",     "features",      "released", "set_size",
+                                       "ticket_seconds", "person_rounds", NULL};
     static const char *const CENTRAL[] = {"open_most",     "set_most",  "set_size", "features",
                                           "released",      "coin_seed", "learn",    "ticket_seconds",
                                           "person_rounds", "learner",   NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *options = json_object_get(root, "options");
     if (options != NULL) {
-        options = object_of(r, root, "options", local ? LOCAL : CENTRAL);
+        options = object_of(r, root, "options", device_sets(s) ? SETS : local ? LOCAL : CENTRAL);
     }
     s->ticket_seconds = whole_of(r, options, "ticket_seconds", DAY_SECONDS, 0, MOST_SECONDS);
     s->person_rounds = whole_of(r, options, "person_rounds", 1, 1, 1000000);
     s->round_eps =
         local || s->person_rounds == 1 ? s->eps : tacet__eps_of_rounds(s->eps, s->delta, 1 / (double)s->person_rounds);
+    if (device_sets(s)) {
+        word_of(r, s->randomizer, options, "randomizer", "sphere");
+        s->set_size = (size_t)whole_of(r, options, "set_size", s->set_size, 1, TACET__DEFINITION_ARMS);
+        s->features = (size_t)whole_of(r, options, "features", 25, 1, 200);
+        s->released = (size_t)whole_of(r, options, "released", s->features > 15 ? 15 : s->features, 1, s->features);
+        return;
+    }
     if (local) {
         word_of(r, s->randomizer, options, "randomizer", "hybrid");
         /* The kernel's norm of f is not bounded by its range: whoever wants a proven width must state it. */
@@ -557,11 +571,13 @@ tacet_status tacet__definition_encode(const tacet__definition *s, char **out, ta
     const bool local = s->trust == TACET_TRUST_LOCAL;
     json_t *budget = local ? json_pack("{sf}", "eps", s->eps) : json_pack("{sf sf}", "eps", s->eps, "delta", s->delta);
     json_t *options =
-        local ? json_pack("{ss ss}", "randomizer", s->randomizer, "parameters", s->parameters)
-              : json_pack("{ss sI sI sI sI sI sI sI}", "learner", s->learner, "open_most", (json_int_t)s->open_most,
-                          "set_most", (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
-                          (json_int_t)s->features, "released", (json_int_t)s->released, "coin_seed",
-                          (json_int_t)s->coin_seed, "learn", (json_int_t)s->learn);
+        device_sets(s) ? json_pack("{ss sI sI sI}", "randomizer", s->randomizer, "features", (json_int_t)s->features,
+                                   "released", (json_int_t)s->released, "set_size", (json_int_t)s->set_size)
+        : local        ? json_pack("{ss ss}", "randomizer", s->randomizer, "parameters", s->parameters)
+                : json_pack("{ss sI sI sI sI sI sI sI}", "learner", s->learner, "open_most", (json_int_t)s->open_most,
+                            "set_most", (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
+                            (json_int_t)s->features, "released", (json_int_t)s->released, "coin_seed",
+                            (json_int_t)s->coin_seed, "learn", (json_int_t)s->learn);
     if (options != NULL) {
         (void)json_object_set_new(options, "ticket_seconds", json_integer((json_int_t)s->ticket_seconds));
         (void)json_object_set_new(options, "person_rounds", json_integer((json_int_t)s->person_rounds));

@@ -319,7 +319,8 @@ void tacet__engine_submit(tacet__engine *e, const char *study, tacet__job *job) 
 
 /* --- new studies -------------------------------------------------------------------------------------------------- */
 
-/* The first state of a central policy: made and charged once, under the study's lock. */
+/* The first state of a central policy, made and charged once, under the study's lock; of a local one that has features
+ * to keep, made once. */
 static tacet_status first_state(tacet__studies *store, tacet__study *study, const tacet__policy_kind *kind,
                                 const tacet__definition *def, tacet_error *err) {
     tacet_blob ledger;
@@ -329,7 +330,8 @@ static tacet_status first_state(tacet__studies *store, tacet__study *study, cons
     tacet__learner learner = {0};
     tacet_blob_init(&ledger);
     tacet_blob_init(&bytes);
-    tacet_status status = tacet__studies_ledger(store, &ledger, def->name, err);
+    const bool central = def->trust == TACET_TRUST_CENTRAL;
+    tacet_status status = central ? tacet__studies_ledger(store, &ledger, def->name, err) : TACET_OK;
     status = status != TACET_OK ? status : tacet__studies_begin(store, study, err);
     if (status != TACET_OK) {
         goto done;
@@ -402,9 +404,9 @@ tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **ou
                                     kind->index_public, text, strlen(text), err);
         if (status == TACET_CONFLICT) {
             status = explain_taken(store, def.name, err);
-        } else if (status == TACET_OK && central) {
+        } else if (status == TACET_OK && (central || kind->stored_first)) {
             status = first_state(store, &study, kind, &def, err);
-            status = status != TACET_OK ? status : tacet__studies_project(store, &study, err);
+            status = status != TACET_OK || !central ? status : tacet__studies_project(store, &study, err);
         }
     }
     tacet__study_clear(&study);

@@ -30,6 +30,7 @@ typedef enum tacet__job_kind {
     TACET__JOB_RELEASE,     /* -> number, body */
     TACET__JOB_GET_RELEASE, /* number -> body */
     TACET__JOB_LEDGER,      /* -> body */
+    TACET__JOB_MODEL,       /* -> body; NOT_FOUND: devices of this study need none */
     TACET__JOB_EXTEND, /* number: rounds in all from now on */
     TACET__JOB_ARCHIVE,
     TACET__JOB_EVENTS,   /* after event `number` -> body */

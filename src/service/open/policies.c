@@ -37,6 +37,11 @@ tacet_status tacet__policy_check(const tacet__policy_kind *const *kinds, const t
         return tacet__fail(err, TACET_INVALID, "no policy '%s' for this trust model here; there are: %s", def->policy,
                            names[0] != '\0' ? names : "none");
     }
+    if (kind->own_sets && def->count > 0) {
+        return tacet__fail(err, TACET_INVALID,
+                           "policy '%s' leaves decision sets with the devices: its domain is lower and upper bounds",
+                           kind->name);
+    }
     if (kind->sets && def->count > 0) {
         return tacet__fail(err, TACET_INVALID,
                            "policy '%s' takes a decision set each round: its domain is lower and upper bounds",
@@ -47,10 +52,10 @@ tacet_status tacet__policy_check(const tacet__policy_kind *const *kinds, const t
                            kind->contextual ? "policy '%s' needs domain.context" : "policy '%s' takes no context",
                            kind->name);
     }
-    if (def->earlier_count > 0 && (kind->sets || kind->contextual)) {
+    if (def->earlier_count > 0 && (kind->sets || kind->own_sets || kind->contextual)) {
         return tacet__fail(err, TACET_INVALID, "policy '%s' takes no earlier values", kind->name);
     }
-    if (!kind->sets && def->count == 0) {
+    if (!kind->sets && !kind->own_sets && def->count == 0) {
         return tacet__fail(err, TACET_INVALID, "policy '%s' has a fixed domain: it needs domain.points", kind->name);
     }
     return kind->check(def, err);
@@ -209,7 +214,7 @@ tacet_status tacet__release_best(const tacet__learner *learner, const tacet__def
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
 }
 
-static tacet_status local_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+tacet_status tacet__local_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                 tacet_error *err) {
     (void)learner;
     *out = json_pack("{ss sf sf s{ss sf sf sf}}", "kept_by", "each device", "eps_per_report", def->eps,
@@ -227,11 +232,11 @@ static tacet_status local_spent(const tacet__learner *learner, const tacet__defi
                                                      .check = local_check,                                             \
                                                      .create = local_create,                                           \
                                                      .release = tacet__release_best,                                   \
-                                                     .spent = local_spent}
+                                                     .spent = tacet__local_spent}
 LOCAL_KIND(ucb, true);
 LOCAL_KIND(tgp, true);
 LOCAL_KIND(ata, true);
 LOCAL_KIND(moma, false);
 
-const tacet__policy_kind *const tacet__policy_kinds_local[] = {&tacet__policy_ucb, &tacet__policy_tgp,
-                                                               &tacet__policy_ata, &tacet__policy_moma, NULL};
+const tacet__policy_kind *const tacet__policy_kinds_local[] = {
+    &tacet__policy_ucb, &tacet__policy_tgp, &tacet__policy_ata, &tacet__policy_moma, &tacet__policy_statistics, NULL};

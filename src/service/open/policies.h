@@ -22,6 +22,8 @@ typedef struct tacet__policy_kind {
     const char *name;
     tacet_trust trust;
     bool sets;         /* each round brings its decision set; otherwise the domain is a list of points */
+    bool own_sets;     /* each device has its decision set and keeps it; the domain is the box they lie in */
+    bool stored_first; /* local: its first state is stored when the study is created, as a central one's is */
     bool contextual;   /* each round brings a context */
     bool extends;      /* more rounds than were defined cost nothing, and leave what was done right */
     bool index_public; /* whether which action was suggested depends on public things only */
@@ -42,10 +44,14 @@ typedef struct tacet__policy_kind {
     tacet_status (*take)(const tacet__learner *learner, tacet_error *err);
     /* What was spent. */
     tacet_status (*spent)(const tacet__learner *learner, const tacet__definition *def, json_t **out, tacet_error *err);
+    /* What a device needs of the study beside its definition; NULL: nothing. */
+    tacet_status (*model)(const tacet__learner *learner, json_t **out, tacet_error *err);
 } tacet__policy_kind;
 
 /* Over a fixed public domain, from reports that devices randomised (tacet/local/open/local.h). */
 extern const tacet__policy_kind tacet__policy_ucb, tacet__policy_tgp, tacet__policy_ata, tacet__policy_moma;
+/* Over a box, from devices that keep their decision sets (tacet/local/open/statistics_model.h). */
+extern const tacet__policy_kind tacet__policy_statistics;
 /* All of these; ended by a NULL. */
 extern const tacet__policy_kind *const tacet__policy_kinds_local[];
 
@@ -65,6 +71,9 @@ tacet_status tacet__policy_create(const tacet__policy_kind *kind, tacet__learner
 /* A kind's release where it is the policy's recommendation over a list of points: index, action, mean, sd. */
 tacet_status tacet__release_best(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                  tacet_error *err);
+/* What is spent in a local study: by each device, so much a report. */
+tacet_status tacet__local_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                tacet_error *err);
 /* The kernel of a definition, over d coordinates. */
 tacet_status tacet__definition_kernel(tacet_kernel **out, const tacet__definition *def, size_t d, tacet_error *err);
 void tacet__learner_free(const tacet__policy_kind *kind, tacet__learner *learner);

@@ -77,7 +77,7 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     if (status == TACET_OK) {
         tacet_error none = {0};
         status = tacet__studies_get_snapshot(r->store, &r->study, &snapshot, &seq, &none);
-        if (status == TACET_NOT_FOUND && !central) {
+        if (status == TACET_NOT_FOUND && !central && !r->kind->stored_first) {
             seq = 0;
             status = TACET_OK;
         } else if (status == TACET_NOT_FOUND) {
@@ -404,6 +404,9 @@ static tacet_status best_by_model(tacet__replica *r, tacet__job *job) {
 static tacet_status suggest_last(tacet__replica *r, tacet__job *job) {
     tacet_recommendation best = {0};
     tacet_status status = TACET_OK;
+    if (r->kind->own_sets) {
+        return tacet__fail(&job->err, TACET_STATE, "the study has given out its rounds: devices choose by its model");
+    }
     if (r->kind->sets || r->kind->contextual) {
         status = best_by_model(r, job);
     } else {
@@ -841,6 +844,9 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
         return get_release(r, job);
     case TACET__JOB_LEDGER:
         return r->kind->spent(&r->learner, &r->def, &job->body, &job->err);
+    case TACET__JOB_MODEL:
+        return r->kind->model != NULL ? r->kind->model(&r->learner, &job->body, &job->err)
+                                      : tacet__fail(&job->err, TACET_NOT_FOUND, "devices of this study need no model");
     case TACET__JOB_EXTEND:
         return extend(r, job); /* and the store is told after the transaction */
     case TACET__JOB_ARCHIVE:

@@ -62,6 +62,7 @@ static void answer_job(tacet__response *response, tacet__job *job) {
         return;
     case TACET__JOB_STATUS:
     case TACET__JOB_LEDGER:
+    case TACET__JOB_MODEL:
     case TACET__JOB_EVENTS:
     case TACET__JOB_TICKETS:
     case TACET__JOB_POSTERIOR:
@@ -292,6 +293,10 @@ static void ledger(tacet__call *c, tacet__response *response) {
     submit(c, response, tacet__job_create(TACET__JOB_LEDGER));
 }
 
+static void model(tacet__call *c, tacet__response *response) {
+    submit(c, response, tacet__job_create(TACET__JOB_MODEL));
+}
+
 static void archive(tacet__call *c, tacet__response *response) {
     submit(c, response, tacet__job_create(TACET__JOB_ARCHIVE));
 }
@@ -421,6 +426,7 @@ static const route ROUTES[] = {
     {"release", "POST", "/v1/studies/{study}/releases", ANALYST | OWNER, release, false},
     {"get_release", "GET", "/v1/studies/{study}/releases/{number}", ANALYST | OWNER, get_release, false},
     {"ledger", "GET", "/v1/studies/{study}/ledger", ANALYST | OWNER, ledger, false},
+    {"model", "GET", "/v1/studies/{study}/model", DEVICE | ANALYST | OWNER, model, false},
     {"extend", "POST", "/v1/studies/{study}/rounds", OWNER, extend, false},
     {"archive", "POST", "/v1/studies/{study}/archive", OWNER, archive, false},
     {"events", "GET", "/v1/studies/{study}/events", ANALYST | OWNER, tacet__board_events, false},

@@ -5,7 +5,7 @@
 #include "service/trusted/central.h"
 #include "service/trusted/kinds.h"
 
-#include "gp/domain.h"
+#include "central/shared/features.h"
 #include "dp/open/entry.h"
 #include "core/fail.h"
 #include "core/memory.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <tacet/central/trusted/policy.h>
 
-enum { GRID_ORDER_1 = 64, GRID_ORDER_2 = 14, SPREAD_POINTS = 400, DIMS_MOST = 16 };
+enum { DIMS_MOST = 16 };
 
 typedef struct joint {
     tacet_domain domain; /* borrows the definition's bounds: copies below */
@@ -53,25 +53,6 @@ static void joint_free(void *self) {
     }
 }
 
-/* Features of public things alone: by quadrature where a grid is small, by points spread over the box elsewhere. */
-static tacet_status make_features(joint *j, const tacet_kernel *kernel, size_t most, tacet_error *err) {
-    const size_t d = j->domain.d, all = tacet__domain_levels(&j->domain);
-    const size_t points = all > 0 && all < SPREAD_POINTS ? all : SPREAD_POINTS;
-    if (d <= 2 && j->domain.levels == NULL) {
-        return tacet_features_create_mercer(&j->features, kernel, &j->domain, d == 1 ? GRID_ORDER_1 : GRID_ORDER_2,
-                                            most, err);
-    }
-    double *X = TACET__ZALLOC(double, d *points);
-    if (X == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for the features");
-    }
-    tacet__domain_spread(&j->domain, X, points);
-    const tacet_status status =
-        tacet_features_create_mercer_points(&j->features, kernel, X, d, NULL, points, most, err);
-    free(X);
-    return status;
-}
-
 /* snapshot NULL: the features are made; otherwise they are those that the study sums in. */
 static tacet_status make_map(joint *j, const tacet__definition *def, const void *snapshot, size_t size,
                              tacet_error *err) {
@@ -91,7 +72,7 @@ static tacet_status make_map(joint *j, const tacet__definition *def, const void 
     tacet__definition_range(def, &lo, &hi);
     tacet_status status = tacet__definition_kernel(&kernel, def, def->d, err);
     if (status == TACET_OK) {
-        status = snapshot == NULL ? make_features(j, kernel, def->features, err)
+        status = snapshot == NULL ? tacet__central_features(&j->features, kernel, &j->domain, def->features, err)
                                   : tacet_central_state_features(&j->features, kernel, snapshot, size, err);
     }
     tacet_kernel_free(kernel);

@@ -20,7 +20,9 @@ typedef enum tacet_ldp_kind {
     TACET_LDP_STAIRCASE, /* Geng and Viswanath 2014, on a grid; unbounded reports */
     TACET_LDP_DUCHI,     /* one bit (Duchi, Jordan, Wainwright 2018) */
     TACET_LDP_PIECEWISE, /* Wang et al. 2019, Algorithm 2, on a grid */
-    TACET_LDP_HYBRID     /* Wang et al. 2019: piecewise or Duchi by a public coin; the least variance up to eps = 4 */
+    TACET_LDP_HYBRID,    /* Wang et al. 2019: piecewise or Duchi by a public coin; the least variance up to eps = 4 */
+    TACET_LDP_SPHERE     /* of a vector, not a number: one of `cells` public directions, the `window` nearest ones more
+                            likely (tacet/local/shared/sphere.h). The report is the number of the direction */
 } tacet_ldp_kind;
 
 typedef struct tacet_ldp {
@@ -30,8 +32,8 @@ typedef struct tacet_ldp {
 
     /* The design, made by tacet_ldp_init; all probabilities are ratios of these whole numbers. */
     uint64_t ratio_num, ratio_den; /* likelihood ratio num/den <= e^eps, proven by directed rounding */
-    uint32_t cells;                /* piecewise: outputs 0 … cells-1 */
-    uint32_t window;               /* piecewise: how many of them the value makes likely */
+    uint32_t cells;                /* piecewise, sphere: outputs 0 … cells-1 */
+    uint32_t window;               /* piecewise, sphere: how many of them the value makes likely */
     uint32_t steps;                /* Laplace, staircase: the range in grid steps */
     uint32_t inner;                /* staircase: |noise| < inner is the top of the stair */
     uint32_t piecewise_share;      /* hybrid: piecewise with probability share / 2^32 */
@@ -40,7 +42,7 @@ typedef struct tacet_ldp {
     double step;                   /* distance of neighbouring outputs, in the units of the value */
 } tacet_ldp;
 
-/* "laplace", "staircase", "duchi", "piecewise", "hybrid". INVALID names the choices. */
+/* Of a number: "laplace", "staircase", "duchi", "piecewise", "hybrid". INVALID names the choices. */
 TACET_API tacet_status tacet_ldp_parse(tacet_ldp_kind *out, const char *name, tacet_error *err);
 TACET_API const char *tacet_ldp_name(tacet_ldp_kind kind);
 /* INVALID: eps outside [2^-10, 32]; hi <= lo, or one of them not within 2^500 of zero; hi - lo below 2^-30 of the
@@ -48,6 +50,7 @@ TACET_API const char *tacet_ldp_name(tacet_ldp_kind kind);
 TACET_API tacet_status tacet_ldp_init(tacet_ldp *out, tacet_ldp_kind kind, double eps, double lo, double hi,
                                       tacet_error *err);
 
+/* Of the sphere, lo and hi are the range of the reward, and the three moments below are not a number. */
 /* C = (e^eps + 1)/(e^eps - 1), by expm1: what Duchi's bit is scaled with. */
 TACET_API double tacet_ldp_duchi_constant(double eps);
 /* The largest |report - (lo + hi)/2|; infinite for Laplace and staircase. */

@@ -5,6 +5,7 @@
 #define TACET_LOCAL_TRUSTED_SERVICE_H
 
 #include <tacet/core/status.h>
+#include <tacet/local/open/statistics_model.h>
 #include <tacet/local/shared/ldp.h>
 
 #ifdef __cplusplus
@@ -33,6 +34,13 @@ TACET_API tacet_status tacet_device_service_agree(tacet_device_service *s, const
  * (ticket, index, action), from malloc. */
 TACET_API tacet_status tacet_device_service_suggest(tacet_device_service *s, char **out, const char *key,
                                                     tacet_error *err);
+/* The public model of a study whose decision sets stay on the devices; the caller frees it. NOT_FOUND: it is not such a
+ * study. CORRUPT: what came is no model. */
+TACET_API tacet_status tacet_device_service_model(tacet_device_service *s, tacet_statistics_model **out,
+                                                  tacet_error *err);
+/* The round of a ticket: the index of its suggestion. */
+TACET_API tacet_status tacet_device_service_round(tacet_device_service *s, uint64_t *out, const char *ticket,
+                                                  tacet_error *err);
 /* Sends a report until it is acknowledged. The same bits for a ticket may be sent any number of times. */
 TACET_API tacet_status tacet_device_service_observe(tacet_device_service *s, const char *ticket, double report,
                                                     tacet_error *err);

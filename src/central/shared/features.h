@@ -1,0 +1,11 @@
+/* features.h - the features of a box for the central map. Ring: shared. */
+#ifndef TACET_SRC_CENTRAL_SHARED_FEATURES_H
+#define TACET_SRC_CENTRAL_SHARED_FEATURES_H
+
+#include <tacet/gp/features.h>
+
+/* The leading `most`. Errors of tacet_features_create_mercer. */
+tacet_status tacet__central_features(tacet_features **out, const tacet_kernel *kernel, const tacet_domain *domain,
+                                     size_t most, tacet_error *err);
+
+#endif

@@ -1,0 +1,84 @@
+#!/bin/bash
+# device_sets.sh - a study whose decision sets stay on the devices, against a real collector: devices choose, report one
+# direction each, once per ticket, charged; the study learns; a study that asks for more than the device gives gets nothing.
+set -eu
+tacet=${TACET_BIN:?}/tacet
+work=$(mktemp -d)
+server=
+cleanup() {
+    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap cleanup EXIT
+fail() { cat "$work/err" "$work/server.log" 2>/dev/null; echo "device_sets: $*"; exit 1; }
+expect() { # expect CODE COMMAND...
+    local want=$1 code=0
+    shift
+    "$@" >"$work/out" 2>"$work/err" || code=$?
+    [ "$code" = "$want" ] || fail "exit code $code instead of $want: $*"
+}
+serve() {
+    rm -f "$work/ready"
+    "$tacet" collector --store "$work/studies" --keys "$work/keys" --listen "$1" --ready-file "$work/ready" >>"$work/server.log" 2>&1 &
+    server=$!
+    for ((i = 0; i < 200; i++)); do
+        [ ! -s "$work/ready" ] || { url=$(cat "$work/ready"); return; }
+        sleep 0.05
+    done
+    fail "the collector does not come up"
+}
+field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$work/out"; }
+expect 2 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \
+    --points /dev/null --columns x --lengthscale 0.4
+expect 2 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \
+    --bounds 0:1 --lengthscale 0.4 --randomizer hybrid
+grep -q "'sphere'" "$work/err" || fail "does not say which randomizer"
+expect 0 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \
+    --bounds 0:1,0:1 --lengthscale 0.4 --reward 0:1 --rounds 100
+"$tacet" study token --store "$work/studies" --open-only --role device --study routes >"$work/token"
+"$tacet" study token --store "$work/studies" --open-only --role owner >"$work/owner"
+"$tacet" server init --dir "$work/keys" >/dev/null
+serve 127.0.0.1:0
+wire="--study routes --authority $work/keys/ca.pem --token-file $work/token"
+# shellcheck disable=SC2086
+{
+    printf 'x,y\n0.2,0.2\n0.7,0.6\n0.9,0.1\n' >"$work/arms.csv"
+    expect 1 "$tacet" device suggest --server "$url" $wire --set "$work/arms.csv" --columns x
+    expect 0 "$tacet" device suggest --server "$url" $wire --set "$work/arms.csv" --columns x,y --key k --json
+    ticket=$(field ticket)
+    chosen=$(field chosen)
+    case $chosen in 0 | 1 | 2) ;; *) fail "chose '$chosen' of three arms" ;; esac
+    report() { "$tacet" device report --server "$url" $wire --range 0:1 --eps 4 "$@"; }
+    expect 2 "$tacet" device report --range 0:1 --eps 4 --ledger "$work/l" --budget 8 --ticket "$ticket" --point 0.2,0.2 --reward 1
+    expect 1 "$tacet" device report --server "$url" $wire --range 0:1 --eps 3 --ledger "$work/l" --budget 8 --ticket "$ticket" \
+        --point 0.2,0.2 --reward 1
+    [ ! -e "$work/l" ] || fail "something was charged"
+    expect 2 report --ledger "$work/l" --budget 8 --ticket "$ticket" --point 0.2 --reward 1
+    expect 0 report --ledger "$work/l" --budget 8 --ticket "$ticket" --point 0.2,0.2 --reward 1 --json
+    first=$(field report)
+    cell=${first%.0}
+    [ "$(field mechanism)" = sphere ] && [ "$cell" -ge 0 ] && [ "$cell" -lt 256 ] || fail "a report of $first"
+    expect 0 report --ledger "$work/l" --ticket "$ticket" --point 0.9,0.9 --reward 0 --json
+    [ "$(field report)" = "$first" ] || fail "a retry sent other bits"
+    expect 0 "$tacet" ledger show --ledger "$work/l" --json
+    grep -q 'decision set,action,reward' "$work/out" || fail "the ledger does not say what is covered"
+    # The server is killed and comes back: it goes on with the features and sums it had.
+    kill -9 "$server"
+    wait "$server" 2>/dev/null || true
+    serve "127.0.0.1:${url##*:}"
+    for device in $(seq 1 24); do
+        expect 0 "$tacet" device suggest --server "$url" $wire --set "$work/arms.csv" --columns x,y --json
+        ticket=$(field ticket)
+        point=$(sed -n 's/.*"action":\[\([^]]*\)\].*/\1/p' "$work/out")
+        reward=$(echo "$point" | awk -F, '{ print ($1 > 0.5 && $2 > 0.5) }')
+        expect 0 report --ledger "$work/ledger-$device" --budget 4 --ticket "$ticket" --point "$point" --reward "$reward"
+    done
+}
+expect 0 "$tacet" study list --store "$work/studies" --open-only
+grep -q '25 observed' "$work/out" || { cat "$work/out"; fail "not 25 reports"; }
+kill "$server"
+wait "$server" || fail "the collector did not end well"
+server=
+expect 0 "$tacet" study release --store "$work/studies" --open-only --study routes --out "$work/best.json" --json
+grep -q best "$work/best.json" || { cat "$work/best.json"; fail "no release"; }
+echo "25 devices, one byte each"
