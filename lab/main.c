@@ -59,9 +59,10 @@ static const cli_command COMMANDS[] = {
      "tacet simulate contextual --law skew --rounds 5000 --eps 1 --trials 20 --seed 1 --json\n"
      "tacet simulate contextual --algorithm published --kernel matern52 --dim-action 2 --lengthscale 0.5",
      lab_sim_contextual},
-    {"repro", "the papers' tables and figures beside ours", "NAME | list | items | all [options]",
+    {"repro", "the papers' tables and figures beside ours", "NAME | list | items | bounds | all [options]",
      "Runs a table or figure of one of the four papers: the paper's value, ours as published, ours as shipped with the "
-     "guarantee that really holds, standard errors. 'list' names them, 'all' runs all of them, 'items' says of every "
+     "guarantee that really holds, standard errors. 'list' names them, 'all' runs all of them, 'bounds' puts the "
+     "theorems into numbers, 'items' says of every "
      "definition, theorem and algorithm of the papers what is here.\n\n"
      "Uses all processors; results depend on settings and seed alone. With --out the results of finished cells are "
      "kept, and a run that was interrupted goes on.\n\n"

@@ -427,7 +427,14 @@ static tacet_status write_markdown(const char *path, repro_plan *const *plans, s
             }
         }
     }
+    json_t *rows = NULL;
+    const tacet_status bounded = repro_bounds(file, &rows, 0, err);
+    json_decref(rows);
     repro_items_markdown(file);
+    if (bounded != TACET_OK) {
+        (void)fclose(file);
+        return bounded;
+    }
     return fclose(file) == 0 ? TACET_OK : tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
 }
 
@@ -559,6 +566,13 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         }
         cli_json_print(json_pack("{so}", "items", repro_items_json()));
         return CLI_EXIT_OK;
+    }
+    if (strcmp(name, "bounds") == 0) {
+        tacet_error err = {0};
+        json_t *rows = NULL;
+        const tacet_status status = repro_bounds(cli_json_wanted() ? NULL : stdout, &rows, o.trials, &err);
+        cli_json_print(json_pack("{so}", "bounds", rows));
+        return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
     }
     size_t most = 0;
     for (size_t p = 0; p < PAPER_COUNT; p++) {

@@ -135,6 +135,9 @@ void repro_markdown(FILE *file, const repro_plan *plan, const repro_entry *befor
 /* Every item of the papers: what of it is here, where, by which command. */
 void repro_items_markdown(FILE *file);
 json_t *repro_items_json(void);
+/* What the theorems say in numbers, beside what is measured: a table for the file (NULL: none), and rows. `trials`
+ * of what is measured; 0: 3. */
+tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err);
 /* A mean with as many digits as its standard error deserves. */
 void repro_number(char *out, size_t size, double mean, double se);
 

@@ -1,0 +1,484 @@
+/* repro_bounds.c - what the papers' theorems say in numbers, beside what is measured: `tacet repro bounds`.
+ * Ring: programs; made-up functions, seeded: nothing here is private. Constants that a paper leaves in its O() count as
+ * 1 where the row says "order", and are left out where it says "at least". Cost: some seconds. */
+#include "repro.h"
+
+#include "core/fail.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/central/open/noisy_ucb.h>
+#include <tacet/core/simrng.h>
+#include <tacet/dp/open/calibrate.h>
+#include <tacet/dp/stream.h>
+#include <tacet/gp/features.h>
+#include <tacet/local/open/local.h>
+
+enum { LINE = 101, SIDE = 31, BUMPS = 30, DRAWS = 20, ROUNDS = 1024, FEATURES = 25 };
+static const double PI = 3.14159265358979323846;
+static const double SCALE = 0.2;
+static const double GREEDY = 0.63212055882855767; /* 1 - 1/e: what greedy design reaches at the least */
+
+typedef struct bounds {
+    FILE *file;   /* NULL: JSON only */
+    json_t *rows; /* of {paper, item, setting, bound, measured, words} */
+    size_t trials;
+} bounds;
+
+static void row(bounds *b, const char *paper, const char *item, const char *setting, double bound, double measured,
+                const char *words) {
+    char text[2][32] = {"", ""};
+    const double value[2] = {bound, measured};
+    for (int i = 0; i < 2; i++) {
+        if (!isnan(value[i])) {
+            (void)snprintf(text[i], sizeof text[i], "%.4g", value[i]);
+        }
+    }
+    if (b->file != NULL) {
+        fprintf(b->file, "| %s | %s | %s | %s | %s | %s |\n", paper, item, setting, text[0], text[1], words);
+    }
+    (void)json_array_append_new(b->rows,
+                                json_pack("{ss ss ss so so ss}", "paper", paper, "item", item, "setting", setting,
+                                          "bound", cli_real(bound), "measured", cli_real(measured), "words", words));
+}
+
+/* --- a Gaussian process over a list of points --------------------------------------------------------------------- */
+
+typedef struct process {
+    size_t n;
+    double lambda;
+    double *C, *mean; /* posterior; owned */
+    double gain;      /* 1/2 sum ln(1 + sigma^2/lambda) of what was played */
+} process;
+
+static void process_clear(process *p) {
+    free(p->C);
+    free(p->mean);
+    *p = (process){0};
+}
+
+static tacet_status process_init(process *p, const tacet_kernel *kernel, const double *X, size_t d, size_t n,
+                                 double lambda, tacet_error *err) {
+    *p = (process){.n = n, .lambda = lambda, .C = calloc(n * n, sizeof(double)), .mean = calloc(n, sizeof(double))};
+    if (p->C == NULL || p->mean == NULL) {
+        process_clear(p);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    }
+    tacet_kernel_matrix(kernel, p->C, n, X, d, n, X, d, n);
+    return TACET_OK;
+}
+
+static tacet_status play(process *p, size_t j, double y, tacet_error *err) {
+    double *c = malloc(p->n * sizeof(double));
+    if (c == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+    }
+    const double var = fmax(p->C[j * p->n + j], 0), all = var + p->lambda, off = (y - p->mean[j]) / all;
+    memcpy(c, p->C + j * p->n, p->n * sizeof(double));
+    p->gain += log1p(var / p->lambda) / 2;
+    for (size_t i = 0; i < p->n; i++) {
+        p->mean[i] += c[i] * off;
+        for (size_t k = 0; k < p->n; k++) {
+            p->C[i * p->n + k] -= c[i] * c[k] / all;
+        }
+    }
+    free(c);
+    return TACET_OK;
+}
+
+/* The arm of the largest mean + width sd; greedy: of the largest sd. */
+static size_t best(const process *p, double width, bool greedy) {
+    size_t at = 0;
+    double top = -INFINITY;
+    for (size_t i = 0; i < p->n; i++) {
+        const double score = (greedy ? 0 : p->mean[i]) + width * sqrt(fmax(p->C[i * p->n + i], 0));
+        at = score > top ? i : at;
+        top = fmax(top, score);
+    }
+    return at;
+}
+
+static tacet_status kernel_of(tacet_kernel **out, const char *name, size_t d, tacet_error *err) {
+    tacet_kernel_spec spec;
+    tacet_kernel_spec_defaults(&spec);
+    const tacet_status status = tacet_kernel_parse(&spec, name, err);
+    spec.d = d;
+    spec.lengthscales = &SCALE;
+    return status == TACET_OK ? tacet_kernel_create(out, &spec, err) : status;
+}
+
+/* f = sum a_i k(z_i, .) at n points of at most 2 coordinates; its norm and its largest absolute value. */
+static void draw_function(double *f, double *norm, double *most, const tacet_kernel *kernel, const double *X, size_t d,
+                          size_t n, uint64_t seed) {
+    tacet_simrng rng;
+    double z[BUMPS * 2], a[BUMPS];
+    tacet_simrng_init(&rng, seed, 0);
+    for (size_t i = 0; i < BUMPS; i++) {
+        a[i] = tacet_simrng_normal(&rng);
+        for (size_t c = 0; c < d; c++) {
+            z[i * d + c] = tacet_simrng_uniform(&rng);
+        }
+    }
+    *norm = *most = 0;
+    for (size_t i = 0; i < BUMPS; i++) {
+        for (size_t j = 0; j < BUMPS; j++) {
+            *norm += a[i] * a[j] * tacet_kernel_eval(kernel, z + i * d, z + j * d);
+        }
+    }
+    *norm = sqrt(*norm);
+    for (size_t i = 0; i < n; i++) {
+        f[i] = 0;
+        for (size_t j = 0; j < BUMPS; j++) {
+            f[i] += a[j] * tacet_kernel_eval(kernel, z + j * d, X + i * d);
+        }
+        *most = fmax(*most, fabs(f[i]));
+    }
+}
+
+static double largest_of(const double *f, size_t n) {
+    double top = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        top = fmax(top, f[i]);
+    }
+    return top;
+}
+
+static tacet_status mean_of(double *out, const lab_request *request, tacet_error *err) {
+    lab_outcome outcome = {0};
+    const tacet_status status = lab_run(&outcome, request, err);
+    *out = 0;
+    for (size_t i = 0; status == TACET_OK && i < outcome.trials; i++) {
+        *out += outcome.value[i] / (double)outcome.trials;
+    }
+    lab_outcome_clear(&outcome);
+    return status;
+}
+
+/* --- local: information gain, norm, lower bound, noise without a bound -------------------------------------------- */
+
+static void gain_rows(bounds *b, const char *name, size_t T, const process *design, const process *run, double norm,
+                      double most, double regret) {
+    char setting[96];
+    const double gamma = design->gain / GREEDY, beta = norm + sqrt(2 * (gamma + 1 + log(10)));
+    (void)snprintf(setting, sizeof setting, "%s, 101 points of [0, 1], lengthscale 0.2, lambda 1, T = %zu", name, T);
+    row(b, "local", "gamma_T: greedy design / realised by GP-UCB", setting, design->gain, run->gain,
+        "the maximum is at most greedy/(1 - 1/e)");
+    row(b, "local", "2 beta_T sqrt(2 T gamma_T/ln 2) of plain GP-UCB / its regret", setting,
+        2 * beta * sqrt(2 * (double)T * gamma / log(2)), regret, "beta with the true norm B, delta = 0.1");
+    if (T == 100) {
+        row(b, "local", "RKHS norm of f / its largest absolute value", setting, norm, most,
+            "a valid B is the first; the paper's experiments use the second");
+    }
+}
+
+static tacet_status gains(bounds *b, const char *name, size_t T, tacet_error *err) {
+    double X[LINE], f[LINE], norm = 0, most = 0, regret = 0;
+    tacet_kernel *kernel = NULL;
+    process design = {0}, run = {0};
+    tacet_simrng rng;
+    for (size_t i = 0; i < LINE; i++) {
+        X[i] = (double)i / (LINE - 1);
+    }
+    tacet_simrng_init(&rng, 2, T);
+    tacet_status status = kernel_of(&kernel, name, 1, err);
+    status = status != TACET_OK ? status : process_init(&design, kernel, X, 1, LINE, 1, err);
+    status = status != TACET_OK ? status : process_init(&run, kernel, X, 1, LINE, 1, err);
+    if (status == TACET_OK) {
+        draw_function(f, &norm, &most, kernel, X, 1, LINE, 1);
+    }
+    for (size_t t = 0; t < T && status == TACET_OK; t++) {
+        const size_t j = best(&run, 2, false);
+        regret += largest_of(f, LINE) - f[j];
+        status = play(&design, best(&design, 1, true), 0, err);
+        status = status != TACET_OK ? status : play(&run, j, f[j] + tacet_simrng_normal(&rng), err);
+    }
+    if (status == TACET_OK) {
+        gain_rows(b, name, T, &design, &run, norm, most, regret);
+    }
+    process_clear(&design);
+    process_clear(&run);
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+/* Theorem 1 with B = 1, |y| <= 2: v = 4, alpha = 1, d = 1; nu = 5/2. */
+static tacet_status lower_bounds(bounds *b, double eps, size_t T, tacet_error *err) {
+    const double v = 4, zeta = expm1(eps), t = (double)T, nu = 2.5, power = 2 * nu + 1;
+    const double se = sqrt(v * t) / zeta * pow(fmax(log(t * zeta * zeta / v), 1), 0.25);
+    const double matern = pow(v, nu / power) * pow(t, (nu + 1) / power) * pow(zeta, -1 + 1 / power);
+    const lab_request request = {.model = LAB_LOCAL,
+                                 .trials = b->trials,
+                                 .seed = 1,
+                                 .of.local = {.scenario = "synthetic",
+                                              .kernel = "matern52",
+                                              .noise = "uniform",
+                                              .mechanism = "hybrid",
+                                              .algorithm = "ucb",
+                                              .parameters = "tight",
+                                              .range = "true",
+                                              .lengthscale = SCALE,
+                                              .noise_scale = 1,
+                                              .arms = 100,
+                                              .dim = 1,
+                                              .support = 100,
+                                              .rounds = T,
+                                              .eps = eps}};
+    char setting[96];
+    double mean = 0;
+    const tacet_status status = mean_of(&mean, &request, err);
+    if (status == TACET_OK) {
+        (void)snprintf(setting, sizeof setting, "eps = %g, T = %zu, d = 1, B = 1, v = 4", eps, T);
+        row(b, "local", "Theorem 1, se, order", setting, se, NAN, "a lower bound up to a constant");
+        row(b, "local", "Theorem 1, matern52, order / regret of ucb as shipped", setting, matern, mean,
+            "a lower bound up to a constant");
+    }
+    return status;
+}
+
+/* Section 4.5, and Theorem 4 for moments below two. */
+static void tails(bounds *b) {
+    static const double THETA[] = {0.5, 1, 2}, ALPHA[] = {1, 0.5, 0.25};
+    char setting[96];
+    for (size_t i = 0; i < 3; i++) {
+        (void)snprintf(setting, sizeof setting, "P(noise beyond x) <= exp(-x^(1/theta)), theta = %g, T = 10000",
+                       THETA[i]);
+        row(b, "local", "section 4.5: R for unbounded noise, delta = 1e-6", setting,
+            tacet_local_noise_range(1, 1, THETA[i], 10000, 1e-6), NAN,
+            "devices clip to f's range and R more: eps stays pure, the learner's claim loses delta");
+        row(b, "local", "truncation (ln t)^theta of sub-Weibull rewards / sqrt t", setting, pow(log(1e4), THETA[i]),
+            100, "the second is what two moments need");
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const double a = ALPHA[i], n = 100, m = 10;
+        (void)snprintf(setting, sizeof setting, "alpha = %g, B = 1, c = 1, n = 100 epochs, rank 10", a);
+        row(b, "local", "Theorem 4: beta_(n+1) of MoMA", setting,
+            1 + 1 / sqrt(0.9) + 3 * pow(9 * m, 1 / (1 + a)) * pow(n, (1 - a) / (2 * (1 + a))), NAN,
+            "accuracy 0.1; alpha = 1 is what `--algorithm moma` runs");
+    }
+}
+
+/* --- central: Theorem 3 with the noise of Lemmas 3 and 6, choice of m ----------------------------------------------
+ */
+
+/* 2 sqrt(T beta_T gamma_T), no error of the features; gamma_T <= m/2 ln(1 + T/(m lambda)). Two records (phi phi', y
+ * phi) with |y| <= 1 are at most sqrt 4.5 apart. */
+static tacet_status central_regret(bounds *b, bool local, double eps, tacet_error *err) {
+    const double T = ROUNDS, m = FEATURES, zeta = 0.1, rho = 0.5, B = 1;
+    const lab_request request = {.model = local ? LAB_LOCAL_JOINT : LAB_JOINT,
+                                 .trials = b->trials,
+                                 .seed = 1,
+                                 .of.joint = {.algorithm = "published",
+                                              .scenario = "contextual",
+                                              .eps = eps,
+                                              .delta = 0.1,
+                                              .rounds = ROUNDS,
+                                              .arms = 25}};
+    double sigma = 0, shift = 0, kappa = 0, measured = 0;
+    char setting[96];
+    tacet_stream_cost cost;
+    tacet_status status = tacet_stream_plan(&cost, NULL, TACET_FACTORIZATION_TREE, ROUNDS - 1, err);
+    status = status != TACET_OK
+                 ? status
+                 : tacet_calibrate_gaussian(&sigma, eps, 0.1, sqrt(4.5) * (local ? 1 : cost.sensitivity), err);
+    status = status != TACET_OK ? status : mean_of(&measured, &request, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const double sd = local ? sigma * sqrt(T) : sigma * cost.max_sd / cost.sensitivity;
+    tacet_noisy_ucb_spectrum(&shift, &kappa, sd, FEATURES, T, zeta);
+    const double determinant = m * log1p(T / (m * (1 + shift)));
+    const double beta = B * sqrt(3 * shift / (rho * rho) + 1) + kappa / rho + sqrt(determinant + 2 * log(2 / zeta));
+    (void)snprintf(setting, sizeof setting, "eps = %g, delta = 0.1, T = %d, m = %d", eps, ROUNDS, FEATURES);
+    row(b, "central", local ? "Theorem 3 with Lemma 6 (local) / regret" : "Theorem 3 with Lemma 3 / regret", setting,
+        2 * beta * sqrt(T * m / 2 * log1p(T / m)), measured, "trivial: T, since rewards lie in [0, 1]");
+    return TACET_OK;
+}
+
+static tacet_status feature_error(double *out, size_t order, tacet_error *err) {
+    tacet_kernel *kernel = NULL;
+    tacet_features *features = NULL;
+    double phi[2][64];
+    *out = 0;
+    tacet_status status = kernel_of(&kernel, "se", 1, err);
+    status = status != TACET_OK ? status : tacet_features_create_qff(&features, kernel, order, err);
+    for (int i = 0; status == TACET_OK && i <= 100; i++) {
+        const double x = i / 100.0, zero = 0;
+        double dot = 0;
+        tacet_features_eval(features, phi[0], &x, 1, 1);
+        tacet_features_eval(features, phi[1], &zero, 1, 1);
+        for (size_t k = 0; k < tacet_features_dim(features); k++) {
+            dot += phi[0][k] * phi[1][k];
+        }
+        *out = fmax(*out, fabs(dot - tacet_kernel_eval(kernel, &x, &zero)));
+    }
+    tacet_features_free(features);
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+static tacet_status choices_of_m(bounds *b, tacet_error *err) {
+    static const size_t ORDERS[] = {8, 16, 24, 32};
+    static const double HORIZONS[] = {2, 32, 1024, 32768};
+    char setting[96];
+    for (size_t i = 0; i < 4; i++) {
+        (void)snprintf(setting, sizeof setting, "T = %g, d = 1 (d = 2: the square)", HORIZONS[i]);
+        row(b, "central", "Corollary 1: 2 (6 ln T)^d features / Remark 3: 2 (3 ln T)^d", setting,
+            ceil(12 * log(HORIZONS[i])), ceil(6 * log(HORIZONS[i])),
+            "Remark 5: where T doubles, each period has the m of its own T");
+    }
+    for (size_t i = 0; i < 4; i++) {
+        double off = 0;
+        const tacet_status status = feature_error(&off, ORDERS[i], err);
+        if (status != TACET_OK) {
+            return status;
+        }
+        (void)snprintf(setting, sizeof setting, "se on [0, 1], lengthscale 0.2, %zu features", ORDERS[i]);
+        row(b, "central", "T^-3 at T = 1024 / largest error of the features", setting, pow(ROUNDS, -3), off,
+            "Theorem 2; more features than meet it buy nothing");
+    }
+    return TACET_OK;
+}
+
+/* --- outsourced: Theorems 2 and 3 --------------------------------------------------------------------------------- */
+
+enum { GRID = SIDE * SIDE, REDUCED = 10, QUERIES = 50 };
+
+/* Z = X M/sqrt(r), M of standard normals. */
+static void project(double *Z, const double *X, uint64_t seed) {
+    tacet_simrng rng;
+    double M[2 * REDUCED];
+    tacet_simrng_init(&rng, 3, seed);
+    for (size_t k = 0; k < 2 * (size_t)REDUCED; k++) {
+        M[k] = tacet_simrng_normal(&rng) / sqrt(REDUCED);
+    }
+    for (size_t i = 0; i < GRID; i++) {
+        for (size_t k = 0; k < REDUCED; k++) {
+            Z[i * REDUCED + k] = X[2 * i] * M[k] + X[2 * i + 1] * M[REDUCED + k];
+        }
+    }
+}
+
+/* Squared distances from one corner, after over before: the least and the largest. */
+static void distortion(double *least, double *largest, const double *Z, const double *X) {
+    *least = INFINITY;
+    *largest = 0;
+    for (size_t i = 1; i < GRID; i++) {
+        double before = 0, after = 0;
+        for (size_t c = 0; c < 2; c++) {
+            before += pow(X[2 * i + c] - X[c], 2);
+        }
+        for (size_t c = 0; c < REDUCED; c++) {
+            after += pow(Z[i * REDUCED + c] - Z[c], 2);
+        }
+        *least = fmin(*least, after / before);
+        *largest = fmax(*largest, after / before);
+    }
+}
+
+/* The least regret among the queries of GP-UCB over projected points. */
+static tacet_status search(double *regret, const tacet_kernel *kernel, const double *Z, const double *f, double noise,
+                           double mu, uint64_t seed, tacet_error *err) {
+    process p;
+    tacet_simrng rng;
+    *regret = INFINITY;
+    tacet_simrng_init(&rng, 4, seed);
+    tacet_status status = process_init(&p, kernel, Z, REDUCED, GRID, noise, err);
+    for (size_t t = 1; t <= QUERIES && status == TACET_OK; t++) {
+        const double beta = 2 * log(GRID * (double)(t * t) * PI * PI / (6 * mu));
+        const size_t j = best(&p, sqrt(beta), false);
+        *regret = fmin(*regret, largest_of(f, GRID) - f[j]);
+        status = play(&p, j, f[j] + sqrt(noise) * tacet_simrng_normal(&rng), err);
+    }
+    process_clear(&p);
+    return status;
+}
+
+static void outsourced_rows(bounds *b, double low, double high, double regret, double gain, double most, double noise,
+                            double mu) {
+    const double needed = 8 * log((double)GRID * GRID / mu), nu = sqrt(needed / REDUCED);
+    const double beta = 2 * log(GRID * (double)(QUERIES * QUERIES) * PI * PI / (6 * mu));
+    static const char SETTING[] = "31 x 31 grid, se, lengthscale 0.2, r = 10, T = 50";
+    row(b, "outsourced", "Theorem 2: nu / 1 - least ratio of squared distances", SETTING, nu, 1 - low,
+        "the theorem is for nu < 1/2 alone");
+    row(b, "outsourced", "Theorem 2: 1 + nu / largest ratio", SETTING, 1 + nu, high,
+        "from one corner, mean of 20 projections");
+    row(b, "outsourced", "Theorem 2: least r for nu = 1/2 / r of the experiments", SETTING, ceil(needed / 0.25),
+        REDUCED, "noise grows with r: the experiments are far outside the theorem");
+    row(b, "outsourced", "Theorem 3: simple regret, at least / measured", SETTING,
+        sqrt(24 / log1p(1 / noise) * beta * gain / QUERIES), regret,
+        "without its eps_ucb, C_1 and C_2; greedy gamma_T; noise variance 0.01");
+    row(b, "outsourced", "twice the largest absolute value of f, which no regret exceeds", SETTING, 2 * most, NAN, "");
+}
+
+static tacet_status outsourced(bounds *b, tacet_error *err) {
+    const double mu = 0.025, noise = 0.01;
+    double *X = calloc(2 * (size_t)GRID, sizeof(double)), *f = calloc(GRID, sizeof(double));
+    double *Z = calloc((size_t)REDUCED * GRID, sizeof(double));
+    double low = 0, high = 0, norm = 0, most = 0, regret = 0;
+    tacet_kernel *kernel = NULL, *seen = NULL;
+    process design = {0};
+    tacet_status status = X == NULL || Z == NULL || f == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory")
+                                                              : kernel_of(&kernel, "se", 2, err);
+    status = status != TACET_OK ? status : kernel_of(&seen, "se", REDUCED, err);
+    for (size_t i = 0; i < GRID && status == TACET_OK; i++) {
+        X[2 * i] = (double)(i / SIDE) / (SIDE - 1);
+        X[2 * i + 1] = (double)(i % SIDE) / (SIDE - 1);
+    }
+    if (status == TACET_OK) {
+        draw_function(f, &norm, &most, kernel, X, 2, GRID, 5);
+        status = process_init(&design, kernel, X, 2, GRID, noise, err);
+    }
+    for (size_t k = 0; k < DRAWS && status == TACET_OK; k++) {
+        double least = 0, largest = 0, one = 0;
+        project(Z, X, k);
+        distortion(&least, &largest, Z, X);
+        low += least / DRAWS;
+        high += largest / DRAWS;
+        status = k < b->trials ? search(&one, seen, Z, f, noise, mu, k, err) : TACET_OK;
+        regret += one / (double)b->trials;
+    }
+    for (size_t t = 0; t < QUERIES && status == TACET_OK; t++) {
+        status = play(&design, best(&design, 1, true), 0, err);
+    }
+    if (status == TACET_OK) {
+        outsourced_rows(b, low, high, regret, design.gain, most, noise, mu);
+    }
+    process_clear(&design);
+    tacet_kernel_free(kernel);
+    tacet_kernel_free(seen);
+    free(X);
+    free(Z);
+    free(f);
+    return status;
+}
+
+tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err) {
+    bounds b = {.file = file, .rows = json_array(), .trials = trials > 0 && trials < DRAWS ? trials : 3};
+    if (file != NULL) {
+        fprintf(
+            file,
+            "\n## The theorems in numbers\n\nPrinted by `tacet repro bounds`. Where two things are named, the first "
+            "is the bound, the second what is measured beside it.\n\n"
+            "| paper | what / beside it | setting | bound | beside | |\n"
+            "| --- | --- | --- | --- | --- | --- |\n");
+    }
+    tacet_status status = outsourced(&b, err);
+    status = status != TACET_OK ? status : choices_of_m(&b, err);
+    for (double eps = 1; eps <= 10 && status == TACET_OK; eps *= 10) {
+        status = central_regret(&b, false, eps, err);
+        status = status != TACET_OK ? status : central_regret(&b, true, eps, err);
+    }
+    for (size_t T = 100; T <= 1000 && status == TACET_OK; T *= 10) {
+        status = gains(&b, "se", T, err);
+        status = status != TACET_OK ? status : gains(&b, "matern52", T, err);
+    }
+    for (double eps = 1; eps <= 4 && status == TACET_OK; eps *= 4) {
+        status = lower_bounds(&b, eps, 5000, err);
+    }
+    if (status == TACET_OK) {
+        tails(&b);
+    }
+    *out = b.rows;
+    return status;
+}
