@@ -24,7 +24,13 @@ static const cli_command COMMANDS[] = {
      "of a report, its largest distance from the middle, and the sub-Gaussian proxy variance.\n\n"
      "levels: --eps and --count K give what a category of K levels tells under eps for a change of level: the "
      "probability that randomised response keeps a level, and the mean probability of the truth given what was "
-     "released, by response and by noise on a simplex.",
+     "released, by response and by noise on a simplex.\n\n"
+     "sphere: --eps and --dims D give the variance of one number of a vector of D that devices report as one of 256 "
+     "directions (study create --policy statistics), that of Duchi's one bit, and that of Gaussian noise with "
+     "--delta.\n\n"
+     "shuffle: --eps of one report, --delta and --count N give the eps that N shuffled reports of the same question "
+     "would "
+     "have, and the least N for which the theorem speaks. No study claims it: src/dp/open/shuffle.md says why.",
      "tacet calibrate gaussian --eps 1 --delta 1e-5 --sensitivity 1 --json\n"
      "tacet calibrate gaussian --sigma 3.73 --delta 1e-5\n"
      "tacet calibrate laplace --eps 1 --dims 3\n"
