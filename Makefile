@@ -7,7 +7,7 @@ BUILD := build
 .DEFAULT_GOAL := all
 DATA ?= ../shared/data
 .PHONY: all help quick reference symbols reproduction setup setup-dev build demo check check-asan check-ubsan check-tsan \
-        check-valgrind check-browser bench space-studies peers coverage fuzz soak mutants prove lint format install clean
+        check-valgrind check-browser bench space-studies peers coverage fuzz soak mutants prove lint format install clean python
 
 help:
 	@echo "make all            install what is missing, configure, build into build/bin"
@@ -21,6 +21,7 @@ help:
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
 	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); a quarter of an hour"
 	@echo "make robustness     docs/robustness.md: every model in worlds it was not made for; some minutes"
+	@echo "make python         the Python packages into build/python: PYTHONPATH=build/python (python/README.md)"
 	@echo "make coverage       branch coverage of the gate and of everything"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
 	@echo "make soak           the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
@@ -89,6 +90,9 @@ fuzz: setup-dev
 	@cmake --preset fuzz >/dev/null
 	@cmake --build build-fuzz -j $(JOBS) -- --no-print-directory -s
 	@tools/fuzz build-fuzz
+
+python: build
+	@tools/python $(BUILD)
 
 soak: build
 	@tools/soak $(BUILD)

@@ -2,9 +2,8 @@
  * Ring: trusted. */
 #include "commands.h"
 #include "outsourced/trusted/desk_page.h"
-#include "outsourced/trusted/routes.h"
+#include "outsourced/trusted/serve.h"
 
-#include "core/fail.h"
 #include "io/file/folder.h"
 #include "io/http/keyfile.h"
 #include "serving/serving.h"
@@ -18,54 +17,8 @@
 
 enum { PEM_BYTES = 1 << 16, MANIFEST_BYTES = 1 << 20 };
 
-typedef struct material {
-    tacet__pem pem;
-    char *authority, *token_hash, *manifest;
-    size_t manifest_size;
-    char release[TACET__PATH];
-} material;
-
-static tacet_status get(char **out, const char *folder, const char *name, size_t most, tacet_error *err) {
-    char path[TACET__PATH];
-    size_t length = 0;
-    tacet_status status = tacet__path(path, folder, name, err);
-    return status != TACET_OK ? status : tacet__file_read(out, &length, path, most, err);
-}
-
-static tacet_status load(material *m, const char *keys, const char *folder, tacet__log *log, tacet_error *err) {
-    tacet_status status = tacet__keyfile_read(&m->pem, NULL, keys, "server", log, err);
-    status = status != TACET_OK ? status : get(&m->authority, keys, "ca.pem", PEM_BYTES, err);
-    status = status != TACET_OK ? status : get(&m->token_hash, keys, "token.hash", PEM_BYTES, err);
-    status = status != TACET_OK ? status : get(&m->manifest, folder, "manifest.json", MANIFEST_BYTES, err);
-    status = status != TACET_OK ? status : tacet__path(m->release, folder, "release.csv", err);
-    if (status == TACET_OK && access(m->release, R_OK) != 0) {
-        status = tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read; 'tacet curate' makes it", m->release);
-    }
-    m->manifest_size = m->manifest != NULL ? strlen(m->manifest) : 0;
-    return status;
-}
-
-static void drop(material *m) {
-    tacet__pem_free(&m->pem);
-    free(m->authority);
-    free(m->token_hash);
-    free(m->manifest);
-}
-
-/* What a renewed certificate is for. */
-typedef struct running {
-    tacet__server *server;
-    const char *keys;
-    tacet__log *log;
-} running;
-
 static tacet_status reload(void *user, tacet_error *err) {
-    const running *r = user;
-    tacet__pem pem = {0};
-    tacet_status status = tacet__keyfile_read(&pem, NULL, r->keys, "server", r->log, err);
-    status = status != TACET_OK ? status : tacet__server_renew(r->server, pem.certificate, pem.key, err);
-    tacet__pem_free(&pem);
-    return status;
+    return tacet__curator_reload(user, err);
 }
 
 /* --- the desk's page ---------------------------------------------------------------------------------------------- */
@@ -77,9 +30,18 @@ typedef struct desk_side {
     tacet__desk_page_settings settings;
     char hash[TACET__TOKEN_HASH];
     char *receipt_key;
+    tacet__pem pem;
+    char *manifest;
     tacet__desk_page *page;
     tacet__server *server;
 } desk_side;
+
+static tacet_status get(char **out, size_t *length, const char *folder, const char *name, size_t most,
+                        tacet_error *err) {
+    char path[TACET__PATH];
+    tacet_status status = tacet__path(path, folder, name, err);
+    return status != TACET_OK ? status : tacet__file_read(out, length, path, most, err);
+}
 
 /* KEYS/desk.token, made where it is missing. */
 static tacet_status desk_token(char hash[TACET__TOKEN_HASH], const char *keys, tacet_error *err) {
@@ -103,25 +65,29 @@ static tacet_status desk_token(char hash[TACET__TOKEN_HASH], const char *keys, t
     return status;
 }
 
-static tacet_status desk_start(desk_side *d, const material *m, const char *keys, tacet_error *err) {
+static tacet_status desk_start(desk_side *d, const tacet_curator_settings *s, tacet__log *log, tacet_error *err) {
     tacet__server_settings wire;
     tacet_error none = {0};
+    size_t length = 0;
     tacet__server_defaults(&wire);
-    wire.listen = d->listen;
-    wire.certificate = m->pem.certificate;
-    wire.key = m->pem.key;
-    wire.handler = tacet__desk_page_handle;
-    tacet_status status = desk_token(d->hash, keys, err);
+    tacet_status status = tacet__keyfile_read(&d->pem, NULL, s->keys, "server", log, err);
+    status = status != TACET_OK ? status
+                                : get(&d->manifest, &d->settings.manifest_size, s->desk.folder, "manifest.json",
+                                      MANIFEST_BYTES, err);
+    status = status != TACET_OK ? status : desk_token(d->hash, s->keys, err);
     if (status == TACET_OK) {
-        (void)get(&d->receipt_key, keys, "receipt.key", PEM_BYTES, &none); /* older folders have none */
+        (void)get(&d->receipt_key, &length, s->keys, "receipt.key", PEM_BYTES, &none); /* older folders have none */
         d->settings.receipt_key = d->receipt_key;
         d->settings.token_hash = d->hash;
-        d->settings.manifest = m->manifest;
-        d->settings.manifest_size = m->manifest_size;
+        d->settings.manifest = d->manifest;
         const char *colon = strrchr(d->listen, ':');
         d->settings.port = colon != NULL ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
         status = tacet__desk_page_open(&d->page, &d->settings, err);
     }
+    wire.listen = d->listen;
+    wire.certificate = d->pem.certificate;
+    wire.key = d->pem.key;
+    wire.handler = tacet__desk_page_handle;
     wire.user = d->page;
     return status != TACET_OK ? status : tacet__server_start(&d->server, &wire, err);
 }
@@ -131,6 +97,8 @@ static void desk_stop(desk_side *d) {
     tacet__desk_page_hush(d->page);
     tacet__server_stop(d->server);
     tacet__desk_page_close(d->page);
+    tacet__pem_free(&d->pem);
+    free(d->manifest);
     free(d->receipt_key);
 }
 
@@ -150,36 +118,31 @@ static json_t *desk_announce(const desk_side *d, const char *keys, json_t *more)
 }
 
 int cmd_serve(int argc, char **argv, const cli_command *self) {
-    const char *keys = NULL;
     const char *auth = "either";
     const char *ready = NULL;
     const char *log_format = "text";
-    char ledger[TACET__PATH];
     bool person = false;
     desk_side page = {.settings = {.session_minutes = 60}};
-    tacet_desk_settings desk_settings;
-    tacet__server_settings settings;
+    tacet_curator_settings settings;
     tacet_error err = {0};
-    tacet_desk_defaults(&desk_settings);
-    tacet__server_defaults(&settings);
-    settings.listen = "127.0.0.1:8443";
+    tacet_curator_defaults(&settings);
     const cli_option options[] = {
-        {"release", CLI_STRING, &desk_settings.folder, "DIR", "the folder 'tacet curate' wrote", true},
-        {"keys", CLI_STRING, &keys, "DIR", "the folder 'tacet curator init' wrote", true},
-        {"data", CLI_STRING, &desk_settings.data, "FILE", "the table of records", false},
-        {"ledger", CLI_STRING, &desk_settings.ledger, "FILE", "default ledger.db in the release folder", false},
+        {"release", CLI_STRING, &settings.desk.folder, "DIR", "the folder 'tacet curate' wrote", true},
+        {"keys", CLI_STRING, &settings.keys, "DIR", "the folder 'tacet curator init' wrote", true},
+        {"data", CLI_STRING, &settings.desk.data, "FILE", "the table of records", false},
+        {"ledger", CLI_STRING, &settings.desk.ledger, "FILE", "default ledger.db in the release folder", false},
         {"listen", CLI_STRING, &settings.listen, "HOST:PORT", "default 127.0.0.1:8443; port 0: any free one", false},
         {"auth", CLI_STRING, &auth, "HOW", "token, certificate or either (default)", false},
-        {"target", CLI_STRING, &desk_settings.values, "COLUMN",
+        {"target", CLI_STRING, &settings.desk.values, "COLUMN",
          "measured values are in this column; a row whose cell is empty cannot be measured", false},
-        {"values", CLI_STRING, &desk_settings.values, "COLUMN", "the same as --target", false},
-        {"evaluate", CLI_STRING, &desk_settings.evaluate, "CMD", "measured values come from this shell command", false},
-        {"evaluate-seconds", CLI_DOUBLE, &desk_settings.seconds, "S", "time-out of the command (default 60)", false},
-        {"queries", CLI_SIZE, &desk_settings.queries, "N",
+        {"values", CLI_STRING, &settings.desk.values, "COLUMN", "the same as --target", false},
+        {"evaluate", CLI_STRING, &settings.desk.evaluate, "CMD", "measured values come from this shell command", false},
+        {"evaluate-seconds", CLI_DOUBLE, &settings.desk.seconds, "S", "time-out of the command (default 60)", false},
+        {"queries", CLI_SIZE, &settings.desk.queries, "N",
          "allow so many measured values in all, more than 'tacet curate --queries' did: they are disclosed uncovered, or, "
          "with private outputs, charged to the ledger's budget",
          false},
-        {"patience", CLI_DOUBLE, &desk_settings.patience, "S",
+        {"patience", CLI_DOUBLE, &settings.desk.patience, "S",
          "a question is answered 'pending' when the command takes longer (default 2)", false},
         {"person", CLI_FLAG, &person, NULL, "measured values come from a person: 'tacet curator desk'",
          false},
@@ -200,12 +163,12 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    if ((desk_settings.values != NULL) + (desk_settings.evaluate != NULL) + person != 1) {
+    if ((settings.desk.values != NULL) + (settings.desk.evaluate != NULL) + person != 1) {
         return cli_usage(self, "exactly one of --target, --evaluate and --person says where values come from");
     }
-    const bool by_token = strcmp(auth, "certificate") != 0;
-    const bool by_certificate = strcmp(auth, "token") != 0;
-    if (by_token && by_certificate && strcmp(auth, "either") != 0) {
+    settings.tokens = strcmp(auth, "certificate") != 0;
+    settings.certificates = strcmp(auth, "token") != 0;
+    if (settings.tokens && settings.certificates && strcmp(auth, "either") != 0) {
         return cli_usage(self, "--auth: '%s' is none of token, certificate, either", auth);
     }
     page.listen = page.listen == NULL && person ? "127.0.0.1:0" : page.listen;
@@ -226,55 +189,28 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     }
     sigset_t signals;
     serving_begin(&signals);
-    material m = {0};
-    tacet__curator_service service = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    tacet__server *server = NULL;
-    tacet_status status = load(&m, keys, desk_settings.folder, &log, &err);
-    status = status != TACET_OK ? status : tacet__path(ledger, desk_settings.folder, "ledger.db", &err);
-    status = status != TACET_OK ? status : tacet_desk_open(&service.desk, &desk_settings, &err);
-    if (status == TACET_OK) {
-        service.token_hash = by_token ? m.token_hash : NULL;
-        service.certificates = by_certificate;
-        service.release_path = m.release;
-        service.manifest = m.manifest;
-        service.manifest_size = m.manifest_size;
-        service.ledger = desk_settings.ledger != NULL ? desk_settings.ledger : ledger;
-        service.log = &log;
-        settings.certificate = m.pem.certificate;
-        settings.key = m.pem.key;
-        settings.client_ca = by_certificate ? m.authority : NULL;
-        settings.threads = 4;
-        settings.handler = tacet__curator_handle;
-        settings.user = &service;
-        status = tacet__server_start(&server, &settings, &err);
-    }
+    tacet_curator *curator = NULL;
+    tacet_status status = tacet__curator_start(&curator, &settings, &log, &err);
+    const tacet_manifest *manifest = status == TACET_OK ? tacet_desk_manifest(tacet_curator_desk(curator)) : NULL;
     if (status == TACET_OK && page.listen != NULL) {
-        const tacet_manifest *manifest = tacet_desk_manifest(service.desk);
-        page.settings.desk = service.desk;
-        page.settings.source = person ? "person" : desk_settings.values != NULL ? "column" : "command";
-        page.settings.data = desk_settings.data;
-        page.settings.ledger = service.ledger;
+        page.settings.desk = tacet_curator_desk(curator);
+        page.settings.source = person ? "person" : settings.desk.values != NULL ? "column" : "command";
+        page.settings.data = settings.desk.data;
+        page.settings.ledger = tacet__curator_ledger(curator);
         page.settings.ranged = page.range != NULL || manifest->outputs_private;
         if (page.range == NULL && manifest->outputs_private) {
             page.settings.lo = manifest->outputs.lo;
             page.settings.hi = manifest->outputs.hi;
         }
-        status = desk_start(&page, &m, keys, &err);
+        status = desk_start(&page, &settings, &log, &err);
     }
     if (status == TACET_OK) {
-        running r = {server, keys, &log};
-        json_t *more = json_pack("{sI}", "rows", (json_int_t)tacet_desk_manifest(service.desk)->rows);
-        serving_announce(settings.listen, tacet__server_port(server), desk_announce(&page, keys, more), ready);
-        serving_wait(&signals, &log, reload, &r);
+        json_t *more = json_pack("{sI}", "rows", (json_int_t)manifest->rows);
+        serving_announce(settings.listen, tacet_curator_port(curator), desk_announce(&page, settings.keys, more), ready);
+        serving_wait(&signals, &log, reload, curator);
     }
     desk_stop(&page);
-    tacet__server_quiesce(server);
-    if (service.desk != NULL) {
-        tacet_desk_hush(service.desk); /* no connection is suspended any more, nor will be */
-    }
-    tacet__server_stop(server);
-    tacet_desk_close(service.desk);
-    drop(&m);
+    tacet_curator_stop(curator);
     return status == TACET_OK        ? CLI_EXIT_OK
            : status == TACET_INVALID ? cli_usage(self, "%s", err.message)
                                      : cli_fail(self, &err);

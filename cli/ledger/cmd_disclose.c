@@ -22,7 +22,7 @@ static tacet_status add_ledger(tacet_disclosure *d, const char *folder, const ch
         (void)fclose(file);
         path = beside;
     }
-    const tacet_status status = ledger_load(&view, &report, path, NULL, err);
+    const tacet_status status = tacet__ledger_load(&view, &report, path, NULL, err);
     tacet__ledger_view_close(view);
     if (status == TACET_OK) {
         d->has_ledger = true;

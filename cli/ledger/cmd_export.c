@@ -7,7 +7,7 @@
 
 static tacet_status write_row(void *user, const tacet__ledger_row *row, tacet_error *err) {
     (void)user;
-    json_t *object = ledger_row_json(row);
+    json_t *object = tacet__ledger_row_json(row);
     char *hex = malloc(2 * row->body_size + 1);
     tacet_status status = TACET_OK;
     if (object == NULL || hex == NULL) {
@@ -37,7 +37,7 @@ int cmd_export(int argc, char **argv, const cli_command *self) {
     tacet_error err = {TACET_OK, ""};
     tacet__ledger_report report;
     tacet__ledger_view *view = NULL;
-    tacet_status status = ledger_load(&view, &report, path, NULL, &err);
+    tacet_status status = tacet__ledger_load(&view, &report, path, NULL, &err);
     if (status == TACET_OK) {
         status = tacet__ledger_each(view, write_row, NULL, &err);
     }

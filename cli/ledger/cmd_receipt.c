@@ -179,7 +179,7 @@ static tacet_status show_proof(json_t *object, const char *path, const tacet_rec
         static const unsigned char NONE[TACET_HASH_BYTES];
         const tacet__ledger_row row = {
             .record = &record, .body = body, .body_size = size, .previous = NONE, .hash = NONE};
-        json_t *shown = ledger_row_json(&row);
+        json_t *shown = tacet__ledger_row_json(&row);
         (void)json_object_del(shown, "previous");
         (void)json_object_del(shown, "hash");
         (void)json_object_set_new(object, "record", shown);

@@ -7,14 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_error *err) {
-    (void)err;
-    if (row->record->kind == TACET__RECORD_RESERVE) {
-        (void)json_array_append_new(user, ledger_row_json(row));
-    }
-    return TACET_OK;
-}
-
 /* Texts can be long; a table cannot. What is cut says so: "row 17…" is not row 17. */
 static void cell(const char *text, size_t width) {
     const bool cut = (size_t)cli_places(text, strlen(text)) > width;
@@ -110,7 +102,7 @@ static tacet_status print_table(tacet__ledger_view *view, const tacet__ledger_re
     cell("what", 26);
     cell("to whom", 14);
     cell("mechanism", 12);
-    cell(ledger_unit(accounting), 9);
+    cell(tacet__ledger_unit(accounting), 9);
     cell("delta", 9);
     cell("group=part", 16);
     puts("state");
@@ -120,7 +112,7 @@ static tacet_status print_table(tacet__ledger_view *view, const tacet__ledger_re
            (unsigned long long)r->answered, (unsigned long long)r->uncovered,
            r->seeded > 0 ? "; some were drawn from a seeded source and are NOT PRIVATE" : "");
     char spent[32], eps[32], delta[32];
-    printf("spent   %s %s of %.6g (%s accounting)\n", ledger_unit(accounting), cli_safe(spent, r->spent, 6, false), r->cap,
+    printf("spent   %s %s of %.6g (%s accounting)\n", tacet__ledger_unit(accounting), cli_safe(spent, r->spent, 6, false), r->cap,
            tacet_accounting_name(accounting));
     printf("that is eps %s, delta %s of eps %.6g, delta %.3g\n", cli_safe(eps, r->eps, 6, false),
            cli_safe(delta, r->delta, 3, false), r->budget_eps, r->budget_delta);
@@ -146,18 +138,16 @@ int cmd_show(int argc, char **argv, const cli_command *self) {
     tacet_error err = {TACET_OK, ""};
     tacet__ledger_report report;
     tacet__ledger_view *view = NULL;
-    tacet_status status = ledger_load(&view, &report, path, NULL, &err);
+    tacet_status status = tacet__ledger_load(&view, &report, path, NULL, &err);
     if (status == TACET_OK && numerical) {
         status = tacet__ledger_numerical(view, &eps, report.budget_delta, fmax(report.eps, report.budget_eps), &err);
     }
     if (status == TACET_OK && cli_json_wanted()) {
-        json_t *object = ledger_report_json(&report);
-        if (numerical) {
-            (void)json_object_set_new(object, "numerical_eps", ledger_bound(eps));
+        json_t *object = NULL;
+        status = tacet__ledger_show(&object, view, &report, &err);
+        if (numerical && status == TACET_OK) {
+            (void)json_object_set_new(object, "numerical_eps", tacet__ledger_bound(eps));
         }
-        json_t *entries = json_array();
-        status = tacet__ledger_each(view, collect, entries, &err);
-        (void)json_object_set_new(object, "list", entries);
         cli_json_print(object);
     } else if (status == TACET_OK) {
         status = print_table(view, &report, &err);

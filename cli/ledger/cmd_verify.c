@@ -62,7 +62,8 @@ int cmd_verify(int argc, char **argv, const cli_command *self) {
     }
     tacet__ledger_report report;
     tacet__ledger_view *view = NULL;
-    tacet_status status = ledger_load(&view, &report, path, head_text != NULL || anchor != NULL ? noted : NULL, &err);
+    tacet_status status =
+        tacet__ledger_load(&view, &report, path, head_text != NULL || anchor != NULL ? noted : NULL, &err);
     tacet__ledger_view_close(view);
     if (status == TACET_OK && anchor != NULL && report.head_at + 1 != anchored) {
         cli_say(self, "the anchor names another number of records than its head has");
@@ -72,7 +73,7 @@ int cmd_verify(int argc, char **argv, const cli_command *self) {
         code = cli_fail(self, &err);
     }
     if (cli_json_wanted()) {
-        json_t *object = status == TACET_OK ? ledger_report_json(&report) : json_object();
+        json_t *object = status == TACET_OK ? tacet__ledger_report_json(&report) : json_object();
         (void)json_object_set_new(object, "verdict", json_string(status == TACET_OK ? "intact" : "refused"));
         if (status != TACET_OK) {
             (void)json_object_set_new(object, "status", json_string(tacet_status_name(status)));
@@ -89,7 +90,7 @@ int cmd_verify(int argc, char **argv, const cli_command *self) {
                (unsigned long long)report.answered, (unsigned long long)report.uncovered);
         char spent[32], eps[32], delta[32];
         printf("spent   %s %s of %.6g; eps %s at delta %s of eps %.6g at delta %.3g\n",
-               ledger_unit(report.accounting), cli_safe(spent, report.spent, 6, false), report.cap,
+               tacet__ledger_unit(report.accounting), cli_safe(spent, report.spent, 6, false), report.cap,
                cli_safe(eps, report.eps, 6, false), cli_safe(delta, report.delta, 3, false), report.budget_eps,
                report.budget_delta);
         if (report.head_was_given) {

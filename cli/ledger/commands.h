@@ -3,7 +3,7 @@
 #define TACET_CLI_LEDGER_COMMANDS_H
 
 #include "common/cli.h"
-#include "dp/open/ledger_view.h"
+#include "dp/open/ledger_json.h"
 
 int cmd_show(int argc, char **argv, const cli_command *self);
 int cmd_verify(int argc, char **argv, const cli_command *self);
@@ -19,17 +19,5 @@ tacet_status ledger_text(char **out, size_t *length, const char *path, tacet_err
 /* `tacet ledger verify --receipt`: all paths but the first may be NULL. The exit code. */
 int ledger_verify_receipt(const char *receipt_path, const char *ring_path, const char *manifest_path,
                           const char *ledger, const char *proof, const cli_command *self);
-
-/* Opens and verifies: no command shows what it has not checked. On failure *view is NULL. */
-tacet_status ledger_load(tacet__ledger_view **view, tacet__ledger_report *report, const char *path,
-                         const unsigned char *noted, tacet_error *err);
-/* The report as an object; new reference, NULL when out of memory. */
-json_t *ledger_report_json(const tacet__ledger_report *report);
-/* A record as an object with all its fields. */
-json_t *ledger_row_json(const tacet__ledger_row *row);
-/* A bound that is not claimed (infinite) as null. */
-json_t *ledger_bound(double value);
-/* What the unit of an accounting is called: "eps", "rho", "mu". */
-const char *ledger_unit(tacet_accounting accounting);
 
 #endif

@@ -18,6 +18,7 @@
 #include <tacet/dp/open/charge.h>
 #include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/law.h>
+#include <tacet/dp/open/ledger_read.h>
 #include <tacet/dp/open/levels.h>
 #include <tacet/dp/open/pld.h>
 #include <tacet/dp/open/receipt.h>

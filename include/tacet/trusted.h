@@ -33,6 +33,7 @@
 #include <tacet/dp/open/charge.h>
 #include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/law.h>
+#include <tacet/dp/open/ledger_read.h>
 #include <tacet/dp/open/levels.h>
 #include <tacet/dp/open/pld.h>
 #include <tacet/dp/open/receipt.h>
@@ -70,9 +71,11 @@
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/desk.h>
 #include <tacet/outsourced/trusted/published.h>
+#include <tacet/outsourced/trusted/serve.h>
 #include <tacet/outsourced/trusted/space_check.h>
 #include <tacet/report/disclose.h>
 #include <tacet/report/report.h>
+#include <tacet/service/trusted/study.h>
 #include <tacet/space/space.h>
 
 #endif

@@ -375,7 +375,11 @@ tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_rele
         return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
     }
     tacet_status status = open_registry(&r, err);
-    status = status != TACET_OK ? status : tacet__sketch_file(&sketch, release->data, r.key, err);
+    if (status == TACET_OK) {
+        status = release->rows != NULL ? tacet__sketch_rows(&sketch, release->rows->numbers, release->rows->width,
+                                                            release->rows->count, r.key, err)
+                                       : tacet__sketch_file(&sketch, release->data, r.key, err);
+    }
     if (release->new_budget == NULL) {
         status = status != TACET_OK ? status : check_earlier(&r, &sketch, release->ledger, err);
     }
@@ -384,6 +388,27 @@ tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_rele
     if (status != TACET_OK) {
         tacet_ledger_close(*out);
         *out = NULL;
+    }
+    tacet__sketch_clear(&sketch);
+    close_registry(&r);
+    return status;
+}
+
+tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *rows, tacet_error *err) {
+    static const char LEDGERS[] = "ledgers";
+    registry r;
+    tacet__sketch sketch = {.rows = NULL};
+    char folder[TACET__PATH];
+    char name[2 * NAME_BYTES + sizeof ".db"];
+    tacet_status status = open_registry(&r, err);
+    status = status != TACET_OK ? status : tacet__path(folder, r.folder, LEDGERS, err);
+    status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
+    status =
+        status != TACET_OK ? status : tacet__sketch_rows(&sketch, rows->numbers, rows->width, rows->count, r.key, err);
+    if (status == TACET_OK) {
+        (void)sodium_bin2hex(name, sizeof name, sketch.bytes, NAME_BYTES);
+        (void)strcat(name, ".db");
+        status = tacet__path(out, folder, name, err);
     }
     tacet__sketch_clear(&sketch);
     close_registry(&r);

@@ -8,9 +8,16 @@
 
 #include <tacet/dp/ledger.h>
 
+/* A table in memory: rows of numbers, one after the other. */
+typedef struct tacet__rows {
+    const double *numbers;
+    size_t width, count;
+} tacet__rows;
+
 /* A release that is about to be made. */
 typedef struct tacet__registry_release {
-    const char *data;       /* the file of records */
+    const char *data;        /* the file of records; or: */
+    const tacet__rows *rows; /* the records themselves */
     const char *ledger;     /* the ledger it is going to be charged to; need not be there yet */
     const char *what;       /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
     const char *ticket;     /* of it */
@@ -27,6 +34,10 @@ tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err);
  * Otherwise as tacet_ledger_open, and IO, DENIED, NO_MEMORY. */
 tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_release *release,
                                   const tacet_ledger_settings *settings, tacet_error *err);
+
+/* Where the ledger of a table in memory lies unless somebody names one: ledgers/HASH.db in the registry's folder, which
+ * is made. The same rows in the same order have the same. DENIED, IO, NO_MEMORY. */
+tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *rows, tacet_error *err);
 
 /* Whether the ledger has an entry of this number and hash (64 hex digits). NOT_FOUND: it has not, or is not there. */
 tacet_status tacet__registry_entry(const char *ledger, uint64_t seq, const char *hash, tacet_error *err);

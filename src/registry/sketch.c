@@ -50,18 +50,22 @@ static void squeeze(sketching *s) {
     s->count = kept;
 }
 
-static void end_row(sketching *s) {
+static void add_row(sketching *s, const void *row, size_t size) {
     unsigned char bytes[crypto_shorthash_BYTES];
     uint64_t hash = 0;
-    if (s->length > 0 && !s->header) {
-        (void)crypto_shorthash(bytes, (const unsigned char *)s->line, s->length, s->row_key);
-        memcpy(&hash, bytes, sizeof hash);
-        if (hash <= s->limit) {
-            s->found[s->count++] = hash;
-            if (s->count == ROOM) {
-                squeeze(s);
-            }
+    (void)crypto_shorthash(bytes, row, size, s->row_key);
+    memcpy(&hash, bytes, sizeof hash);
+    if (hash <= s->limit) {
+        s->found[s->count++] = hash;
+        if (s->count == ROOM) {
+            squeeze(s);
         }
+    }
+}
+
+static void end_row(sketching *s) {
+    if (s->length > 0 && !s->header) {
+        add_row(s, s->line, s->length);
     }
     s->header = s->header && s->length == 0;
     s->length = 0;
@@ -118,8 +122,7 @@ static tacet_status read_file(sketching *s, unsigned char hash[TACET__SKETCH_HAS
     return status;
 }
 
-tacet_status tacet__sketch_file(tacet__sketch *out, const char *path, const unsigned char key[TACET__SKETCH_KEY],
-                                tacet_error *err) {
+static sketching *begin_sketch(tacet__sketch *out, const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
     static const unsigned char ROWS[] = "rows";
     memset(out, 0, sizeof *out);
     sketching *s = TACET__ZALLOC(sketching, 1);
@@ -127,12 +130,16 @@ tacet_status tacet__sketch_file(tacet__sketch *out, const char *path, const unsi
     if (s == NULL || out->rows == NULL) {
         free(s);
         tacet__sketch_clear(out);
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch");
+        (void)tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch");
+        return NULL;
     }
     s->limit = UINT64_MAX;
     s->header = true;
     (void)crypto_generichash(s->row_key, sizeof s->row_key, ROWS, sizeof ROWS, key, TACET__SKETCH_KEY);
-    const tacet_status status = read_file(s, out->bytes, path, key, err);
+    return s;
+}
+
+static void end_sketch(tacet__sketch *out, sketching *s, tacet_status status) {
     out->count = s->count;
     out->full = s->full;
     memcpy(out->rows, s->found, s->count * sizeof *out->rows);
@@ -145,7 +152,33 @@ tacet_status tacet__sketch_file(tacet__sketch *out, const char *path, const unsi
     if (status != TACET_OK) {
         tacet__sketch_clear(out);
     }
+}
+
+tacet_status tacet__sketch_file(tacet__sketch *out, const char *path, const unsigned char key[TACET__SKETCH_KEY],
+                                tacet_error *err) {
+    sketching *s = begin_sketch(out, key, err);
+    if (s == NULL) {
+        return TACET_NO_MEMORY;
+    }
+    const tacet_status status = read_file(s, out->bytes, path, key, err);
+    end_sketch(out, s, status);
     return status;
+}
+
+tacet_status tacet__sketch_rows(tacet__sketch *out, const double *numbers, size_t width, size_t count,
+                                const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
+    sketching *s = begin_sketch(out, key, err);
+    if (s == NULL) {
+        return TACET_NO_MEMORY;
+    }
+    (void)crypto_generichash(out->bytes, sizeof out->bytes, (const unsigned char *)numbers,
+                             count * width * sizeof *numbers, key, TACET__SKETCH_KEY);
+    for (size_t i = 0; i < count; i++) {
+        add_row(s, numbers + i * width, width * sizeof *numbers);
+    }
+    squeeze(s);
+    end_sketch(out, s, TACET_OK);
+    return TACET_OK;
 }
 
 void tacet__sketch_clear(tacet__sketch *sketch) {

@@ -21,6 +21,9 @@ typedef struct tacet__sketch {
  * NO_MEMORY; *out is then cleared. */
 tacet_status tacet__sketch_file(tacet__sketch *out, const char *path, const unsigned char key[TACET__SKETCH_KEY],
                                 tacet_error *err);
+/* The same of a table in memory: a row is the bytes of its numbers, so a file of the same numbers is another table. */
+tacet_status tacet__sketch_rows(tacet__sketch *out, const double *numbers, size_t width, size_t count,
+                                const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
 void tacet__sketch_clear(tacet__sketch *sketch);
 /* Of the distinct rows of either table, the larger part that is in the other one; estimated from those rows whose
  * hashes both sketches would hold. 1 for the same bytes. */

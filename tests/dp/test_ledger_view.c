@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <tacet/core/simrng.h>
 #include <tacet/dp/open/calibrate.h>
+#include <jansson.h>
+#include <tacet/dp/open/ledger_read.h>
 
 static void test_totals_agree(void **state) {
     (void)state;
@@ -251,8 +253,32 @@ static void test_no_memory(void **state) {
     }
 }
 
+/* What programs read of a ledger is verified, and has the totals and every entry. */
+static void a_ledger_is_read_as_text(void **state) {
+    (void)state;
+    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 2);
+    const tacet_charge c = charge(0.5);
+    add(ledger, "one", &c, "x");
+    add(ledger, "two", &c, NULL);
+    tacet_ledger_close(ledger);
+    char *text = NULL;
+    assert_ok(tacet_ledger_read(&text, path, NULL));
+    json_t *object = json_loads(text, 0, NULL);
+    const json_t *list = json_object_get(object, "list");
+    assert_int_equal(json_array_size(list), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "ticket")), "two");
+    assert_true(json_is_null(json_object_get(json_array_get(list, 1), "answered_by")));
+    assert_true(json_number_value(json_object_get(object, "eps")) == 1);
+    assert_int_equal(json_integer_value(json_object_get(object, "answered")), 1);
+    json_decref(object);
+    free(text);
+    assert_int_equal(tacet_ledger_read(&text, "/nowhere/ledger", NULL), TACET_NOT_FOUND);
+    assert_null(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_ledger_is_read_as_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_totals_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(test_conversions_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rollback, setup, teardown),

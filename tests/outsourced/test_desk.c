@@ -289,8 +289,50 @@ static void test_no_memory(void **state) {
     assert_int_equal(entries(f->desk), 3);
 }
 
+typedef struct measured {
+    size_t calls, fail_once;
+} measured;
+
+/* Row 3 cannot be measured; the first try of row 5 goes wrong. */
+static tacet_status by_function(void *user, double *value, size_t row, tacet_error *err) {
+    measured *m = user;
+    m->calls++;
+    *value = row == 3 ? (double)NAN : value_of(row);
+    if (row == 5 && m->fail_once-- > 0) {
+        *value = 0;
+        return tacet_error_set(err, TACET_UNSUPPORTED, "the instrument is away");
+    }
+    return row == 3 ? TACET_UNSUPPORTED : TACET_OK;
+}
+
+static void a_function_measures_once_a_ticket(void **state) {
+    fixture *f = *state;
+    measured m = {.fail_once = 1};
+    tacet_desk_reply reply;
+    tacet_error err = {0};
+    f->settings.measure = by_function;
+    f->settings.user = &m;
+    f->settings.data = NULL; /* the function knows its records */
+    open_desk(f, &f->desk);
+    assert_true(ask(f->desk, "a", 4) == value_of(4));
+    assert_true(ask(f->desk, "a", 4) == value_of(4));
+    assert_int_equal(m.calls, 1);
+    assert_ok(tacet_desk_ask(f->desk, &reply, "b", 3, NULL));
+    assert_true(reply.answered && reply.failed);
+    assert_int_equal(tacet_desk_ask(f->desk, &reply, "c", 5, &err), TACET_UNSUPPORTED);
+    assert_string_equal(err.message, "the instrument is away");
+    assert_true(ask(f->desk, "c", 5) == value_of(5)); /* asked again, tried again */
+    reopen(f);
+    assert_true(ask(f->desk, "a", 4) == value_of(4)); /* from the ledger */
+    assert_int_equal(m.calls, 4);
+    f->settings.values = "y";
+    f->settings.data = f->data;
+    assert_int_equal(tacet_desk_open(&f->other, &f->settings, NULL), TACET_INVALID); /* one source of values */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_function_measures_once_a_ticket, setup, teardown),
         cmocka_unit_test_setup_teardown(test_column, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tickets, setup, teardown),
         cmocka_unit_test_setup_teardown(test_query_budget, setup, teardown),

@@ -108,9 +108,31 @@ static void a_missing_file_and_missing_memory_are_told(void **state) {
     }
 }
 
+static void a_table_in_memory_is_known_by_its_numbers(void **state) {
+    (void)state;
+    enum { N = 1000 };
+    static double a[2 * N], b[2 * N];
+    tacet__sketch x, y;
+    for (size_t i = 0; i < N; i++) {
+        a[2 * i] = (double)i;
+        a[2 * i + 1] = 0.5;
+        b[2 * i] = (double)(N - 1 - i) + (i < 900 ? 0.25 : 0); /* backwards, a tenth of it the same */
+        b[2 * i + 1] = 0.5;
+    }
+    assert_ok(tacet__sketch_rows(&x, a, 2, N, KEY, NULL));
+    assert_ok(tacet__sketch_rows(&y, b, 2, N, KEY, NULL));
+    assert_true(tacet__sketch_shared(&x, &y) == 0.1);
+    tacet__sketch_clear(&y);
+    assert_ok(tacet__sketch_rows(&y, a, 2, N, KEY, NULL));
+    assert_memory_equal(x.bytes, y.bytes, sizeof x.bytes);
+    tacet__sketch_clear(&x);
+    tacet__sketch_clear(&y);
+}
+
 int main(void) {
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_table_in_memory_is_known_by_its_numbers),
         cmocka_unit_test(small_tables_are_compared_exactly),
         cmocka_unit_test(large_tables_are_compared_by_their_smallest_hashes),
         cmocka_unit_test(writing_a_row_differently_does_not_change_it),

@@ -130,3 +130,75 @@ tacet_status tacet_contextual_context_point(const tacet_contextual_model *model,
     }
     return TACET_OK;
 }
+
+static tacet_status at_row(tacet_status status, size_t row, const tacet_error *why, tacet_error *err) {
+    return tacet__fail(err, status, "row %zu (counted from 0): %.200s", row, why->message);
+}
+
+/* The point of a record's action. */
+static tacet_status action_point(const tacet_contextual_model *model, double *point, const double *record,
+                                 tacet_error *err) {
+    const tacet_contextual_parts *p = &model->parts;
+    if (p->space == NULL) {
+        memcpy(point, record, p->action_dim * sizeof *point);
+        return TACET_OK;
+    }
+    const tacet_space part = {.columns = p->space->columns, .count = p->action_columns};
+    for (size_t i = 0; i < part.count; i++) {
+        if (!tacet_space_holds(&part.columns[i], record[i])) {
+            return tacet__fail(err, TACET_INVALID, "the action lies outside the bounds of the model: column '%s'",
+                               part.columns[i].name);
+        }
+    }
+    tacet_space_embed(&part, point, record);
+    for (size_t c = 0; c < p->action_dim; c++) {
+        point[c] = fmin(fmax(point[c], p->lower[c]), p->upper[c]);
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet_contextual_predict_records(const tacet_contextual_model *model, double *means, const double *records,
+                                              size_t n, tacet_error *err) {
+    const tacet_contextual_parts *p = &model->parts;
+    const size_t actions = p->space != NULL ? p->action_columns : p->action_dim;
+    const size_t columns = actions + tacet_contextual_context_columns(model);
+    double action[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+    double context[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+    size_t best = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *record = records + i * columns;
+        tacet_error why = {0};
+        tacet_status status = action_point(model, action, record, &why);
+        status = status != TACET_OK ? status : tacet_contextual_context_point(model, context, record + actions, &why);
+        status =
+            status != TACET_OK ? status : tacet_contextual_predict(model, &best, means + i, action, 1, context, &why);
+        if (status != TACET_OK) {
+            return at_row(status, i, &why, err);
+        }
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet_contextual_recommend(const tacet_contextual_model *model, size_t *best, double *means,
+                                        const tacet_contextual_candidates *candidates, const double *contexts, size_t n,
+                                        tacet_error *err) {
+    const size_t columns = tacet_contextual_context_columns(model);
+    double context[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+    double *all = TACET__ZALLOC(double, candidates->count);
+    tacet_status status =
+        all != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu actions", candidates->count);
+    for (size_t i = 0; i < n && status == TACET_OK; i++) {
+        tacet_error why = {0};
+        status = tacet_contextual_context_point(model, context, contexts + i * columns, &why);
+        status = status != TACET_OK ? status
+                                    : tacet_contextual_predict(model, &best[i], all, candidates->points,
+                                                               candidates->count, context, &why);
+        if (status != TACET_OK) {
+            status = at_row(status, i, &why, err);
+        } else {
+            means[i] = all[best[i]];
+        }
+    }
+    free(all);
+    return status;
+}

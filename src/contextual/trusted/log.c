@@ -43,7 +43,7 @@ static tacet_status check(const char *path, const tacet_contextual_question *q, 
     if (law != NULL && q->action_columns == q->space->count) {
         return tacet__fail(err, TACET_INVALID, "a law of contexts needs context columns");
     }
-    if (law != NULL && same_file(law, path)) {
+    if (law != NULL && path != NULL && same_file(law, path)) {
         return tacet__fail(err, TACET_INVALID,
                            "the law of contexts is taken from the private log itself: that would void the proof of "
                            "privacy");
@@ -227,7 +227,7 @@ static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet
     if (status != TACET_OK) {
         return status;
     }
-    l->path = strdup(path);
+    l->path = path != NULL ? strdup(path) : NULL;
     l->action_columns = q->action_columns;
     l->settings = q->settings;
     (void)strcpy(l->reward, q->reward);
@@ -239,10 +239,12 @@ static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet
         l->lists = l->lists || tacet_space_column_dims(c) != 1 || is_category(c);
         discrete = discrete && (i >= l->action_columns || is_category(c));
     }
-    if (l->path == NULL || l->dims > TACET_CONTEXTUAL_COORDINATES_MOST) {
-        return l->path == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log")
-                               : tacet__fail(err, TACET_INVALID, "%zu coordinates: at most %d, one less than the levels "
-                                             "for a category", l->dims, (int)TACET_CONTEXTUAL_COORDINATES_MOST);
+    if ((path != NULL && l->path == NULL) || l->dims > TACET_CONTEXTUAL_COORDINATES_MOST) {
+        return path != NULL && l->path == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log")
+                                               : tacet__fail(err, TACET_INVALID,
+                                                             "%zu coordinates: at most %d, one less than the levels "
+                                                             "for a category",
+                                                             l->dims, (int)TACET_CONTEXTUAL_COORDINATES_MOST);
     }
     l->settings.discrete = discrete;
     l->settings.propensities = q->propensity != NULL;
@@ -356,8 +358,57 @@ static tacet_status learn_rows(tacet_contextual_log *l, tacet_error *err) {
     return status;
 }
 
-tacet_status tacet_contextual_log_open(tacet_contextual_log **out, const char *path,
-                                       const tacet_contextual_question *q, tacet_error *err) {
+/* A number of a table in memory: what is public is refused, what is private is read by a total function. */
+static tacet_status settle_number(const tacet_contextual_log *l, double *cell, size_t row, size_t i, tacet_error *err) {
+    const tacet_space_column *c = &l->space.columns[i];
+    if (isnan(*cell) && c->missing == TACET_SPACE_STAND_IN) {
+        *cell = c->stand_in;
+    }
+    if (i < l->action_columns) {
+        return tacet_space_holds(c, *cell)
+                   ? TACET_OK
+                   : tacet__fail(err, TACET_INVALID, "row %zu (counted from 0): action '%s' lies outside its bounds",
+                                 row, c->name);
+    }
+    if (is_category(c) && !(*cell >= 0 && *cell < (double)c->level_count && *cell == floor(*cell))) {
+        *cell = NAN;
+    } else if (!is_category(c) && isnan(*cell) && c->missing == TACET_SPACE_REFUSED) {
+        return tacet__fail(err, TACET_PARSE, "row %zu (counted from 0): column '%s' is missing", row, c->name);
+    }
+    return TACET_OK;
+}
+
+static tacet_status copy_rows(tacet_contextual_log *l, const double *rows, size_t count, tacet_error *err) {
+    const size_t d = l->space.count;
+    const size_t numbers = l->propensity[0] != '\0' ? 2 : 1;
+    size_t all = 0;
+    l->width = d + 2;
+    l->rows = tacet__size_mul(&all, count, l->width) ? TACET__ZALLOC(double, all + 1) : NULL;
+    if (l->rows == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", count);
+    }
+    for (; l->count < count; l->count++) {
+        double *row = l->rows + l->count * l->width;
+        memcpy(row, rows + l->count * (d + numbers), (d + numbers) * sizeof *row);
+        for (size_t i = 0; i < d; i++) {
+            const tacet_status status = settle_number(l, &row[i], l->count, i, err);
+            if (status != TACET_OK) {
+                return status;
+            }
+        }
+        for (size_t i = d; i < d + numbers; i++) {
+            if (!isfinite(row[i])) {
+                return tacet__fail(err, TACET_PARSE, "row %zu (counted from 0): column '%s' is not a finite number",
+                                   l->count, i == d ? l->reward : l->propensity);
+            }
+        }
+    }
+    return TACET_OK;
+}
+
+/* From a file, or from rows in memory. */
+static tacet_status open_log(tacet_contextual_log **out, const char *path, const double *rows, size_t count,
+                             const tacet_contextual_question *q, tacet_error *err) {
     *out = NULL;
     tacet_status status = check(path, q, err);
     if (status != TACET_OK) {
@@ -372,7 +423,7 @@ tacet_status tacet_contextual_log_open(tacet_contextual_log **out, const char *p
         status = make_basis(l, q, err);
     }
     if (status == TACET_OK) {
-        status = read_rows(l, err);
+        status = path != NULL ? read_rows(l, err) : copy_rows(l, rows, count, err);
     }
     if (status == TACET_OK) {
         status = learn_rows(l, err);
@@ -383,6 +434,16 @@ tacet_status tacet_contextual_log_open(tacet_contextual_log **out, const char *p
     }
     *out = l;
     return TACET_OK;
+}
+
+tacet_status tacet_contextual_log_open(tacet_contextual_log **out, const char *path, const tacet_contextual_question *q,
+                                       tacet_error *err) {
+    return open_log(out, path, NULL, 0, q, err);
+}
+
+tacet_status tacet_contextual_log_open_rows(tacet_contextual_log **out, const double *rows, size_t count,
+                                            const tacet_contextual_question *q, tacet_error *err) {
+    return open_log(out, NULL, rows, count, q, err);
 }
 
 void tacet_contextual_log_free(tacet_contextual_log *l) {

@@ -210,6 +210,7 @@ tacet_status tacet_contextual_log_findings(const tacet_contextual_log *l,
 
 /* Of a release that is being made. */
 typedef struct entered {
+    char beside[TACET__PATH]; /* the log, or where there is no file of it, its ledger */
     tacet_ledger *ledger;
     tacet_noise *noise; /* seeded; NULL: private */
     char uncovered[512];
@@ -219,15 +220,21 @@ static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet
                           tacet_error *err) {
     char beside[TACET__PATH];
     tacet_ledger_settings settings;
+    const tacet__rows rows = {l->rows, l->width, l->count};
     *e = (entered){0};
     if (entry->seeded) {
         return tacet_noise_open_seeded(&e->noise, entry->seed, 0, err);
     }
-    tacet_status status = tacet__beside(beside, l->path, ".ledger.db", err);
+    tacet_status status = l->path != NULL         ? tacet__beside(beside, l->path, ".ledger.db", err)
+                          : entry->ledger == NULL ? tacet__registry_ledger(beside, &rows, err)
+                                                  : TACET_OK;
     if (status != TACET_OK) {
         return status;
     }
     const char *path = entry->ledger != NULL ? entry->ledger : beside;
+    if (snprintf(e->beside, sizeof e->beside, "%s", l->path != NULL ? l->path : path) >= (int)sizeof e->beside) {
+        return tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
+    }
     tacet_ledger_settings_defaults(&settings);
     settings.accounting = TACET_ACCOUNTING_BASIC;
     settings.eps = entry->budget > 0 ? entry->budget : l->settings.eps;
@@ -235,12 +242,13 @@ static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet
     settings.use_stored = access(path, F_OK) == 0;
     settings.create = !settings.use_stored;
     const tacet__registry_release release = {.data = l->path,
+                                             .rows = l->path == NULL ? &rows : NULL,
                                              .ledger = path,
                                              .what = "model or choice",
                                              .ticket = entry->ticket,
                                              .new_budget = entry->new_budget};
     status = tacet__registry_open(&e->ledger, &release, &settings, err);
-    if (status == TACET_OK) {
+    if (status == TACET_OK && l->path != NULL) {
         tacet__beside_note(beside, path);
     }
     return status;
@@ -262,13 +270,12 @@ static void leave(entered *e) {
 }
 
 /* Beside the data, which it is a function of: the hash of the rows that a release was begun with. */
-static tacet_status begun_path(char path[TACET__PATH], const tacet_contextual_log *l, const char *ticket,
-                               tacet_error *err) {
+static tacet_status begun_path(char path[TACET__PATH], const entered *e, const char *ticket, tacet_error *err) {
     char name[TACET__TICKET_NAME + 1];
     char ending[sizeof name + 16];
     tacet__ticket_name(name, ticket);
     (void)snprintf(ending, sizeof ending, ".%s.begun", name);
-    return tacet__beside(path, l->path, ending, err);
+    return tacet__beside(path, e->beside, ending, err);
 }
 
 static bool has_begun(const entered *e, const char *ticket) {
@@ -287,7 +294,7 @@ static tacet_status begin(const tacet_contextual_log *l, const entered *e, const
     if (e->ledger == NULL) {
         return TACET_OK;
     }
-    tacet_status status = begun_path(path, l, ticket, err);
+    tacet_status status = begun_path(path, e, ticket, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -306,9 +313,9 @@ static tacet_status begin(const tacet_contextual_log *l, const entered *e, const
     return status;
 }
 
-static void end(const tacet_contextual_log *l, const entered *e, const char *ticket, bool finished) {
+static void end(const entered *e, const char *ticket, bool finished) {
     char path[TACET__PATH];
-    if (e->ledger != NULL && (finished || !has_begun(e, ticket)) && begun_path(path, l, ticket, NULL) == TACET_OK) {
+    if (e->ledger != NULL && (finished || !has_begun(e, ticket)) && begun_path(path, e, ticket, NULL) == TACET_OK) {
         (void)unlink(path);
     }
 }
@@ -338,7 +345,7 @@ tacet_status tacet_contextual_log_release(tacet_contextual_log *l, tacet_context
                                .uncovered_fields = uncovered(&e, entry, "actions,number of rows"),
                                .covered_records = "each row: its contexts and reward become any others"};
         status = tacet_contextual_release(l->learner, out, &ask, err);
-        end(l, &e, entry->ticket, status == TACET_OK);
+        end(&e, entry->ticket, status == TACET_OK);
     }
     leave(&e);
     return status;

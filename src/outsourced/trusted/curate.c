@@ -71,13 +71,18 @@ static bool is_pure(const tacet_curate_settings *s) {
 }
 
 static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *err) {
-    if (s->data != NULL && s->folder != NULL && s->space != NULL) {
+    if ((s->data != NULL) == (s->records != NULL)) {
+        return tacet__fail(err, TACET_INVALID, "a table is either a file or in memory");
+    }
+    if (s->records != NULL && tacet_curate_law(s->mechanism) == NULL) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "the published mechanism reads a file");
+    }
+    if (s->folder != NULL && s->space != NULL) {
         const tacet_status status = tacet__curate_typed_check(s, err);
         if (status != TACET_OK) {
             return status;
         }
-    } else if (s->data == NULL || s->folder == NULL || s->column_count == 0 ||
-               s->column_count > TACET_MANIFEST_COLUMNS) {
+    } else if (s->folder == NULL || s->column_count == 0 || s->column_count > TACET_MANIFEST_COLUMNS) {
         return tacet__fail(err, TACET_INVALID, "a table, a folder, and 1 to %d input columns are needed",
                            TACET_MANIFEST_COLUMNS);
     }

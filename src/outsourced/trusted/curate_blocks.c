@@ -1,12 +1,12 @@
 /* curate_blocks.c - a table through several threads, its order kept.
- * Ring: trusted. In: a CSV of raw records. Out: lines of released numbers. Each thread takes the next block of whole
- * records; the first pass checks and counts them, the second, which so knows where each block's records begin, draws
- * and prints them. Finished text waits in a few slots for its turn, and whoever finishes the next block in order writes
- * all that are ready: no thread waits for another unless it is that far ahead. Buffers stay with the thread that made
- * them, and so with its processor's cache. The noise of a record depends on its number, not on thread or block. A
- * private release is of the very bytes that the first pass saw: each block's keyed hash is compared. Memory: about a
- * megabyte a thread, and 8 bytes for each 64 KiB of the table. Cost: a pass over the text; with noise, d exact draws
- * and d numbers of text a record. */
+ * Ring: trusted. In: a CSV of raw records, or an array of them. Out: lines of released numbers. Each thread takes the
+ * next block of whole records; the first pass checks and counts them, the second, which so knows where each block's
+ * records begin, draws and prints them. Finished text waits in a few slots for its turn, and whoever finishes the next
+ * block in order writes all that are ready: no thread waits for another unless it is that far ahead. Buffers stay with
+ * the thread that made them, and so with its processor's cache. The noise of a record depends on its number, not on
+ * thread or block. A private release is of the very bytes that the first pass saw: each block's keyed hash is compared.
+ * Memory: about a megabyte a thread, and 8 bytes for each 64 KiB of the table. Cost: a pass over the text; with noise,
+ * d exact draws and d numbers of text a record. */
 #include "outsourced/trusted/curate_blocks.h"
 
 #include "io/csv/block.h"
@@ -64,6 +64,7 @@ typedef struct worker {
     pthread_t thread;
     bool started;
     tacet_csv *block;
+    size_t first, count;                /* of a table in memory: the records of the block */
     unsigned char tag[TACET__MINT_TAG]; /* of the block, where the job is keyed */
     tacet_raw *raw;                     /* the records of a block; with a projection, their images */
     double *records;                    /* with a projection, and when checking: the records */
@@ -89,9 +90,10 @@ static void drop_buffers(worker *w) {
 static tacet_status make_room(worker *w, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     const bool drawing = w->shared->table != NULL;
-    const size_t numbers = drawing ? tacet__csv_block_most(w->block, job->d) / job->d : 1;
+    const bool memory = job->settings->records != NULL;
+    const size_t numbers = memory ? job->block_rows : drawing ? tacet__csv_block_most(w->block, job->d) / job->d : 1;
     /* Typed cells may be empty: then a record is up to half as long. */
-    const size_t room = drawing && job->settings->space != NULL ? 2 * numbers + 2 : numbers;
+    const size_t room = drawing && !memory && job->settings->space != NULL ? 2 * numbers + 2 : numbers;
     if (room <= w->room) {
         return TACET_OK;
     }
@@ -126,9 +128,14 @@ static void fail_block(line *l, size_t k, tacet_status status, const tacet_error
 }
 
 static bool going(line *l) {
+    const volatile bool *stop = l->job->settings->stop;
     (void)pthread_mutex_lock(&l->turns);
     const bool yes = l->failed == SIZE_MAX;
     (void)pthread_mutex_unlock(&l->turns);
+    if (yes && stop != NULL && __atomic_load_n(stop, __ATOMIC_RELAXED)) {
+        fail_block(l, SIZE_MAX - 1, TACET_STATE, &(tacet_error){.message = "stopped, as it was told to"});
+        return false;
+    }
     return yes;
 }
 
@@ -251,17 +258,42 @@ static void lock_soon(pthread_mutex_t *lock) {
 
 static tacet_status take(worker *w, size_t *k, bool *found, tacet_error *err) {
     line *l = w->shared;
+    const tacet__curate *job = l->job;
+    tacet_status status = TACET_OK;
     lock_soon(&l->reading);
-    tacet_status status = tacet__csv_block_take(w->block, l->csv, found, err);
+    if (job->settings->records != NULL) {
+        const size_t all = job->settings->record_count;
+        w->first = l->taken * job->block_rows;
+        *found = w->first < all;
+        w->count = !*found ? 0 : all - w->first < job->block_rows ? all - w->first : job->block_rows;
+    } else {
+        status = tacet__csv_block_take(w->block, l->csv, found, err);
+    }
     *k = l->taken;
     l->taken += *found || status != TACET_OK; /* a block that could not be read has its place too */
     (void)pthread_mutex_unlock(&l->reading);
     return status;
 }
 
+/* The caller's memory is read once a pass: what is hashed is what is drawn. */
+static tacet_status copy(worker *w, size_t k, size_t *records, tacet_error *err) {
+    const tacet__curate *job = w->shared->job;
+    tacet_status status = make_room(w, err);
+    double *out = status != TACET_OK ? NULL : w->records != NULL ? w->records : w->raw->values;
+    status = status != TACET_OK ? status : tacet__curate_memory_rows(job, out, w->first, w->count, err);
+    if (status == TACET_OK && job->keyed) {
+        tacet__mint_tag(&job->mint, w->tag, k, (const char *)out, w->count * job->d * sizeof *out);
+    }
+    *records = w->count;
+    return status;
+}
+
 static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     *records = 0;
+    if (job->settings->records != NULL) {
+        return copy(w, k, records, err);
+    }
     if (job->keyed) {
         size_t size = 0;
         const char *text = tacet__csv_block_text(w->block, &size);
@@ -301,7 +333,7 @@ static tacet_status release(worker *w, size_t k, size_t records, tacet_error *er
     const tacet__curate *job = l->job;
     if (k >= job->blocks || records != job->starts[k + 1] - job->starts[k] ||
         (job->keyed && sodium_memcmp(job->tags[k], w->tag, sizeof w->tag) != 0)) {
-        return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);
+        return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", tacet__curate_table(job));
     }
     lines *s = NULL;
     tacet_status status = draw(w, k, records, err);
@@ -363,7 +395,9 @@ static tacet_status run(line *l, tacet_error *err) {
     l->slot_count = count * SLOTS_A_THREAD;
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
         workers[i].shared = l;
-        status = tacet__csv_block_open(&workers[i].block, l->csv, err);
+        if (l->csv != NULL) {
+            status = tacet__csv_block_open(&workers[i].block, l->csv, err);
+        }
     }
     if (status == TACET_OK) {
         for (size_t i = 1; i < count; i++) { /* a thread that cannot be had is done without */
@@ -419,13 +453,16 @@ tacet_status tacet__curate_blocks(tacet__curate *job, tacet_table *table, FILE *
     if (l.columns == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
     }
-    tacet_status status = tacet__curate_open(&l.csv, l.columns, job, err);
+    for (size_t i = 0; i < job->d; i++) {
+        l.columns[i] = i;
+    }
+    tacet_status status = job->settings->records != NULL ? TACET_OK : tacet__curate_open(&l.csv, l.columns, job, err);
     status = status != TACET_OK ? status : run(&l, err);
     if (status == TACET_OK && table == NULL) {
         memcpy(job->column_at, l.columns, job->d * sizeof *l.columns);
         status = sum_up(&l, err);
     } else if (status == TACET_OK && l.written != job->blocks) {
-        status = tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);
+        status = tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", tacet__curate_table(job));
     }
     tacet_csv_close(l.csv);
     free(l.columns);

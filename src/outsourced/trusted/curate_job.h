@@ -28,6 +28,7 @@ typedef struct tacet__curate {
     bool keyed;                                    /* mint has a key: tags are made, and compared in the second pass */
     tacet_mint mint;                               /* of the release, if it is private and drawn */
     size_t bytes;                                  /* of the table, about: how many threads are worth it */
+    size_t block_rows;                             /* of a table in memory: records a block */
     double lo[TACET_MANIFEST_COLUMNS], hi[TACET_MANIFEST_COLUMNS], middle[TACET_MANIFEST_COLUMNS],
         unit[TACET_MANIFEST_COLUMNS];
     char release[TACET__PATH], unfinished[TACET__PATH], manifest[TACET__PATH], ledger[TACET__PATH];
@@ -40,6 +41,10 @@ typedef struct tacet__curate {
     tacet_ledger *book;
 } tacet__curate;
 
+/* How the table is called in messages. */
+static inline const char *tacet__curate_table(const tacet__curate *job) {
+    return job->settings->data != NULL ? job->settings->data : "the table";
+}
 /* Sets ledger and link. CONFLICT: the folder's link leads to the ledger of another table. */
 tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err);
 /* Opens it. A release that protects is entered in the registry of tables, and refused (BUDGET) when its rows were
@@ -67,6 +72,10 @@ tacet_status tacet__curate_mint(tacet__curate *job, tacet_error *err);
 void tacet__curate_digest(const tacet__curate *job, unsigned char out[TACET_MINT_BYTES]);
 /* Reads and checks the whole table, and counts its rows. */
 tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err);
+/* Copies records `first` to `first + count` of a table in memory, stand-ins put in for what is missing. PARSE names row
+ * and column of what cannot be released: not finite, not whole, in no level, missing. */
+tacet_status tacet__curate_memory_rows(const tacet__curate *job, double *out, size_t first, size_t count,
+                                       tacet_error *err);
 /* Opens the table and finds the inputs' columns. `columns` has room for d places. */
 tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, tacet_error *err);
 /* Bounds and units of the settings as arrays; d is set. */

@@ -39,7 +39,12 @@ tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err) {
     if (status != TACET_OK || s->ledger != NULL) {
         return status != TACET_OK ? status : copy(job->ledger, s->ledger, "", err);
     }
-    status = tacet__beside(job->ledger, s->data, ENDING, err);
+    if (s->records != NULL) {
+        const tacet__rows rows = {s->records, job->d, s->record_count};
+        status = tacet__registry_ledger(job->ledger, &rows, err);
+    } else {
+        status = tacet__beside(job->ledger, s->data, ENDING, err);
+    }
     if (status != TACET_OK || lstat(job->link, &st) != 0) {
         return status;
     }
@@ -96,8 +101,13 @@ tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_se
     char *folder = realpath(s->folder, NULL);
     (void)snprintf(what, sizeof what, "%s", folder != NULL ? folder : s->folder);
     free(folder);
-    const tacet__registry_release release = {
-        .data = s->data, .ledger = job->ledger, .what = what, .ticket = s->ticket, .new_budget = s->new_budget};
+    const tacet__rows rows = {s->records, job->d, s->record_count};
+    const tacet__registry_release release = {.data = s->data,
+                                             .rows = s->records != NULL ? &rows : NULL,
+                                             .ledger = job->ledger,
+                                             .what = what,
+                                             .ticket = s->ticket,
+                                             .new_budget = s->new_budget};
     return tacet__registry_open(&job->book, &release, settings, err);
 }
 
@@ -128,7 +138,8 @@ static tacet_status relative(char out[TACET__PATH], const char *folder, const ch
 tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err) {
     struct stat st;
     char way[TACET__PATH];
-    if (counts(job->settings) && tacet__beside(way, job->settings->data, ENDING, NULL) == TACET_OK) {
+    if (counts(job->settings) && job->settings->data != NULL &&
+        tacet__beside(way, job->settings->data, ENDING, NULL) == TACET_OK) {
         tacet__beside_note(way, job->ledger);
     }
     const bool there = lstat(job->link, &st) == 0;
@@ -183,7 +194,8 @@ tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status
 
 tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_curate_settings *settings, tacet_error *err) {
     tacet__curate job = {.settings = settings};
-    if (settings->data == NULL || settings->folder == NULL) {
+    job.d = settings->space != NULL ? settings->space->count : settings->column_count;
+    if ((settings->data == NULL && settings->records == NULL) || settings->folder == NULL) {
         return tacet__fail(err, TACET_INVALID, "a table and a folder are needed");
     }
     const tacet_status status = tacet__curate_ledger_path(&job, err);

@@ -5,6 +5,8 @@
 
 #include "core/decimal.h"
 #include "core/fail.h"
+#include "core/memory.h"
+#include "io/csv/block.h"
 #include "outsourced/trusted/curate_blocks.h"
 
 #include <math.h>
@@ -47,7 +49,7 @@ void tacet__curate_scale(const tacet__curate *job, double *records, size_t count
     }
 }
 
-tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
+static tacet_status check_file(tacet__curate *job, tacet_error *err) {
     struct stat st;
     const bool there = stat(job->settings->data, &st) == 0;
     /* A pipe would be empty the second time, when the budget is spent already. */
@@ -56,11 +58,59 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
                            job->settings->data);
     }
     job->bytes = there ? (size_t)st.st_size : 0;
+    return TACET_OK;
+}
+
+tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
+    const tacet_curate_settings *s = job->settings;
+    if (s->records != NULL) {
+        if (!tacet__size_mul(&job->bytes, s->record_count, job->d * sizeof(double))) {
+            return tacet__fail(err, TACET_OVERFLOW, "a table of %zu records is too large", s->record_count);
+        }
+        job->block_rows = TACET__CSV_BLOCK / sizeof(double) / job->d + 1;
+    } else {
+        const tacet_status checked = check_file(job, err);
+        if (checked != TACET_OK) {
+            return checked;
+        }
+    }
     const tacet_status status = tacet__curate_blocks(job, NULL, NULL, err);
     if (status == TACET_OK && job->rows == 0) {
-        return tacet__fail(err, TACET_PARSE, "%s: the table has no records", job->settings->data);
+        return tacet__fail(err, TACET_PARSE, "%s: the table has no records", tacet__curate_table(job));
     }
     return status;
+}
+
+/* A number of a table in memory; NULL, or what is wrong with it. */
+static const char *settle_cell(const tacet_space_column *c, double *cell) {
+    if (c == NULL) {
+        return isfinite(*cell) ? NULL : "is not a finite number";
+    }
+    if (isnan(*cell)) {
+        *cell = c->missing == TACET_SPACE_STAND_IN ? c->stand_in : *cell;
+        return c->missing == TACET_SPACE_REFUSED ? "is missing" : NULL;
+    }
+    if (c->kind == TACET_SPACE_CATEGORY) {
+        return *cell >= 0 && *cell < (double)c->level_count && *cell == floor(*cell) ? NULL : "is none of the levels";
+    }
+    const bool whole = c->kind == TACET_SPACE_INTEGER || c->kind == TACET_SPACE_DATE;
+    return !isfinite(*cell) ? "is not a finite number" : whole && *cell != floor(*cell) ? "is not whole" : NULL;
+}
+
+tacet_status tacet__curate_memory_rows(const tacet__curate *job, double *out, size_t first, size_t count,
+                                       tacet_error *err) {
+    const tacet_space *space = job->settings->space;
+    memcpy(out, job->settings->records + first * job->d, count * job->d * sizeof *out);
+    for (size_t j = 0; j < count; j++) {
+        for (size_t i = 0; i < job->d; i++) {
+            const char *wrong = settle_cell(space != NULL ? &space->columns[i] : NULL, &out[j * job->d + i]);
+            if (wrong != NULL) {
+                return tacet__fail(err, TACET_PARSE, "row %zu (counted from 0): column '%s' %s", first + j,
+                                   column_name(job, i), wrong);
+            }
+        }
+    }
+    return TACET_OK;
 }
 
 size_t tacet__curate_header(char *text, size_t size, size_t numbers, size_t levels) {

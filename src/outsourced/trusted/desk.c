@@ -188,6 +188,28 @@ static query *next_queued(const tacet_desk *desk) {
     return NULL;
 }
 
+/* By the function, or by the command, which gets the record as text. NaN: it cannot be measured. */
+static tacet_status measure(const tacet_desk *desk, double *value, size_t row, tacet_error *err) {
+    if (desk->measure != NULL) {
+        const tacet_status told = desk->measure(desk->user, value, row, err);
+        if (told == TACET_UNSUPPORTED && isnan(*value)) {
+            tacet_error_clear(err);
+            return TACET_OK;
+        }
+        return told == TACET_OK && !isfinite(*value)
+                   ? tacet__fail(err, TACET_UNSUPPORTED, "the evaluation gave no finite number")
+                   : told;
+    }
+    char *text = NULL;
+    tacet_status status = tacet__record_text(&text, desk->data, row, err);
+    if (status == TACET_OK) {
+        status = tacet__evaluate(value, desk->evaluate, text, desk->seconds, err);
+        sodium_memzero(text, strlen(text));
+    }
+    free(text);
+    return status;
+}
+
 /* Runs commands one after the other; the lock is free while one runs. */
 static void *work(void *argument) {
     tacet_desk *desk = argument;
@@ -201,14 +223,8 @@ static void *work(void *argument) {
         q->state = RUNNING;
         (void)pthread_mutex_unlock(&desk->lock);
         tacet_error err = {0};
-        char *text = NULL;
         double value = 0;
-        tacet_status status = tacet__record_text(&text, desk->data, q->row, &err);
-        if (status == TACET_OK) {
-            status = tacet__evaluate(&value, desk->evaluate, text, desk->seconds, &err);
-            sodium_memzero(text, strlen(text));
-        }
-        free(text);
+        tacet_status status = measure(desk, &value, q->row, &err);
         (void)pthread_mutex_lock(&desk->lock);
         if (q->state == RUNNING && status == TACET_OK) {
             status = settle(desk, q, value, &err);
@@ -357,7 +373,7 @@ static tacet_status open_ledger(tacet_desk *desk, const tacet_desk_settings *set
     }
     for (size_t i = 0; i < desk->count && status == TACET_OK; i++) {
         status = tacet__desk_refresh(desk, desk->queries[i], err);
-        if (status == TACET_OK && desk->queries[i]->state != DONE && desk->evaluate != NULL) {
+        if (status == TACET_OK && desk->queries[i]->state != DONE && tacet__desk_works(desk)) {
             desk->queries[i]->state = QUEUED; /* it was interrupted: measured again, the first value never left */
         }
     }
@@ -368,8 +384,8 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
     *out = NULL;
     if (settings->folder == NULL ||
         ((settings->values != NULL || settings->evaluate != NULL) && settings->data == NULL) ||
-        (settings->values != NULL && settings->evaluate != NULL) || !(settings->seconds > 0) ||
-        !(settings->patience >= 0)) {
+        (settings->values != NULL) + (settings->evaluate != NULL) + (settings->measure != NULL) > 1 ||
+        !(settings->seconds > 0) || !(settings->patience >= 0)) {
         return tacet__fail(err, TACET_INVALID, "a desk needs a release, and a table for either a column or a command");
     }
     tacet_desk *desk = TACET__ZALLOC(tacet_desk, 1);
@@ -383,6 +399,8 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
     (void)pthread_cond_init(&desk->changed, &clock);
     (void)pthread_condattr_destroy(&clock);
     desk->seconds = settings->seconds;
+    desk->measure = settings->measure;
+    desk->user = settings->user;
     desk->patience = settings->patience;
     tacet_status status = TACET_OK;
     desk->data = settings->data != NULL ? strdup(settings->data) : NULL;
@@ -398,7 +416,7 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
         status = load_values(desk, settings->values, err);
     }
     status = status != TACET_OK ? status : open_ledger(desk, settings, err);
-    if (status == TACET_OK && desk->evaluate != NULL) {
+    if (status == TACET_OK && tacet__desk_works(desk)) {
         desk->worker_started = pthread_create(&desk->worker, NULL, work, desk) == 0;
         desk->teller_started = pthread_create(&desk->teller, NULL, tacet__desk_tell, desk) == 0;
         status = desk->worker_started && desk->teller_started
@@ -534,7 +552,7 @@ static tacet_status ask(tacet_desk *desk, tacet_desk_reply *out, const char *tic
     }
     if (q->state != DONE && desk->values != NULL) {
         status = settle(desk, q, desk->values[row], err);
-    } else if (q->state != DONE && desk->evaluate != NULL) {
+    } else if (q->state != DONE && tacet__desk_works(desk)) {
         if (q->state == WAITING || q->state == FAILED) {
             q->state = QUEUED;
             (void)pthread_cond_broadcast(&desk->changed);

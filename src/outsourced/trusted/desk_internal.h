@@ -33,6 +33,8 @@ struct tacet_desk {
     tacet_manifest manifest;
     tacet_ledger *ledger;
     char *data, *evaluate;
+    tacet_status (*measure)(void *user, double *value, size_t row, tacet_error *err);
+    void *user;
     double seconds, patience;
     double *values; /* one per record; NULL: not from a column */
     /* Under the lock: */
@@ -55,6 +57,11 @@ struct tacet_desk {
 /* A command is to run for it, or runs. */
 static inline bool tacet__desk_busy(const query *q) {
     return q->state == QUEUED || q->state == RUNNING;
+}
+
+/* Values come by the worker's thread. */
+static inline bool tacet__desk_works(const tacet_desk *desk) {
+    return desk->evaluate != NULL || desk->measure != NULL;
 }
 
 /* Under the lock, all four. */

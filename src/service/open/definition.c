@@ -36,6 +36,7 @@ void tacet__definition_clear(tacet__definition *def) {
         free(def->upper);
         free(def->context_lower);
         free(def->context_upper);
+        tacet_space_clear(&def->context_space);
         free(def->lengthscales);
         *def = (tacet__definition){0};
     }
@@ -250,7 +251,7 @@ static void read_levels(reading *r, tacet__definition *s, const json_t *levels) 
 
 static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
     static const char *const NAMES[] = {"points", "lower", "upper", "levels", "context", "space", "candidates", NULL};
-    static const char *const BOUNDS[] = {"lower", "upper", NULL};
+    static const char *const BOUNDS[] = {"lower", "upper", "space", NULL};
     const json_t *domain = object_of(r, root, "domain", NAMES);
     const json_t *points = json_object_get(domain, "points");
     if (domain == NULL) {
@@ -258,7 +259,15 @@ static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
     }
     if (json_object_get(domain, "context") != NULL) {
         const json_t *context = object_of(r, domain, "context", BOUNDS);
-        s->context_dim = read_box(r, &s->context_lower, &s->context_upper, context, "domain.context");
+        if (json_object_get(context, "space") != NULL && r->status == TACET_OK) {
+            if (json_object_size(context) != 1) {
+                complain(r, "domain.context", "has either a space, or lower and upper bounds");
+                return;
+            }
+            r->status = tacet__space_context_read(s, json_object_get(context, "space"), r->err);
+        } else {
+            s->context_dim = read_box(r, &s->context_lower, &s->context_upper, context, "domain.context");
+        }
     }
     if (json_object_get(domain, "space") != NULL) {
         if (points != NULL || json_object_get(domain, "lower") != NULL || json_object_get(domain, "upper") != NULL) {
@@ -538,8 +547,10 @@ static json_t *domain_json(const tacet__definition *s) {
     }
     if (domain != NULL && s->context_dim > 0 &&
         json_object_set_new(domain, "context",
-                            json_pack("{so so}", "lower", tacet__reals_json(s->context_lower, s->context_dim), "upper",
-                                      tacet__reals_json(s->context_upper, s->context_dim))) != 0) {
+                            s->context_space.count > 0
+                                ? tacet__space_context_json(s)
+                                : json_pack("{so so}", "lower", tacet__reals_json(s->context_lower, s->context_dim),
+                                            "upper", tacet__reals_json(s->context_upper, s->context_dim))) != 0) {
         json_decref(domain);
         return NULL;
     }

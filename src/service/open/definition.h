@@ -47,6 +47,7 @@ typedef struct tacet__definition {
     size_t context_dim;    /* contextual policies: each round brings a context of so many numbers; 0: none */
     double *context_lower; /* context_dim each: public bounds; owned */
     double *context_upper;
+    tacet_space context_space; /* whose embedding the contexts are; count 0: they are plain numbers; owned */
     /* Public knowledge of the function. */
     char kernel[TACET__DEFINITION_WORD]; /* "se", "matern12", … */
     double *lengthscales;                /* owned; 1 or d + context_dim */

@@ -60,6 +60,7 @@ void tacet__job_free(tacet__job *job) {
             sodium_memzero(job->context, job->context_dim * sizeof(double));
             free(job->context);
         }
+        json_decref(job->named);
         json_decref(job->body);
         json_decref(job->point);
         sodium_memzero(job, sizeof *job);

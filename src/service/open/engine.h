@@ -50,6 +50,7 @@ typedef struct tacet__job {
     size_t context_dim;
     bool relayed; /* by another server: not handed on once more */
     bool owned;   /* SUGGEST: by the token whose hash is … */
+    json_t *named; /* SUGGEST: the context by the names of its columns, instead of numbers; owned; NULL: none */
     unsigned char owner[TACET__STUDIES_TOKEN_HASH];
     uint64_t open_most, rounds_most;     /* SUGGEST: its quotas; 0: the study's rule, and none */
     char person[TACET__PERSON_MOST + 1]; /* SUGGEST: the caller's word for who takes the round; "": nobody named */
@@ -121,6 +122,9 @@ json_t *tacet__job_suggestion(const tacet__job *job);
  * STATE: the token has as many open tickets or rounds as it may; archived, the horizon is over, nothing learnt yet, the
  * ticket has expired (then job->expired, too). IO, BUSY: try again. CORRUPT. */
 void tacet__engine_submit(tacet__engine *engine, const char *study, tacet__job *job);
+
+/* Does the job and waits for its answer. Status of the job, with its message in err. The job stays the caller's. */
+tacet_status tacet__engine_ask(tacet__engine *engine, const char *study, tacet__job *job, tacet_error *err);
 
 /* Opens an engine, does the job, closes it: for one command on a store, beside servers or without them. Status of the
  * job, with its message in err. The job stays the caller's. */

@@ -19,14 +19,8 @@ static void answered(tacet__job *job) {
     (void)pthread_mutex_unlock(&w->lock);
 }
 
-tacet_status tacet__engine_once(const tacet__engine_settings *settings, const char *study, tacet__job *job,
-                                tacet_error *err) {
+tacet_status tacet__engine_ask(tacet__engine *engine, const char *study, tacet__job *job, tacet_error *err) {
     waiter w = {.answered = false};
-    tacet__engine *engine = NULL;
-    tacet_status status = tacet__engine_open(&engine, settings, err);
-    if (status != TACET_OK) {
-        return status;
-    }
     (void)pthread_mutex_init(&w.lock, NULL);
     (void)pthread_cond_init(&w.done, NULL);
     job->done = answered;
@@ -37,13 +31,23 @@ tacet_status tacet__engine_once(const tacet__engine_settings *settings, const ch
         (void)pthread_cond_wait(&w.done, &w.lock);
     }
     (void)pthread_mutex_unlock(&w.lock);
-    tacet__engine_close(engine);
     (void)pthread_cond_destroy(&w.done);
     (void)pthread_mutex_destroy(&w.lock);
-    status = job->status;
-    if (status != TACET_OK && err != NULL) {
+    if (job->status != TACET_OK && err != NULL) {
         *err = job->err;
-        err->status = status;
+        err->status = job->status;
     }
+    return job->status;
+}
+
+tacet_status tacet__engine_once(const tacet__engine_settings *settings, const char *study, tacet__job *job,
+                                tacet_error *err) {
+    tacet__engine *engine = NULL;
+    tacet_status status = tacet__engine_open(&engine, settings, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = tacet__engine_ask(engine, study, job, err);
+    tacet__engine_close(engine);
     return status;
 }

@@ -39,6 +39,25 @@ static bool read_bool(tacet__reader *r) {
     return tacet__read_size(r, 1) == 1;
 }
 
+static void write_json(tacet__writer *w, const json_t *value) {
+    char *text = value != NULL ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    w->failed = w->failed || (value != NULL && text == NULL);
+    tacet__write_bytes(w, text, text != NULL ? strlen(text) : 0);
+    free(text);
+}
+
+static json_t *read_json(tacet__reader *r, bool *no_memory) {
+    json_error_t where = {.line = 0};
+    const unsigned char *text = NULL;
+    const size_t size = tacet__read_bytes(r, &text);
+    json_t *value = !r->failed && size > 0 ? json_loadb((const char *)text, size, 0, &where) : NULL;
+    if (!r->failed && size > 0 && value == NULL) {
+        r->failed = true;
+        *no_memory = tacet__json_no_memory(&where);
+    }
+    return value;
+}
+
 /* --- questions ---------------------------------------------------------------------------------------------------- */
 
 static void write_job(tacet__writer *w, const tacet__job *job) {
@@ -50,6 +69,7 @@ static void write_job(tacet__writer *w, const tacet__job *job) {
     tacet__write_f64s(w, job->points, numbers);
     tacet__write_size(w, job->context != NULL ? job->context_dim : 0);
     tacet__write_f64s(w, job->context, job->context != NULL ? job->context_dim : 0);
+    write_json(w, job->named);
     tacet__write_u64(w, job->owned);
     tacet__write_bytes(w, job->owner, sizeof job->owner);
     tacet__write_u64(w, job->open_most);
@@ -115,6 +135,8 @@ static void read_job(tacet__reader *r, tacet__job *job, bool *no_memory) {
     job->points = read_numbers(r, job->d * job->count, no_memory);
     job->context_dim = tacet__read_size(r, TACET__DEFINITION_DIMS);
     job->context = read_numbers(r, job->context_dim, no_memory);
+    job->named = read_json(r, no_memory);
+    r->failed = r->failed || (job->named != NULL && !json_is_object(job->named));
     job->owned = read_bool(r);
     if (tacet__read_bytes(r, &owner) == sizeof job->owner) {
         memcpy(job->owner, owner, sizeof job->owner);
@@ -176,25 +198,6 @@ tacet_status tacet__relay_asked(tacet__job **out, char study[TACET__STUDY_NAME_M
 }
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
-
-static void write_json(tacet__writer *w, const json_t *value) {
-    char *text = value != NULL ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    w->failed = w->failed || (value != NULL && text == NULL);
-    tacet__write_bytes(w, text, text != NULL ? strlen(text) : 0);
-    free(text);
-}
-
-static json_t *read_json(tacet__reader *r, bool *no_memory) {
-    json_error_t where = {.line = 0};
-    const unsigned char *text = NULL;
-    const size_t size = tacet__read_bytes(r, &text);
-    json_t *value = !r->failed && size > 0 ? json_loadb((const char *)text, size, 0, &where) : NULL;
-    if (!r->failed && size > 0 && value == NULL) {
-        r->failed = true;
-        *no_memory = tacet__json_no_memory(&where);
-    }
-    return value;
-}
 
 tacet_status tacet__relay_answer(tacet_blob *out, tacet__job *const *jobs, size_t count, tacet_error *err) {
     tacet__writer w;

@@ -421,7 +421,33 @@ static tacet_status suggest_last(tacet__replica *r, tacet__job *job) {
     return status;
 }
 
+/* A context by the names of its columns becomes one of numbers; asked again after a failed commit, it has. */
+static tacet_status place_context(const tacet__replica *r, tacet__job *job, tacet_error *err) {
+    if (job->named == NULL || job->context != NULL) {
+        return TACET_OK;
+    }
+    if (!r->kind->contextual) {
+        return tacet__fail(err, TACET_INVALID, "the study takes no context");
+    }
+    job->context = TACET__ZALLOC(double, r->def.context_dim);
+    if (job->context == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a context");
+    }
+    job->context_dim = r->def.context_dim;
+    const tacet_status status = tacet__space_context_point(&r->def, job->context, job->named, err);
+    if (status != TACET_OK) {
+        free(job->context);
+        job->context = NULL;
+        job->context_dim = 0;
+    }
+    return status;
+}
+
 static tacet_status suggest_one(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    const tacet_status placed = place_context(r, job, &job->err);
+    if (placed != TACET_OK) {
+        return placed;
+    }
     tacet_blob body;
     tacet__suggestion old;
     tacet__event event = {.kind = TACET__EVENT_SUGGEST};

@@ -145,8 +145,12 @@ static const char *read_set(tacet__job *job, const json_t *set) {
     return NULL;
 }
 
-static const char *read_context(tacet__job *job, const json_t *context) {
+static const char *read_context(tacet__job *job, json_t *context) {
     const size_t count = json_array_size(context);
+    if (json_is_object(context)) {
+        job->named = json_incref(context);
+        return NULL;
+    }
     if (!json_is_array(context) || count == 0 || count > TACET__DEFINITION_DIMS) {
         return "'context' must be an array of 1 to 64 numbers";
     }
@@ -201,7 +205,7 @@ static void suggest(tacet__call *c, tacet__response *response) {
     tacet__job *job = tacet__job_create(TACET__JOB_SUGGEST);
     const json_t *key = json_object_get(body, "key");
     const json_t *set = json_object_get(body, "decision_set");
-    const json_t *context = json_object_get(body, "context");
+    json_t *context = json_object_get(body, "context");
     const json_t *person = json_object_get(body, "person");
     const char *broken = NULL;
     if (job != NULL && key != NULL) {

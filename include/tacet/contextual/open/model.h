@@ -106,6 +106,16 @@ TACET_API size_t tacet_contextual_context_columns(const tacet_contextual_model *
 TACET_API tacet_status tacet_contextual_context_point(const tacet_contextual_model *model, double *point,
                                                       const double *values, tacet_error *err);
 
+/* For many at once. means[i] of n records, each the columns of the space, actions first (without a space: coordinates),
+ * one record after the other. INVALID names row and column of what lies outside. */
+TACET_API tacet_status tacet_contextual_predict_records(const tacet_contextual_model *model, double *means,
+                                                        const double *records, size_t n, tacet_error *err);
+/* best[i] is the candidate for context i of n (context columns each), means[i] its mean. INVALID as above. NO_MEMORY.
+ */
+TACET_API tacet_status tacet_contextual_recommend(const tacet_contextual_model *model, size_t *best, double *means,
+                                                  const tacet_contextual_candidates *candidates, const double *contexts,
+                                                  size_t n, tacet_error *err);
+
 /* As JSON text that ends with a newline, freed by the caller with free(). NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, char **text,
                                                      tacet_error *err);

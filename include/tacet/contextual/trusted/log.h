@@ -36,6 +36,10 @@ typedef struct tacet_contextual_question {
  * within. NOT_FOUND, IO, NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_log_open(tacet_contextual_log **out, const char *path,
                                                  const tacet_contextual_question *question, tacet_error *err);
+/* The same from memory: `count` rows one after the other, each the columns of the space as a record
+ * (tacet/space/space.h; NaN: missing), the reward, and the propensity where the question names one. Copied. */
+TACET_API tacet_status tacet_contextual_log_open_rows(tacet_contextual_log **out, const double *rows, size_t count,
+                                                      const tacet_contextual_question *question, tacet_error *err);
 TACET_API void tacet_contextual_log_free(tacet_contextual_log *log); /* wipes; NULL is allowed */
 TACET_API const tacet_contextual_learner *tacet_contextual_log_learner(const tacet_contextual_log *log);
 /* Actions are public, and so is this: the least p-value of "this numeric action column was drawn uniformly". */
@@ -64,7 +68,8 @@ TACET_API tacet_status tacet_contextual_log_findings(const tacet_contextual_log 
 
 /* Where a release is entered. */
 typedef struct tacet_contextual_entry {
-    const char *ledger; /* NULL: beside the log, whatever name the log is called by */
+    const char *ledger;     /* NULL: beside the log, whatever name the log is called by; of rows from memory: in the
+                               registry, where the same rows find it again */
     const char *new_budget; /* a reason to begin a new budget for rows that were released before; NULL: none */
     double budget;      /* of a ledger that is made; 0: this release's eps */
     const char *ticket, *to_whom;

@@ -26,9 +26,13 @@ typedef enum tacet_curate_mechanism {
 } tacet_curate_mechanism;
 
 typedef struct tacet_curate_settings {
-    const char *data;                     /* CSV file */
+    const char *data;      /* CSV file; or: */
+    const double *records; /* a table in memory, one record after the other, in the order of the columns:
+                              numbers in their own units, indices of levels, days; NaN: missing */
+    size_t record_count;
     const char *folder;                   /* receives release.csv and manifest.json; made when missing */
-    const char *ledger;                   /* file; NULL: beside the table, and linked from the folder */
+    const char *ledger;                   /* file; NULL: beside the table, and linked from the folder; of a table in
+                                             memory: in the registry, where the same records find it again */
     const tacet_manifest_column *columns; /* inputs with their public bounds and units */
     size_t column_count;
     const tacet_space
@@ -54,6 +58,8 @@ typedef struct tacet_curate_settings {
                                                                charged or written yet */
     void (*progress)(double fraction, void *user); /* may be NULL; from any thread, one at a time */
     void *user;
+    const volatile bool *stop; /* may be NULL; once another thread sets it the run ends with STATE. What was charged by
+                                  then is drawn, the same, by the next run with this ticket */
 } tacet_curate_settings;
 
 /* "gaussian", …, in the order of the enumeration; NULL beyond its end. */

@@ -26,7 +26,12 @@ typedef struct tacet_desk_settings {
     const char *ledger;   /* NULL: in the folder */
     const char *data;     /* the table; needed for values and evaluate */
     const char *values;   /* column that holds the measured values; empty cells cannot be measured; NULL: no column */
-    const char *evaluate; /* shell command; NULL: none. Neither: a person answers */
+    const char *evaluate; /* shell command; NULL: none */
+    /* A function instead: measures the record of this row. Called from one thread of the desk's. UNSUPPORTED with NaN:
+     * the row cannot be measured, for good. Other failures: asking again tries again. NULL: none. Nothing of all these:
+     * a person answers */
+    tacet_status (*measure)(void *user, double *value, size_t row, tacet_error *err);
+    void *user;
     size_t queries;       /* how many values may be asked for in all, where that is more than the release said */
     double seconds;       /* time-out of the command */
     double patience;      /* how long one waits for the command before it is told "pending" */

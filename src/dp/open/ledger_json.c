@@ -1,13 +1,17 @@
-/* shared.c - ledgers as JSON. Ring: open. */
-#include "ledger/commands.h"
+/* ledger_json.c - ledgers as JSON, for the commands and for programs that read them.
+ * Ring: shared. Cost: one pass over the ledger to verify it, one to list it. */
+#include "dp/open/ledger_json.h"
+
+#include "core/fail.h"
 
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/dp/open/ledger_read.h>
 
-tacet_status ledger_load(tacet__ledger_view **view, tacet__ledger_report *report, const char *path,
-                         const unsigned char *noted, tacet_error *err) {
+tacet_status tacet__ledger_load(tacet__ledger_view **view, tacet__ledger_report *report, const char *path,
+                                const unsigned char *noted, tacet_error *err) {
     tacet_status status = tacet__ledger_view_open(view, path, err);
     if (status == TACET_OK) {
         status = tacet__ledger_verify(*view, report, noted, err);
@@ -19,12 +23,12 @@ tacet_status ledger_load(tacet__ledger_view **view, tacet__ledger_report *report
     return status;
 }
 
-const char *ledger_unit(tacet_accounting accounting) {
+const char *tacet__ledger_unit(tacet_accounting accounting) {
     return accounting == TACET_ACCOUNTING_BASIC ? "eps" : accounting == TACET_ACCOUNTING_ZCDP ? "rho" : "mu";
 }
 
-json_t *ledger_bound(double value) {
-    return cli_real(value);
+json_t *tacet__ledger_bound(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
 }
 
 static json_t *hash_json(const unsigned char *hash) {
@@ -47,15 +51,15 @@ static json_t *count_json(uint64_t count) {
     return count > INT64_MAX ? json_null() : json_integer((json_int_t)count);
 }
 
-json_t *ledger_report_json(const tacet__ledger_report *r) {
+json_t *tacet__ledger_report_json(const tacet__ledger_report *r) {
     return json_pack("{s:o, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:f, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "id",
                      bytes_json(r->id, sizeof r->id), "accounting", tacet_accounting_name(r->accounting), "unit",
-                     ledger_unit(r->accounting), "budget_eps", r->budget_eps, "budget_delta", r->budget_delta, "cap",
-                     r->cap, "spent", r->spent, "spent_delta", r->spent_delta, "eps", ledger_bound(r->eps), "delta",
-                     r->delta, "uncovered_most", count_json(r->uncovered_most), "entries", (json_int_t)r->entries,
-                     "answered", (json_int_t)r->answered, "open", (json_int_t)(r->entries - r->answered), "uncovered",
-                     (json_int_t)r->uncovered, "not_private", (json_int_t)r->seeded, "records", (json_int_t)r->records,
-                     "head", hash_json(r->head));
+                     tacet__ledger_unit(r->accounting), "budget_eps", r->budget_eps, "budget_delta", r->budget_delta,
+                     "cap", r->cap, "spent", r->spent, "spent_delta", r->spent_delta, "eps",
+                     tacet__ledger_bound(r->eps), "delta", r->delta, "uncovered_most", count_json(r->uncovered_most),
+                     "entries", (json_int_t)r->entries, "answered", (json_int_t)r->answered, "open",
+                     (json_int_t)(r->entries - r->answered), "uncovered", (json_int_t)r->uncovered, "not_private",
+                     (json_int_t)r->seeded, "records", (json_int_t)r->records, "head", hash_json(r->head));
 }
 
 /* Parameters are JSON by agreement; what is not is shown as the text it is. */
@@ -72,10 +76,10 @@ static void add_reserve(json_t *object, const tacet__ledger_row *row) {
     (void)json_object_set_new(object, "mechanism", json_string(c->mechanism));
     (void)json_object_set_new(object, "parameters", parameters_json(c->parameters));
     (void)json_object_set_new(object, "claim", json_string(tacet_claim_name(c->claim)));
-    (void)json_object_set_new(object, "eps", ledger_bound(c->eps));
-    (void)json_object_set_new(object, "delta", c->delta < 1 ? ledger_bound(c->delta) : json_null());
-    (void)json_object_set_new(object, "rho", ledger_bound(c->rho));
-    (void)json_object_set_new(object, "mu", ledger_bound(c->mu));
+    (void)json_object_set_new(object, "eps", tacet__ledger_bound(c->eps));
+    (void)json_object_set_new(object, "delta", c->delta < 1 ? tacet__ledger_bound(c->delta) : json_null());
+    (void)json_object_set_new(object, "rho", tacet__ledger_bound(c->rho));
+    (void)json_object_set_new(object, "mu", tacet__ledger_bound(c->mu));
     (void)json_object_set_new(object, "group", c->group[0] != '\0' ? json_string(c->group) : json_null());
     (void)json_object_set_new(object, "part", c->part[0] != '\0' ? json_string(c->part) : json_null());
     (void)json_object_set_new(object, "covered_fields", json_string(c->covered_fields));
@@ -107,7 +111,7 @@ static void add_budget(json_t *object, const tacet__record *record) {
     (void)json_object_set_new(object, "uncovered_most", count_json(record->budget.uncovered_most));
 }
 
-json_t *ledger_row_json(const tacet__ledger_row *row) {
+json_t *tacet__ledger_row_json(const tacet__ledger_row *row) {
     static const char *const KINDS[] = {"?", "budget", "reserve", "commit", "step"};
     json_t *object = json_pack("{s:I, s:s, s:I}", "seq", (json_int_t)row->record->seq, "kind", KINDS[row->record->kind],
                                "time", (json_int_t)row->record->time);
@@ -128,4 +132,41 @@ json_t *ledger_row_json(const tacet__ledger_row *row) {
     (void)json_object_set_new(object, "previous", hash_json(row->previous));
     (void)json_object_set_new(object, "hash", hash_json(row->hash));
     return object;
+}
+
+static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_error *err) {
+    if (row->record->kind == TACET__RECORD_RESERVE && json_array_append_new(user, tacet__ledger_row_json(row)) != 0) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a ledger's entries");
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet__ledger_show(json_t **out, tacet__ledger_view *view, const tacet__ledger_report *report,
+                                tacet_error *err) {
+    json_t *list = json_array();
+    *out = tacet__ledger_report_json(report);
+    tacet_status status = *out != NULL && json_object_set_new(*out, "list", list) == 0
+                              ? tacet__ledger_each(view, collect, list, err)
+                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a ledger's account");
+    if (status != TACET_OK) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+tacet_status tacet_ledger_read(char **out, const char *path, tacet_error *err) {
+    tacet__ledger_view *view = NULL;
+    tacet__ledger_report report;
+    json_t *object = NULL;
+    *out = NULL;
+    tacet_status status = tacet__ledger_load(&view, &report, path, NULL, err);
+    status = status != TACET_OK ? status : tacet__ledger_show(&object, view, &report, err);
+    if (status == TACET_OK) {
+        *out = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a ledger's text");
+    }
+    json_decref(object);
+    tacet__ledger_view_close(view);
+    return status;
 }

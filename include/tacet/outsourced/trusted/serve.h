@@ -1,0 +1,37 @@
+/* serve.h - a desk over HTTPS: the curator's side of docs/PROTOCOL.md, as `tacet curator serve` runs it.
+ *
+ * The service has threads of its own and answers until it is stopped. Signals are left to the caller. */
+#ifndef TACET_OUTSOURCED_TRUSTED_SERVE_H
+#define TACET_OUTSOURCED_TRUSTED_SERVE_H
+
+#include <tacet/outsourced/trusted/desk.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_curator tacet_curator;
+
+typedef struct tacet_curator_settings {
+    tacet_desk_settings desk;
+    const char *keys;          /* the folder that 'tacet curator init' wrote */
+    const char *listen;        /* "HOST:PORT"; port 0: any free one */
+    bool tokens, certificates; /* what a modeler may show */
+} tacet_curator_settings;
+
+/* 127.0.0.1:8443, tokens and certificates; the desk's defaults. */
+TACET_API void tacet_curator_defaults(tacet_curator_settings *settings);
+/* The settings' texts are copied. NOT_FOUND, PARSE, INVALID: keys, release or address. CONFLICT: another process
+ * listens there. Otherwise as tacet_desk_open. */
+TACET_API tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settings *settings,
+                                           tacet_error *err);
+TACET_API unsigned tacet_curator_port(const tacet_curator *curator);
+/* Its desk: lives as long as the service. */
+TACET_API tacet_desk *tacet_curator_desk(tacet_curator *curator);
+/* Answers what is in hand, waits for a running measurement, and ends. NULL is allowed. */
+TACET_API void tacet_curator_stop(tacet_curator *curator);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/* study.h - a study in this process: what `tacet study` and `tacet server` do over a store, for a program.
+ *
+ * The same definition, store, log and locks as a server's: any number of processes, servers among them, may work on one
+ * store at a time. Every call is answered once what it did is durable. Several threads may use one tacet_study; a child
+ * after fork opens its own. docs/API.md has definitions, and what a round, a ticket and a release are. */
+#ifndef TACET_SERVICE_TRUSTED_STUDY_H
+#define TACET_SERVICE_TRUSTED_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TACET_STUDY_TICKET = 33, TACET_STUDY_DIMS = 64 };
+
+typedef struct tacet_study tacet_study;
+
+/* What a round brings. All zero: nothing, the domain is a list. */
+typedef struct tacet_study_round {
+    const double *points; /* a decision set: d x count, one arm after the other */
+    size_t d, count;
+    const double *context; /* context_dim numbers */
+    size_t context_dim;
+    const char *named;  /* the context instead as a JSON object by the names of its columns */
+    const char *person; /* who takes the round; NULL: nobody is named */
+    const char *key;    /* makes a retry harmless; NULL: none */
+} tacet_study_round;
+
+typedef struct tacet_study_suggestion {
+    char ticket[TACET_STUDY_TICKET];
+    uint64_t index; /* of the arm or point, from 0 */
+    double action[TACET_STUDY_DIMS];
+    size_t action_size;
+    bool repeated; /* the key was used before: the same answer */
+} tacet_study_suggestion;
+
+typedef enum tacet_study_text_kind {
+    TACET_STUDY_STATUS,  /* definition, state, counts, rounds left, guarantee */
+    TACET_STUDY_RELEASE, /* what was learnt; STATE: nothing yet */
+    TACET_STUDY_LEDGER   /* budget and what was spent */
+} tacet_study_text_kind;
+
+/* Adds a study to the store (a folder, made when missing, or postgresql://…), and charges its budget. `definition` is
+ * the JSON of docs/API.md; again with the same one is harmless. *name (from malloc) is what it is called. PARSE,
+ * INVALID: the definition. CONFLICT: another study has the name. IO, BUSY, DENIED, CORRUPT: the store. */
+TACET_API tacet_status tacet_study_create(char **name, const char *store, const char *definition, size_t size,
+                                          tacet_error *err);
+/* NOT_FOUND: no such store, or no such study in it. */
+TACET_API tacet_status tacet_study_open(tacet_study **out, const char *store, const char *name, tacet_error *err);
+TACET_API void tacet_study_close(tacet_study *study); /* no other thread may be inside a call; NULL is allowed */
+
+/* INVALID: the round. CONFLICT: the key was used with another round. STATE: the study is over, or too many tickets are
+ * open. IO, BUSY: ask again. */
+TACET_API tacet_status tacet_study_suggest(tacet_study *study, tacet_study_suggestion *out,
+                                           const tacet_study_round *round, tacet_error *err);
+/* Once for each ticket; the same value again is OK. *clipped (may be NULL): it lay outside the range of rewards.
+ * INVALID: not finite; local studies: no possible report. NOT_FOUND, CONFLICT. STATE: the ticket has expired. */
+TACET_API tacet_status tacet_study_observe(tacet_study *study, bool *clipped, const char *ticket, double value,
+                                           tacet_error *err);
+/* The evaluation failed: the round counts with the middle of the range. Statuses as above. */
+TACET_API tacet_status tacet_study_fail(tacet_study *study, const char *ticket, tacet_error *err);
+/* JSON text, from malloc. */
+TACET_API tacet_status tacet_study_text(tacet_study *study, char **out, tacet_study_text_kind kind, tacet_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+"""tacet: optimise what you may not show. Private Bayesian optimisation over the C library libtacet.
+
+This package is for those who see releases, reports and models and never a record: clients of a service, modelers,
+whoever predicts from a model, reads a ledger, or plans. What holds records is in another package, `tacet.trusted`
+(distribution `tacet-trusted`); without it installed, no trusted code can be imported from here.
+
+>>> import tacet
+>>> print(tacet.calibrate.gaussian(eps=1, delta=1e-5))
+gaussian noise, sigma = 3.73063, for eps = 1, delta = 1e-05, sensitivity 1
+"""
+from __future__ import annotations
+
+from pkgutil import extend_path
+
+__path__ = extend_path(__path__, __name__)  # tacet.trusted may be installed in another folder
+
+from tacet import calibrate
+from tacet._lib import lib as _lib
+from tacet._lib import native as _native
+from tacet.errors import (
+    BudgetExceeded,
+    Busy,
+    Conflict,
+    Corrupt,
+    Denied,
+    Error,
+    InvalidValue,
+    IOFailed,
+    NotFound,
+    NumericError,
+    OutOfMemory,
+    Overflow,
+    ParseError,
+    StateError,
+    TimedOut,
+    Unsupported,
+)
+
+__version__: str = _native.text(_lib.tacet_version())

@@ -1,0 +1,128 @@
+"""What both packages share around a CFFI library: errors as exceptions, texts, handles that close.
+
+A handle belongs to the process that opened it, is closed once, and cannot be pickled: each of these is refused with
+its reason.
+"""
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Callable, Self, TypeVar
+
+from tacet.errors import StateError, of_status
+
+Result = TypeVar("Result")
+
+
+class Native:
+    """A CFFI library, with its statuses turned into exceptions."""
+
+    def __init__(self, ffi: Any, lib: Any) -> None:
+        self.ffi = ffi
+        self.lib = lib
+
+    def call(self, function: Callable[..., int], *arguments: Any) -> None:
+        """Calls a function whose last argument is a tacet_error, and raises what it says."""
+        error = self.ffi.new("tacet_error *")
+        status = function(*arguments, error)
+        if status != 0:
+            self.fail(status, error)
+
+    def fail(self, status: int, error: Any) -> None:
+        name = self.text(self.lib.tacet_status_name(status))
+        message = self.text(error.message)
+        raise of_status(name, message or name.lower())
+
+    def text(self, pointer: Any) -> str:
+        """A C string as text; it stays the library's."""
+        return bytes(self.ffi.string(pointer)).decode("utf-8", "replace")
+
+    def take(self, pointer: Any) -> str:
+        """A C string from malloc as text; it is freed."""
+        try:
+            return self.text(pointer)
+        finally:
+            self.lib.free(pointer)
+
+    def number(self, function: Callable[..., int], *arguments: Any) -> float:
+        """Calls a function that gives one number by its first argument."""
+        out = self.ffi.new("double *")
+        self.call(function, out, *arguments)
+        return float(out[0])
+
+    def returned(self, function: Callable[..., int], *arguments: Any) -> str:
+        """Calls a function that gives a text from malloc by its first argument."""
+        out = self.ffi.new("char **")
+        self.call(function, out, *arguments)
+        return self.take(out[0])
+
+
+class Handle:
+    """A C object: closed once, used by the process that opened it."""
+
+    def __init__(self, pointer: Any, free: Callable[[Any], None], name: str) -> None:
+        self._held = pointer
+        self._free = free
+        self._pid = os.getpid()
+        self._name = name
+
+    @property
+    def _pointer(self) -> Any:
+        if self._held is None:
+            raise StateError(f"this {self._name} is closed")
+        if os.getpid() != self._pid:
+            raise StateError(f"this {self._name} was opened before the fork: open another one in this process")
+        return self._held
+
+    @property
+    def closed(self) -> bool:
+        return self._held is None
+
+    def close(self) -> None:
+        """Gives back what it holds. Closing again does nothing."""
+        held, self._held = getattr(self, "_held", None), None
+        if held is not None and os.getpid() == self._pid:
+            self._free(held)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {self._name} cannot be pickled: it is open in this process; open it again where it is needed")
+
+
+def interruptible(call: Callable[[], Result], stop: Callable[[], None] | None = None) -> Result:
+    """Runs a long C call beside the main thread, so that Ctrl-C is noticed: `stop` then asks the call to end early,
+    it is waited for, and KeyboardInterrupt goes on its way."""
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    result: list[Result] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            result.append(call())
+        except BaseException as error:  # handed to the caller's thread
+            failure.append(error)
+
+    worker = threading.Thread(target=work, name="tacet", daemon=True)
+    worker.start()
+    interrupted: KeyboardInterrupt | None = None
+    while worker.is_alive():
+        try:
+            worker.join(0.2)
+        except KeyboardInterrupt as error:
+            interrupted = error
+            if stop is not None:
+                stop()
+    if interrupted is not None:
+        raise interrupted
+    if failure:
+        raise failure[0]
+    return result[0]

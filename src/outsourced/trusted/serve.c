@@ -1,0 +1,149 @@
+/* serve.c - a desk, its request table and the wire, started and stopped together.
+ * Ring: trusted. The order of stopping: no new connections; nobody waits for a measurement any more; the wire ends; the
+ * desk closes. */
+#include "outsourced/trusted/serve.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "io/file/folder.h"
+#include "io/http/keyfile.h"
+#include "outsourced/trusted/routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PEM_BYTES = 1 << 16, MANIFEST_BYTES = 1 << 20, THREADS = 4 };
+
+struct tacet_curator {
+    tacet__curator_service service;
+    tacet__server *server;
+    tacet__pem pem;
+    char *authority, *token_hash, *manifest;
+    char release[TACET__PATH], ledger[TACET__PATH], keys[TACET__PATH];
+    tacet__log *log;
+};
+
+void tacet_curator_defaults(tacet_curator_settings *settings) {
+    *settings = (tacet_curator_settings){.listen = "127.0.0.1:8443", .tokens = true, .certificates = true};
+    tacet_desk_defaults(&settings->desk);
+}
+
+static tacet_status get(char **out, const char *folder, const char *name, size_t most, tacet_error *err) {
+    char path[TACET__PATH];
+    size_t length = 0;
+    tacet_status status = tacet__path(path, folder, name, err);
+    return status != TACET_OK ? status : tacet__file_read(out, &length, path, most, err);
+}
+
+static tacet_status copy_path(char out[TACET__PATH], const char *path, tacet_error *err) {
+    const size_t length = strlen(path);
+    if (length >= TACET__PATH) {
+        return tacet__fail(err, TACET_INVALID, "the name of a file is too long");
+    }
+    memcpy(out, path, length + 1);
+    return TACET_OK;
+}
+
+static tacet_status load(tacet_curator *c, const tacet_curator_settings *s, tacet_error *err) {
+    const char *folder = s->desk.folder;
+    tacet_status status = copy_path(c->keys, s->keys, err);
+    status = status != TACET_OK ? status : tacet__keyfile_read(&c->pem, NULL, s->keys, "server", c->log, err);
+    status = status != TACET_OK ? status : get(&c->authority, s->keys, "ca.pem", PEM_BYTES, err);
+    status = status != TACET_OK ? status : get(&c->token_hash, s->keys, "token.hash", PEM_BYTES, err);
+    status = status != TACET_OK ? status : get(&c->manifest, folder, "manifest.json", MANIFEST_BYTES, err);
+    status = status != TACET_OK ? status : tacet__path(c->release, folder, "release.csv", err);
+    if (status == TACET_OK && access(c->release, R_OK) != 0) {
+        status = tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read; 'tacet curate' makes it", c->release);
+    }
+    if (status == TACET_OK) {
+        status = s->desk.ledger != NULL ? copy_path(c->ledger, s->desk.ledger, err)
+                                        : tacet__path(c->ledger, folder, "ledger.db", err);
+    }
+    return status;
+}
+
+static tacet_status start_wire(tacet_curator *c, const tacet_curator_settings *s, tacet_error *err) {
+    tacet__server_settings wire;
+    c->service.token_hash = s->tokens ? c->token_hash : NULL;
+    c->service.certificates = s->certificates;
+    c->service.release_path = c->release;
+    c->service.manifest = c->manifest;
+    c->service.manifest_size = strlen(c->manifest);
+    c->service.ledger = c->ledger;
+    c->service.log = c->log;
+    tacet__server_defaults(&wire);
+    wire.listen = s->listen;
+    wire.certificate = c->pem.certificate;
+    wire.key = c->pem.key;
+    wire.client_ca = s->certificates ? c->authority : NULL;
+    wire.threads = THREADS;
+    wire.handler = tacet__curator_handle;
+    wire.user = &c->service;
+    return tacet__server_start(&c->server, &wire, err);
+}
+
+tacet_status tacet__curator_start(tacet_curator **out, const tacet_curator_settings *settings, tacet__log *log,
+                                  tacet_error *err) {
+    *out = NULL;
+    if (settings->keys == NULL || settings->listen == NULL || settings->desk.folder == NULL) {
+        return tacet__fail(err, TACET_INVALID, "a curator needs a release, keys and an address to listen at");
+    }
+    tacet_curator *c = TACET__ZALLOC(tacet_curator, 1);
+    if (c == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a curator");
+    }
+    c->log = log;
+    (void)pthread_mutex_init(&c->service.lock, NULL);
+    tacet_status status = load(c, settings, err);
+    status = status != TACET_OK ? status : tacet_desk_open(&c->service.desk, &settings->desk, err);
+    status = status != TACET_OK ? status : start_wire(c, settings, err);
+    if (status != TACET_OK) {
+        tacet_curator_stop(c);
+        return status;
+    }
+    *out = c;
+    return TACET_OK;
+}
+
+tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settings *settings, tacet_error *err) {
+    return tacet__curator_start(out, settings, NULL, err);
+}
+
+tacet_status tacet__curator_reload(tacet_curator *curator, tacet_error *err) {
+    tacet__pem pem = {0};
+    tacet_status status = tacet__keyfile_read(&pem, NULL, curator->keys, "server", curator->log, err);
+    status = status != TACET_OK ? status : tacet__server_renew(curator->server, pem.certificate, pem.key, err);
+    tacet__pem_free(&pem);
+    return status;
+}
+
+const char *tacet__curator_ledger(const tacet_curator *curator) {
+    return curator->ledger;
+}
+
+unsigned tacet_curator_port(const tacet_curator *curator) {
+    return tacet__server_port(curator->server);
+}
+
+tacet_desk *tacet_curator_desk(tacet_curator *curator) {
+    return curator->service.desk;
+}
+
+void tacet_curator_stop(tacet_curator *c) {
+    if (c == NULL) {
+        return;
+    }
+    tacet__server_quiesce(c->server);
+    if (c->service.desk != NULL) {
+        tacet_desk_hush(c->service.desk); /* no connection is suspended any more, nor will be */
+    }
+    tacet__server_stop(c->server);
+    tacet_desk_close(c->service.desk);
+    tacet__pem_free(&c->pem);
+    free(c->authority);
+    free(c->token_hash);
+    free(c->manifest);
+    (void)pthread_mutex_destroy(&c->service.lock);
+    free(c);
+}

@@ -1,0 +1,27 @@
+#!/bin/sh
+# pytest.sh - builds the Python packages and runs their tests with Debian's Python. Skipped, with the reason, where its
+# packages are not installed; a failure instead when TACET_CI is set.
+set -eu
+build=${TACET_BUILD:?}
+source=${TACET_SOURCE:?}
+python=/usr/bin/python3
+
+missing() {
+    [ -z "${TACET_CI:-}" ] || { echo "$1, and TACET_CI is set: run tools/setup --with-ci"; exit 1; }
+    echo "skipped: $1 (tools/setup --with-ci)"
+    exit 77
+}
+[ -x "$python" ] || missing "no $python"
+for module in cffi setuptools numpy pandas pytest matplotlib optuna sklearn nbconvert ipykernel mypy; do
+    "$python" -c "import importlib.util as u, sys; sys.exit(u.find_spec('$module') is None)" || missing "$python has no $module"
+done
+case $(sed -n 's/^TACET_SANITIZE:STRING=//p' "$build/CMakeCache.txt") in
+"") ;;
+*) echo "skipped: a sanitizer's runtime must be loaded before Python's; tools/python-asan runs this under AddressSanitizer"; exit 77 ;;
+esac
+tmp=$(TMPDIR=$([ -w /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}") mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+"$source/tools/python" "$build"
+cd "$source/python"
+TMPDIR="$tmp" HOME="$tmp" TACET_BIN="$build/bin" PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1 \
+    "$python" -m pytest -q -p no:cacheprovider tests

@@ -1,0 +1,159 @@
+/* test_study.c - a study for a program in this process, with contexts by name. */
+#include "support/test.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <pthread.h>
+#include <unistd.h>
+#include <tacet/service/trusted/study.h>
+
+static const char DOSE[] =
+    "{\"name\":\"dose\",\"trust\":\"central\",\"policy\":\"contextual\",\"budget\":{\"eps\":1},\"rounds\":5000,"
+    "\"domain\":{\"space\":{\"columns\":[{\"name\":\"mg\",\"bounds\":[5,200]}]},\"candidates\":9,"
+    "\"context\":{\"space\":{\"columns\":[{\"name\":\"age\",\"bounds\":[18,90]},"
+    "{\"name\":\"sex\",\"levels\":[\"F\",\"M\"]}]}}},\"prior\":{\"reward\":[0,1]}}";
+
+static char folder[256], store[300];
+
+static int setup(void **state) {
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    (void)snprintf(store, sizeof store, "%s/studies", folder);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    test_rmdir(folder);
+    return 0;
+}
+
+static tacet_study *open_dose(void) {
+    tacet_study *study = NULL;
+    tacet_error err = {0};
+    char *name = NULL;
+    test_assert_status(tacet_study_create(&name, store, DOSE, sizeof DOSE - 1, &err), TACET_OK, &err, __FILE__,
+                       __LINE__);
+    assert_string_equal(name, "dose");
+    test_assert_status(tacet_study_open(&study, store, name, &err), TACET_OK, &err, __FILE__, __LINE__);
+    free(name);
+    return study;
+}
+
+static json_t *text_of(tacet_study *study, tacet_study_text_kind kind) {
+    char *text = NULL;
+    assert_ok(tacet_study_text(study, &text, kind, NULL));
+    json_t *value = json_loads(text, 0, NULL);
+    assert_non_null(value);
+    free(text);
+    return value;
+}
+
+static void contexts_go_by_their_names(void **state) {
+    (void)state;
+    tacet_study *study = open_dose();
+    tacet_study_suggestion s, again;
+    tacet_study_round round = {.named = "{\"age\":44,\"sex\":\"F\"}", .person = "p-17", .key = "k"};
+    assert_ok(tacet_study_suggest(study, &s, &round, NULL));
+    assert_int_equal(strlen(s.ticket), 32);
+    assert_int_equal(s.action_size, 1);
+    assert_true(s.index < 9);
+    assert_ok(tacet_study_suggest(study, &again, &round, NULL));
+    assert_true(again.repeated);
+    assert_string_equal(again.ticket, s.ticket);
+    round.named = "{\"age\":45,\"sex\":\"F\"}";
+    assert_int_equal(tacet_study_suggest(study, &again, &round, NULL), TACET_CONFLICT); /* another context */
+    /* the same as numbers: 44 is at (44 - 54)/36, F and M are half a unit either side of 0 */
+    const double numbers[] = {-10.0 / 36, 0.5};
+    const tacet_study_round plain = {.context = numbers, .context_dim = 2, .person = "p-17", .key = "k"};
+    assert_ok(tacet_study_suggest(study, &again, &plain, NULL));
+    assert_true(again.repeated);
+    static const char *const BAD[] = {"{\"age\":44}",
+                                      "{\"age\":44,\"sex\":\"X\"}",
+                                      "{\"age\":\"old\",\"sex\":\"F\"}",
+                                      "{\"age\":44,\"sex\":0}",
+                                      "{\"age\":44,\"sex\":\"F\",\"more\":1}",
+                                      "{\"age\":null,\"sex\":\"F\"}",
+                                      "[1,2]"};
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        const tacet_study_round bad = {.named = BAD[i]};
+        tacet_error err = {0};
+        assert_int_equal(tacet_study_suggest(study, &again, &bad, &err), TACET_INVALID);
+        assert_null(strstr(err.message, "44"));
+    }
+    bool clipped = false;
+    assert_ok(tacet_study_observe(study, &clipped, s.ticket, 1.5, NULL));
+    assert_true(clipped);
+    assert_int_equal(tacet_study_observe(study, NULL, s.ticket, 0.5, NULL), TACET_CONFLICT);
+    assert_int_equal(tacet_study_observe(study, NULL, "nosuch", 0.5, NULL), TACET_NOT_FOUND);
+    assert_int_equal(tacet_study_observe(study, NULL, s.ticket, (double)NAN, NULL), TACET_INVALID);
+    tacet_study_close(study);
+}
+
+static void a_study_is_opened_again_where_it_was(void **state) {
+    (void)state;
+    tacet_study *study = open_dose();
+    const tacet_study_round round = {.named = "{\"age\":60,\"sex\":\"M\"}"};
+    tacet_study_suggestion s;
+    assert_ok(tacet_study_suggest(study, &s, &round, NULL));
+    tacet_study_close(study);
+    study = open_dose(); /* created again, harmlessly */
+    assert_ok(tacet_study_fail(study, s.ticket, NULL));
+    json_t *status = text_of(study, TACET_STUDY_STATUS);
+    assert_int_equal(json_integer_value(json_object_get(status, "suggested")), 1);
+    assert_int_equal(json_integer_value(json_object_get(status, "observed")), 1);
+    json_decref(status);
+    json_decref(text_of(study, TACET_STUDY_LEDGER));
+    char *text = NULL;
+    assert_int_equal(tacet_study_text(study, &text, TACET_STUDY_RELEASE, NULL), TACET_STATE);
+    assert_null(text);
+    tacet_study_close(study);
+    assert_int_equal(tacet_study_open(&study, store, "nosuch", NULL), TACET_NOT_FOUND);
+    assert_null(study);
+    assert_int_equal(tacet_study_open(&study, folder, "dose", NULL), TACET_NOT_FOUND);
+    char *name = NULL;
+    assert_int_equal(tacet_study_create(&name, store, "{}", 2, NULL), TACET_PARSE);
+    assert_null(name);
+}
+
+static void *take_rounds(void *user) {
+    for (size_t i = 0; i < 50; i++) {
+        const tacet_study_round round = {.named = "{\"age\":30,\"sex\":\"M\"}"};
+        tacet_study_suggestion s;
+        if (tacet_study_suggest(user, &s, &round, NULL) != TACET_OK ||
+            tacet_study_observe(user, NULL, s.ticket, 0.5, NULL) != TACET_OK) {
+            return user;
+        }
+    }
+    return NULL;
+}
+
+static void two_threads_share_a_study(void **state) {
+    (void)state;
+    tacet_study *study = open_dose();
+    pthread_t threads[2];
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, take_rounds, study), 0);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        void *failed = study;
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+    }
+    json_t *status = text_of(study, TACET_STUDY_STATUS);
+    assert_int_equal(json_integer_value(json_object_get(status, "observed")), 100);
+    json_decref(status);
+    tacet_study_close(study);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(contexts_go_by_their_names, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_study_is_opened_again_where_it_was, setup, teardown),
+        cmocka_unit_test_setup_teardown(two_threads_share_a_study, setup, teardown),
+    };
+    if (access("/dev/shm", W_OK) == 0) {
+        (void)setenv("TMPDIR", "/dev/shm", 0); /* nothing here is about the disk but its latency */
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
