@@ -58,9 +58,15 @@ static void contexts_go_by_their_names(void **state) {
     assert_int_equal(strlen(s.ticket), 32);
     assert_int_equal(s.action_size, 1);
     assert_true(s.index < 9);
+    json_t *point = json_loads(s.point, 0, NULL);
+    const double mg = json_number_value(json_object_get(point, "mg"));
+    assert_true(mg >= 5 && mg <= 200 && fabs((mg - 102.5) / 97.5 - s.action[0]) < 1e-12);
+    json_decref(point);
+    free(s.point);
     assert_ok(tacet_study_suggest(study, &again, &round, NULL));
     assert_true(again.repeated);
     assert_string_equal(again.ticket, s.ticket);
+    free(again.point);
     round.named = "{\"age\":45,\"sex\":\"F\"}";
     assert_int_equal(tacet_study_suggest(study, &again, &round, NULL), TACET_CONFLICT); /* another context */
     /* the same as numbers: 44 is at (44 - 54)/36, F and M are half a unit either side of 0 */
@@ -68,6 +74,7 @@ static void contexts_go_by_their_names(void **state) {
     const tacet_study_round plain = {.context = numbers, .context_dim = 2, .person = "p-17", .key = "k"};
     assert_ok(tacet_study_suggest(study, &again, &plain, NULL));
     assert_true(again.repeated);
+    free(again.point);
     static const char *const BAD[] = {"{\"age\":44}",
                                       "{\"age\":44,\"sex\":\"X\"}",
                                       "{\"age\":\"old\",\"sex\":\"F\"}",
@@ -96,6 +103,7 @@ static void a_study_is_opened_again_where_it_was(void **state) {
     const tacet_study_round round = {.named = "{\"age\":60,\"sex\":\"M\"}"};
     tacet_study_suggestion s;
     assert_ok(tacet_study_suggest(study, &s, &round, NULL));
+    free(s.point);
     tacet_study_close(study);
     study = open_dose(); /* created again, harmlessly */
     assert_ok(tacet_study_fail(study, s.ticket, NULL));
@@ -124,6 +132,7 @@ static void *take_rounds(void *user) {
             tacet_study_observe(user, NULL, s.ticket, 0.5, NULL) != TACET_OK) {
             return user;
         }
+        free(s.point);
     }
     return NULL;
 }

@@ -15,6 +15,13 @@ from pkgutil import extend_path
 __path__ = extend_path(__path__, __name__)  # tacet.trusted may be installed in another folder
 
 from tacet import calibrate
+from tacet.client import Client, RemoteStudy
+from tacet.ledger import Ledger
+from tacet.model import Model, Prediction, load_model
+from tacet.modeler import Best, Manifest, Modeler
+from tacet.planning import Plan, plan
+from tacet.space import Category, Date, Integer, Log, Real, Space
+from tacet.study import Suggestion
 from tacet._lib import lib as _lib
 from tacet._lib import native as _native
 from tacet.errors import (
@@ -37,3 +44,10 @@ from tacet.errors import (
 )
 
 __version__: str = _native.text(_lib.tacet_version())
+
+__all__ = [
+    "Best", "BudgetExceeded", "Busy", "Category", "Client", "Conflict", "Corrupt", "Date", "Denied", "Error",
+    "IOFailed", "Integer", "InvalidValue", "Ledger", "Log", "Manifest", "Model", "Modeler", "NotFound", "NumericError",
+    "OutOfMemory", "Overflow", "ParseError", "Plan", "Prediction", "Real", "RemoteStudy", "Space", "StateError",
+    "Suggestion", "TimedOut", "Unsupported", "calibrate", "load_model", "plan",
+]  # fmt: skip

@@ -48,14 +48,52 @@ tacet_ask tacet__central_ask(const central *c, const char *what, const char *cov
                        .covered_records = "each round, towards all other rounds"};
 }
 
-tacet_status tacet__central_model_json(json_t **out, const tacet_contextual_model *model, tacet_error *err) {
+/* Appends the columns of a space; false: one of them has a name that is taken. */
+static bool append_columns(json_t *columns, const tacet_space *space) {
+    char *text = NULL;
+    json_t *column = NULL;
+    size_t i = 0;
+    bool good = tacet_space_encode(space, &text, NULL) == TACET_OK;
+    json_t *described = good ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    json_array_foreach(json_object_get(described, "columns"), i, column) {
+        const json_t *name = json_object_get(column, "name");
+        json_t *before = NULL;
+        size_t j = 0;
+        json_array_foreach(columns, j, before) {
+            good = good && !json_equal(json_object_get(before, "name"), name);
+        }
+        good = good && json_array_append(columns, column) == 0;
+    }
+    json_decref(described);
+    return good;
+}
+
+/* A study over a space releases a model in the terms of its columns: actions, then contexts. */
+static void name_columns(json_t *model, const tacet__definition *def) {
+    json_t *columns = json_array();
+    if (def->space.count > 0 && (def->context_space.count > 0 || def->context_dim == 0) &&
+        append_columns(columns, &def->space) &&
+        (def->context_dim == 0 || append_columns(columns, &def->context_space))) {
+        (void)json_object_set_new(model, "space", json_pack("{sO}", "columns", columns));
+        (void)json_object_set_new(model, "action_columns", json_integer((json_int_t)def->space.count));
+    }
+    json_decref(columns);
+}
+
+tacet_status tacet__central_model_json(json_t **out, const tacet_contextual_model *model, const tacet__definition *def,
+                                       tacet_error *err) {
     char *text = NULL;
     const tacet_status status = tacet_contextual_model_encode(model, &text, err);
     if (status != TACET_OK) {
         return status;
     }
-    *out = json_pack("{ss so}", "kind", "model", "model", json_loads(text, 0, NULL));
+    json_t *value = json_loads(text, 0, NULL);
     free(text);
+    if (value != NULL && !json_object_get(value, "space")) {
+        name_columns(value, def);
+    }
+    *out = value != NULL ? json_pack("{ss so}", "kind", "model", "model", value) : NULL;
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
 }
 

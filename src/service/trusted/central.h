@@ -21,8 +21,10 @@ tacet_status tacet__central_open(central *c, const tacet__definition *def, const
 void tacet__central_close(central *c);
 /* One ticket a study; the texts are static. */
 tacet_ask tacet__central_ask(const central *c, const char *what, const char *covered_fields);
-/* A release of a study: {"kind": "model", "model": …}, the model as its file has it. */
-tacet_status tacet__central_model_json(json_t **out, const tacet_contextual_model *model, tacet_error *err);
+/* A release of a study: {"kind": "model", "model": …}, the model as its file has it, in the terms of the study's
+ * columns where it has a space. */
+tacet_status tacet__central_model_json(json_t **out, const tacet_contextual_model *model, const tacet__definition *def,
+                                       tacet_error *err);
 tacet_status tacet__central_spent(const central *c, json_t **out, tacet_error *err);
 
 #endif

@@ -138,7 +138,7 @@ static tacet_status joint_release(const tacet__learner *learner, const tacet__de
     settings_of(&s, def);
     tacet_status status = tacet_policy_save(learner->policy, &bytes, err);
     status = status != TACET_OK ? status : tacet_central_model(&model, j->map, &s, &ask, bytes.data, bytes.size, err);
-    status = status != TACET_OK ? status : tacet__central_model_json(out, model, err);
+    status = status != TACET_OK ? status : tacet__central_model_json(out, model, def, err);
     tacet_blob_clear(&bytes);
     tacet_contextual_model_free(model);
     return status;

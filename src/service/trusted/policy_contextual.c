@@ -142,24 +142,18 @@ static tacet_status contextual_release(const tacet__learner *learner, const tace
                                        tacet_error *err) {
     const tacet_contextual_model *model = def->learn > 0 ? tacet_contextual_policy_model(learner->policy)
                                                          : tacet_contextual_epochs_model(learner->policy);
-    char *text = NULL;
     if (model == NULL) {
         return tacet__fail(err, TACET_STATE, "nothing has been released yet: the study is still learning");
     }
-    const tacet_status status = tacet_contextual_model_encode(model, &text, err);
-    if (status != TACET_OK) {
-        return status;
+    const tacet_status status = tacet__central_model_json(out, model, def, err);
+    if (status == TACET_OK && def->minimize) { /* the policy learns the negated reward */
+        (void)json_object_set_new(json_object_get(*out, "model"), "direction", json_string("minimize"));
     }
-    json_t *value = json_loads(text, 0, NULL);
-    free(text);
-    if (value != NULL && def->minimize) { /* the policy learns the negated reward */
-        (void)json_object_set_new(value, "direction", json_string("minimize"));
+    if (status == TACET_OK) { /* nothing else is ever recommended */
+        (void)json_object_set_new(json_object_get(*out, "model"), "actions",
+                                  tacet__reals_json(def->points, def->d * def->count));
     }
-    if (value != NULL) { /* nothing else is ever recommended */
-        (void)json_object_set_new(value, "actions", tacet__reals_json(def->points, def->d * def->count));
-    }
-    *out = value != NULL ? json_pack("{ss so}", "kind", "model", "model", value) : NULL;
-    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory making a release");
+    return status;
 }
 
 static tacet_status contextual_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,

@@ -3,6 +3,7 @@
 #include <tacet/service/trusted/study.h>
 
 #include "core/fail.h"
+#include "core/json_numbers.h"
 #include "core/memory.h"
 #include "service/open/engine.h"
 #include "service/trusted/kinds.h"
@@ -155,6 +156,11 @@ tacet_status tacet_study_suggest(tacet_study *study, tacet_study_suggestion *out
         out->action_size = job->action_size;
         memcpy(out->action, job->action, job->action_size * sizeof *job->action);
         out->repeated = job->repeated;
+        /* Taken already: a caller that cannot have the text has the coordinates. */
+        out->point = job->point != NULL ? json_dumps(job->point, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+        if (out->point != NULL) {
+            tacet__json_shorten(out->point);
+        }
     }
     tacet__job_free(job);
     return status;

@@ -35,6 +35,8 @@ typedef struct tacet_study_suggestion {
     uint64_t index; /* of the arm or point, from 0 */
     double action[TACET_STUDY_DIMS];
     size_t action_size;
+    char *point;   /* over a space: the same by the names of its columns and in their units, JSON text from malloc, the
+                      caller's to free; NULL elsewhere */
     bool repeated; /* the key was used before: the same answer */
 } tacet_study_suggestion;
 

@@ -1,0 +1,100 @@
+"""A person's device in the local model: a reward leaves it clipped, randomised, and once for each ticket."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tacet._native import Handle
+from tacet.errors import Conflict
+from tacet.study import BaseStudy, Suggestion
+from tacet.trusted._lib import ffi, lib, native
+from tacet.trusted.outsourced import randomizer
+
+
+class Device(Handle):
+    """Randomises rewards before they leave, and remembers every report in its ledger: the same ticket gives the same
+    bits, whoever asks again.
+
+    >>> device = Device("device.ledger.db", eps=1, range=(0, 1), budget=10)         # doctest: +SKIP
+    >>> device.report("ticket-1", 0.7)                                               # doctest: +SKIP
+    2.16
+    >>> device.observe(study.suggest(), 0.7)                                         # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        ledger: str | Path,
+        *,
+        eps: float,
+        range: tuple[float, float] = (0.0, 1.0),
+        randomizer_name: str = "hybrid",
+        budget: float | None = None,
+        to_whom: str = "the collector",
+    ) -> None:
+        """`eps` is that of one report, `budget` what all reports of this device may cost together (one report's, if
+        left out)."""
+        self.eps, self.range, self.randomizer = eps, range, randomizer_name
+        settings = ffi.new("tacet_ledger_settings *")
+        lib.tacet_ledger_settings_defaults(settings)
+        settings.accounting, settings.delta = lib.TACET_ACCOUNTING_BASIC, 0.0
+        settings.eps = (eps if budget is None else budget) * (1 + 1e-9)
+        settings.use_stored = budget is None and Path(ledger).exists()
+        book = ffi.new("tacet_ledger **")
+        ldp = ffi.new("tacet_ldp *")
+        randomizer(ldp, randomizer_name, eps, range)
+        native.call(lib.tacet_ledger_open, book, str(ledger).encode(), settings)
+        self._book = book[0]
+        self._to_whom = ffi.new("char[]", to_whom.encode())
+        self._memory, store = ffi.new("tacet_device_ledger *"), ffi.new("tacet_device_store *")
+        lib.tacet_device_ledger_init(self._memory, store, self._book, self._to_whom)
+        out = ffi.new("tacet_device **")
+        try:
+            native.call(lib.tacet_device_open, out, ldp, store)
+        except Exception:
+            lib.tacet_ledger_close(self._book)
+            raise
+        self.ledger = Path(ledger)
+        self.clipped = False
+        super().__init__(out[0], self._shut, "device")
+
+    def _shut(self, pointer: Any) -> None:
+        lib.tacet_device_close(pointer)
+        lib.tacet_ledger_close(self._book)
+
+    def report(self, ticket: str, reward: float) -> float:
+        """What may be sent instead of the reward. The ticket is charged before anything is drawn; asked again, it gives
+        the same number."""
+        out = ffi.new("tacet_device_answer *")
+        native.call(lib.tacet_device_report, self._pointer, out, ticket.encode(), float(reward))
+        self.clipped = bool(out.clipped)
+        return float(out.report)
+
+    def observe(self, suggestion: Suggestion, reward: float) -> float:
+        """Randomises the reward of a local study's suggestion and reports it; gives what was sent."""
+        self.agree(suggestion._study)
+        report = self.report(suggestion.ticket, reward)
+        suggestion._told(report, "observed")
+        suggestion._study._observe(suggestion.ticket, report)
+        return report
+
+    def failed(self, suggestion: Suggestion) -> float:
+        """The evaluation failed. What is sent is noise about the middle of the range, so that nothing shows."""
+        return self.observe(suggestion, (self.range[0] + self.range[1]) / 2)
+
+    def agree(self, study: BaseStudy) -> None:
+        """Refuses a study that asks for reports of another randomiser: one that asks for more does not get it."""
+        if study.trust != "local":
+            raise Conflict(f"study {study.name} is not of the local model: it would take bare rewards")
+        definition = study.definition
+        asked = (definition["options"]["randomizer"], definition["budget"]["eps"], *definition["prior"]["reward"])
+        if asked != (self.randomizer, self.eps, *self.range):
+            raise Conflict(
+                f"study {study.name} asks for {asked[0]} reports of eps {asked[1]} and range {asked[2]} to {asked[3]}; "
+                "this device gives what it was opened with, and nothing was sent"
+            )
+
+    def __repr__(self) -> str:
+        return f"Device(eps={self.eps:g}, range={self.range})"
+
+
+

@@ -1,0 +1,98 @@
+"""Learning from a private log of actions, contexts and rewards: one released model, for any number of predictions."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from tacet._native import interruptible
+from tacet.errors import InvalidValue
+from tacet.model import Model
+from tacet.space import Space
+from tacet.trusted._lib import ffi, lib, native
+from tacet.trusted.outsourced import _CSpace, _texts
+
+
+def learn(
+    table: Any,
+    *,
+    space: Space,
+    action: str | Sequence[str],
+    reward: str,
+    eps: float,
+    propensity: str | None = None,
+    reward_range: tuple[float, float] = (0.0, 1.0),
+    delta: float = 0.0,
+    ledger: str | Path | None = None,
+    budget: float = 0.0,
+    ticket: str = "model",
+    to_whom: str = "anyone",
+    new_budget: str | None = None,
+    out: str | Path | None = None,
+) -> Model:
+    """Learns which action suits which context from the rows of a table, with pure eps (or a delta), and releases the
+    model: charged first, then drawn.
+
+    The space names the action columns and the context columns; `reward` and `propensity` (the probability that the
+    action had) are columns of the table. Nothing of it may be fitted on the rows. Without a `ledger` it lies in the
+    registry of this machine, where the same rows find it again. `out` receives the model as a file.
+
+    >>> model = learn(df, space=space, action="variant", reward="bought", propensity="p", eps=1)   # doctest: +SKIP
+    >>> model.best(age=60)                                                                          # doctest: +SKIP
+    {'variant': 'B'}
+    """
+    actions = [action] if isinstance(action, str) else list(action)
+    contexts = [name for name in space if name not in actions]
+    ordered = space.only([*actions, *contexts])
+    rows = _rows(table, ordered, [reward] if propensity is None else [reward, propensity])
+    question = ffi.new("tacet_contextual_question *")
+    lib.tacet_contextual_settings_defaults(ffi.addressof(question, "settings"))
+    texts = _texts(reward=reward, propensity=propensity)
+    for name, text in texts.items():
+        setattr(question, name, text)
+    question.action_columns, question.kind = len(actions), lib.TACET_KERNEL_SE
+    question.settings.reward_lower, question.settings.reward_upper = reward_range
+    question.settings.eps, question.settings.delta, question.settings.gaussian = eps, delta, delta > 0
+    entry = ffi.new("tacet_contextual_entry *")
+    named = _texts(ledger=ledger, new_budget=new_budget, ticket=ticket, to_whom=to_whom)
+    for name, text in named.items():
+        setattr(entry, name, text)
+    entry.budget = budget
+    with _CSpace(ordered) as raw_space:
+        question.space = raw_space
+        text = interruptible(lambda: _released(rows, question, entry))
+    if out is not None:
+        Path(out).write_text(text, encoding="utf-8")
+    return Model(text)
+
+
+def _released(rows: Any, question: Any, entry: Any) -> str:
+    log, model, text = ffi.new("tacet_contextual_log **"), ffi.new("tacet_contextual_model **"), ffi.new("char **")
+    native.call(
+        lib.tacet_contextual_log_open_rows, log, ffi.cast("double *", rows.ctypes.data), len(rows), question
+    )
+    try:
+        native.call(lib.tacet_contextual_log_release, log[0], model, entry)
+        native.call(lib.tacet_contextual_model_encode, model[0], text)
+        return native.take(text[0])
+    finally:
+        lib.tacet_contextual_model_free(model[0])
+        lib.tacet_contextual_log_free(log[0])
+
+
+def _rows(table: Any, space: Space, numbers: list[str]) -> Any:
+    """The columns of the space, then these columns of numbers, one row after the other."""
+    import numpy as np
+
+    if not (hasattr(table, "columns") or isinstance(table, Mapping)):
+        raise InvalidValue("a log is a frame, or a mapping of columns")
+    records = space.records(table)
+    names = list(table.columns if hasattr(table, "columns") else table)
+    extra = []
+    for name in numbers:
+        if name not in names:
+            raise InvalidValue(f"the table has no column '{name}'")
+        column = np.asarray(table[name])
+        if column.dtype.kind not in "fiub":
+            raise InvalidValue(f"column '{name}' must be numbers, and is {column.dtype}")
+        extra.append(column.astype(np.float64, copy=False))
+    return np.ascontiguousarray(np.column_stack([records, *extra]))

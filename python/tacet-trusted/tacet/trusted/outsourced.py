@@ -1,0 +1,277 @@
+"""The curator's side of the outsourced model: a private release of a table, and the desk that answers for it."""
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable
+
+from tacet._native import Handle, interruptible
+from tacet.errors import InvalidValue, StateError
+from tacet.ledger import Ledger
+from tacet.modeler import Manifest
+from tacet.space import Space
+from tacet.trusted._lib import ffi, lib, native
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Release:
+    """A release in its folder: `manifest` says what it protects, `ledger` what it cost. `release.csv` and
+    `manifest.json` are what may leave the house; the ledger is not."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.manifest = Manifest.load(self.folder / "manifest.json")
+
+    @property
+    def ledger(self) -> Ledger:
+        return Ledger(self.folder / "ledger.db")
+
+    def to_frame(self) -> pd.DataFrame:
+        """The released rows."""
+        import pandas as pd
+
+        return pd.read_csv(self.folder / "release.csv", index_col="row")
+
+    def __repr__(self) -> str:
+        return f"Release({str(self.folder)!r}, {self.manifest!r})"
+
+    def _repr_html_(self) -> str:
+        return self.manifest._repr_html_()
+
+
+class _Watch:
+    """What the callbacks of a release share."""
+
+    def __init__(self, progress: Callable[[float], object] | None) -> None:
+        self.progress = progress
+        self.stop = ffi.new("bool *")
+        self.failure: BaseException | None = None
+
+
+@ffi.def_extern()
+def tacet_python_progress(fraction: float, user: Any) -> None:
+    watch: _Watch = ffi.from_handle(user)
+    try:
+        if watch.progress is not None and watch.failure is None:
+            watch.progress(fraction)
+    except BaseException as error:  # raised by whoever called curate or audit
+        watch.failure = error
+        watch.stop[0] = True
+
+
+def curate(
+    table: Any,
+    *,
+    space: Space,
+    eps: float,
+    out: str | Path,
+    delta: float | None = None,
+    mechanism: str = "auto",
+    ledger: str | Path | None = None,
+    queries: int = 100,
+    ticket: str = "release",
+    to_whom: str = "modeler",
+    budget_eps: float = 0.0,
+    new_budget: str | None = None,
+    eps_output: float | None = None,
+    output_range: tuple[float, float] = (0.0, 1.0),
+    threads: int = 0,
+    progress: Callable[[float], object] | None = None,
+) -> Release:
+    """Releases a private version of a table's columns that the space names, each with its unit: charged first, then
+    drawn, into the folder `out`.
+
+    `table` is a frame, a mapping of columns, or an array in the order of the space. Without a `delta` the noise has pure
+    eps. With `eps_output` measured values are randomised, too, within `output_range`. The ledger fixes the budget of
+    these records with its first release; without a name it lies in the registry of this machine, where the same records
+    find it again. Ctrl-C ends it early: what was charged by then is drawn, the same, by the next call with this ticket.
+
+    >>> release = curate(df, space=space, eps=3, out="release/")      # doctest: +SKIP
+    >>> release.manifest.noise                                          # doctest: +SKIP
+    'age 7.1, sex is kept with probability 0.95'
+    """
+    records = space.records(table)
+    watch = _Watch(progress)
+    user = ffi.new_handle(watch)
+    settings = ffi.new("tacet_curate_settings *")
+    lib.tacet_curate_defaults(settings)
+    texts = _texts(folder=out, ledger=ledger, to_whom=to_whom, ticket=ticket, new_budget=new_budget)
+    for name, text in texts.items():
+        setattr(settings, name, text)
+    kind = ffi.new("tacet_curate_mechanism *")
+    native.call(lib.tacet_curate_parse, kind, mechanism.encode())
+    settings.mechanism = kind[0]
+    settings.records, settings.record_count = ffi.cast("double *", records.ctypes.data), len(records)
+    settings.eps, settings.delta = eps, 0.0 if delta is None else delta
+    settings.queries, settings.budget_eps, settings.threads = queries, budget_eps, threads
+    settings.progress, settings.user, settings.stop = lib.tacet_python_progress, user, watch.stop
+    if eps_output is not None:
+        settings.outputs_private = True
+        randomizer(settings.outputs, "hybrid", eps_output, output_range)
+    with _CSpace(space) as raw_space:
+        settings.space = raw_space
+        manifest = ffi.new("tacet_manifest *")
+
+        def stop() -> None:
+            watch.stop[0] = True
+
+        try:
+            interruptible(lambda: native.call(lib.tacet_curate_run, manifest, settings), stop)
+        except StateError:
+            if watch.failure is not None:
+                raise watch.failure from None
+            raise
+        lib.tacet_manifest_clear(manifest)
+    return Release(out)
+
+
+class Desk(Handle):
+    """Where the curator answers: "measure row i" in, one value out, once for each question, entered in the ledger
+    before it leaves.
+
+    >>> with Desk(release, keys="keys/") as desk:           # doctest: +SKIP
+    ...     desk.serve(evaluate=measure)                     # measure(row) -> float; None: it cannot be measured
+    """
+
+    def __init__(
+        self,
+        release: Release | str | Path,
+        *,
+        keys: str | Path | None = None,
+        listen: str = "127.0.0.1:8443",
+        ledger: str | Path | None = None,
+    ) -> None:
+        """`keys` is the folder that `tacet curator init` wrote. Without it the desk answers in this process alone."""
+        self.release = release if isinstance(release, Release) else Release(release)
+        self._evaluate: Callable[[int], float | None] | None = None
+        self._failures: list[BaseException] = []
+        self._self = ffi.new_handle(self)
+        self._texts = _texts(folder=self.release.folder, ledger=ledger, keys=keys, listen=listen)
+        self._keys = keys
+        self._served: Any = None
+        self._stop = threading.Event()
+        super().__init__(ffi.NULL, lambda _: self._shut(), "desk")
+
+    def _settings(self, desk: Any, evaluate: Callable[[int], float | None]) -> None:
+        self._evaluate = evaluate
+        desk.folder = self._texts["folder"]
+        if "ledger" in self._texts:
+            desk.ledger = self._texts["ledger"]
+        desk.measure, desk.user = lib.tacet_python_measure, self._self
+
+    def start(self, evaluate: Callable[[int], float | None]) -> str:
+        """Begins to answer over HTTPS, beside this program, and gives the address. `evaluate(row)` measures a row and
+        gives its value; None says that it cannot be measured. It is called from one thread at a time."""
+        self._pointer  # noqa: B018 - refuses a desk that is closed
+        if self._served is not None:
+            raise StateError("this desk answers already")
+        if self._keys is None:
+            raise InvalidValue("a desk needs keys to answer over HTTPS: 'tacet curator init --dir keys' makes them")
+        settings = ffi.new("tacet_curator_settings *")
+        lib.tacet_curator_defaults(settings)
+        self._settings(ffi.addressof(settings, "desk"), evaluate)
+        settings.keys, settings.listen = self._texts["keys"], self._texts["listen"]
+        out = ffi.new("tacet_curator **")
+        native.call(lib.tacet_curator_start, out, settings)
+        self._served = out[0]
+        host = ffi.string(self._texts["listen"]).decode().rpartition(":")[0]
+        self.url = f"https://{host}:{lib.tacet_curator_port(out[0])}"
+        return self.url
+
+    def serve(self, evaluate: Callable[[int], float | None], *, seconds: float | None = None) -> None:
+        """Answers until Ctrl-C, `stop()` from another thread, or `seconds` are over. An exception inside `evaluate`
+        is told to the modeler as a failed evaluation, and raised here when the desk has stopped."""
+        self.start(evaluate)
+        try:
+            self._stop.wait(seconds)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.stop()
+        if self._failures:
+            raise self._failures[0]
+
+    def stop(self) -> None:
+        """Ends `serve`: what is in hand is answered. May be called from any thread."""
+        self._stop.set()
+        served, self._served = self._served, None
+        if served is not None:
+            lib.tacet_curator_stop(served)
+            self._stop.clear()
+
+    def ask(self, ticket: str, row: int, evaluate: Callable[[int], float | None]) -> float | None:
+        """One question in this process, without the wire: charged, measured and entered like any other."""
+        self._pointer  # noqa: B018
+        settings = ffi.new("tacet_desk_settings *")
+        lib.tacet_desk_defaults(settings)
+        settings.patience = 1e6
+        self._settings(settings, evaluate)
+        out, reply = ffi.new("tacet_desk **"), ffi.new("tacet_desk_reply *")
+        native.call(lib.tacet_desk_open, out, settings)
+        before = len(self._failures)
+        try:
+            native.call(lib.tacet_desk_ask, out[0], reply, ticket.encode(), row)
+        except Exception:
+            if len(self._failures) > before:
+                raise self._failures.pop() from None
+            raise
+        finally:
+            lib.tacet_desk_close(out[0])
+        return None if reply.failed else float(reply.value)
+
+    def _shut(self) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"Desk({str(self.release.folder)!r}{', closed' if self.closed else ''})"
+
+    def _repr_html_(self) -> str:
+        return self.release._repr_html_()
+
+
+@ffi.def_extern(error=15)
+def tacet_python_measure(user: Any, value: Any, row: int, err: Any) -> int:
+    desk: Desk = ffi.from_handle(user)
+    try:
+        assert desk._evaluate is not None
+        measured = desk._evaluate(row)
+        value[0] = float("nan") if measured is None else float(measured)
+        if measured is None:
+            return int(lib.TACET_UNSUPPORTED)
+        return 0
+    except BaseException as error:  # told to the modeler without its text, which may hold a value
+        desk._failures.append(error)
+        value[0] = 0.0
+        return int(lib.tacet_error_set(err, lib.TACET_UNSUPPORTED, b"the evaluation failed"))
+
+
+class _CSpace:
+    """A space as the trusted library has it."""
+
+    def __init__(self, space: Space) -> None:
+        self._text = space.to_json().encode()
+        self._raw = ffi.new("tacet_space *")
+
+    def __enter__(self) -> Any:
+        lib.tacet_space_init(self._raw)
+        native.call(lib.tacet_space_decode, self._raw, self._text, len(self._text))
+        return self._raw
+
+    def __exit__(self, *_: object) -> None:
+        lib.tacet_space_clear(self._raw)
+
+
+def _texts(**named: Any) -> dict[str, Any]:
+    """C strings of those that are not None; keep the dictionary as long as they are used."""
+    return {name: ffi.new("char[]", str(text).encode()) for name, text in named.items() if text is not None}
+
+
+def randomizer(out: Any, name: str, eps: float, reach: tuple[float, float]) -> None:
+    """Fills a tacet_ldp."""
+    kind = ffi.new("tacet_ldp_kind *")
+    native.call(lib.tacet_ldp_parse, kind, name.encode())
+    raw = ffi.new("tacet_ldp *")
+    native.call(lib.tacet_ldp_init, raw, kind[0], eps, float(reach[0]), float(reach[1]))
+    ffi.memmove(ffi.addressof(out) if ffi.typeof(out).kind == "struct" else out, raw, ffi.sizeof("tacet_ldp"))

@@ -1,0 +1,27 @@
+"""Tables for a terminal and for a notebook."""
+from __future__ import annotations
+
+from html import escape
+from typing import Any, Iterable, Sequence
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], note: str = "") -> str:
+    """An HTML table; everything is escaped."""
+    top = "".join(f"<th style='text-align:left'>{escape(str(cell))}</th>" for cell in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td style='text-align:left'>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    below = f"<p>{escape(note)}</p>" if note else ""
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{below}"
+
+
+def columns(head: Sequence[str], rows: Iterable[Sequence[Any]], most: int = 36) -> str:
+    """The same as text, columns aligned; a long cell is cut, and says so."""
+    cells = [[_cut(str(cell), most) for cell in row] for row in [head, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in cells)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

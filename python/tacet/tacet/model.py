@@ -1,0 +1,209 @@
+"""Released models: read one, and ask it. It never saw the data, so any number of predictions costs nothing."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Mapping
+
+from tacet._lib import ffi, lib, native
+from tacet._native import Handle
+from tacet.display import table
+from tacet.errors import InvalidValue, NotFound
+from tacet.space import Space
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+
+class Prediction:
+    """What a model says of some rows: `mean` (one number a row), `sd` (how far the model errs, about), and, where the
+    actions were left open, `best`: the best action of each row by the names of its columns."""
+
+    def __init__(self, mean: NDArray[np.float64], sd: float, best: list[dict[str, Any]] | None) -> None:
+        self.mean = mean
+        self.sd = sd
+        self.best = best
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    def to_frame(self) -> pd.DataFrame:
+        """As a pandas frame: the best action's columns, if any, then mean and sd."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.best) if self.best is not None else pd.DataFrame(index=range(len(self.mean)))
+        frame["mean"], frame["sd"] = self.mean, self.sd
+        return frame
+
+    def __repr__(self) -> str:
+        return f"Prediction({len(self)} rows{', with best actions' if self.best is not None else ''})"
+
+
+class Model(Handle):
+    """A released model of rewards over actions and contexts.
+
+    >>> model = load_model("model.json")                    # doctest: +SKIP
+    >>> model.predict({"age": [30, 60]}).best               # doctest: +SKIP
+    [{'variant': 'A'}, {'variant': 'B'}]
+    """
+
+    def __init__(self, text: str) -> None:
+        encoded = text.encode()
+        out = ffi.new("tacet_contextual_model **")
+        native.call(lib.tacet_contextual_model_decode, out, encoded, len(encoded))
+        super().__init__(out[0], lib.tacet_contextual_model_free, "model")
+        self._text = text
+        parts = lib.tacet_contextual_model_parts(out[0])
+        described = json.loads(text)
+        self.eps: float = parts.eps
+        self.delta: float = parts.delta
+        self.private: bool = parts.is_private
+        self.records: int = parts.rounds
+        self.sd: float = parts.predicted_error
+        self.minimize: bool = parts.minimize
+        self.recommended = _value(parts.recommended)
+        self.logged = _value(parts.logged)
+        self._actions = parts.action_columns if parts.space else parts.action_dim
+        contexts = lib.tacet_contextual_context_columns(out[0])
+        if parts.space:
+            self.space = Space.from_json(json.dumps(described["space"]))
+        else:
+            self.space = _plain_space(parts, self._actions, contexts)
+        names = list(self.space)
+        self.actions, self.contexts = names[: self._actions], names[self._actions :]
+
+    def save(self, path: str | Path) -> None:
+        """Writes the file that `tacet predict` reads."""
+        Path(path).write_text(self._text, encoding="utf-8")
+
+    def to_json(self) -> str:
+        return self._text
+
+    def __reduce__(self) -> Any:  # a model is public text: it may be copied to another process
+        return (Model, (self._text,))
+
+    def predict(self, rows: Any, *, grid: int = 33) -> Prediction:
+        """The mean reward of every row. Rows with the action's columns: of that action; rows with the contexts' columns
+        alone: of the best action, which is then in `best`. `grid` values of a numeric action are looked at.
+
+        A frame, a mapping of columns, one mapping of values, or an array in the order of the columns."""
+        import numpy as np
+
+        if isinstance(rows, Mapping) and all(np.ndim(value) == 0 for value in rows.values()):
+            rows = {name: [value] for name, value in rows.items()}
+        columns = _column_names(rows)
+        given = len(columns) if columns is not None else (np.ndim(rows) == 2 and np.shape(rows)[1])
+        known = any(name in columns for name in self.actions) if columns is not None else given == len(self.space)
+        if known:
+            records = self.space.records(rows)
+            means = np.empty(len(records))
+            native.call(
+                lib.tacet_contextual_predict_records, self._pointer, _doubles(means), _doubles(records), len(records)
+            )
+            return Prediction(means, self.sd, None)
+        if not self.contexts:
+            raise InvalidValue(f"the model has no contexts: give the columns {', '.join(self.actions)}")
+        return self._recommend(self.space.only(self.contexts).records(rows), grid)
+
+    def _recommend(self, contexts: NDArray[np.float64], grid: int) -> Prediction:
+        import numpy as np
+
+        candidates = ffi.new("tacet_contextual_candidates *")
+        native.call(lib.tacet_contextual_candidates_make, candidates, self._pointer, grid)
+        try:
+            means = np.empty(len(contexts))
+            best = np.empty(len(contexts), dtype=np.uintp)
+            native.call(
+                lib.tacet_contextual_recommend, self._pointer, ffi.cast("size_t *", best.ctypes.data), _doubles(means),
+                candidates, _doubles(contexts), len(contexts),
+            )  # fmt: skip
+            size = candidates.count * candidates.columns
+            records = np.frombuffer(ffi.buffer(candidates.records, size * 8), dtype=np.float64).copy()
+        finally:
+            lib.tacet_contextual_candidates_clear(candidates)
+        actions = self.space.only(self.actions).rows(records.reshape(-1, len(self.actions)))
+        return Prediction(means, self.sd, [dict(actions[i]) for i in best])
+
+    def best(self, grid: int = 33, **context: Any) -> dict[str, Any]:
+        """The best action in one context, by the names of its columns."""
+        if self.contexts:
+            found = self.predict(context, grid=grid).best
+            assert found is not None
+            return found[0]
+        actions = self.candidates(grid)
+        means = self.predict({name: [action[name] for action in actions] for name in self.actions}).mean
+        order = -means if self.minimize else means
+        return actions[int(order.argmax())]
+
+    def candidates(self, grid: int = 33) -> list[dict[str, Any]]:
+        """The actions that are looked at: every level, and `grid` values of a numeric column."""
+        import numpy as np
+
+        candidates = ffi.new("tacet_contextual_candidates *")
+        native.call(lib.tacet_contextual_candidates_make, candidates, self._pointer, grid)
+        try:
+            size = candidates.count * candidates.columns
+            records = np.frombuffer(ffi.buffer(candidates.records, size * 8), dtype=np.float64).copy()
+        finally:
+            lib.tacet_contextual_candidates_clear(candidates)
+        return self.space.only(self.actions).rows(records.reshape(-1, len(self.actions)))
+
+    def plot(self, column: str | None = None, by: str | None = None, ax: Axes | None = None, **at: Any) -> Axes:
+        """The mean over one column, with what the model errs by about; or over two. See `tacet.plots.posterior`."""
+        from tacet import plots
+
+        return plots.posterior(self, column, by, ax=ax, **at)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [
+            ("actions", ", ".join(self.actions)),
+            ("contexts", ", ".join(self.contexts) or "none"),
+            ("learnt from", f"{self.records} records"),
+            ("errs by about", f"{self.sd:.3g}"),
+            ("guarantee", f"eps = {self.eps:g}, delta = {self.delta:g}" if self.private else "NONE: seeded noise"),
+        ]
+        if self.recommended is not None:
+            facts.append(("its rule is worth", "{:.3g} ({:.3g} to {:.3g})".format(*self.recommended)))
+        if self.logged is not None:
+            facts.append(("the log's rule", "{:.3g} ({:.3g} to {:.3g})".format(*self.logged)))
+        return facts
+
+    def __repr__(self) -> str:
+        return f"Model({', '.join(f'{name}: {value}' for name, value in self._facts())})"
+
+    def _repr_html_(self) -> str:
+        return table(["released model", ""], self._facts())
+
+
+def load_model(path: str | Path) -> Model:
+    """The model in a file that `tacet learn`, a study or `tacet.trusted.learn` wrote."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise NotFound(f"{path}: there is no such file") from None
+    return Model(text)
+
+
+def _value(value: Any) -> tuple[float, float, float] | None:
+    return (value.estimate, value.lower, value.upper) if value.there else None
+
+
+def _plain_space(parts: Any, actions: int, contexts: int) -> Space:
+    names = [f"action{i + 1}" for i in range(actions)] + [f"context{i + 1}" for i in range(contexts)]
+    columns = [
+        {"name": name, "kind": "real", "bounds": [parts.lower[i], parts.upper[i]]} for i, name in enumerate(names)
+    ]
+    return Space.from_json(json.dumps({"columns": columns}))
+
+
+def _column_names(rows: Any) -> list[str] | None:
+    if hasattr(rows, "columns"):
+        return list(rows.columns)
+    return list(rows) if isinstance(rows, Mapping) else None
+
+
+def _doubles(array: NDArray[np.float64]) -> Any:
+    return ffi.cast("double *", array.ctypes.data)

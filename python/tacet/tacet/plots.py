@@ -1,0 +1,215 @@
+"""Plots, by matplotlib: progress with the band of chance, what a model says, a budget, privacy against utility.
+
+Every function draws on `ax`, or on a new figure, and returns the axes.
+"""
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, Sequence
+
+from tacet.errors import InvalidValue, StateError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tacet.ledger import Ledger
+    from tacet.model import Model
+    from tacet.planning import Plan
+
+_INK, _SOFT, _BAND = "#1f4e79", "#9aa5b1", "#e6ebf0"
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    _, made = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    return made
+
+
+def progress(
+    values: Sequence[float],
+    *,
+    minimize: bool = False,
+    chance: tuple[float, float, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Measured values and the best so far. `chance` is (low, median, high) of the best of as many random choices: the
+    middle nine of ten."""
+    import numpy as np
+
+    if len(values) == 0:
+        raise StateError("nothing was measured yet")
+    ax = _axes(ax)
+    measured = np.asarray(values, dtype=float)
+    best = np.minimum.accumulate(measured) if minimize else np.maximum.accumulate(measured)
+    number = np.arange(1, len(measured) + 1)
+    if chance is not None:
+        low, middle, high = sorted(chance)
+        ax.axhspan(low, high, color=_BAND, label="best of as many random choices, 9 of 10")
+        ax.axhline(middle, color=_SOFT, linewidth=1, linestyle="--")
+    ax.plot(number, measured, "o", color=_SOFT, markersize=4, label="measured")
+    ax.step(number, best, where="post", color=_INK, linewidth=2, label="best so far")
+    ax.set_xlabel("question")
+    ax.set_ylabel("value (less is better)" if minimize else "value")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def regret(
+    values: Sequence[float],
+    best: float,
+    *,
+    minimize: bool = False,
+    chance: tuple[float, float, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """How far the best so far is from a known best value: for simulations. `chance` as for `progress`."""
+    import numpy as np
+
+    if len(values) == 0:
+        raise StateError("nothing was measured yet")
+    ax = _axes(ax)
+    measured = np.asarray(values, dtype=float)
+    so_far = np.minimum.accumulate(measured) if minimize else np.maximum.accumulate(measured)
+    left = np.abs(so_far - best)
+    if chance is not None:
+        low, high = sorted(abs(value - best) for value in (chance[0], chance[2]))
+        ax.axhspan(low, high, color=_BAND, label="best of as many random choices, 9 of 10")
+    ax.step(np.arange(1, len(left) + 1), left, where="post", color=_INK, linewidth=2, label="simple regret")
+    ax.set_xlabel("question")
+    ax.set_ylabel("regret")
+    ax.set_ylim(bottom=0)
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def posterior(model: Model, column: str | None = None, by: str | None = None, *, ax: Axes | None = None, **at: Any) -> Axes:
+    """A model's mean over one column, with a band of what it errs by about, one line for each level of `by` if that is
+    a category; over two numeric columns as a map. Other columns stay at the value in `at`, or at their middle."""
+    from tacet.space import Category
+
+    column = column if column is not None else (model.contexts + model.actions)[0]
+    for name in filter(None, (column, by, *at)):
+        if name not in model.space:
+            raise InvalidValue(f"the model has no column '{name}'")
+    ax = _axes(ax)
+    fixed = {name: at.get(name, _middle(model, name)) for name in model.space if name not in (column, by)}
+    if by is not None and not isinstance(model.space[by], Category):
+        return _map(model, column, by, fixed, ax)
+    lines = model.space[by].levels if by is not None else (None,)  # type: ignore[attr-defined]
+    for number, level in enumerate(lines):
+        values = _values(model, column)
+        rows = {**{name: [value] * len(values) for name, value in fixed.items()}, column: values}
+        if by is not None:
+            rows[by] = [level] * len(values)
+        mean = model.predict(rows).mean
+        color = _INK if by is None else f"C{number}"
+        if isinstance(model.space[column], Category):
+            spread = (number - (len(lines) - 1) / 2) * 0.12
+            ax.errorbar(
+                [i + spread for i in range(len(values))], mean, yerr=model.sd, fmt="o", color=color, label=level, capsize=3
+            )
+            ax.set_xticks(range(len(values)), values)
+        else:
+            ax.plot(values, mean, color=color, linewidth=2, label=level)
+            ax.fill_between(values, mean - model.sd, mean + model.sd, color=color, alpha=0.15, linewidth=0)
+    ax.set_xlabel(column)
+    ax.set_ylabel("predicted reward ± what the model errs by")
+    if by is not None:
+        ax.legend(title=by, frameon=False, fontsize="small")
+    return ax
+
+
+def _map(model: Model, column: str, by: str, fixed: dict[str, Any], ax: Axes) -> Axes:
+    import numpy as np
+
+    x, y = _values(model, column, 60), _values(model, by, 60)
+    grid_x, grid_y = np.meshgrid(x, y)
+    count = grid_x.size
+    rows = {**{name: [value] * count for name, value in fixed.items()}, column: grid_x.ravel(), by: grid_y.ravel()}
+    mean = model.predict(rows).mean.reshape(grid_x.shape)
+    drawn = ax.contourf(grid_x, grid_y, mean, levels=14, cmap="viridis")
+    ax.figure.colorbar(drawn, ax=ax, label=f"predicted reward (± {model.sd:.2g})")
+    ax.set_xlabel(column)
+    ax.set_ylabel(by)
+    return ax
+
+
+def _values(model: Model, name: str, count: int = 101) -> Any:
+    import numpy as np
+
+    from tacet.space import Category, Log
+
+    column = model.space[name]
+    if isinstance(column, Category):
+        return list(column.levels)
+    if column.kind == "date":
+        days = np.arange(np.datetime64(column.low), np.datetime64(column.high) + 1)  # type: ignore[attr-defined]
+        return days[:: max(1, len(days) // count)]
+    low, high = float(column.low), float(column.high)  # type: ignore[attr-defined]
+    values = np.geomspace(low, high, count) if isinstance(column, Log) else np.linspace(low, high, count)
+    values = np.clip(values, low, high)
+    return np.unique(np.round(values)) if column.kind == "integer" else values
+
+
+def _middle(model: Model, name: str) -> Any:
+    values = _values(model, name)
+    return values[0] if isinstance(values, list) else values[len(values) // 2]
+
+
+def budget(ledger: Ledger, *, ax: Axes | None = None) -> Axes:
+    """What a ledger's entries charged, added up over time, against its budget."""
+    ax = _axes(ax)
+    unit = ledger.account["unit"]
+    cap, accounting = float(ledger.account["cap"]), ledger.account["accounting"]
+    total, groups = 0.0, dict[str, float]()
+    times, spent, uncovered = list[datetime](), list[float](), list[datetime]()
+    for entry in ledger.entries:
+        when = datetime.fromtimestamp(entry["time"], timezone.utc)
+        if entry["claim"] == "uncovered" or entry[unit] is None:
+            uncovered.append(when)
+            continue
+        cost = float(entry[unit]) ** 2 if accounting == "gaussian" else float(entry[unit])
+        group = entry["group"] if entry["group"] is not None else f"#{entry['seq']}"
+        total += max(0.0, cost - groups.get(group, 0.0))  # the parts of a group are of different records
+        groups[group] = max(cost, groups.get(group, 0.0))
+        times.append(when)
+        spent.append(total**0.5 if accounting == "gaussian" else total)
+    if times:
+        ax.step([times[0], *times], [0.0, *spent], where="post", color=_INK, linewidth=2, label="spent")
+        ax.plot(times, spent, "o", color=_INK, markersize=4)
+    for number, when in enumerate(uncovered):
+        ax.axvline(when, color=_SOFT, linewidth=0.5, label="uncovered disclosures" if number == 0 else None)
+    ax.axhline(cap, color="#b03a2e", linestyle="--", linewidth=1.5, label=f"budget: eps {ledger.budget_eps:g}")
+    ax.set_ylim(0, cap * 1.15)
+    ax.set_ylabel(f"{unit}, {accounting} accounting")
+    ax.set_xlabel("time (UTC)")
+    ax.tick_params(axis="x", rotation=20)
+    ax.legend(frameon=False, fontsize="small", loc="lower right")
+    return ax
+
+
+def privacy_utility(plan: Plan, *, ax: Axes | None = None) -> Axes:
+    """The regret of a plan against eps, with random choices and no privacy beside it; bands are two standard errors."""
+    import numpy as np
+
+    ax = _axes(ax)
+    eps = np.array([point["eps"] for point in plan.points])
+    mean = np.array([point["mean"] for point in plan.points])
+    se = np.array([point["se"] for point in plan.points])
+    for name, key, color in (("random", "random", "#b03a2e"), ("without privacy", "nonprivate", "#2e7d32")):
+        at = plan.result[key]
+        ax.axhspan(max(0.0, at["mean"] - 2 * at["se"]), at["mean"] + 2 * at["se"], color=color, alpha=0.1, linewidth=0)
+        ax.axhline(at["mean"], color=color, linewidth=1.5, linestyle="--", label=name)
+    ax.plot(eps, mean, "o-", color=_INK, linewidth=2, label="private")
+    ax.fill_between(eps, np.maximum(0, mean - 2 * se), mean + 2 * se, color=_INK, alpha=0.15, linewidth=0)
+    ax.set_xscale("log")
+    ax.set_xticks(eps, [f"{value:g}" for value in eps])
+    ax.minorticks_off()
+    ax.set_xlabel("eps")
+    ax.set_ylabel("regret")
+    ax.set_ylim(bottom=0)
+    ax.legend(frameon=False, fontsize="small")
+    return ax

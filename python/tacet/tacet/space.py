@@ -1,0 +1,320 @@
+"""Spaces: typed public columns, the same JSON as the commands read and write.
+
+>>> import tacet
+>>> space = tacet.Space(age=tacet.Real(18, 90, unit=5), sex=tacet.Category("F", "M"))
+>>> list(space)
+['age', 'sex']
+>>> tacet.Space.from_json(space.to_json()) == space
+True
+"""
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+
+from tacet._lib import ffi, lib, native
+from tacet.errors import InvalidValue
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_MISSING = {"", "NA", "N/A", "NaN", "nan", "null", "?"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """What all columns have: `unit` is what counts as distance 1, `missing` stands for a missing cell."""
+
+    kind = ""
+    unit: Any = field(default=None, kw_only=True)
+    missing: Any = field(default=None, kw_only=True)
+
+    def _json(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _described(self, **fields: Any) -> dict[str, Any]:
+        fields = {"kind": self.kind, **fields}
+        for name in ("unit", "missing"):
+            if getattr(self, name) is not None:
+                fields[name] = getattr(self, name)
+        return fields
+
+
+@dataclass(frozen=True)
+class _Bounded(Column):
+    low: Any
+    high: Any
+
+    def _json(self) -> dict[str, Any]:
+        return self._described(bounds=[self.low, self.high])
+
+
+@dataclass(frozen=True)
+class Real(_Bounded):
+    """A number between public bounds; values outside are clipped.
+
+    >>> Real(18, 90, unit=5).high
+    90
+    """
+
+    kind = "real"
+
+
+@dataclass(frozen=True)
+class Log(_Bounded):
+    """A positive number whose distances are factors: `unit="10 %"` or `unit=1.1`."""
+
+    kind = "log"
+
+
+@dataclass(frozen=True)
+class Integer(_Bounded):
+    """A whole number between public bounds."""
+
+    kind = "integer"
+
+
+@dataclass(frozen=True)
+class Date(_Bounded):
+    """A day, "2021-03-01"; bounds as text, `unit` in days or "2 weeks"."""
+
+    kind = "date"
+
+
+@dataclass(frozen=True, init=False)
+class Category(Column):
+    """One of named levels, unordered. `others` is the level of everything that is none of them.
+
+    >>> Category("F", "M").levels
+    ('F', 'M')
+    """
+
+    kind = "category"
+    levels: tuple[str, ...] = ()
+    others: str | None = None
+
+    def __init__(self, *levels: str, others: str | None = None, missing: str | None = None) -> None:
+        object.__setattr__(self, "levels", tuple(str(level) for level in levels))
+        object.__setattr__(self, "others", others)
+        object.__setattr__(self, "missing", missing)
+        object.__setattr__(self, "unit", None)
+
+    def _json(self) -> dict[str, Any]:
+        fields = self._described(levels=list(self.levels))
+        if self.others is not None:
+            fields["others"] = self.others
+        return fields
+
+
+_KINDS: dict[str, type[_Bounded]] = {kind.kind: kind for kind in (Real, Log, Integer, Date)}
+
+
+class Space(Mapping[str, Column]):
+    """An ordered list of public columns, by name. Everything in it is public: write it before you look at a record.
+
+    >>> space = Space(dose=Real(5, 200, unit=10), drug=Category("A", "B"))
+    >>> space["drug"].levels
+    ('A', 'B')
+    """
+
+    def __init__(self, columns: Mapping[str, Column] | None = None, /, **named: Column) -> None:
+        described = {**(columns or {}), **named}
+        for name, column in described.items():
+            if not isinstance(column, Column):
+                raise InvalidValue(f"column '{name}' must be a Real, Log, Integer, Date or Category")
+        text = json.dumps({"columns": [{"name": name, **column._json()} for name, column in described.items()]})
+        self._adopt(text)
+
+    def _adopt(self, text: str) -> None:
+        self._json_text = _canonical(text)
+        self._fields: list[dict[str, Any]] = json.loads(self._json_text)["columns"]
+        self._columns = {fields["name"]: _column(fields) for fields in self._fields}
+
+    @classmethod
+    def from_json(cls, text: str) -> Space:
+        """From the JSON that `tacet space` and all commands read."""
+        space = cls.__new__(cls)
+        space._adopt(text)
+        return space
+
+    @classmethod
+    def load(cls, path: str | Path) -> Space:
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+    def save(self, path: str | Path) -> None:
+        Path(path).write_text(self._json_text, encoding="utf-8")
+
+    def to_json(self) -> str:
+        """Every default written out, as the commands write it."""
+        return self._json_text
+
+    def only(self, names: Sequence[str]) -> Space:
+        """The columns of these names, in this order."""
+        fields = {column["name"]: column for column in self._fields}
+        unknown = [name for name in names if name not in fields]
+        if unknown:
+            raise InvalidValue(f"the space has no column '{unknown[0]}'")
+        return Space.from_json(json.dumps({"columns": [fields[name] for name in names]}))
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Space) and self._json_text == other._json_text
+
+    def __hash__(self) -> int:
+        return hash(self._json_text)
+
+    def __repr__(self) -> str:
+        return f"Space({', '.join(f'{name}={column!r}' for name, column in self.items())})"
+
+    def records(self, table: Any) -> NDArray[np.float64]:
+        """A frame, a mapping of columns or a two-dimensional array as the C library takes it: one row a record, one
+        double a column, levels by their number, days for dates, NaN for what is missing. A C-contiguous array of
+        doubles whose columns are all numbers is taken as it is, without a copy."""
+        import numpy as np
+
+        if hasattr(table, "columns") or isinstance(table, Mapping):
+            return self._from_columns(table)
+        array = np.asarray(table)
+        if array.dtype.kind not in "fiub":
+            raise InvalidValue(f"an array of {array.dtype} is no table of numbers: use a frame for texts and dates")
+        if array.ndim != 2 or array.shape[1] != len(self):
+            raise InvalidValue(f"the array must have two dimensions and {len(self)} columns, as the space has")
+        return np.ascontiguousarray(array, dtype=np.float64)
+
+    def _from_columns(self, table: Any) -> NDArray[np.float64]:
+        import numpy as np
+
+        names = table.columns if hasattr(table, "columns") else table
+        if getattr(names, "nlevels", 1) > 1:
+            raise InvalidValue("the frame has a MultiIndex of columns: give it plain names first")
+        missing = [name for name in self if name not in names]
+        if missing:
+            raise InvalidValue(f"the table has no column '{missing[0]}'")
+        if list(names).count(next(iter(self))) > 1 or len(set(names)) != len(list(names)):
+            raise InvalidValue("the table has two columns of one name")
+        columns = [_numbers(fields, table[fields["name"]]) for fields in self._fields]
+        return np.ascontiguousarray(np.column_stack(columns))
+
+    def rows(self, records: NDArray[np.float64]) -> list[dict[str, Any]]:
+        """Records as the C library has them, as dictionaries by the names of the columns."""
+        return [
+            {fields["name"]: _cell(fields, float(value)) for fields, value in zip(self._fields, record)}
+            for record in records
+        ]
+
+
+def _canonical(text: str) -> str:
+    encoded = text.encode()
+    space = ffi.new("tacet_space *")
+    lib.tacet_space_init(space)
+    try:
+        native.call(lib.tacet_space_decode, space, encoded, len(encoded))
+        out = ffi.new("char **")
+        native.call(lib.tacet_space_encode, space, out)
+        return native.take(out[0])
+    finally:
+        lib.tacet_space_clear(space)
+
+
+def _column(fields: dict[str, Any]) -> Column:
+    if fields["kind"] == "category":
+        return Category(*fields["levels"], others=fields.get("others"), missing=fields.get("missing"))
+    low, high = fields["bounds"]
+    return _KINDS[fields["kind"]](low, high, unit=fields.get("unit"), missing=fields.get("missing"))
+
+
+def _numbers(fields: dict[str, Any], values: Any) -> NDArray[np.float64]:
+    """One column of a table as doubles."""
+    import numpy as np
+
+    name, kind = fields["name"], fields["kind"]
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InvalidValue(f"column '{name}' must have one dimension")
+    if kind == "category":
+        return _levels(fields, array)
+    if kind == "date":
+        return _days(name, array)
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64, copy=False)
+    if array.dtype.kind != "O":
+        raise InvalidValue(f"column '{name}' must be numbers, and is {array.dtype}")
+    numbers = np.empty(len(array))
+    for i, cell in enumerate(array):
+        try:
+            numbers[i] = np.nan if _is_missing(cell) else float(cell)
+        except (TypeError, ValueError):
+            raise InvalidValue(f"row {i} (counted from 0): column '{name}' is not a number") from None
+    return numbers
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and cell.strip() in _MISSING) or bool(cell != cell)
+
+
+def _levels(fields: dict[str, Any], array: Any) -> NDArray[np.float64]:
+    import numpy as np
+
+    name, levels = fields["name"], fields["levels"]
+    index = {level: float(number) for number, level in enumerate(levels)}
+    others = index.get(fields.get("others", ""), None)
+    flat = array.astype(object)
+    codes: dict[Any, float] = {}
+    numbers = np.empty(len(flat))
+    for i, cell in enumerate(flat):
+        try:
+            numbers[i] = codes[cell]
+            continue
+        except (KeyError, TypeError):
+            pass
+        text = "" if cell is None else str(cell)
+        if text in index:
+            number = index[text]
+        elif _is_missing(cell):
+            number = float("nan")
+        elif others is not None:
+            number = others
+        else:
+            raise InvalidValue(f"row {i} (counted from 0): column '{name}' is none of its levels")
+        numbers[i] = number
+        if number == number:
+            codes[cell] = number
+    return numbers
+
+
+def _days(name: str, array: Any) -> NDArray[np.float64]:
+    import numpy as np
+
+    try:
+        days = array.astype("datetime64[D]")
+    except (TypeError, ValueError):
+        raise InvalidValue(f"column '{name}' must be dates") from None
+    numbers = days.astype(np.int64).astype(np.float64)
+    numbers[np.isnat(days)] = np.nan
+    return np.asarray(numbers)
+
+
+def _cell(fields: dict[str, Any], value: float) -> Any:
+    kind = fields["kind"]
+    if value != value:
+        return None
+    if kind == "category":
+        return fields["levels"][int(value)]
+    if kind == "integer":
+        return int(value)
+    if kind == "date":
+        import numpy as np
+
+        return str(np.datetime64(int(value), "D"))
+    return value

@@ -1,0 +1,103 @@
+"""Releases of tables in memory: what may leave, what it costs, and what is refused."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tacet
+from tacet import trusted
+
+
+def test_a_frame_is_released_and_charged(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
+    seen: list[float] = []
+    release = trusted.curate(
+        patients, space=space, eps=3, ledger=tmp_path / "patients.ledger.db", out=tmp_path / "release", progress=seen.append
+    )
+    frame = release.to_frame()
+    assert len(frame) == len(patients)
+    assert release.manifest.eps == 3 and release.manifest.delta == 0 and release.manifest.private
+    ledger = tacet.Ledger(tmp_path / "patients.ledger.db")
+    assert ledger.eps == pytest.approx(3) and len(ledger) == 1
+    assert "release of 400 records" in str(ledger) and "spent eps 3" in str(ledger)
+    assert "<table>" in ledger._repr_html_() and "<table>" in release._repr_html_()
+    # the noise is what the manifest says: numeric columns are scaled by their units about their middles
+    scaled = np.column_stack([(patients.age - 54) / 5, (patients.dose - 102.5) / 10])
+    noise = frame[["z1", "z2"]].to_numpy() - scaled
+    assert noise.std() == pytest.approx(release.manifest.sigma, rel=0.15)
+    assert seen and max(seen) <= 1
+
+
+def test_the_budget_of_a_table_is_one_whatever_is_named(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
+    trusted.curate(patients, space=space, eps=3, out=tmp_path / "a")
+    with pytest.raises(tacet.BudgetExceeded):
+        trusted.curate(patients, space=space, eps=3, out=tmp_path / "b", ticket="again")
+    with pytest.raises(tacet.BudgetExceeded, match="released before"):
+        trusted.curate(patients[::-1], space=space, eps=3, out=tmp_path / "b", ledger=tmp_path / "other.db")
+    assert not (tmp_path / "b").exists()
+
+
+def test_the_same_ticket_is_drawn_once(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
+    trusted.curate(patients, space=space, eps=3, out=tmp_path / "a")
+    with pytest.raises(tacet.Conflict, match="not drawn twice"):
+        trusted.curate(patients, space=space, eps=3, out=tmp_path / "a")
+
+
+BAD = [
+    ("age", np.nan, tacet.ParseError, "row 7 .*'age' is missing"),
+    ("age", np.inf, tacet.ParseError, "row 7 .*'age' is not a finite"),
+    ("sex", "X", tacet.InvalidValue, "row 7 .*'sex' is none of its levels"),
+    ("sex", None, tacet.ParseError, "row 7 .*'sex' is missing"),
+    ("dose", "much", tacet.InvalidValue, "row 7 .*'dose' is not a number"),
+]
+
+
+@pytest.mark.parametrize(("column", "cell", "error", "words"), BAD)
+def test_a_bad_cell_is_named_and_nothing_is_spent(
+    column: str, cell: object, error: type[Exception], words: str, patients: pd.DataFrame, space: tacet.Space, tmp_path: Path
+) -> None:
+    frame = patients.astype({column: object})
+    frame.loc[7, column] = cell
+    with pytest.raises(error, match=words):
+        trusted.curate(frame, space=space, eps=3, ledger=tmp_path / "l.db", out=tmp_path / "release")
+    assert not (tmp_path / "l.db").exists() and not (tmp_path / "release").exists()
+
+
+def test_tables_that_are_none_are_refused(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
+    def refused(table: object, words: str) -> None:
+        with pytest.raises(tacet.InvalidValue, match=words):
+            trusted.curate(table, space=space, eps=3, out=tmp_path / "release")
+
+    refused(patients.drop(columns="dose"), "no column 'dose'")
+    multi = patients.copy()
+    multi.columns = pd.MultiIndex.from_product([["people"], multi.columns])
+    refused(multi, "MultiIndex")
+    refused(pd.concat([patients, patients.age], axis=1), "two columns of one name")
+    refused(np.array([["a", "b", "c"]]), "no table of numbers")
+    refused(np.zeros((4, 3), dtype=complex), "no table of numbers")
+    refused(np.zeros((4, 2)), "3 columns")
+    refused(np.zeros(3), "two dimensions")
+
+
+def test_an_array_is_taken_without_a_copy_and_otherwise_right() -> None:
+    numbers = tacet.Space(x=tacet.Real(0, 1, unit=0.1), y=tacet.Real(0, 1, unit=0.1))
+    array = np.random.default_rng(1).random((50, 4))
+    plain = np.ascontiguousarray(array[:, :2])
+    assert np.shares_memory(numbers.records(plain), plain)
+    for awkward in (array[:, ::2], np.asfortranarray(plain), plain.astype(np.float32), plain[::-1]):
+        assert not np.shares_memory(numbers.records(awkward), awkward)
+        assert np.array_equal(numbers.records(awkward), np.asarray(awkward, dtype=np.float64))
+
+
+def test_an_exception_in_progress_ends_it_and_is_raised(space: tacet.Space, tmp_path: Path) -> None:
+    many = np.column_stack([np.full(200_000, 30.0), np.zeros(200_000), np.arange(200_000) % 190 + 6.0])
+
+    def progress(_: float) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        trusted.curate(many, space=space, eps=3, out=tmp_path / "r", progress=progress)
+    trusted.curate(many, space=space, eps=3, out=tmp_path / "r")  # goes on, and is not charged again
+    assert trusted.Release(tmp_path / "r").ledger.eps == pytest.approx(3)

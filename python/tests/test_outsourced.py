@@ -1,0 +1,130 @@
+"""The hospital and its consultant: a desk with a Python function behind it, a search over TLS, Ctrl-C, exceptions."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import tacet
+from tacet import trusted
+
+
+@pytest.fixture
+def release(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> trusted.Release:
+    return trusted.curate(patients, space=space, eps=8, queries=30, out=tmp_path / "release")
+
+
+def test_a_search_over_tls_with_a_function_behind_it(
+    release: trusted.Release, patients: pd.DataFrame, keys: Path, tmp_path: Path
+) -> None:
+    asked: list[int] = []
+
+    def measure(row: int) -> float | None:
+        asked.append(row)
+        return None if patients.sex[row] == "M" and row % 5 == 0 else float(patients.effect[row])
+
+    with trusted.Desk(release, keys=keys, listen="127.0.0.1:0") as desk:
+        url = desk.start(measure)
+        seen: list[tuple[int, int]] = []
+        run = tacet.Modeler(url, keys=keys / "modeler", state=tmp_path / "run1", poll=0.05)
+        best = run.search(queries=12, progress=lambda done, total: seen.append((done, total)))
+        assert best.value == max(run.values) == patients.effect[best.row]
+        assert len(run.values) == 12 and seen[-1] == (12, 12)
+        assert set(run.rows) | set(run.failed) == set(asked)
+        assert run.release().shape == (400, 3)
+        more = run.search(queries=14)
+        assert len(run.values) == 14 and more.value >= best.value and len(set(asked)) == len(asked)
+        assert len(run.trials_dataframe()) == 14
+        assert run.account()["uncovered"] >= 14
+        assert "Best" in run._repr_html_() and run.manifest.eps == 8
+        run.close()
+        with pytest.raises(tacet.StateError, match="closed"):
+            run.search(queries=15)
+        with pytest.raises(tacet.StateError, match="already"):
+            desk.start(measure)
+    with pytest.raises(tacet.StateError, match="closed"):
+        desk.start(measure)
+    assert release.ledger.account["uncovered"] == len(asked)
+
+
+def test_an_exception_in_an_evaluator_is_raised_at_the_desk_and_not_told_abroad(
+    release: trusted.Release, keys: Path, tmp_path: Path
+) -> None:
+    def measure(row: int) -> float:
+        raise ValueError("patient 17 is called Ada")
+
+    desk = trusted.Desk(release, keys=keys, listen="127.0.0.1:0")
+    raised: list[BaseException] = []
+
+    def serve() -> None:
+        try:
+            desk.serve(evaluate=measure)
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    while not hasattr(desk, "url"):
+        time.sleep(0.01)
+    run = tacet.Modeler(desk.url, keys=keys / "modeler", state=tmp_path / "run", poll=0.02)
+    with pytest.raises(tacet.Error) as caught:
+        run.search(queries=3)
+    assert "Ada" not in str(caught.value)
+    desk.stop()
+    thread.join()
+    assert isinstance(raised[0], ValueError)
+    desk.close()
+
+
+def test_one_question_in_this_process(release: trusted.Release) -> None:
+    with trusted.Desk(release) as desk:
+        assert desk.ask("q1", 3, evaluate=lambda row: row / 2) == 1.5
+        assert desk.ask("q1", 3, evaluate=lambda row: 99.0) == 1.5  # answered before
+        assert desk.ask("q2", 4, evaluate=lambda row: None) is None
+        with pytest.raises(ZeroDivisionError):
+            desk.ask("q3", 5, evaluate=lambda row: 1 / 0)
+        with pytest.raises(tacet.InvalidValue):
+            desk.ask("q4", 10**6, evaluate=float)
+        with pytest.raises(tacet.InvalidValue, match="needs keys"):
+            desk.start(float)
+
+
+def test_a_wrong_address_or_keys_say_so(keys: Path, tmp_path: Path) -> None:
+    with pytest.raises(tacet.Error, match="127.0.0.1"):
+        tacet.Modeler("https://127.0.0.1:9", keys=keys / "modeler", state=tmp_path / "s", patience=0)
+    with pytest.raises(tacet.NotFound):
+        tacet.Modeler("https://127.0.0.1:9", keys=tmp_path / "none", state=tmp_path / "s")
+
+
+INTERRUPTED = """
+import sys, numpy as np, tacet
+from tacet import trusted
+space = tacet.Space(x=tacet.Real(0, 1, unit=0.01), y=tacet.Real(0, 1, unit=0.01))
+table = np.random.default_rng(1).random((3_000_000, 2))
+print("ready", flush=True)
+try:
+    trusted.curate(table, space=space, eps=1, out=sys.argv[1], threads=1, progress=lambda f: print(f, flush=True))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_long_call_cleanly(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, str(tmp_path / "out")], stdout=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+    assert process.stdout is not None
+    for _ in range(3):  # ready, and well into the drawing
+        process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    rest = process.stdout.read()
+    assert process.wait(60) == 0
+    assert rest.strip().endswith("interrupted")
+    assert not (tmp_path / "out" / "release.csv").exists()
