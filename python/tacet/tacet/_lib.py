@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from tacet._native import Native
-from tacet._open import ffi, lib  # type: ignore[import-not-found]
+from tacet._open import ffi as ffi
+from tacet._open import lib as lib
 
 native = Native(ffi, lib)

@@ -121,11 +121,11 @@ class Client:
         """One request. What goes wrong on the way is returned, not raised: no frame that holds the token is in any
         traceback."""
         with self._lock:
+            connection = self._connection or http.client.HTTPSConnection(
+                self._host, self._port, context=self._tls, timeout=75
+            )
+            self._connection = connection
             try:
-                connection = self._connection or http.client.HTTPSConnection(
-                    self._host, self._port, context=self._tls, timeout=75
-                )
-                self._connection = connection
                 connection.request(
                     method, path, None if body is None else json.dumps(body, allow_nan=False),
                     {"Authorization": f"Bearer {self._token._text}", "Content-Type": "application/json"},
@@ -133,13 +133,12 @@ class Client:
                 answer = connection.getresponse()
                 return answer.status, answer.read(), None
             except (OSError, http.client.HTTPException) as error:
+                connection.close()
                 kind, words = type(error), getattr(error, "verify_message", "") or getattr(error, "strerror", "")
             except BaseException:
-                if self._connection is not None:
-                    self._connection.close()
+                connection.close()
                 self._connection = None
                 raise
-            self._connection.close()
             self._connection = None
         if issubclass(kind, ssl.SSLCertVerificationError):
             return 0, b"", Denied(f"the certificate of {self.url} is not trusted: {words}")

@@ -99,12 +99,12 @@ def _keep(kind: Any, error: BaseException, trace: Any) -> None:
         trace = trace.tb_next
 
 
-@ffi.def_extern(error=True, onerror=_keep)
+@ffi.def_extern(error=True, onerror=_keep)  # type: ignore[misc]
 def tacet_python_stop(user: Any) -> bool:
     return ffi.from_handle(user).failure is not None
 
 
-@ffi.def_extern(onerror=_keep)
+@ffi.def_extern(onerror=_keep)  # type: ignore[misc]
 def tacet_python_progress(done: int, total: int, best_row: int, best_value: float, user: Any) -> None:
     run: _Run = ffi.from_handle(user)
     if run.progress is not None and run.failure is None:

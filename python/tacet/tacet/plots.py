@@ -4,7 +4,7 @@ Every function draws on `ax`, or on a new figure, and returns the axes.
 """
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Sequence
 
 from tacet.errors import InvalidValue, StateError
@@ -52,6 +52,7 @@ def progress(
     ax.plot(number, measured, "o", color=_SOFT, markersize=4, label="measured")
     ax.step(number, best, where="post", color=_INK, linewidth=2, label="best so far")
     ax.set_xlabel("question")
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_ylabel("value (less is better)" if minimize else "value")
     ax.legend(frameon=False, fontsize="small")
     return ax
@@ -79,6 +80,7 @@ def regret(
         ax.axhspan(low, high, color=_BAND, label="best of as many random choices, 9 of 10")
     ax.step(np.arange(1, len(left) + 1), left, where="post", color=_INK, linewidth=2, label="simple regret")
     ax.set_xlabel("question")
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_ylabel("regret")
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False, fontsize="small")
@@ -128,7 +130,8 @@ def _map(model: Model, column: str, by: str, fixed: dict[str, Any], ax: Axes) ->
     x, y = _values(model, column, 60), _values(model, by, 60)
     grid_x, grid_y = np.meshgrid(x, y)
     count = grid_x.size
-    rows = {**{name: [value] * count for name, value in fixed.items()}, column: grid_x.ravel(), by: grid_y.ravel()}
+    rows: dict[str, Any] = {name: [value] * count for name, value in fixed.items()}
+    rows.update({column: grid_x.ravel(), by: grid_y.ravel()})
     mean = model.predict(rows).mean.reshape(grid_x.shape)
     drawn = ax.contourf(grid_x, grid_y, mean, levels=14, cmap="viridis")
     ax.figure.colorbar(drawn, ax=ax, label=f"predicted reward (± {model.sd:.2g})")
@@ -177,6 +180,9 @@ def budget(ledger: Ledger, *, ax: Axes | None = None) -> Axes:
         groups[group] = max(cost, groups.get(group, 0.0))
         times.append(when)
         spent.append(total**0.5 if accounting == "gaussian" else total)
+    every = [*times, *uncovered]
+    if every and max(every) - min(every) < timedelta(minutes=1):
+        ax.set_xlim(min(every) - timedelta(seconds=30), max(every) + timedelta(seconds=30))
     if times:
         ax.step([times[0], *times], [0.0, *spent], where="post", color=_INK, linewidth=2, label="spent")
         ax.plot(times, spent, "o", color=_INK, markersize=4)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from tacet._native import Native
-from tacet.trusted._trusted import ffi, lib  # type: ignore[import-not-found]
+from tacet.trusted._trusted import ffi as ffi
+from tacet.trusted._trusted import lib as lib
 
 native = Native(ffi, lib)

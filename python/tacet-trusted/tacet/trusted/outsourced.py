@@ -50,7 +50,7 @@ class _Watch:
         self.failure: BaseException | None = None
 
 
-@ffi.def_extern()
+@ffi.def_extern()  # type: ignore[misc]
 def tacet_python_progress(fraction: float, user: Any) -> None:
     watch: _Watch = ffi.from_handle(user)
     try:
@@ -231,7 +231,7 @@ class Desk(Handle):
         return self.release._repr_html_()
 
 
-@ffi.def_extern(error=15)
+@ffi.def_extern(error=15)  # type: ignore[misc]
 def tacet_python_measure(user: Any, value: Any, row: int, err: Any) -> int:
     desk: Desk = ffi.from_handle(user)
     try:

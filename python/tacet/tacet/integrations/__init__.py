@@ -1,0 +1,1 @@
+"""Where tacet meets other tools."""

@@ -1,0 +1,91 @@
+"""Optuna and scikit-learn, with the real packages."""
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import optuna
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import tacet
+from tacet import trusted
+from tacet.integrations.optuna import TacetSampler
+from tacet.trusted.estimator import ContextualEstimator
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+TUNING = tacet.Space(
+    rate=tacet.Log(1e-4, 1.0), layers=tacet.Integer(1, 4), kind=tacet.Category("adam", "sgd"), drop=tacet.Real(0, 0.5)
+)
+
+
+def objective(trial: optuna.Trial) -> float:
+    trial.suggest_float("rate", 1e-4, 1.0, log=True)
+    layers = trial.suggest_int("layers", 1, 4)
+    kind = trial.suggest_categorical("kind", ["adam", "sgd"])
+    trial.suggest_float("drop", 0, 0.5)
+    if trial.number == 3:
+        raise optuna.TrialPruned
+    return 0.2 * layers * (kind == "adam")
+
+
+@pytest.fixture
+def tuning(tmp_path: Path) -> trusted.Study:
+    return trusted.Study.create(
+        tmp_path / "studies", name="tuning", space=TUNING, eps=8, delta=1e-5, candidates=64, rounds=200
+    )
+
+
+def test_an_optuna_study_gets_private_suggestions_by_one_line(tuning: trusted.Study) -> None:
+    study = optuna.create_study(sampler=TacetSampler(tuning), direction="maximize")
+    with pytest.warns(UserWarning, match="keeps the raw value"):
+        study.optimize(objective, n_trials=12)
+    assert len(study.trials) == 12
+    assert [trial.state for trial in tuning.trials] == ["observed"] * 3 + ["failed"] + ["observed"] * 8
+    assert [trial.params for trial in study.trials] == [trial.params for trial in tuning.trials]
+    assert study.best_value == max(trial.value for trial in tuning.trials if trial.value is not None)
+
+
+def test_shared_storage_is_refused_unless_told(tuning: trusted.Study, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/optuna.db"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = optuna.create_study(sampler=TacetSampler(tuning), direction="maximize", storage=url)
+        with pytest.raises(tacet.Denied, match="shared_storage"):
+            study.optimize(objective, n_trials=1)
+        assert tuning.status()["suggested"] == 0
+        allowed = TacetSampler(tuning, shared_storage=True)
+        study = optuna.create_study(sampler=allowed, direction="maximize", storage=url)
+        study.optimize(objective, n_trials=2)
+    assert tuning.status()["observed"] == 2
+
+
+def test_what_does_not_fit_is_named(tuning: trusted.Study, store: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        other = optuna.create_study(sampler=TacetSampler(tuning), direction="maximize")
+        with pytest.raises(tacet.InvalidValue, match="'depth'"):
+            other.optimize(lambda trial: trial.suggest_float("depth", 0, 1), n_trials=1)
+        backwards = optuna.create_study(sampler=TacetSampler(tuning), direction="minimize")
+        with pytest.raises(tacet.InvalidValue, match="direction"):
+            backwards.optimize(objective, n_trials=1)
+    with trusted.Study(store, "dose") as dose, pytest.raises(tacet.Unsupported):
+        TacetSampler(dose)
+
+
+def test_an_estimator_fits_once_and_recommends(log: pd.DataFrame) -> None:
+    space = tacet.Space(variant=tacet.Category("A", "B"), age=tacet.Real(18, 90))
+    estimator = ContextualEstimator(space, action="variant", eps=4, propensity="p")
+    with pytest.raises(NotFittedError):
+        estimator.predict(log)
+    fresh = clone(estimator)
+    assert fresh.get_params()["eps"] == 4
+    X, y = log.drop(columns="bought"), log["bought"]
+    fresh.fit(X, y)
+    assert list(fresh.recommend(pd.DataFrame({"age": [20.0, 88.0]})).variant) == ["A", "B"]
+    assert fresh.predict(X).shape == (6000,)
+    assert fresh.score(X, y) > 0
+    with pytest.raises(tacet.BudgetExceeded):
+        clone(estimator).set_params(ticket="second").fit(X, y)

@@ -1,0 +1,103 @@
+"""Plots: drawn, labelled, and refused where there is nothing to draw. With TACET_PICTURES they are kept, to look at."""
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Iterator
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+
+import tacet
+from tacet import plots, trusted
+
+PLAN = {
+    "problem": "made up", "advice": "Take 4.",
+    "points": [
+        {"eps": e, "mean": m, "se": 0.02, "gain": 0.4 - m, "gain_se": 0.02, "better_than_random": m < 0.3}
+        for e, m in ((0.5, 0.38), (1, 0.3), (2, 0.15), (4, 0.06), (8, 0.04))
+    ],
+    "random": {"eps": None, "mean": 0.4, "se": 0.03, "gain": 0, "gain_se": 0, "better_than_random": False},
+    "nonprivate": {"eps": None, "mean": 0.02, "se": 0.01, "gain": 0.38, "gain_se": 0.03, "better_than_random": True},
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def pictures(request: pytest.FixtureRequest) -> Iterator[None]:
+    yield
+    folder = os.environ.get("TACET_PICTURES")
+    for number in plt.get_fignums():
+        if folder:
+            plt.figure(number).savefig(Path(folder) / f"{request.node.name}-{number}.png", dpi=80)
+    plt.close("all")
+
+
+def texts(ax: Axes) -> str:
+    legend = ax.get_legend()
+    words = [ax.get_xlabel(), ax.get_ylabel(), *(t.get_text() for t in (legend.get_texts() if legend else []))]
+    return "\n".join(words)
+
+
+def test_progress_shows_the_best_so_far_and_chance() -> None:
+    ax = plots.progress([0.2, 0.5, 0.3, 0.9, 0.4], chance=(0.4, 0.6, 0.8))
+    assert list(ax.lines[-1].get_ydata()) == [0.2, 0.5, 0.5, 0.9, 0.9]
+    assert "random choices" in texts(ax)
+    down = plots.progress([3, 1, 2], minimize=True)
+    assert list(down.lines[-1].get_ydata()) == [3, 1, 1]
+    with pytest.raises(tacet.StateError):
+        plots.progress([])
+
+
+def test_regret_goes_to_zero() -> None:
+    ax = plots.regret([0.2, 0.5, 1.0], best=1.0, chance=(0.4, 0.6, 0.8))
+    assert list(ax.lines[0].get_ydata()) == pytest.approx([0.8, 0.5, 0.0])
+
+
+def test_a_posterior_over_one_and_two_columns(log: pd.DataFrame, tmp_path: Path) -> None:
+    space = tacet.Space(variant=tacet.Category("A", "B"), age=tacet.Real(18, 90))
+    model = trusted.learn(log, space=space, action="variant", reward="bought", propensity="p", eps=4)
+    ax = model.plot("age", by="variant")
+    assert len(ax.lines) == 2 and "predicted reward" in texts(ax)
+    model.plot("variant", age=88)
+    with pytest.raises(tacet.InvalidValue):
+        model.plot("height")
+    study = trusted.Study.create(
+        tmp_path / "s", name="map", space=tacet.Space(x=tacet.Real(0, 1), y=tacet.Real(0, 10)), eps=20, delta=1e-5,
+        candidates=36, rounds=600,
+    )  # fmt: skip
+    for _ in range(300):
+        s = study.suggest()
+        s.observe(max(0.0, 1 - abs(s.params["x"] - 0.7) - abs(s.params["y"] - 4) / 10))
+    release = study.release()
+    assert isinstance(release, tacet.Model)
+    two = release.plot("x", by="y")
+    assert (two.get_xlabel(), two.get_ylabel()) == ("x", "y")
+    study.plot()
+
+
+def test_a_budget_over_time(patients: pd.DataFrame, space: tacet.Space, tmp_path: Path) -> None:
+    book = tmp_path / "l.db"
+    for number, eps in enumerate((1.0, 2.0)):
+        release = trusted.curate(
+            patients, space=space, eps=eps, ledger=book, out=tmp_path / f"r{number}", ticket=f"t{number}", budget_eps=4
+        )
+    with trusted.Desk(release, ledger=book) as desk:
+        desk.ask("q", 1, evaluate=lambda row: 0.5)
+    ax = tacet.Ledger(book).plot()
+    assert list(ax.lines[0].get_ydata()) == pytest.approx([0, 1, 3])
+    assert "budget: eps 4" in texts(ax) and "uncovered" in texts(ax)
+
+
+def test_privacy_against_utility() -> None:
+    ax = tacet.Plan(PLAN).plot()
+    assert "random" in texts(ax) and ax.get_xscale() == "log"
+    assert "Take 4." in str(tacet.Plan(PLAN)) and "<table>" in tacet.Plan(PLAN)._repr_html_()
+
+
+def test_a_plan_runs_the_command() -> None:
+    plan = tacet.plan("outsourced", eps=[1, 8], trials=4, candidates=60, queries=6)
+    assert [point["eps"] for point in plan.points] == [1, 8] and plan.advice
+    with pytest.raises(tacet.InvalidValue):
+        tacet.plan("nosuch")
