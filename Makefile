@@ -110,6 +110,7 @@ format: setup-dev
 
 reference: setup-dev
 	@mkdir -p build && doxygen docs/Doxyfile && echo "build/reference/html/index.html"
+	@tools/python-reference $(BUILD)
 symbols: build
 	@tools/gather && tools/symbols $(BUILD)
 

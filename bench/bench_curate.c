@@ -76,6 +76,19 @@ static void write_table(const char *path) {
     }
 }
 
+static double *make_table(void) {
+    tacet_simrng rng;
+    double *table = malloc((size_t)D * RECORDS * sizeof *table);
+    if (table == NULL) {
+        exit(1);
+    }
+    tacet_simrng_init(&rng, 1, 0);
+    for (size_t i = 0; i < (size_t)D * RECORDS; i++) {
+        table[i] = 100 * tacet_simrng_uniform(&rng);
+    }
+    return table;
+}
+
 /* Draws and prints the same number of values; elapsed seconds. */
 static double print_noise(const char *self, double sigma) {
     char program[4096], scale[32];
@@ -169,12 +182,19 @@ int main(int argc, char **argv) {
     s.mechanism = TACET_CURATE_GAUSSIAN;
     s.delta = delta;
     const double printed = compare(&curate, &draws, argv[0], folder, &s);
-    (void)remove(data);
-    (void)remove(folder);
     (void)getrusage(RUSAGE_SELF, &usage);
     printf(
         "  %.2f times the time of tacet noise gaussian, which prints them; %.1f million numbers a second of processor "
         "time; %.0f MiB resident\n",
         curate.elapsed / printed, 1e-6 * D * RECORDS / curate.processor, (double)usage.ru_maxrss / 1024);
+    double *table = make_table();
+    s.data = NULL;
+    s.records = table;
+    s.record_count = RECORDS;
+    printf("from an array in memory, ");
+    (void)compare(&curate, &draws, argv[0], folder, &s);
+    free(table);
+    (void)remove(data);
+    (void)remove(folder);
     return 0;
 }

@@ -83,3 +83,12 @@ def test_the_same_log_has_one_budget(log: pd.DataFrame) -> None:
     trusted.learn(log, space=SHOP, action="variant", reward="bought", propensity="p", eps=1)
     with pytest.raises(tacet.BudgetExceeded):
         trusted.learn(log, space=SHOP, action="variant", reward="bought", propensity="p", eps=1, ticket="more")
+
+
+def test_many_rows_of_texts_are_read_alike_and_a_bad_one_is_named(model: tacet.Model) -> None:
+    frame = pd.DataFrame({"variant": ["A", "B"] * 3000, "age": np.linspace(18, 90, 6000)})
+    some = model.predict(frame[:10]).mean
+    assert np.array_equal(model.predict(frame).mean[:10], some)
+    frame.loc[4321, "variant"] = "C"
+    with pytest.raises(tacet.InvalidValue, match="row 4321 "):
+        model.predict(frame)

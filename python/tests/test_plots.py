@@ -86,7 +86,7 @@ def test_a_budget_over_time(patients: pd.DataFrame, space: tacet.Space, tmp_path
     with trusted.Desk(release, ledger=book) as desk:
         desk.ask("q", 1, evaluate=lambda row: 0.5)
     ax = tacet.Ledger(book).plot()
-    assert list(ax.lines[0].get_ydata()) == pytest.approx([0, 1, 3])
+    assert list(ax.lines[0].get_ydata()) == pytest.approx([0, 1, 3])  # and goes on at 3
     assert "budget: eps 4" in texts(ax) and "uncovered" in texts(ax)
 
 

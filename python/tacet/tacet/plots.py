@@ -181,10 +181,13 @@ def budget(ledger: Ledger, *, ax: Axes | None = None) -> Axes:
         times.append(when)
         spent.append(total**0.5 if accounting == "gaussian" else total)
     every = [*times, *uncovered]
-    if every and max(every) - min(every) < timedelta(minutes=1):
+    tight = bool(every) and max(every) - min(every) < timedelta(minutes=1)
+    if tight:
         ax.set_xlim(min(every) - timedelta(seconds=30), max(every) + timedelta(seconds=30))
     if times:
+        until = max(every) + timedelta(seconds=30) if tight else max(every)
         ax.step([times[0], *times], [0.0, *spent], where="post", color=_INK, linewidth=2, label="spent")
+        ax.hlines(spent[-1], times[-1], until, color=_INK, linewidth=2)
         ax.plot(times, spent, "o", color=_INK, markersize=4)
     for number, when in enumerate(uncovered):
         ax.axvline(when, color=_SOFT, linewidth=0.5, label="uncovered disclosures" if number == 0 else None)

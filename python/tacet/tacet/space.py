@@ -10,6 +10,7 @@ True
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
@@ -270,6 +271,14 @@ def _levels(fields: dict[str, Any], array: Any) -> NDArray[np.float64]:
     index = {level: float(number) for number, level in enumerate(levels)}
     others = index.get(fields.get("others", ""), None)
     flat = array.astype(object)
+    if "pandas" in sys.modules and len(flat) > 1000:  # far fewer different cells than rows
+        number, different = sys.modules["pandas"].factorize(flat, use_na_sentinel=False)
+        first = np.unique(number, return_index=True)[1]
+        if len(different) <= 1000:
+            try:
+                return np.asarray(_levels(fields, np.asarray(different, dtype=object))[number])
+            except InvalidValue:
+                flat = flat[: int(first.max()) + 1]  # the loop below names the row
     codes: dict[Any, float] = {}
     numbers = np.empty(len(flat))
     for i, cell in enumerate(flat):

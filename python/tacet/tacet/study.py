@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from tacet.display import table
-from tacet.errors import Conflict, InvalidValue, Unsupported
+from tacet.errors import Conflict, InvalidValue, StateError, Unsupported
 from tacet.model import Model
 from tacet.space import Space
 
@@ -31,7 +31,7 @@ class Suggestion:
         self.params = params
         self.context = context
         self.value: float | None = None
-        self.state = "open"
+        self.state = "open" if ticket else "last"
         self.clipped = False
 
     def observe(self, value: float) -> None:
@@ -55,6 +55,8 @@ class Suggestion:
         self._study._fail(self.ticket)
 
     def _told(self, value: float | None, state: str) -> None:
+        if self.state == "last":
+            raise StateError("the rounds of this study are over: this is its last recommendation, and nothing is reported")
         if self.state != "open" and (self.value, self.state) != (value, state):
             raise Conflict("this suggestion was reported already, with another outcome")
         self.value, self.state = value, state
@@ -120,7 +122,7 @@ class BaseStudy:
             if value is not None:
                 round[name] = value
         answer = self._ask(round)
-        suggestion = Suggestion(self, answer["ticket"], answer["index"], self._params(answer), context)
+        suggestion = Suggestion(self, answer.get("ticket") or "", answer["index"], self._params(answer), context)
         with self._trials_lock:
             self._trials.append(suggestion)
         return suggestion
