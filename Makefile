@@ -12,6 +12,7 @@ DATA ?= ../shared/data
 help:
 	@echo "make all            install what is missing, configure, build into build/bin"
 	@echo "make demo           the main job end to end"
+	@echo "make demo-live      both parties of the demo, kept running: a desk and a page to watch the search"
 	@echo "make check          build and run every test; closes with 'N passed, M failed'"
 	@echo "make quick          the unit tests that take a moment each; a room alone: ctest --test-dir build -L gate"
 	@echo "make check-asan     the suite under AddressSanitizer (also check-ubsan, check-tsan, check-valgrind)"
@@ -48,6 +49,10 @@ all: build
 
 demo: build
 	@examples/demo.sh
+
+.PHONY: demo-live
+demo-live: build
+	@examples/demo-live.sh
 
 check: build
 	@tools/check $(BUILD) $(JOBS)

@@ -112,7 +112,7 @@ echo "Not protected: $uncovered" | tr -d '"'
 step "2. The consultant: $queries questions over TLS, row numbers out, measured values back"
 serve release
 echo "The curator, process $served, listens on $url."
-run_modeler ours
+run_modeler ours --page search.html
 stop
 ours=$(field ours.json best_value)
 echo "Best patient found: row $(field ours.json best_row), response $(short "$ours"). Best of all $records: row $best_row, $best_value."
@@ -204,6 +204,7 @@ step "6. The report"
 . "$root/examples/demo-report.sh" >report.json
 "$tacet" report --in report.json --out report.html --svg figures >/dev/null
 echo "$out/report.html          look at it in a browser; its charts are in figures/"
+echo "$out/search.html          the consultant's view of the search; 'make demo-live' lets you watch one, with the hospital's desk"
 echo "$out/ledger.json          what was spent; 'tacet ledger show --ledger $out/release/ledger.db'"
 echo
 echo "Next: docs/tutorials/curator.md if you hold records, docs/tutorials/modeler.md if you may not see them."

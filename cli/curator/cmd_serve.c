@@ -144,10 +144,10 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
          false},
         {"patience", CLI_DOUBLE, &settings.desk.patience, "S",
          "a question is answered 'pending' when the command takes longer (default 2)", false},
-        {"person", CLI_FLAG, &person, NULL, "measured values come from a person: 'tacet curator desk'",
-         false},
+        {"person", CLI_FLAG, &person, NULL, "measured values come from a person: 'tacet curator desk'", false},
         {"desk", CLI_STRING, &page.listen, "HOST:PORT",
-         "a page for you, on an address of this machine: questions, budget, ledger; with --person on any free port unless "
+         "a page for you, on an address of this machine: questions, budget, ledger; with --person on any free port "
+         "unless "
          "this says another, or 'none'",
          false},
         {"id", CLI_STRING, &page.settings.id, "COLUMN", "--desk: the column by which you know a record", false},
@@ -174,8 +174,10 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     page.listen = page.listen == NULL && person ? "127.0.0.1:0" : page.listen;
     page.listen = page.listen != NULL && strcmp(page.listen, "none") == 0 ? NULL : page.listen;
     if (page.listen != NULL && !tacet__desk_page_local(page.listen)) {
-        return cli_usage(self, "--desk: '%s' is not an address of this machine alone, such as 127.0.0.1:8444: whoever "
-                               "sits elsewhere comes through a tunnel (ssh -L)", page.listen);
+        return cli_usage(self,
+                         "--desk: '%s' is not an address of this machine alone, such as 127.0.0.1:8444: whoever "
+                         "sits elsewhere comes through a tunnel (ssh -L)",
+                         page.listen);
     }
     if (page.range != NULL && !cli_interval(&page.settings.lo, &page.settings.hi, page.range)) {
         return cli_usage(self, "--range is LO:HI with LO below HI");

@@ -12,6 +12,7 @@
 #include <tacet/io/csvfile.h>
 #include <tacet/outsourced/open/remote.h>
 #include <tacet/outsourced/open/session.h>
+#include <tacet/report/report.h>
 
 /* Ctrl-C: conclude with what is known. A second one ends the program. */
 static volatile sig_atomic_t interrupted;
@@ -141,6 +142,81 @@ static json_t *as_json(const tacet_session_result *r, const tacet_manifest *m, c
     return out;
 }
 
+/* --- the page ------------------------------------------------------------------------------------------------------
+ */
+
+enum { REFRESH_SECONDS = 2 };
+
+/* What a look at the search needs. */
+typedef struct view {
+    const char *page;  /* NULL: none */
+    const char *state; /* receives result.json */
+    const tacet_manifest *manifest;
+    const cli_command *self;
+    const tacet_session_settings *settings;
+    bool warned;
+} view;
+
+static bool put_file(const char *path, const char *text, size_t length) {
+    char beside[4096];
+    if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside) {
+        return false;
+    }
+    FILE *file = fopen(beside, "we");
+    bool good = file != NULL && fwrite(text, 1, length, file) == length;
+    good = file != NULL && fclose(file) == 0 && good;
+    return good && rename(beside, path) == 0; /* whoever reads it meanwhile has the old one, whole */
+}
+
+/* The result in the state folder, from which `tacet report` draws the page later, and the page. A page that cannot be
+ * written is said once: the search goes on. */
+static void write_view(view *v, json_t *result, const char *ended) {
+    char path[4096];
+    const size_t done = json_array_size(json_object_get(result, "values"));
+    char *protects = tacet_manifest_protects(v->manifest);
+    char *uncovered = tacet_manifest_uncovered(v->manifest);
+    set(result, "protects", json_string(protects != NULL ? protects : ""));
+    set(result, "uncovered", json_string(uncovered != NULL ? uncovered : ""));
+    set(result, "minimize", json_boolean(v->settings->minimize));
+    set(result, "queries", json_integer((json_int_t)v->settings->queries));
+    set(result, "title", json_string("A search over a private release"));
+    set(result, "subtitle", json_sprintf("%zu of %zu rows measured: %s", done, v->settings->queries, ended));
+    free(protects);
+    free(uncovered);
+    char *text = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    bool good = text != NULL && snprintf(path, sizeof path, "%s/result.json", v->state) < (int)sizeof path &&
+                put_file(path, text, strlen(text));
+    if (good && v->page != NULL) {
+        tacet_report *report = NULL;
+        char *page = NULL;
+        size_t length = 0;
+        if (strcmp(ended, "searching") == 0) {
+            free(text);
+            set(result, "refresh", json_integer(REFRESH_SECONDS));
+            text = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        }
+        good = text != NULL && tacet_report_create(&report, NULL) == TACET_OK &&
+               tacet_report_add(report, "The search", text, strlen(text), NULL) == TACET_OK &&
+               tacet_report_html(report, &page, &length, NULL) == TACET_OK && put_file(v->page, page, length);
+        tacet_report_free(report);
+        free(page);
+    }
+    free(text);
+    json_decref(result);
+    if (!good && !v->warned) {
+        v->warned = true;
+        cli_say(v->self, "%s cannot be written; the search goes on", v->page != NULL ? v->page : "result.json");
+    }
+}
+
+static void looked(const tacet_session_result *so_far, void *user) {
+    view *v = user;
+    write_view(v, as_json(so_far, v->manifest, NULL, 0), "searching");
+}
+
+/* --- words ---------------------------------------------------------------------------------------------------------
+ */
+
 static void show_knowledge(const tacet_session_result *r) {
     if (r->banded) {
         printf("by chance       the best of %zu random rows would have been about %.6g, between %.6g and %.6g nine "
@@ -184,7 +260,7 @@ static void show(const tacet_session_result *r, const tacet_manifest *m, const j
 }
 
 typedef struct arguments {
-    const char *first, *warm;
+    const char *first, *warm, *page;
     tacet_remote_settings link;
 } arguments;
 
@@ -222,7 +298,10 @@ static int run_it(tacet_session_settings *s, const arguments *a, const cli_comma
     char *text = NULL;
     double *rows = NULL;
     const double start = cli_seconds();
+    view v = {.page = a->page, .state = s->state, .manifest = &manifest, .self = self, .settings = s};
     tacet_manifest_init(&manifest);
+    s->looked = looked;
+    s->user = &v;
     heed_interrupts();
     tacet_status status = tacet_remote_open(&link, &a->link, &err);
     status = status != TACET_OK ? status : tacet_remote_manifest(link, &manifest, &text, &err);
@@ -236,6 +315,7 @@ static int run_it(tacet_session_settings *s, const arguments *a, const cli_comma
     int code = CLI_EXIT_OK;
     if (status == TACET_OK) {
         code = tell(&result, link, &manifest, start, self);
+        write_view(&v, as_json(&result, &manifest, NULL, cli_seconds() - start), tacet_session_end_name(result.end));
     } else {
         code = status == TACET_INVALID ? cli_usage(self, "%s", err.message) : cli_fail(self, &err);
         if (status == TACET_IO || status == TACET_TIMEOUT || status == TACET_STATE) {
@@ -267,6 +347,8 @@ static int run_alone(int argc, char **argv, const tacet_ranks *ranks, const cli_
         {"keys", CLI_STRING, &a.link.keys, "DIR",
          "the folder the curator handed over: ca.pem, token, client.pem, client.key", true},
         {"state", CLI_STRING, &s.state, "DIR", "journal and release of this run; made when missing", true},
+        {"page", CLI_STRING, &a.page, "FILE",
+         "a page that shows the search, written anew after each answer: open it in a browser", false},
         {"queries", CLI_SIZE, &s.queries, "N",
          "rows to measure in all (default 40); a state may be gone on with for more", false},
         {"certificate", CLI_FLAG, &a.link.use_certificate, NULL, "show the client certificate instead of the token",

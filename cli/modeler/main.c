@@ -24,9 +24,12 @@ static const cli_command COMMANDS[] = {
             "used. Stopped by Ctrl-C, by a curator that is away for longer than --patience or whose budget is spent, "
             "it "
             "prints the best so far; the same command goes on where it was and asks nothing twice, with more --queries "
-            "if you like. A row that cannot be measured is left out and another one asked.",
+            "if you like. A row that cannot be measured is left out and another one asked.\n\n"
+            "--page FILE is a page of the search as it goes: queries, the best so far against the band of chance, what the "
+            "model believes and how sure it is, whether it found signal at all, what is left to ask. The state folder has "
+            "the same as result.json: 'tacet report --in run1/result.json --out page.html' draws it later.",
         .examples = "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/\n"
-                    "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/ --queries 60\n"
+                    "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/ --queries 60 --page run1.html\n"
                     "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run2/ --lengthscale 3",
         .run = cmd_run,
     },

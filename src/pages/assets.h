@@ -1,11 +1,12 @@
-/* assets.h - the files of a page, as they were bundled into this program (web/README.md). Ring: pages; knows no data. */
+/* assets.h - the files of a page, as they were bundled into this program (web/README.md). Ring: pages; knows no data.
+ */
 #ifndef TACET_SRC_PAGES_ASSETS_H
 #define TACET_SRC_PAGES_ASSETS_H
 
 #include "io/http/server.h"
 
 typedef struct tacet__asset {
-    const char *name; /* "app.js" */
+    const char *name;                    /* "app.js" */
     const unsigned char *plain, *packed; /* packed by gzip */
     size_t plain_size, packed_size;
 } tacet__asset;

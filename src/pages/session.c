@@ -149,8 +149,8 @@ tacet_status tacet__sessions_begin(tacet__sessions *s, tacet__session *out, cons
     draw_text(e->guard);
     fill_session(s, out, e, now);
     (void)pthread_mutex_unlock(&s->lock);
-    (void)snprintf(response->cookie, sizeof response->cookie, "%s=%s; Path=/; Secure; HttpOnly; SameSite=Strict", s->name,
-                   text);
+    (void)snprintf(response->cookie, sizeof response->cookie, "%s=%s; Path=/; Secure; HttpOnly; SameSite=Strict",
+                   s->name, text);
     sodium_memzero(text, sizeof text);
     return TACET_OK;
 }

@@ -21,9 +21,9 @@ enum {
 typedef struct tacet__sessions tacet__sessions;
 
 typedef struct tacet__sessions_settings {
-    const char *cookie;   /* its name, without __Host-; borrowed until create returns */
-    double idle_seconds;  /* a session ends when nothing was asked for so long */
-    double whole_seconds; /* and so long after the login at the latest */
+    const char *cookie;    /* its name, without __Host-; borrowed until create returns */
+    double idle_seconds;   /* a session ends when nothing was asked for so long */
+    double whole_seconds;  /* and so long after the login at the latest */
     double (*clock)(void); /* seconds; NULL: the system's monotonic one. For tests */
 } tacet__sessions_settings;
 
@@ -35,7 +35,7 @@ typedef struct tacet__session {
 } tacet__session;
 
 typedef enum tacet__session_found {
-    TACET__SESSION_NONE,     /* no cookie, or one of no session: it ended, or never was */
+    TACET__SESSION_NONE,      /* no cookie, or one of no session: it ended, or never was */
     TACET__SESSION_UNGUARDED, /* a session, but the header is missing or another: not asked by the page */
     TACET__SESSION_OK
 } tacet__session_found;

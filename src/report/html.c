@@ -354,7 +354,11 @@ static void head(tacet__text *t, const tacet_report *r) {
     tacet__text_add(t, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
                        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                       "'unsafe-inline'\"><title>");
+                       "'unsafe-inline'\">");
+    if (r->refresh > 0) {
+        tacet__text_format(t, "<meta http-equiv=\"refresh\" content=\"%d\">", r->refresh);
+    }
+    tacet__text_add(t, "<title>");
     tacet__text_escape(t, title);
     tacet__text_add(t, "</title><style>");
     tacet__chart_style(t, ":root");

@@ -18,6 +18,7 @@ enum {
 
 struct tacet_report {
     char *title, *subtitle; /* NULL until a document gives them */
+    int refresh;            /* seconds after which a browser loads the page again; 0: never */
     json_t *sections;       /* array; every one passed tacet__report_check */
 };
 

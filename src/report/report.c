@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { REFRESH_MOST = 3600 };
 static const char FORMAT[] = "tacet-report-1";
 
 tacet_status tacet_report_create(tacet_report **out, tacet_error *err) {
@@ -80,6 +81,10 @@ tacet_status tacet_report_add(tacet_report *report, const char *name, const char
     if (status == TACET_OK &&
         !(keep_words(&report->title, root, "title") && keep_words(&report->subtitle, root, "subtitle"))) {
         status = tacet__fail(&inner, TACET_NO_MEMORY, "out of memory");
+    }
+    if (status == TACET_OK) {
+        const json_int_t seconds = json_integer_value(json_object_get(root, "refresh"));
+        report->refresh = seconds > 0 && seconds <= REFRESH_MOST ? (int)seconds : report->refresh;
     }
     json_decref(root);
     if (status != TACET_OK) {

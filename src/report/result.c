@@ -36,16 +36,83 @@ static bool run_chart(json_t *sections, const char *name, const json_t *result) 
         }
         (void)json_array_append_new(best, isnan(so_far) ? json_null() : json_real(so_far));
     }
-    return append(sections, json_pack("{ss so s{ss} s{ss} s[{ss ss so} {ss ss sO}]}", "kind", "chart", "title",
-                                      json_sprintf("%s: measured values", name), "x", "label", "query", "y", "label",
-                                      "measured value", "series", "name", "best so far", "style", "step", "y", best,
-                                      "name", "measured", "style", "points", "y", values));
+    json_t *series = json_pack("[{ss ss so} {ss ss sO}]", "name", "best so far", "style", "step", "y", best, "name",
+                               "measured", "style", "points", "y", values);
+    const json_t *chance = json_object_get(result, "chance");
+    const json_t *median = json_object_get(chance, "median");
+    const json_t *low = json_object_get(chance, "low");
+    const json_t *high = json_object_get(chance, "high");
+    if (json_is_number(median) && json_is_number(low) && json_is_number(high)) {
+        (void)json_array_append_new(series, json_pack("{ss ss s[O] s[O] s[O]}", "name", "best by chance", "style",
+                                                      "level", "y", median, "lower", low, "upper", high));
+    }
+    json_t *chart =
+        json_pack("{ss so s{ss} s{ss} so}", "kind", "chart", "title", json_sprintf("%s: measured values", name), "x",
+                  "label", "query", "y", "label", "measured value", "series", series);
+    if (chart != NULL && json_is_number(median)) {
+        (void)json_object_set_new(
+            chart, "note",
+            json_string(
+                "The band of chance: where the best of as many random rows would lie, nine times in ten, told from "
+                "the rows that were asked at random."));
+    }
+    return append(sections, chart);
+}
+
+/* "row 17, 3.2 +- 0.4", where the result has it. */
+static json_t *prediction(const char *label, const json_t *row, const json_t *mean, const json_t *sd) {
+    if (!json_is_integer(row) || !json_is_number(mean) || !json_is_number(sd)) {
+        return NULL;
+    }
+    return json_pack("{ss so}", "label", label, "value",
+                     json_sprintf("%.5g \xc2\xb1 %.2g (row %lld)", json_number_value(mean), json_number_value(sd),
+                                  (long long)json_integer_value(row)));
+}
+
+static void add_item(json_t *items, json_t *item) {
+    if (item != NULL) {
+        (void)json_array_append_new(items, item);
+    }
+}
+
+/* What the model believes: the prediction with its uncertainty, whether there is signal at all, what is left. */
+static void add_beliefs(json_t *items, const json_t *result) {
+    const json_t *next = json_object_get(result, "next");
+    const json_t *words = json_object_get(json_object_get(result, "evidence"), "words");
+    const json_t *queries = json_object_get(result, "queries");
+    const json_int_t left =
+        json_integer_value(queries) - (json_int_t)json_array_size(json_object_get(result, "values"));
+    add_item(items, prediction("best predicted", json_object_get(result, "recommended_row"),
+                               json_object_get(result, "recommended_mean"), json_object_get(result, "recommended_sd")));
+    add_item(items, prediction("most promising, not measured", json_object_get(next, "row"),
+                               json_object_get(next, "mean"), json_object_get(next, "sd")));
+    if (json_is_string(words)) {
+        add_item(items, fact("signal", words));
+    }
+    if (json_is_integer(queries)) {
+        add_item(items, json_pack("{ss sI}", "label", "left to ask", "value", left > 0 ? left : (json_int_t)0));
+    }
+}
+
+/* What the release hides, and what it does not, in the manifest's own words. */
+static bool add_words(json_t *sections, const json_t *result) {
+    const char *protects = tacet__report_words(result, "protects");
+    const char *uncovered = tacet__report_words(result, "uncovered");
+    bool good = true;
+    if (uncovered[0] != '\0') {
+        good = append(sections, json_pack("{ss ss ss ss}", "kind", "text", "title", "What was not protected", "text",
+                                          uncovered, "tone", "bad"));
+    }
+    if (good && protects[0] != '\0') {
+        good = append(sections, json_pack("{ss ss ss ss}", "kind", "text", "title", "What was protected", "text",
+                                          protects, "tone", "good"));
+    }
+    return good;
 }
 
 static bool add_run(json_t *sections, const char *name, const json_t *result) {
     static const char *const FIELDS[][2] = {{"best measured value", "best_value"},
                                             {"its row", "best_row"},
-                                            {"best predicted row", "recommended_row"},
                                             {"modeler", "modeler"},
                                             {"protection", "protection"}};
     const json_t *release = json_object_get(result, "release");
@@ -56,6 +123,7 @@ static bool add_run(json_t *sections, const char *name, const json_t *result) {
             (void)json_array_append_new(items, fact(FIELDS[i][0], value));
         }
     }
+    add_beliefs(items, result);
     if (json_is_object(release)) {
         const bool is_private = json_is_true(json_object_get(release, "private"));
         (void)json_array_append_new(
@@ -67,7 +135,7 @@ static bool add_run(json_t *sections, const char *name, const json_t *result) {
                       "tone", is_private ? "good" : "bad"));
     }
     return append(sections, json_pack("{ss ss so}", "kind", "facts", "title", name, "items", items)) &&
-           run_chart(sections, name, result);
+           run_chart(sections, name, result) && add_words(sections, result);
 }
 
 /* --- simulations: one chart and one table for all of them --------------------------------------------------------- */

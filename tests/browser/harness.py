@@ -160,11 +160,11 @@ def ask(url, method, path, token=None, body=None, headers=None):
 class Curator:
     """A table of records with awkward names, its release, and the server with its desk."""
 
-    def __init__(self, *more, rows=30, queries=12):
+    def __init__(self, *more, rows=30, queries=12, column="no<b>te"):
         self.folder = tempfile.mkdtemp(prefix="tacet-desk-")
         at = lambda name: os.path.join(self.folder, name)
         with open(at("t.csv"), "w", encoding="utf-8") as f:
-            f.write('patient,age,"no<b>te"\n')
+            f.write(f'patient,age,"{column}"\n')
             for i in range(rows):
                 f.write(f'"{NASTY.replace(chr(34), chr(34) * 2)} {i}",{20 + i},{i}\n')
         env = {"TACET_STATE": at("state")}
@@ -228,7 +228,7 @@ class Server:
 def local_study(name="slides", count=40, rounds=20000):
     return {"name": name, "description": f"Made up {NASTY}", "trust": "local", "budget": {"eps": 4}, "rounds": rounds,
             "domain": {"points": [[i / (count - 1), (i * 7 % count) / count] for i in range(count)]},
-            "prior": {"lengthscale": 0.3, "reward": [0, 1]}}
+            "prior": {"lengthscale": 0.3, "reward": [0, 1]}, "options": {"randomizer": "duchi"}}
 
 
 def contextual_study(name="doses"):

@@ -46,6 +46,7 @@ def main():
                 try:
                     harness.scheme(driver, False)
                     harness.screen(driver, 1280, 900)
+                    driver.get("about:blank")
                     driver.delete_all_cookies()
                     driver.get_log("browser")
                     test(driver)
@@ -53,7 +54,8 @@ def main():
                     print(f"ok      {name} ({time.monotonic() - start:.1f} s)", flush=True)
                 except Exception:
                     failed += 1
-                    print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+                    words = traceback.format_exc().split("Stacktrace:")[0]
+                    print(f"FAILED  {name}\n{words}", flush=True)
     finally:
         harness.close(driver)
     print(f"{passed} passed, {failed} failed")

@@ -1,10 +1,8 @@
 """test_desk.py - the curator's desk in a browser."""
-import json
 import os
 import time
 
-from harness import (CSS, ID, Curator, Keys, NASTY, Program, ask, browser, close, closing, log_in, press, says, scheme, screen, text,
-                     until)
+from harness import CSS, Curator, Keys, NASTY, ask, browser, close, closing, log_in, press, says, scheme, screen, text, until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKS = open(os.path.join(HERE, "checks.js"), encoding="utf-8").read()
@@ -73,7 +71,8 @@ def test_a_wrong_token_stays_outside_and_the_modelers_address_has_no_desk(driver
         assert status == 201 and all(w in cookie for w in ("__Host-", "HttpOnly", "Secure", "SameSite=Strict", "Path=/"))
         pair = cookie.split(";")[0]
         assert ask(curator.desk, "GET", "/v1/desk", headers={"Cookie": pair})[0] == 403, "a cookie without the guard"
-        assert ask(curator.desk, "GET", "/v1/desk", headers={"Cookie": pair, "X-Tacet-Guard": made["guard"][:-1] + "A"})[0] in (403, 200)
+        wrong = ("A" if made["guard"][0] != "A" else "B") + made["guard"][1:]
+        assert ask(curator.desk, "GET", "/v1/desk", headers={"Cookie": pair, "X-Tacet-Guard": wrong})[0] == 403, "another guard"
         both = {"Cookie": pair, "X-Tacet-Guard": made["guard"]}
         assert ask(curator.desk, "GET", "/v1/desk", headers=both)[0] == 200
         assert ask(curator.desk, "GET", "/v1/desk", headers=dict(both, **{"Sec-Fetch-Site": "cross-site"}))[0] == 403
@@ -167,17 +166,28 @@ def test_the_desk_passes_the_checks_light_and_dark_narrow_and_wide(driver):
             curator.question(f"q{i}", i)
         says(driver, "7 questions wait")
         says(driver, "Head of the chain")
-        pictures = os.environ.get("TACET_PICTURES")
-        for dark in (False, True):
-            for width in (1280, 375):
-                scheme(driver, dark)
-                screen(driver, width, 900)
-                found = driver.execute_script(CHECKS)
-                if pictures:
-                    shot(driver, os.path.join(pictures, f"desk-{'dark' if dark else 'light'}-{width}.png"), width)
-                assert found == [], (dark, width, found)
-        severe = [line for line in driver.get_log("browser") if line["level"] == "SEVERE" and "401" not in line["message"]]
-        assert not severe, severe
+        check_looks(driver, "desk")
+        complaints(driver)
+
+
+def complaints(driver):
+    """The browser's own: scripts that failed, what the policy of the page forbade. Statuses are the tests' own business."""
+    severe = [line for line in driver.get_log("browser") if line["level"] == "SEVERE" and line["source"] != "network"]
+    assert not severe, severe
+
+
+def check_looks(driver, name):
+    """The checks, light and dark, narrow and wide; pictures where they are wanted."""
+    pictures = os.environ.get("TACET_PICTURES")
+    for dark in (False, True):
+        for width in (1280, 375):
+            scheme(driver, dark)
+            screen(driver, width, 900)
+            found = driver.execute_script(CHECKS)
+            if pictures:
+                shot(driver, os.path.join(pictures, f"{name}-{'dark' if dark else 'light'}-{width}.png"), width)
+            assert found == [], (name, dark, width, found)
+    screen(driver, 1280, 900)
 
 
 def shot(driver, path, width):

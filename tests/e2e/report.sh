@@ -1,6 +1,10 @@
 #!/bin/sh
 # report.sh - results of other commands, as a person draws them: one page, well-formed charts, refusals with a reason.
 set -eu
+# The pages of web/ have the colours of the reports.
+for colour in $(sed -n 's/.*\(LIGHT\|DARK\)\[TACET__PALETTE\] = //; s/[^#]*\(#[0-9a-f]\{6\}\)[^#]*/\1 /gp' "${TACET_SOURCE:?}/src/report/chart.c" | head -n 4); do
+    grep -q "$colour" "$TACET_SOURCE/web/app.css" || { echo "report.sh: $colour of src/report/chart.c is not in web/app.css"; exit 1; }
+done
 tacet=$TACET_BIN/tacet
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

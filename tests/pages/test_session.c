@@ -45,7 +45,8 @@ static tacet__request request_of(const browser *b) {
 static tacet__sessions *open_sessions(void) {
     tacet__sessions *s = NULL;
     time_now = 1000;
-    const tacet__sessions_settings settings = {.cookie = "board", .idle_seconds = 60, .whole_seconds = 600, .clock = fake_clock};
+    const tacet__sessions_settings settings = {
+        .cookie = "board", .idle_seconds = 60, .whole_seconds = 600, .clock = fake_clock};
     assert_ok(tacet__sessions_create(&s, &settings, NULL));
     return s;
 }
@@ -186,6 +187,11 @@ static void a_page_is_served_packed_or_plain_and_nothing_else_is(void **state) {
         assert_string_equal(packed.encoding, "gzip");
         assert_memory_equal(packed.body, "\x1f\x8b", 2);
     }
+    size_t weight = 0;
+    for (const tacet__asset *a = tacet__assets; a->name != NULL; a++) {
+        weight += a->packed_size;
+    }
+    assert_true(weight < 200000);
     request.path = "/v1/studies";
     assert_false(tacet__assets_serve(&request, &other, "board", "api"));
     request.path = "/../app.js";

@@ -558,7 +558,8 @@ static void board(void) {
     assert_int_equal(ask("POST", TOKENS, TOKENS, foreign, "{\"role\":\"owner\",\"study\":\"dose\"}", NULL), 403);
     assert_int_equal(ask("POST", TOKENS, TOKENS, foreign, "{\"role\":\"owner\"}", NULL), 403);
     assert_int_equal(
-        ask("POST", TOKENS, TOKENS, foreign, "{\"role\":\"analyst\",\"study\":\"slides\",\"label\":\"new\"}", NULL), 201);
+        ask("POST", TOKENS, TOKENS, foreign, "{\"role\":\"analyst\",\"study\":\"slides\",\"label\":\"new\"}", NULL),
+        201);
     assert_int_equal(ask("GET", TOKENS, TOKENS, device, NULL, NULL), 403);
     assert_int_equal(ask("POST", RENEWAL, "/v1/tokens/1/renewal", device, "{}", NULL), 403);
     assert_int_equal(ask("DELETE", ONE, "/v1/tokens/1", device, NULL, NULL), 403);

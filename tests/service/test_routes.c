@@ -272,7 +272,8 @@ static void test_dropped_token(void **state) {
 /* What others can ask for is the same, byte for byte, whatever the rewards and decision sets were. */
 static char *everything_public(double reward, double shift) {
     char body[256];
-    static const char *const PATHS[] = {"/v1/studies", "/v1/studies/toys", "/v1/studies/toys/ledger"};
+    static const char *const PATHS[] = {"/v1/studies", "/v1/studies/toys", "/v1/studies/toys/ledger",
+                                        "/v1/studies/toys/events", "/v1/studies/toys/tickets"};
     for (int i = 0; i < 3; i++) {
         char *text = NULL;
         (void)snprintf(body, sizeof body, "{\"decision_set\":[[%.3f,0.1],[%.3f,0.2]]}", shift, 1 - shift);
@@ -302,9 +303,12 @@ static char *everything_public(double reward, double shift) {
     }
     free(metrics);
     (void)fclose(out);
-    char *created = NULL;
-    while ((created = strstr(all, "\"created\":")) != NULL) {
-        memset(created, ' ', strcspn(created, ","));
+    static const char *const TIMES[] = {"\"created\":", "\"time\":", "\"expires\":"};
+    for (size_t i = 0; i < sizeof TIMES / sizeof TIMES[0]; i++) {
+        char *at = NULL;
+        while ((at = strstr(all, TIMES[i])) != NULL) {
+            memset(at, ' ', strcspn(at, ",}"));
+        }
     }
     return all;
 }

@@ -66,6 +66,7 @@ class Board {
   build(): void {
     const page = frame("Study board", this.session, h("div", {}, this.chooser), this.state);
     put(page, this.problem, this.tabs, this.body);
+    window.matchMedia("(max-width: 600px)").addEventListener("change", () => { this.drawn = ""; });
     this.drawTabs();
   }
 
@@ -146,11 +147,17 @@ class Board {
   private async draw(): Promise<void> {
     const s = this.study;
     if (!s) return;
-    const mark = [this.name, this.tab, s.suggested, s.observed, s.released, s.state, this.log.events.length, this.fresh, JSON.stringify(this.axes)].join("/");
+    // A form that somebody fills in is not drawn anew for every round.
+    const rounds = this.tab === "Tokens" ? [] : [s.suggested, s.observed, s.released, s.state, this.log.events.length];
+    const mark = [this.name, this.tab, ...rounds, this.fresh, JSON.stringify(this.axes)].join("/");
     if (mark === this.drawn) return;
     const made = await this.part(s);
     this.drawn = mark;
-    if (made) put(this.body, made);
+    if (!made) return;
+    const controls = (): HTMLElement[] => [...this.body.querySelectorAll<HTMLElement>("button, input, select, [tabindex]")];
+    const focused = controls().indexOf(document.activeElement as HTMLElement);
+    put(this.body, made);
+    if (focused >= 0) controls()[focused]?.focus();
   }
 
   private part(s: Study): Promise<HTMLElement | null> {
@@ -194,16 +201,17 @@ class Board {
     let asked = 0, told = 0;
     const start = this.log.events[0]?.time ?? 0;
     const span = (this.log.events[this.log.events.length - 1]?.time ?? 0) - start;
+    const quick = span < 30; // whole seconds say little: events in their order say more
     const unit = span > 7200 ? 3600 : span > 240 ? 60 : 1;
     for (const e of this.log.events) {
       if (e.kind === "suggested") asked++;
       if (e.kind === "observed") told++;
-      counts.x.push((e.time - start) / unit);
+      counts.x.push(quick ? e.number : (e.time - start) / unit);
       counts.asked.push(asked);
       counts.told.push(told);
     }
     const series: Series[] = [{ name: "suggested", x: counts.x, y: counts.asked, style: "step" }, { name: "reported", x: counts.x, y: counts.told, style: "step" }];
-    return draw({ title: "Rounds over time", x: unit === 1 ? "seconds since the first" : unit === 60 ? "minutes since the first" : "hours since the first", y: "rounds", series });
+    return draw({ title: "Rounds over time", x: quick ? "event" : unit === 1 ? "seconds since the first" : unit === 60 ? "minutes since the first" : "hours since the first", y: "rounds", series });
   }
 
   private async health(): Promise<HTMLElement> {

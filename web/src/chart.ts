@@ -5,7 +5,9 @@ import { number, svg } from "./dom";
 export interface Series { name: string; x: number[]; y: number[]; lower?: number[]; upper?: number[]; style: "line" | "step" | "points" }
 export interface Chart { title: string; x: string; y: string; series: Series[]; mark?: { x: number; y: number; name: string } }
 
-const WIDTH = 640, HEIGHT = 270, LEFT = 62, RIGHT = 16, TOP = 30, BOTTOM = 44;
+// Letters of a picture that shrinks shrink with it: on a telephone it is drawn narrower.
+let WIDTH = 640;
+const HEIGHT = 270, LEFT = 62, RIGHT = 16, TOP = 30, BOTTOM = 44;
 
 export function ticks(lo: number, hi: number, wanted = 5): number[] {
   if (!(hi > lo)) [lo, hi] = [lo - 0.5, lo + 0.5];
@@ -42,7 +44,7 @@ function axes(picture: SVGElement, chart: { x: string; y: string }, sx: (v: numb
   for (const t of ticks(ys[0], ys[1])) {
     picture.append(svg("line", { class: "gridline", x1: LEFT, x2: WIDTH - RIGHT, y1: sy(t), y2: sy(t) }), svg("text", { class: "tick", x: LEFT - 8, y: sy(t) + 4, "text-anchor": "end" }, number(t, 5)));
   }
-  for (const t of ticks(xs[0], xs[1], 6)) {
+  for (const t of ticks(xs[0], xs[1], WIDTH < 600 ? 4 : 6)) {
     picture.append(svg("text", { class: "tick", x: sx(t), y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, number(t, 5)));
   }
   picture.append(svg("path", { class: "axis", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}` }),
@@ -50,7 +52,12 @@ function axes(picture: SVGElement, chart: { x: string; y: string }, sx: (v: numb
     svg("text", { x: LEFT, y: 16 }, chart.y));
 }
 
+function fit(): void {
+  WIDTH = window.innerWidth < 600 ? 360 : 640;
+}
+
 export function draw(chart: Chart): SVGElement {
+  fit();
   const xs = extent(chart.series.map((s) => s.x));
   const ys = extent(chart.series.flatMap((s) => [s.y, s.lower ?? [], s.upper ?? []]));
   const room = 0.04 * (ys[1] - ys[0]);
@@ -93,11 +100,12 @@ export interface Cell { x: number; y: number; value: number; sd: number | null }
 
 // Two columns: one square for each pair, darker where the mean is larger.
 export function squares(chart: { title: string; x: string; y: string }, cells: Cell[]): SVGElement {
+  fit();
   const xs = [...new Set(cells.map((c) => c.x))].sort((a, b) => a - b);
   const ys = [...new Set(cells.map((c) => c.y))].sort((a, b) => a - b);
   const [lo, hi] = extent([cells.map((c) => c.value)]);
   const ex: [number, number] = [xs[0] ?? 0, xs[xs.length - 1] ?? 1], ey: [number, number] = [ys[0] ?? 0, ys[ys.length - 1] ?? 1];
-  const w = (WIDTH - LEFT - RIGHT) / Math.max(1, xs.length), t = (HEIGHT - TOP - BOTTOM) / Math.max(1, ys.length);
+  const w = Math.max(9, (WIDTH - LEFT - RIGHT) / Math.max(1, xs.length)), t = Math.max(9, (HEIGHT - TOP - BOTTOM) / Math.max(1, ys.length));
   const sx = (v: number): number => LEFT + w / 2 + ((v - ex[0]) / (ex[1] - ex[0] || 1)) * (WIDTH - LEFT - RIGHT - w);
   const sy = (v: number): number => HEIGHT - BOTTOM - t / 2 - ((v - ey[0]) / (ey[1] - ey[0] || 1)) * (HEIGHT - TOP - BOTTOM - t);
   const picture = svg("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${chart.title}. From ${number(lo)}, faint, to ${number(hi)}, full.` });

@@ -155,6 +155,56 @@ static tacet_status choose(tacet__session *r, size_t *row, tacet__asked *how, ui
     return status;
 }
 
+/* --- what is known ------------------------------------------------------------------------------------------------ */
+
+static void tell_band(tacet_session_result *out, const tacet__session *r) {
+    out->banded = tacet_chance_estimate(&out->chance, r->random, r->random_count, r->asked > 0 ? r->asked : 1,
+                                        r->s->minimize, NULL) == TACET_OK;
+}
+
+static void tell_model(tacet_session_result *out, tacet__session *r) {
+    tacet_recommendation best;
+    const double sign = r->s->minimize ? -1 : 1;
+    if (tacet__session_model(r, NULL) != TACET_OK || tacet_policy_recommend(r->policy, &best, NULL) != TACET_OK) {
+        return; /* what was measured is told all the same */
+    }
+    out->predicted = true;
+    out->recommended_row = r->map != NULL ? r->map[best.index] : best.index;
+    out->recommended_mean = sign * best.mean * r->scale + r->shift;
+    out->recommended_sd = best.sd * r->scale;
+    (void)snprintf(out->method, sizeof out->method, "%s", tacet_policy_name(r->policy));
+    out->known = tacet_modeler_tell(r->policy, &out->knowledge, NULL) == TACET_OK;
+    if (out->known) {
+        tacet_modeler_knowledge *k = &out->knowledge;
+        k->next_row = k->next_row != SIZE_MAX && r->map != NULL ? r->map[k->next_row] : k->next_row;
+        k->next_mean = sign * k->next_mean * r->scale + r->shift;
+        k->next_sd *= r->scale;
+    }
+    out->lengthscale = r->lengthscales[0];
+    out->signal_var = r->signal_var;
+    out->noise_var = r->noise_var;
+    out->mean = r->mean;
+}
+
+/* Only a model that is there is asked, and only the ladder, which draws nothing at random when it is. */
+static void show(tacet__session *r) {
+    const size_t warm = r->s->warm_count;
+    tacet_session_result so_far = {.count = r->asked, .failed = r->failed, .failed_count = r->failed_count};
+    if (r->s->looked == NULL || r->known == 0) {
+        return;
+    }
+    so_far.rows = r->order + warm;
+    so_far.values = r->raw + warm;
+    best_of(r, &so_far.best_row, &so_far.best_value);
+    if (r->policy != NULL && r->ladder) {
+        tell_model(&so_far, r);
+    }
+    tell_band(&so_far, r);
+    r->s->looked(&so_far, r->s->user);
+}
+
+/* --- one step ----------------------------------------------------------------------------------------------------- */
+
 /* One more row. The model learns it here, when it chose it. */
 static tacet_status step(tacet__session *r, bool *failed, tacet_error *err) {
     size_t row = 0;
@@ -165,6 +215,9 @@ static tacet_status step(tacet__session *r, bool *failed, tacet_error *err) {
     status = status != TACET_OK ? status : settle(r, r->book.count - 1, failed, err);
     if (status == TACET_OK && !*failed && how == TACET__ASKED_MODEL) {
         status = tacet_policy_observe(r->policy, ticket, tacet__session_target(r, r->raw[r->known - 1]), err);
+    }
+    if (status == TACET_OK) {
+        show(r);
     }
     return status;
 }
@@ -356,35 +409,6 @@ static tacet_status rehearse(tacet__session *r, tacet_error *err) {
     r->base = SIZE_MAX;
     tacet__session_forget(r);
     return status;
-}
-
-static void tell_band(tacet_session_result *out, const tacet__session *r) {
-    out->banded = tacet_chance_estimate(&out->chance, r->random, r->random_count, r->asked > 0 ? r->asked : 1,
-                                        r->s->minimize, NULL) == TACET_OK;
-}
-
-static void tell_model(tacet_session_result *out, tacet__session *r) {
-    tacet_recommendation best;
-    const double sign = r->s->minimize ? -1 : 1;
-    if (tacet__session_model(r, NULL) != TACET_OK || tacet_policy_recommend(r->policy, &best, NULL) != TACET_OK) {
-        return; /* what was measured is told all the same */
-    }
-    out->predicted = true;
-    out->recommended_row = r->map != NULL ? r->map[best.index] : best.index;
-    out->recommended_mean = sign * best.mean * r->scale + r->shift;
-    out->recommended_sd = best.sd * r->scale;
-    (void)snprintf(out->method, sizeof out->method, "%s", tacet_policy_name(r->policy));
-    out->known = tacet_modeler_tell(r->policy, &out->knowledge, NULL) == TACET_OK;
-    if (out->known) {
-        tacet_modeler_knowledge *k = &out->knowledge;
-        k->next_row = k->next_row != SIZE_MAX && r->map != NULL ? r->map[k->next_row] : k->next_row;
-        k->next_mean = sign * k->next_mean * r->scale + r->shift;
-        k->next_sd *= r->scale;
-    }
-    out->lengthscale = r->lengthscales[0];
-    out->signal_var = r->signal_var;
-    out->noise_var = r->noise_var;
-    out->mean = r->mean;
 }
 
 static void conclude(tacet_session_result *out, tacet__session *r) {

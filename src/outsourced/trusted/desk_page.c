@@ -38,7 +38,7 @@ struct tacet__desk_page {
     tacet__sessions *sessions;
     pthread_t bell;
     bool started;
-    double refreshed; /* the bell's own */
+    double refreshed;     /* the bell's own */
     pthread_mutex_t lock; /* of all that follow */
     pthread_cond_t wake;
     page_waiter *waiting;
@@ -90,7 +90,7 @@ static json_t *open_questions(tacet_desk *desk) {
         if (q->state != DONE) {
             (void)json_array_append_new(list, json_pack("{ss sI sI ss}", "ticket", q->ticket, "row", (json_int_t)q->row,
                                                         "since", (json_int_t)q->since, "state",
-                                                        tacet__desk_busy(q)    ? "running"
+                                                        tacet__desk_busy(q)  ? "running"
                                                         : q->state == FAILED ? "failed"
                                                                              : "waiting"));
         }
@@ -116,8 +116,9 @@ static void tell_overview(tacet__desk_page *page, tacet__response *response) {
                   m->mechanism, "private", (int)m->is_private, "eps", m->eps, "delta", m->delta, "outputs_private",
                   (int)m->outputs_private, "budget", "eps", t.budget_eps, "delta", t.budget_delta, "spent_eps",
                   real_or_null(t.eps), "spent_delta", t.delta, "entries", (json_int_t)t.entries, "uncovered",
-                  (json_int_t)t.uncovered, "queries", "allowed", (json_int_t)m->queries, "made", (json_int_t)made, "left",
-                  (json_int_t)(m->queries > made ? m->queries - made : 0), "questions", open_questions(page->s.desk)));
+                  (json_int_t)t.uncovered, "queries", "allowed", (json_int_t)m->queries, "made", (json_int_t)made,
+                  "left", (json_int_t)(m->queries > made ? m->queries - made : 0), "questions",
+                  open_questions(page->s.desk)));
 }
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
@@ -258,8 +259,9 @@ static void question(tacet__desk_page *page, const tacet__request *request, tace
         tacet__problem(response, 503, NULL, err.message);
         return;
     }
-    say(response, 200, json_pack("{ss sI sb so}", "ticket", ticket, "row", (json_int_t)reply.row, "answered",
-                                 (int)reply.answered, "record", record));
+    say(response, 200,
+        json_pack("{ss sI sb so}", "ticket", ticket, "row", (json_int_t)reply.row, "answered", (int)reply.answered,
+                  "record", record));
 }
 
 /* The answer's fields; NULL, or the rule that is broken. */
@@ -360,8 +362,8 @@ static void ledger(tacet__desk_page *page, const tacet__request *request, tacet_
     say(response, 200,
         json_pack("{ss sI sI sI sf sf so sf ss so}", "accounting", tacet_accounting_name(r.accounting), "entries",
                   (json_int_t)r.entries, "answered", (json_int_t)r.answered, "uncovered", (json_int_t)r.uncovered,
-                  "budget_eps", r.budget_eps, "budget_delta", r.budget_delta, "eps", real_or_null(r.eps), "delta", r.delta,
-                  "head", head, "list", l.list));
+                  "budget_eps", r.budget_eps, "budget_delta", r.budget_delta, "eps", real_or_null(r.eps), "delta",
+                  r.delta, "head", head, "list", l.list));
 }
 
 static void label(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
@@ -469,14 +471,10 @@ typedef struct route {
 } route;
 
 static const route ROUTES[] = {
-    {"POST", "/v1/session", false, log_in},
-    {"GET", "/v1/session", false, who},
-    {"DELETE", "/v1/session", true, log_out},
-    {"GET", "/v1/desk", true, overview},
-    {"GET", "/v1/desk/questions/", true, question},
-    {"POST", "/v1/desk/answers", true, answer},
-    {"GET", "/v1/desk/ledger", true, ledger},
-    {"GET", "/v1/desk/label", true, label},
+    {"POST", "/v1/session", false, log_in},         {"GET", "/v1/session", false, who},
+    {"DELETE", "/v1/session", true, log_out},       {"GET", "/v1/desk", true, overview},
+    {"GET", "/v1/desk/questions/", true, question}, {"POST", "/v1/desk/answers", true, answer},
+    {"GET", "/v1/desk/ledger", true, ledger},       {"GET", "/v1/desk/label", true, label},
     {"GET", "/v1/desk/receipt", true, receipt},
 };
 
@@ -529,7 +527,8 @@ bool tacet__desk_page_local(const char *listen) {
            strncmp(listen, "[::1]:", 6) == 0;
 }
 
-tacet_status tacet__desk_page_open(tacet__desk_page **out, const tacet__desk_page_settings *settings, tacet_error *err) {
+tacet_status tacet__desk_page_open(tacet__desk_page **out, const tacet__desk_page_settings *settings,
+                                   tacet_error *err) {
     char cookie[COOKIE_NAME];
     tacet__sessions_settings sessions;
     tacet__sessions_defaults(&sessions);

@@ -17,8 +17,8 @@ typedef struct tacet__desk_page_settings {
     const char *id;     /* the column by which the curator knows a record; NULL: none */
     bool ranged;        /* values are expected in lo to hi; one outside must be confirmed */
     double lo, hi;
-    const char *ledger;      /* its place */
-    const char *manifest;    /* manifest.json as stored */
+    const char *ledger;   /* its place */
+    const char *manifest; /* manifest.json as stored */
     size_t manifest_size;
     const char *receipt_key; /* text of receipt.key; NULL: no receipts are signed */
     const char *token_hash;  /* of the desk's own token */

@@ -117,11 +117,11 @@ static tacet_status list_token(const tacet__token *t, void *user, tacet_error *e
     const token_list *l = user;
     (void)err;
     if (within_reach(l->call, t)) {
-        (void)json_array_append_new(
-            l->array, json_pack("{sI ss ss ss sI sI sI sI}", "number", (json_int_t)t->id, "role", role_name(t), "study",
-                                t->study, "label", t->label, "created", (json_int_t)t->created, "expires",
-                                (json_int_t)t->expires, "open_most", (json_int_t)t->open_most, "rounds_most",
-                                (json_int_t)t->rounds_most));
+        (void)json_array_append_new(l->array,
+                                    json_pack("{sI ss ss ss sI sI sI sI}", "number", (json_int_t)t->id, "role",
+                                              role_name(t), "study", t->study, "label", t->label, "created",
+                                              (json_int_t)t->created, "expires", (json_int_t)t->expires, "open_most",
+                                              (json_int_t)t->open_most, "rounds_most", (json_int_t)t->rounds_most));
     }
     return TACET_OK;
 }

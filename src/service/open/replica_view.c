@@ -207,7 +207,8 @@ static tacet_status from_release(const tacet__replica *r, const tacet__job *job,
         const tacet_contextual_parts *m = tacet_contextual_model_parts(model);
         const size_t d = m->action_dim + m->context_dim;
         at = TACET__ZALLOC(double, d);
-        status = at != NULL ? over_grid(model, points, at, job, err) : tacet__fail(err, TACET_NO_MEMORY, "out of memory");
+        status =
+            at != NULL ? over_grid(model, points, at, job, err) : tacet__fail(err, TACET_NO_MEMORY, "out of memory");
         if (status == TACET_OK) {
             *body = json_pack("{ss sI so so so}", "kind", "grid", "action_dims", (json_int_t)m->action_dim, "lower",
                               tacet__reals_json(m->lower, d), "upper", tacet__reals_json(m->upper, d), "points",

@@ -20,6 +20,8 @@ extern "C" {
 
 enum { TACET_SESSION_OWN = 0x7fffffff }; /* of `initial`: what the method takes by itself */
 
+struct tacet_session_result;
+
 typedef struct tacet_session_settings {
     const char *state;  /* folder of the journal; NULL: nothing is kept */
     const char *method; /* "auto", "ladder", "latent", "eiv" */
@@ -43,6 +45,9 @@ typedef struct tacet_session_settings {
     uint64_t seed;
     const tacet_ranks *ranks; /* eiv: spread over these processes, this being rank 0; NULL: alone */
     void (*progress)(size_t done, size_t total, size_t best_row, double best_value, void *user); /* may be NULL */
+    /* After every new answer: what is known by then, for a display; it is gone after the call. What the model says is
+     * in it once the ladder chooses. Looking changes nothing. May be NULL. */
+    void (*looked)(const struct tacet_session_result *so_far, void *user);
     bool (*stop)(void *user); /* asked before every question; true: conclude with what is known; may be NULL */
     void *user;
 } tacet_session_settings;

@@ -1,0 +1,27 @@
+#!/bin/sh
+# demo_live.sh - make demo-live as a person runs it, but for its pauses: both addresses are named, the desk answers there,
+# the modeler's page follows the search and ends without asking to be loaded again.
+set -eu
+bin=${TACET_BIN:?}
+source=${TACET_SOURCE:?}
+work=$(mktemp -d)
+trap 'kill "$live" 2>/dev/null || true; rm -rf "$work"' EXIT
+fail() { echo "demo_live.sh: $*"; exit 1; }
+DEMO_PAUSE=0.05 DEMO_QUERIES=8 DEMO_ONCE=1 "$source/examples/demo-live.sh" "$work/live" >"$work/out" 2>&1 &
+live=$!
+tries=0
+until grep -q 'refresh' "$work/live/search.html" 2>/dev/null; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 300 ] && kill -0 "$live" 2>/dev/null || fail "no page while the search runs: $(cat "$work/out")"
+    sleep 0.02
+done
+desk=$(sed -n 's/^The hospital.s desk: *\(https:[^ ]*\) .*/\1/p' "$work/out")
+curl -s --cacert "$work/live/keys/ca.pem" "$desk" >"$work/page" || true # the search may be over by now
+wait "$live" || fail "it failed: $(cat "$work/out")"
+grep -q 'search.html' "$work/out" && grep -q 'best measured' "$work/out" || fail "the pages are not named: $(cat "$work/out")"
+grep -q '8 of 8 rows measured: done' "$work/live/search.html" || fail "the page does not say how it ended"
+! grep -q 'http-equiv="refresh"\|<script' "$work/live/search.html" || fail "a page of a search that is over loads itself again"
+grep -q 'What was not protected' "$work/live/search.html" || fail "the page does not say what was not protected"
+"$bin/tacet" report --in "$work/live/search/result.json" --out "$work/later.html" >/dev/null
+grep -q 'best so far' "$work/later.html" && grep -q '8 of 8' "$work/later.html" || fail "the state folder does not open later"
+echo "both parties can be watched, and the page stays"
