@@ -88,9 +88,6 @@ tacet_status tacet__randomize(tacet_noise *noise, double *out, const tacet_ldp *
     if (isnan(value)) {
         return tacet__fail(err, TACET_INVALID, "the value to report is not a number");
     }
-    if (ldp->kind == TACET_LDP_SPHERE) {
-        return tacet__fail(err, TACET_INVALID, "this randomiser takes a vector, not a number");
-    }
     const double clipped = fmin(fmax(value, ldp->lo), ldp->hi);
     const double fraction = fmin((clipped - ldp->lo) / (ldp->hi - ldp->lo), 1);
     switch (ldp->kind) { /* no default: a kind that is not named here draws nothing */
@@ -105,6 +102,8 @@ tacet_status tacet__randomize(tacet_noise *noise, double *out, const tacet_ldp *
         *out = tacet__bernoulli(noise, ldp->piecewise_share, UINT64_C(1) << 32) ? piecewise(noise, ldp, fraction)
                                                                                 : duchi(noise, ldp, fraction);
         return TACET_OK;
+    case TACET_LDP_SPHERE:
+        return tacet__fail(err, TACET_INVALID, "this randomiser takes a vector, not a number");
     case TACET_LDP_LAPLACE: { /* may fail */
         double k = 0;
         const int64_t at = (int64_t)input_of(noise, fraction, ldp->steps);
