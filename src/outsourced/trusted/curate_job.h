@@ -9,8 +9,6 @@
 #include <tacet/dp/mechanism.h>
 #include <tacet/outsourced/trusted/curate.h>
 
-enum { TACET__CURATE_PUBLISHED_UNCOVERED = 2 }; /* disclosures: the release, and the number behind --suggest-r */
-
 typedef struct tacet__curate {
     const tacet_curate_settings *settings;
     size_t d;       /* input columns */

@@ -43,7 +43,6 @@ static tacet_status disclose_sigma_min(tacet__curate *job, double *sigma_min, ta
     tacet_ledger_settings_defaults(&settings);
     settings.eps = s->eps;
     settings.delta = s->delta;
-    settings.uncovered_most = TACET__CURATE_PUBLISHED_UNCOVERED;
     settings.use_stored = access(job->ledger, F_OK) == 0;
     tacet_charge_init(&charge);
     charge.what = "smallest singular value of the records";
