@@ -220,6 +220,26 @@ got=$(request --cert "$modeler/client.pem" --key "$modeler/client.key" -d '{"tic
 has '"value":2.25'
 stop
 
+# With private outputs an evaluator that fails for one record and not for the other: the same status, the same header fields,
+# the same members of the body, the same kind of entry. The curator's own log tells them apart.
+make_release "$work/private" --new-budget "a test" --ledger "$work/private/ledger.db" --queries 3 --eps-output 1 --output-range 0:20 >/dev/null
+serve --release "$work/private" --data "$work/data.csv" --evaluate 'awk -F, "NR==2 {if (\$1 == 2) exit 43; print \$3}"'
+for row in 1 2; do
+    got=$(request -D "$work/head" -H "Authorization: Bearer $token" -d "{\"ticket\":\"q$row\",\"row\":$row}" "$url/v1/queries")
+    [ "$got" = 200 ] || fail "private outputs, row $row: $got"
+    { grep -vi '^date:\|^content-length:' "$work/head"; sed 's/"value":[-0-9.e+]*/"value":V/; s/q[12]/T/; s/"row":[12]/"row":R/' "$work/body"; } >"$work/shape$row"
+done
+cmp -s "$work/shape1" "$work/shape2" || fail "a failed evaluation has another shape: $(diff "$work/shape1" "$work/shape2")"
+grep -q '"status":"answered","value":V' "$work/shape2" || fail "no value for the failed evaluation: $(cat "$work/shape2")"
+grep -q 'row 2: the evaluator ended with exit code 43' "$work/curator.err" || fail "the curator is not told of the failed evaluation"
+grep -q 'row 1:' "$work/curator.err" && fail "the curator is told of an evaluation that did not fail"
+stop
+"$TACET_BIN/tacet-ledger" ledger show --ledger "$work/private/ledger.db" --json | tr '{' '\n' >"$work/body"
+[ "$(grep -c 'query:q[12]' "$work/body")" = 2 ] || fail "the ledger does not have an entry for each"
+grep -A 1 'query:q[12]' "$work/body" | sed 's/"\(seq\|time\|answered_by\|row\)":[0-9]*/"\1":N/g; s/"\(previous\|hash\)":"[0-9a-f]*"/"\1":H/g; s/row [12]/row N/g; s/:q[12]/:T/; s/},$//; s/}]}$//' |
+    sort -u >"$work/entries"
+[ "$(wc -l <"$work/entries")" = 2 ] || fail "the entries of a failed and of an ordinary evaluation differ: $(cat "$work/entries")"
+
 # A person: 202 until someone answers.
 serve --release "$work/second" --person
 post 202 '{"ticket":"p","row":5}'

@@ -154,6 +154,87 @@ static void test_impossible_value(void **state) {
     assert_true(value > 99.5 && value < 100.5);
 }
 
+typedef struct misses {
+    size_t count, row;
+    char why[200];
+} misses;
+
+static void note_miss(void *user, size_t row, const char *why) {
+    misses *m = user;
+    m->count++;
+    m->row = row;
+    (void)snprintf(m->why, sizeof m->why, "%s", why);
+}
+
+/* Private outputs: a command that fails is answered like one that does not, and charged like it. The stand-in is the
+ * middle of the public range. */
+static void a_failed_command_shows_nothing(void **state) {
+    fixture *f = *state;
+    static const char *const REST[] = {"exit 3", "kill -9 $$", "echo rubbish", "sleep 60", "echo 100.5"};
+    enum { GOOD = sizeof REST / sizeof REST[0] - 1 };
+    misses missed = {0};
+    tacet_ldp ldp;
+    tacet_ledger_totals totals[GOOD + 1];
+    tacet_desk_reply r = {0};
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 30, 100, 101, NULL)); /* off by 0.45: 1e-6 */
+    release(f, QUERIES, &ldp);
+    f->settings.seconds = 0.5;
+    f->settings.missed = note_miss;
+    f->settings.missed_user = &missed;
+    for (size_t k = 0; k <= GOOD; k++) {
+        char ticket[8];
+        (void)snprintf(ticket, sizeof ticket, "t%zu", k);
+        use_command(f, REST[k]);
+        tacet_desk_close(f->desk);
+        open_desk(f, &f->desk);
+        const double value = ask(f->desk, ticket, k);
+        assert_true(value > 100.05 && value < 100.95);
+        assert_true(ask(f->desk, ticket, k) == value); /* it stands: not measured again */
+        assert_int_equal(runs(f), k + 1);
+        assert_ok(tacet_desk_look(f->desk, &r, ticket, NULL));
+        assert_true(r.answered && !r.failed && !r.running && r.value == value);
+        assert_ok(tacet_desk_total(f->desk, &totals[k], NULL));
+        assert_int_equal(totals[k].entries, k + 2);
+        assert_int_equal(totals[k].uncovered, 0);
+        assert_close(totals[k].eps, totals[0].eps, 1e-12); /* one record each: parallel */
+        assert_int_equal(missed.count, k < GOOD ? k + 1 : GOOD);
+        assert_int_equal(missed.row, k < GOOD ? k : GOOD - 1);
+    }
+    assert_non_null(strstr(missed.why, "did not end"));
+}
+
+/* The same for a function, and for a row that it says cannot be measured: that is no miss, and shows no more. */
+static tacet_status gives_up(void *user, double *value, size_t row, tacet_error *err) {
+    (void)user;
+    *value = row == 1 ? (double)NAN : 0;
+    return tacet_error_set(err, TACET_UNSUPPORTED, "the instrument is away");
+}
+
+static void a_failed_function_shows_nothing(void **state) {
+    fixture *f = *state;
+    misses missed = {0};
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 30, 100, 101, NULL));
+    release(f, QUERIES, &ldp);
+    f->settings.measure = gives_up;
+    f->settings.missed = note_miss;
+    f->settings.missed_user = &missed;
+    open_desk(f, &f->desk);
+    for (size_t row = 1; row <= 2; row++) {
+        const double value = ask(f->desk, row == 1 ? "a" : "b", row);
+        assert_true(value > 100.05 && value < 100.95);
+    }
+    assert_int_equal(missed.count, 1);
+    assert_int_equal(missed.row, 2);
+    assert_string_equal(missed.why, "the instrument is away");
+    f->desk = (tacet_desk_close(f->desk), NULL);
+    f->settings.missed = NULL; /* nobody to tell */
+    open_desk(f, &f->desk);
+    (void)ask(f->desk, "c", 3);
+    assert_int_equal(missed.count, 1);
+    assert_int_equal(entries(f->desk), 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_private_outputs, setup, teardown),
@@ -161,6 +242,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_shared_ledger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_ledger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_impossible_value, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_failed_command_shows_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_failed_function_shows_nothing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * Ring: trusted. In: row numbers. Out: measured values, uncovered in the ledger, or randomised
  * (tacet/dp/randomizer.h) and charged. Each ticket is one ledger entry "query:TICKET"; pending is an entry without an
  * answer. Cost: two durable ledger records a query; the table is read once when opened (values) or once a query
- * (evaluate). desk_wait.c has those who wait for a command. */
+ * (evaluate). desk_work.c measures, desk_wait.c has those who wait for it. */
 #include "outsourced/trusted/desk_internal.h"
 
 #include "core/fail.h"
@@ -11,7 +11,6 @@
 #include "dp/mechanisms/report.h"
 #include "dp/noise/mint.h"
 #include "dp/open/ledger_view.h"
-#include "outsourced/trusted/evaluate.h"
 #include "io/file/folder.h"
 
 #include <errno.h>
@@ -145,8 +144,7 @@ static tacet_status randomise(const tacet_desk *desk, const query *q, double *ou
     return status;
 }
 
-/* Under the lock. Stores the value (randomised when outputs are private) and takes over whatever was stored first. */
-static tacet_status settle(tacet_desk *desk, query *q, double value, tacet_error *err) {
+tacet_status tacet__desk_settle(tacet_desk *desk, query *q, double value, tacet_error *err) {
     const tacet_ldp *range = &desk->manifest.outputs;
     /* NaN: cannot be measured. Under private outputs it is a value like any other, so that nothing shows. */
     const double measured = isnan(value) && desk->manifest.outputs_private ? range->lo / 2 + range->hi / 2 : value;
@@ -179,66 +177,6 @@ static tacet_status settle(tacet_desk *desk, query *q, double value, tacet_error
     return status;
 }
 
-static query *next_queued(const tacet_desk *desk) {
-    for (size_t i = 0; i < desk->count; i++) {
-        if (desk->queries[i]->state == QUEUED) {
-            return desk->queries[i];
-        }
-    }
-    return NULL;
-}
-
-/* By the function, or by the command, which gets the record as text. NaN: it cannot be measured. */
-static tacet_status measure(const tacet_desk *desk, double *value, size_t row, tacet_error *err) {
-    if (desk->measure != NULL) {
-        const tacet_status told = desk->measure(desk->user, value, row, err);
-        if (told == TACET_UNSUPPORTED && isnan(*value)) {
-            tacet_error_clear(err);
-            return TACET_OK;
-        }
-        return told == TACET_OK && !isfinite(*value)
-                   ? tacet__fail(err, TACET_UNSUPPORTED, "the evaluation gave no finite number")
-                   : told;
-    }
-    char *text = NULL;
-    tacet_status status = tacet__record_text(&text, desk->data, row, err);
-    if (status == TACET_OK) {
-        status = tacet__evaluate(value, desk->evaluate, text, desk->seconds, err);
-        sodium_memzero(text, strlen(text));
-    }
-    free(text);
-    return status;
-}
-
-/* Runs commands one after the other; the lock is free while one runs. */
-static void *work(void *argument) {
-    tacet_desk *desk = argument;
-    (void)pthread_mutex_lock(&desk->lock);
-    while (!desk->stopping) {
-        query *q = next_queued(desk);
-        if (q == NULL) {
-            (void)pthread_cond_wait(&desk->changed, &desk->lock);
-            continue;
-        }
-        q->state = RUNNING;
-        (void)pthread_mutex_unlock(&desk->lock);
-        tacet_error err = {0};
-        double value = 0;
-        tacet_status status = measure(desk, &value, q->row, &err);
-        (void)pthread_mutex_lock(&desk->lock);
-        if (q->state == RUNNING && status == TACET_OK) {
-            status = settle(desk, q, value, &err);
-        }
-        if (q->state == RUNNING && status != TACET_OK) {
-            q->state = FAILED;
-            (void)snprintf(q->reason, sizeof q->reason, "%.150s", err.message);
-            (void)pthread_cond_broadcast(&desk->changed);
-        }
-    }
-    (void)pthread_mutex_unlock(&desk->lock);
-    return NULL;
-}
-
 /* The column of measured values; an empty cell is NaN. */
 static tacet_status read_values(tacet_desk *desk, tacet_csv *csv, size_t column, tacet_error *err) {
     tacet_space_column cell;
@@ -264,8 +202,9 @@ static tacet_status read_values(tacet_desk *desk, tacet_csv *csv, size_t column,
         n++;
     }
     return status == TACET_OK && n != desk->manifest.rows
-               ? tacet__fail(err, TACET_PARSE, "%s has %zu records, the release has %zu: not the table it was made from",
-                             desk->data, n, desk->manifest.rows)
+               ? tacet__fail(err, TACET_PARSE,
+                             "%s has %zu records, the release has %zu: not the table it was made from", desk->data, n,
+                             desk->manifest.rows)
                : status;
 }
 
@@ -401,6 +340,8 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
     desk->seconds = settings->seconds;
     desk->measure = settings->measure;
     desk->user = settings->user;
+    desk->missed = settings->missed;
+    desk->missed_user = settings->missed_user;
     desk->patience = settings->patience;
     tacet_status status = TACET_OK;
     desk->data = settings->data != NULL ? strdup(settings->data) : NULL;
@@ -417,7 +358,7 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
     }
     status = status != TACET_OK ? status : open_ledger(desk, settings, err);
     if (status == TACET_OK && tacet__desk_works(desk)) {
-        desk->worker_started = pthread_create(&desk->worker, NULL, work, desk) == 0;
+        desk->worker_started = pthread_create(&desk->worker, NULL, tacet__desk_work, desk) == 0;
         desk->teller_started = pthread_create(&desk->teller, NULL, tacet__desk_tell, desk) == 0;
         status = desk->worker_started && desk->teller_started
                      ? TACET_OK
@@ -551,7 +492,7 @@ static tacet_status ask(tacet_desk *desk, tacet_desk_reply *out, const char *tic
         goto done;
     }
     if (q->state != DONE && desk->values != NULL) {
-        status = settle(desk, q, desk->values[row], err);
+        status = tacet__desk_settle(desk, q, desk->values[row], err);
     } else if (q->state != DONE && tacet__desk_works(desk)) {
         if (q->state == WAITING || q->state == FAILED) {
             q->state = QUEUED;
@@ -590,12 +531,12 @@ tacet_status tacet_desk_look(tacet_desk *desk, tacet_desk_reply *out, const char
 static tacet_status give(tacet_desk *desk, const char *ticket, double value, tacet_error *err) {
     (void)pthread_mutex_lock(&desk->lock);
     query *q = tacet__desk_find(desk, ticket);
-    tacet_status status =
-        q == NULL ? tacet__fail(err, TACET_NOT_FOUND, "no query has the ticket '%s'", ticket) : tacet__desk_refresh(desk, q, err);
+    tacet_status status = q == NULL ? tacet__fail(err, TACET_NOT_FOUND, "no query has the ticket '%s'", ticket)
+                                    : tacet__desk_refresh(desk, q, err);
     if (status == TACET_OK && q->state == DONE) {
         status = tacet__fail(err, TACET_CONFLICT, "the query '%s' was answered already", ticket);
     }
-    status = status != TACET_OK ? status : settle(desk, q, value, err);
+    status = status != TACET_OK ? status : tacet__desk_settle(desk, q, value, err);
     (void)pthread_mutex_unlock(&desk->lock);
     return status;
 }

@@ -1,4 +1,4 @@
-/* desk_internal.h - the inside of a desk, for its two files. Ring: trusted. */
+/* desk_internal.h - the inside of a desk, for its three files. Ring: trusted. */
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H
 
@@ -35,6 +35,8 @@ struct tacet_desk {
     char *data, *evaluate;
     tacet_status (*measure)(void *user, double *value, size_t row, tacet_error *err);
     void *user;
+    void (*missed)(void *user, size_t row, const char *why);
+    void *missed_user;
     double seconds, patience;
     double *values; /* one per record; NULL: not from a column */
     /* Under the lock: */
@@ -64,14 +66,18 @@ static inline bool tacet__desk_works(const tacet_desk *desk) {
     return desk->evaluate != NULL || desk->measure != NULL;
 }
 
-/* Under the lock, all four. */
+/* Under the lock, all five. */
 query *tacet__desk_find(const tacet_desk *desk, const char *ticket);
 tacet_status tacet__desk_say(const query *q, tacet_desk_reply *out, tacet_error *err);
 /* Takes over what another process answered. */
 tacet_status tacet__desk_refresh(tacet_desk *desk, query *q, tacet_error *err);
+/* Stores the value (randomised when outputs are private; NaN: it cannot be measured) and takes over whatever was stored
+ * first. */
+tacet_status tacet__desk_settle(tacet_desk *desk, query *q, double value, tacet_error *err);
 struct timespec tacet__desk_patience(const tacet_desk *desk); /* until when one who begins now waits */
 
-/* The teller's thread; its argument is the desk. */
+/* The teller's thread and the worker's; the argument is the desk. */
 void *tacet__desk_tell(void *desk);
+void *tacet__desk_work(void *desk);
 
 #endif

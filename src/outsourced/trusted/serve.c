@@ -83,6 +83,15 @@ static tacet_status start_wire(tacet_curator *c, const tacet_curator_settings *s
     return tacet__server_start(&c->server, &wire, err);
 }
 
+/* The modeler sees nothing of it; the curator must. */
+static void say_missed(void *user, size_t row, const char *why) {
+    const tacet_curator *c = user;
+    char line[300];
+    (void)snprintf(line, sizeof line, "row %zu: %.160s; answered with noise about a stand-in, so that it does not show",
+                   row, why);
+    tacet__log_say(c->log, TACET__LOG_WARNING, line);
+}
+
 tacet_status tacet__curator_start(tacet_curator **out, const tacet_curator_settings *settings, tacet__log *log,
                                   tacet_error *err) {
     *out = NULL;
@@ -96,7 +105,12 @@ tacet_status tacet__curator_start(tacet_curator **out, const tacet_curator_setti
     c->log = log;
     (void)pthread_mutex_init(&c->service.lock, NULL);
     tacet_status status = load(c, settings, err);
-    status = status != TACET_OK ? status : tacet_desk_open(&c->service.desk, &settings->desk, err);
+    tacet_desk_settings desk = settings->desk;
+    if (desk.missed == NULL) {
+        desk.missed = say_missed;
+        desk.missed_user = c;
+    }
+    status = status != TACET_OK ? status : tacet_desk_open(&c->service.desk, &desk, err);
     status = status != TACET_OK ? status : start_wire(c, settings, err);
     if (status != TACET_OK) {
         tacet_curator_stop(c);

@@ -28,13 +28,17 @@ typedef struct tacet_desk_settings {
     const char *values;   /* column that holds the measured values; empty cells cannot be measured; NULL: no column */
     const char *evaluate; /* shell command; NULL: none */
     /* A function instead: measures the record of this row. Called from one thread of the desk's. UNSUPPORTED with NaN:
-     * the row cannot be measured, for good. Other failures: asking again tries again. NULL: none. Nothing of all these:
-     * a person answers */
+     * the row cannot be measured, for good. Other failures: asking again tries again, unless outputs are private. NULL:
+     * none. Nothing of all these: a person answers */
     tacet_status (*measure)(void *user, double *value, size_t row, tacet_error *err);
     void *user;
-    size_t queries;       /* how many values may be asked for in all, where that is more than the release said */
-    double seconds;       /* time-out of the command */
-    double patience;      /* how long one waits for the command before it is told "pending" */
+    size_t queries;  /* how many values may be asked for in all, where that is more than the release said */
+    double seconds;  /* time-out of the command */
+    double patience; /* how long one waits for the command before it is told "pending" */
+    /* With private outputs a failed evaluation shows nowhere else: told once, from the desk's thread, which row, and
+     * why. For the curator alone; it must not call the desk. NULL: nobody is told */
+    void (*missed)(void *user, size_t row, const char *why);
+    void *missed_user;
 } tacet_desk_settings;
 
 typedef struct tacet_desk_reply {
@@ -55,8 +59,9 @@ TACET_API void tacet_desk_close(tacet_desk *desk); /* waits for a running comman
 TACET_API const tacet_manifest *tacet_desk_manifest(const tacet_desk *desk);
 /* Measures a row, or says what was measured for this ticket before. INVALID: ticket or row. CONFLICT: the ticket
  * belongs to another row. BUDGET: no query is left, or the privacy budget refuses. UNSUPPORTED: the command failed
- * (hung, died, printed no number); the ticket stays reserved and asking again tries again. Others: the ledger cannot be
- * written; nothing left. */
+ * (hung, died, printed no number); the ticket stays reserved and asking again tries again. With private outputs a
+ * failed command is no failure here: the answer is drawn about a stand-in, as by tacet_desk_decline, and stands.
+ * Others: the ledger cannot be written; nothing left. */
 TACET_API tacet_status tacet_desk_ask(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, size_t row,
                                       tacet_error *err);
 /* The same without patience: pending, and running, while the command is at work. */
@@ -76,8 +81,8 @@ TACET_API void tacet_desk_hush(tacet_desk *desk);
 TACET_API tacet_status tacet_desk_look(tacet_desk *desk, tacet_desk_reply *out, const char *ticket, tacet_error *err);
 /* A person's value for a pending ticket. NOT_FOUND: never asked. CONFLICT: answered already. INVALID: not finite. */
 TACET_API tacet_status tacet_desk_answer(tacet_desk *desk, const char *ticket, double value, tacet_error *err);
-/* The row of a pending ticket cannot be measured. With private outputs that must not show: a stand-in, the middle of the
- * public range, is randomised and given out like any value. Statuses as above. */
+/* The row of a pending ticket cannot be measured. With private outputs that must not show: a stand-in, the middle of
+ * the public range, is randomised and given out like any value. Statuses as above. */
 TACET_API tacet_status tacet_desk_decline(tacet_desk *desk, const char *ticket, tacet_error *err);
 /* The k-th pending query in the order asked; NOT_FOUND past the last. */
 TACET_API tacet_status tacet_desk_pending(tacet_desk *desk, size_t k, char ticket[TACET_DESK_TICKET], size_t *row,
