@@ -292,6 +292,26 @@ static void charges(void **state) {
     tacet_bound_free(narrow);
 }
 
+/* Euclidean noise leaks up to pure = sensitivity/scale, more than its eps: where curves add up it is charged the
+ * Gaussian curve above randomised response of that, whose tail at mu/2 is 1/(1 + e^pure). */
+static void euclidean_charge(void **state) {
+    (void)state;
+    char parameters[TACET__PARAMETERS_BYTES];
+    tacet_charge c;
+    tacet_bound *bound = NULL;
+    tacet_mechanism *m = NULL;
+    assert_ok(tacet_bound_range(&bound, 5, 0, 1, NULL));
+    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_L2, bound, &REPLACE, 0.5, 1e-5, NULL));
+    tacet__mechanism_charge(m, &c, parameters, sizeof parameters, 1, 0);
+    const double pure = m->sensitivity / m->scale;
+    assert_true(pure > 0.5);
+    assert_close(0.5 * erfc(c.mu / (2 * sqrt(2))) * (1 + exp(pure)), 1, 1e-9);
+    assert_int_equal(c.claim, TACET_CLAIM_GAUSSIAN);
+    assert_true(c.eps == 0.5 && c.delta == 1e-5);
+    tacet_mechanism_free(m);
+    tacet_bound_free(bound);
+}
+
 static void tables(void **state) {
     (void)state;
     enum { ROWS = 50 };
@@ -564,9 +584,10 @@ static void many_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calibration),     cmocka_unit_test(draws),    cmocka_unit_test(choices),
-        cmocka_unit_test(charges),         cmocka_unit_test(tables),   cmocka_unit_test(many_rows),
-        cmocka_unit_test(once_per_ticket), cmocka_unit_test(refusals), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(calibration),      cmocka_unit_test(draws),           cmocka_unit_test(choices),
+        cmocka_unit_test(euclidean_charge), cmocka_unit_test(charges),         cmocka_unit_test(tables),
+        cmocka_unit_test(many_rows),        cmocka_unit_test(once_per_ticket), cmocka_unit_test(refusals),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
