@@ -3,6 +3,7 @@
 
 #include "dp/bound_internal.h"
 #include "dp/mechanisms/mechanism_internal.h"
+#include "dp/noise/noise_state.h"
 #include "dp/noise/sampler.h"
 
 #include <tacet/dp/mechanism.h>
@@ -155,6 +156,28 @@ static void what_has_no_proof_is_refused(void **state) {
     assert_int_equal(tacet_mechanism_response(&m, two, 0, 1, NULL), TACET_INVALID);
     assert_int_equal(tacet_mechanism_response(&m, two, 1, 0, NULL), TACET_INVALID);
     assert_int_equal(tacet_mechanism_response(&m, two, 1, NAN, NULL), TACET_INVALID);
+    assert_int_equal(tacet_mechanism_response(&m, two, 1, TACET__LEVEL_EPS_MOST + 1, NULL), TACET_INVALID);
+    const size_t too_many[1] = {SIZE_MAX};
+    assert_int_equal(tacet_mechanism_response(&m, too_many, 1, 1, NULL), TACET_INVALID);
+    for (long n = 1; n <= 2; n++) {
+        fail_alloc_after(n);
+        assert_int_equal(tacet_mechanism_response(&m, two, 1, 1, NULL), TACET_NO_MEMORY);
+        fail_alloc_after(0);
+        assert_null(m);
+    }
+    assert_ok(tacet_mechanism_response(&m, two, 1, 1, NULL));
+    assert_int_equal(tacet_mechanism_add_levels(m, two, 1, NULL), TACET_INVALID); /* once */
+    tacet_mechanism_free(m);
+    m = NULL;
+    size_t drawn = 7;
+    tacet_noise *noise = seeded(6);
+    const uint64_t before = noise->next;
+    assert_int_equal(tacet__draw_level(noise, &drawn, 0, 1, 1, NULL), TACET_INVALID);
+    assert_int_equal(tacet__draw_level(noise, &drawn, 2, 2, 1, NULL), TACET_INVALID);
+    assert_int_equal(tacet__draw_level(noise, &drawn, 0, 2, 0, NULL), TACET_INVALID);
+    assert_int_equal(tacet__draw_level(noise, &drawn, 0, 2, TACET__LEVEL_EPS_MOST + 1, NULL), TACET_INVALID);
+    assert_true(drawn == 0 && noise->next == before); /* nothing drawn */
+    tacet_noise_close(noise);
     assert_null(m);
     assert_ok(tacet_bound_box(&bound, lower, upper, 1, NULL));
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &replace, 1, 1e-5, NULL));
@@ -181,7 +204,8 @@ static void response_tells_more_than_noise_on_a_simplex(void **state) {
     }
     /* with hardly any noise on the simplex, the rule turns */
     assert_int_equal(tacet_levels_choose(10, 0.5, true, 0.2), TACET_LEVELS_SIMPLEX);
-    /* known values: two levels at sigma = 1/2 are Gaussian with means 2 apart; E of the posterior by quadrature 0.7766 */
+    /* known values: two levels at sigma = 1/2 are Gaussian with means 2 apart; E of the posterior by quadrature 0.7766
+     */
     assert_close(tacet_levels_told_gaussian(2, 0.5), 0.777, 0.01);
 }
 

@@ -62,6 +62,14 @@ static void draws_have_the_weights_of_the_order(void **state) {
     double k = 0;
     assert_int_equal(tacet_randomize_among(noise, &k, &ldp, order, NULL), TACET_INVALID);
     assert_true(isnan(k));
+    order[0] = CELLS; /* no cell */
+    assert_int_equal(tacet_randomize_among(noise, &k, &ldp, order, NULL), TACET_INVALID);
+    tacet_ldp other = ldp;
+    other.cells = UINT32_MAX;
+    assert_int_equal(tacet_randomize_among(noise, &k, &other, order, NULL), TACET_INVALID);
+    other = ldp;
+    other.kind = TACET_LDP_DUCHI;
+    assert_int_equal(tacet_randomize_among(noise, &k, &other, order, NULL), TACET_INVALID);
     assert_int_equal(tacet_randomize(noise, &k, &ldp, 0.5, NULL), TACET_INVALID);
     tacet_noise_close(noise);
 }
