@@ -7,6 +7,9 @@ randomised by `tacet device report` before it is sent). Rewards are noisy. Run a
 import argparse, http.client, json, math, os, random, ssl, subprocess, sys, tempfile, time
 
 
+BEST = 0.9  # of both problems
+
+
 class Service:
     def __init__(self, bin_dir, work):
         self.bin, self.work = bin_dir, work
@@ -55,6 +58,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--eps", default="10")
     parser.add_argument("--noise", type=float, default=0.05, help="standard deviation of a reward")
+    parser.add_argument("--candidates", type=int, default=1024, help="points the server chooses from")
     parser.add_argument("--only", choices=["tune", "box"])
     a = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
@@ -68,10 +72,10 @@ def main():
                 how = (["--trust", "central", "--delta", "1e-6", "--space", f"{work}/tune.json"] if kind == "tune" else
                        ["--trust", "local", "--bounds", "x=0:10", "--bounds", "y=-1:1"])
                 s.tacet("study", "create", "--store", f"{work}/st", "--name", f"{kind}{i}", "--eps", a.eps, "--rounds", str(a.rounds),
-                        "--reward", "0:1", *how)
+                        "--reward", "0:1", "--candidates", str(a.candidates), *how)
         s.serve()
         for kind in kinds:
-            good = 0
+            good, gaps = 0, []
             for i in range(a.runs):
                 rng = random.Random(1000 + i)
                 total = 0.0
@@ -88,9 +92,12 @@ def main():
                 p = best["point"]
                 right = (p["optimizer"] == "adam" and 0.5 <= p["rate"] / 0.01 <= 2) if kind == "tune" else box_score(p) > 0.85
                 good += right
+                gaps.append(BEST - (tune_score if kind == "tune" else box_score)(p))
                 print(f"{kind} {i}: best {json.dumps(p)} true {(tune_score if kind == 'tune' else box_score)(p):.3f} "
                       f"average played {total / a.rounds:.3f}{'' if right else '  MISSED'}", flush=True)
-            print(f"{kind}: {good} of {a.runs} right")
+            mean = sum(gaps) / a.runs
+            error = math.sqrt(sum((g - mean) ** 2 for g in gaps) / max(1, a.runs - 1) / a.runs)
+            print(f"{kind}: {good} of {a.runs} right; released point {mean:.4f} +- {error:.4f} below the best of all")
         s.process.terminate()
         s.process.wait()
 

@@ -313,6 +313,20 @@ static int list(void) {
                                                        PAPERS[p]->title, "needs_data", e->needs_data));
         }
     }
+    static const struct {
+        const char *name, *title;
+    } BESIDE[] = {{"bounds", "each theorem in numbers, beside what is measured (--trials N)"},
+                  {"items", "what of the papers is where, and what differs"}};
+    if (!cli_json_wanted()) {
+        printf("\nAll four papers\n");
+    }
+    for (size_t i = 0; i < sizeof BESIDE / sizeof BESIDE[0]; i++) {
+        if (!cli_json_wanted()) {
+            printf("  %-22s %s\n", BESIDE[i].name, BESIDE[i].title);
+        }
+        (void)json_array_append_new(all, json_pack("{ss ss sn sb}", "name", BESIDE[i].name, "title", BESIDE[i].title,
+                                                   "paper", "needs_data", 0));
+    }
     cli_json_print(json_pack("{so}", "list", all));
     return CLI_EXIT_OK;
 }

@@ -234,13 +234,12 @@ static int create(const cli_command *self, const request *r, const tacet_space *
     json_t *definition = json_loads(canonical, 0, NULL);
     if (!cli_json_wanted()) {
         printf("study %s: created\n", json_string_value(json_object_get(definition, "name")));
-        const char *parameters =
-            json_string_value(json_object_get(json_object_get(definition, "options"), "parameters"));
-        if (parameters != NULL && (strcmp(parameters, "tight") == 0 || strcmp(parameters, "literal") == 0)) {
-            cli_say(self, "the width's proof is for rewards within the stated range; where rewards have heavy tails "
-                          "(Student's t with 3 degrees of freedom, say) devices clip them, and the bound is for the "
-                          "clipped mean");
-        }
+    }
+    const char *parameters = json_string_value(json_object_get(json_object_get(definition, "options"), "parameters"));
+    if (parameters != NULL && (strcmp(parameters, "tight") == 0 || strcmp(parameters, "literal") == 0)) {
+        cli_say(self, "the width's proof is for rewards within the stated range; where rewards have heavy tails "
+                      "(Student's t with 3 degrees of freedom, say) devices clip them, and the bound is for the "
+                      "clipped mean");
     }
     free(canonical);
     cli_json_print(json_pack("{so}", "created", definition));

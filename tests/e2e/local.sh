@@ -25,6 +25,18 @@ heavy="--noise student3 --mechanism none --parameters orderwise"
 below "$(run --algorithm moma $heavy | mean)" "$(run --algorithm tgp $heavy | mean)" "moma against tgp"
 below "$(run --algorithm moma $heavy | mean)" "$(run --algorithm ata $heavy | mean)" "moma against ata"
 
+# With them no width of ucb holds: refused without a device that clips, and with one it is for the clipped reward.
+few="--trials 1 --rounds 100 --arms 10 --noise student3"
+words=$("$bin/tacet" simulate local $few --mechanism none 2>&1) && { echo "accepted: student3, ucb, tight"; exit 1; }
+echo "$words" | grep -q 'does not hold for student3' || { echo "no reason: $words"; exit 1; }
+for json in "" --json; do
+    "$bin/tacet" simulate local $few $json 2>&1 >/dev/null | grep -q 'nothing is proven' || { echo "no warning"; exit 1; }
+done
+if "$bin/tacet" simulate local $few --parameters tuned 2>&1 >/dev/null | grep -q 'proven'; then
+    echo "a warning of widths that nobody claims"
+    exit 1
+fi
+
 # The same seed gives the same numbers.
 [ "$(run | mean)" = "$ucb" ] || { echo "not reproducible"; exit 1; }
 run | grep -q '"private": *false' || { echo "seeded noise is not stamped"; exit 1; }

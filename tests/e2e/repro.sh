@@ -14,7 +14,7 @@ rows() { # JSON of a result on stdin: its rows, without what depends on the cloc
 }
 "$tacet" repro list >"$work/list"
 for name in outsourced-table-1 outsourced-table-12 outsourced-figure-2 outsourced-figure-3 joint-figure-1 joint-figure-2 \
-    joint-table-1 local-figure-2 local-figure-3 contextual-rate; do
+    joint-table-1 local-figure-2 local-figure-3 contextual-rate bounds items; do
     grep -q "^  $name " "$work/list" || fail "$name is not in the list"
 done
 "$tacet" repro bounds --trials 1 >"$work/bounds"

@@ -27,6 +27,7 @@ study create --name list --trust central --policy fixed --eps 10 --delta 0.1 --p
 study create --name least --trust central --eps 300 --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60 --direction minimize
 study create --name device --trust local --eps 4 --points "$tmp/points.csv" --columns x,y --lengthscale 0.5 --rounds 60
 study create --name proven --trust local --eps 4 --points "$tmp/points.csv" --columns x,y --lengthscale 0.5 --rounds 60 --bound 2 --randomizer duchi
+grep -q 'heavy tails' "$tmp/err" || fail "a proven width, and no word on heavy tails"
 for policy in tgp ata moma; do
     study create --name "$policy" --trust local --policy "$policy" --eps 4 --points "$tmp/points.csv" --columns x,y --lengthscale 0.5 --rounds 400
 done
