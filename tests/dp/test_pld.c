@@ -3,6 +3,7 @@
 
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/l2.h>
+#include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/pld.h>
 
 /* Gaussian mechanisms compose to one Gaussian mechanism. */
@@ -75,16 +76,71 @@ static void kinds_are_added_up(void **state) {
     tacet_pld_free(known);
 }
 
+/* Euclidean noise: on a line it is Laplace noise; in any dimension, once, it is what its certified delta says, however
+ * the points between are joined. */
+static void euclidean_noise_is_added_up(void **state) {
+    (void)state;
+    static const double EPS[] = {0, 0.5, 1.1, 1.7, 2.3};
+    tacet_pld *p = NULL, *laplace = NULL;
+    assert_ok(tacet_pld_create(&p, 12, 1500, NULL));
+    assert_ok(tacet_pld_create(&laplace, 12, 1500, NULL));
+    assert_ok(tacet_pld_l2(p, 2.5, 0.5, 1, 20, NULL)); /* of pure eps 0.2 */
+    assert_ok(tacet_pld_laplace(laplace, 0.2, 20, NULL));
+    for (size_t i = 0; i < 5; i++) {
+        const double known = tacet_pld_delta(laplace, EPS[i]), got = tacet_pld_delta(p, EPS[i]);
+        assert_true(got >= known * (1 - 1e-6));
+        assert_true(got <= known * 1.05 + 1e-4);
+    }
+    tacet_pld_free(p);
+    tacet_pld_free(laplace);
+    assert_ok(tacet_pld_create(&p, 12, 1500, NULL));
+    assert_ok(tacet_pld_l2(p, 0.5, 1.25, 6, 1, NULL)); /* of pure eps 2.5 */
+    for (size_t i = 1; i < 5; i++) {
+        double once = 0;
+        assert_ok(tacet_l2_delta(&once, 0.5, EPS[i], 1.25, 6, NULL));
+        assert_true(tacet_pld_delta(p, EPS[i]) >= once * (1 - 1e-6));
+        assert_true(tacet_pld_delta(p, EPS[i]) <= once * 1.1 + 1e-4);
+    }
+    assert_true(tacet_pld_delta(p, 2.6) <= 1e-9); /* beyond the pure eps nothing is left */
+    assert_status(tacet_pld_l2(p, 0.5, 1, 0, 1, NULL), TACET_INVALID);
+    tacet_pld_free(p);
+}
+
+static void memory_runs_out(void **state) {
+    (void)state;
+    tacet_pld *p = NULL;
+    for (long n = 1;; n++) {
+        fail_alloc_after(n);
+        tacet_status status = tacet_pld_create(&p, 1, 100, NULL);
+        status = status == TACET_OK ? tacet_pld_laplace(p, 0.1, 2, NULL) : status;
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        tacet_pld_free(p);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+        assert_status(status, TACET_NO_MEMORY);
+    }
+}
+
 static void nonsense_is_refused(void **state) {
     (void)state;
     tacet_pld *p = NULL;
     assert_status(tacet_pld_create(&p, NAN, 0, NULL), TACET_INVALID);
+    assert_status(tacet_pld_create(&p, 501, 0, NULL), TACET_INVALID);
     assert_status(tacet_pld_create(&p, 1, 5, NULL), TACET_INVALID);
+    assert_status(tacet_pld_create(&p, 1, SIZE_MAX, NULL), TACET_INVALID);
     assert_null(p);
     assert_ok(tacet_pld_create(&p, 1, 100, NULL));
     assert_true(tacet_pld_eps(p, 0) == 0); /* nothing spent */
     assert_status(tacet_pld_gaussian(p, NAN, 1, NULL), TACET_INVALID);
-    assert_status(tacet_pld_laplace(p, -1, 1, NULL), TACET_INVALID);
+    const double bad[] = {-1, 0, 500, NAN};
+    for (size_t i = 0; i < 4; i++) {
+        assert_status(tacet_pld_laplace(p, bad[i], 1, NULL), TACET_INVALID);
+        assert_status(tacet_pld_approx(p, bad[i], 0, 1, NULL), TACET_INVALID);
+    }
+    assert_status(tacet_pld_approx(p, 1, -1, 1, NULL), TACET_INVALID);
     assert_status(tacet_pld_approx(p, 1, 2, 1, NULL), TACET_INVALID);
     assert_ok(tacet_pld_approx(p, 0.9, 0, 3, NULL));
     assert_true(tacet_pld_eps(p, 1e-9) == INFINITY); /* beyond the grid it says nothing, and so infinity */
@@ -96,6 +152,8 @@ int main(void) {
         cmocka_unit_test(gaussians_compose_to_a_gaussian),
         cmocka_unit_test(pure_mechanisms_compose_optimally),
         cmocka_unit_test(kinds_are_added_up),
+        cmocka_unit_test(euclidean_noise_is_added_up),
+        cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

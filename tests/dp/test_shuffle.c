@@ -31,9 +31,12 @@ static void too_few_reports_gain_nothing(void **state) {
     assert_true(eps < 1);
     assert_int_equal(tacet_shuffle_eps(&eps, 0, 1e-6, 1000, NULL), TACET_INVALID);
     assert_int_equal(tacet_shuffle_eps(&eps, NAN, 1e-6, 1000, NULL), TACET_INVALID);
+    assert_int_equal(tacet_shuffle_eps(&eps, 31, 1e-6, 1000, NULL), TACET_INVALID);
+    assert_int_equal(tacet_shuffle_eps(&eps, 1, 0, 1000, NULL), TACET_INVALID);
     assert_int_equal(tacet_shuffle_eps(&eps, 1, 1, 1000, NULL), TACET_INVALID);
     assert_int_equal(tacet_shuffle_eps(&eps, 1, 1e-6, 0, NULL), TACET_INVALID);
     assert_true(isinf(eps));
+    assert_int_equal(tacet_shuffle_least(40, 1e-6), 0); /* more reports than can be counted */
 }
 
 int main(void) {
