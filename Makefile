@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Makefile - a thin front for CMake. `make help` lists the targets.
 # What is missing on a Debian system is installed by tools/setup, which every build target runs first.
 SHELL := /bin/sh

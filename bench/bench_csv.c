@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_csv.c - how fast tables are read: selected numeric columns of a CSV in memory, beside one pass of memchr over
  * the same bytes (finding the line ends and nothing else) and beside strtod on every field. Processor time, so that
  * other work on the machine does not count. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_curate.c - a release of 1,000,000 x 10 records against drawing ten million exact noise values on one thread, in
  * the same run; against `tacet noise gaussian`, which draws as many and prints them; and the most memory the process
  * ever held. What a release does besides drawing is to read the table twice (checked before anything is spent, then

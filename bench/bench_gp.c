@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_gp.c - the incremental GP: ratio to streaming the same bytes, and growth with n and T.
  * Ring: programs; made-up data. Each line is one run of `tacet-lab bench gp-ucb`, a process of its own, so that peak
  * memory is its own too. Time grows as n T^2: each doubling of n should double it, each doubling of T quadruple it. */

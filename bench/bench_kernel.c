@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_kernel.c - kernel rows and feature maps, as ratios to work that cannot be avoided, within one run.
  * The row: n = 100,000 points of d = 5. Its floors: copying the points, and libm's exp over as many numbers. */
 #include "gp/kernel_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_ledger.c - durable ledger entries a second (reserve, then commit) from one writer, from 8 threads of one
  * process and from 8 processes, and their ratios. Usage: bench_ledger [--seconds S] [--folder DIR] | bench_ledger
  * --ledger FILE --entries N --charge E (writes a ledger with a budget of eps 1 and keeps it; exit code 3 when the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_local.c - learners of the local model: microseconds of processor time a round over the first 10^4, up to 10^5
  * and up to 10^6 rounds of one run, and the growth from the first to the last; then the saved states at these rounds,
  * reports not remembered: bytes, and milliseconds to save and to load. 100 arms, Matérn 5/2, reports through the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_modeler.c - one round of the modeler (suggest and observe) over 40,000 released rows, up to 100 measurements,
  * for every method: the mean and the longest round, in processor time. The same rounds are run three times and the
  * shortest time of each is taken: a neighbour on the machine is not the modeler's cost. Ring: programs. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_noise.c - exact draws a second on one core, and their ratio to a plain Box-Muller in floating point on the same
  * key stream, in the same run. Seconds are of processor time, so that other work on the machine does not count.
  * Ring: programs. The Box-Muller is a yardstick only: it is not private. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_ranks.c - `tacet gp-ucb` as candidates grow, and over two ranks: memory against the formula of docs/scaling.md,
  * time of one rank over time of two, and over streaming the same bytes with two processes. Ring: programs; made-up
  * data, in a .npy file below the folder for temporary files. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_service.c - durable suggest+observe pairs a second over keep-alive TLS, with their latencies.
  *
  *   bench_service                 serves a local study of its own from a new folder, 16 clients, 5 seconds

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_store.c - the store of studies: durable suggest+observe pairs a second in batches of 1, 16 and 64, against the
  * syncs a second of the same disk; and what a start costs: reading and checking all events of a log, against stepping
  * through the same rows, and opening at a snapshot. Usage: bench_store [--pairs N] [--store FOLDER|URL]; N is half the

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """pages.py - what the pages weigh, and when they show something, against the server's own answers in the same run."""
 import os
 import shutil

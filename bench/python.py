@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the Python packages add to the C calls below them, as ratios and differences within one run.
 
 bench/run starts it where Debian's Python has the packages; PYTHONPATH is build/python. Best of several runs each.

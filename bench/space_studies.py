@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """space_studies.py - studies over a space, searched over HTTPS by a server that proposes the points.
 
 Prints, for each run, what the study released as best after its rounds. Two made-up problems: `tune`, central (a log rate, a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Dependencies.cmake - the Debian libraries, each as an imported pkg-config target.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Flags.cmake - one interface target that every ring and program uses.
 add_library(tacet_flags INTERFACE)
 target_compile_definitions(tacet_flags INTERFACE _GNU_SOURCE TACET_VERSION="${PROJECT_VERSION}")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Install.cmake - the three libraries, headers, programs, manual pages, pkg-config files, the CMake package.
 #
 # There are three parties, and so three libraries: libtacet (open: nothing of the gate or of trusted code, no PostgreSQL),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Pages.cmake - bundles web/ with Debian's esbuild and writes the result as one C array (src/pages/assets.h).
 # As a script: cmake -D OUT=assets_data.c -D FILES="a;b" -P Pages.cmake. Without esbuild the array is empty, and says so.
 if(CMAKE_SCRIPT_MODE_FILE)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # demo-live.sh [FOLDER] - the demo's two parties, kept running so that you can watch the search: the curator's desk in a
 # browser, and the modeler's page. Everything goes to FOLDER (demo-out/live). Ctrl-C ends it.
 # DEMO_PAUSE=S: seconds a measurement takes (1). DEMO_QUERIES=N: how many (40). DEMO_ONCE=1: end with the search.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # demo-report.sh - the document of the demo's report on stdout, from the variables and files of demo.sh, which reads this file.
 # shellcheck shell=sh disable=SC2154
 # The first 40 records as they are and as the consultant sees them, brought back with the public bounds and units.

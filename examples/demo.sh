@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # demo.sh [FOLDER] - the main job, end to end, on made-up patients: a hospital (curator) and a consultant (modeler) as two
 # processes that speak TLS, what it cost, how it compares, and what an attacker gets. Everything goes to FOLDER (demo-out).
 # Programs are taken from $TACET_BIN (build/bin). Prints only what this run measured.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # patients.awk - a table of made-up patients on stdout, the same every time: no patient exists, no number was measured.
 # usage: awk -f patients.awk [-v n=2000] [-v seed=20201]
 # Columns: age (years), bmi (kg/m2), dose (mg a day), response (points by which a made-up symptom score improved).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* central_domain.c - fixed-domain problems of section 6.2, and their simulation. Ring: programs; made-up data. */
 #include "central_domain.h"
 
@@ -35,10 +36,10 @@ static const scenario SCENARIOS[] = {{"camelback", 1, (size_t)CAMEL_SIDE *CAMEL_
                                      {"styblinski20", 20, LEVELS, 1, -4, 4, 2.5, 6, 8},
                                      {"michalewicz10", 10, LEVELS, 1, 0, 1, 0.5, 6, 6}};
 
-struct joint_domain {
+struct central_domain {
     const scenario *scenario;
-    scenario own;      /* box: what `scenario` points to */
-    joint_world world; /* box: what functions are drawn from */
+    scenario own;        /* box: what `scenario` points to */
+    central_world world; /* box: what functions are drawn from */
     bool drawn;
     double noise;              /* standard deviation of a reward; 0: rewards of 0 and 1 */
     tacet_fixed_group *groups; /* Phi owned */
@@ -66,11 +67,11 @@ static double point(const scenario *s, size_t group, size_t choice, double *x) {
     return sin(v) * wave * wave;
 }
 
-static tacet_status fill_group(joint_domain *d, size_t g, const tacet_kernel *kernel, tacet_error *err) {
+static tacet_status fill_group(central_domain *d, size_t g, const tacet_kernel *kernel, tacet_error *err) {
     const scenario *s = d->scenario;
     double *X = d->X;
     if (d->drawn) {
-        const tacet_domain box = joint_world_domain(&d->world);
+        const tacet_domain box = central_world_domain(&d->world);
         tacet__domain_spread(&box, X, s->choices);
     }
     for (size_t c = 0; !d->drawn && c < s->choices; c++) {
@@ -97,7 +98,7 @@ static tacet_status fill_group(joint_domain *d, size_t g, const tacet_kernel *ke
 
 /* Features for the published algorithm, which evaluates them at all arms every round: from a coarse grid of landmarks,
  * so that this costs 49 kernel values an arm instead of 961. */
-static tacet_status few_landmarks(joint_domain *d, const tacet_kernel *kernel, tacet_error *err) {
+static tacet_status few_landmarks(central_domain *d, const tacet_kernel *kernel, tacet_error *err) {
     enum { EVERY = 5, SIDE = CAMEL_SIDE / EVERY + 1 };
     double Z[2 * SIDE * SIDE];
     for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
@@ -108,7 +109,7 @@ static tacet_status few_landmarks(joint_domain *d, const tacet_kernel *kernel, t
 }
 
 /* Additive quadrature Fourier features, as in the paper: one coordinate a group. */
-static tacet_status additive(joint_domain *d, tacet_error *err) {
+static tacet_status additive(central_domain *d, tacet_error *err) {
     enum { GROUPS_MOST = 20 };
     const scenario *s = d->scenario;
     size_t groups[GROUPS_MOST];
@@ -130,7 +131,7 @@ static tacet_status additive(joint_domain *d, tacet_error *err) {
     return status;
 }
 
-static void scale(joint_domain *d) {
+static void scale(central_domain *d) {
     const scenario *s = d->scenario;
     double range = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -148,7 +149,7 @@ static void scale(joint_domain *d) {
     }
 }
 
-static const scenario *find_scenario(joint_domain *d, const char *name, size_t dim, double noise, tacet_error *err) {
+static const scenario *find_scenario(central_domain *d, const char *name, size_t dim, double noise, tacet_error *err) {
     for (size_t i = 0; i < sizeof SCENARIOS / sizeof SCENARIOS[0]; i++) {
         if (strcmp(name, SCENARIOS[i].name) == 0) {
             d->noise = REWARD_SD;
@@ -164,13 +165,13 @@ static const scenario *find_scenario(joint_domain *d, const char *name, size_t d
     }
     d->drawn = true;
     d->noise = noise;
-    d->world = (joint_world){.dim = dim,
-                             .lengthscale = BOX_LENGTHSCALE,
-                             .noise = noise,
-                             .drawn = true,
-                             .lo = BOX_LOW,
-                             .hi = BOX_HIGH,
-                             .skew = 1};
+    d->world = (central_world){.dim = dim,
+                               .lengthscale = BOX_LENGTHSCALE,
+                               .noise = noise,
+                               .drawn = true,
+                               .lo = BOX_LOW,
+                               .hi = BOX_HIGH,
+                               .skew = 1};
     d->own = (scenario){.name = "box",
                         .groups = 1,
                         .choices = BOX_POINTS[dim - BOX_LEAST],
@@ -180,9 +181,9 @@ static const scenario *find_scenario(joint_domain *d, const char *name, size_t d
     return &d->own;
 }
 
-tacet_status joint_domain_create(joint_domain **out, const char *name, size_t dim, double noise, tacet_error *err) {
+tacet_status central_domain_create(central_domain **out, const char *name, size_t dim, double noise, tacet_error *err) {
     *out = NULL;
-    joint_domain *d = calloc(1, sizeof *d);
+    central_domain *d = calloc(1, sizeof *d);
     if (d == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
     }
@@ -216,7 +217,7 @@ tacet_status joint_domain_create(joint_domain **out, const char *name, size_t di
     }
     tacet_kernel_free(kernel);
     if (status != TACET_OK) {
-        joint_domain_free(d);
+        central_domain_free(d);
         return status;
     }
     if (!d->drawn) {
@@ -226,7 +227,7 @@ tacet_status joint_domain_create(joint_domain **out, const char *name, size_t di
     return TACET_OK;
 }
 
-void joint_domain_free(joint_domain *d) {
+void central_domain_free(central_domain *d) {
     if (d != NULL) {
         for (size_t g = 0; d->groups != NULL && g < d->scenario->groups; g++) {
             free((double *)(uintptr_t)d->groups[g].Phi);
@@ -247,7 +248,7 @@ typedef struct track {
     double top;          /* the best mean there is */
 } track;
 
-static double mean_of(const joint_domain *d, const track *k, const size_t *arm) {
+static double mean_of(const central_domain *d, const track *k, const size_t *arm) {
     double sum = 0;
     for (size_t g = 0; g < d->scenario->groups; g++) {
         sum += k->value[arm[g] + g * d->scenario->choices];
@@ -265,14 +266,14 @@ static void lose(track *k, double mean) {
     }
 }
 
-static double reward(const joint_domain *d, double mean, tacet_simrng *rng) {
+static double reward(const central_domain *d, double mean, tacet_simrng *rng) {
     if (d->noise == 0) {
         return tacet_simrng_uniform(rng) < mean ? 1 : 0;
     }
     return fmin(fmax(mean + d->noise * tacet_simrng_normal(rng), 0), 1);
 }
 
-static tacet_status run_shipped(const joint_domain *d, track *out, const tacet_central_fixed_settings *settings,
+static tacet_status run_shipped(const central_domain *d, track *out, const tacet_central_fixed_settings *settings,
                                 uint64_t seed, uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
     tacet_noise *noise = NULL;
     tacet_central_fixed *study = NULL;
@@ -336,7 +337,7 @@ static void make_offer(const scenario *s, offer *o, size_t *arm, tacet_simrng *c
     }
 }
 
-static tacet_status run_published(const joint_domain *d, track *out, const tacet_central_published_settings *settings,
+static tacet_status run_published(const central_domain *d, track *out, const tacet_central_published_settings *settings,
                                   uint64_t seed, uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
     const scenario *s = d->scenario;
     tacet_noise *noise = NULL;
@@ -383,7 +384,7 @@ static tacet_status run_published(const joint_domain *d, track *out, const tacet
 }
 
 /* The same learner on exact sums. */
-static tacet_status run_plain(const joint_domain *d, track *out, const tacet_central_fixed_settings *settings,
+static tacet_status run_plain(const central_domain *d, track *out, const tacet_central_fixed_settings *settings,
                               uint64_t seed, uint64_t trial, tacet_simrng *rng, tacet_error *err) {
     tacet_fixed_settings own = settings->learner;
     own.coin_seed = seed + 1000003 * trial;
@@ -420,28 +421,28 @@ static tacet_status run_plain(const joint_domain *d, track *out, const tacet_cen
 }
 
 /* A function of its own for the trial: its values at the points, and the largest over the box. */
-static tacet_status draw_values(const joint_domain *d, double **out, double *top, uint64_t seed, uint64_t trial,
+static tacet_status draw_values(const central_domain *d, double **out, double *top, uint64_t seed, uint64_t trial,
                                 tacet_error *err) {
     const scenario *s = d->scenario;
-    joint_env *env = NULL;
-    tacet_status status = joint_env_create(&env, &d->world, seed, trial, err);
+    central_env *env = NULL;
+    tacet_status status = central_env_create(&env, &d->world, seed, trial, err);
     *out = malloc(s->choices * sizeof **out);
     if (status == TACET_OK && *out == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial");
     }
-    *top = status == TACET_OK ? joint_env_top(env) : 0;
+    *top = status == TACET_OK ? central_env_top(env) : 0;
     for (size_t c = 0; status == TACET_OK && c < s->choices; c++) {
-        (*out)[c] = joint_env_mean(env, d->X + c * s->dim);
+        (*out)[c] = central_env_mean(env, d->X + c * s->dim);
         *top = fmax(*top, (*out)[c]);
     }
-    joint_env_free(env);
+    central_env_free(env);
     return status;
 }
 
-tacet_status joint_domain_run(const joint_domain *d, double *regret, double *curve, joint_domain_player player,
-                              const tacet_central_fixed_settings *settings,
-                              const tacet_central_published_settings *published, uint64_t seed, uint64_t trial,
-                              tacet_error *err) {
+tacet_status central_domain_run(const central_domain *d, double *regret, double *curve, central_domain_player player,
+                                const tacet_central_fixed_settings *settings,
+                                const tacet_central_published_settings *published, uint64_t seed, uint64_t trial,
+                                tacet_error *err) {
     tacet_simrng rng;
     track out = {.curve = curve, .rounds = settings->rounds, .value = d->value, .top = 1};
     tacet_simrng_init(&rng, seed, trial);
@@ -457,11 +458,11 @@ tacet_status joint_domain_run(const joint_domain *d, double *regret, double *cur
         free(arm);
         return status;
     }
-    if (player == JOINT_DOMAIN_NONPRIVATE) {
+    if (player == CENTRAL_DOMAIN_NONPRIVATE) {
         status = run_plain(d, &out, settings, seed, trial, &rng, err);
-    } else if (player == JOINT_DOMAIN_PUBLISHED) {
+    } else if (player == CENTRAL_DOMAIN_PUBLISHED) {
         status = run_published(d, &out, published, seed, trial, arm, &rng, err);
-    } else if (player == JOINT_DOMAIN_SHIPPED) {
+    } else if (player == CENTRAL_DOMAIN_SHIPPED) {
         status = run_shipped(d, &out, settings, seed, trial, arm, &rng, err);
     } else {
         for (uint64_t t = 0; t < settings->rounds; t++) {

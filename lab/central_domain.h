@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* central_domain.h - fixed-domain problems of section 6.2 of Dubey (AISTATS 2021), and their simulation.
  *
  * The paper leaves noise, scaling and kernels open; here every function is scaled to [0, 1] over its domain, a reward
@@ -20,22 +21,23 @@
 #include <tacet/central/trusted/policy.h>
 #include <tacet/central/trusted/fixed.h>
 
-typedef struct joint_domain joint_domain;
-typedef enum joint_domain_player {
-    JOINT_DOMAIN_PUBLISHED, /* one group: all arms are scored; many: additive QFF, arms found by a search */
-    JOINT_DOMAIN_SHIPPED,
-    JOINT_DOMAIN_NONPRIVATE,
-    JOINT_DOMAIN_RANDOM
-} joint_domain_player;
+typedef struct central_domain central_domain;
+typedef enum central_domain_player {
+    CENTRAL_DOMAIN_PUBLISHED, /* one group: all arms are scored; many: additive QFF, arms found by a search */
+    CENTRAL_DOMAIN_SHIPPED,
+    CENTRAL_DOMAIN_NONPRIVATE,
+    CENTRAL_DOMAIN_RANDOM
+} central_domain_player;
 
 /* dim, noise: of box alone. INVALID names the scenarios. NO_MEMORY. */
-tacet_status joint_domain_create(joint_domain **out, const char *scenario, size_t dim, double noise, tacet_error *err);
-void joint_domain_free(joint_domain *domain);
+tacet_status central_domain_create(central_domain **out, const char *scenario, size_t dim, double noise,
+                                   tacet_error *err);
+void central_domain_free(central_domain *domain);
 /* One run; *regret is cumulative, curve[0 … 9] that after each tenth of the rounds. eps and delta are used by the
  * private players only; `published` by PUBLISHED only. */
-tacet_status joint_domain_run(const joint_domain *domain, double *regret, double *curve, joint_domain_player player,
-                              const tacet_central_fixed_settings *settings,
-                              const tacet_central_published_settings *published, uint64_t seed, uint64_t trial,
-                              tacet_error *err);
+tacet_status central_domain_run(const central_domain *domain, double *regret, double *curve,
+                                central_domain_player player, const tacet_central_fixed_settings *settings,
+                                const tacet_central_published_settings *published, uint64_t seed, uint64_t trial,
+                                tacet_error *err);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* central_env.c - contextual problems: that of section 6.1, and made-up ones. Ring: programs; made-up data. */
 #include "central_env.h"
 
@@ -11,18 +12,18 @@
 static const double RADIUS = 2, GOOD = 0.8, LOW = 0.6, GOOD_SHARE = 0.005;
 enum { WAVES = 1000, DRAWN_POOL = 4000, DRAWN_NODES = 400, DRAWN_FEATURES_2 = 40, DRAWN_FEATURES_3 = 60 };
 enum { PAPER_DIM = 2, PAPER_BUMPS = 4, PROBES = 4000, PAPER_FEATURES = 25, MOST_FEATURES = 100, QFF_ORDER = 10 };
-static const double ZERO[JOINT_ENV_MOST_DIM] = {0, 0, 0};
-static const double ONE[JOINT_ENV_MOST_DIM] = {1, 1, 1};
+static const double ZERO[CENTRAL_ENV_MOST_DIM] = {0, 0, 0};
+static const double ONE[CENTRAL_ENV_MOST_DIM] = {1, 1, 1};
 
-size_t joint_world_dim(const joint_world *world) {
+size_t central_world_dim(const central_world *world) {
     if (world->drawn) {
         return world->dim + world->binary + world->category;
     }
     return world->dim == 0 ? PAPER_DIM : world->dim;
 }
 
-static tacet_domain drawn_domain(joint_world *world) {
-    const size_t d = joint_world_dim(world);
+static tacet_domain drawn_domain(central_world *world) {
+    const size_t d = central_world_dim(world);
     for (size_t c = 0; c < d; c++) {
         const bool category = c >= world->dim + world->binary;
         world->lower[c] = 0;
@@ -38,7 +39,7 @@ static tacet_domain drawn_domain(joint_world *world) {
                           .choice = world->choice};
 }
 
-tacet_domain joint_world_domain(joint_world *world) {
+tacet_domain central_world_domain(central_world *world) {
     if (world->drawn) {
         return drawn_domain(world);
     }
@@ -48,23 +49,23 @@ tacet_domain joint_world_domain(joint_world *world) {
     return (tacet_domain){.kind = TACET_DOMAIN_BOX, .d = world->dim, .lower = ZERO, .upper = ONE};
 }
 
-double joint_world_lengthscale(const joint_world *world) {
+double central_world_lengthscale(const central_world *world) {
     return world->dim == 0 && !world->drawn ? 1 : world->lengthscale;
 }
 
 /* As many as there are cells of a lengthscale, with a border: 25 at a quarter of the side of a square. */
-size_t joint_world_features(const joint_world *world) {
+size_t central_world_features(const central_world *world) {
     if (world->dim == 0 && !world->drawn) {
         return PAPER_FEATURES;
     }
     if (world->drawn) {
-        return joint_world_dim(world) <= 2 ? DRAWN_FEATURES_2 : DRAWN_FEATURES_3;
+        return central_world_dim(world) <= 2 ? DRAWN_FEATURES_2 : DRAWN_FEATURES_3;
     }
     const double cells = pow(1 + 1 / world->lengthscale, (double)world->dim);
     return (size_t)fmin(MOST_FEATURES, fmax(5, ceil(cells)));
 }
 
-static size_t order(const joint_world *world) {
+static size_t order(const central_world *world) {
     return world->dim == 0 || world->dim == 2 ? 14 : world->dim == 1 ? 40 : 8;
 }
 
@@ -82,10 +83,10 @@ static tacet_status spread_features(tacet_features **out, const tacet_kernel *ke
     return status;
 }
 
-tacet_status joint_world_features_create(tacet_features **out, joint_world *world, bool published, size_t count,
-                                         tacet_error *err) {
-    const tacet_domain domain = joint_world_domain(world);
-    const double lengthscale = joint_world_lengthscale(world) * (world->believed > 0 ? world->believed : 1);
+tacet_status central_world_features_create(tacet_features **out, central_world *world, bool published, size_t count,
+                                           tacet_error *err) {
+    const tacet_domain domain = central_world_domain(world);
+    const double lengthscale = central_world_lengthscale(world) * (world->believed > 0 ? world->believed : 1);
     tacet_kernel_spec spec;
     tacet_kernel *kernel = NULL;
     *out = NULL;
@@ -98,7 +99,7 @@ tacet_status joint_world_features_create(tacet_features **out, joint_world *worl
         spec.matern_p = 2;
     }
     tacet_status status = tacet_kernel_create(&kernel, &spec, err);
-    if (status == TACET_OK && world->drawn && joint_world_dim(world) > 2) {
+    if (status == TACET_OK && world->drawn && central_world_dim(world) > 2) {
         status = spread_features(out, kernel, &domain, count, err);
     } else if (status == TACET_OK) {
         status = published ? tacet_features_create_qff(out, kernel, QFF_ORDER, err)
@@ -115,7 +116,7 @@ static void uniform_in_ball(tacet_simrng *rng, double *x) {
     x[1] = radius * sin(angle);
 }
 
-static double wave_value(const joint_env *env, const double *x) {
+static double wave_value(const central_env *env, const double *x) {
     double sum = 0;
     for (size_t i = 0; i < WAVES; i++) {
         const double *w = env->waves + i * (env->dim + 2);
@@ -128,7 +129,7 @@ static double wave_value(const joint_env *env, const double *x) {
     return sum;
 }
 
-static double value(const joint_env *env, const double *x) {
+static double value(const central_env *env, const double *x) {
     if (env->waves != NULL) {
         return wave_value(env, x);
     }
@@ -146,7 +147,7 @@ static double value(const joint_env *env, const double *x) {
 
 /* Uniform in the unit L1 ball: exponential magnitudes on the simplex, scaled by u^(1/n), random signs. Returns the sum
  * of the positive ones, an upper bound of the function. */
-static double draw_function(joint_env *env) {
+static double draw_function(central_env *env) {
     double sum = 0, positive = 0;
     for (size_t i = 0; i < PAPER_BUMPS; i++) {
         uniform_in_ball(&env->rng, env->centre + 2 * i);
@@ -162,32 +163,32 @@ static double draw_function(joint_env *env) {
 }
 
 /* The paper's function, and its pool of arms. */
-static void draw_paper(joint_env *env) {
+static void draw_paper(central_env *env) {
     do {
         env->low = env->good = 0;
         if (draw_function(env) < GOOD) {
             continue;
         }
-        for (size_t i = 0; i < JOINT_ENV_POOL; i++) {
+        for (size_t i = 0; i < CENTRAL_ENV_POOL; i++) {
             double x[PAPER_DIM];
             uniform_in_ball(&env->rng, x);
             const double f = value(env, x);
             if (f <= LOW) {
                 memcpy(env->pool + PAPER_DIM * env->low++, x, sizeof x);
             } else if (f >= GOOD) {
-                memcpy(env->pool + PAPER_DIM * (JOINT_ENV_POOL - ++env->good), x, sizeof x);
+                memcpy(env->pool + PAPER_DIM * (CENTRAL_ENV_POOL - ++env->good), x, sizeof x);
             }
         }
-    } while ((double)env->good < GOOD_SHARE * JOINT_ENV_POOL || env->low == 0);
+    } while ((double)env->good < GOOD_SHARE * CENTRAL_ENV_POOL || env->low == 0);
 }
 
-static void uniform_in_box(joint_env *env, double *x) {
+static void uniform_in_box(central_env *env, double *x) {
     for (size_t c = 0; c < env->dim; c++) {
         x[c] = tacet_simrng_uniform(&env->rng);
     }
 }
 
-static void draw_made_up(joint_env *env) {
+static void draw_made_up(central_env *env) {
     for (size_t i = 0; i < env->bumps; i++) {
         uniform_in_box(env, env->centre + env->dim * i);
         env->coefficient[i] = tacet_simrng_normal(&env->rng);
@@ -195,7 +196,7 @@ static void draw_made_up(joint_env *env) {
     double largest = -INFINITY;
     env->least = INFINITY;
     for (size_t i = 0; i < PROBES; i++) {
-        double x[JOINT_ENV_MOST_DIM];
+        double x[CENTRAL_ENV_MOST_DIM];
         uniform_in_box(env, x);
         const double f = value(env, x);
         env->least = fmin(env->least, f);
@@ -205,9 +206,9 @@ static void draw_made_up(joint_env *env) {
 }
 
 /* Frequencies of a Matérn 5/2 kernel are t-distributed with five degrees of freedom. */
-static tacet_status draw_waves(joint_env *env, tacet_error *err) {
+static tacet_status draw_waves(central_env *env, tacet_error *err) {
     const size_t d = env->dim;
-    const tacet_domain domain = joint_world_domain(&env->world);
+    const tacet_domain domain = central_world_domain(&env->world);
     const size_t all = tacet__domain_levels(&domain);
     env->points = all > 0 && all < DRAWN_POOL ? all : DRAWN_POOL;
     env->waves = malloc(sizeof(double) * WAVES * (d + 2));
@@ -241,12 +242,12 @@ static tacet_status draw_waves(joint_env *env, tacet_error *err) {
     }
     env->range = largest - env->least;
     for (size_t j = 0; j < env->points; j++) {
-        env->means[j] = joint_env_mean(env, env->pool + j * d);
+        env->means[j] = central_env_mean(env, env->pool + j * d);
     }
     return TACET_OK;
 }
 
-double joint_env_top(const joint_env *env) {
+double central_env_top(const central_env *env) {
     double top = 0;
     for (size_t j = 0; j < env->points; j++) {
         top = fmax(top, env->means[j]);
@@ -254,38 +255,38 @@ double joint_env_top(const joint_env *env) {
     return top;
 }
 
-tacet_status joint_env_create(joint_env **out, const joint_world *world, uint64_t seed, uint64_t trial,
-                              tacet_error *err) {
+tacet_status central_env_create(central_env **out, const central_world *world, uint64_t seed, uint64_t trial,
+                                tacet_error *err) {
     *out = NULL;
     const size_t columns = world->dim + world->binary + world->category;
-    if (world->drawn && (columns == 0 || columns > JOINT_ENV_MOST_COLUMNS || world->category == 1 ||
+    if (world->drawn && (columns == 0 || columns > CENTRAL_ENV_MOST_COLUMNS || world->category == 1 ||
                          !(world->lo >= 0 && world->lo < world->hi && world->hi <= 1))) {
         return tacet__fail(err, TACET_INVALID, "1 to %d columns, a category of 2 or more, means between 0 and 1",
-                           JOINT_ENV_MOST_COLUMNS);
+                           CENTRAL_ENV_MOST_COLUMNS);
     }
-    if ((!world->drawn && world->dim > JOINT_ENV_MOST_DIM) ||
+    if ((!world->drawn && world->dim > CENTRAL_ENV_MOST_DIM) ||
         ((world->dim > 0 || world->drawn) && !(world->lengthscale > 0 && world->noise >= 0))) {
         return tacet__fail(err, TACET_INVALID, "at most %d coordinates, a positive lengthscale, no negative noise",
-                           JOINT_ENV_MOST_DIM);
+                           CENTRAL_ENV_MOST_DIM);
     }
-    joint_env *env = calloc(1, sizeof *env);
+    central_env *env = calloc(1, sizeof *env);
     const bool paper = world->dim == 0 && !world->drawn;
-    double *pool = paper ? malloc(sizeof(double) * PAPER_DIM * JOINT_ENV_POOL) : NULL;
+    double *pool = paper ? malloc(sizeof(double) * PAPER_DIM * CENTRAL_ENV_POOL) : NULL;
     if (env == NULL || (paper && pool == NULL)) {
         free(env);
         free(pool);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a problem");
     }
-    *env = (joint_env){.world = *world,
-                       .dim = joint_world_dim(world),
-                       .bumps = paper ? PAPER_BUMPS : JOINT_ENV_MOST_BUMPS,
-                       .lengthscale = joint_world_lengthscale(world),
-                       .pool = pool};
+    *env = (central_env){.world = *world,
+                         .dim = central_world_dim(world),
+                         .bumps = paper ? PAPER_BUMPS : CENTRAL_ENV_MOST_BUMPS,
+                         .lengthscale = central_world_lengthscale(world),
+                         .pool = pool};
     tacet_simrng_init(&env->rng, seed, trial);
     if (world->drawn) {
         const tacet_status status = draw_waves(env, err);
         if (status != TACET_OK) {
-            joint_env_free(env);
+            central_env_free(env);
             return status;
         }
     } else if (paper) {
@@ -297,7 +298,7 @@ tacet_status joint_env_create(joint_env **out, const joint_world *world, uint64_
     return TACET_OK;
 }
 
-void joint_env_free(joint_env *env) {
+void central_env_free(central_env *env) {
     if (env != NULL) {
         free(env->pool);
         free(env->waves);
@@ -306,7 +307,7 @@ void joint_env_free(joint_env *env) {
     }
 }
 
-double joint_env_mean(const joint_env *env, const double *x) {
+double central_env_mean(const central_env *env, const double *x) {
     const double f = value(env, x);
     if (env->world.drawn) {
         const double share = pow(fmax(0, (f - env->least) / env->range), env->world.skew);
@@ -315,7 +316,7 @@ double joint_env_mean(const joint_env *env, const double *x) {
     return fmin(fmax(env->pool != NULL ? f : (f - env->least) / env->range, 0), 1);
 }
 
-double joint_env_round(joint_env *env, double *arms, size_t count) {
+double central_env_round(central_env *env, double *arms, size_t count) {
     const size_t place = tacet_simrng_below(&env->rng, count);
     double best = 0;
     for (size_t a = 0; a < count; a++) {
@@ -329,17 +330,17 @@ double joint_env_round(joint_env *env, double *arms, size_t count) {
         if (env->pool == NULL) {
             uniform_in_box(env, x);
         } else {
-            const size_t k = a == place ? JOINT_ENV_POOL - 1 - tacet_simrng_below(&env->rng, env->good)
+            const size_t k = a == place ? CENTRAL_ENV_POOL - 1 - tacet_simrng_below(&env->rng, env->good)
                                         : tacet_simrng_below(&env->rng, env->low);
             memcpy(x, env->pool + PAPER_DIM * k, PAPER_DIM * sizeof(double));
         }
-        best = fmax(best, joint_env_mean(env, x));
+        best = fmax(best, central_env_mean(env, x));
     }
     return best;
 }
 
-double joint_env_reward(joint_env *env, const double *x) {
-    const double mean = joint_env_mean(env, x);
+double central_env_reward(central_env *env, const double *x) {
+    const double mean = central_env_mean(env, x);
     if (env->world.drawn ? env->world.noise == 0 : env->pool != NULL) {
         return tacet_simrng_uniform(&env->rng) < mean ? 1 : 0;
     }

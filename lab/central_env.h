@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* central_env.h - contextual problems for bandits: that of section 6.1 of Dubey (AISTATS 2021), as far as the paper
  * defines it, and made-up ones of any dimension.
  *
@@ -28,10 +29,10 @@
 #include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
 
-enum { JOINT_ENV_POOL = 40000, JOINT_ENV_MOST_BUMPS = 32, JOINT_ENV_MOST_DIM = 3, JOINT_ENV_MOST_COLUMNS = 24 };
+enum { CENTRAL_ENV_POOL = 40000, CENTRAL_ENV_MOST_BUMPS = 32, CENTRAL_ENV_MOST_DIM = 3, CENTRAL_ENV_MOST_COLUMNS = 24 };
 
 /* dim = 0: the paper's. */
-typedef struct joint_world {
+typedef struct central_world {
     size_t dim;
     double lengthscale;    /* as a fraction of the box's side */
     double noise;          /* standard deviation of a reward */
@@ -41,17 +42,17 @@ typedef struct joint_world {
     size_t binary, category;
     double lo, hi;
     double skew; /* the scaled function is taken to this power: above 1 most arms are poor */
-    /* Filled by joint_world_domain. */
-    double lower[JOINT_ENV_MOST_COLUMNS], upper[JOINT_ENV_MOST_COLUMNS];
-    size_t levels[JOINT_ENV_MOST_COLUMNS], choice[JOINT_ENV_MOST_COLUMNS];
-} joint_world;
+    /* Filled by central_world_domain. */
+    double lower[CENTRAL_ENV_MOST_COLUMNS], upper[CENTRAL_ENV_MOST_COLUMNS];
+    size_t levels[CENTRAL_ENV_MOST_COLUMNS], choice[CENTRAL_ENV_MOST_COLUMNS];
+} central_world;
 
-typedef struct joint_env {
-    joint_world world;
+typedef struct central_env {
+    central_world world;
     size_t dim, bumps;
     double lengthscale;
-    double coefficient[JOINT_ENV_MOST_BUMPS];
-    double centre[JOINT_ENV_MOST_DIM * JOINT_ENV_MOST_BUMPS];
+    double coefficient[CENTRAL_ENV_MOST_BUMPS];
+    double centre[CENTRAL_ENV_MOST_DIM * CENTRAL_ENV_MOST_BUMPS];
     double *pool; /* paper: low points from the front, good points from the back; NULL: made-up */
     size_t low, good;
     double least, range; /* made-up, drawn: of the sum of bumps or waves */
@@ -59,28 +60,28 @@ typedef struct joint_env {
     double *means;       /* drawn: of the pool's points */
     size_t points;       /* drawn: of the pool */
     tacet_simrng rng;
-} joint_env;
+} central_env;
 
 /* What is public of a world: its dimension, domain and lengthscale in the domain's units. */
-size_t joint_world_dim(const joint_world *world);
-tacet_domain joint_world_domain(joint_world *world); /* drawn: its arrays live as long as the world */
-double joint_world_lengthscale(const joint_world *world);
+size_t central_world_dim(const central_world *world);
+tacet_domain central_world_domain(central_world *world); /* drawn: its arrays live as long as the world */
+double central_world_lengthscale(const central_world *world);
 /* Mercer features that a model of it takes: 25 for the paper's. */
-size_t joint_world_features(const joint_world *world);
+size_t central_world_features(const central_world *world);
 /* Features of its domain: `count` Mercer features, or (published) quadrature Fourier features as in the paper. */
-tacet_status joint_world_features_create(tacet_features **out, joint_world *world, bool published, size_t count,
-                                         tacet_error *err);
+tacet_status central_world_features_create(tacet_features **out, central_world *world, bool published, size_t count,
+                                           tacet_error *err);
 
-/* The `trial`-th function of a seed. INVALID: a dimension above JOINT_ENV_MOST_DIM, a lengthscale that is not positive,
- * negative noise. NO_MEMORY. */
-tacet_status joint_env_create(joint_env **out, const joint_world *world, uint64_t seed, uint64_t trial,
-                              tacet_error *err);
-void joint_env_free(joint_env *env);
+/* The `trial`-th function of a seed. INVALID: a dimension above CENTRAL_ENV_MOST_DIM, a lengthscale that is not
+ * positive, negative noise. NO_MEMORY. */
+tacet_status central_env_create(central_env **out, const central_world *world, uint64_t seed, uint64_t trial,
+                                tacet_error *err);
+void central_env_free(central_env *env);
 /* Mean reward at x. */
-double joint_env_mean(const joint_env *env, const double *x);
+double central_env_mean(const central_env *env, const double *x);
 /* Fills a decision set (dim x arms); returns the best mean in it. */
-double joint_env_round(joint_env *env, double *arms, size_t count);
-double joint_env_reward(joint_env *env, const double *x); /* in [0, 1] */
-double joint_env_top(const joint_env *env);               /* drawn: the best mean over the pool */
+double central_env_round(central_env *env, double *arms, size_t count);
+double central_env_reward(central_env *env, const double *x); /* in [0, 1] */
+double central_env_top(const central_env *env);               /* drawn: the best mean over the pool */
 
 #endif

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-lab, one file each. */
 #ifndef TACET_LAB_COMMANDS_H
 #define TACET_LAB_COMMANDS_H
 
 #include "common/cli.h"
 
-int lab_sim_joint(int argc, char **argv, const cli_command *self);
-int lab_sim_local_joint(int argc, char **argv, const cli_command *self);
+int lab_sim_central(int argc, char **argv, const cli_command *self);
+int lab_sim_local_statistics(int argc, char **argv, const cli_command *self);
 int lab_sim_outsourced(int argc, char **argv, const cli_command *self);
 int lab_sim_local(int argc, char **argv, const cli_command *self);
 int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self);

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contextual_levels.c - a trial of `tacet simulate contextual --law levels`: an A/B log of four variants and three
  * device types, rewards of two values.
- * Ring: programs; made-up data, seeded noise. Each cell has a rate; in a gap world the best variant of each type is ahead
- * of all others by the gap. The log goes through the same release as `tacet learn` makes of a file. */
+ * Ring: programs; made-up data, seeded noise. Each cell has a rate; in a gap world the best variant of each type is
+ * ahead of all others by the gap. The log goes through the same release as `tacet learn` makes of a file. */
 #include "contextual_trial.h"
 
 #include "core/fail.h"
@@ -97,8 +98,8 @@ static tacet_status add_rounds(const contextual_simulation *s, tacet_contextual_
         const size_t k = pick(w->type, TYPES, tacet_simrng_uniform(rng));
         memcpy(point, c->actions + v * (VARIANTS - 1), (VARIANTS - 1) * sizeof *point);
         memcpy(point + VARIANTS - 1, c->contexts + k * (TYPES - 1), (TYPES - 1) * sizeof *point);
-        status = tacet_contextual_learner_add_logged(
-            learner, point, tacet_simrng_uniform(rng) < w->rate[v][k] ? 1 : 0, w->propensity[v], err);
+        status = tacet_contextual_learner_add_logged(learner, point, tacet_simrng_uniform(rng) < w->rate[v][k] ? 1 : 0,
+                                                     w->propensity[v], err);
     }
     return status;
 }

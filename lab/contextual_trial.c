@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contextual_trial.c - a trial of `tacet simulate contextual`, from the draw of its function to its error.
  * Ring: programs. Source: Pavlovic, Salgia, Zhao 2025 (USCA), eq. (1) for the error; `faithful` draws their random
  * approximating set anew in each trial. Differs: what does not depend on data (features, plan, certificates) is taken
@@ -85,8 +86,8 @@ static double f_at(const contextual_simulation *s, const problem *p, const doubl
     return tacet__dot(row, p->weight, CENTRES);
 }
 
-static tacet_status log_rounds(const contextual_simulation *s, tacet_contextual_learner *l, const problem *p, size_t trial,
-                               tacet_error *err) {
+static tacet_status log_rounds(const contextual_simulation *s, tacet_contextual_learner *l, const problem *p,
+                               size_t trial, tacet_error *err) {
     tacet_simrng rng;
     tacet_status status = TACET_OK;
     tacet_simrng_init(&rng, s->seed, stream(trial, 1));
@@ -116,8 +117,8 @@ static double values_in(const contextual_simulation *s, const problem *p, double
 }
 
 /* The non-private reference: ridge regression with the feature space's own Gram matrix, eq. (2). */
-static tacet_status ridge(const contextual_simulation *s, const tacet_contextual_learner *l, tacet_contextual_model **out,
-                          tacet_error *err) {
+static tacet_status ridge(const contextual_simulation *s, const tacet_contextual_learner *l,
+                          tacet_contextual_model **out, tacet_error *err) {
     enum { TILE = 256 };
     const size_t m = tacet_contextual_basis_dim(s->basis);
     double *G = TACET__ZALLOC(double, m *m);
@@ -176,8 +177,8 @@ static tacet_status choice_error(const contextual_simulation *s, const problem *
                                  const tacet_ask *ask, double *loss, double *f, tacet_error *err) {
     tacet_contextual_chooser *chooser = NULL;
     tacet_status status = tacet__contextual_chooser_begin(
-        &chooser, l, s->algorithm == CONTEXTUAL_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE, s->used_tau,
-        s->sup, err);
+        &chooser, l, s->algorithm == CONTEXTUAL_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE,
+        s->used_tau, s->sup, err);
     for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
         const double top = values_in(s, p, f, k);
         for (size_t draw = 0; draw < s->draws && status == TACET_OK; draw++) {
@@ -202,7 +203,8 @@ static void levers(const tacet__lever *lever, double *out, const double *X, size
 
 /* Z~ = 1/K sum over T K random points of phi phi' + tau I, as its Cholesky factor. Eqs (4) and (5) on this set are u'v
  * and |u|^2 with u = L^-1 phi (test_basis has the comparison). */
-static tacet_status random_operator(const contextual_simulation *s, double *L, double tau, size_t trial, tacet_error *err) {
+static tacet_status random_operator(const contextual_simulation *s, double *L, double tau, size_t trial,
+                                    tacet_error *err) {
     enum { TILE = 128 };
     const size_t m = s->basis->features->m;
     double points[TILE * TACET_CONTEXTUAL_DIM_MOST];
@@ -337,7 +339,7 @@ tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
     }
     status = s->algorithm == CONTEXTUAL_NONPRIVATE ? ridge(s, l, &model, err)
              : s->algorithm == CONTEXTUAL_ROBUST   ? tacet_contextual_release(l, &model, &ask, err)
-                                             : tacet__contextual_release_planned(l, &model, &ask, &s->plan, err);
+                                                   : tacet__contextual_release_planned(l, &model, &ask, &s->plan, err);
     if (status == TACET_OK) {
         status = model_error(s, &p, model, &loss, &s->rms[trial], f, f + s->actions, err);
         const tacet_contextual_parts *parts = tacet_contextual_model_parts(model);

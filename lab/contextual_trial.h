@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* contextual_trial.h - one trial of `tacet simulate contextual`: a function, a log, what an algorithm learns from it,
  * its error.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* local_problem.c - problems of the local model. Ring: programs; made-up data, or tables given by a folder.
  * Source: Zhou and Tan 2020, section 5.1. */
 #include "local_problem.h"

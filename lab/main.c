@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-lab: seeded experiments on made-up data. Ring: none; nothing it touches is private. */
 #include "commands.h"
 
@@ -29,14 +30,14 @@ static const cli_command COMMANDS[] = {
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet simulate central --eps 1 --delta 1e-5 --rounds 1024 --trials 40 --json\n"
      "tacet simulate central --algorithm published --calibration published --trials 4",
-     lab_sim_joint},
+     lab_sim_central},
     {"simulate local-statistics", "bandits whose users add their own noise, regret: many seeded trials",
      "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",
      "The problem of 'tacet simulate central', but nobody is trusted: each user scores the arms by the public model, "
      "and "
      "reports one noisy vector. Prints the cumulative regret with its standard error.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
-     "tacet simulate local-statistics --eps 1 --delta 0.1 --rounds 1024 --trials 40 --json", lab_sim_local_joint},
+     "tacet simulate local-statistics --eps 1 --delta 0.1 --rounds 1024 --trials 40 --json", lab_sim_local_statistics},
     {"simulate local", "local privacy: randomised rewards, learner, regret: many seeded trials",
      "[--algorithm NAME] [--mechanism NAME] [--parameters NAME] [options]",
      "Each round the learner plays an arm and a device reports its reward, clipped and randomised. Prints the "
@@ -69,7 +70,7 @@ static const cli_command COMMANDS[] = {
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet repro list\n"
      "tacet repro outsourced-table-1 --trials 50 --seed 1 --json\n"
-     "tacet repro joint-figure-1 --quick --report joint.html\n"
+     "tacet repro central-figure-1 --quick --report joint.html\n"
      "tacet repro all --quick --data DIR --out results --markdown reproduction.md",
      lab_repro},
     {"plan", "expected regret against eps, before anything is spent", "--model NAME [options]",
@@ -87,7 +88,7 @@ static const cli_command COMMANDS[] = {
      "--report "
      "plan.html\n"
      "tacet plan --model outsourced --mechanism laplace --dim 2 --eps 0.5,1,2,4\n"
-     "tacet plan --model joint --candidates 25 --dim 2 --lengthscale 0.25 --rounds 1000 --eps 1,10\n"
+     "tacet plan --model central --candidates 25 --dim 2 --lengthscale 0.25 --rounds 1000 --eps 1,10\n"
      "tacet plan --model local --rounds 20000 --eps 0.5,1,2 --json",
      lab_plan},
     {NULL, NULL, NULL, NULL, NULL, NULL}};

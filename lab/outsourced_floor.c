@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outsourced_floor.c - the floor of the outsourced model: f and the set of records are known, who is who is not.
  * Ring: programs. A row is a record k with probability w_ik proportional to the noise's density at z_i - x_k. For any
  * threshold tau, however the rows are chosen, the largest value found is at most tau plus the sum over chosen rows of

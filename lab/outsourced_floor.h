@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outsourced_floor.h - what a modeler that knew f could reach: the floor of the simple regret. */
 #ifndef TACET_LAB_OUTSOURCED_FLOOR_H
 #define TACET_LAB_OUTSOURCED_FLOOR_H

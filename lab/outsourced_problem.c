@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outsourced_problem.c - the 100 x 100 grid with functions from the prior, Branin, and any table.
  * Ring: programs. Source: Kharkovskii, Dai, Low (2020), section 4 and appendix A. A function on the grid is L E L' with
  * L the Cholesky factor of the one-dimensional covariance: the SE kernel factors over the axes, so that drawing on

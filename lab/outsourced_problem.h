@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outsourced_problem.h - made-up and tabulated problems for simulations of the outsourced model. */
 #ifndef TACET_LAB_OUTSOURCED_PROBLEM_H
 #define TACET_LAB_OUTSOURCED_PROBLEM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outsourced_release.c - the product's curator on made-up records: curate, then read what the modeler would.
  * Ring: lab. The table is written once, to a temporary folder; each release has a ledger of its own beside it and is
  * removed when it was read. */

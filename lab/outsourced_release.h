@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* outsourced_release.h - the product's own curator, for simulations: a table on disk, released by tacet_curate_run with
  * seeded noise as often as wanted. Ring: lab. */
 #ifndef TACET_LAB_OUTSOURCED_RELEASE_H

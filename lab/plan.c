@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - `tacet plan`: before any budget is spent, the expected regret against eps for a stated problem.
  * Ring: programs; made-up functions, seeded noise: nothing here is private. Every eps, random choice and the
  * non-private reference play the same functions, so that their differences are taken in pairs.
@@ -399,7 +400,7 @@ static int plan_space(plan_problem *q, const cli_space *typed, const cli_command
     }
     tacet_space_clear(&space);
     if (dims > 64 || q->dim > 0 || (q->model == LAB_OUTSOURCED && without > 0)) {
-        return cli_usage(self, dims > 64     ? "--space: at most 64 coordinates are planned for"
+        return cli_usage(self, dims > 64    ? "--space: at most 64 coordinates are planned for"
                                : q->dim > 0 ? "--space says how many coordinates there are: no --dim"
                                             : "--space: a plan of a release needs the unit of every number");
     }
@@ -426,10 +427,11 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
     double delta = NAN;
     cli_space typed = {0};
     const cli_option options[] = {
-        {"model", CLI_STRING, &model, "NAME", "outsourced, joint, local, local-joint or contextual.", true},
+        {"model", CLI_STRING, &model, "NAME", "outsourced, central, local, local-statistics or contextual.", true},
         {"", CLI_FLAG, NULL, NULL, "Problem", false},
         {"candidates", CLI_COUNT, &q->candidates, "N",
-         "Rows of the table (outsourced), arms (local), arms a round (joint, local-joint), actions (contextual). "
+         "Rows of the table (outsourced), arms (local), arms a round (central, local-statistics), actions "
+         "(contextual). "
          "Default "
          "2000, 100, 25, 101.",
          false},
@@ -438,8 +440,8 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         {"lengthscale", CLI_DOUBLE, &q->lengthscale, "L", "Of the objective, as a fraction of the domain. Default 0.2.",
          false},
         {"noise", CLI_DOUBLE, &q->noise, "S",
-         "Standard deviation of a measurement (local: largest deviation), where the objective has about 1 (joint, "
-         "local-joint: lies in [0, 1]). Default 0.1.",
+         "Standard deviation of a measurement (local: largest deviation), where the objective has about 1 (central, "
+         "local-statistics: lies in [0, 1]). Default 0.1.",
          false},
         CLI_SPACE_FILE(typed),
         CLI_SPACE_SHORT(typed),
@@ -453,7 +455,8 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         {"", CLI_FLAG, NULL, NULL, "Privacy", false},
         {"eps", CLI_STRING, &eps, "LIST", "Values to try. Default 0.5,1,2,4,8.", false},
         {"delta", CLI_DOUBLE, &delta, "D",
-         "joint, local-joint: default 1e-5. outsourced: as for 'tacet curate', considered only if given (gaussian: "
+         "central, local-statistics: default 1e-5. outsourced: as for 'tacet curate', considered only if given "
+         "(gaussian: "
          "default "
          "1e-5). The others have none, nor has laplace.",
          false},
@@ -476,7 +479,7 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
         return code;
     }
     if (!plan_model_parse(&q->model, model)) {
-        return cli_usage(self, "--model is outsourced, joint, local, local-joint or contextual");
+        return cli_usage(self, "--model is outsourced, central, local, local-statistics or contextual");
     }
     if (queries > 0 && q->rounds > 0) {
         return cli_usage(self, "--queries or --rounds, not both");

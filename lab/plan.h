@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.h - a stated problem, and the simulations that stand for it. Ring: programs; made-up functions. */
 #ifndef TACET_LAB_PLAN_H
 #define TACET_LAB_PLAN_H

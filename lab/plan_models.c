@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan_models.c - a stated problem as requests to the simulations. Ring: programs; made-up functions. */
 #include "plan.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <tacet/outsourced/trusted/curate.h>
 
-static const char *const NAMES[] = {"outsourced", "joint", "local-joint", "local", "contextual"};
+static const char *const NAMES[] = {"outsourced", "central", "local-statistics", "local", "contextual"};
 enum { MODELS = 5, CONTEXTUAL_MOST_DIM = 2, LOCAL_MOST_ARMS = 2000, MOST_INPUTS = LAB_MOST_INPUTS, DRAWS = 4 };
 /* Work that keeps a plan bounded: candidates x queries of the outsourced model. */
 static const double MOST_CELLS = 2e8;
@@ -60,8 +61,8 @@ static bool is_pure(const plan_problem *p) {
 }
 
 tacet_status plan_check(const plan_problem *p, tacet_error *err) {
-    const bool joint = p->model == LAB_JOINT || p->model == LAB_LOCAL_JOINT;
-    const size_t most = joint ? JOINT_ENV_MOST_DIM : p->model == LAB_CONTEXTUAL ? CONTEXTUAL_MOST_DIM : MOST_INPUTS;
+    const bool rounds = p->model == LAB_CENTRAL || p->model == LAB_LOCAL_STATISTICS;
+    const size_t most = rounds ? CENTRAL_ENV_MOST_DIM : p->model == LAB_CONTEXTUAL ? CONTEXTUAL_MOST_DIM : MOST_INPUTS;
     if (p->dim > most) {
         return tacet__fail(err, TACET_INVALID, "--model %s is planned for at most %zu coordinates", NAMES[p->model],
                            most);
@@ -149,16 +150,16 @@ static lab_outsourced_request outsourced(const plan_problem *p, plan_player play
                                     .queries = p->rounds};
 }
 
-static lab_joint_request joint(const plan_problem *p, plan_player player, double eps) {
-    return (lab_joint_request){.algorithm = player == PLAN_PRIVATE  ? "shipped"
-                                            : player == PLAN_RANDOM ? "random"
-                                                                    : "nonprivate",
-                               .scenario = "contextual",
-                               .world = {p->dim, p->lengthscale, p->noise},
-                               .eps = eps,
-                               .delta = p->delta,
-                               .rounds = p->rounds,
-                               .arms = p->candidates};
+static lab_central_request central(const plan_problem *p, plan_player player, double eps) {
+    return (lab_central_request){.algorithm = player == PLAN_PRIVATE  ? "shipped"
+                                              : player == PLAN_RANDOM ? "random"
+                                                                      : "nonprivate",
+                                 .scenario = "contextual",
+                                 .world = {p->dim, p->lengthscale, p->noise},
+                                 .eps = eps,
+                                 .delta = p->delta,
+                                 .rounds = p->rounds,
+                                 .arms = p->candidates};
 }
 
 static lab_local_request local(const plan_problem *p, plan_player player, double eps) {
@@ -203,13 +204,13 @@ tacet_status plan_request(lab_request *out, const plan_problem *p, plan_player p
     case LAB_OUTSOURCED:
         out->of.outsourced = outsourced(p, player, eps);
         break;
-    case LAB_LOCAL_JOINT:
+    case LAB_LOCAL_STATISTICS:
         /* What is random or non-private has no side that is trusted: they are the same as in the central model. */
-        out->model = player == PLAN_PRIVATE ? LAB_LOCAL_JOINT : LAB_JOINT;
-        out->of.joint = joint(p, player, eps);
+        out->model = player == PLAN_PRIVATE ? LAB_LOCAL_STATISTICS : LAB_CENTRAL;
+        out->of.central = central(p, player, eps);
         break;
-    case LAB_JOINT:
-        out->of.joint = joint(p, player, eps);
+    case LAB_CENTRAL:
+        out->of.central = central(p, player, eps);
         break;
     case LAB_LOCAL:
         out->of.local = local(p, player, eps);

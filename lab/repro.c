@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repro.c - `tacet repro`: the papers' tables and figures beside ours.
  * Ring: programs. One engine for all: it makes the plan of an entry, runs the cells that no earlier run has left, each
  * over all processors, keeps their results, and prints. The results depend on settings and seed alone. */
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 enum { PAPER_COUNT = 4 };
-static const repro_paper *const PAPERS[PAPER_COUNT] = {&REPRO_OUTSOURCED, &REPRO_JOINT, &REPRO_LOCAL,
+static const repro_paper *const PAPERS[PAPER_COUNT] = {&REPRO_OUTSOURCED, &REPRO_CENTRAL, &REPRO_LOCAL,
                                                        &REPRO_CONTEXTUAL};
 
 /* --- what the papers' files build with ---------------------------------------------------------------------------- */
@@ -546,7 +547,7 @@ int lab_repro(int argc, char **argv, const cli_command *self) {
         {"quick", CLI_FLAG, &o.quick, NULL, "Fewer trials and rounds: about a minute each on two cores.", false},
         {"trials", CLI_COUNT, &o.trials, "N", "Of every cell. Default: the entry's own.", false},
         {"rounds", CLI_COUNT, &o.rounds, "T",
-         "Of every bandit (joint, local), instead of the paper's: for a first look; values then do not compare.",
+         "Of every bandit (central, local), instead of the paper's: for a first look; values then do not compare.",
          false},
         {"seed", CLI_U64, &o.seed, "S", "Of functions, users and noise. Default 1.", false},
         {"data", CLI_STRING, &o.data, "DIR",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repro.h - tables and figures of the four papers as data, and the one engine that runs them.
  *
  * A paper is a file repro_<paper>.c: a table of entries, and a function that turns an entry into a plan, which is rows
@@ -94,7 +95,7 @@ typedef struct repro_paper {
     size_t count;
 } repro_paper;
 
-extern const repro_paper REPRO_OUTSOURCED, REPRO_JOINT, REPRO_LOCAL, REPRO_CONTEXTUAL;
+extern const repro_paper REPRO_OUTSOURCED, REPRO_CENTRAL, REPRO_LOCAL, REPRO_CONTEXTUAL;
 
 /* For the papers' files. */
 size_t repro_rounds(const repro_options *options, size_t full, size_t quick);

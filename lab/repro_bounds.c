@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repro_bounds.c - what the papers' theorems say in numbers, beside what is measured: `tacet repro bounds`.
  * Ring: programs; made-up functions, seeded: nothing here is private. Constants that a paper leaves in its O() count as
  * 1 where the row says "order", and are left out where it says "at least". Cost: some seconds. */
@@ -265,15 +266,15 @@ static void tails(bounds *b) {
  * phi) with |y| <= 1 are at most sqrt 4.5 apart. */
 static tacet_status central_regret(bounds *b, bool local, double eps, tacet_error *err) {
     const double T = ROUNDS, m = FEATURES, zeta = 0.1, rho = 0.5, B = 1;
-    const lab_request request = {.model = local ? LAB_LOCAL_JOINT : LAB_JOINT,
+    const lab_request request = {.model = local ? LAB_LOCAL_STATISTICS : LAB_CENTRAL,
                                  .trials = b->trials,
                                  .seed = 1,
-                                 .of.joint = {.algorithm = "published",
-                                              .scenario = "contextual",
-                                              .eps = eps,
-                                              .delta = 0.1,
-                                              .rounds = ROUNDS,
-                                              .arms = 25}};
+                                 .of.central = {.algorithm = "published",
+                                                .scenario = "contextual",
+                                                .eps = eps,
+                                                .delta = 0.1,
+                                                .rounds = ROUNDS,
+                                                .arms = 25}};
     double sigma = 0, shift = 0, kappa = 0, measured = 0;
     char setting[96];
     tacet_stream_cost cost;

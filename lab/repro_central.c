@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repro_central.c - Figures 1 and 2 and Table 1 of Dubey, "No-Regret Algorithms for Private Gaussian Process Bandit
  * Optimization" (AISTATS 2021), as data. Ring: programs. alpha and beta of the paper are eps and delta. */
 #include "repro.h"
@@ -38,17 +39,17 @@ static tacet_status cell_for(size_t *out, repro_plan *plan, const repro_options 
                              double eps, double delta, tacet_error *err) {
     const bool published = strcmp(algorithm, "published") == 0;
     const bool is_private = published || strcmp(algorithm, "shipped") == 0;
-    const lab_request request = {.model = LAB_JOINT,
+    const lab_request request = {.model = LAB_CENTRAL,
                                  .trials = published ? repro_trials(o, FULL_PUBLISHED, QUICK_PUBLISHED)
                                                      : repro_trials(o, FULL, QUICK),
                                  .seed = o->seed,
-                                 .of.joint = {.algorithm = algorithm,
-                                              .scenario = "contextual",
-                                              .published_noise = own,
-                                              .eps = is_private ? eps : 1,
-                                              .delta = is_private ? delta : OURS_DELTA,
-                                              .rounds = repro_rounds(o, ROUNDS, ROUNDS),
-                                              .arms = ARMS}};
+                                 .of.central = {.algorithm = algorithm,
+                                                .scenario = "contextual",
+                                                .published_noise = own,
+                                                .eps = is_private ? eps : 1,
+                                                .delta = is_private ? delta : OURS_DELTA,
+                                                .rounds = repro_rounds(o, ROUNDS, ROUNDS),
+                                                .arms = ARMS}};
     return repro_cell_add(out, plan, &request,
                           published    ? COST_PUBLISHED
                           : is_private ? COST_SHIPPED
@@ -104,7 +105,7 @@ static tacet_status build_figure(repro_plan *plan, const repro_options *o, tacet
             return tacet__fail(err, TACET_OVERFLOW, "too many rows");
         }
         row->x = f->by_beta ? b : a;
-        status = lab_joint_published_eps(&real, a, b, repro_rounds(o, ROUNDS, ROUNDS), err);
+        status = lab_central_published_eps(&real, a, b, repro_rounds(o, ROUNDS, ROUNDS), err);
         (void)snprintf(row->note, sizeof row->note, "the published noise really gives eps = %.2g", real);
         const bool own[3] = {true, false, false};
         for (size_t c = 0; c < 3 && status == TACET_OK; c++) {
@@ -121,17 +122,17 @@ static tacet_status domain_cell(size_t *out, repro_plan *plan, const repro_optio
                                 const char *algorithm, double eps, double delta, tacet_error *err) {
     const bool published = strcmp(algorithm, "published") == 0;
     const bool is_private = published || strcmp(algorithm, "shipped") == 0;
-    const lab_request request = {.model = LAB_JOINT,
+    const lab_request request = {.model = LAB_CENTRAL,
                                  .trials = published ? repro_trials(o, TABLE_TRIALS, QUICK_PUBLISHED)
                                                      : repro_trials(o, TABLE_FULL, TABLE_QUICK),
                                  .seed = o->seed,
-                                 .of.joint = {.algorithm = algorithm,
-                                              .scenario = d->scenario,
-                                              .published_noise = published,
-                                              .eps = is_private ? eps : 1,
-                                              .delta = is_private ? delta : OURS_DELTA,
-                                              .rounds = repro_rounds(o, TABLE_ROUNDS, TABLE_ROUNDS),
-                                              .arms = 1}};
+                                 .of.central = {.algorithm = algorithm,
+                                                .scenario = d->scenario,
+                                                .published_noise = published,
+                                                .eps = is_private ? eps : 1,
+                                                .delta = is_private ? delta : OURS_DELTA,
+                                                .rounds = repro_rounds(o, TABLE_ROUNDS, TABLE_ROUNDS),
+                                                .arms = 1}};
     return repro_cell_add(out, plan, &request, published ? d->cost_published : d->cost, err);
 }
 
@@ -212,12 +213,13 @@ static const char TABLE_WHY[] =
     "On the additive functions the confidence width does not separate over the coordinates, and the paper does not "
     "say how it maximized over so many arms. With twenty coordinates a small eps at a meaningful delta learns nothing.";
 
-static const repro_entry ENTRIES[] = {
-    {"joint-figure-1", "regret against eps (alpha)", FIGURE_SETTING, ALPHA_WHY, false, &FIGURES[0], build_figure, NULL},
-    {"joint-figure-2", "regret against delta (beta)", FIGURE_SETTING, BETA_WHY, false, &FIGURES[1], build_figure, NULL},
-    {"joint-table-1", "Camelback, Styblinski-Tang, Michalewicz", TABLE_SETTING, TABLE_WHY, false, NULL, build_table,
-     NULL}};
+static const repro_entry ENTRIES[] = {{"central-figure-1", "regret against eps (alpha)", FIGURE_SETTING, ALPHA_WHY,
+                                       false, &FIGURES[0], build_figure, NULL},
+                                      {"central-figure-2", "regret against delta (beta)", FIGURE_SETTING, BETA_WHY,
+                                       false, &FIGURES[1], build_figure, NULL},
+                                      {"central-table-1", "Camelback, Styblinski-Tang, Michalewicz", TABLE_SETTING,
+                                       TABLE_WHY, false, NULL, build_table, NULL}};
 
-const repro_paper REPRO_JOINT = {
+const repro_paper REPRO_CENTRAL = {
     "Dubey: No-Regret Algorithms for Private Gaussian Process Bandit Optimization, AISTATS 2021", ENTRIES,
     sizeof ENTRIES / sizeof *ENTRIES};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repro_contextual.c - the rate of Pavlovic, Salgia and Zhao, "Differentially Private Kernelized Contextual Bandits"
  * (2025): a theorem, no experiment. Ring: programs. */
 #include "repro.h"
@@ -18,14 +19,14 @@ static tacet_status cell_for(size_t *out, repro_plan *plan, const repro_options 
                                  .trials = repro_trials(o, FULL, QUICK),
                                  .seed = o->seed,
                                  .of.contextual = {.algorithm = algorithm,
-                                             .kernel = "se",
-                                             .lengthscale = 0.3,
-                                             .noise = 0.1,
-                                             .eps = eps,
-                                             .dim_action = 1,
-                                             .dim_context = 1,
-                                             .rounds = rounds,
-                                             .draws = DRAWS}};
+                                                   .kernel = "se",
+                                                   .lengthscale = 0.3,
+                                                   .noise = 0.1,
+                                                   .eps = eps,
+                                                   .dim_action = 1,
+                                                   .dim_context = 1,
+                                                   .rounds = rounds,
+                                                   .draws = DRAWS}};
     return repro_cell_add(out, plan, &request, 0.05 + 6e-6 * (double)rounds, err);
 }
 
@@ -115,5 +116,5 @@ static const char WHY[] =
 static const repro_entry ENTRIES[] = {
     {"contextual-rate", "error against T and eps", SETTING, WHY, false, NULL, build, conclude}};
 
-const repro_paper REPRO_CONTEXTUAL = {"Pavlovic, Salgia, Zhao: Differentially Private Kernelized Contextual Bandits, 2025",
-                                ENTRIES, 1};
+const repro_paper REPRO_CONTEXTUAL = {
+    "Pavlovic, Salgia, Zhao: Differentially Private Kernelized Contextual Bandits, 2025", ENTRIES, 1};

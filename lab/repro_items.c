@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repro_items.c - what the four papers define, claim and run, and what of it is here: `tacet repro items`, and the last
  * table of docs/reproduction.md. Ring: programs. "part" says what is missing; "no" is not here. Lemmas that are steps
  * of a proof are listed where code or a correction stands for them. */
@@ -38,9 +39,9 @@ static const item ITEMS[] = {
     {C, "Definition 5", "noisy features", "yes", "src/central/open/noisy_ucb.c",
      "tacet simulate central --algorithm published"},
     {C, "QFF, modified Matern kernel", "in one dimension", "no", "", ""},
-    {C, "Definition 6, Corollary 2", "joint DP of the server", "yes", "src/central/README.md", "tacet audit joint"},
+    {C, "Definition 6, Corollary 2", "joint DP of the server", "yes", "src/central/README.md", "tacet audit central"},
     {C, "Definition 7, Lemma 5", "local joint DP, corrected sensitivities", "yes",
-     "src/local/trusted/statistics_device.c", "tacet audit local-joint"},
+     "src/local/trusted/statistics_device.c", "tacet audit local-statistics"},
     {C, "Algorithm 1", "server and privatizer", "yes", "src/central/open/noisy_ucb.c",
      "tacet simulate central --algorithm published"},
     {C, "Algorithm 2, Lemma 2", "the tree, and its noise in five readings", "yes", "src/dp/streams",
@@ -58,9 +59,9 @@ static const item ITEMS[] = {
     {C, "Remark 5", "unknown horizon: doubling", "part: the horizon doubles, m is printed and does not follow",
      "src/central/trusted", "tacet simulate central --rounds 0"},
     {C, "Remarks 6, 7", "dependence on m; local against central", "yes", "docs/reproduction.md",
-     "tacet repro joint-figure-1"},
+     "tacet repro central-figure-1"},
     {C, "Figures 1, 2, Table 1", "regret", "part: the additive functions as published run to T = 1024",
-     "lab/repro_central.c", "tacet repro joint-table-1"},
+     "lab/repro_central.c", "tacet repro central-table-1"},
     {U, "Theorem 2.1, Definition 2.2", "exponential mechanism", "yes", "src/dp/mechanisms/exponential.c",
      "tacet audit exponential"},
     {U, "Definitions 2.4, 2.5, Assumptions 2.3 to 2.9", "neighbours, joint DP, the setting", "yes",

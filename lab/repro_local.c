@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repro_local.c - Figures 2 and 3 of Zhou and Tan, "Local Differential Privacy for Bayesian Optimization" (AAAI 2021),
  * as data. Ring: programs. */
 #include "repro.h"

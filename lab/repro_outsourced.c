@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repro_outsourced.c - Tables 1 to 12 and Figures 2 and 3 of Kharkovskii, Dai and Low, "Private Outsourced Bayesian
  * Optimization" (ICML 2020), as data. Ring: programs. */
 #include "repro.h"

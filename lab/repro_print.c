@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repro_print.c - a reproduced table or figure as text, JSON, markdown, and sections of a report. Ring: programs. */
 #include "repro.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* repro_store.c - results of finished cells, kept so that an interrupted run goes on.
  * Ring: programs. A result is found by every setting of its cell and the version of the results; which build of the
  * program made it stands beside it and is told, not required: a build that changes no simulation keeps its results.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reward_law.c - how rewards scatter about their mean in a simulation. Ring: programs; made-up data. */
 #include "reward_law.h"
 

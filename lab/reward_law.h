@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reward_law.h - how rewards scatter about their mean in a simulation. Ring: programs; made-up data. */
 #ifndef TACET_LAB_REWARD_LAW_H
 #define TACET_LAB_REWARD_LAW_H

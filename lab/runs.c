@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runs.c - requests as keys, outcomes, and which simulation does what. Ring: programs. */
 #include "runs.h"
 
@@ -34,10 +35,10 @@ tacet_status lab_run(lab_outcome *out, const lab_request *r, tacet_error *err) {
     switch (r->model) {
     case LAB_OUTSOURCED:
         return lab_outsourced_run(out, r, err);
-    case LAB_JOINT:
-        return lab_joint_run(out, r, err);
-    case LAB_LOCAL_JOINT:
-        return lab_local_joint_run(out, r, err);
+    case LAB_CENTRAL:
+        return lab_central_run(out, r, err);
+    case LAB_LOCAL_STATISTICS:
+        return lab_local_statistics_run(out, r, err);
     case LAB_LOCAL:
         return lab_local_run(out, r, err);
     case LAB_CONTEXTUAL:
@@ -88,7 +89,7 @@ static int outsourced_key(char *out, size_t size, const lab_outsourced_request *
         o->delta, o->dims, o->queries, o->initial);
 }
 
-static int joint_key(char *out, size_t size, const lab_joint_request *j, const char *model) {
+static int central_key(char *out, size_t size, const lab_central_request *j, const char *model) {
     return snprintf(out, size,
                     "%s %s algorithm=%s noise=%s world=%zu:%.17g:%.17g eps=%.17g delta=%.17g rounds=%zu arms=%zu",
                     model, j->scenario, j->algorithm, j->published_noise ? "published" : "proven", j->world.dim,
@@ -131,9 +132,9 @@ tacet_status lab_request_key(char *out, size_t size, const lab_request *r, tacet
     case LAB_OUTSOURCED:
         length = outsourced_key(out, size, &r->of.outsourced, err);
         break;
-    case LAB_JOINT:
-    case LAB_LOCAL_JOINT:
-        length = joint_key(out, size, &r->of.joint, r->model == LAB_JOINT ? "joint" : "local-joint");
+    case LAB_CENTRAL:
+    case LAB_LOCAL_STATISTICS:
+        length = central_key(out, size, &r->of.central, r->model == LAB_CENTRAL ? "central" : "local-statistics");
         break;
     case LAB_LOCAL:
         length = local_key(out, size, &r->of.local, err);

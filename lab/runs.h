@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* runs.h - the simulations as functions: a request with every setting in it, an outcome with one number per trial.
  * `tacet repro` and `tacet plan` are made of them. Ring: programs; made-up data or public tables, seeded noise. */
 #ifndef TACET_LAB_RUNS_H
@@ -12,10 +13,10 @@
 #include <stdint.h>
 #include <tacet/core/status.h>
 
-typedef enum lab_model { LAB_OUTSOURCED, LAB_JOINT, LAB_LOCAL_JOINT, LAB_LOCAL, LAB_CONTEXTUAL } lab_model;
+typedef enum lab_model { LAB_OUTSOURCED, LAB_CENTRAL, LAB_LOCAL_STATISTICS, LAB_LOCAL, LAB_CONTEXTUAL } lab_model;
 
-/* value: outsourced, simple regret; joint, local-joint, local, cumulative regret (local relative to random play when
- * asked); contextual, expected error. */
+/* value: outsourced, simple regret; central, local-statistics, local, cumulative regret (local relative to random play
+ * when asked); contextual, expected error. */
 typedef struct lab_outcome {
     size_t trials;
     double *value;            /* by trial */
@@ -37,14 +38,14 @@ typedef struct lab_outsourced_request {
     size_t dims, queries, initial;
 } lab_outsourced_request;
 
-typedef struct lab_joint_request {
+typedef struct lab_central_request {
     const char *algorithm; /* shipped, published, nonprivate, random */
     const char *scenario;  /* contextual, or a fixed domain */
     bool published_noise;  /* of the published algorithm: its own instead of the proven one */
-    joint_world world;     /* contextual: dim 0 is the paper's problem */
+    central_world world;   /* contextual: dim 0 is the paper's problem */
     double eps, delta;
     size_t rounds, arms;
-} lab_joint_request;
+} lab_central_request;
 
 typedef struct lab_local_request {
     const char *scenario; /* synthetic, light, stocks */
@@ -68,7 +69,7 @@ typedef struct lab_request {
     uint64_t seed;
     union {
         lab_outsourced_request outsourced;
-        lab_joint_request joint; /* and local-joint */
+        lab_central_request central; /* and local-statistics */
         lab_local_request local;
         lab_contextual_request contextual;
     } of;
@@ -81,13 +82,13 @@ tacet_status lab_request_key(char *out, size_t size, const lab_request *request,
 
 /* One for each model, beside its `tacet simulate` command. */
 tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, tacet_error *err);
-tacet_status lab_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err);
-tacet_status lab_local_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 /* gamma_T of the kernel on the unit box at tau = 1, from which the published rate is made. */
 tacet_status lab_contextual_gain(double *gain, const lab_contextual_request *request, tacet_error *err);
 /* What the published noise of joint DP really guarantees: its eps at the same delta. */
-tacet_status lab_joint_published_eps(double *eps, double claimed_eps, double delta, size_t rounds, tacet_error *err);
+tacet_status lab_central_published_eps(double *eps, double claimed_eps, double delta, size_t rounds, tacet_error *err);
 
 #endif

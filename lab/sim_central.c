@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_central.c - `tacet simulate central`: regret of joint-DP bandits on made-up users.
  * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
 #include "commands.h"
@@ -23,14 +24,14 @@ typedef enum algorithm { SHIPPED, PUBLISHED, NONPRIVATE, RANDOM } algorithm;
 
 typedef struct simulation {
     algorithm algorithm;
-    joint_world world;
+    central_world world;
     size_t rounds, arms;
     uint64_t seed;
     tacet_features *features; /* of the algorithm; NULL for random */
     tacet_central_map *map;
-    joint_domain *domain; /* fixed-domain scenarios; NULL: contextual */
+    central_domain *domain; /* fixed-domain scenarios; NULL: contextual */
     tacet_central_fixed_settings fixed;
-    tacet_central_settings joint;
+    tacet_central_settings central;
     tacet_central_published_settings published;
     double missing; /* share of the rounds that never report */
     double *regret; /* by trial */
@@ -45,11 +46,11 @@ static void note(simulation *s, size_t k, size_t t, double regret) {
     }
 }
 
-static tacet_status run_policy(simulation *s, size_t k, joint_env *env, tacet_policy *policy, double *arms,
+static tacet_status run_policy(simulation *s, size_t k, central_env *env, tacet_policy *policy, double *arms,
                                tacet_error *err) {
     double regret = 0;
     for (size_t t = 0; t < s->rounds; t++) {
-        const double best = joint_env_round(env, arms, s->arms);
+        const double best = central_env_round(env, arms, s->arms);
         const tacet_round round = {.points = arms, .ld = env->dim, .d = env->dim, .count = s->arms};
         tacet_suggestion suggestion;
         tacet_status status = tacet_policy_suggest(policy, &suggestion, &round, err);
@@ -57,8 +58,8 @@ static tacet_status run_policy(simulation *s, size_t k, joint_env *env, tacet_po
             return status;
         }
         const double *x = arms + env->dim * suggestion.index;
-        regret += best - joint_env_mean(env, x);
-        const double reward = joint_env_reward(env, x);
+        regret += best - central_env_mean(env, x);
+        const double reward = central_env_reward(env, x);
         status = s->missing > 0 && tacet_simrng_uniform(&env->rng) < s->missing
                      ? tacet_policy_drop(policy, suggestion.ticket, err)
                      : tacet_policy_observe(policy, suggestion.ticket, reward, err);
@@ -71,14 +72,14 @@ static tacet_status run_policy(simulation *s, size_t k, joint_env *env, tacet_po
     return TACET_OK;
 }
 
-static tacet_status run_private(simulation *s, size_t k, joint_env *env, double *arms, tacet_error *err) {
+static tacet_status run_private(simulation *s, size_t k, central_env *env, double *arms, tacet_error *err) {
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
     tacet_status status = tacet_noise_open_seeded(&noise, s->seed, k, err);
     if (status == TACET_OK) {
         const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a simulated bandit", .to_whom = "all"};
         status = s->algorithm == SHIPPED
-                     ? tacet_central_create(&policy, s->map, &s->joint, &ask, err)
+                     ? tacet_central_create(&policy, s->map, &s->central, &ask, err)
                      : tacet_central_published_create(&policy, s->features, &s->published, &ask, err);
     }
     if (status == TACET_OK) {
@@ -90,7 +91,7 @@ static tacet_status run_private(simulation *s, size_t k, joint_env *env, double 
 }
 
 /* Plain GP-UCB on the exact sums, and play at random. */
-static tacet_status run_plain(simulation *s, size_t k, joint_env *env, double *arms, tacet_error *err) {
+static tacet_status run_plain(simulation *s, size_t k, central_env *env, double *arms, tacet_error *err) {
     tacet_simrng coin;
     tacet_simrng_init(&coin, s->seed, (uint64_t)1 << 32 | k);
     tacet_noisy_ucb *ucb = NULL;
@@ -108,12 +109,12 @@ static tacet_status run_plain(simulation *s, size_t k, joint_env *env, double *a
     }
     double regret = 0;
     for (size_t t = 0; status == TACET_OK && t < s->rounds; t++) {
-        const double best = joint_env_round(env, arms, s->arms);
+        const double best = central_env_round(env, arms, s->arms);
         const size_t a = ucb == NULL ? tacet_simrng_below(&coin, s->arms)
                                      : tacet_noisy_ucb_choose(ucb, NULL, arms, env->dim, s->arms);
         const double *x = arms + env->dim * a;
-        regret += best - joint_env_mean(env, x);
-        const double y = joint_env_reward(env, x);
+        regret += best - central_env_mean(env, x);
+        const double y = central_env_reward(env, x);
         note(s, k, t, regret);
         if (ucb != NULL) {
             tacet_features_eval(s->features, z, x, env->dim, 1);
@@ -138,16 +139,16 @@ static tacet_status run_plain(simulation *s, size_t k, joint_env *env, double *a
 static tacet_status trial(void *user, size_t k, tacet_error *err) {
     simulation *s = user;
     if (s->domain != NULL) {
-        const joint_domain_player player = s->algorithm == PUBLISHED    ? JOINT_DOMAIN_PUBLISHED
-                                           : s->algorithm == SHIPPED    ? JOINT_DOMAIN_SHIPPED
-                                           : s->algorithm == NONPRIVATE ? JOINT_DOMAIN_NONPRIVATE
-                                                                        : JOINT_DOMAIN_RANDOM;
-        return joint_domain_run(s->domain, &s->regret[k], s->curve + 10 * k, player, &s->fixed, &s->published, s->seed,
-                                k, err);
+        const central_domain_player player = s->algorithm == PUBLISHED    ? CENTRAL_DOMAIN_PUBLISHED
+                                             : s->algorithm == SHIPPED    ? CENTRAL_DOMAIN_SHIPPED
+                                             : s->algorithm == NONPRIVATE ? CENTRAL_DOMAIN_NONPRIVATE
+                                                                          : CENTRAL_DOMAIN_RANDOM;
+        return central_domain_run(s->domain, &s->regret[k], s->curve + 10 * k, player, &s->fixed, &s->published,
+                                  s->seed, k, err);
     }
-    joint_env *env = NULL;
-    tacet_status status = joint_env_create(&env, &s->world, s->seed, k, err);
-    double *arms = malloc(sizeof(double) * joint_world_dim(&s->world) * s->arms);
+    central_env *env = NULL;
+    tacet_status status = central_env_create(&env, &s->world, s->seed, k, err);
+    double *arms = malloc(sizeof(double) * central_world_dim(&s->world) * s->arms);
     if (arms == NULL) {
         status = TACET_NO_MEMORY;
     }
@@ -156,7 +157,7 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
                                                                       : run_plain(s, k, env, arms, err);
     }
     free(arms);
-    joint_env_free(env);
+    central_env_free(env);
     return status;
 }
 
@@ -164,9 +165,9 @@ static tacet_status prepare(simulation *s, size_t features, size_t released, tac
     if (s->algorithm == RANDOM) {
         return TACET_OK;
     }
-    const tacet_domain domain = joint_world_domain(&s->world);
+    const tacet_domain domain = central_world_domain(&s->world);
     tacet_status status =
-        joint_world_features_create(&s->features, &s->world, s->algorithm == PUBLISHED, features, err);
+        central_world_features_create(&s->features, &s->world, s->algorithm == PUBLISHED, features, err);
     if (status == TACET_OK && s->algorithm == SHIPPED) {
         const size_t m = tacet_features_dim(s->features);
         status = tacet_central_map_create(&s->map, s->features, &domain, released < m ? released : m, 0, 1, err);
@@ -181,8 +182,8 @@ static json_t *guarantee(const simulation *s, tacet_error *err) {
                          "sensitivity", cli_real(1));
     }
     if (s->algorithm == SHIPPED) {
-        return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->joint.eps), "delta", cli_real(s->joint.delta),
-                         "sensitivity", cli_real(tacet_central_map_sensitivity(s->map)));
+        return json_pack("{sb so so so}", "proven", 1, "eps", cli_real(s->central.eps), "delta",
+                         cli_real(s->central.delta), "sensitivity", cli_real(tacet_central_map_sensitivity(s->map)));
     }
     if (s->algorithm == PUBLISHED) {
         double sigma = 0, eps = 0, delta = 0;
@@ -218,8 +219,8 @@ static void print(const simulation *s, const char *name, const char *scenario, s
     tacet_error err;
     tacet_error_clear(&err);
     cli_json_print(json_pack("{ss ss ss so so s{so so so so} so so sI sI sI sI so sb so}", "simulation", "central",
-                             "scenario", scenario, "algorithm", name, "eps", cli_real(s->joint.eps), "delta",
-                             cli_real(s->joint.delta), "regret", "mean", cli_real(mean), "se", cli_real(se), "max",
+                             "scenario", scenario, "algorithm", name, "eps", cli_real(s->central.eps), "delta",
+                             cli_real(s->central.delta), "regret", "mean", cli_real(mean), "se", cli_real(se), "max",
                              cli_real(largest(s->regret, trials)), "median", cli_real(lab_median(s->regret, trials)),
                              "regret_by_tenth", curve, "regret_by_tenth_se", curve_se, "rounds", (json_int_t)s->rounds,
                              "arms", (json_int_t)s->arms, "trials", (json_int_t)trials, "seed", (json_int_t)s->seed,
@@ -239,16 +240,16 @@ static bool choose(int *out, const char *name, const char *const *names, size_t 
 static const char *const NAMES[] = {"shipped", "published", "nonprivate", "random"};
 
 static void budget(simulation *s, double eps, double delta) {
-    s->joint.eps = s->published.eps = s->fixed.eps = eps;
-    s->joint.delta = s->published.delta = s->fixed.delta = delta;
-    s->joint.rounds = s->published.rounds = s->fixed.rounds = s->rounds;
-    s->joint.save_first = s->published.save_first = false; /* nothing here is kept */
-    s->joint.learner.set_size = s->arms;
+    s->central.eps = s->published.eps = s->fixed.eps = eps;
+    s->central.delta = s->published.delta = s->fixed.delta = delta;
+    s->central.rounds = s->published.rounds = s->fixed.rounds = s->rounds;
+    s->central.save_first = s->published.save_first = false; /* nothing here is kept */
+    s->central.learner.set_size = s->arms;
 }
 
 static void defaults(simulation *s) {
     *s = (simulation){.rounds = 1024, .arms = 25, .seed = 1};
-    tacet_central_settings_defaults(&s->joint);
+    tacet_central_settings_defaults(&s->central);
     tacet_central_published_settings_defaults(&s->published);
     tacet_central_fixed_settings_defaults(&s->fixed);
 }
@@ -262,20 +263,20 @@ static tacet_status simulate(simulation *s, const char *scenario, size_t feature
     }
     const tacet_status status = strcmp(scenario, "contextual") == 0
                                     ? prepare(s, features, released, err)
-                                    : joint_domain_create(&s->domain, scenario, s->world.dim, s->world.noise, err);
+                                    : central_domain_create(&s->domain, scenario, s->world.dim, s->world.noise, err);
     return status == TACET_OK ? lab_trials_run(trials, threads, trial, s, err) : status;
 }
 
 static void clear(simulation *s) {
-    joint_domain_free(s->domain);
+    central_domain_free(s->domain);
     tacet_central_map_free(s->map);
     tacet_features_free(s->features);
     free(s->regret);
     free(s->curve);
 }
 
-tacet_status lab_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
-    const lab_joint_request *r = &request->of.joint;
+tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_central_request *r = &request->of.central;
     simulation s;
     int which = 0;
     defaults(&s);
@@ -289,10 +290,10 @@ tacet_status lab_joint_run(lab_outcome *out, const lab_request *request, tacet_e
     s.seed = request->seed;
     s.published.calibration = r->published_noise ? TACET_CENTRAL_PUBLISHED : TACET_CENTRAL_PROVEN;
     budget(&s, r->eps, r->delta);
-    const size_t features = joint_world_features(&s.world);
+    const size_t features = central_world_features(&s.world);
     /* the paper's rewards are low and its noise is large: decode is the learner meant for it */
     const bool paper = s.world.dim == 0;
-    s.joint.learner.kind = paper ? TACET_CENTRAL_DECODE : TACET_CENTRAL_BOTH;
+    s.central.learner.kind = paper ? TACET_CENTRAL_DECODE : TACET_CENTRAL_BOTH;
     tacet_status status = simulate(&s, r->scenario, features, paper ? RELEASED : features, request->trials, 0, err);
     if (status == TACET_OK) {
         json_t *curve = NULL;
@@ -304,7 +305,7 @@ tacet_status lab_joint_run(lab_outcome *out, const lab_request *request, tacet_e
     return status;
 }
 
-tacet_status lab_joint_published_eps(double *eps, double claimed, double delta, size_t rounds, tacet_error *err) {
+tacet_status lab_central_published_eps(double *eps, double claimed, double delta, size_t rounds, tacet_error *err) {
     tacet_central_published_settings set;
     double sigma = 0;
     double same = 0;
@@ -316,10 +317,10 @@ tacet_status lab_joint_published_eps(double *eps, double claimed, double delta, 
     return tacet_central_published_noise(&sigma, eps, &same, &set, err);
 }
 
-int lab_sim_joint(int argc, char **argv, const cli_command *self) {
+int lab_sim_central(int argc, char **argv, const cli_command *self) {
     simulation s;
     defaults(&s);
-    tacet_central_learner_settings *l = &s.joint.learner;
+    tacet_central_learner_settings *l = &s.central.learner;
     const char *algorithm_name = "shipped", *calibration = "proven", *factorization = "toeplitz",
                *scenario = "contextual", *world = "paper", *span = "0.1:0.9", *learner = "both", *reward = "normal";
     size_t trials = 40, threads = 0, features = 0, released = 0;
@@ -360,8 +361,8 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
         {"features", CLI_SIZE, &features, "M", "Mercer features of the model; default 25.", false},
         {"released", CLI_SIZE, &released, "R", "Of these, how many are summed and released; default 15.", false},
         {"factorization", CLI_STRING, &factorization, "NAME", "Of the stream: toeplitz (default), tree or blt.", false},
-        {"first-epoch", CLI_DOUBLE, &s.joint.first_epoch, "N", "Rounds before the first release at mu = 1.", false},
-        {"growth", CLI_DOUBLE, &s.joint.growth, "G", "Of the epochs.", false},
+        {"first-epoch", CLI_DOUBLE, &s.central.first_epoch, "N", "Rounds before the first release at mu = 1.", false},
+        {"growth", CLI_DOUBLE, &s.central.growth, "G", "Of the epochs.", false},
         {"width", CLI_DOUBLE, &l->width, "W", "Arms are scored mean + W sd.", false},
         {"guess-weight", CLI_DOUBLE, &l->guess_weight, "TAU", "Weight of the guessed law of play.", false},
         {"typical-reward", CLI_DOUBLE, &l->typical_reward, "Y", "What an unseen arm is taken to return.", false},
@@ -397,10 +398,10 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
     }
     tacet_error err;
     tacet_error_clear(&err);
-    if (tacet_factorization_parse(&s.joint.factorization, factorization, &err) != TACET_OK) {
+    if (tacet_factorization_parse(&s.central.factorization, factorization, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);
     }
-    if (tacet_central_learner_parse(&s.joint.learner.kind, learner, &err) != TACET_OK) {
+    if (tacet_central_learner_parse(&s.central.learner.kind, learner, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);
     }
     if (!lab_reward_law_parse(&s.world.reward, reward) || !(s.world.believed >= 0) ||
@@ -415,8 +416,8 @@ int lab_sim_joint(int argc, char **argv, const cli_command *self) {
         }
         s.world.lengthscale = s.world.lengthscale > 0 ? s.world.lengthscale : 0.5;
     }
-    const bool decode = s.joint.learner.kind == TACET_CENTRAL_DECODE;
-    features = features > 0 ? features : decode ? FEATURES : s.world.drawn ? joint_world_features(&s.world) : 40;
+    const bool decode = s.central.learner.kind == TACET_CENTRAL_DECODE;
+    features = features > 0 ? features : decode ? FEATURES : s.world.drawn ? central_world_features(&s.world) : 40;
     released = released > 0 ? released : decode ? RELEASED : features;
     budget(&s, eps, delta);
     const double start = cli_seconds();

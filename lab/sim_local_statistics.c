@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_local_statistics.c - `tacet simulate local-statistics`: regret when every device adds its own noise.
  * Ring: programs; made-up data, seeded noise: nothing printed here is private. */
 #include "commands.h"
@@ -22,7 +23,7 @@ static const double ZETA = 0.1;
 typedef struct simulation {
     bool published;
     bool sphere; /* shipped: pure eps by directions; otherwise Gaussian noise */
-    joint_world world;
+    central_world world;
     size_t rounds, arms, first;
     double growth, eps, delta;
     uint64_t seed;
@@ -127,17 +128,17 @@ static tacet_status report_direction(sides *b, const simulation *s, tacet_noise 
     return status != TACET_OK ? status : tacet_local_statistics_take(b->server, estimate, dim, err);
 }
 
-static tacet_status play(simulation *s, size_t k, sides *b, joint_env *env, tacet_noise *noise, double *arms,
+static tacet_status play(simulation *s, size_t k, sides *b, central_env *env, tacet_noise *noise, double *arms,
                          tacet_error *err) {
     tacet_simrng coin;
     tacet_simrng_init(&coin, s->seed, (uint64_t)1 << 32 | k);
     double regret = 0;
     for (size_t t = 0; t < s->rounds; t++) {
-        const double best = joint_env_round(env, arms, s->arms);
+        const double best = central_env_round(env, arms, s->arms);
         const double *x = arms + env->dim * choose(b, &coin, arms, env->dim, s->arms);
-        regret += best - joint_env_mean(env, x);
+        regret += best - central_env_mean(env, x);
         if (s->sphere) {
-            const tacet_status status = report_direction(b, s, noise, t, x, joint_env_reward(env, x), err);
+            const tacet_status status = report_direction(b, s, noise, t, x, central_env_reward(env, x), err);
             if (status != TACET_OK) {
                 return status;
             }
@@ -146,7 +147,7 @@ static tacet_status play(simulation *s, size_t k, sides *b, joint_env *env, tace
         const tacet_ask ask = {.noise = noise, .ticket = "user", .what = "a simulated report", .to_whom = "the server"};
         tacet_release *report = NULL;
         tacet_status status =
-            tacet_statistics_device_report(b->device, &report, &ask, x, joint_env_reward(env, x), err);
+            tacet_statistics_device_report(b->device, &report, &ask, x, central_env_reward(env, x), err);
         if (status == TACET_OK) {
             const double *values = tacet_release_values(report);
             status = b->ucb != NULL ? take_outer(b, values, err)
@@ -163,11 +164,11 @@ static tacet_status play(simulation *s, size_t k, sides *b, joint_env *env, tace
 
 static tacet_status trial(void *user, size_t k, tacet_error *err) {
     simulation *s = user;
-    joint_env *env = NULL;
+    central_env *env = NULL;
     tacet_noise *noise = NULL;
     sides b = {0};
-    double *arms = malloc(sizeof(double) * joint_world_dim(&s->world) * s->arms);
-    tacet_status status = arms == NULL ? TACET_NO_MEMORY : joint_env_create(&env, &s->world, s->seed, k, err);
+    double *arms = malloc(sizeof(double) * central_world_dim(&s->world) * s->arms);
+    tacet_status status = arms == NULL ? TACET_NO_MEMORY : central_env_create(&env, &s->world, s->seed, k, err);
     if (status == TACET_OK) {
         status = tacet_noise_open_seeded(&noise, s->seed, k, err);
     }
@@ -179,15 +180,15 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
     }
     free_sides(&b);
     tacet_noise_close(noise);
-    joint_env_free(env);
+    central_env_free(env);
     free(arms);
     return status;
 }
 
 static tacet_status prepare(simulation *s, tacet_error *err) {
-    const tacet_domain domain = joint_world_domain(&s->world);
-    const size_t features = joint_world_features(&s->world);
-    tacet_status status = joint_world_features_create(&s->features, &s->world, s->published, features, err);
+    const tacet_domain domain = central_world_domain(&s->world);
+    const size_t features = central_world_features(&s->world);
+    tacet_status status = central_world_features_create(&s->features, &s->world, s->published, features, err);
     if (status == TACET_OK && !s->published) {
         status = tacet_central_map_create(&s->map, s->features, &domain,
                                           (features * RELEASED + FEATURES - 1) / FEATURES, 0, 1, err);
@@ -211,8 +212,8 @@ static void print(const simulation *s, const char *name, size_t trials, double s
                              (json_int_t)s->seed, "private", 0, "seconds", cli_real(seconds)));
 }
 
-tacet_status lab_local_joint_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
-    const lab_joint_request *r = &request->of.joint;
+tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_central_request *r = &request->of.central;
     simulation s = {.published = strcmp(r->algorithm, "published") == 0,
                     .world = r->world,
                     .rounds = r->rounds,
@@ -242,7 +243,7 @@ tacet_status lab_local_joint_run(lab_outcome *out, const lab_request *request, t
     return status;
 }
 
-int lab_sim_local_joint(int argc, char **argv, const cli_command *self) {
+int lab_sim_local_statistics(int argc, char **argv, const cli_command *self) {
     simulation s = {.rounds = 1024, .arms = 25, .seed = 1, .eps = 1, .delta = 0.1, .first = 20, .growth = 1.05};
     tacet_central_learner_settings_defaults(&s.learner);
     const char *algorithm = "shipped", *randomizer = "gaussian";

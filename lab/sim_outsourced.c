@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_outsourced.c - `tacet simulate outsourced`: the two parties of the outsourced model in one process, many times.
  * Ring: lab. Each trial makes a problem, releases its records as `tacet curate` does (exact noise from a seeded source:
  * reproducible, hence not private), and lets a session as of `tacet modeler run`, which sees only the release, find the
@@ -78,12 +79,12 @@ static double scale_of(const lab_release *release) {
 /* What `tacet curate` releases of the problem's records. */
 static tacet_status release_rows(simulation *s, lab_release *out, size_t trial, tacet_error *err) {
     const tacet_law *law = law_of(s->mechanism);
-    const tacet_status status = lab_curator_release(
-        &s->curator, out,
-        s->mechanism == GAUSSIAN  ? TACET_CURATE_GAUSSIAN
-        : s->mechanism == LAPLACE ? TACET_CURATE_LAPLACE
-                                  : TACET_CURATE_L2,
-        s->eps, law != NULL && law->pure ? 0 : s->delta, 0, s->seed, trial, err);
+    const tacet_status status =
+        lab_curator_release(&s->curator, out,
+                            s->mechanism == GAUSSIAN  ? TACET_CURATE_GAUSSIAN
+                            : s->mechanism == LAPLACE ? TACET_CURATE_LAPLACE
+                                                      : TACET_CURATE_L2,
+                            s->eps, law != NULL && law->pure ? 0 : s->delta, 0, s->seed, trial, err);
     if (status == TACET_OK && trial == 0) {
         s->scale = scale_of(out);
     }
@@ -238,8 +239,8 @@ static tacet_status play_session(const simulation *s, run *r, const lab_release 
 static tacet_status play_known(const simulation *s, run *r, const lab_release *release, size_t *order, size_t trial,
                                tacet_error *err) {
     lab_floor found = {.rows = order};
-    const tacet_status status = lab_floor_find(&found, &s->problem, r->f, release->rows, is_euclidean(s),
-                                               scale_of(release), s->queries, err);
+    const tacet_status status =
+        lab_floor_find(&found, &s->problem, r->f, release->rows, is_euclidean(s), scale_of(release), s->queries, err);
     for (size_t t = 0; status == TACET_OK && t < s->queries; t++) {
         note(r, t, order[t]);
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sim_table.c - `tacet simulate outsourced --table`: a real table through the product's own curator and the product's
  * own session, no model option, beside what a plain Gaussian process and chance do. Ring: lab. A trial releases the
  * records with seeded noise (hence not private), lets tacet_session_run search, and counts its regret over that of as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trials.c - trials over threads; mean, standard error, median. Ring: programs. */
 #include "trials.h"
 

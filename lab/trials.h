@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trials.h - many independent trials over a few threads, and what is said of their results. */
 #ifndef TACET_LAB_TRIALS_H
 #define TACET_LAB_TRIALS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lazy.c - Eva: no undefined behaviour in lazy.c, for every scale, grid, strip and words. */
 #include "widths.h"
 #include "noise.h"

@@ -1,4 +1,6 @@
-/* mathematics.h - what Eva is told of frexp, ldexp and tacet__fail, in the place of its own looser contracts. Assumed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mathematics.h - what Eva is told of frexp, ldexp and tacet__fail, in the place of its own looser contracts. Assumed.
+ */
 #ifndef PROOF_MATHEMATICS_H
 #define PROOF_MATHEMATICS_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise.h - in the place of dp/noise/noise_state.h: every word is any word. */
 #ifndef PROOF_NOISE_H
 #define PROOF_NOISE_H

@@ -1,5 +1,6 @@
-/* widths.h - the widths of src/dp/noise/wide.h at half their size: Frama-C has no 128-bit integer, so words have 32 bits and
- * a product of two has 64. All relations between the widths that the code relies on are kept. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* widths.h - the widths of src/dp/noise/wide.h at half their size: Frama-C has no 128-bit integer, so words have 32
+ * bits and a product of two has 64. All relations between the widths that the code relies on are kept. */
 #ifndef PROOF_WIDTHS_H
 #define PROOF_WIDTHS_H
 

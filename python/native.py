@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the two packages find the C libraries when they are built: in the build folder of the clone, or by pkg-config.
 
 `TACET_BUILD` names another build folder (the one of a sanitizer, say). The extension gets the library's folder as its

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 # peers.py - the same jobs with tacet and with what Debian packages for Python, in one run: optimisation over a finite domain, and
 # drawing noise. Prints ratios of processor time and regrets; with --markdown FILE writes them as a document. What is not installed is
 # skipped, and said. Single-threaded linear algebra on both sides; processor time, so that other work on the machine does not count.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_audit.c - tacet audit TARGET.
  * Ring: audit. */
 #include "commands.h"
@@ -105,9 +106,11 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
          "of a released table (default 1000000), answers of the desk and the device (100000), releases of a model or a "
          "study (2000)",
          false},
-        {"columns", CLI_SIZE, &shipped.columns, "N", "curate: of the table that eps is bounded with (default 1)", false},
+        {"columns", CLI_SIZE, &shipped.columns, "N", "curate: of the table that eps is bounded with (default 1)",
+         false},
         {"interrupted", CLI_FLAG, &shipped.interrupted, NULL,
-         "kill every release before it is committed, and repeat it; --runs of one answer (default 10000 of curate, 2000 "
+         "kill every release before it is committed, and repeat it; --runs of one answer (default 10000 of curate, "
+         "2000 "
          "of the others)",
          false},
         {"bundle", CLI_STRING, &folder, "DIR", "all targets: DIR/audit.html, one page to hand over, and audit.json",

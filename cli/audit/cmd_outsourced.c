@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_outsourced.c - tacet audit outsourced: whoever knows a few records of a release tries to read all the others.
  * Ring: audit. Run by the curator, who has the truth to compare with; prints distances, never records. */
 #include "commands.h"
@@ -70,7 +71,7 @@ static tacet_status load_records(material *m, const char *data, tacet_error *err
     }
     if (m->records.n != m->release.n) {
         return tacet_error_set(err, TACET_PARSE, "%s has %zu records, the release has %zu", data, m->records.n,
-                           m->release.n);
+                               m->release.n);
     }
     for (size_t j = 0; j < m->records.n; j++) {
         for (size_t i = 0; i < d; i++) {

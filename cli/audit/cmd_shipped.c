@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_shipped.c - tacet audit curate, desk, device, learn and study, and the controls of their tests.
  * Ring: audit. */
 #include "commands.h"
@@ -46,8 +47,8 @@ static void list_one(json_t *names, const char *name, const char *summary, bool 
     if (!cli_json_wanted()) {
         printf("%-30s %s\n", name, summary);
     }
-    (void)json_array_append_new(names, json_pack("{ss ss sb sb}", "name", name, "summary", summary, "control",
-                                                 (int)control, "pure", 0));
+    (void)json_array_append_new(
+        names, json_pack("{ss ss sb sb}", "name", name, "summary", summary, "control", (int)control, "pure", 0));
 }
 
 void audit_list_shipped(json_t *names) {
@@ -108,10 +109,11 @@ int audit_shipped(const char *name, const audit_options *o, const cli_command *s
     }
     cli_json_print(json_pack(
         "{ss ss sb so so so so sI sI ss ss sb so sI sI sI sf}", "target", name, "mechanism",
-        s.mechanism != NULL ? s.mechanism : "default", "interrupted", (int)s.interrupted, "claimed_eps", cli_real(r.bound.claimed_eps), "claimed_delta",
-        cli_real(r.bound.claimed_delta), "eps_lower", cli_real(r.bound.eps_lower), "variance_ratio",
-        cli_real(r.variance_ratio), "repeats", (json_int_t)r.repeats, "redrawn", (json_int_t)r.redrawn, "verdict", verdict, "reason", r.reason, "control",
-        (int)(s.control != NULL), "confidence", cli_real(r.bound.confidence), "measured_runs", (json_int_t)r.bound.measured,
-        "correct", (json_int_t)r.bound.correct, "wrong", (json_int_t)r.bound.wrong, "seconds", cli_seconds() - start));
+        s.mechanism != NULL ? s.mechanism : "default", "interrupted", (int)s.interrupted, "claimed_eps",
+        cli_real(r.bound.claimed_eps), "claimed_delta", cli_real(r.bound.claimed_delta), "eps_lower",
+        cli_real(r.bound.eps_lower), "variance_ratio", cli_real(r.variance_ratio), "repeats", (json_int_t)r.repeats,
+        "redrawn", (json_int_t)r.redrawn, "verdict", verdict, "reason", r.reason, "control", (int)(s.control != NULL),
+        "confidence", cli_real(r.bound.confidence), "measured_runs", (json_int_t)r.bound.measured, "correct",
+        (json_int_t)r.bound.correct, "wrong", (json_int_t)r.bound.wrong, "seconds", cli_seconds() - start));
     return r.violated == (s.control != NULL) ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }

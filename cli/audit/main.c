@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-audit: attacks mechanisms, on made-up neighbours only.
  * Ring: audit. */
 #include "commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-collector: the suggestion service for local studies alone.
  * Ring: open. Linked to nothing of the gate or the trusted ring: what it stores was randomised before it arrived. */
 #include "serving/serving.h"

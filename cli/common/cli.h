@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli.h - what all programs share: commands and options from one description (which also gives --help and the manual
  * page), JSON on stdout, messages on stderr, progress on a terminal only, and the four exit codes. */
 #ifndef TACET_CLI_COMMON_CLI_H

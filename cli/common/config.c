@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config.c - options from a file: `--config FILE`, one `name = value` a line, # begins a comment line.
  * Ring: programs. What the command line says counts more. A flag stands as `name = yes`; `no` leaves it as it is. */
 #include "common/internal.h"

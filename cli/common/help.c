@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* help.c - --help and manual pages, both from the command's description and its table of options.
  * Ring: programs. */
 #include "common/internal.h"
@@ -141,7 +142,8 @@ void cli__man(const cli_command *command, const cli_option *options) {
         printf(" %s\n", o->meta != NULL ? o->meta : "");
         roff(o->help);
     }
-    printf(".TP\n.B \\-\\-config FILE\noptions from a file, one \\(aqname = value\\(aq a line; the command line counts more\n");
+    printf(".TP\n.B \\-\\-config FILE\noptions from a file, one \\(aqname = value\\(aq a line; the command line counts "
+           "more\n");
     printf(".TP\n.B \\-\\-json\none JSON object on stdout; messages stay on stderr\n");
     if (command->examples != NULL) {
         printf(".SH EXAMPLES\n.nf\n");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - between the files of cli/common. */
 #ifndef TACET_CLI_COMMON_INTERNAL_H
 #define TACET_CLI_COMMON_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - main() of every program: the list of commands, errors, JSON, progress.
  * Ring: programs. */
 #include "common/internal.h"

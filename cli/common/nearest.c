@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.c - the name that was probably meant, for a command or an option that does not exist.
- * Source: the distance of Damerau and Levenshtein, neighbouring letters swapped counting as one change. Cost: O(n m). */
+ * Source: the distance of Damerau and Levenshtein, neighbouring letters swapped counting as one change. Cost: O(n m).
+ */
 #include "common/nearest.h"
 
 #include <string.h>
@@ -27,7 +29,8 @@ static size_t changes(const char *typed, size_t n, const char *name) {
         for (size_t j = 1; j <= m; j++) {
             const size_t change = last[j - 1] + (typed[i - 1] != name[j - 1]);
             now[j] = least(last[j] + 1, now[j - 1] + 1, change);
-            if (i > 1 && j > 1 && typed[i - 1] == name[j - 2] && typed[i - 2] == name[j - 1] && before[j - 2] + 1 < now[j]) {
+            if (i > 1 && j > 1 && typed[i - 1] == name[j - 2] && typed[i - 2] == name[j - 1] &&
+                before[j - 2] + 1 < now[j]) {
                 now[j] = before[j - 2] + 1;
             }
         }

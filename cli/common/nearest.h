@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.h - the name that was probably meant: begin, offer every name there is, then read `best`. */
 #ifndef TACET_CLI_COMMON_NEAREST_H
 #define TACET_CLI_COMMON_NEAREST_H

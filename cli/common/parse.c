@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse.c - options from a table, with the help and the manual page made from the same table.
  * Ring: programs. */
 #include "common/cli.h"
@@ -218,7 +219,8 @@ static int parse_one(parsing *p, int *i, int argc, char **argv) {
     const cli_option *option = find(p->options, name, length, &at);
     if (value == NULL && (config || (option != NULL && option->kind != CLI_FLAG))) {
         if (*i + 1 >= argc) {
-            return cli_usage(p->command, "--%.*s needs a value (%s)", (int)length, name, config ? "FILE" : option->meta);
+            return cli_usage(p->command, "--%.*s needs a value (%s)", (int)length, name,
+                             config ? "FILE" : option->meta);
         }
         value = argv[++*i];
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.c - the processes that mpirun started. Ring: programs. */
 #include "common/ranks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.h - the processes that `mpirun tacet …` started, for the commands that can spread their work. */
 #ifndef TACET_CLI_COMMON_RANKS_H
 #define TACET_CLI_COMMON_RANKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* space.c - a space from a file or from options, the same for every command.
  * Ring: programs. */
 #include "common/space.h"

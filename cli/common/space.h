@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* space.h - a space as every command is told it: --space FILE, or the short options. */
 #ifndef TACET_CLI_COMMON_SPACE_H
 #define TACET_CLI_COMMON_SPACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_curate.c - tacet curate.
  * Ring: trusted. */
 #include "commands.h"
@@ -254,10 +255,11 @@ static bool warn_lengthscale(const tacet_manifest *m, char *item, const cli_comm
         if (strcmp(m->columns[i].name, item) == 0) {
             const double noise = m->columns[i].unit * m->sigma;
             if (length < noise) {
-                cli_say(self,
-                        "warning: in '%s' the value varies over %.3g, and the noise is %.3g: what varies over less than "
-                        "the noise cannot be seen",
-                        item, length, noise);
+                cli_say(
+                    self,
+                    "warning: in '%s' the value varies over %.3g, and the noise is %.3g: what varies over less than "
+                    "the noise cannot be seen",
+                    item, length, noise);
             }
             return true;
         }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_desk.c - tacet curator desk: the curator at the keyboard.
  * Ring: trusted. Each question is shown with its record, which never leaves this process, and takes one line. */
 #include "commands.h"

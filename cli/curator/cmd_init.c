@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_init.c - tacet curator init: keys, certificates and token of a study.
  * Ring: trusted. */
 #include "commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_person.c - tacet curator pending, tacet curator answer: a person at the keyboard.
  * Ring: trusted. */
 #include "commands.h"

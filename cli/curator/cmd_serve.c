@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_serve.c - tacet curator serve.
  * Ring: trusted. */
 #include "commands.h"
@@ -71,9 +72,9 @@ static tacet_status desk_start(desk_side *d, const tacet_curator_settings *s, ta
     size_t length = 0;
     tacet__server_defaults(&wire);
     tacet_status status = tacet__keyfile_read(&d->pem, NULL, s->keys, "server", log, err);
-    status = status != TACET_OK ? status
-                                : get(&d->manifest, &d->settings.manifest_size, s->desk.folder, "manifest.json",
-                                      MANIFEST_BYTES, err);
+    status = status != TACET_OK
+                 ? status
+                 : get(&d->manifest, &d->settings.manifest_size, s->desk.folder, "manifest.json", MANIFEST_BYTES, err);
     status = status != TACET_OK ? status : desk_token(d->hash, s->keys, err);
     if (status == TACET_OK) {
         (void)get(&d->receipt_key, &length, s->keys, "receipt.key", PEM_BYTES, &none); /* older folders have none */
@@ -139,7 +140,8 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
         {"evaluate", CLI_STRING, &settings.desk.evaluate, "CMD", "measured values come from this shell command", false},
         {"evaluate-seconds", CLI_DOUBLE, &settings.desk.seconds, "S", "time-out of the command (default 60)", false},
         {"queries", CLI_SIZE, &settings.desk.queries, "N",
-         "allow so many measured values in all, more than 'tacet curate --queries' did: they are disclosed uncovered, or, "
+         "allow so many measured values in all, more than 'tacet curate --queries' did: they are disclosed uncovered, "
+         "or, "
          "with private outputs, charged to the ledger's budget",
          false},
         {"patience", CLI_DOUBLE, &settings.desk.patience, "S",
@@ -208,7 +210,8 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     }
     if (status == TACET_OK) {
         json_t *more = json_pack("{sI}", "rows", (json_int_t)manifest->rows);
-        serving_announce(settings.listen, tacet_curator_port(curator), desk_announce(&page, settings.keys, more), ready);
+        serving_announce(settings.listen, tacet_curator_port(curator), desk_announce(&page, settings.keys, more),
+                         ready);
         serving_wait(&signals, &log, reload, curator);
     }
     desk_stop(&page);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_space.c - tacet space draft, tacet space check.
  * Ring: trusted. A draft is made from the header alone; what a check tells depends on the records, and is stamped so.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-curator: the party that holds the records.
  * Ring: trusted. */
 #include "commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_report.c - `tacet device report`: one reward, one ticket, one report.
  * Ring: trusted. Messages never hold the reward. */
 #include "device/commands.h"

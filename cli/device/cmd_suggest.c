@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_suggest.c - `tacet device suggest`: what to try next, from the suggestion service.
  * Ring: trusted. Nothing of the device's leaves but that it asks. */
 #include "device/commands.h"

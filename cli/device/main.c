@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-device: what runs where a reward is earned.
  * Ring: trusted. Sees one raw reward at a time; lets its randomised report out, once per ticket. */
 #include "device/commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* service.h - the options that every command over the wire has. */
 #ifndef TACET_CLI_DEVICE_SERVICE_H
 #define TACET_CLI_DEVICE_SERVICE_H

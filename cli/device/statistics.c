@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics.c - arms from a file, a choice among them, the point that was played. Ring: trusted. */
 #include "device/statistics.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics.h - the two commands of a study whose decision sets stay on the devices. Ring: trusted. */
 #ifndef TACET_CLI_DEVICE_STATISTICS_H
 #define TACET_CLI_DEVICE_STATISTICS_H

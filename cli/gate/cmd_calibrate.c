@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_calibrate.c - `tacet calibrate`: noise for a budget, or the budget a noise spends. No data, no noise is drawn.
  * Ring: programs (gate). The mathematics is in src/dp/open/calibrate.c, src/dp/streams/factor.c and
  * src/local/shared/ldp.c.

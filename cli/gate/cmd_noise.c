@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_noise.c - `tacet noise`: the samplers' draws on stdout.
  * Ring: gate. Reads no data. */
 #include "gate/commands.h"

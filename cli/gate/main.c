@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-gate: what the door does, without any data behind it.
  * Ring: gate. */
 #include "gate/commands.h"

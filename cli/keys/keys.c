@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* keys.c - the keys of a server, signed by an authority of its own.
  * Ring: programs (trusted). ca.key is written last: where it is, all files are; where it is not, what an interrupted
  * attempt has left is written anew. */

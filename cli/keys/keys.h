@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* keys.h - what `tacet curator init` and `tacet server init` share: the keys of a server, signed by an authority of its
  * own. */
 #ifndef TACET_CLI_KEYS_KEYS_H

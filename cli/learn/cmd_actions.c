@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_actions.c - tacet learn actions: actions to try while learning, drawn without looking at anything.
  * Ring: programs (trusted side, though it reads no data). Uniform from the operating system, or a Sobol sequence of at
  * most four coordinates, shifted by a random vector: still uniform, and still independent of every context and reward.

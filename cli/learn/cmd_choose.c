@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_choose.c - tacet choose: one private action for one context, charged each time.
  * Ring: programs (trusted). The published algorithm and its range calibration; for more than one prediction learn a
  * model. */

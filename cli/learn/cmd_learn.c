@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_learn.c - tacet learn: a log in, a released model out.
  * Ring: programs (trusted). The model leaves through the gate; the file is written beside its final name and then
  * moved, so that a reader never sees half of one. Asking again under the same ticket writes the same model again, and
@@ -63,8 +64,8 @@ static json_t *value_json(const tacet_contextual_value *v) {
 /* Whether the difference of the two values excludes 0: both intervals are independent, from disjoint rows. */
 static const char *compare(const tacet_contextual_parts *p) {
     const double difference = p->recommended.estimate - p->logged.estimate;
-    const double half = hypot(0.5 * (p->recommended.upper - p->recommended.lower),
-                              0.5 * (p->logged.upper - p->logged.lower));
+    const double half =
+        hypot(0.5 * (p->recommended.upper - p->recommended.lower), 0.5 * (p->logged.upper - p->logged.lower));
     return difference > half ? "better" : difference < -half ? "worse" : "not told apart";
 }
 
@@ -103,18 +104,17 @@ static void report(const tacet_contextual_log *log, const tacet_contextual_model
     if (!cli_json_wanted()) {
         print_report(p, out);
     }
-    json_t *object = json_pack(
-        "{ss sI sI so so so sb ss so sI so}", "model", out, "rounds", (json_int_t)p->rounds, "parts",
-        (json_int_t)p->receipt_count, "eps", cli_real(p->eps), "delta", cli_real(p->delta), "predicted_error",
-        cli_real(p->predicted_error), "private", (int)p->is_private, "protection", protection_of(p),
-        "actions_uniform_p", cli_real(tacet_contextual_log_uniform_p(log, &column)), "ledger_entry",
-        (json_int_t)p->receipts[0].entry, "seconds", cli_real(seconds));
+    json_t *object =
+        json_pack("{ss sI sI so so so sb ss so sI so}", "model", out, "rounds", (json_int_t)p->rounds, "parts",
+                  (json_int_t)p->receipt_count, "eps", cli_real(p->eps), "delta", cli_real(p->delta), "predicted_error",
+                  cli_real(p->predicted_error), "private", (int)p->is_private, "protection", protection_of(p),
+                  "actions_uniform_p", cli_real(tacet_contextual_log_uniform_p(log, &column)), "ledger_entry",
+                  (json_int_t)p->receipts[0].entry, "seconds", cli_real(seconds));
     if (object != NULL && p->measured) {
         (void)json_object_set_new(object, "errors",
                                   json_pack("{so so so so}", "model", cli_real(p->predicted_error), "likely_at_most",
                                             cli_real(TACET_CONTEXTUAL_LIKELY * p->predicted_error), "outcome",
-                                            cli_real(p->outcome_error), "outcome_at_most",
-                                            cli_real(p->outcome_bound)));
+                                            cli_real(p->outcome_error), "outcome_at_most", cli_real(p->outcome_bound)));
     }
     if (object != NULL && p->recommended.there) {
         (void)json_object_set_new(object, "values",
@@ -149,8 +149,8 @@ static void say_finding(const cli_command *self, const tacet_contextual_finding 
                 f->column, f->rows, rows, f->first);
         break;
     case TACET_CONTEXTUAL_UNTRIED:
-        cli_say(self, "%s: %zu actions were never tried, the first is %s: nothing is learnt of them", f->column, f->rows,
-                action_name(name, q, f->first));
+        cli_say(self, "%s: %zu actions were never tried, the first is %s: nothing is learnt of them", f->column,
+                f->rows, action_name(name, q, f->first));
         break;
     case TACET_CONTEXTUAL_UNTRIED_IN:
         cli_say(self, "%s: %zu pairs of action and context were never seen", f->column, f->rows);
@@ -160,10 +160,11 @@ static void say_finding(const cli_command *self, const tacet_contextual_finding 
                 f->rows, rows);
         break;
     case TACET_CONTEXTUAL_MISMATCH:
-        cli_say(self,
-                "%s: %zu actions were taken plainly more or less often than this column says, the first is %s: the model "
-                "will be biased",
-                f->column, f->rows, action_name(name, q, f->first));
+        cli_say(
+            self,
+            "%s: %zu actions were taken plainly more or less often than this column says, the first is %s: the model "
+            "will be biased",
+            f->column, f->rows, action_name(name, q, f->first));
         break;
     }
 }
@@ -215,14 +216,16 @@ static bool check_words(learn_job *job, const char *algorithm, const char *mecha
     if ((!s->gaussian && strcmp(mechanism, "k-norm") != 0) ||
         (!robust && strcmp(algorithm, "staged") != 0 && strcmp(algorithm, "release") != 0) ||
         (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0)) {
-        *code = cli_usage(self, "--algorithm is robust, staged or release, --mechanism is k-norm or gaussian, --rewards "
-                                "is skewed or symmetric");
+        *code =
+            cli_usage(self, "--algorithm is robust, staged or release, --mechanism is k-norm or gaussian, --rewards "
+                            "is skewed or symmetric");
         return false;
     }
     if (!(s->delta > 0 && s->delta < 1) || !(s->noise_sd >= 0) || !(s->prior_sd >= 0) ||
         !(s->prior_decay >= -1 && s->prior_decay <= 2) || !(s->propensity_least >= 0 && s->propensity_least < 1)) {
-        *code = cli_usage(self, "--delta and --least-propensity must lie between 0 and 1, --noise-sd and --prior-sd must "
-                                "not be negative, --prior-decay lies between 0 and 2");
+        *code =
+            cli_usage(self, "--delta and --least-propensity must lie between 0 and 1, --noise-sd and --prior-sd must "
+                            "not be negative, --prior-decay lies between 0 and 2");
         return false;
     }
     s->stages_most = strcmp(algorithm, "release") == 0 ? 1 : s->stages_most;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-learn, and what they share: options that say what is asked of a log. */
 #ifndef TACET_CLI_LEARN_COMMANDS_H
 #define TACET_CLI_LEARN_COMMANDS_H

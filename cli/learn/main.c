@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-learn: learns from a private log which action suits which context.
  * Ring: trusted; what leaves, leaves through the gate. */
 #include "learn/commands.h"
@@ -22,7 +23,8 @@ static const cli_command COMMANDS[] = {
      "worth. Every row is read by one mechanism, so the whole costs eps once.\n\n"
      "Protected: one row's contexts, propensity and reward, whatever they are. Not protected: the actions, the number "
      "of rows.\n\n"
-     "Bounds, levels, range, kernel and lengthscale must come from you or from public data. Fitted on these records they "
+     "Bounds, levels, range, kernel and lengthscale must come from you or from public data. Fitted on these records "
+     "they "
      "would void the proof, so nothing here fits them.\n\n"
      "Contexts outside their bounds or levels and rewards outside the range are taken as the nearest value within, "
      "without a word: an error or a warning would tell of private rows. --dry-run names them to the owner.\n\n"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shared.c - options that say what is asked of a log, for tacet-learn. Ring: programs (trusted). */
 #include "learn/commands.h"
 
@@ -19,7 +20,8 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
     const cli_option shared[] = {
         {"data", CLI_STRING, &job->data, "FILE", "CSV of logged rounds, with a header.", true},
         {"actions", CLI_STRING, &job->actions, "A,B", "Action columns.", true},
-        {"contexts", CLI_STRING, &job->contexts, "C,D", "Context columns. Default: none, or the space's others.", false},
+        {"contexts", CLI_STRING, &job->contexts, "C,D", "Context columns. Default: none, or the space's others.",
+         false},
         {"reward", CLI_STRING, &job->reward, "Y", "Reward column.", true},
         {"range", CLI_STRING, &job->range, "LO:HI", "Range of rewards; rewards outside count as the nearest end.",
          true},
@@ -35,7 +37,8 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
         {"context-density", CLI_STRING, &job->question.context_density, "FILE",
          "Instead: CSV of their public density on a grid, the context columns and 'density'.", false},
         {"eps", CLI_DOUBLE, &settings->eps, "E", "Privacy budget of this release. Default 1.", false},
-        {"ledger", CLI_STRING, &job->entry.ledger, "FILE", "The ledger; made when missing. Default: DATA.ledger.db, as for tacet curate.", false},
+        {"ledger", CLI_STRING, &job->entry.ledger, "FILE",
+         "The ledger; made when missing. Default: DATA.ledger.db, as for tacet curate.", false},
         {"budget-eps", CLI_DOUBLE, &job->entry.budget, "E",
          "Total eps of a ledger that is made. Default: this release's.", false},
         {"new-budget", CLI_STRING, &job->entry.new_budget, "REASON",
@@ -101,8 +104,8 @@ static int make_space(learn_job *job, const cli_command *self) {
     }
     tacet_status status = pick(&job->space, &all, job->actions, &err);
     if (status == TACET_OK) {
-        status = job->contexts != NULL ? pick(&job->space, &all, job->contexts, &err)
-                                       : pick_others(&job->space, &all, &err);
+        status =
+            job->contexts != NULL ? pick(&job->space, &all, job->contexts, &err) : pick_others(&job->space, &all, &err);
     }
     tacet_space_clear(&all);
     return status == TACET_OK ? CLI_EXIT_OK : cli_usage(self, "%s", err.message);
@@ -161,8 +164,7 @@ void learn_job_clear(learn_job *job) {
     tacet_space_clear(&job->space);
 }
 
-bool learn_values(double *out, const tacet_space *space, size_t first, size_t end, const char *text,
-                  tacet_error *err) {
+bool learn_values(double *out, const tacet_space *space, size_t first, size_t end, const char *text, tacet_error *err) {
     char **items = NULL;
     size_t n = 0;
     if (first == end) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_disclose.c - `tacet disclose`. Ring: open. */
 #include "ledger/commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_export.c - `tacet ledger export`. Ring: open. */
 #include "ledger/commands.h"
 

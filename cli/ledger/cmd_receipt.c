@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_receipt.c - `tacet ledger keys`, `sign` and `prove`. Ring: open: reads a ledger and a signing key, no data. */
 #include "ledger/commands.h"
 

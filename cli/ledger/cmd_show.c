@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_show.c - `tacet ledger show`. Ring: open. */
 #include "ledger/commands.h"
 
@@ -112,8 +113,8 @@ static tacet_status print_table(tacet__ledger_view *view, const tacet__ledger_re
            (unsigned long long)r->answered, (unsigned long long)r->uncovered,
            r->seeded > 0 ? "; some were drawn from a seeded source and are NOT PRIVATE" : "");
     char spent[32], eps[32], delta[32];
-    printf("spent   %s %s of %.6g (%s accounting)\n", tacet__ledger_unit(accounting), cli_safe(spent, r->spent, 6, false), r->cap,
-           tacet_accounting_name(accounting));
+    printf("spent   %s %s of %.6g (%s accounting)\n", tacet__ledger_unit(accounting),
+           cli_safe(spent, r->spent, 6, false), r->cap, tacet_accounting_name(accounting));
     printf("that is eps %s, delta %s of eps %.6g, delta %.3g\n", cli_safe(eps, r->eps, 6, false),
            cli_safe(delta, r->delta, 3, false), r->budget_eps, r->budget_delta);
     print_persons(r);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_verify.c - `tacet ledger verify`. Ring: open. */
 #include "ledger/commands.h"
 

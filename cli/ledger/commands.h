@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-ledger, and what they share. */
 #ifndef TACET_CLI_LEDGER_COMMANDS_H
 #define TACET_CLI_LEDGER_COMMANDS_H

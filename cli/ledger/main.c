@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-ledger: what was spent, and that the chain is intact.
  * Ring: open. Reads the ledger without permission to write it. */
 #include "ledger/commands.h"

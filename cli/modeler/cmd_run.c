@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_run.c - tacet modeler run.
  * Ring: open. */
 #include "commands.h"

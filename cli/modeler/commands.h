@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-modeler. */
 #ifndef TACET_CLI_MODELER_COMMANDS_H
 #define TACET_CLI_MODELER_COMMANDS_H

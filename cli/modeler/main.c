@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-modeler: the party that optimises and must not see the records.
  * Ring: open. It links nothing of the gate and nothing of the trusted ring. */
 #include "commands.h"
@@ -25,11 +26,14 @@ static const cli_command COMMANDS[] = {
             "it "
             "prints the best so far; the same command goes on where it was and asks nothing twice, with more --queries "
             "if you like. A row that cannot be measured is left out and another one asked.\n\n"
-            "--page FILE is a page of the search as it goes: queries, the best so far against the band of chance, what the "
-            "model believes and how sure it is, whether it found signal at all, what is left to ask. The state folder has "
+            "--page FILE is a page of the search as it goes: queries, the best so far against the band of chance, what "
+            "the "
+            "model believes and how sure it is, whether it found signal at all, what is left to ask. The state folder "
+            "has "
             "the same as result.json: 'tacet report --in run1/result.json --out page.html' draws it later.",
         .examples = "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/\n"
-                    "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/ --queries 60 --page run1.html\n"
+                    "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/ --queries 60 --page "
+                    "run1.html\n"
                     "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run2/ --lengthscale 3",
         .run = cmd_run,
     },

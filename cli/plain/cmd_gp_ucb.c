@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_gp_ucb.c - `tacet gp-ucb`: plain GP-UCB over a table, unprotected.
  * Ring: programs (trusted: raw records). The algorithm is src/gp/gp_ucb.c; here are options, checks and the output.
  * Under mpirun rank 0 does all of this, and the others serve its search (src/gp/ranks.md). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-plain. */
 #ifndef TACET_CLI_PLAIN_COMMANDS_H
 #define TACET_CLI_PLAIN_COMMANDS_H

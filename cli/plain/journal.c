@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal.c - what `tacet gp-ucb` has asked and seen. Ring: programs. Cost: one synced line a round. */
 #include "plain/journal.h"
 

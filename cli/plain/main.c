@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-plain: optimisation without any protection, the reference for the private methods.
  * Ring: trusted (it reads raw records), though it links only what an open program may. */
 #include "plain/commands.h"

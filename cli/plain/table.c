@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - reading and checking the table of `tacet gp-ucb`.
  * Ring: programs. Cost: one pass over the files and a sort of 16 bytes a row; a second pass only to name the line of a
  * duplicate. A .npy file is mapped, and nothing of it copied. */

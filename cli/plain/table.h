@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.h - a table of inputs and a target, from CSV files or a mapped .npy file, checked. */
 #ifndef TACET_CLI_PLAIN_TABLE_H
 #define TACET_CLI_PLAIN_TABLE_H

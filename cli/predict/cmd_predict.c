@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_predict.c - tacet predict: the best action in a context, or in every context of a file, from a released model.
  * Ring: programs (open). */
 #include "predict/commands.h"
@@ -56,10 +57,10 @@ static json_t *action_json(const asking *q, size_t action) {
         char text[TACET_SPACE_NAME];
         const tacet_space_column *column = q->parts->space != NULL ? &q->parts->space->columns[c] : NULL;
         action_text(q, text, action, c);
-        (void)json_array_append_new(list, column != NULL && (column->kind == TACET_SPACE_CATEGORY ||
-                                                             column->kind == TACET_SPACE_DATE)
-                                              ? json_string(text)
-                                              : cli_real(at));
+        (void)json_array_append_new(
+            list, column != NULL && (column->kind == TACET_SPACE_CATEGORY || column->kind == TACET_SPACE_DATE)
+                      ? json_string(text)
+                      : cli_real(at));
     }
     return list;
 }
@@ -79,7 +80,7 @@ static void print_prediction(const asking *q, size_t best, bool all) {
     }
     printf(", predicted reward %.6g (the model errs by about %.2g", q->means[best], p->predicted_error);
     if (p->measured) {
-        printf(", likely by at most %.2g; an outcome differs by %.2g, at most %.2g", 
+        printf(", likely by at most %.2g; an outcome differs by %.2g, at most %.2g",
                TACET_CONTEXTUAL_LIKELY * p->predicted_error, p->outcome_error, p->outcome_bound);
     }
     printf(")\n");
@@ -98,10 +99,10 @@ static void report(const asking *q, size_t best, bool all, double seconds) {
     if (!cli_json_wanted()) {
         print_prediction(q, best, all);
     }
-    json_t *object = json_pack("{so so so so so sb ss so}", "action", action_json(q, best), "mean",
-                               cli_real(q->means[best]), "predicted_error", cli_real(p->predicted_error), "eps",
-                               cli_real(p->eps), "delta", cli_real(p->delta), "private", (int)p->is_private,
-                               "protection", protection_of(p), "seconds", cli_real(seconds));
+    json_t *object =
+        json_pack("{so so so so so sb ss so}", "action", action_json(q, best), "mean", cli_real(q->means[best]),
+                  "predicted_error", cli_real(p->predicted_error), "eps", cli_real(p->eps), "delta", cli_real(p->delta),
+                  "private", (int)p->is_private, "protection", protection_of(p), "seconds", cli_real(seconds));
     if (object != NULL && p->measured) {
         (void)json_object_set_new(object, "likely_error", cli_real(TACET_CONTEXTUAL_LIKELY * p->predicted_error));
         (void)json_object_set_new(object, "outcome_error", cli_real(p->outcome_error));
@@ -149,7 +150,8 @@ static int predict_file(const asking *q, const char *path, const cli_command *se
     while (status == TACET_OK && (status = tacet_csv_next(csv, &found, &err)) == TACET_OK && found) {
         row++;
         for (size_t i = 0; i < q->contexts && status == TACET_OK; i++) {
-            status = read_value(q, &values[i], i, tacet_csv_field(csv, columns[i], NULL), &err) ? TACET_OK : TACET_PARSE;
+            status =
+                read_value(q, &values[i], i, tacet_csv_field(csv, columns[i], NULL), &err) ? TACET_OK : TACET_PARSE;
         }
         status = status == TACET_OK ? ask(q, &best, values, &err) : status;
         if (status != TACET_OK) {

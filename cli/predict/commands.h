@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-predict. */
 #ifndef TACET_CLI_PREDICT_COMMANDS_H
 #define TACET_CLI_PREDICT_COMMANDS_H

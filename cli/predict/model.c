@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - reads a released model from a file. Ring: programs (open). */
 #include "predict/commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_report.c - tacet report.
  * Ring: open. */
 #include "report/commands.h"
@@ -29,7 +30,7 @@ static tacet_status slurp(char **out, size_t *length, const char *path, tacet_er
             char *more = capacity <= MOST_BYTES ? realloc(*out, capacity) : NULL;
             if (more == NULL) {
                 status = tacet_error_set(err, TACET_NO_MEMORY, "%.120s: more than %d MiB, or out of memory", path,
-                                     MOST_BYTES >> 20);
+                                         MOST_BYTES >> 20);
                 break;
             }
             *out = more;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-report: a page to look at, from result JSON.
  * Ring: open. */
 #include "report/commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_init.c - tacet server init: the keys of the wire.
  * Ring: trusted. */
 #include "server/commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_server.c - tacet server: the service, until it is told to stop.
  * Ring: trusted. */
 #include "server/commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_store.c - tacet store init|check|backup: looking after the store of studies.
  * Ring: trusted. */
 #include "server/commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_study.c - tacet study list, show, archive, snapshot, token: what is stored, beside a running server or without
  * one. Ring: trusted. Shows definitions and counts; never a decision set, a reward or a state. */
 #include "server/commands.h"

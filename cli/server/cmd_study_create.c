@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_study_create.c - tacet study create: a definition from a file or from options, checked, stored, charged.
  * Ring: trusted. */
 #include "server/commands.h"
@@ -292,7 +293,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         {"candidates", CLI_COUNT, &r.candidates, "N", "Points the server chooses from over a space. Default 1024.",
          false},
         {"earlier", CLI_STRING, &r.earlier, "FILE",
-         "Values that are public already: a CSV with the columns of the space (or --columns), 'value', and, if you know "
+         "Values that are public already: a CSV with the columns of the space (or --columns), 'value', and, if you "
+         "know "
          "it, 'sd'. The study begins with them; they stand in its definition.",
          false},
         {"from", CLI_STRING, &r.from, "MODEL",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_study_rounds.c - tacet study suggest, observe, status, release: the rounds of a study, on its store, without a
  * server and without a token. Ring: trusted. Whoever may read the store may do all of this. */
 #include "server/commands.h"
@@ -52,7 +53,8 @@ static void print_suggestion(const json_t *one) {
     size_t i = 0;
     const char *ticket = json_string_value(json_object_get(one, "ticket"));
     printf("%s%s: action %" JSON_INTEGER_FORMAT, ticket != NULL ? "ticket " : "",
-           ticket != NULL ? ticket : "the rounds are over, the best", json_integer_value(json_object_get(one, "index")) + 1);
+           ticket != NULL ? ticket : "the rounds are over, the best",
+           json_integer_value(json_object_get(one, "index")) + 1);
     if (point != NULL) {
         json_object_foreach((json_t *)point, name, value) {
             printf("%s%s = ", i++ > 0 ? ", " : ": ", name);
@@ -225,9 +227,8 @@ int cmd_study_extend(int argc, char **argv, const cli_command *self) {
     asked a;
     size_t rounds = 0;
     begin(&a);
-    const cli_option options[] = {STUDY_OPTIONS(a),
-                                  {"rounds", CLI_SIZE, &rounds, "T", "How many rounds it is to have in all.", true},
-                                  {0}};
+    const cli_option options[] = {
+        STUDY_OPTIONS(a), {"rounds", CLI_SIZE, &rounds, "T", "How many rounds it is to have in all.", true}, {0}};
     int code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;

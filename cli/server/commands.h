@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* commands.h - the commands of tacet-server. */
 #ifndef TACET_CLI_SERVER_COMMANDS_H
 #define TACET_CLI_SERVER_COMMANDS_H

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* earlier.c - a study that begins with what is public already: earlier values, or what another study released.
- * Ring: trusted program; reads public files only. Both become prior.earlier of the definition: a point's index, a value,
- * and how far off it may be. A model is one value a point, with standard deviations such that all of them together tell
- * the features of the study as well as the model says it knows them. Cost: points x (values or nodes). */
+ * Ring: trusted program; reads public files only. Both become prior.earlier of the definition: a point's index, a
+ * value, and how far off it may be. A model is one value a point, with standard deviations such that all of them
+ * together tell the features of the study as well as the model says it knows them. Cost: points x (values or nodes). */
 #include "server/commands.h"
 
 #include "core/fail.h"
@@ -118,8 +119,8 @@ static tacet_status from_values(json_t *out, const tacet__definition *def, const
 
 static bool same_space(const tacet_space *a, const tacet_space *b) {
     char *one = NULL, *other = NULL;
-    const bool same = tacet_space_encode(a, &one, NULL) == TACET_OK && tacet_space_encode(b, &other, NULL) == TACET_OK &&
-                      strcmp(one, other) == 0;
+    const bool same = tacet_space_encode(a, &one, NULL) == TACET_OK &&
+                      tacet_space_encode(b, &other, NULL) == TACET_OK && strcmp(one, other) == 0;
     free(one);
     free(other);
     return same;
@@ -129,15 +130,15 @@ static tacet_status from_model(json_t *out, const tacet__definition *def, const 
     char *text = NULL;
     size_t size = 0, best = 0;
     tacet_contextual_model *model = NULL;
-    double *means = TACET__ZALLOC(double, def->count), *points = TACET__ZALLOC(double, def->d *def->count);
+    double *means = TACET__ZALLOC(double, def->count), *points = TACET__ZALLOC(double, def->d * def->count);
     tacet_status status = means != NULL && points != NULL
                               ? tacet__file_read(&text, &size, path, MODEL_BYTES, err)
                               : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a model");
     status = status != TACET_OK ? status : tacet_contextual_model_decode(&model, text, size, err);
     const tacet_contextual_parts *p = status == TACET_OK ? tacet_contextual_model_parts(model) : NULL;
-    if (status == TACET_OK && (p->context_dim > 0 || p->action_dim != def->d ||
-                               (p->space != NULL) != (def->space.count > 0) ||
-                               (p->space != NULL && !same_space(p->space, &def->space)))) {
+    if (status == TACET_OK &&
+        (p->context_dim > 0 || p->action_dim != def->d || (p->space != NULL) != (def->space.count > 0) ||
+         (p->space != NULL && !same_space(p->space, &def->space)))) {
         status = tacet__fail(err, TACET_INVALID, "--from: the model is of another space than the study");
     }
     for (size_t i = 0; status == TACET_OK && i < def->d * def->count; i++) { /* rounding must not leave the box */
@@ -146,9 +147,9 @@ static tacet_status from_model(json_t *out, const tacet__definition *def, const 
     status = status != TACET_OK ? status : tacet_contextual_predict(model, &best, means, points, def->count, NULL, err);
     const double share = sqrt((double)def->count / (double)(def->features > 0 ? def->features : 1));
     for (size_t i = 0; status == TACET_OK && i < def->count; i++) {
-        (void)json_array_append_new(out, json_pack("[I f f]", (json_int_t)i, means[i],
-                                                   fmax(p->predicted_error, 1e-6 * (def->reward_hi - def->reward_lo)) *
-                                                       fmax(share, 1)));
+        (void)json_array_append_new(
+            out, json_pack("[I f f]", (json_int_t)i, means[i],
+                           fmax(p->predicted_error, 1e-6 * (def->reward_hi - def->reward_lo)) * fmax(share, 1)));
     }
     tacet_contextual_model_free(model);
     free(text);

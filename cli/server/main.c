@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-server: the suggestion service, and what is done to its studies.
  * Ring: trusted. Sees the decision sets and rewards of central studies. */
 #include "server/commands.h"
@@ -111,7 +112,8 @@ static const cli_command COMMANDS[] = {
         .summary = "give a study more rounds",
         .usage = "--store DIR|URL --study NAME --rounds T",
         .description =
-            "Local studies, whose devices pay for each report, and contextual studies in epochs, whose rounds are each in "
+            "Local studies, whose devices pay for each report, and contextual studies in epochs, whose rounds are each "
+            "in "
             "one release, may have more rounds than they were created with; servers that run follow. What was done "
             "stays. A central study is charged once for all its rounds and is refused: release its model, and begin "
             "another study from it (tacet study create --from), charged separately.\n\n"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serving.c - a service in the foreground: it says its address, then waits for the signal that ends it.
  * Part of the programs tacet-server (trusted) and tacet-collector (open), and of tacet-curator. */
 #include "serving/serving.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serving.h - what the programs that serve share: the options of the wire, signals, and a service that runs until it is
  * told to stop. */
 #ifndef TACET_CLI_SERVING_H

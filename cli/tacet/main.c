@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - `tacet`, the front door: finds the program for a command and becomes it, as git does.
  * Ring: none. It reads no data and links no ring; the privilege of a command is the privilege of its program. */
 #include "common/nearest.h"
@@ -26,7 +27,8 @@ static const entry TABLE[] = {
     {"gp-ucb", "tacet-plain", 1, "trusted", "plain GP-UCB over a table; unprotected, the reference", 1},
     {"device", "tacet-device", 1, "trusted", "randomise a reward on the device, once per ticket: suggest, report", 0},
     {"server", "tacet-server", 1, "trusted", "the suggestion service over HTTPS; init makes its keys", 0},
-    {"study", "tacet-server", 1, "trusted", "studies: create, suggest, observe, status, release, list, show, archive, …", 0},
+    {"study", "tacet-server", 1, "trusted",
+     "studies: create, suggest, observe, status, release, list, show, archive, …", 0},
     {"store", "tacet-server", 1, "trusted", "where the studies are kept: init, check, backup", 0},
     {"collector", "tacet-collector", 1, "open", "the suggestion service for local studies alone", 0},
     {"learn", "tacet-learn", 1, "trusted", "a private log in, a model of which action suits which context out", 0},
@@ -34,7 +36,8 @@ static const entry TABLE[] = {
     {"predict", "tacet-predict", 1, "open", "the best action in a context, from a released model", 0},
     {"calibrate", "tacet-gate", 1, "gate", "noise for a budget, or the budget a noise spends", 0},
     {"noise", "tacet-gate", 1, "gate", "raw exact noise on stdout, for anyone to test", 0},
-    {"ledger", "tacet-ledger", 1, "open", "what was spent, and that the chain is intact: show, verify, export, sign, prove, keys", 0},
+    {"ledger", "tacet-ledger", 1, "open",
+     "what was spent, and that the chain is intact: show, verify, export, sign, prove, keys", 0},
     {"disclose", "tacet-ledger", 1, "open", "what a privacy officer asks: a registry's entry, or a label", 0},
     {"audit", "tacet-audit", 1, "audit", "attack a mechanism; a lower bound on its epsilon", 0},
     {"simulate", "tacet-lab", 1, "-", "made-up problems: outsourced, central, local, local-statistics, contextual", 0},

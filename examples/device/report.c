@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - a phone reports how well a suggestion worked, and nobody learns how well it worked.
  *
  * Build, with libtacet-device and libsodium alone:
@@ -15,8 +16,9 @@
 #include <tacet/local/trusted/device.h>
 #include <unistd.h>
 
-/* One line per ticket when it is asked, "TICKET ? KEY DIGEST", and one more once it is answered, "TICKET REPORT". A store
- * that can overwrite should: with the key and the report anybody has the reward, so the key goes when the report is there.
+/* One line per ticket when it is asked, "TICKET ? KEY DIGEST", and one more once it is answered, "TICKET REPORT". A
+ * store that can overwrite should: with the key and the report anybody has the reward, so the key goes when the report
+ * is there.
  */
 typedef struct memory {
     const char *path;
@@ -57,7 +59,8 @@ static tacet_status store(const memory *m, const char *ticket, const char *rest)
     return fclose(file) == 0 && ok && rename(beside, m->path) == 0 ? TACET_OK : TACET_IO;
 }
 
-/* Has this ticket been asked, or answered? A device with a budget would also charge it here, and return TACET_BUDGET. */
+/* Has this ticket been asked, or answered? A device with a budget would also charge it here, and return TACET_BUDGET.
+ */
 static tacet_status reserve(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
                             double *report, tacet_error *err) {
     const memory *m = user;

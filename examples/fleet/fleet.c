@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fleet.c - a thousand devices, each asking a suggestion service what to try, trying it, and reporting a randomised
  * reward. Simulated, but everything that matters is real: the wire, the randomiser, the rule that a ticket is answered
  * once.

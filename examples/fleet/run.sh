@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # run.sh [DEVICES] - makes a study, serves it, and lets a fleet of simulated devices (default 1000) take part: the local
 # model from end to end. Needs a built tree: make all.
 set -eu

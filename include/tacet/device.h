@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device.h - all that libtacet-device has, in one include. Made by tools/gather. */
 #ifndef TACET_DEVICE_H
 #define TACET_DEVICE_H

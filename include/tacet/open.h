@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* open.h - all that libtacet has, in one include: what anyone may run. Made by tools/gather. */
 #ifndef TACET_OPEN_H
 #define TACET_OPEN_H

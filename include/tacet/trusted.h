@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* trusted.h - all that libtacet-trusted has, in one include: for whoever holds the records. Made by tools/gather. */
 #ifndef TACET_TRUSTED_H
 #define TACET_TRUSTED_H

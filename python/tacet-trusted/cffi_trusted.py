@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C functions of libtacet-trusted that the package `tacet.trusted` calls, as CFFI's API mode wants them.
 
 Declarations are those of include/tacet, narrowed to what is used; the compiler checks them against the real headers.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds tacet.trusted._trusted, which is linked to libtacet-trusted; everything else is in pyproject.toml."""
 from setuptools import setup
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C functions of libtacet that the package `tacet` calls, as CFFI's API mode wants them.
 
 Declarations are those of include/tacet, narrowed to what is used: "..." leaves a struct's other fields to the

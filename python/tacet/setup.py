@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds tacet._open, which is linked to libtacet alone; everything else is in pyproject.toml."""
 from setuptools import setup
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests share: a registry of their own, made-up people, keys, servers that are stopped again."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trust boundary at the import: what an installation of tacet alone holds, and what it cannot import."""
 from __future__ import annotations
 

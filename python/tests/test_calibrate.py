@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calibration: the numbers of the C library, checked against the definition, and its errors as exceptions."""
 from __future__ import annotations
 

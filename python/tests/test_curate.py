@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Releases of tables in memory: what may leave, what it costs, and what is refused."""
 from __future__ import annotations
 

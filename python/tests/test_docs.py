@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The examples in docstrings that need no data run, and the audit finds out a broken mechanism."""
 from __future__ import annotations
 

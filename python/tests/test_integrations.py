@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Optuna and scikit-learn, with the real packages."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Learning from a log, models, prediction, and the estimator."""
 from __future__ import annotations
 

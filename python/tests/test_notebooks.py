@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The notebooks of python/notebooks run from beginning to end. With TACET_PICTURES their pictures are kept, to look at."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hospital and its consultant: a desk with a Python function behind it, a search over TLS, Ctrl-C, exceptions."""
 from __future__ import annotations
 

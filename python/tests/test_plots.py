@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots: drawn, labelled, and refused where there is nothing to draw. With TACET_PICTURES they are kept, to look at."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python blocks of python/README.md run as they stand, the hospital in a thread beside its consultant."""
 from __future__ import annotations
 

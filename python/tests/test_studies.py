@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Studies: in this process, over HTTPS, from devices; and everything that may go wrong with a handle."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types: both packages pass mypy, strictly."""
 from __future__ import annotations
 

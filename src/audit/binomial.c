@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* binomial.c - exact one-sided confidence bounds for a probability.
  * Ring: audit. Source: Clopper and Pearson 1934. The bounds solve P(Bin(n, p) >= hits) = 1 - confidence (lower) and
  * P(Bin(n, p) <= hits) = 1 - confidence (upper) by bisection on the regularised incomplete beta function, itself by

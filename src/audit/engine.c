@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* engine.c - runs a target in both worlds, chooses an event, measures it, bounds epsilon from below.
  * Ring: audit. Source: the hypothesis-testing view of differential privacy (Wasserman, Zhou 2010; Jagielski et al.
  * 2020), with guesses in both directions and abstention, which doubles the evidence of a one-sided event. Proof:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* law.c - tests of released noise: its variance, rows that repeat, rows and columns that are not independent.
  * Ring: audit. Thresholds: the variance may be off by 4.5 standard errors (one false alarm in 150,000 audits), which is
  * 1 % at 10^6 rows of Laplace noise in one column, and 0.2 % of Gaussian noise in eight; every correlation by 6 (one in
@@ -152,8 +153,9 @@ tacet_status tacet__law_test(tacet__law_report *out, const double *noise, size_t
             for (size_t b = lag == 0 ? a + 1 : a; b < (lag == 0 ? columns : a + 1); b++) {
                 const double off = sign_correlation(noise, rows, columns, a, b, lag);
                 if (!(off <= CORRELATION_ERRORS)) {
-                    complain(out, lag == 0 ? "columns are not independent, in standard errors"
-                                           : "rows are not independent, in standard errors",
+                    complain(out,
+                             lag == 0 ? "columns are not independent, in standard errors"
+                                      : "rows are not independent, in standard errors",
                              off, CORRELATION_ERRORS);
                 }
             }

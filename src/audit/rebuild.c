@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rebuild.c - reads records out of a release by an affine least-squares fit.
  * Ring: audit. Why it works against the published projection: src/outsourced/README.md. Differs from plain
  * regression: the least-norm solution is taken, so fewer known rows than released coordinates suffice. Cost: O(k r

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* registry.c - every audit target by name.
  * Ring: audit. */
 #include "audit/targets.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scratch.h - folders that an audit works in: made-up records only, gone afterwards. Ring: audit. */
 #ifndef TACET_SRC_AUDIT_SCRATCH_H
 #define TACET_SRC_AUDIT_SCRATCH_H

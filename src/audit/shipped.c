@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shipped.c - neighbouring tables through the release itself, and what came out of it through the tests; the other ways
  * out are those of way.h.
  * Ring: audit. Cost: at 10^6 rows three releases of a million rows, a minute on one core; interrupted, two releases of
@@ -28,7 +29,7 @@ enum {
     LEAST_RUNS = 100,
     CURATE_ROWS = 1000000,
     CURATE_RUNS = 10000,
-    ROOM = 1 << 30, /* bytes that a million rows leave behind, and more */
+    ROOM = 1 << 30,   /* bytes that a million rows leave behind, and more */
     INTERRUPTED = 99, /* how a child that was killed on purpose exits */
     NEAR = 9,         /* interrupted: the two worlds of a row lie on either side of one more printed digit */
     WIDTH = 32        /* of the bounds, in units */
@@ -121,8 +122,8 @@ const char *tacet_audit_ways(size_t index, const char **summary) {
 }
 
 void tacet_audit_shipped_defaults(tacet_audit_shipped_settings *settings) {
-    *settings = (tacet_audit_shipped_settings){
-        .way = CURATE, .eps = 1, .delta = 1e-5, .columns = 1, .confidence = 0.98};
+    *settings =
+        (tacet_audit_shipped_settings){.way = CURATE, .eps = 1, .delta = 1e-5, .columns = 1, .confidence = 0.98};
 }
 
 static void tell(const shipping *s, double fraction) {
@@ -182,8 +183,7 @@ static tacet_status write_table(const shipping *s, const unsigned char *worlds, 
         (void)fputc('\n', file);
     }
     const bool failed = ferror(file) != 0;
-    return (fclose(file) == 0) && !failed ? TACET_OK
-                                          : tacet__fail(err, TACET_IO, "%.150s: cannot be written", s->data);
+    return (fclose(file) == 0) && !failed ? TACET_OK : tacet__fail(err, TACET_IO, "%.150s: cannot be written", s->data);
 }
 
 /* The size of the one file in the folder whose rows are not committed yet. */
@@ -222,7 +222,8 @@ static bool forgets(const tacet_audit_shipped_settings *settings) {
 static tacet_status forget(const shipping *s, tacet_error *err) {
     char table[TACET__PATH];
     (void)snprintf(table, sizeof table, "%.4000s.table", s->folder);
-    if (rename(s->data, table) != 0 || tacet__scratch_empty(s->folder, err) != TACET_OK || rename(table, s->data) != 0) {
+    if (rename(s->data, table) != 0 || tacet__scratch_empty(s->folder, err) != TACET_OK ||
+        rename(table, s->data) != 0) {
         return tacet__fail(err, TACET_IO, "%.150s: cannot be moved", s->data);
     }
     return TACET_OK;
@@ -296,7 +297,8 @@ static tacet_status read_release(const shipping *s, double *values, size_t rows,
     if (file != NULL) {
         (void)fclose(file);
     }
-    return good && row == rows ? TACET_OK : tacet__fail(err, TACET_PARSE, "%.150s: not the rows that were released", s->release);
+    return good && row == rows ? TACET_OK
+                               : tacet__fail(err, TACET_PARSE, "%.150s: not the rows that were released", s->release);
 }
 
 /* Scaled coordinates: bounds are centred. Whole numbers, so that rounding to decimals commutes with them. */
@@ -357,10 +359,12 @@ static tacet_status test_law(shipping *s, tacet_audit_shipped_result *out, tacet
     const size_t numbers = rows * LAW_COLUMNS;
     unsigned char *worlds = TACET__ZALLOC(unsigned char, rows);
     double *noise = TACET__ALIGNED(double, 2 * numbers);
-    tacet_status status = worlds == NULL || noise == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", rows)
-                                                          : write_table(s, worlds, rows, LAW_COLUMNS, 0, err);
+    tacet_status status = worlds == NULL || noise == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", rows)
+                              : write_table(s, worlds, rows, LAW_COLUMNS, 0, err);
     for (size_t k = 0; k < 2 && status == TACET_OK; k++) {
-        status = release(s, LAW_COLUMNS, k == 0 ? "one" : "two", k == 0 ? "law1" : "law2", s->settings->interrupted, err);
+        status =
+            release(s, LAW_COLUMNS, k == 0 ? "one" : "two", k == 0 ? "law1" : "law2", s->settings->interrupted, err);
         status = status != TACET_OK ? status : read_release(s, noise + k * numbers, rows, LAW_COLUMNS, err);
         tell(s, 0.5 + 0.2 * (double)(k + 1));
     }

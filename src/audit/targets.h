@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* targets.h - the mechanisms under attack, one constant each; registry.c lists them. Ring: audit. */
 #ifndef TACET_SRC_AUDIT_TARGETS_H
 #define TACET_SRC_AUDIT_TARGETS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* targets_additive.c - additive noise on a number or a vector, between neighbours at the full sensitivity.
  * Ring: audit. The statistic is the released number along the direction in which the neighbours differ, which is the
  * likelihood ratio's order for every mechanism here. The input is rounded to the grid and the rounding is part of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* targets_central.c - joint and local joint DP: one round's decision set and reward are replaced.
  * Ring: audit. Worst case: the first round, which every release contains, becomes the record farthest from it among
  * many tried. The statistic is the likelihood ratio of the Gaussian releases: each is projected on the direction of the
@@ -32,7 +33,7 @@ enum {
 static const double FIRST_LENGTH = 2, GROWTH = 1.5;
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
 
-typedef struct joint_state {
+typedef struct central_state {
     tacet_features *features;
     tacet_central_map *map;
     tacet__privatizer *privatizer;   /* central */
@@ -43,10 +44,10 @@ typedef struct joint_state {
     double direction[NUMBERS]; /* of the difference, unit length */
     double weights[EPOCHS_MOST];
     size_t epochs;
-} joint_state;
+} central_state;
 
 static void drop(void *state) {
-    joint_state *s = state;
+    central_state *s = state;
     if (s != NULL) {
         tacet__privatizer_free(s->privatizer);
         tacet_statistics_device_free(s->device);
@@ -57,7 +58,7 @@ static void drop(void *state) {
     }
 }
 
-static tacet_status make_map(joint_state *s, tacet_error *err) {
+static tacet_status make_map(central_state *s, tacet_error *err) {
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
     spec.d = 2;
@@ -70,7 +71,7 @@ static tacet_status make_map(joint_state *s, tacet_error *err) {
 }
 
 /* The two records that are farthest apart among all pairs of spread points and rewards 0 and 1. */
-static tacet_status worst_pair(joint_state *s, tacet_error *err) {
+static tacet_status worst_pair(central_state *s, tacet_error *err) {
     double *X = TACET__ZALLOC(double, 2 * TRIED);
     double *all = TACET__ZALLOC(double, (size_t)2 * TRIED * NUMBERS);
     if (X == NULL || all == NULL) {
@@ -108,7 +109,7 @@ static tacet_status worst_pair(joint_state *s, tacet_error *err) {
 }
 
 /* S_ij = sum over l of f_(i-l) f_(j-l), f the Toeplitz square root. */
-static tacet_status weigh(joint_state *s, tacet_error *err) {
+static tacet_status weigh(central_state *s, tacet_error *err) {
     const size_t n = s->epochs;
     double f[EPOCHS_MOST] = {1}, S[EPOCHS_MOST * EPOCHS_MOST] = {0};
     for (size_t k = 1; k < n; k++) {
@@ -129,7 +130,7 @@ static tacet_status weigh(joint_state *s, tacet_error *err) {
     return status;
 }
 
-static tacet_status open_central(joint_state *s, const tacet_audit_claim *claim, tacet_error *err) {
+static tacet_status open_central(central_state *s, const tacet_audit_claim *claim, tacet_error *err) {
     const tacet__privatizer_plan plan = {.dim = NUMBERS,
                                          .sensitivity = tacet_central_map_sensitivity(s->map),
                                          .radius = 1,
@@ -152,7 +153,7 @@ static tacet_status open_central(joint_state *s, const tacet_audit_claim *claim,
 
 static tacet_status create(void **state, const tacet_audit_claim *claim, bool local, tacet_error *err) {
     *state = NULL;
-    joint_state *s = TACET__ZALLOC(joint_state, 1);
+    central_state *s = TACET__ZALLOC(central_state, 1);
     if (s == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target");
     }
@@ -180,7 +181,7 @@ static tacet_status create_local(void **state, const tacet_audit_claim *claim, t
 }
 
 /* All rounds; the projections of the releases on the difference. */
-static tacet_status releases(joint_state *s, tacet_noise *noise, int world, double *out, tacet_error *err) {
+static tacet_status releases(central_state *s, tacet_noise *noise, int world, double *out, tacet_error *err) {
     tacet_status status = tacet__privatizer_again(s->privatizer, noise, err);
     size_t k = 0;
     for (size_t t = 0; t < ROUNDS && status == TACET_OK; t++) {
@@ -198,7 +199,7 @@ static tacet_status releases(joint_state *s, tacet_noise *noise, int world, doub
 }
 
 static tacet_status run_central(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    joint_state *s = state;
+    central_state *s = state;
     double out[EPOCHS_MOST] = {0};
     const tacet_status status = releases(s, noise, world, out, err);
     *statistic = tacet__dot(out, s->weights, s->epochs);
@@ -209,7 +210,7 @@ static tacet_status run_central(void *state, tacet_noise *noise, int world, doub
  * the noise of the first release is taken for the second as well; their difference is the second epoch's exact sum, in
  * which the round that differs is put. */
 static tacet_status run_shared(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    joint_state *s = state;
+    central_state *s = state;
     double out[EPOCHS_MOST] = {0};
     const tacet_status status = releases(s, noise, 0, out, err);
     const double shared = out[0] - FIRST_LENGTH * tacet__dot(s->record[0], s->direction, NUMBERS);
@@ -221,7 +222,7 @@ static tacet_status run_shared(void *state, tacet_noise *noise, int world, doubl
 
 /* Without a ledger only a seeded source is accepted, so each report is seeded by the auditor's own noise. */
 static tacet_status run_local(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    joint_state *s = state;
+    central_state *s = state;
     tacet_noise *seeded = NULL;
     tacet_release *release = NULL;
     const uint64_t a = tacet__noise_u64(noise), b = tacet__noise_u64(noise);
@@ -278,21 +279,21 @@ static tacet_status run_lemma(void *state, tacet_noise *noise, int world, double
 }
 
 const tacet_audit_target tacet__audit_central = {
-    .name = "joint",
+    .name = "central",
     .summary = "all releases of a joint-DP bandit; one round's decision set and reward replaced",
     .create = create_central,
     .run = run_central,
     .free = drop,
 };
 const tacet_audit_target tacet__audit_local_statistics = {
-    .name = "local-joint",
+    .name = "local-statistics",
     .summary = "one report of a user of the local model; decision set and reward replaced",
     .create = create_local,
     .run = run_local,
     .free = drop,
 };
 const tacet_audit_target tacet__audit_central_shared = {
-    .name = "control:joint-shared-noise",
+    .name = "control:central-shared-noise",
     .summary = "BROKEN: releases of a joint-DP bandit that share one draw of noise",
     .control = true,
     .create = create_central,
@@ -300,7 +301,7 @@ const tacet_audit_target tacet__audit_central_shared = {
     .free = drop,
 };
 const tacet_audit_target tacet__audit_central_lemma_5 = {
-    .name = "joint-lemma-5",
+    .name = "published-lemma-5",
     .summary = "a local report with the published noise, calibrated element by element: too little for large eps",
     .create = create_lemma,
     .run = run_lemma,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* targets_choice.c - private choice among candidates by their scores.
  * Ring: audit. Worst case for the exponential mechanism: one candidate's score moves up by the sensitivity while all
  * the others move down by it, and the probability of that one candidate is observed among many. */

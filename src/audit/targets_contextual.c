@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* targets_contextual.c - the learner of contextual choices, attacked by one replaced record.
  * Ring: audit. Two logs of 60 made-up rounds differ in one record: its reward is 1e9 in one world and -1e9 in the
  * other, its context the one (corners included) that moves the released sum most. Everything up to the noise is the
@@ -22,7 +23,7 @@
 enum { ROUNDS = 60, VICTIM = 17, SIDE = 9, FEATURES_MOST = 8, ACTIONS = 9 };
 static const double HUGE_REWARD = 1e9;
 
-typedef struct usca {
+typedef struct contextual_state {
     tacet_contextual_basis *basis;
     tacet_bound *bound, *outer;
     tacet_mechanism *mechanism;
@@ -30,10 +31,10 @@ typedef struct usca {
     size_t count;
     double centre[2][FEATURES_MOST];
     size_t gains_most; /* choice: the action whose score rises most against the others */
-} usca;
+} contextual_state;
 
 static void release_state(void *state) {
-    usca *a = state;
+    contextual_state *a = state;
     if (a != NULL) {
         tacet_bounded_free(a->value[0]);
         tacet_bounded_free(a->value[1]);
@@ -45,7 +46,7 @@ static void release_state(void *state) {
     }
 }
 
-static tacet_status make_learner(tacet_contextual_learner **out, const usca *a, double eps, double action,
+static tacet_status make_learner(tacet_contextual_learner **out, const contextual_state *a, double eps, double action,
                                  double context, int world, tacet_error *err) {
     tacet_contextual_settings settings;
     tacet_simrng rng;
@@ -64,7 +65,7 @@ static tacet_status make_learner(tacet_contextual_learner **out, const usca *a, 
 }
 
 /* The leverage of a point under a pass. */
-static double leverage(const usca *a, const tacet__contextual_pass *pass, double x, double c) {
+static double leverage(const contextual_state *a, const tacet__contextual_pass *pass, double x, double c) {
     double phi[FEATURES_MOST];
     double sum = 0;
     const double w[2] = {x, c};
@@ -78,7 +79,8 @@ static double leverage(const usca *a, const tacet__contextual_pass *pass, double
 }
 
 /* The grid point of largest leverage, corners included; and what a grid of cell centres, 2 x 2, would say. */
-static void worst_point(const usca *a, const tacet__contextual_pass *pass, double *x, double *c, double *centres) {
+static void worst_point(const contextual_state *a, const tacet__contextual_pass *pass, double *x, double *c,
+                        double *centres) {
     double most = -1;
     *centres = 0;
     for (size_t i = 0; i < 4; i++) {
@@ -97,19 +99,19 @@ static void worst_point(const usca *a, const tacet__contextual_pass *pass, doubl
     }
 }
 
-static tacet_status begin(void **state, usca **out, double lengthscale, tacet_error *err) {
+static tacet_status begin(void **state, contextual_state **out, double lengthscale, tacet_error *err) {
     tacet_contextual_space space;
     tacet_contextual_space_defaults(&space);
     space.order = 10;
     space.lengthscales = &lengthscale;
-    usca *a = TACET__ZALLOC(usca, 1);
+    contextual_state *a = TACET__ZALLOC(contextual_state, 1);
     *state = *out = a;
     return a == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory creating an audit target")
                      : tacet_contextual_basis_create(&a->basis, &space, FEATURES_MOST, err);
 }
 
 /* The sums of both worlds under one pass. */
-static tacet_status both_worlds(usca *a, const tacet__contextual_pass *pass, double eps, double x, double c,
+static tacet_status both_worlds(contextual_state *a, const tacet__contextual_pass *pass, double eps, double x, double c,
                                 tacet_error *err) {
     tacet_status status = TACET_OK;
     for (int world = 0; world < 2 && status == TACET_OK; world++) {
@@ -143,7 +145,7 @@ static tacet_status create_release(void **state, const tacet_audit_claim *claim,
     double x = 0;
     double c = 0;
     double centres = 0;
-    usca *a = NULL;
+    contextual_state *a = NULL;
     tacet_status status =
         begin(state, &a, broken ? 2 : 0.3, err); /* with few features, long ones stand out in corners */
     if (status != TACET_OK) {
@@ -202,7 +204,7 @@ static double distance(const double *x, const double *y, size_t n) {
 }
 
 static tacet_status run_release(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    const usca *a = state;
+    const contextual_state *a = state;
     double out[FEATURES_MOST] = {0};
     const tacet_status status = tacet__mechanism_draw(a->mechanism, noise, out, a->value[world], err);
     *statistic = distance(out, a->centre[0], a->count) - distance(out, a->centre[1], a->count);
@@ -210,7 +212,7 @@ static tacet_status run_release(void *state, tacet_noise *noise, int world, doub
 }
 
 /* The range-calibrated choice: scores of both worlds, through the chooser's own bound. */
-static tacet_status make_choice(usca *a, const tacet_audit_claim *claim, tacet_error *err) {
+static tacet_status make_choice(contextual_state *a, const tacet_audit_claim *claim, tacet_error *err) {
     const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
     const double context = 0;
     double actions[ACTIONS];
@@ -275,7 +277,7 @@ static tacet_status make_choice(usca *a, const tacet_audit_claim *claim, tacet_e
 }
 
 static tacet_status create_choice(void **state, const tacet_audit_claim *claim, tacet_error *err) {
-    usca *a = NULL;
+    contextual_state *a = NULL;
     *state = NULL;
     tacet_status status = begin(state, &a, 0.3, err);
     if (status == TACET_OK) {
@@ -289,7 +291,7 @@ static tacet_status create_choice(void **state, const tacet_audit_claim *claim, 
 }
 
 static tacet_status run_choice(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    const usca *a = state;
+    const contextual_state *a = state;
     double out[ACTIONS] = {0};
     const tacet_status status = tacet__mechanism_draw(a->mechanism, noise, out, a->value[world], err);
     *statistic = (size_t)out[0] == a->gains_most;
@@ -297,7 +299,7 @@ static tacet_status run_choice(void *state, tacet_noise *noise, int world, doubl
 }
 
 const tacet_audit_target tacet__audit_contextual = {
-    .name = "usca",
+    .name = "contextual",
     .summary = "release of a contextual model, one feature; one record's reward is 1e9 or -1e9, in its worst context",
     .pure = true,
     .create = create_one,
@@ -305,7 +307,7 @@ const tacet_audit_target tacet__audit_contextual = {
     .free = release_state,
 };
 const tacet_audit_target tacet__audit_contextual_features = {
-    .name = "usca-features",
+    .name = "contextual-features",
     .summary = "the same with four features: K-norm noise, likelihood ratio",
     .pure = true,
     .create = create_many,
@@ -313,7 +315,7 @@ const tacet_audit_target tacet__audit_contextual_features = {
     .free = release_state,
 };
 const tacet_audit_target tacet__audit_contextual_choice = {
-    .name = "usca-choice",
+    .name = "contextual-choice",
     .summary = "one action chosen with the range calibration; one record's reward is 1e9 or -1e9, in a corner",
     .pure = true,
     .create = create_choice,
@@ -321,7 +323,7 @@ const tacet_audit_target tacet__audit_contextual_choice = {
     .free = release_state,
 };
 const tacet_audit_target tacet__audit_contextual_grid = {
-    .name = "control:usca-grid-sup",
+    .name = "control:contextual-grid-sup",
     .summary = "a release calibrated by the largest leverage on a grid of cell centres, without clipping",
     .control = true,
     .pure = true,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* targets_control.c - mechanisms broken on purpose. An auditor that misses one of these is worthless.
  * Ring: audit. None of this code is used by anything that releases data. */
 #include "audit/targets.h"

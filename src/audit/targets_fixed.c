@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* targets_fixed.c - joint DP over a fixed public domain: one round's reward is replaced.
  * Ring: audit. Worst case: one arm with one feature, so that the reward, from one end of its range to the other, moves
  * the batch's sum by the whole sensitivity; the statistic is the posterior mean that everybody may know, which grows
@@ -84,7 +85,7 @@ static tacet_status run(void *state, tacet_noise *noise, int world, double *stat
 }
 
 const tacet_audit_target tacet__audit_central_fixed = {
-    .name = "joint-fixed",
+    .name = "fixed",
     .summary = "a batch of a bandit over a fixed public domain; one round's reward replaced",
     .create = create,
     .run = run,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* targets_randomizer.c - one reward as a device reports it: the two ends of the range are the neighbours.
  * Ring: audit. The statistic is the report itself: for every randomiser here the likelihood ratio of the two ends is
  * a non-decreasing function of the report, so its thresholds are the best events there are. With retries it is the sum

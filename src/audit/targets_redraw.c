@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* targets_redraw.c - control: a release that draws anew when it was interrupted because of its noise.
- * Ring: audit. What `tacet curate` did before noise was minted by its reservation: the first draw is lost when its text is
- * long (a full disk, a limit on file sizes), the second one is released whatever it is. The limit lies between four and
- * five characters, the two records lie one unit apart at 9 and 10. None of this code is used by anything that releases. */
+ * Ring: audit. What `tacet curate` did before noise was minted by its reservation: the first draw is lost when its text
+ * is long (a full disk, a limit on file sizes), the second one is released whatever it is. The limit lies between four
+ * and five characters, the two records lie one unit apart at 9 and 10. None of this code is used by anything that
+ * releases. */
 #include "audit/targets.h"
 
 #include "dp/noise/sampler.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* targets_stream.c - a whole stream of released sums, of which one record is replaced.
  * Ring: audit. Worst case: the first record, which every release contains, moves by the full diameter of its bound. The
  * statistic is the best linear one, w = S^-1 1 with S the covariance of the releases, which is the likelihood ratio of

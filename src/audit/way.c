@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* way.c - runs a way out many times, whole or interrupted and repeated, and judges what came out.
- * Ring: audit. An interruption: a child asks, and dies when the ledger is about to commit the answer; the reservation is
- * durable. Then the question is asked again, in the folder that is left and in a copy of it, and both must give the same
- * bits. The worst that whoever interrupts can do is to look at the first and, if they dislike it, to take the second:
- * that is what the bound is measured on. Cost: that of the ways. */
+ * Ring: audit. An interruption: a child asks, and dies when the ledger is about to commit the answer; the reservation
+ * is durable. Then the question is asked again, in the folder that is left and in a copy of it, and both must give the
+ * same bits. The worst that whoever interrupts can do is to look at the first and, if they dislike it, to take the
+ * second: that is what the bound is measured on. Cost: that of the ways. */
 #include "audit/way.h"
 
 #include "audit/law.h"
@@ -124,7 +125,7 @@ static tacet_status answer(tacet__shipment *s, tally *t, tacet_error *err) {
     if (s->questions > 1) {
         return status; /* most of them were not begun when it died: they have no draw to be repeated */
     }
-    if (status == TACET_OK && (first = TACET__ZALLOC(double, s->questions *s->numbers)) == NULL) {
+    if (status == TACET_OK && (first = TACET__ZALLOC(double, s->questions * s->numbers)) == NULL) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu answers", s->questions);
     }
     if (status == TACET_OK) {
@@ -217,7 +218,7 @@ static tacet_status law(tacet__shipment *s, tacet_audit_shipped_result *out, tac
     const size_t count = alone ? wanted / SIDE_BY_SIDE * SIDE_BY_SIDE : wanted;
     tally t = {0};
     unsigned char *worlds = TACET__ZALLOC(unsigned char, count);
-    double *values = TACET__ALIGNED(double, count *s->way->law_numbers);
+    double *values = TACET__ALIGNED(double, count * s->way->law_numbers);
     tacet_status status = worlds == NULL || values == NULL
                               ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu answers", count)
                               : TACET_OK;

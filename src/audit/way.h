@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* way.h - the ways by which answers about data leave, each run as it ships: its own files, ledger and registry in a
- * folder of its own. Ring: audit. way.c runs them, whole or interrupted and repeated; way_reports.c has the desk and the
- * device, way_models.c the learning and the study. */
+ * folder of its own. Ring: audit. way.c runs them, whole or interrupted and repeated; way_reports.c has the desk and
+ * the device, way_models.c the learning and the study. */
 #ifndef TACET_SRC_AUDIT_WAY_H
 #define TACET_SRC_AUDIT_WAY_H
 
@@ -45,7 +46,8 @@ struct tacet__way {
 
 extern const tacet__way tacet__way_desk, tacet__way_device, tacet__way_learn, tacet__way_study;
 
-/* The released numbers that the ledger stores as the answer to a ticket, and their variance. CORRUPT: of another size. */
+/* The released numbers that the ledger stores as the answer to a ticket, and their variance. CORRUPT: of another size.
+ */
 tacet_status tacet__shipment_stored(tacet__shipment *s, const char *ticket, tacet_error *err);
 /* Bound and law of s->way into out. */
 tacet_status tacet__way_audit(tacet__shipment *s, tacet_audit_shipped_result *out, tacet_error *err);

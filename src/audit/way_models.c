@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* way_models.c - a model learnt from a log, and a study of the service, as they ship.
  * Ring: audit. Neighbours: one row's reward, or one round's, at one end of the range or at the other. The bound is of a
  * release of one number, which an audit can see nearly all of; the law of one of many. What is looked at are the bytes
@@ -137,8 +138,7 @@ static tacet_status do_jobs(tacet__engine *engine, tacet__job **jobs, size_t cou
     }
     (void)pthread_mutex_unlock(&lock);
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
-        status = jobs[i]->status == TACET_OK ? TACET_OK
-                                             : tacet__fail(err, jobs[i]->status, "%s", jobs[i]->err.message);
+        status = jobs[i]->status == TACET_OK ? TACET_OK : tacet__fail(err, jobs[i]->status, "%s", jobs[i]->err.message);
     }
     return status;
 }

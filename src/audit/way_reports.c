@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* way_reports.c - the desk's answers and the device's reports, each with its ledger, as they ship.
- * Ring: audit. Neighbours: a measured value, or a reward, at one end of its range or at the other; every row is a ticket
- * of its own. The law is that of a value in the middle, where all randomisers are symmetric. Cost: two durable ledger
- * records a ticket, 0.2 ms on a memory disk. */
+ * Ring: audit. Neighbours: a measured value, or a reward, at one end of its range or at the other; every row is a
+ * ticket of its own. The law is that of a value in the middle, where all randomisers are symmetric. Cost: two durable
+ * ledger records a ticket, 0.2 ms on a memory disk. */
 #include "audit/way.h"
 
 #include "core/fail.h"
@@ -155,7 +156,8 @@ enum { TOGETHER = 4000 /* the desk looks tickets up one by one */, REPORTS = 100
 
 const tacet__way tacet__way_desk = {
     .name = "desk",
-    .summary = "measured values through the curator's desk, private outputs; bound on eps, and tests of the noise's law",
+    .summary =
+        "measured values through the curator's desk, private outputs; bound on eps, and tests of the noise's law",
     .mechanism = "hybrid",
     .most = TOGETHER,
     .law_numbers = 1,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* codec.c - saved states as bytes: see codec.h for the layout.
  * Ring: pure. Cost: one pass; the hash is BLAKE2b (libsodium), which guards against damage, not against forgery. */
 #include "core/codec.h"

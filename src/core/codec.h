@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* codec.h - the byte format of saved states: little-endian numbers behind a named, versioned head, closed by a hash.
  *
  * Layout: "TACET\0" | u16 version | name (u32 length, bytes) | fields … | 32-byte BLAKE2b of all before.

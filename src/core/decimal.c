@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decimal.c - exact decimal text of grid numbers, by integer arithmetic.
  * Ring: pure. A fraction of q bits has exactly q decimal digits. They come eight at a time: for f / 2^q the next eight
  * are the whole part of f 10^8 / 2^q, a product that fits 64 bits up to q = 36 and a shift. Pairs of digits come from a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decimal.h - numbers on a binary or decimal grid as decimal text that reads back exactly. Ring: pure. */
 #ifndef TACET_SRC_CORE_DECIMAL_H
 #define TACET_SRC_CORE_DECIMAL_H

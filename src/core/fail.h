@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fail.h - how code inside the library reports failure: `return tacet__fail(err, TACET_INVALID, "…", …);`
  * Ring: pure. */
 #ifndef TACET_SRC_CORE_FAIL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_numbers.c - 1e-6 instead of 9.9999999999999995e-7.
  * Ring: pure. A writer that prints every double with 17 digits, as jansson does, is exact and hard to read; 15 or 16
  * digits mostly do. Which of them do is found by reading them back, so that no locale and no library can change a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_numbers.h - the numbers of a JSON text, as short as they can be. Ring: pure. */
 #ifndef TACET_SRC_CORE_JSON_NUMBERS_H
 #define TACET_SRC_CORE_JSON_NUMBERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_text.c - JSON as the text of a file. Ring: pure. Source: none. Cost: one pass. */
 #include "core/json_text.h"
 

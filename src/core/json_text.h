@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_text.h - JSON as the text of a file. Ring: pure. */
 #ifndef TACET_SRC_CORE_JSON_TEXT_H
 #define TACET_SRC_CORE_JSON_TEXT_H

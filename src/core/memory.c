@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory.c - overflow-checked allocation.
  * Ring: pure. */
 #include "core/memory.h"

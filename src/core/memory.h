@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memory.h - overflow-checked allocation. Sizes are always count x element size; a product that overflows fails as an
  * allocation would. Freed with free(). Ring: pure. */
 #ifndef TACET_SRC_CORE_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* number.c - decimal text to the nearest double.
  * Ring: pure. Source: the small case is Clinger's ("How to read floating point numbers accurately", 1990): an integer
  * below 2^53 times or over a power of ten below 10^23 is one correctly rounded operation. Up to 19 digits with powers

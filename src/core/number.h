@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* number.h - decimal text to the nearest double, whatever the locale. Ring: pure. */
 #ifndef TACET_SRC_CORE_NUMBER_H
 #define TACET_SRC_CORE_NUMBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy.c - the door to every algorithm: argument checks that all of them share, then the algorithm's own function.
  * Ring: pure. */
 #include "core/policy_internal.h"

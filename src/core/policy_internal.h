@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy_internal.h - an algorithm's own door to the object behind its policy. Ring: pure. */
 #ifndef TACET_SRC_CORE_POLICY_INTERNAL_H
 #define TACET_SRC_CORE_POLICY_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simrng.c - xoshiro256++ with splitmix64 seeding.
  * Ring: pure. Source: Blackman and Vigna, "Scrambled linear pseudorandom number generators" (2019). */
 #include <tacet/core/simrng.h>

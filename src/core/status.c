@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* status.c - status texts and the error detail.
  * Ring: pure. */
 #include "core/fail.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* version.c - the version as the build was told it. Ring: pure. */
 #include <tacet/core/version.h>
 

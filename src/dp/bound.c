@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound.c - clipping: where raw numbers become numbers with a proven bound.
  * Ring: gate. In: tacet_raw. Out: tacet_bounded. Source: projection onto a convex set is non-expansive (Cheney,
  * Goldstein 1959); the diameter of outer products is derived in src/dp/bounding.md. Differs: total on NaN and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound_internal.h - the inside of raw, bound and bounded, for the gate's own files (and a trusted file that computes
  * with raw numbers). Ring: gate. */
 #ifndef TACET_SRC_DP_BOUND_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mint.h - the mint: the only place from which releases are made, and draws that no ledger knows of.
  *
  * Included inside src/dp, by the audit ring (which attacks draws on made-up neighbours), and by tests; by no file

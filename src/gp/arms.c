@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arms.c - GP posterior over arms, from a weight and a weighted sum per arm.
  * Ring: pure. Source: the weight-space identities P = K - K (K + W^-1)^-1 K = (K^-1 + W)^-1 and
  * mean = m0 + P (b - W m0), W the diagonal of sum 1/noise and b of sum y/noise (Rasmussen and Williams 2006, section

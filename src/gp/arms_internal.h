@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arms_internal.h - saving and loading the state of tacet_arms within a policy's own state. Ring: pure. */
 #ifndef TACET_SRC_GP_ARMS_INTERNAL_H
 #define TACET_SRC_GP_ARMS_INTERNAL_H

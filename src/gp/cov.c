@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cov.c - the prior covariance of a finite domain.
  * Ring: pure. Points are kept by coordinate, so that a row is d contiguous streams; borrowed ones are brought into that
  * order a few hundred at a time, which stay in cache. Cost: 8 n d bytes, none for borrowed points; a row as its

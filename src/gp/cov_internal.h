@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cov_internal.h - what the other files of base ask of a covariance. Ring: pure. */
 #ifndef TACET_SRC_GP_COV_INTERNAL_H
 #define TACET_SRC_GP_COV_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* domain.c - public domains: checked, points brought into them, points spread over them.
  * Ring: pure. Cost: O(d) a point (a ball passes over the points of its box that are outside). */
 #include "gp/domain.h"

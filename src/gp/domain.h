@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* domain.h - public domains: checked, points brought into them, points spread over them. Ring: pure. */
 #ifndef TACET_SRC_GP_DOMAIN_H
 #define TACET_SRC_GP_DOMAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eiv.c - a kernel between points known up to Gaussian noise (errors in variables).
  * Ring: pure. Source: the expectation of a squared exponential under Gaussian inputs (Girard et al. 2003; Dallaire et
  * al. 2011); Matérn as a mixture of squared exponentials over its inverse-gamma scale (Rasmussen and Williams 2006,

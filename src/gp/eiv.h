@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eiv.h - the errors-in-variables covariance: a kernel between points that are known up to Gaussian noise.
  *
  * z = x + u, u ~ N(0, diag(sd^2)) independent from row to row: for two different rows the covariance is

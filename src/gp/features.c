@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* features.c - what all feature maps share: the list of blocks, evaluation, the norm that is never exceeded.
  * Ring: pure. Source: see features_qff.c, features_span.c. Cost of evaluation: Fourier O(m) a point after order*d
  * sines; span O(m q) a point by gemm, q nodes; nothing is allocated. */

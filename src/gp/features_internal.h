@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* features_internal.h - how features are stored: a list of blocks, one per group of coordinates, each Fourier or a span
  * of kernel functions. Ring: pure. */
 #ifndef TACET_SRC_GP_FEATURES_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* features_qff.c - quadrature Fourier features of the squared exponential kernel, plain and additive.
  * Ring: pure. Source: Mutny & Krause 2018; Dubey 2021, Definition 4 and Theorem 2. Differs: the FULL Cartesian grid of
  * Gauss–Hermite nodes, one of each pair ±omega kept with twice the weight (they give the same two functions). Keeping

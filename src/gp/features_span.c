@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* features_span.c - features that span kernel functions: Nyström landmarks, and Mercer features of a public domain.
  * Ring: pure. Source: Williams & Seeger 2001 (Nyström); Mercer eigenfunctions by quadrature after Atkinson 1967. With
  * nodes z_j and weights q_j: q^1/2 K q^1/2 = V lam V', phi(x) = lam^-1/2 V' q^1/2 k(Z, x). The functions phi_i are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* features_state.c - features kept as bytes, and features evaluated alike on every machine.
  * Ring: pure. Features of equal eigenvalues are defined up to a rotation, which LAPACK chooses by the processor it runs
  * on: sums of features that go on elsewhere must go on in the same ones, so they are stored, not made again. Cost: one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fit.c - hyper-parameters by maximum marginal likelihood, from several starts.
  * Ring: pure. Source: L-BFGS (Nocedal 1980) as in NLopt, over the logarithms of the parameters, within bounds.
  * Differs: the best point ever evaluated is kept, so a search that ends in rounding still counts; parameters on a

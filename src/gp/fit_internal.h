@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fit_internal.h - the likelihood and its gradient, on their own for the tests. Ring: pure. */
 #ifndef TACET_SRC_GP_FIT_INTERNAL_H
 #define TACET_SRC_GP_FIT_INTERNAL_H

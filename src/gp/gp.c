@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gp.c - Gaussian process posterior on a finite domain, one observation at a time.
  * Ring: pure. Source: Rasmussen and Williams, "Gaussian Processes for Machine Learning" (2006), section 2.2, with the
  * factor of K + noise I grown by a row per observation; only V = L^-1 K(observed, all) is kept, never L itself.

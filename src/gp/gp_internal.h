@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gp_internal.h - an observation in two halves, for candidates that are spread over ranks: whoever holds the candidate
  * packs what the others need of it (the pivot), and everybody moves his own candidates by it. Ring: pure. */
 #ifndef TACET_SRC_GP_GP_INTERNAL_H

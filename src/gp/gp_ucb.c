@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gp_ucb.c - GP-UCB over a finite domain.
  * Ring: pure. Source: Srinivas et al., "Gaussian Process Optimization in the Bandit Setting" (2010), Theorem 1 with
  * delta halved as in the outsourced paper (Theorem 3 there): beta_t = 2 ln(n t^2 pi^2/(6 delta')), delta' = delta/2.

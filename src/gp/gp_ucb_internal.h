@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gp_ucb_internal.h - the search behind tacet/gp/gp_ucb.h, alone or as one rank of several. Ring: pure. */
 #ifndef TACET_SRC_GP_GP_UCB_INTERNAL_H
 #define TACET_SRC_GP_GP_UCB_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gp_ucb_ranks.c - GP-UCB over several ranks: what rank 0 says, and what the others do on hearing it.
  * Ring: pure. Source: none; ranks.md has the protocol and why the rows asked do not depend on the number of ranks.
  * Cost: a round is one broadcast of 8 (3 + d + t) bytes, one search for the largest bound, and two commands of 32

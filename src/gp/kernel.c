@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel.c - covariance functions: creation, values, rows, matrices.
  * Ring: pure. Source: Rasmussen & Williams 2006, section 4.2 (Matérn of half-integer order, eq. 4.16); additive groups
  * after Duvenaud et al. 2011, first order only. Differs: groups are averaged, so that k(x, x) = signal_var still.

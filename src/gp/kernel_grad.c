@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_grad.c - derivatives of a kernel by its hyper-parameters (in logarithms) and by a point.
  * Ring: pure. Source: Rasmussen & Williams 2006, section 5.4.1 for the use; the derivative of e^-s P_p(s), P_p the
  * Matérn polynomial, is -s e^-s P_(p-1)(s)/(2p-1), from d/dz [z^nu K_nu(z)] = -z^nu K_(nu-1)(z).

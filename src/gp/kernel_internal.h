@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_internal.h - what the other files of the library use of a kernel beyond tacet/gp/kernel.h: rows over
  * coordinate-major points, and derivatives. Ring: pure. */
 #ifndef TACET_SRC_GP_KERNEL_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* likelihood.c - log marginal likelihood of a Gaussian process and its gradient in the logarithms of its parameters.
  * Ring: pure. Source: Rasmussen and Williams 2006, eqs 5.8, 5.9; the constant mean in closed form (generalised least
  * squares), which leaves the gradient's formula as it is, since the likelihood is stationary in the mean there.

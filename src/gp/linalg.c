@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* linalg.c - the one file that faces BLAS and LAPACK.
  * Ring: pure. Source: OpenBLAS, LAPACKE; rank-one Cholesky updates after Golub & Van Loan, section 6.5.4.
  * Differs: sizes are size_t, checked against the BLAS integer here and nowhere else; Cholesky retries along a fixed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* linalg.h - all linear algebra, over OpenBLAS and LAPACKE. The only door to the BLAS integer.
  *
  * Column-major, explicit leading dimensions, lower triangles. Sizes are size_t; one that does not fit the BLAS integer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* quadrature.c - Gauss rules by the eigenvalues of the Jacobi matrix, and product rules.
  * Ring: pure. Source: Golub & Welsch 1969; recurrences from Gautschi 2004, table 1.1. Differs: eigenvalues start a
  * Newton iteration on the recurrence itself, and the weights are Christoffel numbers 1 / sum p_k(x)^2, because squared

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* quadrature.h - Gauss rules for symmetric laws, and product rules for boxes and balls.
  *
  * All rules are for probability laws: the weights sum to 1, so a rule gives an expectation. A rule of n nodes is exact

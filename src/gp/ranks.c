@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.c - slabs, greetings and agreement among the processes of one search.
  * Ring: pure: it calls the three functions of tacet_ranks and knows no transport. Source: none; the digest is a sum of
  * splitmix64 finalisers (Steele, Lea, Flood 2014), each keyed by position, so that any split gives the same sum. */

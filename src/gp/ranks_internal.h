@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ranks_internal.h - what a search over ranks tells, and how: commands of rank 0, one outcome for all. Ring: pure. */
 #ifndef TACET_SRC_GP_RANKS_INTERNAL_H
 #define TACET_SRC_GP_RANKS_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sobol.c - low-discrepancy points for designs that must not look at data.
  * Ring: pure. Source: Sobol 1967; direction numbers of Joe, Kuo 2008; Gray code order of Antonov, Saleev 1979. Cost:
  * some hundred operations a coordinate, no state. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sobol.h - a Sobol sequence in at most four coordinates. Ring: pure. */
 #ifndef TACET_SRC_GP_SOBOL_H
 #define TACET_SRC_GP_SOBOL_H

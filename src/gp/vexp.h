@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vexp.h - exp as straight-line code, so that a loop over it becomes vector instructions.
  *
  * libm's exp is a call per element and stops the compiler from vectorising. This one reduces x = n ln 2 + r,
@@ -11,8 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Further copies of a hot function for AVX2 and AVX-512, chosen when the program is loaded; all give the same bits. Sanitizers run before the loader's
- * choice is made and clang 14 has no such attribute. */
+/* Further copies of a hot function for AVX2 and AVX-512, chosen when the program is loaded; all give the same bits.
+ * Sanitizers run before the loader's choice is made and clang 14 has no such attribute. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(TACET_SANITIZED)
 #define TACET__CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* assets.c - answers with the files of a page. Ring: pages. Cost: a copy of the file. */
 #include "pages/assets.h"
 

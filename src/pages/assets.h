@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* assets.h - the files of a page, as they were bundled into this program (web/README.md). Ring: pages; knows no data.
  */
 #ifndef TACET_SRC_PAGES_ASSETS_H

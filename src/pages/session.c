@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session.c - sessions in memory, found by the hash of their cookie.
  * Ring: pages. Source: the OWASP cheat sheets on sessions and on cross-site request forgery. Cost: O(sessions) a
  * request, 256 at the most. */

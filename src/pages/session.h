@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session.h - logins of browsers: a token is exchanged for a session, which ends.
  *
  * The browser gets a random cookie (HttpOnly, Secure, SameSite=Strict, __Host-), whose hash alone is kept; a script of

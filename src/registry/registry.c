@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* registry.c - one budget for one set of people, whatever their file is called.
  * Ring: trusted. A file for each table and ledger: the table's sketch (sketch.h), the ledger's identity (the hash of
  * its first record, which has a random number in it) and place, and the words that name the release. A lock makes

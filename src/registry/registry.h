@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* registry.h - which tables were released on this machine, and which ledger pays for them.
  * Ring: trusted. One budget belongs to one set of people, whatever their file is called: README.md has what is
  * recognised and what is not. */
@@ -18,10 +19,10 @@ typedef struct tacet__rows {
 typedef struct tacet__registry_release {
     const char *data;        /* the file of records; or: */
     const tacet__rows *rows; /* the records themselves */
-    const char *ledger;     /* the ledger it is going to be charged to; need not be there yet */
-    const char *what;       /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
-    const char *ticket;     /* of it */
-    const char *new_budget; /* the reason why rows that were released before get another budget; NULL: they do not */
+    const char *ledger;      /* the ledger it is going to be charged to; need not be there yet */
+    const char *what;        /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
+    const char *ticket;      /* of it */
+    const char *new_budget;  /* the reason why rows that were released before get another budget; NULL: they do not */
 } tacet__registry_release;
 
 /* $TACET_STATE, else $XDG_STATE_HOME/tacet, else ~/.local/state/tacet; made, mode 0700, when missing. DENIED, IO:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sketch.c - bottom-k sketches of the rows of a table.
  * Ring: trusted. Source: Broder, "On the resemblance and containment of documents" (1997), section 4; Cohen, Kaplan,
  * "Summarizing data using bottom-k sketches" (2007). Differs: of the rows that both sketches can speak of (hashes up to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sketch.h - a table as few numbers: enough to know it again, and to tell how many rows it shares with another one.
  * Ring: trusted. Keyed hashes: without the key they tell nothing of the rows. */
 #ifndef TACET_SRC_REGISTRY_SKETCH_H

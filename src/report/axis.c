@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* axis.c - round ranges and ticks of an axis, linear and logarithmic.
  * Ring: open. Source: steps of 1, 2, 5 times a power of ten, as Heckbert (1990, "Nice numbers for graph labels").
  * Cost: O(ticks). */

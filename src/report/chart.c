@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chart.c - a chart as SVG: axes with units and ticks, grid, bands, lines, steps, points, legend.
  * Ring: open. Colours: the palette of Okabe and Ito (2008), which readers with any of the common colour deficiencies
  * can tell apart; dash patterns and point shapes differ as well, so that it also prints in grey. Cost: O(points). */

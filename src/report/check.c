@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.c - the sections of a report: are they what docs/report-format.md says? And charts as numbers.
  * Ring: open. Cost: O(size of the section). */
 #include "report/internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* disclose.c - the registry's entry and the label, from manifest, ledger and what people say.
  * Ring: open. Source: NIST SP 800-226 for the words; the fields are those of public registries of deployments.
  * Differs: a schema of our own (SCHEMA below, docs/disclosure.md), checked on everything written. Cost: none to speak

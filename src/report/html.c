@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* html.c - the sections of a report as one HTML page.
  * Ring: open. Every chart is drawn twice, for a wide and for a narrow window, because letters of a picture that shrinks
  * shrink with it; the style sheet shows one of them. Cost: O(size of the report). */

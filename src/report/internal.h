@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - what the files of the report share: sections as checked JSON, and results turned into sections.
  * Ring: open. */
 #ifndef TACET_SRC_REPORT_INTERNAL_H

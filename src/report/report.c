@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - a report as an object: created, filled, drawn.
  * Ring: open. Cost: O(size of what was added). */
 #include "report/internal.h"

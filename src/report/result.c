@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* result.c - what the programs print under --json, turned into sections of a report.
  * Ring: open. A result is known by its fields, not by its file's name. Cost: O(size of the result). */
 #include "report/internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - text that grows, with escaping for HTML and XML.
  * Ring: open. Cost: amortised O(1) per character. */
 #include "report/text.h"

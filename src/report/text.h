@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.h - text that grows, and charts as SVG in it.
  * Ring: open. */
 #ifndef TACET_SRC_REPORT_TEXT_H

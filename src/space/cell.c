@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cell.c - one cell of a table: text into a number of a record, and back.
  * Ring: pure. Messages name the column and the rule, never the text. Days: the proleptic Gregorian calendar. */
 #include <tacet/space/space.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* embed.c - records as scaled coordinates, the inverse, and the stated metric.
  * Ring: pure. Source: the regular simplex by Helmert's orthonormal rows; src/space/README.md has why Euclidean distance
  * of coordinates is at most the metric. Cost: a pass over the coordinates. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - between the readers of a space. Ring: pure. */
 #ifndef TACET_SRC_SPACE_INTERNAL_H
 #define TACET_SRC_SPACE_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.c - a space as JSON, read and written; and the draft of one.
  * Ring: pure. The first thing that is not as it should be is named by column and rule; unknown fields are refused, so
  * that a misspelt one is not passed over. */

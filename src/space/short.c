@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* short.c - a space from options: "--bounds age=17:90 --levels sex=Male|Female --unit age=5".
  * Ring: pure. Lists have commas between items; an item is NAME=VALUE. What a column is follows from the option that
  * names it: bounds real, log log, integer integer, date date, levels category. */

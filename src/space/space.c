@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* space.c - a list of typed public columns: made, checked, copied.
  * Ring: pure. Every rule about a column is here, once: files, options and programs all add columns through it. */
 #include <tacet/space/space.h>

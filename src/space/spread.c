@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spread.c - records spread evenly over a space: candidates for a server that proposes the point itself.
  * Ring: pure. Source: Sobol's sequence in up to four numeric columns, the Kronecker sequence of the generalised golden
  * ratio (Roberts 2018) beyond. Cost: O(most count log most). */

@@ -1,7 +1,8 @@
-/* test_shipped.c - the audit of what ships: it passes releases as they are, and finds out each that is spoilt. The noise is
- * the operating system's: a false alarm comes once in 50 audits by the bound on eps, which is not asserted for Gaussian
- * noise and of the pure one once in far more, because the bound then lies below its claim by more; by the tests of the
- * law once in 100,000. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_shipped.c - the audit of what ships: it passes releases as they are, and finds out each that is spoilt. The
+ * noise is the operating system's: a false alarm comes once in 50 audits by the bound on eps, which is not asserted for
+ * Gaussian noise and of the pure one once in far more, because the bound then lies below its claim by more; by the
+ * tests of the law once in 100,000. */
 #include "support/test.h"
 
 #include <string.h>
@@ -48,8 +49,7 @@ static void each_spoilt_release_is_found_out(void **state) {
             if (strcmp(name, "redraws") == 0) {
                 continue; /* test_ways.c; of curate: that the worst kill leaves a trace wants thousands of runs */
             }
-            const tacet_audit_shipped_result r =
-                audit(laplace == 1 ? "laplace" : "gaussian", name);
+            const tacet_audit_shipped_result r = audit(laplace == 1 ? "laplace" : "gaussian", name);
             assert_true(r.violated);
             assert_true(strcmp(name, "short-variance-5") == 0 ? r.variance_ratio < 0.97 : r.repeats > 0);
         }

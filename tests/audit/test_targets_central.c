@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_targets_central.c - the attack on joint DP is as strong as theory allows, and the broken ones are found out. */
 #include "support/test.h"
 
@@ -36,7 +37,7 @@ static void central_is_tight(void **state) {
     (void)state;
     double mu = 0;
     assert_ok(tacet_gdp_mu(&mu, 1, 0.1, NULL));
-    const double measured = separation("joint", 1, 0.1, 4000);
+    const double measured = separation("central", 1, 0.1, 4000);
     const double wide = test_slow() ? 0.12 * sqrt(20) : 0.12;
     assert_true(measured < mu + wide);
     assert_true(measured > 0.95 * mu - wide);
@@ -46,7 +47,7 @@ static void local_is_tight(void **state) {
     (void)state;
     double mu = 0;
     assert_ok(tacet_gdp_mu(&mu, 10, 0.1, NULL));
-    const double measured = separation("local-joint", 10, 0.1, 4000);
+    const double measured = separation("local-statistics", 10, 0.1, 4000);
     const double wide = test_slow() ? 0.3 * sqrt(20) : 0.3;
     assert_true(measured < mu + wide);
     assert_true(measured > 0.95 * mu - wide);
@@ -57,7 +58,7 @@ static void fixed_is_tight(void **state) {
     (void)state;
     double mu = 0;
     assert_ok(tacet_gdp_mu(&mu, 1, 0.1, NULL));
-    const double measured = separation("joint-fixed", 1, 0.1, 20000);
+    const double measured = separation("fixed", 1, 0.1, 20000);
     const double wide = test_slow() ? 0.05 * sqrt(20) : 0.05;
     assert_true(measured < mu + wide);
     assert_true(measured > 0.95 * mu - wide);
@@ -79,11 +80,11 @@ static tacet_audit_result audit(const char *name, double eps, double delta, size
 /* Consistent but for a chance of 2 %, with the seed fixed. */
 static void verdicts(void **state) {
     (void)state;
-    assert_false(audit("joint", 1, 1e-5, 2000).violated);
-    assert_false(audit("joint-fixed", 1, 1e-5, 5000).violated);
-    assert_true(audit("control:joint-shared-noise", 1, 1e-5, 2000).violated || test_slow());
+    assert_false(audit("central", 1, 1e-5, 2000).violated);
+    assert_false(audit("fixed", 1, 1e-5, 5000).violated);
+    assert_true(audit("control:central-shared-noise", 1, 1e-5, 2000).violated || test_slow());
     /* Lemma 5 at (10, 0.1): mu = 3.93, which needs delta = 0.21 */
-    assert_close(separation("joint-lemma-5", 10, 0.1, 20000), 3.9334, test_slow() ? 0.12 * sqrt(20) : 0.12);
+    assert_close(separation("published-lemma-5", 10, 0.1, 20000), 3.9334, test_slow() ? 0.12 * sqrt(20) : 0.12);
 }
 
 int main(void) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_targets_contextual.c - the attack on contextual models: close to the claim, never above it; a coarse supremum is
  * found out. */
 #include "support/test.h"
@@ -24,7 +25,7 @@ static void test_close_to_the_claim(void **state) {
     (void)state;
     const double budgets[] = {1, 2};
     for (size_t i = 0; i < 2; i++) {
-        const tacet_audit_result r = audit("usca", budgets[i], 250000);
+        const tacet_audit_result r = audit("contextual", budgets[i], 250000);
         assert_false(r.violated);
         assert_true(r.eps_lower >= 0.98 * budgets[i] || test_slow()); /* power takes runs */
     }
@@ -32,17 +33,17 @@ static void test_close_to_the_claim(void **state) {
 
 static void test_others(void **state) {
     (void)state;
-    tacet_audit_result r = audit("usca-features", 1, 60000);
+    tacet_audit_result r = audit("contextual-features", 1, 60000);
     assert_true(!r.violated && (r.eps_lower > 0.7 || test_slow()));
-    r = audit("usca-choice", 1, 60000);
+    r = audit("contextual-choice", 1, 60000);
     assert_true(!r.violated && (r.eps_lower > 0.5 || test_slow()));
-    r = audit("control:usca-grid-sup", 1, 60000);
+    r = audit("control:contextual-grid-sup", 1, 60000);
     assert_true((r.violated && r.eps_lower > 1.5) || test_slow());
 }
 
 static void test_no_memory(void **state) {
     (void)state;
-    const char *const names[] = {"usca", "usca-choice", "control:usca-grid-sup"};
+    const char *const names[] = {"contextual", "contextual-choice", "control:contextual-grid-sup"};
     for (size_t i = 0; i < 3; i++) {
         const tacet_audit_target *target = tacet_audit_find(names[i]);
         const tacet_audit_claim claim = {.eps = 1};

@@ -1,5 +1,6 @@
-/* test_ways.c - the audits of the desk, the device, learning and studies as they ship: they pass what is, interrupted and
- * repeated too, and find out each that is spoilt. Noise is the operating system's; the bound on eps is taken at
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_ways.c - the audits of the desk, the device, learning and studies as they ship: they pass what is, interrupted
+ * and repeated too, and find out each that is spoilt. Noise is the operating system's; the bound on eps is taken at
  * confidence 0.9999, and a test of the law is wrong once in 100,000 audits. */
 #include "support/test.h"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # device.sh - libtacet-device is small, needs libsodium and the C library only, shows only public names, and the example
 # builds against it alone, static and shared, and reports once per ticket.
 set -eu

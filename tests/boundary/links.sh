@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # links.sh - every relative link of every document leads to a file.
 set -eu
 cd "${TACET_SOURCE:?}"

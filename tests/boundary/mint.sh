@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mint.sh - releases are minted by the gate alone: only its files include the mint, and the audit ring, which attacks made-up
 # data. Raw numbers cannot be printed: nothing public hands them out.
 set -eu

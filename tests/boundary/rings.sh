@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # rings.sh - the include edges of every file obey the rings, which are read from the path: an open file that includes the
 # gate does not pass. What a program may include is what cli/CMakeLists.txt links it to; symbols.sh checks the result.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # symbols.sh - the open programs contain nothing of the gate and nothing of the trusted ring.
 # The list of open programs stands here and is not read from the build, so that linking one to more shows.
 set -eu

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """harness.py - real servers and a real browser for the tests of the pages.
 
 Starts the programs of $TACET_BIN on loopback with keys of their own, and Debian's Chromium under ChromeDriver. Nothing

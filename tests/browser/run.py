@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """run.py [NAME...] - the tests of the pages in a browser; closes with 'N passed, M failed'. A name selects tests.
 
 Without Chromium, ChromeDriver or Selenium it says so and exits with 77 (skipped); with TACET_CI set that is a failure.

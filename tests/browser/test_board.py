@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """test_board.py - the study board in a browser."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """test_desk.py - the curator's desk in a browser."""
 import os
 import time

@@ -1,5 +1,6 @@
-/* test_drop.c - tickets that are never reported, and what each policy makes of it: nothing (joint), a fixed public
- * reward (fixed), the same question once more (moma), a round without a report (ucb, usca). */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_drop.c - tickets that are never reported, and what each policy makes of it: nothing (central), a fixed public
+ * reward (fixed), the same question once more (moma), a round without a report (ucb, contextual). */
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
@@ -114,21 +115,22 @@ static void test_fixed(void **state) {
     }
 }
 
-/* --- joint -------------------------------------------------------------------------------------------------------- */
+/* --- central --------------------------------------------------------------------------------------------------------
+ */
 
-typedef struct joint {
+typedef struct central {
     tacet_features *features;
     tacet_central_map *map;
     tacet_noise *noise;
     tacet_policy *policy;
-} joint;
+} central;
 
-static void make_joint(joint *j, size_t open_most) {
+static void make_central(central *j, size_t open_most) {
     static const double LOWER[] = {0};
     static const double UPPER[] = {1};
     static const tacet_domain BOX = {.kind = TACET_DOMAIN_BOX, .d = 1, .lower = LOWER, .upper = UPPER};
     tacet_central_settings s;
-    *j = (joint){0};
+    *j = (central){0};
     assert_ok(tacet_features_create_mercer(&j->features, kernel, &BOX, 32, 6, NULL));
     assert_ok(tacet_central_map_create(&j->map, j->features, &BOX, 4, 0, 1, NULL));
     assert_ok(tacet_noise_open_seeded(&j->noise, SEED, 0, NULL));
@@ -142,7 +144,7 @@ static void make_joint(joint *j, size_t open_most) {
     assert_ok(tacet_central_create(&j->policy, j->map, &s, &ask, NULL));
 }
 
-static void free_joint(joint *j) {
+static void free_central(central *j) {
     tacet_policy_free(j->policy);
     tacet_central_map_free(j->map);
     tacet_features_free(j->features);
@@ -156,12 +158,12 @@ static uint64_t suggest_set(tacet_policy *policy, tacet_suggestion *s) {
 }
 
 /* A dropped ticket is one that is never reported: all that follows is the same, and its place is free. */
-static void test_joint(void **state) {
-    joint drops;
-    joint never;
+static void test_central(void **state) {
+    central drops;
+    central never;
     (void)state;
-    make_joint(&drops, 2);
-    make_joint(&never, 200);
+    make_central(&drops, 2);
+    make_central(&never, 200);
     bool informed = false;
     for (size_t t = 1; t <= 300; t++) {
         tacet_suggestion s = {0};
@@ -182,8 +184,8 @@ static void test_joint(void **state) {
     tacet_suggestion s = {0};
     (void)suggest_set(drops.policy, &s);
     refuses(drops.policy, 301, 1, 302);
-    free_joint(&drops);
-    free_joint(&never);
+    free_central(&drops);
+    free_central(&never);
 }
 
 /* --- local -------------------------------------------------------------------------------------------------------- */
@@ -296,7 +298,7 @@ static void test_local_states(void **state) {
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
-static void test_usca(void **state) {
+static void test_contextual(void **state) {
     tacet_contextual_space space;
     tacet_contextual_policy_settings s;
     tacet_noise *noise = NULL;
@@ -340,8 +342,8 @@ static void test_unsupported(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fixed), cmocka_unit_test(test_joint),
-                                       cmocka_unit_test(test_moma),  cmocka_unit_test(test_local_states),
-                                       cmocka_unit_test(test_usca),  cmocka_unit_test(test_unsupported)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fixed),      cmocka_unit_test(test_central),
+                                       cmocka_unit_test(test_moma),       cmocka_unit_test(test_local_states),
+                                       cmocka_unit_test(test_contextual), cmocka_unit_test(test_unsupported)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fixed.c - fixed domains: tickets, ledger, restarts, and that it learns. */
 #include "support/conformance.h"
 #include "support/test.h"

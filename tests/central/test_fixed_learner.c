@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fixed_learner.c - planned batches keep their bound; the posterior is that of a plain regression. */
 #include "support/test.h"
 

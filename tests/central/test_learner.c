@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_learner.c - what the learner makes of released sums. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_map.c - the statistic of a round: its sensitivity is attained, and exceeded by no pair of records. */
 #include "support/test.h"
 

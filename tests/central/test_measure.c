@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_measure.c - the decoded measure satisfies the conditions of its optimum, checked without its solver. */
 #include "support/test.h"
 

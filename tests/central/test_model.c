@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_model.c - a released model says what the learner says, without it. */
 #include "support/test.h"
 

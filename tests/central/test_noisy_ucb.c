@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_noisy_ucb.c - the published server half against the formulas of Algorithm 1 and Theorem 1, written out. */
 #include "support/dense.h"
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_policy.c - the joint-DP policies: conformance, restarts, the ledger, bad input. */
 #include "support/conformance.h"
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_gp_ucb.c - the program `tacet gp-ucb` as a person runs it, its sequence against a dense recomputation written
  * here (Gaussian elimination, kernels written out): same rows, same values, same best row and regret. */
 #include "support/dense.h"

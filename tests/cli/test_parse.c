@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_parse.c - options of the programs: what is taken, what is refused, and that help names all of them. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* basis_fixture.h - a space of the unit box for the tests of USCA's public half. */
 #ifndef TACET_TESTS_CONTEXTUAL_BASIS_FIXTURE_H
 #define TACET_TESTS_CONTEXTUAL_BASIS_FIXTURE_H
@@ -6,8 +7,8 @@
 
 #include "contextual/shared/internal.h"
 
-static inline tacet_contextual_basis *usca_basis_of(tacet_kernel_kind kind, unsigned p, size_t actions, size_t contexts,
-                                                    double l, size_t order, size_t most) {
+static inline tacet_contextual_basis *basis_of(tacet_kernel_kind kind, unsigned p, size_t actions, size_t contexts,
+                                               double l, size_t order, size_t most) {
     static const double LOWER[4] = {0, 0, 0, 0};
     static const double UPPER[4] = {1, 1, 1, 1};
     tacet_contextual_space space;

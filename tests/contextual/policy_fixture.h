@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy_fixture.h - nine actions, a context in [10, 12], and a policy that learns which suits which. */
 #ifndef TACET_TESTS_CONTEXTUAL_POLICY_FIXTURE_H
 #define TACET_TESTS_CONTEXTUAL_POLICY_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_basis.c - the space of USCA and its features: against eqs (4) and (5), laws of contexts, what is refused. */
 #include "basis_fixture.h"
 
@@ -14,7 +15,7 @@ static double uniform(tacet_simrng *rng, double low, double high) {
 static void test_moments(void **state) {
     (void)state;
     const size_t order = test_slow() ? 12 : 0;
-    tacet_contextual_basis *basis = usca_basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.4, order, 8);
+    tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.4, order, 8);
     enum { M = 8 };
     const size_t N = test_slow() ? 2500 : 40000;
     double sum[M * M] = {0};
@@ -75,7 +76,7 @@ static void test_equals_dense(void **state) {
     enum { D = 2 };
     const size_t T = test_slow() ? 25 : 100; /* the approximating set has T ceil(T/gamma) points, and is inverted */
     /* A lengthscale at which the features above the cut-off are all there are to this precision. */
-    tacet_contextual_basis *basis = usca_basis_of(TACET_KERNEL_SE, 0, 1, 1, 1.0, test_slow() ? 14 : 24, 0);
+    tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 0, 1, 1, 1.0, test_slow() ? 14 : 24, 0);
     const tacet_kernel *kernel = tacet_features_kernel(basis->features);
     const double tau = 10; /* what the features cut off, 1e-10 of the kernel, is divided by it */
     const size_t K = (size_t)ceil((double)T / tacet__contextual_gain(basis, (double)T, tau));

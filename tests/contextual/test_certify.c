@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_certify.c - certified suprema: against an optimiser that knows nothing of cells, and the rest of a linear
  * expansion against its definition. */
 #include "basis_fixture.h"
@@ -86,8 +87,8 @@ static void test_certificates(void **state) {
         const size_t d = 1 + (size_t)(trial / 3) % 3;
         static const size_t ORDER[4] = {0, 32, 10, 6};
         tacet_contextual_basis *basis =
-            usca_basis_of(kernel == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN, kernel == 1 ? 2 : 1, 1, d - 1,
-                          uniform(&rng, 0.4, 1.5), ORDER[d], trial % 4 == 0 ? 0 : 40);
+            basis_of(kernel == 0 ? TACET_KERNEL_SE : TACET_KERNEL_MATERN, kernel == 1 ? 2 : 1, 1, d - 1,
+                     uniform(&rng, 0.4, 1.5), ORDER[d], trial % 4 == 0 ? 0 : 40);
         const size_t m = tacet_contextual_basis_dim(basis);
         const double T = pow(10, uniform(&rng, 1, 5));
         const double tau = pow(10, uniform(&rng, 0, 2));
@@ -125,7 +126,7 @@ static void test_certificates(void **state) {
 /* A bound that forgot the second derivatives would be caught: with few cells the certificate must lie well above. */
 static void test_certificate_loose(void **state) {
     (void)state;
-    tacet_contextual_basis *basis = usca_basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.3, 16, 60);
+    tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.3, 16, 60);
     tacet_contextual_certificate few;
     tacet_contextual_certificate many;
     assert_ok(tacet_contextual_certify(&many, basis, 1000, 1, 0, 0.001, NULL));
@@ -178,7 +179,7 @@ static void test_remainder(void **state) {
 
 static void test_no_memory(void **state) {
     (void)state;
-    tacet_contextual_basis *basis = usca_basis_of(TACET_KERNEL_SE, 2, 1, 1, 0.3, 5, 8);
+    tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 2, 1, 1, 0.3, 5, 8);
     for (long n = 1;; n++) {
         tacet_contextual_certificate certificate;
         fail_alloc_after(n);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_density.c - a law of contexts from a table: what it says between its points, what is refused, and that
  * certificates hold for the operator made from it. */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The policy with epochs: what any policy must do, who is in which part, what a missing report does, what is learnt. */
 #include "policy_fixture.h"
 
@@ -11,7 +12,8 @@
 
 enum { FIRST = 120 };
 
-static tacet_status make_epochs(const world *w, tacet_policy **out, tacet_contextual_explore explore, tacet_error *err) {
+static tacet_status make_epochs(const world *w, tacet_policy **out, tacet_contextual_explore explore,
+                                tacet_error *err) {
     tacet_contextual_space space;
     tacet_contextual_epochs_settings settings;
     double list[ACTIONS];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_learn.c - the learner: exact sums, worst-case neighbours, choices, releases, the ledger, bad input. */
 #include "support/test.h"
 
@@ -125,7 +126,8 @@ static void test_worst_case(void **state) {
         tacet_contextual_learner *l = learner_of(T, 100 + (uint64_t)attack, NULL);
         const size_t i = tacet_simrng_below(&rng, T);
         pass_of(&pass, inverse_root, M, T, 0.05, 0.15, 1);
-        l->records[l->stride * i] = attack % 2 == 0 ? 0 : tacet_simrng_uniform(&rng); /* an action in the corner, by bad luck */
+        l->records[l->stride * i] =
+            attack % 2 == 0 ? 0 : tacet_simrng_uniform(&rng); /* an action in the corner, by bad luck */
         replace(l, i, 0, 1e9);
         assert_ok(tacet__contextual_sum(l, a, &pass, NULL));
         replace(l, i, attack % 3 == 0 ? 1 : 0, -1e9);
@@ -341,7 +343,7 @@ static void test_learns(void **state) {
         tacet_contextual_outlook outlook;
         double sum = 0;
         tacet_contextual_settings_defaults(&settings);
-    settings.method = TACET_CONTEXTUAL_STAGED;
+        settings.method = TACET_CONTEXTUAL_STAGED;
         settings.eps = k % 2 == 0 ? 100 : 2;
         settings.gaussian = k >= 2;
         settings.reward_lower = -1.5;
@@ -458,7 +460,8 @@ static void test_total(void **state) {
         tacet_error err = {0};
         assert_ok(tacet_contextual_learner_add(l, w, rewards[i / 5], &err));
         assert_true(err.message[0] == '\0');
-        assert_true(l->records[l->stride * i + 1] == context_taken[i % 5] && l->records[l->stride * i + 2] == reward_taken[i / 5]);
+        assert_true(l->records[l->stride * i + 1] == context_taken[i % 5] &&
+                    l->records[l->stride * i + 2] == reward_taken[i / 5]);
     }
     assert_int_equal(tacet_contextual_learner_count(l), 25);
     tacet_contextual_learner_free(l);

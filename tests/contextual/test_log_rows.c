@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_log_rows.c - a log in memory gives the model that the same log in a file gives; and predictions for many. */
 #include "support/test.h"
 

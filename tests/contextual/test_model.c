@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_model.c - the released model: predictions, its file, and what is refused. */
 #include "support/test.h"
 
@@ -319,8 +320,8 @@ static void test_table_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_predict), cmocka_unit_test(test_file), cmocka_unit_test(test_listed),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_table),
-                                       cmocka_unit_test(test_table_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_predict), cmocka_unit_test(test_file),
+                                       cmocka_unit_test(test_listed),  cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_table),   cmocka_unit_test(test_table_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_plan.c - the staged release before any data is seen: the fusion of stages, clipping, and plans. */
 #include "basis_fixture.h"
 
@@ -7,7 +8,7 @@
  * form), and with no clipping and no noise against ridge's 1/(n lam + r2/p). */
 static void test_fusion(void **state) {
     (void)state;
-    tacet_contextual_basis *basis = usca_basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.5, 12, 10);
+    tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.5, 12, 10);
     enum { M = 10 };
     tacet__contextual_fusion f;
     double clip = 0;
@@ -79,7 +80,7 @@ static void test_clipped(void **state) {
 
 static void test_plan(void **state) {
     (void)state;
-    tacet_contextual_basis *basis = usca_basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.3, 16, 0);
+    tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.3, 16, 0);
     tacet__contextual_plan_settings s = {.rounds = 1000,
                                          .bound = 1,
                                          .noise_sd = 0.1,
@@ -125,7 +126,7 @@ static void test_plan(void **state) {
 
 static void test_no_memory(void **state) {
     (void)state;
-    tacet_contextual_basis *basis = usca_basis_of(TACET_KERNEL_SE, 2, 1, 1, 0.3, 5, 8);
+    tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 2, 1, 1, 0.3, 5, 8);
     const tacet__contextual_plan_settings s = {.rounds = 100,
                                                .bound = 1,
                                                .noise_sd = 0.1,

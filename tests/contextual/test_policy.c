@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_policy.c - contextual choices online: what every policy owes, blind draws, the recommendation, states, and
  * what is refused. */
 #include "core/codec.h"
@@ -168,8 +169,8 @@ static void rewrite(tacet_blob *out, const tacet_blob *state, uint16_t version, 
     tacet__writer w;
     const unsigned char *bytes = NULL;
     const unsigned char *reported = NULL;
-    assert_ok(tacet__read_begin(&r, state->data, state->size, "usca", 2, NULL));
-    tacet__write_begin(&w, out, "usca", version);
+    assert_ok(tacet__read_begin(&r, state->data, state->size, "contextual", 2, NULL));
+    tacet__write_begin(&w, out, "contextual", version);
     size_t size = tacet__read_bytes(&r, &bytes);
     tacet__write_bytes(&w, bytes, size);
     const size_t suggested = tacet__read_size(&r, 1000);

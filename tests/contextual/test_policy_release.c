@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_policy_release.c - the one release of a policy of contextual choices: charged once, of its own reports,
  * gone on with when it was interrupted, whatever version began it. */
 #include "contextual/policy_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_product.c - predictions by products over coordinates against kernel values written out: the mixture that
  * stands for a Matérn kernel, every shape of the nodes, and where products are of no use. */
 #include "support/test.h"

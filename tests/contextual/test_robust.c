@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The robust release: shares that no record exceeds, laws that are measured, errors that are covered, parts that are
  * disjoint. */
 #include "contextual/trusted/robust.h"

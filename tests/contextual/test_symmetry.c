@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_symmetry.c - symmetries of a leverage: measured against points and their images, absent where the law, the
  * lengthscales or the cut say so; and certificates by folding against those without. */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_codec.c - saved states: what is written is read, byte for byte as documented; anything else is refused. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_decimal.c - grid numbers as text that reads back to the same double. */
 #include "core/decimal.h"
 

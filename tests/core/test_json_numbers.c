@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_json_numbers.c - shortened numbers read back as they were, and nothing else is touched. */
 #include "core/json_numbers.h"
 #include "support/test.h"

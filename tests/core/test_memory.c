@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_memory.c - sizes that do not fit are refused as if memory had run out; growth keeps what is there. */
 #include "support/test.h"
 

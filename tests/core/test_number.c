@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_number.c - decimal text to doubles, against the C library and in the edges where rounding is decided. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_policy.c - the policy interface and its conformance test: an honest little policy passes, and each of its broken
  * brothers is caught, with the message that names its fault. */
 #include "support/conformance.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_simrng.c - the simulation generator: the published sequence, and its distributions by chi-square. Seeds are
  * fixed; each statistical check would fail a perfect generator with probability below 1e-6 if the seed were drawn. */
 #include "support/test.h"

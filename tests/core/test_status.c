@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_status.c - the list of statuses is stable, and the first error wins. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exhaustive.h - all bit strings that a sampler can be given, when its words have a few bits.
  *
  * Includes the sources of the samplers themselves, built with WORD_BITS and the other widths that the test chose before

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_fault_fixture.h - a ledger in a temporary folder, over a file system that fails on demand. */
 #ifndef TACET_TESTS_DP_LEDGER_FAULT_FIXTURE_H
 #define TACET_TESTS_DP_LEDGER_FAULT_FIXTURE_H

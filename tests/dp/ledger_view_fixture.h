@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_view_fixture.h - a ledger in a temporary folder, written by the gate, read by the open ring. */
 #ifndef TACET_TESTS_DP_LEDGER_VIEW_FIXTURE_H
 #define TACET_TESTS_DP_LEDGER_VIEW_FIXTURE_H

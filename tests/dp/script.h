@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* script.h - chosen words in the buffer of a noise source, so that a test decides what a sampler sees. */
 #ifndef TACET_TESTS_DP_SCRIPT_H
 #define TACET_TESTS_DP_SCRIPT_H

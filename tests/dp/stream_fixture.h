@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream_fixture.h - what the tests of streams share: the factorisations as dense matrices, and a small stream. */
 #ifndef TACET_TESTS_DP_STREAM_FIXTURE_H
 #define TACET_TESTS_DP_STREAM_FIXTURE_H

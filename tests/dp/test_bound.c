@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_bound.c - clipping: what comes out is inside the bound, in exact arithmetic; sensitivities; total on NaN. */
 #include "support/test.h"
 
@@ -238,16 +239,16 @@ static void narrowing(void **state) {
     assert_ok(tacet_bound_norm(&ball, 4, 1, NULL));
     assert_ok(tacet_bound_range(&box, 4, 0, 1, NULL));
     assert_ok(tacet_bound_outer(&outer, 2, 1, NULL));
-    assert_ok(tacet_bound_narrow(&narrow, ball, 1.5, "privacy/joint.md", NULL));
+    assert_ok(tacet_bound_narrow(&narrow, ball, 1.5, "src/central/README.md", NULL));
     assert_true(tacet_bound_diameter(narrow) == 1.5);
     assert_close(tacet_bound_diameter_1(narrow), 3, 1e-12);
     assert_true(tacet_bound_diameter_max(narrow) == 1.5);
-    assert_string_equal(tacet_bound_proof(narrow), "privacy/joint.md");
+    assert_string_equal(tacet_bound_proof(narrow), "src/central/README.md");
     tacet_bounded *b = clipped(narrow, (double[]){3, 0, 0, 0}, 4);
     assert_close(b->values[0], 1, 1e-12);
     tacet_bounded_free(b);
     tacet_bound_free(narrow);
-    assert_ok(tacet_bound_narrow_scores(&narrow, box, 0.25, "privacy/usca.md", NULL));
+    assert_ok(tacet_bound_narrow_scores(&narrow, box, 0.25, "src/contextual/README.md", NULL));
     assert_true(tacet_bound_diameter_max(narrow) == 0.25);
     assert_close(tacet_bound_diameter(narrow), 2, 1e-12);
     b = clipped(narrow, (double[]){3, -1, 0.5, 0}, 4);

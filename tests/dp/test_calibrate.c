@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_calibrate.c - calibration against an independent computation in 113-bit arithmetic.
  *
  * The reference evaluates the definition itself, Phi(a) - e^eps Phi(b), in __float128 with its own exponential

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_entry.c - charges that may be written, records as bytes, and the chain of hashes. */
 #include "support/test.h"
 

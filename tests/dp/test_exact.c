@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exact.c - exactness, not statistics: which words decide what. Coins against the exact number of words that make
  * them true, the tree of the exponential coin summed, the fast path against the slow one on the same words, the table
  * and the fractions against other arithmetic, and the ends where a draw fails. No test here can raise a false alarm. */

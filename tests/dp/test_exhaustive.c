@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exhaustive.c - the law of each coin and of each part of the samplers over all bit strings, in words of three
  * bits and strips of 1/2. A factor that is lost in one part in 30,000 at full width is one in a few here, and cannot
  * hide. */

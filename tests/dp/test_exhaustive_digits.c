@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exhaustive_digits.c - the law of reals whose digits are drawn as they are needed, over all bit strings, in words
  * and first digits of one bit: whether a place in a strip is kept, and which cell of the grid it is then rounded to.
  * The digits that decided the one are the first digits of the other, and none of them may be drawn twice. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_exhaustive_knorm.c - K-norm noise: every decision about a coordinate's cell against other arithmetic, for all
  * first digits of the three normals that one coordinate is made of, in words of eight bits. Whatever the digits not
  * drawn are, theta |G| |z| must round to the multiple that was returned; so that multiple has the exact probability. */

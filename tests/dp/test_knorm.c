@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_knorm.c - K-norm noise: its laws (seeded; p < 1e-6 fails), its exact rounding (scripted words), its limits. */
 #include "dp/script.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_l2.c - bounds hold what they promise: intervals against extended precision, the delta of Euclidean noise against
  * quadrature of another form of it, the calibration against its own certificate. Nothing is random but the arguments of
  * the first test, whose seed is fixed. */

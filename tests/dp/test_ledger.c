@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ledger.c - what the ledger promises, one promise after the other, without faults (those: test_ledger_fault.c,
  * test_ledger_crash.c). In a file, and in a shared store when told where (support/ledger_place.h). */
 #include "dp/open/entry.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ledger_crash.c - kill -9 and power cuts at every operation from opening to replying, and races for the budget.
  * What is checked after each: no answer left without its entry and its stored bytes, and no ticket ever got a second
  * answer. A killed child draws from the operating system, so a second draw would differ (probability 2^-128 that it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ledger_fault.c - the n-th allocation, write, sync, read fails; the disk is full; the store is locked, changed or
  * replaced under an open handle. After each: a stated error, nothing half-done, and going on works. */
 #include "dp/ledger_fault_fixture.h"

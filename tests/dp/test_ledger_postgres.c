@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ledger_postgres.c - what is different about a ledger in a shared store: how it comes into being, who may change
  * its tables, and a server that hangs up. What is the same is tested by the same programs
  * (tests/e2e/postgres_ledger.sh). support/pgcluster.sh gives the database. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ledger_rare.c - failures that need help to happen: calls of the C library and libsodium that fail on demand
  * (this program defines them, so the library under test calls these), rules added to the tables of an open ledger,
  * pages that are no longer cached, more callers than fit one transaction. */

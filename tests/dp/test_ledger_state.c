@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ledger_state.c - what may follow what in a chain, and the totals against a plain recomputation. */
 #include "support/test.h"
 
@@ -223,8 +224,11 @@ typedef struct plain_sums {
     double all, part[3], all_delta, part_delta[3];
 } plain_sums;
 
-static bool plain_admits(plain_sums *sums, const tacet_charge *c, tacet_accounting accounting, double cap, double cap_delta) {
-    const double cost = accounting == TACET_ACCOUNTING_BASIC ? c->eps : accounting == TACET_ACCOUNTING_ZCDP ? c->rho : c->mu * c->mu;
+static bool plain_admits(plain_sums *sums, const tacet_charge *c, tacet_accounting accounting, double cap,
+                         double cap_delta) {
+    const double cost = accounting == TACET_ACCOUNTING_BASIC  ? c->eps
+                        : accounting == TACET_ACCOUNTING_ZCDP ? c->rho
+                                                              : c->mu * c->mu;
     const double delta = accounting == TACET_ACCOUNTING_BASIC ? c->delta : 0;
     const double limit = accounting == TACET_ACCOUNTING_GAUSSIAN ? cap * cap : cap;
     plain_sums next = *sums;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ledger_tamper.c - every kind of tampering with a ledger is named and refused by writer and reader alike. Here
  * because it needs gate and open together. */
 #include "dp/ledger_view_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ledger_view.c - the reader against the writer: totals derived twice must agree, a rollback must show, and
  * reading needs no permission to write. Here because it needs gate and open together. */
 #include "dp/ledger_view_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_levels.c - levels by exact randomised response: their law, their price, and their place beside numbers. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_mechanism.c - mechanisms: calibrated from the bound, on the grid, in the fixed order, once per ticket. */
 #include "support/test.h"
 
@@ -248,7 +249,7 @@ static void charges(void **state) {
     tacet_bound *bound = NULL, *narrow = NULL;
     tacet_mechanism *m = NULL;
     assert_ok(tacet_bound_range(&bound, 5, 0, 1, NULL));
-    assert_ok(tacet_bound_narrow_scores(&narrow, bound, 0.125, "privacy/usca.md", NULL));
+    assert_ok(tacet_bound_narrow_scores(&narrow, bound, 0.125, "src/contextual/README.md", NULL));
     const struct {
         tacet_mechanism_kind kind;
         const char *name;
@@ -270,7 +271,7 @@ static void charges(void **state) {
         assert_true(c.eps == 0.5 && c.delta == (i == 0 ? 1e-5 : 0));
         assert_non_null(strstr(parameters, "\"rows\":7"));
         assert_non_null(strstr(parameters, "\"neighbours\":\"replace\""));
-        assert_non_null(strstr(parameters, "privacy/usca.md\"}"));
+        assert_non_null(strstr(parameters, "src/contextual/README.md\"}"));
         c.what = "x";
         c.to_whom = "y";
         assert_ok(tacet_charge_check(&c, NULL));

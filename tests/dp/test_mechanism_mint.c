@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_mechanism_mint.c - the key of a reservation: kept until the answer is stored, sealed, bound to the data, and
  * gone after that. For every mechanism a run that was interrupted is repeated with its key, or refused. */
 #include "support/test.h"
@@ -275,10 +276,8 @@ static void a_group_has_no_more_entries_than_it_may(void **state) {
 int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(every_mechanism_repeats_what_was_interrupted),
-        T(a_key_is_sealed_and_then_erased),
-        T(what_a_key_is_for_and_who_may_use_it),
-        T(a_key_opens_for_its_own_entry_and_its_own_sampler),
+        T(every_mechanism_repeats_what_was_interrupted), T(a_key_is_sealed_and_then_erased),
+        T(what_a_key_is_for_and_who_may_use_it),         T(a_key_opens_for_its_own_entry_and_its_own_sampler),
         T(a_group_has_no_more_entries_than_it_may),
     };
     if (access("/dev/shm", W_OK) == 0) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_mechanism_proofs.c - every mechanism has its proof, every proof its assumptions, every assumption a check that
  * exists. Skipped where the sources are not at hand. */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_mechanism_table.c - every mechanism has all that it owes, under one name on both sides of the gate; a kind that
  * the table does not know gets no noise and no price. */
 #include "support/test.h"

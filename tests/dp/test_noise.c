@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_noise.c - the source: reproducible when seeded, never when private, new after a fork, wiped, and its failures.
  * The linker finds sodium_init, sodium_memzero and pthread_atfork here before it finds the real ones. */
 #include "dp/script.h"

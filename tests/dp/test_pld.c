@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_pld.c - the numerical accountant against closed forms: never below them, and close. Nothing is random. */
 #include "support/test.h"
 

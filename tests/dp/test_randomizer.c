@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_randomizer.c - reports against their exact mass functions; seeds fixed. Every chi-square fails below p = 1e-6
  * and every mean beyond five standard errors: a false alarm once in some 10,000 runs with fresh seeds. */
 #include "support/test.h"
@@ -271,10 +272,13 @@ static void test_clipping(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mass),      cmocka_unit_test(test_bit_exact),     cmocka_unit_test(test_clipping),
+        cmocka_unit_test(test_mass),
+        cmocka_unit_test(test_bit_exact),
+        cmocka_unit_test(test_clipping),
         cmocka_unit_test(the_stairs_begin_where_the_top_ends),
         cmocka_unit_test(an_unknown_kind_is_refused),
-        cmocka_unit_test(test_no_report), cmocka_unit_test(test_around_window),
+        cmocka_unit_test(test_no_report),
+        cmocka_unit_test(test_around_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_release.c - a release survives its bytes, and damaged bytes are refused, wherever the damage is. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_release_table.c - the noise of a table: a function of key and place. Order, calls and threads do not matter; no
  * two places share noise; no row is drawn twice. */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sampler.c - every sampler against its exact mass function. Seeds are fixed; every chi-square below fails when
  * p < 1e-6, so that a run with fresh seeds would raise a false alarm once in about 50,000 runs of this program. */
 #include "support/test.h"

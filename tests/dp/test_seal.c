@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_seal.c - the key file of a ledger: where it is looked for, who may use it, what it opens. */
 #include "support/test.h"
 

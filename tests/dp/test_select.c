@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_select.c - the price of the best of K runs against the exact law of the best, for mechanisms with two outcomes.
  */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_shuffle.c - the amplification bound against the same formula in long doubles, its edge, and its monotony. */
 #include "support/test.h"
 

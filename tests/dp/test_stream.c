@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream.c - continual sums: the noise as B z exactly, restarts at any step, doubling, the order
  * save-then-release, every refusal, and running out of memory. */
 #include "stream_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream_again.c - a stream that starts over is a fresh stream; one that was charged never does. */
 #include "dp/streams/again.h"
 #include "stream_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream_factor.c - factorisations of the prefix sums against dense matrices, and what they cost. */
 #include "stream_fixture.h"
 

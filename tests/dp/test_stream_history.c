@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream_history.c - a stream has one history: what left once leaves again the same, or not at all. */
 #include "dp/stream_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream_state.c - streams as bytes: damaged and forged ones are refused, and the ledger lets only one stream of a
  * ticket release. */
 #include "stream_fixture.h"
@@ -276,10 +277,8 @@ static void ledger(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_states),
-        cmocka_unit_test(a_saved_state_is_as_long_whatever_was_drawn),
-        cmocka_unit_test(forged_states),
-        cmocka_unit_test(more_vectors_than_bytes),
+        cmocka_unit_test(damaged_states), cmocka_unit_test(a_saved_state_is_as_long_whatever_was_drawn),
+        cmocka_unit_test(forged_states),  cmocka_unit_test(more_vectors_than_bytes),
         cmocka_unit_test(ledger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

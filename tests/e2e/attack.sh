@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # attack.sh - the rebuilding attack reads a published release and fails against ours, of either law; the published mechanism is refused
 # and stamped.
 set -eu

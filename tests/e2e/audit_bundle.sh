@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # audit_bundle.sh - one page with every target, at a confidence that leaves one false alarm in 200 runs of this script (seed fixed). With few runs weak controls are missed, and the exit code says so.
 set -eu
 work=$(mktemp -d)

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # backup.sh - a store is copied while a server writes to it; then a part of it is put back, and all of it. What is put
 # back whole goes on; a trusted store older than the open one is refused, by the check and by the server; an older open
 # store is shown again what it lacks. On SQLite; postgres_backup.sh runs it on PostgreSQL.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # bad_input.sh - what people get wrong, over all programs: each gives one line on stderr that names the fault (and, for wrong
 # usage, a second one that points to --help), the exit code of the front door's list, nothing on stdout, and leaves no file.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # bench_gp_ucb.sh - `tacet bench gp-ucb` prints what it promises, and memory stays within its bound. Time is not judged
 # here: other work on the machine would be judged with it.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # calibrate.sh - `tacet calibrate` as a person runs it: the known values, each direction, and every refusal with exit code 2.
 set -eu
 bin=${TACET_BIN:?}

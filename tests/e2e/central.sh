@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # central.sh: the simulations of central studies and of local statistics print their regret as JSON, the same for any number of threads,
 # and refuse what they can't do.
 set -eu

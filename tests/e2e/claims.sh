@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # claims.sh - what tacet curate says is protected, against tacet calibrate: no more than holds, also for larger changes.
 set -eu
 tacet=${TACET_BIN:?}/tacet

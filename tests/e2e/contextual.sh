@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # contextual.sh - a private log in, a released model out, predictions by a program that never saw the log; and what is refused.
 set -eu
 bin=${TACET_BIN:?}

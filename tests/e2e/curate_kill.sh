@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # curate_kill.sh - `tacet curate` ended with kill -9 at seeded moments, and started again each time with the same command, into two
 # folders in turn. However often: one entry in the ledger, charged once, and a release that is whole; at no moment
 # is there a release.csv that is not, nor anything else in a folder that could be handed on; rows of an attempt that was cut

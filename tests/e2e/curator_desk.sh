@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # curator_desk.sh - a person answers at the keyboard: the record is shown, a value outside the range is asked for once
 # more, a row that cannot be measured is told as such; empty cells of a column of values likewise.
 set -eu

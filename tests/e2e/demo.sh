@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # demo.sh - the demo as a person runs it, into a folder of its own, without a terminal: its report, its ledger, the attacks'
 # outcomes, that it can be run again, and that it leaves no process behind.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # demo_live.sh - make demo-live as a person runs it, but for its pauses: both addresses are named, the desk answers there,
 # the modeler's page follows the search and ends without asking to be loaded again.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # device.sh - `tacet device report` as a person runs it: once per ticket, clipped, charged, refused.
 set -eu
 tacet=${TACET_BIN:?}/tacet

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # device_service.sh - `tacet device` against a real server: suggest, report, the same bits on every retry, also after the
 # server was killed; a study that asks for more than the device gives gets nothing.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # device_sets.sh - a study whose decision sets stay on the devices, against a real collector: devices choose, report one
 # direction each, once per ticket, charged; the study learns; a study that asks for more than the device gives gets nothing.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # disclose.sh - the registry's entry and the label of a release; a signed receipt that one changed bit of any part breaks;
 # a proof of one entry; keys that rotate and are revoked.
 set -eu

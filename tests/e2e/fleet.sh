@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # fleet.sh - examples/fleet with 60 devices: every report acknowledged, and the study has exactly them.
 set -eu
 work=$(mktemp -d)

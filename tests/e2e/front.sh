@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # front.sh - the front door as a newcomer meets it: help, exit codes, wrong commands; every command of every program has a
 # help that names its options and can be typed as its usage line says; manual pages are there and clean.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gp_ucb.sh - `tacet gp-ucb` and bad input: the exit code, a message that names what is wrong, nothing on stdout.
 set -eu
 tacet=$TACET_BIN/tacet

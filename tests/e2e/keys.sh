@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # keys.sh - the keys that the two servers make for themselves: who may read which, never replaced once in use, made anew
 # where an attempt was interrupted.
 set -eu

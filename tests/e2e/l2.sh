@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # l2.sh - Euclidean noise with a delta, from the calibration to a release and its ledger; the shorter scale is found out.
 set -eu
 work=$(mktemp -d)

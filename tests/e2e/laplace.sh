@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # laplace.sh - a release by --mechanism laplace from end to end: curated with private outputs, served over TLS, searched by both
 # modelers, accounted for in pure eps. The modeler takes the law of the noise from the manifest: under another one it asks for
 # other rows.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # ledger.sh - a ledger as a person sees it: filled until the budget refuses (exit code 3), shown, verified, exported,
 # tampered with. The chain is recomputed from the export by another program's BLAKE2b, where there is one.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # local.sh - `tacet simulate local`: the order of the learners, real ranges, refusals.
 set -eu
 bin=${TACET_BIN:?}

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # modeler.sh - `tacet modeler run` against a curator, and against what is no curator of its study: exit codes, reasons, and a
 # state folder that is never spoilt.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # mpi.sh - `mpirun tacet gp-ucb`: the same output whatever the number of ranks; a rank that is killed, ranks with other
 # files or another version, a build without MPI. (tests/cli/test_gp_ucb.c compares with a dense recomputation.)
 set -eu

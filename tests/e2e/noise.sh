@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # noise.sh - `tacet noise` as other tools see it: multiples of the stated grid, the right proportions, formats that
 # agree, and refusals with exit code 2. The proportions allow five standard errors: 6e-7 of false alarm each, six of them.
 set -eu

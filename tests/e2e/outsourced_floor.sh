@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # outsourced_floor.sh - `tacet simulate outsourced`: curves with standard errors, and the modeler that knows the objective, below
 # which nobody comes. Branin, 961 records; seeds fixed, nothing statistical.
 set -eu

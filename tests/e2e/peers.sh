@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # peers.sh - the comparison with Python packages runs, small, with and without them; where scikit-learn or numpy is there, their GP-UCB must
 # ask the rows that ours asks: two implementations that share no code.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # plan.sh - planning as a person does it, for every trust model: a table, a page, advice that follows the stated rule.
 set -eu
 tacet=$TACET_BIN/tacet
@@ -34,14 +35,14 @@ grep -q '"eps":50[^}]*"better_than_random":true' "$work/laplace" || fail "laplac
 for name in random nonprivate; do # the references are the same, whatever the noise of the release
     [ "$(number $name "$work/laplace")" = "$(number $name "$work/out")" ] || fail "laplace has another reference: $name"
 done
-"$tacet" plan --model joint --rounds 200 --lengthscale 0.3 --eps 10 --trials 4 --json >"$work/joint" 2>/dev/null
-below "$(number nonprivate "$work/joint")" "$(number random "$work/joint")" "joint, non-private against random"
-"$tacet" plan --model local-joint --rounds 100 --dim 1 --eps 10 --trials 3 --json >"$work/lj" 2>/dev/null
-grep -q '"plan":"local-joint"' "$work/lj" || fail "no plan for local-joint"
+"$tacet" plan --model central --rounds 200 --lengthscale 0.3 --eps 10 --trials 4 --json >"$work/central" 2>/dev/null
+below "$(number nonprivate "$work/central")" "$(number random "$work/central")" "central, non-private against random"
+"$tacet" plan --model local-statistics --rounds 100 --dim 1 --eps 10 --trials 3 --json >"$work/lj" 2>/dev/null
+grep -q '"plan":"local-statistics"' "$work/lj" || fail "no plan for local-statistics"
 "$tacet" plan --model local --rounds 2000 --candidates 50 --eps 1,8 --trials 4 --json >"$work/local" 2>/dev/null
 below "$(number nonprivate "$work/local")" "$(number random "$work/local")" "local, non-private against random"
-"$tacet" plan --model contextual --rounds 1000 --eps 1 --trials 3 >"$work/usca" 2>/dev/null
-grep -q 'Already at eps = 1 this is better than random at 1000 rounds' "$work/usca" || fail "usca: $(cat "$work/usca")"
+"$tacet" plan --model contextual --rounds 1000 --eps 1 --trials 3 >"$work/contextual" 2>/dev/null
+grep -q 'Already at eps = 1 this is better than random at 1000 rounds' "$work/contextual" || fail "contextual: $(cat "$work/contextual")"
 # Not asked for a number of functions, it goes on until the answer is settled; and it tells the band of chance.
 "$tacet" plan --model outsourced --candidates 300 --lengthscale 0.4 --queries 15 --eps 20 --json >"$work/settled" 2>/dev/null
 grep -q '"settled":true' "$work/settled" || fail "an easy problem is not settled: $(cat "$work/settled")"
@@ -63,12 +64,12 @@ refused --model none
 refused --model outsourced --eps 0
 refused --model outsourced --eps 1,x
 refused --model outsourced --candidates 10 --queries 20
-refused --model joint --dim 9
+refused --model central --dim 9
 refused --model outsourced --delta 2
 refused --model outsourced --queries 3 --rounds 3
 refused --model outsourced --mechanism published
 refused --model outsourced --mechanism laplace --delta 1e-5
-refused --model joint --mechanism laplace
+refused --model central --mechanism laplace
 refused --model outsourced --bounds age=20:80
 refused --model outsourced --bounds age=20:80 --unit age=5 --dim 2
 echo "ok"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # postgres_engine.sh - the tests of the engine, of its routes and of its central policies, once more, against PostgreSQL.
 set -eu
 bin=${TACET_BIN:?}

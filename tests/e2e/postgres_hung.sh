@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # postgres_hung.sh - a database that hangs, and one that is not there: the server answers 503 within two seconds, goes on
 # when it is back, ends within five seconds of SIGTERM, and waits at its start for a database that is down.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # postgres_ledger.sh - the tests of the privacy ledger, once more, against a shared store: what it promises, and that it
 # keeps its promises when its users are killed or race for the budget. The programs that look at ledgers, too.
 set -eu

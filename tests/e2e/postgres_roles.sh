@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # postgres_roles.sh - the commands of docs/deployment.md on PostgreSQL: an administrator makes schemas and roles, a server
 # runs under both, a collector under the open one alone, which can read nothing that is trusted.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # postgres_service.sh - a store that is named by a service of libpq, or by a URL with a password file: no password on a
 # command line. One in the URL is warned of.
 set -eu

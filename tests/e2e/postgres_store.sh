@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # postgres_store.sh - the tests of the store of studies, once more, against PostgreSQL.
 set -eu
 bin=${TACET_BIN:?}

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # readme.sh - what README.md and docs/faq.md tell a reader to type works as written: every ```sh block, command by command, in a copy of the
 # files of the clone; the C example compiled, as README says, against the installed library. The copy has this build in place of one of its own: `make`
 # targets are then only asked what they would do. TACET_README_FULL=1 builds the copy from nothing instead.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # registry.sh - one budget for one table, whatever it is called: hard link, rename, copy, next month's export, a ledger
 # that was removed. Each is refused with exit code 3 and names the earlier release; a reason begins another budget.
 set -eu

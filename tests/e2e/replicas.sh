@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # replicas.sh - three servers on one PostgreSQL store: one keeps a study, the others hand its requests to it over TLS that
 # both sides authenticate; whoever shows no certificate of a server is refused. Then the keeper is stopped, cut off from
 # the database, and killed, under load: the others go on, and nothing acknowledged is lost, doubled or charged twice.

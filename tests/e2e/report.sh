@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # report.sh - results of other commands, as a person draws them: one page, well-formed charts, refusals with a reason.
 set -eu
 # The pages of web/ have the colours of the reports.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # repro.sh - the papers' tables as a person runs them: the list, one small table per paper, the same numbers on any number
 # of threads, a run that goes on after a kill, and refusals.
 set -eu
@@ -13,8 +14,8 @@ rows() { # JSON of a result on stdin: its rows, without what depends on the cloc
     sed 's/.*"rows":\(.*\),"findings".*/\1/; s/"kept":[a-z]*//g'
 }
 "$tacet" repro list >"$work/list"
-for name in outsourced-table-1 outsourced-table-12 outsourced-figure-2 outsourced-figure-3 joint-figure-1 joint-figure-2 \
-    joint-table-1 local-figure-2 local-figure-3 contextual-rate bounds items; do
+for name in outsourced-table-1 outsourced-table-12 outsourced-figure-2 outsourced-figure-3 central-figure-1 central-figure-2 \
+    central-table-1 local-figure-2 local-figure-3 contextual-rate bounds items; do
     grep -q "^  $name " "$work/list" || fail "$name is not in the list"
 done
 "$tacet" repro bounds --trials 1 >"$work/bounds"
@@ -34,14 +35,14 @@ grep -q '</svg>' "$work/r.html" || fail "the report has no chart"
 ! [ "$(rows <"$work/one")" = "$("$tacet" repro outsourced-table-10 --trials 2 --seed 2 --json 2>/dev/null | rows)" ] ||
     fail "the seed changes nothing"
 
-"$tacet" repro joint-figure-1 --trials 1 --rounds 24 >"$work/joint" 2>/dev/null
-grep -q 'really gives eps' "$work/joint" || fail "the guarantee of the published noise is not told"
-"$tacet" repro joint-table-1 --trials 1 --rounds 60 >"$work/table" 2>/dev/null
+"$tacet" repro central-figure-1 --trials 1 --rounds 24 >"$work/central" 2>/dev/null
+grep -q 'really gives eps' "$work/central" || fail "the guarantee of the published noise is not told"
+"$tacet" repro central-table-1 --trials 1 --rounds 60 >"$work/table" 2>/dev/null
 grep -q '^eps = 0.1 *3324 ' "$work/table" || fail "Table 1 lacks the paper's values"
 "$tacet" repro local-figure-2 --trials 1 --rounds 300 >"$work/local" 2>/dev/null
 grep -q 'need --data' "$work/local" || fail "panels without data are not named"
-"$tacet" repro contextual-rate --quick --trials 1 --markdown "$work/usca.md" >/dev/null 2>&1
-grep -q '^| T = 10000 | O(' "$work/usca.md" || fail "the markdown has no table"
+"$tacet" repro contextual-rate --quick --trials 1 --markdown "$work/contextual.md" >/dev/null 2>&1
+grep -q '^| T = 10000 | O(' "$work/contextual.md" || fail "the markdown has no table"
 
 # Killed once a cell is kept: the next run finds it, and ends with the numbers of a run in one go.
 "$tacet" repro outsourced-table-11 --trials 6 --json --threads 1 >"$work/whole" 2>/dev/null

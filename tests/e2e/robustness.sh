@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # robustness.sh - the quick form of `make robustness`: a third of its worlds, few trials. Fails when a cell is worse than
 # chance by more than three standard errors, or a simulation fails. Seeds are fixed: nothing is left to chance here.
 set -eu

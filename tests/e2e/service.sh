@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # service.sh - the commands of the README's section on the suggestion service, as a reader copies them, in a folder that looks
 # like the clone; then the collector, which serves a local study and no central one.
 set -eu

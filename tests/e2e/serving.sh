@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # serving.sh - what an operator sees of a service: one process a port, keys that only the owner reads, certificates that
 # are warned of and renewed by SIGHUP, a log of whole lines in text or JSON, probes, a full disk.
 set -eu

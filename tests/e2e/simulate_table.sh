@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # simulate_table.sh - `tacet simulate outsourced --table`: a table through the product's curator and session, as a share of
 # chance, beside a plain Gaussian process; the same numbers for the same seed. Seeds fixed, nothing statistical.
 set -eu

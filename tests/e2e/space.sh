@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # space.sh - spaces as people write them: drafts from a header, checks for the holder, bad ones refused by name.
 set -eu
 bin=${TACET_BIN:?}

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # space_study.sh - studies over a space: the server proposes points of it, by name and in the columns' own units; arms
 # outside the bounds of a decision set are refused with the reason.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # stamps.sh - simulations draw seeded noise: none of them may call its output private.
 set -eu
 bin=${TACET_BIN:?}

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # study.sh - a study without a server: every policy goes on from where another kind of processor left it, by its
 # snapshot and by its log; models released by a study are read by `tacet predict`; what is refused.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # study_lives.sh - studies that live: several suggestions at once, a failed evaluation, what is served after the last round,
 # more rounds where they cost nothing, a new study from a released model, and one that begins with earlier values.
 set -eu

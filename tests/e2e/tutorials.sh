@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tutorials.sh - every ```sh block of docs/tutorials, as a reader copies it, one document in one shell, in a folder that looks
 # like the clone. Each must end well, and the refusals they speak of must be refusals.
 set -eu

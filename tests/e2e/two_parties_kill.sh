@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # two_parties_kill.sh - curator and modeler as two processes over TLS; 50 times one of them, by a seeded choice and at a
 # seeded moment, is ended with kill -9 and started again. The run must end as an undisturbed one does: the same rows asked
 # in the same order, the same values, one ledger entry for each, and a chain that verifies. The undisturbed curator reads

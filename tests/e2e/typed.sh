@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # typed.sh - a table as people have them: categories, a log column, a date, missing cells; released, searched over TLS.
 set -eu
 bin=${TACET_BIN:?}

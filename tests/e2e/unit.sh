@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # unit.sh - the systemd units: systemd accepts them where it is installed, and they keep the hardening that
 # docs/deployment.md promises. The command line they start is one the program understands.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # wire.sh - the curator's service as a hostile or clumsy client sees it: each request has the status docs/PROTOCOL.md
 # gives it, nothing is charged for a refusal, and the service still answers afterwards. Certificates that are foreign or
 # expired are made with openssl.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # wire_waiting.sh - many more questions waiting for a slow evaluator than the curator has threads. Whatever else is asked is
 # answered before any of them; a kill -9 in the midst of it, and a stop, lose nothing and charge nothing twice; in the end each has its
 # value. Nothing here depends on how long something takes: the evaluator ends when a file appears.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* answers.h - the wire of a client as a fuzzer plays it: what the other side answers is the fuzzer's bytes. To be
  * included before the source that asks, which then asks here. The first byte of an input chooses the status. */
 #ifndef TACET_TESTS_FUZZ_ANSWERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* driver.c - runs a fuzz target without libFuzzer: every seed file, then seeded mutations of them for a bounded time.
  * Usage: fuzz_X [--seconds S] SEED_FOLDER. A crash, a sanitizer report or a time-out is the failure. */
 #include <tacet/core/simrng.h>

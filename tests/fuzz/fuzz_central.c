@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_central.c - saved states of the joint-DP learners with bytes changed and the hash put right: refused, or the
  * learner goes on. The input is a list of changes: two bytes of offset, one byte of value each. */
 #include <sodium.h>

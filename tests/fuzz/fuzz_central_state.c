@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_central_state.c - saved states of the joint-DP policies and of the local server with bytes changed and the
  * hashes put right, the inner ones too: refused, or the policy goes on. The input is a list of changes: two bytes of
  * offset, one byte of value each. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_codec.c - any bytes as a saved state, with the hash put right so that the fields behind it are reached. */
 #include "core/codec.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_contextual.c - a model file from anyone: read or refused, never a crash; what is read can be asked and written
  * again.
  */

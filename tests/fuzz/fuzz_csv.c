@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_csv.c - any bytes through the CSV reader, whole and in small pieces: no crash, and the same fields either way;
  * and as records of numbers, one at a time, in blocks, and looked at: the same numbers and the same message. */
 #include "io/csv/block.h"

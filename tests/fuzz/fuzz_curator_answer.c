@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_curator_answer.c - any bytes as what a curator answers its modeler: a manifest that decodes, a value that is
  * finite, rows as many as the manifest says, or a refusal. */
 #include "answers.h"

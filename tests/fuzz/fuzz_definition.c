@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_definition.c - any text as a study's definition: refused, or one whose canonical form reads back as itself. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_entry.c - any bytes as a ledger record: refused, or a record whose one encoding they are. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_evaluator.c - any bytes as what an evaluator prints: one finite number and blanks around it, or a refusal. */
 #include "outsourced/trusted/evaluate.c" /* NOLINT(bugprone-suspicious-include) */
 

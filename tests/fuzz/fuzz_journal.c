@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_journal.c - any bytes as the modeler's journal: refused, or one that opens again with the same queries. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_manifest.c - any bytes as a manifest; what is accepted must be writable, and read again as the same. */
 #include <math.h>
 #include <stdint.h>

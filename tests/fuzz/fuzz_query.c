@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_query.c - any bytes as the body of a query; what is accepted has a ticket and a row, and nothing else passes.
  * The request table is compiled in, so that what is behind it can be reached. */
 #include "outsourced/trusted/routes.c" /* NOLINT(bugprone-suspicious-include) */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_release.c - any bytes as a release, with the hash put right so that the fields behind it are reached; what is
  * accepted must encode to the same bytes again. */
 #include <sodium.h>

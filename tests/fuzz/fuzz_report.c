@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_report.c - any bytes as a report: refused, or drawn into a page without a script and with all of its end. */
 #include <tacet/report/report.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_round.c - any bytes as a stored round: refused, or numbers that are written as they were read. Half of the
  * inputs are a round that was written, with one byte changed: a head that fits is not found by chance. */
 #include <stdint.h>

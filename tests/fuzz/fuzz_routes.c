@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_routes.c - any bytes as a request to the suggestion service: first line "METHOD PATH", then the body. Whatever
  * is asked, the answer is one of the statuses of docs/API.md and its body is JSON; the service goes on. No network. */
 #include "service/wire_fixture.h"

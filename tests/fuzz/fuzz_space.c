@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_space.c - any bytes as a space, as short options and as cells; what is accepted must be writable and read again
  * as the same, and its embedding must be total. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_stream.c - any bytes as the saved state of a stream, with the hash put right; what is accepted must go on. */
 #include <sodium.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_ticket.c - any text as a ticket: only the one that the secret made for a number is taken. */
 #include <stdint.h>
 #include <stdlib.h>

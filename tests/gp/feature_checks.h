@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* feature_checks.h - what the tests of feature maps share. */
 #ifndef TACET_TESTS_GP_FEATURE_CHECKS_H
 #define TACET_TESTS_GP_FEATURE_CHECKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_arms.c - per-arm sufficient statistics against a dense solve over every single observation. */
 #include "support/dense.h"
 #include "support/test.h"

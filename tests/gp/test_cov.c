@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_cov.c - the covariance of a domain, and the errors-in-variables kernel against its closed form, against plain
  * Gauss–Hermite and midpoint integration written here, and its derivatives against finite differences. */
 #include "support/dense.h"

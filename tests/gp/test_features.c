@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_features.c - feature maps against the kernels they approximate: Nyström and Mercer identities, norms,
  * derivatives, bad input, failing allocations. */
 #include "feature_checks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_features_qff.c - quadrature Fourier features: error against the published bound and against the kernel, the full
  * grid against its positive orthant, norms, additive kernels. */
 #include "feature_checks.h"

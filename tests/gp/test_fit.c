@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_fit.c - the likelihood against a dense one, its gradient against finite differences, and fits of made-up data.
  */
 #include "support/dense.h"

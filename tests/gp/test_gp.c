@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_gp.c - the incremental GP against a dense solve, order of observations, repeats, jitter, bad input, allocation
  * failures. */
 #include "support/dense.h"

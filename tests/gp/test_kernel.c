@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_kernel.c - covariance functions: closed forms, symmetry, positive semidefiniteness, groups, ARD, precomputed
  * matrices, derivatives by finite differences, bad input, failing allocations. */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_linalg.c - the BLAS-facing file against plain loops and reconstructions: products, Cholesky and its jitter
  * schedule, solves, rank-one changes, eigenproblems, singular values, failing allocations. */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_quadrature.c - Gauss rules against closed-form moments of their laws. */
 #include "support/test.h"
 

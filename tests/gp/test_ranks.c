@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ranks.c - a search over several ranks, here threads of one process: the same rows and the same bits as alone,
  * and what goes wrong on one rank is heard by all. */
 #include "support/test.h"

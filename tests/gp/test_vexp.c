@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_vexp.c - the vectorisable exponential against libm's long double. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* consumer.c - a program of somebody else's: it has the installed headers and library, and nothing of the source. */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # install.sh - installs into an empty prefix, moves it, and uses it as a stranger would: pkg-config, headers, library,
 # programs, manual pages.
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_csv.c - the CSV reader: files as they come, files to refuse, and the same result wherever the input is cut. */
 #include "support/test.h"
 

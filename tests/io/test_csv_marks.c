@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_csv_marks.c - characters found sixty-four at a time, and rules between neighbours, against a byte at a time. */
 #include "io/csv/marks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_csv_rows.c - the quick ways through a table are the slow one: many records at once, blocks, checking, against
  * records one at a time; and numbers against the C library, bit for bit. */
 #include "io/csv/block.h"

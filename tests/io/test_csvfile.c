@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_csvfile.c - CSV files on disk: found, missing, unreadable, large. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_defer.c - answers that come later: more clients wait than there are threads, and none gets another's answer.
  * What they sent counts towards what the server holds for as long as they wait. */
 #include "io/http/client.h"

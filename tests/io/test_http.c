@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_http.c - server, client and certificates against each other on loopback. */
 #include "io/http/client.h"
 #include "io/http/pki.h"

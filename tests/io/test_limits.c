@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_limits.c - what strangers can take from an HTTPS server: places, seconds, requests; and what is refused as
  * ambiguous. */
 #include "io/http/client.h"

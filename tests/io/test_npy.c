@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_npy.c - NumPy's file format: what is read where it lies, and files that are not what they say. */
 #include "support/test.h"
 

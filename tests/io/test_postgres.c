@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_postgres.c - PostgreSQL behind the door: values, statuses, locks, the queue, and a server that goes away.
  * Runs where TACET_TEST_POSTGRES names a database; support/pgcluster.sh starts one. */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sqlite.c - the transport: what it opens, what it refuses, and which status each failure becomes. */
 #include "support/fault_vfs.h"
 #include "support/test.h"

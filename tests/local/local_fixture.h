@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* local_fixture.h - twelve arms, a function over them, and the settings of a learner; reports of its randomiser, and
  * the parts that engines driven by hand are made of. */
 #ifndef TACET_TESTS_LOCAL_LOCAL_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_device.c - a reward leaves a device once per ticket, clipped and randomised, after its report was stored. */
 #include <tacet/local/trusted/device_ledger.h>
 

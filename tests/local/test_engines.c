@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_engines.c - the engines of the local model against Algorithms 1 and 3, written out over the whole list of
  * rounds. */
 #include "gp/linalg.h"

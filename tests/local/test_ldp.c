@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ldp.c - the public design of the randomisers: the likelihood ratio is on the private side of e^eps, moments
  * agree with the published closed forms and with sums over the whole support, impossible reports are told. */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_local.c - learners of the local model: conformance, their estimates against a dense solve, and what they refuse.
  */
 #include "local/local_fixture.h"
@@ -102,7 +103,8 @@ static void tgp_is_the_dense_solve(void **state) {
     follow_dense(f, true);
 }
 
-/* An earlier value weighs as one report: a study that begins with it recommends, and goes on, as one that was told it. */
+/* An earlier value weighs as one report: a study that begins with it recommends, and goes on, as one that was told it.
+ */
 static void earlier_values_weigh_as_reports(void **state) {
     fixture *f = *state;
     tacet_policy *told = NULL, *warm = NULL;

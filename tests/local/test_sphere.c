@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sphere.c - reports of a vector: their law, that they are unbiased, once per ticket, whoever made the model. */
 #include "support/test.h"
 

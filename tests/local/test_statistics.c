@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_statistics.c - the server of local joint DP, saved and loaded: goes on bit for bit, refuses what is not its
  * own. */
 #include "support/test.h"
@@ -136,8 +137,8 @@ static void refuses(void **state) {
         good.data[i] ^= 4;
         refused(mine, good.data, i);
     }
-    /* forged: behind the head (6 + 2 + 4 + 11 bytes) dim, noise, growth, first, count, next, sums, length, learner */
-    enum { HEAD = 23, COUNT = HEAD + 32, NEXT = HEAD + 40, SUMS = HEAD + 48, LENGTH = SUMS + 64 };
+    /* forged: behind the head (6 + 2 + 4 + 16 bytes) dim, noise, growth, first, count, next, sums, length, learner */
+    enum { HEAD = 28, COUNT = HEAD + 32, NEXT = HEAD + 40, SUMS = HEAD + 48, LENGTH = SUMS + 64 };
     const uint64_t zero = 0, huge = UINT64_MAX, many = 1000;
     const double bad = NAN, infinite = INFINITY, large = 1e150, small = 1, behind = 12;
     patched(mine, &good, HEAD, &many, sizeof many);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_statistics_device.c - local joint DP: the noise of a report, its bound, once per ticket, and the server's sums.
  */
 #include "support/test.h"

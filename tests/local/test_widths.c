@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_widths.c - widths of the local model: as stated, and wide enough. */
 #include "local/local_fixture.h"
 

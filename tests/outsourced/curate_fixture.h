@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curate_fixture.h - a table with three inputs in a temporary folder, and what the curator makes of it. */
 #ifndef TACET_TESTS_OUTSOURCED_CURATE_FIXTURE_H
 #define TACET_TESTS_OUTSOURCED_CURATE_FIXTURE_H

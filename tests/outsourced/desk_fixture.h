@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* desk_fixture.h - a small table, its release in a temporary folder, and a desk that answers for it. */
 #ifndef TACET_TESTS_OUTSOURCED_DESK_FIXTURE_H
 #define TACET_TESTS_OUTSOURCED_DESK_FIXTURE_H

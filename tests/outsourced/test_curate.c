@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate.c - a table through the curator: what is released. */
 #include "outsourced/curate_fixture.h"
 

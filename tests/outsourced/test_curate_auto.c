@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate_auto.c - the mechanism a curator takes who names none: the least noise, from public numbers alone, and no
  * delta that was not given. */
 #include "support/test.h"

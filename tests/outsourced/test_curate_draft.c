@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate_draft.c - rows between drawing and commit: killed runs, two runs at once, two file systems. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate_interrupted.c - a release that is interrupted, at any point and in any way, and repeated: one and the
  * same release. Killed, refused a sync, refused a write by a full disk, or stopped by a limit on the size of files,
  * which depends on what was drawn. What an interrupted run had drawn already must be how the finished release begins.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate_laplace.c - --mechanism laplace: the law of the released noise, its scale, what it is charged, and what
  * is refused. */
 #include "outsourced/curate_fixture.h"

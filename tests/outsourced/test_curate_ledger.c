@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate_ledger.c - which ledger a release is charged to, once, and what a crash leaves behind. */
 #include "outsourced/curate_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate_memory.c - a table in memory is released as the same table in a file is, and charged as carefully. */
 #include "curate_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_curate_refused.c - what the curator refuses, before anything is spent; full disks; memory that runs out. */
 #include "outsourced/curate_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_desk_ledger.c - what answers cost: private outputs, and the ledger that a desk shares with releases and desks.
  */
 #include "outsourced/desk_fixture.h"

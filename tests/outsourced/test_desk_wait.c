@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_desk_wait.c - questions that wait for a command without holding a thread. */
 #include "outsourced/desk_fixture.h"
 

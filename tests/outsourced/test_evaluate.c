@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_evaluate.c - commands that behave, and commands that do not. */
 #include "support/test.h"
 #include "outsourced/trusted/evaluate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_journal.c - the modeler's journal over crashes: cut at any byte, opened twice, by another run, after rubbish. */
 #include "outsourced/open/journal.h"
 #include "support/test.h"

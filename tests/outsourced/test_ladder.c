@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_ladder.c - the modeler that needs no tuning: conformance; posterior, weights and evidence against dense solves;
  * shrinkage; that it finds what is there, and does as chance does where nothing is; the band of chance. Seeds are
  * fixed; the limits of the statistical tests lie four standard errors or more from what is expected. */
@@ -457,7 +458,8 @@ static void bad_settings_are_refused(void **state) {
 }
 
 /* 300 times: ten random values foretell the best of forty others. Nine in ten are right for a normal law, and about
- * eight in ten (242 here) where the tail is heavier than the prior of its shape expects; limits at four standard errors. */
+ * eight in ten (242 here) where the tail is heavier than the prior of its shape expects; limits at four standard
+ * errors. */
 static void the_band_of_chance_holds_nine_times_in_ten(void **state) {
     (void)state;
     tacet_simrng rng;

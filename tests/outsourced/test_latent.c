@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_latent.c - the parts of the latent-position modeler against brute force: integrals over positions, draws,
  * the chains' posterior, the field of f, and the acquisition. Seeds are fixed; where a bound is statistical its width
  * is stated in standard errors (6 of them: false alarm below 1e-8 per comparison on a fresh seed). */

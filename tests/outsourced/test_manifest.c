@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_manifest.c - manifests written, read again, and refused by the field that is wrong. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_modeler.c - the modelers as policies: conformance, choice of method, bad input, and that they find something. */
 #include "support/conformance.h"
 #include "support/test.h"

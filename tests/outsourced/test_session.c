@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_session.c - the modeler's session: whatever ends it, what is known is told; a state goes on where it was, with
  * more queries, too; rows that cannot be measured are put aside. */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_typed.c - releases of typed columns: read, split, drawn, described, and understood by a modeler. */
 #include "outsourced/curate_fixture.h"
 
@@ -34,7 +35,10 @@ static void write_rows(const fixture *f) {
     assert_non_null(file);
     (void)fputs("id,seen,race,sex,bp,income\n", file);
     for (int i = 0; i < ROWS; i++) {
-        (void)fprintf(file, "%d,2021-07-02,%s,%s,%s,31622.7766016838\n", i, i % 3 == 0 ? "A" : i % 3 == 1 ? "Z" : "",
+        (void)fprintf(file, "%d,2021-07-02,%s,%s,%s,31622.7766016838\n", i,
+                      i % 3 == 0   ? "A"
+                      : i % 3 == 1 ? "Z"
+                                   : "",
                       i % 2 == 0 ? "Male" : "Female", i % 4 == 0 ? "" : "140");
     }
     assert_int_equal(fclose(file), 0);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_session.c - sessions of browsers: found by their cookie, guarded by their header, ended by time and by hand. */
 #include "support/test.h"
 

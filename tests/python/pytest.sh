@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # pytest.sh - builds the Python packages and runs their tests with Debian's Python. Skipped, with the reason, where its
 # packages are not installed; a failure instead when TACET_CI is set.
 set -eu

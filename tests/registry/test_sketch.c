@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_sketch.c - how much of a table is in another one, from sketches; with a fixed key, so no false alarms. */
 #include "support/test.h"
 

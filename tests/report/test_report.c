@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_report.c - the report: escaping, axes, charts, results by their fields, bad input, failed allocations.
  * Ring: open. Deterministic. */
 #include "report/text.h"
@@ -182,8 +183,9 @@ static void test_results(void **state) {
            "{\"mean\":0.25,\"se\":0.125},\"regret_by_query\":[1,0.5,0.25],\"regret_by_query_se\":[0.1,0.1,0.125]}");
     add(r, "{\"model\":\"outsourced\",\"mechanism\":\"random\",\"eps\":3,\"trials\":2,\"seed\":1,\"simple_regret\":"
            "{\"mean\":0.75,\"se\":null},\"regret_by_query\":[1,0.9,0.75],\"regret_by_query_se\":[0.1,null,0.1]}");
-    add(r, "{\"simulation\":\"joint\",\"algorithm\":\"a\",\"trials\":1,\"rounds\":100,\"regret_by_tenth\":[1,2,3,4,5,6,"
-           "7,8,9,10],\"regret\":{\"mean\":10}}");
+    add(r,
+        "{\"simulation\":\"central\",\"algorithm\":\"a\",\"trials\":1,\"rounds\":100,\"regret_by_tenth\":[1,2,3,4,5,6,"
+        "7,8,9,10],\"regret\":{\"mean\":10}}");
     add(r, "{\"rows\":[3,1,2],\"values\":[2,7.5,1],\"best_row\":1,\"best_value\":7.5,\"release\":{\"private\":true,"
            "\"eps\":3,\"delta\":1e-5}}");
     add(r, "{\"budget_eps\":3,\"budget_delta\":1e-5,\"eps\":1.5,\"entries\":1,\"list\":[{\"seq\":1,\"what\":\"w\","

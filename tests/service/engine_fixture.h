@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* engine_fixture.h - an engine over a fresh store, jobs that are waited for, and a toy policy of the central model.
  *
  * The toy plays, of each decision set, the arm whose first coordinate is nearest to the mean of what was observed so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_central.c - the central policies behind the engine, on SQLite or PostgreSQL: releases that end half-way, studies
  * that are created half-way or not at all. */
 #include "engine_fixture.h"
@@ -91,10 +92,11 @@ static void refuse_rows(const char *path, const char *table, const char *conditi
     tacet__db_close(db);
 }
 
-/* --- usca: a release has stages ----------------------------------------------------------------------------------- */
+/* --- contextual: a release has stages
+ * ----------------------------------------------------------------------------------- */
 
 enum { LEARN = 20, MISSING = 4 }; /* of the learning rounds, the first MISSING report late */
-static const char USCA_STUDY[] =
+static const char CONTEXTUAL_STUDY[] =
     "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"contextual\",\"budget\":{\"eps\":60},\"rounds\":30,"
     "\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}},"
     "\"prior\":{\"kernel\":\"se\",\"lengthscale\":0.5,\"reward\":[0,1]},\"options\":{\"learn\":20}}";
@@ -140,7 +142,7 @@ static size_t interrupted(int k, size_t *stages) {
     char trusted[1200];
     char condition[64];
     answer late[MISSING];
-    assert_ok(add_central(USCA_STUDY, NULL));
+    assert_ok(add_central(CONTEXTUAL_STUDY, NULL));
     tacet__engine *e = open_central();
     learn(e, late);
     ledger_path(path, "advice");
@@ -175,7 +177,7 @@ static size_t interrupted(int k, size_t *stages) {
 }
 
 /* Wherever a release of several stages is interrupted, it is gone on with from the reports it was begun with. */
-static void test_usca_interrupted(void **state) {
+static void test_contextual_interrupted(void **state) {
     size_t stages = 0;
     (void)state;
     assert_int_equal(interrupted(0, &stages), LEARN - MISSING);
@@ -238,12 +240,14 @@ static void test_fixed_expires(void **state) {
 
 /* --- creating a study --------------------------------------------------------------------------------------------- */
 
-static const char JOINT_STUDY[] =
-    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"central\",\"budget\":{\"eps\":1,\"delta\":1e-6},\"rounds\":"
+static const char CENTRAL_STUDY[] =
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"central\",\"budget\":{\"eps\":1,\"delta\":1e-6},"
+    "\"rounds\":"
     "50,"
     "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
-static const char JOINT_OTHER[] =
-    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"central\",\"budget\":{\"eps\":2,\"delta\":1e-6},\"rounds\":"
+static const char CENTRAL_OTHER[] =
+    "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"central\",\"budget\":{\"eps\":2,\"delta\":1e-6},"
+    "\"rounds\":"
     "50,"
     "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}}";
 static const char FIXED_STUDY[] =
@@ -252,9 +256,9 @@ static const char FIXED_STUDY[] =
 
 static answer ask_any(tacet__engine *e, const char *policy) {
     const double set[] = {0.1, 0.2, 0.6, 0.9};
-    return policy == USCA_STUDY    ? ask_at(e, "advice", "", 0.3)
-           : policy == JOINT_STUDY ? ask_suggestion(e, "advice", NULL, set, 2)
-                                   : ask_suggestion(e, "advice", NULL, NULL, 0);
+    return policy == CONTEXTUAL_STUDY ? ask_at(e, "advice", "", 0.3)
+           : policy == CENTRAL_STUDY  ? ask_suggestion(e, "advice", NULL, set, 2)
+                                      : ask_suggestion(e, "advice", NULL, NULL, 0);
 }
 
 static void side(char out[1200], bool trusted) {
@@ -263,7 +267,7 @@ static void side(char out[1200], bool trusted) {
 
 /* Wherever creating a study ends, the same request goes on with it; another definition is refused, and says why. */
 static void test_create_again(void **state) {
-    static const char *const STUDIES[] = {JOINT_STUDY, FIXED_STUDY, USCA_STUDY};
+    static const char *const STUDIES[] = {CENTRAL_STUDY, FIXED_STUDY, CONTEXTUAL_STUDY};
     static const struct {
         bool trusted;
         const char *table;
@@ -282,7 +286,7 @@ static void test_create_again(void **state) {
         refuse_rows(path, ENDS[i % 3].table, "1 = 1");
         assert_int_not_equal(add_central(study, &err), TACET_OK);
         if (last) {
-            assert_close(spent("advice"), study == JOINT_STUDY ? 1 : 0, 1e-6);
+            assert_close(spent("advice"), study == CENTRAL_STUDY ? 1 : 0, 1e-6);
         }
         refuse_rows(path, ENDS[i % 3].table, NULL);
         tacet__engine *e = open_central();
@@ -290,16 +294,16 @@ static void test_create_again(void **state) {
             const answer none = ask_any(e, study);
             assert_true(none.status == TACET_STATE || none.status == TACET_NOT_FOUND);
             tacet_error_clear(&err);
-            assert_int_equal(add_central(JOINT_OTHER, &err), TACET_CONFLICT);
+            assert_int_equal(add_central(CENTRAL_OTHER, &err), TACET_CONFLICT);
             assert_non_null(strstr(err.message, "another definition"));
             assert_non_null(strstr(err.message, "not created to its end"));
         }
         assert_ok(add_central(study, &err));
         assert_ok(add_central(study, &err)); /* once more is harmless */
         assert_int_equal(ask_any(e, study).status, TACET_OK);
-        assert_close(spent("advice"), study == JOINT_STUDY ? 1 : 0, 1e-6);
+        assert_close(spent("advice"), study == CENTRAL_STUDY ? 1 : 0, 1e-6);
         tacet_error_clear(&err);
-        assert_int_equal(add_central(JOINT_OTHER, &err), TACET_CONFLICT);
+        assert_int_equal(add_central(CENTRAL_OTHER, &err), TACET_CONFLICT);
         assert_null(strstr(err.message, "not created to its end"));
         tacet__engine_close(e);
     }
@@ -348,7 +352,7 @@ static void test_refused_free(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_usca_interrupted),
+        TEST(test_contextual_interrupted),
         TEST(test_fixed_expires),
         TEST(test_create_again),
         TEST(test_refused_free),

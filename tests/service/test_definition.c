@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_definition.c - definitions of studies: what is refused, the canonical form, directions. */
 #include "support/test.h"
 

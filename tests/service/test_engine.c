@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_engine.c - studies at work: once per ticket, retries, restarts, replicas, failing disks, long polls. */
 #include "engine_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_engine_expire.c - tickets that are too old: an epoch that waits goes on without them, late reports are refused,
  * and whoever replays the log comes to the same. The clock is the test's. */
 #include "engine_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_holder.c - no token ends a study: shares of open tickets and rounds, tickets that are given up, persons of whom
  * a number of rounds counts. */
 #include "engine_fixture.h"
@@ -200,7 +201,7 @@ static void test_names_are_not_stored(void **state) {
     }
 }
 
-/* joint-robust, section 5: (1, 1e-5) for a round is 2.15, 3.41, 6.17, 14.4 for 2, 3, 5, 10 rounds. */
+/* mu-GDP: k rounds cost k mu; (1, 1e-5) for a round is 2.15, 3.41, 6.17, 14.4 for 2, 3, 5, 10 rounds. */
 static void test_what_rounds_cost(void **state) {
     (void)state;
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 2), 2.15, 0.006);

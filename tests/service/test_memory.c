@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_memory.c - memory that is short inside SQLite and jansson is never taken for a damaged store: the n-th
  * allocation fails, whoever's it is; what is asked fails for now, and goes on when there is memory again. */
 #include "engine_fixture.h"

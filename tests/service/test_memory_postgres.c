@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_memory_postgres.c - memory that is short inside libpq is never taken for a damaged store: the n-th allocation
  * that libpq makes fails; what is asked fails for now, and goes on when there is memory again. Where another allocator
  * is built in (sanitizers, valgrind) there is nothing to count, and it is skipped. SQLite and jansson: test_memory.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_openapi.c - docs/openapi.json against the running server: the two must say the same.
  *
  * Starts tacet-server as a person would, provokes every status of every operation in the file over HTTPS, and checks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_postgres_roles.c - the two roles: what each may do is enough to serve, and the open one cannot read what is
  * trusted. support/pgcluster.sh gives the database. */
 #include "service/store_fixture.h"

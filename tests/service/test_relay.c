@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_relay.c - one server keeps a study at a time: jobs and answers as bytes; who cannot be reached is taken over
  * from; who was taken over from writes nothing more. Over real TLS and with real faults: e2e.replicas, tests/soak. */
 #include "engine_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_round.c - rounds as bytes: there and back, both layouts that version 1 had, keys over a change of version. */
 #include "engine_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_routes.c - what clients get wrong: every malformed, mistyped, foreign or repeated request is a 4xx with a reason
  * that names the rule, and changes nothing; and nothing private shows where others look. */
 #include "wire_fixture.h"

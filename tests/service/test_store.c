@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store.c - the store of studies: what it keeps, what it refuses, what the open side shows, and that a store which
  * was changed, cut or put back is noticed. Runs on SQLite, and on PostgreSQL when told where (store_fixture.h). */
 #include "service/store_fixture.h"

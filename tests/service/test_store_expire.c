@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_expire.c - what ends by itself: suggestions that nobody reports, tokens. */
 #include "store_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_fault.c - the store when something fails under it: the n-th allocation, the n-th write or sync, a full
  * disk. A batch is there whole or not at all, whatever its commit said, and the handle goes on. SQLite only: what fails
  * inside a PostgreSQL server is that server's; tests/io/test_postgres.c has the lost connections. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_race.c - several processes append to one study while some of them are killed: no number is given twice,
  * nothing acknowledged is lost, a batch is there whole or not at all. The kills hit other instants in every run; what
  * is checked holds at all of them. */

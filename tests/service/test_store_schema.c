@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_schema.c - versions of the tables: an old store is brought up and keeps what it had, a newer one and a
  * foreign one are refused. */
 #include "service/store_fixture.h"

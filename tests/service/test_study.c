@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_study.c - a study for a program in this process, with contexts by name. */
 #include "support/test.h"
 

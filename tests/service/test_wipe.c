@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_wipe.c - what was in a JSON text is not in memory once it is freed. The heap of this process is searched for a
  * word that is nowhere else; without the wiping free, it is found. */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wire_fixture.h - requests to the service's table of routes without a network: each is handled, and waited for. */
 #ifndef TACET_TESTS_SERVICE_WIRE_FIXTURE_H
 #define TACET_TESTS_SERVICE_WIRE_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clients.c - sixteen clients, each with its connection: a suggestion, then its observation, again and again. A request
  * without an answer, or answered 503, is sent again with the same key or the same value until it is acknowledged. What
  * was acknowledged is written into the client's journal. */

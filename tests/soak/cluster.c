@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cluster.c - the processes under test: servers, started, killed and asked whether they live; a database likewise. */
 #include "soak.h"
 

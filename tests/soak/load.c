@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load.c - pairs a second and the time of a pair, by number of connections, studies and servers; and how many syncs a
  * second the disk makes in the same run. */
 #include "soak.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - soak: a suggestion service under load and faults, and the proof that nothing acknowledged was lost, nothing
  * was charged twice, and every noise was drawn once.
  *

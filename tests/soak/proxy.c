@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* proxy.c - a way from one server to its database that can be cut: bytes go through, or nothing does and nobody is
  * told, as between two machines whose network is gone. One thread; unix sockets. */
 #include "soak.h"

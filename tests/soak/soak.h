@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* soak.h - a service under load and faults: servers that are killed, clients that keep a journal, and the proof from
  * the stores that what was acknowledged is there, once. */
 #ifndef TACET_TESTS_SOAK_SOAK_H

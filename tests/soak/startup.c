@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* startup.c - a store with a million observations, written the way a server writes them but in large transactions; then
  * a server on it is timed from its start to its first answer. The newest snapshot is as old as a server lets it become.
  */

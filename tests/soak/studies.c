@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* studies.c - the two studies the clients play, one of the local model and one of the central one. */
 #include "soak.h"
 

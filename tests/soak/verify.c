@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c - what the stores say, against what the clients were told. The log is read through the store's own chain of
  * hashes; then a policy made anew from the definition (and, for the central study, from the state it had before its
  * first round) goes through the whole log: it must suggest what was suggested, and arrive, bit for bit, at the state

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_space.c - spaces: bad ones are refused by name, files and options say the same, coordinates keep their promises.
  */
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conformance.c - the shared test of every policy; see conformance.h. Every check cleans up after itself, so that
  * broken policies can be shown to fail it without leaking. Cost: about rounds^2 suggestions and as many observations.
  */

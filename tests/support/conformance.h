@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conformance.h - what any tacet_policy must do, whatever its algorithm; one description per policy, one call.
  *
  * Checked: tickets are 1, 2, 3, …; a state saved at any point, before or after a suggestion, loads into a fresh and

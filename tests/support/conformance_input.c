@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conformance_input.c - bad reports, bad rounds and bad saved states, which a policy must refuse without a trace. */
 #include "support/conformance_internal.h"
 #include "support/test.h"

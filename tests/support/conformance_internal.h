@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conformance_internal.h - between the files of the shared policy test. */
 #ifndef TACET_TESTS_SUPPORT_CONFORMANCE_INTERNAL_H
 #define TACET_TESTS_SUPPORT_CONFORMANCE_INTERNAL_H

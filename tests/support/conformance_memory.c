@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conformance_memory.c - the n-th failing allocation of create, suggest, observe, save and load. */
 #include "support/conformance_internal.h"
 #include "support/test.h"

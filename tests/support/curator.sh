@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # curator.sh - read by the scripts that serve a release: waits for `tacet curator serve --ready-file "$work/ready"`. The script
 # has $work and fail.
 # shellcheck shell=bash disable=SC2034,SC2154

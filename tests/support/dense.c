@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dense.c - a Gaussian process the slow way, for tests. Cost: cubic. */
 #include "support/dense.h"
 #include "support/test.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dense.h - a Gaussian process the slow way, for tests: Gaussian elimination with pivoting over plain loops, sharing
  * nothing with the library's linear algebra, kernels or recursions. */
 #ifndef TACET_TESTS_SUPPORT_DENSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fail_alloc.c - makes the n-th allocation of the code under test fail. The linker sends malloc and its kin of the test
  * program here (-Wl,--wrap), so the library itself carries no hook. Allocations inside other shared libraries are not
  * touched. */

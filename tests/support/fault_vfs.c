@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fault_vfs.c - see fault_vfs.h. The state is the process's own, so a forked child arms its own faults. */
 #include "support/fault_vfs.h"
 

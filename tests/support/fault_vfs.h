@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fault_vfs.h - a SQLite VFS named "fault" over the ordinary one: the n-th operation fails, or the process dies in it,
  * or the power goes and everything not yet synced is lost. For tests; one thread at a time while a fault is armed. */
 #ifndef TACET_TESTS_SUPPORT_FAULT_VFS_H

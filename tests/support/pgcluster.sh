@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # pgcluster.sh - a throw-away PostgreSQL cluster: in a temporary folder, run by an unprivileged user, reached by a unix
 # socket in that folder and by nothing else.
 # Usage: pgcluster.sh run COMMAND…   makes one, runs the command with TACET_TEST_POSTGRES=postgresql://…, removes it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* support.c - comparisons and small statistics for the tests. */
 #include "support/test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test.h - what every test program includes: cmocka, comparisons, and the allocation that fails on demand. */
 #ifndef TACET_TESTS_SUPPORT_TEST_H
 #define TACET_TESTS_SUPPORT_TEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // api.ts - requests to this server: the session's guard in a header, problems as errors, patience when it is away.
 
 export class Problem extends Error {

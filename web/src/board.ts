@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // board.ts - the study board, for owners and analysts. It asks the public routes (docs/API.md) with the role of its
 // session: what the role may not read is refused there, and then not shown here.
 import { ask, get, pause, Problem, Session } from "./api";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // chart.ts - charts as SVG, in the look of the reports (src/report/chart.c): palette, dashes, round ticks. A line of any
 // length costs at most some hundred points: each pixel column keeps its least and its largest value.
 import { number, svg } from "./dom";

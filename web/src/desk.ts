@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // desk.ts - the curator's desk: questions as they come, each with its record; what was given out; what is left.
 // Keyboard first: the field has the focus, Enter gives the value, Alt+X says that a row cannot be measured, Alt+J and
 // Alt+K go to the next and the previous question. A value goes to this server, and nowhere else.

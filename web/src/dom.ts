@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // dom.ts - elements from text, never from markup: whatever a user chose as a name is shown as text. The server's
 // Content-Security-Policy forbids the rest (require-trusted-types-for 'script', trusted-types 'none').
 

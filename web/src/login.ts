@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // login.ts - a token is exchanged for a session; what ends a session leads back here.
 import { ask, get, Problem, Session, setGuard } from "./api";
 import { announce, field, h, put } from "./dom";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // main.ts - which page this is.
 import { board } from "./board";
 import { desk } from "./desk";

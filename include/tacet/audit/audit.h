@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* audit.h - attacks a mechanism and says, with confidence, how much it leaks at least.
  *
  * A target runs a mechanism on one of two worst-case neighbouring inputs and boils the output down to one number,

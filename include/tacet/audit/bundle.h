@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bundle.h - all audits at once, as a folder to hand over: audit.html, one page for people, and audit.json. */
 #ifndef TACET_AUDIT_BUNDLE_H
 #define TACET_AUDIT_BUNDLE_H

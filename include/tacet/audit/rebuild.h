@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rebuild.h - the attack on a release of records: whoever knows a few of them tries to read all the others.
  *
  * The attacker has the release (row by row) and the true records of a few rows, and fits the affine map from released

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shipped.h - audits what ships: neighbours through each way out as it is, and tests of the law of the noise.
  *
  * The other audits (audit.h) attack a sampler or a mechanism. Here files are written and answers taken by the code that
@@ -27,12 +28,12 @@ typedef struct tacet_audit_shipped_settings {
     size_t columns;        /* curate: of the table that eps is bounded with; 1 to 64 */
     size_t rows;           /* answers, for the bound and for the law; >= 1000, 0: as many as the way can take soon */
     size_t threads;        /* curate: of a release; 0: as it chooses */
-    bool interrupted;    /* every release is killed on its way and repeated; one answer a run for the bound, and the
-                            worst case of a redraw: curate dies when the row is printed long, of the others the first
-                            answer is seen, and the second taken where it is disliked */
-    size_t runs;         /* interrupted: for the bound; >= 100, 0: as above */
-    double confidence;   /* of the bound */
-    const char *control; /* NULL, or how what was released is spoilt before it is tested: see tacet_audit_spoils */
+    bool interrupted;      /* every release is killed on its way and repeated; one answer a run for the bound, and the
+                              worst case of a redraw: curate dies when the row is printed long, of the others the first
+                              answer is seen, and the second taken where it is disliked */
+    size_t runs;           /* interrupted: for the bound; >= 100, 0: as above */
+    double confidence;     /* of the bound */
+    const char *control;   /* NULL, or how what was released is spoilt before it is tested: see tacet_audit_spoils */
     void (*progress)(double fraction, void *user);
     void *user;
 } tacet_audit_shipped_settings;
@@ -46,11 +47,11 @@ typedef struct tacet_audit_shipped_result {
     char reason[160]; /* what failed; "nothing was found" */
 } tacet_audit_shipped_result;
 
-/* "curate", one column, confidence 0.98, eps 1, delta 1e-5; rows and runs 0: of curate 10^6 and 10^4, of reports 10^5 and
- * 2000, of models and studies 2000 each. */
+/* "curate", one column, confidence 0.98, eps 1, delta 1e-5; rows and runs 0: of curate 10^6 and 10^4, of reports 10^5
+ * and 2000, of models and studies 2000 each. */
 TACET_API void tacet_audit_shipped_defaults(tacet_audit_shipped_settings *settings);
-/* Works in a temporary folder, with a registry of its own there (TACET_STATE is set to it). INVALID: settings. Otherwise
- * as the way's own functions, and IO. */
+/* Works in a temporary folder, with a registry of its own there (TACET_STATE is set to it). INVALID: settings.
+ * Otherwise as the way's own functions, and IO. */
 TACET_API tacet_status tacet_audit_shipped(tacet_audit_shipped_result *out,
                                            const tacet_audit_shipped_settings *settings, tacet_error *err);
 /* The names of the ways, and of the controls: "same-key-blocks", "same-key-threads", "short-variance-5", "row-repeats",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* blob.h - a growing run of bytes: what a policy is saved into. */
 #ifndef TACET_CORE_BLOB_H
 #define TACET_CORE_BLOB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* export.h - TACET_API marks what the shared library shows; everything else is hidden. */
 #ifndef TACET_CORE_EXPORT_H
 #define TACET_CORE_EXPORT_H

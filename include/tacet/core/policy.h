@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy.h - what every algorithm of every trust model is behind: suggest, observe, recommend, guarantee, save, load.
  *
  * A policy chooses one of the candidates of a round and learns from what is reported for it. The candidates are either

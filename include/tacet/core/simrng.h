@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* simrng.h - a seeded generator for simulations and tests. NEVER for anything private: it is predictable, its
  * normals are textbook floating point, and it does not convert to tacet_noise. Same seed, same numbers, on every
  * machine. Source: xoshiro256++ (Blackman, Vigna 2019), seeded by splitmix64. */

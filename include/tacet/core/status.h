@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* status.h - the one list of outcomes, and the caller-owned error detail.
  *
  * Every fallible function returns a tacet_status and takes an optional `tacet_error *` as its last argument (NULL is
@@ -49,8 +50,8 @@ TACET_API const char *tacet_status_text(tacet_status status);
 TACET_API const char *tacet_status_name(tacet_status status);
 /* Makes *err hold nothing. NULL is allowed. */
 TACET_API void tacet_error_clear(tacet_error *err);
-/* For callbacks that fail: records status and message in *err, unless err is NULL or holds an error already, and returns
- * status. */
+/* For callbacks that fail: records status and message in *err, unless err is NULL or holds an error already, and
+ * returns status. */
 TACET_API tacet_status tacet_error_set(tacet_error *err, tacet_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* version.h - which version of the library a program runs with. Ring: pure. */
 #ifndef TACET_CORE_VERSION_H
 #define TACET_CORE_VERSION_H

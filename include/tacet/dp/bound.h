@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bound.h - raw numbers, and the only way to make them fit for a mechanism: clipping to a public bound.
  *
  * tacet_raw: private numbers. Nothing here prints, encodes or hands them out; wiped when freed.

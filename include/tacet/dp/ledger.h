@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger.h - what was spent: durable before anything is drawn, chained by hashes, and never twice for one question.
  *
  * The order is fixed, and tacet_mechanism_* keep it:

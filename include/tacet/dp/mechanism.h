@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mechanism.h - bounded numbers in, a release out; the order is fixed: budget, reservation, draw, commit.
  *
  * A tacet_mechanism is a calibrated recipe, made from public things only: a bound, who counts as neighbours, and a

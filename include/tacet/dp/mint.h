@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mint.h - what a reservation carries: the key of its noise, and what that noise is for.
  *
  * The noise of a release is a function of a fresh key, of the data and settings it protects, and of the place in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* randomizer.h - a bounded scalar leaves the device: clipped, put on a public grid, reported with pure eps. Or a choice
  * among public cells does, of which the device's secret makes some more likely.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream.h - sums over a stream of private vectors, released after every step, charged once.
  *
  * After step t the release estimates x_1 + … + x_t. One record is one vector x_t (or less); the whole stream of at most
@@ -68,8 +69,9 @@ typedef struct tacet_stream tacet_stream;
 TACET_API void tacet_stream_settings_defaults(tacet_stream_settings *settings);
 /* Charges the ledger once, under ask->ticket, for the whole stream. A ticket that was answered before is a stream that
  * was released from: CONFLICT, load its state instead. The key is the reservation's, or, where the noise is
- * seeded, of the source: a stream that was opened and lost before it was saved is opened again, the same. The bound must outlive the
- * stream. Without a ledger only with a seeded noise source. INVALID, NO_MEMORY, and the ledger's errors. */
+ * seeded, of the source: a stream that was opened and lost before it was saved is opened again, the same. The bound
+ * must outlive the stream. Without a ledger only with a seeded noise source. INVALID, NO_MEMORY, and the ledger's
+ * errors. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_open(tacet_stream **out, const tacet_stream_settings *settings,
                                                           const tacet_bound *bound, const tacet_ask *ask,
                                                           tacet_error *err);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arms.h - Gaussian process posterior over n arms observed many times, kept as sufficient statistics per arm.
  *
  * f ~ N(mean, K) over the arms, y = f(arm) + N(0, noise_var), the noise variance free to differ from observation to

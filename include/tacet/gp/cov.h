@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cov.h - the prior covariance of a finite domain of n candidates, numbered 0 … n-1: from a kernel and the candidates'
  * points, from a kernel and points known up to Gaussian noise, or from the caller's own functions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* features.h - finite-dimensional approximations of a kernel: phi(x)'phi(y) is close to k(x, y).
  *
  * All of them are functions of public things only (kernel, domain, landmarks), so they may be recreated by any party

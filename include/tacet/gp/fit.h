@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fit.h - hyper-parameters of a Gaussian process by maximum marginal likelihood.
  *
  * Fitted: lengthscales (one, or one per coordinate), signal variance, noise variance, constant mean (in closed form).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gp.h - Gaussian process posterior on a finite domain of n candidates, one observation at a time.
  *
  * f ~ GP(mean, cov), y = f(candidate) + N(0, noise_var). Any candidate may be observed any number of times; the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gp_ucb.h - GP-UCB over a finite domain: the policy every private method is measured against.
  *
  * Round t asks the candidate with the largest mean + sqrt(beta_t) sd, beta_t = 2 ln(n t^2 pi^2/(6 delta')),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel.h - covariance functions.
  *
  * Points are columns: point j of an array X with d coordinates and leading dimension ldx starts at X + j*ldx. For a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.h - processes that search one set of candidates together, each holding a slab of it.
  *
  * The search itself knows no network: it calls three functions, which every rank calls alike and in the same order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csv.h - tables of text, read as a stream: RFC 4180 as files really are.
  *
  * The bytes come from the caller (this ring does no input); tacet/io/csvfile.h opens a file. The first record is the

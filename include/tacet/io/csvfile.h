@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csvfile.h - a CSV file, opened for tacet/io/csv.h. */
 #ifndef TACET_IO_CSVFILE_H
 #define TACET_IO_CSVFILE_H

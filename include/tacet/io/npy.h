@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npy.h - a table of numbers in NumPy's file format, mapped into memory without a copy.
  *
  * Taken: one- and two-dimensional arrays of little-endian doubles or floats ('<f8', '<f4'), by row or by column

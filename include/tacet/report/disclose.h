@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* disclose.h - what a privacy officer is asked: an entry for a public registry of deployments, and a label for people.
  *
  * Both are made from what is public: the manifest, the totals of the ledger, and facts that only people know (who, why,

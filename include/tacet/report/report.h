@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.h - one self-contained HTML page, and its charts as SVG, from result JSON.
  *
  * A report is filled with texts in the format of docs/report-format.md, or with what the programs print under --json,

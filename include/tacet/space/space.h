@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* space.h - typed public columns: what a record, a context or a point of a study is made of.
  *
  * A space is an ordered list of columns. Everything in it is public: it is written before anybody looks at a record. A

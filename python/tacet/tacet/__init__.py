@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tacet: optimise what you may not show. Private Bayesian optimisation over the C library libtacet.
 
 This package is for those who see releases, reports and models and never a record: clients of a service, modelers,

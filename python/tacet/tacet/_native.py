@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What both packages share around a CFFI library: errors as exceptions, texts, handles that close.
 
 A handle belongs to the process that opened it, is closed once, and cannot be pickled: each of these is refused with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much noise a privacy budget needs, and how much budget a noise spends.
 
 Every result errs on the private side: scales and spent budgets are rounded up, and the number you get is one whose

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Studies over HTTPS: the suggestion service of docs/API.md.
 
 Every request may be repeated: a suggestion carries a key, and a value is taken once. A service that is away or busy is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables for a terminal and for a notebook."""
 from __future__ import annotations
 

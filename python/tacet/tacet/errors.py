@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One exception for each status of the C libraries. All are `tacet.Error`; each carries `status` and `text`.
 
 >>> import tacet

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ledgers, to read: what was spent, on what, and for whom. The chain is verified before anything is shown."""
 from __future__ import annotations
 

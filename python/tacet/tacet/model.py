@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Released models: read one, and ask it. It never saw the data, so any number of predictions costs nothing."""
 from __future__ import annotations
 

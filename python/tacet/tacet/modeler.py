@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The modeler of the outsourced model: searches a curator's release for the best row, one question at a time."""
 from __future__ import annotations
 

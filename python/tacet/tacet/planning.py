@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans: what privacy costs on problems like yours, before any data is touched. Runs `tacet plan --json`."""
 from __future__ import annotations
 

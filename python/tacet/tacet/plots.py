@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots, by matplotlib: progress with the band of chance, what a model says, a budget, privacy against utility.
 
 Every function draws on `ax`, or on a new figure, and returns the axes.

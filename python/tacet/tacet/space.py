@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spaces: typed public columns, the same JSON as the commands read and write.
 
 >>> import tacet

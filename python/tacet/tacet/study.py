@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a study looks like to whoever takes its rounds, over HTTPS (`tacet.Client`) or in this process
 (`tacet.trusted.Study`): suggest, observe, and what was learnt."""
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decoded.c - from released sums to a posterior: decode a measure, regress with known noise.
  * Ring: open; post-processing of what was released. Source: Dubey (AISTATS 2021), Algorithm 1, whose server adds the
  * noisy matrix to lambda I and takes its noise for data. Differs: no matrix is released; the empirical measure of plays

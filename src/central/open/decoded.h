@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decoded.h - a measure of plays and rewards decoded from released sums, then a regression that knows the noise.
  * Ring: open; between learner.c and decoded.c. */
 #ifndef TACET_SRC_CENTRAL_OPEN_DECODED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixed_design.c - phased elimination over a finite public list of arms.
  * Ring: open. Source: Lattimore, Szepesvári, Weisz (ICML 2020), phased elimination with G-optimal designs; Kiefer,
  * Wolfowitz (1960); Frank-Wolfe steps with the exact line search of Fedorov (1972). Differs: the noise of a release is

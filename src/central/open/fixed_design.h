@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixed_design.h - phased elimination over a finite public list of arms: the design of a batch, and which arms a batch
  * excludes. Ring: open; functions of releases and public numbers. README.md, (g), has the bound. */
 #ifndef TACET_SRC_CENTRAL_OPEN_FIXED_DESIGN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixed_learner.c - the learner of joint DP over a fixed public domain.
  * Ring: open. Source: Dubey (AISTATS 2021) keeps the features' sum private although, on a fixed domain, it is a
  * function of what was released; here it is public and exact, and only rewards pay. Thompson sampling (Russo, Van Roy

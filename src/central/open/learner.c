@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* learner.c - from released sums to scores of arms: the grid, the guessed law of play, and what the two models say.
  * Ring: open. In: noisy prefix sums of (v phi, (1 - v) phi). Out: scores. Source: tilt.c and decoded.c; the law of play
  * is README.md's "The guess". Which of the two speaks follows the noise of the release, which is public.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* measure.c - the non-negative measure that best explains a noisy vector of its moments.
  * Ring: open; post-processing of what was released. Source: maximum entropy on the mean (Csiszár 1991), solved in its
  * dual: w_j = total g_j exp(phi_j'v / tau) / Z(v), v maximizes the concave

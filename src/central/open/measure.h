@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* measure.h - the non-negative measure that best explains a noisy vector of its moments. Ring: open.
  *
  * Given R = Phi w + noise of variance s2 in each number, w >= 0 with a known total, and a guess g of where the mass is,

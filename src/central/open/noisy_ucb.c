@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noisy_ucb.c - GP-UCB in a feature space from noisy normal equations.
  * Ring: open. Source: Dubey (AISTATS 2021), Algorithm 1, Theorem 1, Lemma 3. Differs: the kernel approximation's term
  * of the width is left out (it needs an error far below what 100 features give, and would only widen it); a V that the

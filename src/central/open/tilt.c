@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilt.c - one model of where rounds were played and of what they returned, fitted to the released sums.
  * Ring: open; post-processing of what was released. Source: ours; the log-density of play is a Gaussian process around
  * a guess (Leonard 1978, density estimation by logistic Gaussian processes), the reward's logit another; Gauss-Newton

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tilt.h - the law of play as a tilted guess, the reward as a logistic process, fitted together to released sums.
  * Ring: open; between learner.c and tilt.c. */
 #ifndef TACET_SRC_CENTRAL_OPEN_TILT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* features.c - the features of a box for the central map: functions of public things alone.
  * Ring: shared. By quadrature where a grid is small, by points spread over the box elsewhere. Cost: an eigenvalue
  * problem of at most 400 points. */

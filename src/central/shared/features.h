@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* features.h - the features of a box for the central map. Ring: shared. */
 #ifndef TACET_SRC_CENTRAL_SHARED_FEATURES_H
 #define TACET_SRC_CENTRAL_SHARED_FEATURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* map.c - what one round becomes before it is summed and released: (v phi(x), (1 - v) phi(x)).
  * Ring: pure. Source: the class-conditional mean embedding; Dubey (AISTATS 2021) releases the outer product of
  * [phi; y] instead, at twice the sensitivity and r(r+1)/2 + r numbers for 2r. The sensitivity is sqrt(2 nu), nu the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixed.c - joint DP over a fixed public domain: sums of rewards along planned arms, one release a batch.
  * Ring: trusted. Source and differences: fixed_learner.c; proof: src/central/README.md, (g). A release happens in
  * the first suggestion after a batch's end; its ticket is answered once, so a restart can't release a batch twice

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixed_policy.c - joint DP over a fixed public domain, behind the interface of all policies.
  * Ring: trusted. Source: fixed.c; here indices instead of choices, and features of a plain list of points.
  * Cost: that of fixed.c; creating from points O(q^3 + n q m), q at most 512 nodes. */
@@ -386,8 +387,7 @@ tacet_status tacet_central_fixed_model(tacet_contextual_model **out, const tacet
                                        tacet_error *err) {
     fixed *f = policy != NULL ? tacet__policy_self(policy, &OPS) : NULL;
     tacet_features *phi = NULL;
-    if (out == NULL || f == NULL || kernel == NULL || about == NULL || about->lower == NULL ||
-        about->upper == NULL) {
+    if (out == NULL || f == NULL || kernel == NULL || about == NULL || about->lower == NULL || about->upper == NULL) {
         return tacet__fail(err, TACET_INVALID,
                            "a model needs a policy over points, their kernel and bounds, and a place");
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - what a joint-DP study learnt, as a model for anyone: a sum of kernel functions.
  * Ring: trusted (it reads a saved state; what leaves is post-processing of what was released). Source: Remark 1 of
  * Dubey (AISTATS 2021). Differs: kernel functions at the nodes instead of coefficients of features, since features of

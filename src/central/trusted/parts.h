@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parts.h - what a joint-DP bandit is made of: a statistic of a round, and a learner that sees its noisy sums.
  * Ring: trusted. */
 #ifndef TACET_SRC_CENTRAL_TRUSTED_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy.c - a joint-DP bandit as a policy: a learner chooses, the privatizer counts.
  * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithm 1, for any statistic of a round and any learner that sees its
  * noisy sums (parts.h); src/central/README.md maps the paper's steps to functions and proves the guarantee.
@@ -18,7 +19,7 @@
 
 enum { STATE_VERSION = 2 };
 
-typedef struct joint {
+typedef struct bandit {
     tacet__central_parts parts; /* owned */
     tacet__central_run run;
     tacet_policy_ops ops;
@@ -30,9 +31,9 @@ typedef struct joint {
     double *sums;     /* dim: a release */
     uint64_t given;   /* suggestions so far; the next ticket is given + 1 */
     tacet_blob spare; /* what the privatizer is saved into where the caller need not save */
-} joint;
+} bandit;
 
-static tacet_status check_round(const joint *j, const tacet_round *round, tacet_error *err) {
+static tacet_status check_round(const bandit *j, const tacet_round *round, tacet_error *err) {
     if (round == NULL || round->points == NULL || round->count == 0) {
         return tacet__fail(err, TACET_INVALID, "an empty decision set: a round needs at least one arm");
     }
@@ -54,7 +55,7 @@ static tacet_status check_round(const joint *j, const tacet_round *round, tacet_
 }
 
 /* Hands a due release to the learner. NUMERIC is no failure: the learner then goes on with what it knew. */
-static tacet_status refresh(joint *j, tacet_error *err) {
+static tacet_status refresh(bandit *j, tacet_error *err) {
     if (!tacet__privatizer_due(j->privatizer)) {
         return TACET_OK;
     }
@@ -79,7 +80,7 @@ static tacet_status refresh(joint *j, tacet_error *err) {
 }
 
 /* A due release is made, and a place for the ticket found. */
-static tacet_status open_round(joint *j, size_t *slot, const tacet_round *round, tacet_error *err) {
+static tacet_status open_round(bandit *j, size_t *slot, const tacet_round *round, tacet_error *err) {
     tacet_status status = check_round(j, round, err);
     if (status != TACET_OK) {
         return status;
@@ -97,14 +98,14 @@ static tacet_status open_round(joint *j, size_t *slot, const tacet_round *round,
     return refresh(j, err);
 }
 
-static void give(joint *j, size_t slot, const tacet_suggestion *s, const tacet_round *round) {
+static void give(bandit *j, size_t slot, const tacet_suggestion *s, const tacet_round *round) {
     j->open[slot] = s->ticket;
     memcpy(j->chosen + slot * j->d, round->points + s->index * round->ld, j->d * sizeof(double));
     j->given++;
 }
 
 static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
-    joint *j = self;
+    bandit *j = self;
     size_t slot = 0;
     tacet_status status = open_round(j, &slot, round, err);
     if (status != TACET_OK) {
@@ -124,7 +125,7 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
 }
 
 static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet_round *round, tacet_error *err) {
-    joint *j = self;
+    bandit *j = self;
     size_t slot = 0;
     if (made->ticket != j->given + 1 || made->index >= round->count) {
         return tacet__fail(err, TACET_CORRUPT, "ticket %llu is not the next, or its arm not in the decision set",
@@ -138,7 +139,7 @@ static tacet_status repeat(void *self, const tacet_suggestion *made, const tacet
 }
 
 /* Where an open ticket is. */
-static tacet_status find_slot(const joint *j, size_t *slot, uint64_t ticket, tacet_error *err) {
+static tacet_status find_slot(const bandit *j, size_t *slot, uint64_t ticket, tacet_error *err) {
     if (ticket == 0 || ticket > j->given) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
@@ -151,14 +152,14 @@ static tacet_status find_slot(const joint *j, size_t *slot, uint64_t ticket, tac
                : tacet__fail(err, TACET_CONFLICT, "ticket %llu was already reported", (unsigned long long)ticket);
 }
 
-static void free_slot(joint *j, size_t slot) {
+static void free_slot(bandit *j, size_t slot) {
     sodium_memzero(j->chosen + slot * j->d, j->d * sizeof(double));
     j->open[slot] = 0;
 }
 
 /* As if it had never been reported: there is no record of the round. */
 static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
-    joint *j = self;
+    bandit *j = self;
     size_t slot = 0;
     const tacet_status status = find_slot(j, &slot, ticket, err);
     if (status == TACET_OK) {
@@ -168,7 +169,7 @@ static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
 }
 
 static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
-    joint *j = self;
+    bandit *j = self;
     size_t slot = 0;
     tacet_status status = find_slot(j, &slot, ticket, err);
     if (status != TACET_OK) {
@@ -189,7 +190,7 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
 }
 
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
-    joint *j = self;
+    bandit *j = self;
     if (!j->parts.ops->informed(j->parts.self)) {
         return tacet__fail(err, TACET_STATE, "nothing was released yet: the first epoch is still running");
     }
@@ -200,7 +201,7 @@ static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error
 }
 
 static void guarantee(const void *self, tacet_guarantee *out) {
-    const joint *j = self;
+    const bandit *j = self;
     *out = (tacet_guarantee){.trust = TACET_TRUST_CENTRAL,
                              .protects = "the decision set and the reward of one round, towards all other rounds",
                              .proof = j->parts.proof};
@@ -217,7 +218,7 @@ static void guarantee(const void *self, tacet_guarantee *out) {
 }
 
 static tacet_status save(const void *self, tacet_blob *out, tacet_error *err) {
-    const joint *j = self;
+    const bandit *j = self;
     tacet_blob privatizer, learner, basis;
     tacet_blob_init(&privatizer);
     tacet_blob_init(&learner);
@@ -276,7 +277,7 @@ static bool tickets_possible(const uint64_t *open, size_t count, uint64_t given)
 }
 
 static tacet_status load(void *self, const void *bytes, size_t size, tacet_error *err) {
-    joint *j = self;
+    bandit *j = self;
     const size_t slots = j->run.open_most;
     tacet__reader r;
     tacet_status status = tacet__read_begin(&r, bytes, size, j->parts.ops->name, STATE_VERSION, err);
@@ -341,7 +342,7 @@ done:
 }
 
 static void release(void *self) {
-    joint *j = self;
+    bandit *j = self;
     if (j->parts.ops != NULL) {
         j->parts.ops->free(j->parts.self);
     }
@@ -370,17 +371,17 @@ static tacet_policy_ops ops_named(const char *name) {
                               .repeat = repeat};
 }
 
-static tacet_status build(joint **out, const tacet__central_parts *parts, const tacet__central_run *run,
+static tacet_status build(bandit **out, const tacet__central_parts *parts, const tacet__central_run *run,
                           const tacet_ask *ask, bool open, tacet_error *err) {
     *out = NULL;
     if (ask == NULL) {
         parts->ops->free(parts->self);
-        return tacet__fail(err, TACET_INVALID, "a joint policy needs a noise source and, unless seeded, a ledger");
+        return tacet__fail(err, TACET_INVALID, "a central policy needs a noise source and, unless seeded, a ledger");
     }
-    joint *j = TACET__ZALLOC(joint, 1);
+    bandit *j = TACET__ZALLOC(bandit, 1);
     if (j == NULL) {
         parts->ops->free(parts->self);
-        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy");
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy");
     }
     j->parts = *parts;
     j->run = *run;
@@ -398,7 +399,7 @@ static tacet_status build(joint **out, const tacet__central_parts *parts, const 
     j->record = TACET__ZALLOC(double, j->dim);
     j->sums = TACET__ZALLOC(double, j->dim);
     if (j->open == NULL || j->chosen == NULL || j->record == NULL || j->sums == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy");
+        status = tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy");
         goto done;
     }
     const tacet__privatizer_plan plan = {.dim = j->dim,
@@ -424,7 +425,7 @@ done:
 
 tacet_status tacet__central_policy_create(tacet_policy **out, const tacet__central_parts *parts,
                                           const tacet__central_run *run, const tacet_ask *ask, tacet_error *err) {
-    joint *j = NULL;
+    bandit *j = NULL;
     tacet_status status = build(&j, parts, run, ask, true, err);
     return status == TACET_OK ? tacet_policy_wrap(out, &j->ops, j, err) : status;
 }
@@ -432,7 +433,7 @@ tacet_status tacet__central_policy_create(tacet_policy **out, const tacet__centr
 tacet_status tacet__central_policy_restore(tacet_policy **out, const tacet__central_parts *parts,
                                            const tacet__central_run *run, const tacet_ask *ask, const void *bytes,
                                            size_t size, tacet_error *err) {
-    joint *j = NULL;
+    bandit *j = NULL;
     tacet_status status = build(&j, parts, run, ask, false, err);
     if (status != TACET_OK) {
         return status;
@@ -449,7 +450,7 @@ tacet_status tacet__central_policy_model(tacet_release **out, const tacet__centr
                                          const tacet__central_run *run, const tacet_ask *ask, const void *bytes,
                                          size_t size, void (*look)(void *self, uint64_t rounds, void *user), void *user,
                                          tacet_error *err) {
-    joint *j = NULL;
+    bandit *j = NULL;
     tacet_status status = build(&j, parts, run, ask, false, err);
     if (status != TACET_OK) {
         return status;

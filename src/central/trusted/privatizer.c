@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* privatizer.c - raw epoch sums in, noisy prefix sums out through the gate.
  * Ring: trusted. Source: the PRIVATIZER of Dubey (AISTATS 2021), Algorithms 1 and 2. Differs: one step of the stream is
  * a whole epoch, so the noise pays for the number of epochs (some thirty) instead of the number of rounds; any

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* privatizer.h - raw epoch sums in, noisy prefix sums out through the gate. Ring: trusted. */
 #ifndef TACET_SRC_CENTRAL_TRUSTED_PRIVATIZER_H
 #define TACET_SRC_CENTRAL_TRUSTED_PRIVATIZER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* published.c - the published joint-DP bandit: noisy normal equations through a binary tree, every round.
  * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithms 1 and 2, Lemmas 2 and 3, Theorem 1. Differs: the tree is the
  * dyadic one with fresh noise in every node (the paper's leaves-only noise grows as sqrt t); rewards are clipped
@@ -152,7 +153,7 @@ static void release(void *self) {
     free(p);
 }
 
-static const tacet__central_ops OPS = {.name = "joint-published",
+static const tacet__central_ops OPS = {.name = "central-published",
                                        .record = record,
                                        .played = played,
                                        .update = update,
@@ -213,7 +214,7 @@ static tacet_status build(published **out, tacet__central_run *run, const tacet_
     }
     published *p = TACET__ZALLOC(published, 1);
     double *z = TACET__ZALLOC(double, tacet_features_dim(features) + 1);
-    tacet_status status = p == NULL || z == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy")
+    tacet_status status = p == NULL || z == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy")
                                                  : tacet_noisy_ucb_create(&p->ucb, features, &set, err);
     if (status != TACET_OK) {
         free(p);

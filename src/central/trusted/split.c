@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* split.c - the shipped joint-DP bandit: two vectors released over growing epochs, decoded into a measure.
  * Ring: trusted. Source and differences: src/central/README.md. The statistic is tacet_central_map_record, the learner
  * tacet_central_learner; this file joins them to the policy of policy.c and calibrates the epochs.
@@ -99,7 +100,7 @@ static const tacet__central_ops OPS = {.name = NAME,
 static tacet_status build(tacet__central_parts *parts, tacet__central_run *run, const tacet_central_map *map,
                           const tacet_central_settings *settings, tacet_error *err) {
     if (map == NULL || settings == NULL) {
-        return tacet__fail(err, TACET_INVALID, "a joint policy needs a map and settings");
+        return tacet__fail(err, TACET_INVALID, "a central policy needs a map and settings");
     }
     double mu = 0;
     tacet_status status = tacet_gdp_mu(&mu, settings->eps, settings->delta, err);
@@ -111,12 +112,12 @@ static tacet_status build(tacet__central_parts *parts, tacet__central_run *run, 
     }
     split *s = TACET__ZALLOC(split, 1);
     if (s == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy");
+        return tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy");
     }
     s->map = map;
     const size_t d = tacet_central_map_domain(map)->d;
     s->work = TACET__ZALLOC(double, tacet_features_dim(tacet_central_map_features(map)) + d);
-    status = s->work == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a joint policy")
+    status = s->work == NULL ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a central policy")
                              : tacet_central_learner_create(&s->learner, map, &settings->learner, err);
     if (status != TACET_OK) {
         release(s);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - the inside of a released model, between its files. Ring: open. */
 #ifndef TACET_SRC_CONTEXTUAL_OPEN_INTERNAL_H
 #define TACET_SRC_CONTEXTUAL_OPEN_INTERNAL_H
@@ -39,7 +40,7 @@ struct tacet_contextual_model {
     double *by_coordinate; /* count x d */
     double *listed;        /* action_dim x parts.listed_count; NULL: none */
     tacet_receipt receipts[TACET_CONTEXTUAL_RECEIPTS_MOST];
-    tacet_space space; /* a copy; count 0: none */
+    tacet_space space;    /* a copy; count 0: none */
     tacet_kernel *kernel; /* of the unit box */
     tacet__contextual_product product;
     tacet__contextual_table table; /* values == NULL: none */

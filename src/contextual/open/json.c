@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.c - a released model as JSON: the file `tacet learn` writes and `tacet predict` reads.
  * Ring: open. The file may come from anyone: every field is checked before it is used, unknown fields are refused.
  * Cost: one pass. */
@@ -72,9 +73,8 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
                                             "outcome_at_most", p->outcome_bound));
     }
     if (object != NULL && p->recommended.there && p->logged.there) {
-        (void)json_object_set_new(object, "values",
-                                  json_pack("{so so}", "recommended", value(&p->recommended), "logged",
-                                            value(&p->logged)));
+        (void)json_object_set_new(
+            object, "values", json_pack("{so so}", "recommended", value(&p->recommended), "logged", value(&p->logged)));
     }
     if (object != NULL && p->listed != NULL) {
         (void)json_object_set_new(object, "actions", numbers(p->listed, p->action_dim * p->listed_count));
@@ -99,7 +99,8 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
 /* What a decoder holds while it reads. */
 typedef struct decoder {
     tacet_contextual_parts parts;
-    double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST], lengthscales[TACET_CONTEXTUAL_COORDINATES_MOST];
+    double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST],
+        lengthscales[TACET_CONTEXTUAL_COORDINATES_MOST];
     double *nodes, *weights, *listed;
     tacet_receipt receipts[TACET_CONTEXTUAL_RECEIPTS_MOST];
     tacet_space space;
@@ -170,15 +171,15 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
     int is_private = 0;
     json_error_t detail;
     tacet_contextual_parts *p = &k->parts;
-    if (json_unpack_ex(object, &detail, JSON_STRICT,
-                       "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o s?o s?o}", "format", &format,
-                       "action_dim", &actions, "context_dim", &contexts, "lower", &a->lower, "upper", &a->upper,
-                       "kernel", &kernel, "lengthscales", &a->lengthscales, "nodes", &a->nodes, "weights", &a->weights,
-                       "offset", &p->offset, "private", &is_private, "eps", &p->eps, "delta", &p->delta, "rounds",
-                       &rounds, "predicted_error", &p->predicted_error, "receipts", &a->receipts, "logistic",
-                       &a->logistic, "direction", &direction, "range", &a->range, "errors", &a->errors,
-                       "values", &a->values, "space", &a->space, "action_columns", &a->action_columns,
-                       "actions", &a->actions) != 0) {
+    if (json_unpack_ex(
+            object, &detail, JSON_STRICT,
+            "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o s?o s?o}",
+            "format", &format, "action_dim", &actions, "context_dim", &contexts, "lower", &a->lower, "upper", &a->upper,
+            "kernel", &kernel, "lengthscales", &a->lengthscales, "nodes", &a->nodes, "weights", &a->weights, "offset",
+            &p->offset, "private", &is_private, "eps", &p->eps, "delta", &p->delta, "rounds", &rounds,
+            "predicted_error", &p->predicted_error, "receipts", &a->receipts, "logistic", &a->logistic, "direction",
+            &direction, "range", &a->range, "errors", &a->errors, "values", &a->values, "space", &a->space,
+            "action_columns", &a->action_columns, "actions", &a->actions) != 0) {
         return tacet__fail(err, TACET_PARSE, "not a model: %s", detail.text);
     }
     if (strcmp(format, FORMAT) != 0) {
@@ -193,8 +194,8 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
                                 !(p->logistic_scale > 0))) {
         return tacet__fail(err, TACET_PARSE, "field logistic: needs lo, and a scale above 0");
     }
-    if (actions < 1 || contexts < 0 || actions > TACET_CONTEXTUAL_COORDINATES_MOST || contexts > TACET_CONTEXTUAL_COORDINATES_MOST ||
-        rounds < 0) {
+    if (actions < 1 || contexts < 0 || actions > TACET_CONTEXTUAL_COORDINATES_MOST ||
+        contexts > TACET_CONTEXTUAL_COORDINATES_MOST || rounds < 0) {
         return tacet__fail(err, TACET_PARSE, "fields action_dim, context_dim, rounds: out of range");
     }
     tacet_kernel_spec spec;

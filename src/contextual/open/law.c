@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* law.c - the law of contexts from a noisy sum of their features.
  * Ring: open; post-processing of a release. Source: README.md, "The robust release". The sketch is the sum of g(c), the
  * leading Mercer features of the contexts' kernel with lengthscales l/sqrt 2: products of two features with lengthscale
@@ -19,14 +20,15 @@ static const double EIGENVALUE_LEAST = 1e-3; /* of the largest: smaller ones dro
 static const double EVENNESS = 0.02;         /* weight of the entropy, in records */
 static const double EVEN_LEAST = 0.02;       /* of the even law, mixed in */
 static const double EVEN_MOST = 0.2;
-static const uint64_t REDRAW_SEED = 1;       /* post-processing: any number would do */
+static const uint64_t REDRAW_SEED = 1; /* post-processing: any number would do */
 
-static tacet_status make_sketch(tacet__contextual_law *law, const tacet_contextual_basis *b, bool joint, tacet_error *err) {
+static tacet_status make_sketch(tacet__contextual_law *law, const tacet_contextual_basis *b, bool joint,
+                                tacet_error *err) {
     const size_t dc = law->d - law->a;
     const tacet_kernel_spec *spec = tacet_kernel_describe(b->features->kernel);
     double scales[TACET_CONTEXTUAL_COORDINATES_MOST];
     tacet_kernel *kernel = NULL;
-    double *X = TACET__ZALLOC(double, law->contexts * dc);
+    double *X = TACET__ZALLOC(double, law->contexts *dc);
     if (X == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu contexts", law->contexts);
     }
@@ -49,8 +51,7 @@ static tacet_status make_sketch(tacet__contextual_law *law, const tacet_contextu
     }
     if (status == TACET_OK) {
         size_t g = 1;
-        while (g < law->sketch->m &&
-               law->sketch->eigenvalues[g] > EIGENVALUE_LEAST * law->sketch->eigenvalues[0]) {
+        while (g < law->sketch->m && law->sketch->eigenvalues[g] > EIGENVALUE_LEAST * law->sketch->eigenvalues[0]) {
             g++;
         }
         law->g = law->sketch->m = law->sketch->blocks[0].m = g;
@@ -67,8 +68,8 @@ static tacet_status make_sketch(tacet__contextual_law *law, const tacet_contextu
     return status;
 }
 
-tacet_status tacet__contextual_law_init(tacet__contextual_law *law, const tacet_contextual_basis *b, const double *share, bool joint,
-                                  tacet_error *err) {
+tacet_status tacet__contextual_law_init(tacet__contextual_law *law, const tacet_contextual_basis *b,
+                                        const double *share, bool joint, tacet_error *err) {
     const size_t N = b->features->blocks[0].count;
     *law = (tacet__contextual_law){
         .actions = b->node_actions, .contexts = N / b->node_actions, .a = b->action_dim, .d = b->d, .classes = 1};
@@ -110,7 +111,7 @@ size_t tacet__contextual_law_size(const tacet__contextual_law *law) {
 }
 
 tacet_status tacet__contextual_law_decode(tacet__contextual_law *law, double *q, const double *V, double n, double sd,
-                                    tacet_error *err) {
+                                          tacet_error *err) {
     const double b = fmin(EVEN_MOST, EVEN_LEAST + sd / n);
     double *w = law->room;
     for (size_t x = 0; x < law->classes; x++) {
@@ -118,8 +119,8 @@ tacet_status tacet__contextual_law_decode(tacet__contextual_law *law, double *q,
         if (law->sketch == NULL || !(total > 0)) {
             memcpy(w, law->even, law->contexts * sizeof *w);
         } else {
-            const tacet_status status = tacet__measure_fit(law->decoder, w, V + x * law->g, law->even, total, sd * sd,
-                                                           EVENNESS, err);
+            const tacet_status status =
+                tacet__measure_fit(law->decoder, w, V + x * law->g, law->even, total, sd * sd, EVENNESS, err);
             if (status != TACET_OK) {
                 return status;
             }
@@ -157,8 +158,8 @@ static void draw_cells(const tacet__contextual_law *law, double *cells, const do
     }
 }
 
-tacet_status tacet__contextual_law_redraw(tacet__contextual_law *law, double *laws, size_t count, const double *q, double n,
-                                    double sd, tacet_error *err) {
+tacet_status tacet__contextual_law_redraw(tacet__contextual_law *law, double *laws, size_t count, const double *q,
+                                          double n, double sd, tacet_error *err) {
     const size_t N = law->actions * law->contexts;
     const size_t size = tacet__contextual_law_size(law);
     tacet_simrng rng;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* law.h - the law of contexts from a noisy sum of their features. Ring: open. */
 #ifndef TACET_SRC_CONTEXTUAL_OPEN_LAW_H
 #define TACET_SRC_CONTEXTUAL_OPEN_LAW_H
@@ -17,21 +18,21 @@ typedef struct tacet__contextual_law {
     double *even;             /* contexts: weights of the nodes under the assumed law */
     double *share;            /* actions: how often each is drawn, sums to 1 */
     tacet__measure *decoder;
-    double *room;             /* 2 contexts */
+    double *room; /* 2 contexts */
 } tacet__contextual_law;
 
 /* share: of the node actions, or NULL: as the basis has them. joint: one law for each action (where the sketch stays
  * below TACET__CONTEXTUAL_SKETCH_MOST numbers). */
-tacet_status tacet__contextual_law_init(tacet__contextual_law *law, const tacet_contextual_basis *basis, const double *share, bool joint,
-                                  tacet_error *err);
+tacet_status tacet__contextual_law_init(tacet__contextual_law *law, const tacet_contextual_basis *basis,
+                                        const double *share, bool joint, tacet_error *err);
 void tacet__contextual_law_clear(tacet__contextual_law *law);
 /* Numbers of the sketch: g x classes; 0 without contexts. */
 size_t tacet__contextual_law_size(const tacet__contextual_law *law);
 /* q (nodes, sums to 1) from the noisy sum V over n contexts; sd: of each number's noise. */
 tacet_status tacet__contextual_law_decode(tacet__contextual_law *law, double *q, const double *V, double n, double sd,
-                                    tacet_error *err);
+                                          tacet_error *err);
 /* Other laws that could have looked the same: count of them, drawn about q. A function of its arguments. */
-tacet_status tacet__contextual_law_redraw(tacet__contextual_law *law, double *laws, size_t count, const double *q, double n,
-                                    double sd, tacet_error *err);
+tacet_status tacet__contextual_law_redraw(tacet__contextual_law *law, double *laws, size_t count, const double *q,
+                                          double n, double sd, tacet_error *err);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - a released model: a sum of kernel functions, and where it came from.
  * Ring: open. Source: src/contextual/README.md, section 8. Kernel functions at the quadrature nodes, not features:
  * features of equal eigenvalues are defined up to a rotation that differs between machines, their sum is not. Cost:
@@ -122,7 +123,7 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
     m->nodes = TACET__ZALLOC(double, m->d * parts->count);
     m->weights = TACET__ALIGNED(double, parts->count);
     m->by_coordinate = TACET__ALIGNED(double, m->d * parts->count);
-    m->listed = parts->listed_count > 0 ? TACET__ZALLOC(double, parts->action_dim *parts->listed_count) : NULL;
+    m->listed = parts->listed_count > 0 ? TACET__ZALLOC(double, parts->action_dim * parts->listed_count) : NULL;
     if (m->nodes == NULL || m->weights == NULL || m->by_coordinate == NULL ||
         (parts->listed_count > 0 && m->listed == NULL)) {
         tacet_contextual_model_free(m);
@@ -198,7 +199,7 @@ static bool scaled(const tacet_contextual_model *m, double *out, const double *x
 typedef struct asked {
     const tacet_contextual_model *model;
     double unit[TACET_CONTEXTUAL_COORDINATES_MOST]; /* the context, after room for an action */
-    double *room;                           /* tensors of the terms, or the table in this context */
+    double *room;                                   /* tensors of the terms, or the table in this context */
     const double *values;
     size_t terms;
 } asked;

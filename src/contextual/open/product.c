@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* product.c - a released model as a sum of products over coordinates, for predictions over many actions.
  * Ring: open. Nodes are all actions times all contexts, as learning makes them. A squared-exponential kernel is a
  * product over coordinates. A Matérn kernel is a mixture of such,
@@ -318,7 +319,6 @@ static void tile_means(const tacet_contextual_model *m, double *means, const dou
 void tacet__contextual_product_means(const tacet_contextual_model *m, double *means, const double *tensors,
                                      size_t terms, const double *units, size_t n) {
     for (size_t at = 0; at < n; at += TILE) {
-        tile_means(m, means + at, tensors, terms, units + at * m->d,
-                   n - at < TILE ? n - at : TILE);
+        tile_means(m, means + at, tensors, terms, units + at * m->d, n - at < TILE ? n - at : TILE);
     }
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recommend.c - a released model asked in the terms of its columns: which actions there are, what a context is.
  * Ring: open. Source: none. Only declared levels and points within the bounds are ever recommended: candidates are made
  * as records of the space (whole numbers where it says so) and embedded from there. Cost: that of the candidates. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - the mean of a released model on a grid, and between its points by local polynomials.
  * Ring: open. A prediction over many actions in one context is made in two steps: the context's coordinates are
  * interpolated once, for all grid points of the actions; then each action takes 8 points a coordinate. The grid reaches
@@ -176,7 +177,8 @@ tacet_status tacet_contextual_model_tabulate(tacet_contextual_model *model, doub
         return tacet__fail(err, TACET_INVALID, "a table needs a tolerance > 0");
     }
     if (model->d > TACET_CONTEXTUAL_DIM_MOST) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "a table has at most %d coordinates", (int)TACET_CONTEXTUAL_DIM_MOST);
+        return tacet__fail(err, TACET_UNSUPPORTED, "a table has at most %d coordinates",
+                           (int)TACET_CONTEXTUAL_DIM_MOST);
     }
     double *X = TACET__ZALLOC(double, PROBES * model->d);
     double *direct = TACET__ZALLOC(double, PROBES);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* basis.c - actions and contexts in a box, and the Mercer features of their law by quadrature.
  * Ring: shared. Source: Pavlovic, Salgia, Zhao 2025 (USCA), section 2; Lam = E phi phi' by Gauss–Legendre nodes instead
  * of their random approximating set, which only adds noise of the order of the estimation error

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* belief.c - learning a function's weights from noisy clipped sums, whatever law their records had.
  * Ring: shared; functions of public numbers and of releases. Source: README.md, "The robust release". A release of n
  * records is v = sum omega r u / sqrt n + noise, u = R^-1 phi, Z = E phi phi' + ratio I = R R'. So b = sqrt n R v has
  * mean n H (theta* - theta), H = E omega phi phi', and covariance n s^2 S + sg^2 n Z. Where the law was measured, not
- * given, n^2 dL P dL' is added for other laws it may have been; and the size of P follows the data (a), so that a belief
- * that was too small by orders of magnitude is mended by the first release. None of it enters the proof of privacy.
- * Differs from fusion.c: Z need not be diagonal, fewer features may be released than are believed in, a is fitted.
- * Cost: O(m M N + M^3) a form tried, some twenty of them a choice. */
+ * given, n^2 dL P dL' is added for other laws it may have been; and the size of P follows the data (a), so that a
+ * belief that was too small by orders of magnitude is mended by the first release. None of it enters the proof of
+ * privacy. Differs from fusion.c: Z need not be diagonal, fewer features may be released than are believed in, a is
+ * fitted. Cost: O(m M N + M^3) a form tried, some twenty of them a choice. */
 #include "contextual/shared/belief.h"
 
 #include "core/fail.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* belief.h - what is believed of a function's weights, and what a noisy clipped sum over any law says of them.
  * Ring: shared. */
 #ifndef TACET_SRC_CONTEXTUAL_SHARED_BELIEF_H
@@ -36,14 +37,14 @@ typedef struct tacet__belief_form {
 
 /* What is public of a release before it is made. */
 typedef struct tacet__belief_case {
-    const double *q;        /* N: the law of its records, sums to 1 */
-    double n;               /* records */
-    double residual_var;    /* mean square of a residual */
-    double bound;           /* residuals are at most this */
-    const double *reach;    /* N: or at most bound times this, in each node; NULL: 1 */
-    double unit_sd;         /* of one number per unit of sensitivity, one number released */
-    bool grows;             /* K-norm noise: times sqrt((m + 1)/2) */
-    size_t features_least;  /* 0, or release at least so many (all: exploration must not leave any out) */
+    const double *q;       /* N: the law of its records, sums to 1 */
+    double n;              /* records */
+    double residual_var;   /* mean square of a residual */
+    double bound;          /* residuals are at most this */
+    const double *reach;   /* N: or at most bound times this, in each node; NULL: 1 */
+    double unit_sd;        /* of one number per unit of sensitivity, one number released */
+    bool grows;            /* K-norm noise: times sqrt((m + 1)/2) */
+    size_t features_least; /* 0, or release at least so many (all: exploration must not leave any out) */
 } tacet__belief_case;
 
 /* How the size of what is believed follows the data (empirical Bayes): log a has a normal law of this width, a at least

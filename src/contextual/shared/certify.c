@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* certify.c - suprema that no point exceeds: branch and bound over the unit box.
  * Ring: shared. Source: src/contextual/README.md, section 4. On a cell with centre c and half widths h, u(w) is its
  * linear part at c and a rest, whose norm is at most z^-1/2 that of k(., w) - k(., c) - (w - c)'grad k(., c) in the

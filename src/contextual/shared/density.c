@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* density.c - a law of contexts from a table: densities on a grid, linear in each coordinate between its points.
  * Ring: shared. Public, as every law of contexts must be; a wrong one costs utility, never privacy. Beyond the
  * outermost points the value of the nearest one holds. Cost: sorting to create; 2^dim numbers a look. */

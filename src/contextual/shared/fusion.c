@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fusion.c - what a noisy, clipped sum says about the weights of a function: one step of a Kalman filter whose
  * matrices are known before any data is seen.
  * Ring: shared. Source: src/contextual/README.md, section 7. A stage of n records releases b~ = sum omega r phi +

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - the inside of the public half of USCA, for the learner, the planner, the auditor and their tests.
  * Ring: shared. */
 #ifndef TACET_SRC_CONTEXTUAL_SHARED_INTERNAL_H
@@ -12,8 +13,8 @@ struct tacet_contextual_basis {
     size_t d, action_dim;
     double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST];
     double unit_lengthscale[TACET_CONTEXTUAL_COORDINATES_MOST]; /* of the unit box */
-    tacet_features *features;                           /* over the unit box, E phi phi' = diag(lam) */
-    double *weights;                                    /* of the nodes (features->blocks->Z); they sum to 1 */
+    tacet_features *features;                                   /* over the unit box, E phi phi' = diag(lam) */
+    double *weights;                                            /* of the nodes (features->blocks->Z); they sum to 1 */
     size_t node_actions; /* distinct actions of the nodes: these times the contexts, actions fastest */
     double tail;         /* 1 - sum of the kept eigenvalues, >= 0 */
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan.c - how many features, stages and records each, how much to clip: from the predicted error, before any
  * data. Ring: shared. Source: src/contextual/README.md, section 7. The search: numbers of features in growing steps;
  * for each a walk over one to six stages of equal or growing sizes, from where the last number of features ended; in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* symmetry.c - mirror images and exchanges of coordinates that leave a leverage as it is.
  * Ring: shared. A map g of the box onto itself that keeps the kernel's distances and takes nodes to nodes turns the
  * features phi = A'k_Q, which are orthonormal in the kernel's space, into phi(g w) = O phi(w) + e(w): O is the matrix

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* begun.c - what a ledger knows of a release of a model that was begun before: of how many records.
  * Ring: trusted. Source: none; src/contextual/README.md, "A release that was interrupted". The number is a field of the
  * charge ("records" among its parameters). Ledgers of older versions have it in words only, or not at all: those are

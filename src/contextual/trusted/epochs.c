@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* epochs.c - contextual choices that earn while they learn: epochs with one release each, Thompson draws between them.
  * Ring: trusted. Source: src/contextual/README.md, "Cumulative regret": billboard argument over epochs, parallel
- * composition within one. Epochs count suggestions; a round that was not reported is a null record, because reporting is
- * private too. Cost: a suggestion is one pass over the actions; the end of an epoch is one pass over its rounds and some
- * tens of O(M^2 N) forms. */
+ * composition within one. Epochs count suggestions; a round that was not reported is a null record, because reporting
+ * is private too. Cost: a suggestion is one pass over the actions; the end of an epoch is one pass over its rounds and
+ * some tens of O(M^2 N) forms. */
 #include "contextual/trusted/epochs_internal.h"
 
 #include "core/fail.h"
@@ -73,7 +74,7 @@ static tacet_status make_room(tacet__epochs *u, size_t size, tacet_error *err) {
     if (size <= u->capacity) {
         return TACET_OK;
     }
-    double *context = TACET__ZALLOC(double, size *u->contexts + 1);
+    double *context = TACET__ZALLOC(double, size * u->contexts + 1);
     double *rewards = TACET__ZALLOC(double, size);
     uint32_t *action = TACET__ZALLOC(uint32_t, size);
     if (context == NULL || rewards == NULL || action == NULL) {
@@ -106,7 +107,7 @@ static tacet_status make_fast(tacet__epochs *u, tacet_error *err) {
     if (u->fast == NULL) {
         u->fast = TACET__ALIGNED(double, N *DRAWS);
     }
-    double *Ka = TACET__ZALLOC(double, u->n *u->n);
+    double *Ka = TACET__ZALLOC(double, u->n * u->n);
     double *W = TACET__ALIGNED(double, N *DRAWS);
     if (u->fast == NULL || Ka == NULL || W == NULL) {
         free(Ka);
@@ -267,8 +268,8 @@ static void set_sizes(const tacet__epochs *u, tacet__parts_sizes *sizes) {
         sizes->n[TACET__PART_STAGE + 4] = between(0.04 * n, 50, fmin(600, n / 4));
         sizes->n[TACET__PART_STAGE + 5] = symmetric ? 0 : between(0.08 * n, 100, fmin(2000, n / 4));
     }
-    sizes->n[TACET__PART_STAGE + 3 * j] = u->size - sizes->n[TACET__PART_LAW] - sizes->n[TACET__PART_STAGE + 4] -
-                                          sizes->n[TACET__PART_STAGE + 5];
+    sizes->n[TACET__PART_STAGE + 3 * j] =
+        u->size - sizes->n[TACET__PART_LAW] - sizes->n[TACET__PART_STAGE + 4] - sizes->n[TACET__PART_STAGE + 5];
 }
 
 /* The epoch's rounds as records; those without a report are null. */
@@ -528,10 +529,13 @@ static void guarantee(const void *self, tacet_guarantee *out) {
         .trust = TACET_TRUST_CENTRAL,
         .proven = is_private,
         .eps = is_private ? s->eps : INFINITY,
-        .delta = !is_private ? 1 : s->gaussian ? s->delta : 0,
+        .delta = !is_private   ? 1
+                 : s->gaussian ? s->delta
+                               : 0,
         .protects = "the context and the rewards of one round, towards all other rounds",
-        .statement = is_private ? "What all others see hardly changes when one round's context and rewards are replaced."
-                                : "Not private: the noise comes from a seeded source, for tests and simulations.",
+        .statement = is_private
+                         ? "What all others see hardly changes when one round's context and rewards are replaced."
+                         : "Not private: the noise comes from a seeded source, for tests and simulations.",
         .proof = "src/contextual/README.md"};
 }
 
@@ -558,11 +562,12 @@ static tacet_status check(const tacet_contextual_space *space, const double *act
     if (count > ACTIONS_MOST) {
         return tacet__fail(err, TACET_UNSUPPORTED, "at most %d actions", (int)ACTIONS_MOST);
     }
-    if (tacet_ask_check(ask, NULL) != TACET_OK || ask->group != NULL ||
-        ask->part != NULL || ask->ticket == NULL || strlen(ask->ticket) > TACET__EPOCHS_TICKET) {
-        return tacet__fail(err, TACET_INVALID,
-                           "a release needs noise, a ledger (or seeded noise), and a ticket of up to %d bytes, no group",
-                           (int)TACET__EPOCHS_TICKET);
+    if (tacet_ask_check(ask, NULL) != TACET_OK || ask->group != NULL || ask->part != NULL || ask->ticket == NULL ||
+        strlen(ask->ticket) > TACET__EPOCHS_TICKET) {
+        return tacet__fail(
+            err, TACET_INVALID,
+            "a release needs noise, a ledger (or seeded noise), and a ticket of up to %d bytes, no group",
+            (int)TACET__EPOCHS_TICKET);
     }
     return TACET_OK;
 }
@@ -652,8 +657,9 @@ static void fingerprint(tacet__epochs *u) {
     const tacet_contextual_basis *b = u->basis;
     const double reals[] = {l->reward_lower, l->reward_upper, l->eps, l->delta, l->prior_decay, s->width};
     /* How many rounds there may be is no part of it: more of them change no epoch that was begun. */
-    const uint64_t wholes[] = {s->first, (uint64_t)s->explore, s->coin_seed, l->gaussian, (uint64_t)l->rewards,
-                               u->a, u->contexts, u->n, u->robust.belief.M, b->features->blocks[0].count};
+    const uint64_t wholes[] = {
+        s->first, (uint64_t)s->explore, s->coin_seed, l->gaussian,        (uint64_t)l->rewards,
+        u->a,     u->contexts,          u->n,         u->robust.belief.M, b->features->blocks[0].count};
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, TACET__EPOCHS_PRINT);
     (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
@@ -677,12 +683,11 @@ tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_cont
     }
     u->settings = *settings;
     u->settings.learner.method = TACET_CONTEXTUAL_ROBUST;
-    u->settings.width = settings->width > 0                                    ? settings->width
+    u->settings.width = settings->width > 0                                 ? settings->width
                         : settings->explore == TACET_CONTEXTUAL_ELIMINATION ? 1
-                                                                               : 0.75;
-    u->settings.first = settings->first > 0
-                            ? settings->first
-                            : (size_t)fmin(fmax(FIRST_ROUNDS / settings->learner.eps, 100), 1000);
+                                                                            : 0.75;
+    u->settings.first =
+        settings->first > 0 ? settings->first : (size_t)fmin(fmax(FIRST_ROUNDS / settings->learner.eps, 100), 1000);
     u->ask = *ask;
     memcpy(u->ticket, ask->ticket, strlen(ask->ticket));
     u->ask.ticket = u->ticket;

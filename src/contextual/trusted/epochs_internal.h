@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* epochs_internal.h - the inside of the policy with epochs, between epochs.c and epochs_state.c. Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_EPOCHS_INTERNAL_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_EPOCHS_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* epochs_state.c - the policy with epochs as bytes, and back.
  * Ring: trusted. Private bytes: they hold the rounds of the current epoch. What was released is stored as numbers, so a
  * study goes on wherever it is taken. Source: none. Cost: O(rounds of the epoch + M^2). */
@@ -118,7 +119,7 @@ static tacet_status read_state(const tacet__epochs *u, loaded *s, tacet__reader 
         return tacet__fail(err, TACET_CORRUPT, "saved state of %s is damaged or of another problem", NAME);
     }
     s->action = TACET__ZALLOC(uint32_t, s->rounds + 1);
-    s->context = TACET__ZALLOC(double, s->rounds *u->contexts + 1);
+    s->context = TACET__ZALLOC(double, s->rounds * u->contexts + 1);
     s->rewards = TACET__ZALLOC(double, s->rounds + 1);
     s->V = TACET__ZALLOC(double, size + 1);
     s->theta = TACET__ZALLOC(double, b->M);
@@ -152,7 +153,7 @@ tacet_status tacet__epochs_load(void *self, const void *bytes, size_t size, tace
     tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
     status = status == TACET_OK ? read_state(u, &s, &r, err) : status;
     const size_t epoch_size = status == TACET_OK ? tacet__epochs_size(u, s.epoch) : 0;
-    double *context = TACET__ZALLOC(double, epoch_size *u->contexts + 1);
+    double *context = TACET__ZALLOC(double, epoch_size * u->contexts + 1);
     double *rewards = TACET__ZALLOC(double, epoch_size + 1);
     uint32_t *action = TACET__ZALLOC(uint32_t, epoch_size + 1);
     if (status == TACET_OK && (context == NULL || rewards == NULL || action == NULL)) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - the inside of the learner, for its own files, the simulation and the audit. Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_INTERNAL_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_INTERNAL_H
@@ -11,7 +12,7 @@ enum { TACET__CONTEXTUAL_RECORDS_MOST = 1 << 22 };
 struct tacet_contextual_learner {
     const tacet_contextual_basis *basis;
     tacet_contextual_settings settings;
-    double middle, bound; /* rewards are middle ± bound */
+    double middle, bound;     /* rewards are middle ± bound */
     const tacet_space *space; /* what the model will say its coordinates are; NULL: nothing */
     size_t action_columns;
     double noise_sd, prior_var, decay;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* learn.c - the learner: raw records in; a bounded, exact sum of one share per record out, for the gate.
  * Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1; src/contextual/README.md, sections 3, 5, 6. Differs:
  * the share of a record, omega r Z^-1/2 phi, is clipped to a norm and rounded to whole steps before it is added, so
@@ -65,7 +66,9 @@ tacet_status tacet_contextual_learner_create(tacet_contextual_learner **out, con
     l->bound = 0.5 * (settings->reward_upper - settings->reward_lower);
     l->middle = settings->reward_lower + l->bound;
     l->noise_sd = settings->noise_sd > 0 ? settings->noise_sd : 0.1 * l->bound;
-    l->decay = settings->prior_decay >= 0 ? settings->prior_decay : settings->method == TACET_CONTEXTUAL_ROBUST ? 0.25 : 0.5;
+    l->decay = settings->prior_decay >= 0                    ? settings->prior_decay
+               : settings->method == TACET_CONTEXTUAL_ROBUST ? 0.25
+                                                             : 0.5;
     l->prior_var = settings->prior_sd > 0 ? settings->prior_sd * settings->prior_sd : 0.05 * l->bound * l->bound;
     *out = l;
     return TACET_OK;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - a private log in a file: read by a space of typed columns, and what is refused because it would void the
  * proof.
  * Ring: trusted. Source: src/contextual/README.md, "Logs". Every private cell is read by a total function: a context
@@ -109,9 +110,9 @@ static tacet_status make_list(tacet_contextual_log *l, double **out, size_t *cou
             const tacet_space_column *c = &part.columns[i];
             const size_t n = is_category(c) ? c->level_count : per_axis;
             const double t = ((double)(rest % n) + 0.5) / (double)n;
-            record[i] = is_category(c)                     ? (double)(rest % n)
+            record[i] = is_category(c)               ? (double)(rest % n)
                         : c->kind == TACET_SPACE_LOG ? exp(log(c->lo) + t * (log(c->hi) - log(c->lo)))
-                                                           : c->lo + t * (c->hi - c->lo);
+                                                     : c->lo + t * (c->hi - c->lo);
             rest /= n;
         }
         tacet_space_embed(&part, *out + j * dims, record);
@@ -273,9 +274,9 @@ static tacet_status read_cell(const tacet_contextual_log *l, tacet_csv *csv, dou
         return tacet__fail(err, TACET_INVALID, "row %llu: action '%s' lies outside its bounds",
                            (unsigned long long)tacet_csv_record(csv) + 1, c->name);
     }
-    return status == TACET_OK ? TACET_OK
-                              : tacet__fail(err, status, "line %llu, %s",
-                                            (unsigned long long)tacet_csv_line(csv), why.message);
+    return status == TACET_OK
+               ? TACET_OK
+               : tacet__fail(err, status, "line %llu, %s", (unsigned long long)tacet_csv_line(csv), why.message);
 }
 
 static tacet_status grow(tacet_contextual_log *l, size_t *capacity, tacet_error *err) {

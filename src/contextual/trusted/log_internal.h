@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log_internal.h - the inside of a log, between log.c and log_release.c. Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_LOG_INTERNAL_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_LOG_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log_release.c - what leaves a log: a model, or one choice, entered in the ledger beside it; and what its holder is
  * told first.
  * Ring: trusted. Source: src/contextual/README.md, "Logs" and "A release that was interrupted": each row must stay in
@@ -98,7 +99,7 @@ static void find_rows(const tacet_contextual_log *l, findings *f, tacet_contextu
 /* Actions that no row has, and pairs of action and context levels that none has. */
 static tacet_status find_untried(const tacet_contextual_log *l, findings *f, tacet_error *err) {
     const size_t contexts = l->context_count > 0 ? l->context_count : 1;
-    size_t *seen = TACET__ZALLOC(size_t, l->action_count *contexts);
+    size_t *seen = TACET__ZALLOC(size_t, l->action_count * contexts);
     size_t missing = 0;
     size_t pairs = 0;
     size_t first = 0;
@@ -340,8 +341,8 @@ tacet_status tacet_contextual_log_release(tacet_contextual_log *l, tacet_context
                                .ticket = entry->ticket,
                                .what = "model of rewards over actions and contexts",
                                .to_whom = entry->to_whom,
-                               .covered_fields = l->settings.propensities ? "contexts,reward,propensity"
-                                                                          : "contexts,reward",
+                               .covered_fields =
+                                   l->settings.propensities ? "contexts,reward,propensity" : "contexts,reward",
                                .uncovered_fields = uncovered(&e, entry, "actions,number of rows"),
                                .covered_records = "each row: its contexts and reward become any others"};
         status = tacet_contextual_release(l->learner, out, &ask, err);
@@ -363,7 +364,7 @@ static tacet_status candidates(const tacet_contextual_log *l, double **records, 
                                (int)CHOICES_MOST);
         }
     }
-    *records = TACET__ZALLOC(double, *count * part.count);
+    *records = TACET__ZALLOC(double, *count *part.count);
     *embedded = TACET__ZALLOC(double, *count * l->action_dims);
     if (*records == NULL || *embedded == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu candidates", *count);
@@ -383,8 +384,7 @@ static tacet_status candidates(const tacet_contextual_log *l, double **records, 
 
 tacet_status tacet_contextual_log_choose(tacet_contextual_log *l, tacet_release **release, double **actions,
                                          double *used_tau, tacet_contextual_rule rule, double tau, size_t per_axis,
-                                         const double *context, const tacet_contextual_entry *entry,
-                                         tacet_error *err) {
+                                         const double *context, const tacet_contextual_entry *entry, tacet_error *err) {
     const tacet_space part = {.columns = l->space.columns + l->action_columns,
                               .count = l->space.count - l->action_columns};
     entered e = {0};
@@ -418,8 +418,7 @@ tacet_status tacet_contextual_log_choose(tacet_contextual_log *l, tacet_release 
                                .what = "one action for one context",
                                .to_whom = entry->to_whom,
                                .covered_fields = "contexts,reward",
-                               .uncovered_fields =
-                                   uncovered(&e, entry, "actions,number of rows,the context asked for"),
+                               .uncovered_fields = uncovered(&e, entry, "actions,number of rows,the context asked for"),
                                .covered_records = "each row: its contexts and reward become any others"};
         status = tacet_contextual_choose(chooser, release, &ask, point, embedded, count, err);
     }

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parts.c - disjoint parts of a log, each read by one mechanism.
  * Ring: trusted; the only place of the robust release that calls the gate. Source: README.md, "The robust release":
- * parallel composition over rows that are dealt by their numbers. The ledger books the parts as one group, whose cost is
- * that of its dearest part. Cost: one pass. */
+ * parallel composition over rows that are dealt by their numbers. The ledger books the parts as one group, whose cost
+ * is that of its dearest part. Cost: one pass. */
 #include "contextual/trusted/parts.h"
 
 #include "core/fail.h"

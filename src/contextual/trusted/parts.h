@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parts.h - disjoint parts of a log, each read by one mechanism: how rows are dealt, and how a part leaves.
  * Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_PARTS_H
@@ -12,7 +13,7 @@ typedef enum tacet__part {
     TACET__PART_HELD,   /* how well the model predicts outcomes */
     TACET__PART_VALUE,  /* what the recommended rule is worth */
     TACET__PART_LOGGED, /* what the logged rule was worth */
-    TACET__PART_STAGE   /* stage j is TACET__PART_STAGE + 3 j, its scale the one after, what clipping cuts off the next */
+    TACET__PART_STAGE /* stage j is TACET__PART_STAGE + 3 j, its scale the one after, what clipping cuts off the next */
 } tacet__part;
 
 /* How many rows each part has: a function of public numbers alone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy.c - contextual choices behind the interface of all policies: explore, release once, choose for free.
  * Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1, online; src/contextual/README.md, section 8.
  * Differs: one release for all later choices instead of a private choice each. The action of a learning round is a
@@ -21,7 +22,7 @@
 enum { ROUNDS_MOST = TACET__CONTEXTUAL_POLICY_ROUNDS, ATOM_NODES_MOST = 1536, WHAT_MOST = 3900, DIGEST_BYTES = 16 };
 static const char NAME[] = TACET__CONTEXTUAL_POLICY_NAME;
 static const char PROOF[] = "src/contextual/README.md";
-typedef tacet__contextual_policy usca;
+typedef tacet__contextual_policy explorer;
 static const double TABLE_ERROR = 0.01; /* of the model's own */
 
 void tacet_contextual_policy_settings_defaults(tacet_contextual_policy_settings *settings) {
@@ -29,7 +30,7 @@ void tacet_contextual_policy_settings_defaults(tacet_contextual_policy_settings 
     tacet_contextual_settings_defaults(&settings->learner);
 }
 
-static void forget(usca *u) {
+static void forget(explorer *u) {
     if (u->rewards != NULL) {
         sodium_memzero(u->rewards, u->settings.learn * sizeof *u->rewards);
     }
@@ -38,8 +39,8 @@ static void forget(usca *u) {
     }
 }
 
-static void usca_free(void *self) {
-    usca *u = self;
+static void explorer_free(void *self) {
+    explorer *u = self;
     if (u != NULL) {
         forget(u);
         tacet_contextual_model_free(u->model);
@@ -59,7 +60,7 @@ static void usca_free(void *self) {
 /* --- suggest, observe, recommend --------------------------------------------------------------------------------- */
 
 /* What is tried under a ticket: of ticket, seed and list alone. */
-static size_t draw(const usca *u, uint64_t ticket) {
+static size_t draw(const explorer *u, uint64_t ticket) {
     const bool sobol = u->settings.design == TACET_CONTEXTUAL_SOBOL;
     const size_t coordinates = u->atoms ? 1 : u->a;
     double point[TACET_CONTEXTUAL_DIM_MOST] = {0};
@@ -89,16 +90,16 @@ static size_t draw(const usca *u, uint64_t ticket) {
 }
 
 /* The nearest context within the bounds. */
-static void clip_context(const usca *u, double *out, const double *context) {
+static void clip_context(const explorer *u, double *out, const double *context) {
     for (size_t c = 0; c < u->contexts; c++) {
         out[c] = fmin(fmax(context[c], u->basis->lower[u->a + c]), u->basis->upper[u->a + c]);
     }
 }
 
-static tacet_status make_release(usca *u, tacet_error *err);
+static tacet_status make_release(explorer *u, tacet_error *err);
 
 static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
-    usca *u = self;
+    explorer *u = self;
     double context[TACET_CONTEXTUAL_DIM_MOST] = {0};
     size_t index = 0;
     double score = 0;
@@ -134,7 +135,7 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
 }
 
 static tacet_status observe(void *self, uint64_t ticket, double value, tacet_error *err) {
-    usca *u = self;
+    explorer *u = self;
     if (ticket == 0 || ticket > u->suggested) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
@@ -152,7 +153,7 @@ static tacet_status observe(void *self, uint64_t ticket, double value, tacet_err
 
 /* Nothing waits for a report: a round that is not reported is not learnt. */
 static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
-    const usca *u = self;
+    const explorer *u = self;
     if (ticket == 0 || ticket > u->suggested) {
         return tacet__fail(err, TACET_NOT_FOUND, "ticket %llu was never given", (unsigned long long)ticket);
     }
@@ -162,7 +163,7 @@ static tacet_status drop(void *self, uint64_t ticket, tacet_error *err) {
 }
 
 static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error *err) {
-    const usca *u = self;
+    const explorer *u = self;
     size_t best = 0;
     if (u->model == NULL) {
         return tacet__fail(err, TACET_STATE, "nothing has been released yet");
@@ -178,7 +179,7 @@ static tacet_status recommend(void *self, tacet_recommendation *out, tacet_error
 }
 
 static void guarantee(const void *self, tacet_guarantee *out) {
-    const usca *u = self;
+    const explorer *u = self;
     const bool is_private = tacet_ask_is_private(&u->ask);
     *out = (tacet_guarantee){
         .trust = TACET_TRUST_CENTRAL,
@@ -195,7 +196,7 @@ static void guarantee(const void *self, tacet_guarantee *out) {
 
 /* --- the release ------------------------------------------------------------------------------------------------- */
 
-tacet_status tacet__contextual_policy_quicken(const usca *u, tacet_contextual_model *model, tacet_error *err) {
+tacet_status tacet__contextual_policy_quicken(const explorer *u, tacet_contextual_model *model, tacet_error *err) {
     const double tolerance = TABLE_ERROR * tacet_contextual_model_parts(model)->predicted_error;
     if (u->basis->d >= TACET_CONTEXTUAL_DIM_MOST || !(tolerance > 0)) {
         return TACET_OK;
@@ -204,7 +205,7 @@ tacet_status tacet__contextual_policy_quicken(const usca *u, tacet_contextual_mo
     return status == TACET_UNSUPPORTED ? TACET_OK : status;
 }
 
-tacet_status tacet__contextual_policy_average(const usca *u, double *average, const tacet_contextual_model *model,
+tacet_status tacet__contextual_policy_average(const explorer *u, double *average, const tacet_contextual_model *model,
                                               tacet_error *err) {
     const tacet_contextual_basis *b = u->basis;
     const tacet__feature_block *block = &b->features->blocks[0];
@@ -231,7 +232,7 @@ tacet_status tacet__contextual_policy_average(const usca *u, double *average, co
 
 /* Of how many reports, the first ones, the release is made: of all, or of those that it was begun with. `older`: it was
  * begun by a version that did not say. */
-static tacet_status reports_of_release(const usca *u, size_t *count, bool *older, tacet_error *err) {
+static tacet_status reports_of_release(const explorer *u, size_t *count, bool *older, tacet_error *err) {
     tacet__contextual_begun begun;
     const tacet_status status = tacet__contextual_begun_find(&begun, &u->ask, u->ticket, err);
     *older = begun.form == TACET__CONTEXTUAL_BEGUN_UNSAID;
@@ -247,7 +248,7 @@ static tacet_status reports_of_release(const usca *u, size_t *count, bool *older
 
 /* What is released, and which rounds it is of: part of the question in the ledger, so that no stage can be answered for
  * other rounds than the first one was. Tickets are public; contexts and rewards are not in it. */
-static void describe(const usca *u, char out[WHAT_MOST + 64], size_t count) {
+static void describe(const explorer *u, char out[WHAT_MOST + 64], size_t count) {
     unsigned char digest[DIGEST_BYTES];
     char hex[2 * DIGEST_BYTES + 1];
     crypto_generichash_state state;
@@ -266,7 +267,7 @@ static void describe(const usca *u, char out[WHAT_MOST + 64], size_t count) {
                    sodium_bin2hex(hex, sizeof hex, digest, sizeof digest));
 }
 
-static tacet_status make_release(usca *u, tacet_error *err) {
+static tacet_status make_release(explorer *u, tacet_error *err) {
     tacet_contextual_learner *learner = NULL;
     tacet_contextual_model *model = NULL;
     double w[TACET_CONTEXTUAL_DIM_MOST] = {0};
@@ -319,7 +320,7 @@ static const tacet_policy_ops OPS = {.name = NAME,
                                      .guarantee = guarantee,
                                      .save = tacet__contextual_policy_save,
                                      .load = tacet__contextual_policy_load,
-                                     .free = usca_free,
+                                     .free = explorer_free,
                                      .drop = drop};
 
 static tacet_status check(const tacet_contextual_space *space, const double *actions, size_t count,
@@ -336,8 +337,8 @@ static tacet_status check(const tacet_contextual_space *space, const double *act
     if (ask->what != NULL && strlen(ask->what) > WHAT_MOST) {
         return tacet__fail(err, TACET_INVALID, "what is released is described in up to %d bytes", (int)WHAT_MOST);
     }
-    if (tacet_ask_check(ask, NULL) != TACET_OK || ask->group != NULL ||
-        ask->part != NULL || ask->ticket == NULL || strlen(ask->ticket) > TACET__CONTEXTUAL_POLICY_TICKET) {
+    if (tacet_ask_check(ask, NULL) != TACET_OK || ask->group != NULL || ask->part != NULL || ask->ticket == NULL ||
+        strlen(ask->ticket) > TACET__CONTEXTUAL_POLICY_TICKET) {
         return tacet__fail(
             err, TACET_INVALID,
             "a release needs noise, a ledger (or seeded noise), and a ticket of up to %d bytes, no group",
@@ -346,7 +347,8 @@ static tacet_status check(const tacet_contextual_space *space, const double *act
     return TACET_OK;
 }
 
-static tacet_status make_basis(usca *u, const tacet_contextual_space *space, const double *actions, tacet_error *err) {
+static tacet_status make_basis(explorer *u, const tacet_contextual_space *space, const double *actions,
+                               tacet_error *err) {
     tacet_contextual_space s = *space;
     size_t nodes = space->contexts != NULL ? space->context_count : 1;
     const size_t d = space->action_dim + space->context_dim;
@@ -373,7 +375,7 @@ static tacet_status make_basis(usca *u, const tacet_contextual_space *space, con
 }
 
 /* Everything a saved state must have been made with. */
-static void fingerprint(usca *u) {
+static void fingerprint(explorer *u) {
     const tacet_contextual_policy_settings *s = &u->settings;
     const tacet_contextual_settings *l = &s->learner;
     const tacet_contextual_basis *b = u->basis;
@@ -418,7 +420,7 @@ tacet_status tacet_contextual_policy_create(tacet_policy **out, const tacet_cont
     if (status != TACET_OK) {
         return status;
     }
-    usca *u = TACET__ZALLOC(usca, 1);
+    explorer *u = TACET__ZALLOC(explorer, 1);
     if (u == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     }
@@ -430,7 +432,7 @@ tacet_status tacet_contextual_policy_create(tacet_policy **out, const tacet_cont
     u->contexts = space->context_dim;
     u->n = count;
     if (u->a > TACET_CONTEXTUAL_DIM_MOST || u->contexts > TACET_CONTEXTUAL_DIM_MOST) {
-        usca_free(u);
+        explorer_free(u);
         return tacet__fail(err, TACET_INVALID, "at most %d coordinates in all", (int)TACET_CONTEXTUAL_DIM_MOST);
     }
     u->actions = TACET__ZALLOC(double, count * u->a);
@@ -453,7 +455,7 @@ tacet_status tacet_contextual_policy_create(tacet_policy **out, const tacet_cont
         tacet_contextual_learner_free(trial);
     }
     if (status != TACET_OK) {
-        usca_free(u);
+        explorer_free(u);
         return status;
     }
     fingerprint(u);
@@ -461,7 +463,7 @@ tacet_status tacet_contextual_policy_create(tacet_policy **out, const tacet_cont
 }
 
 tacet_status tacet_contextual_policy_release(tacet_policy *policy, tacet_error *err) {
-    usca *u = tacet__policy_self(policy, &OPS);
+    explorer *u = tacet__policy_self(policy, &OPS);
     if (u == NULL) {
         return tacet__fail(err, TACET_INVALID, "%s is no policy of contextual choices", tacet_policy_name(policy));
     }
@@ -469,6 +471,6 @@ tacet_status tacet_contextual_policy_release(tacet_policy *policy, tacet_error *
 }
 
 const tacet_contextual_model *tacet_contextual_policy_model(const tacet_policy *policy) {
-    const usca *u = tacet__policy_self(policy, &OPS);
+    const explorer *u = tacet__policy_self(policy, &OPS);
     return u != NULL ? u->model : NULL;
 }

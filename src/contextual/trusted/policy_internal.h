@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy_internal.h - the inside of the policy of contextual choices, between policy.c and
  * policy_state.c. Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_POLICY_INTERNAL_H
@@ -8,7 +9,7 @@
 
 #include <tacet/contextual/trusted/policy.h>
 
-#define TACET__CONTEXTUAL_POLICY_NAME "usca"
+#define TACET__CONTEXTUAL_POLICY_NAME "contextual"
 enum {
     TACET__CONTEXTUAL_POLICY_PRINT = 32,
     TACET__CONTEXTUAL_POLICY_TICKET = 150,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy_state.c - the policy of contextual choices as bytes, and back.
  * Ring: trusted. Private bytes until the release; after it they hold the model and no raw record. Source: none.
  * Cost: O(rounds so far). */
@@ -14,10 +15,10 @@
 
 enum { STATE_VERSION = 2 }; /* 1: without the order of the reports */
 static const char NAME[] = TACET__CONTEXTUAL_POLICY_NAME;
-typedef tacet__contextual_policy usca;
+typedef tacet__contextual_policy explorer;
 
 tacet_status tacet__contextual_policy_save(const void *self, tacet_blob *out, tacet_error *err) {
-    const usca *u = self;
+    const explorer *u = self;
     char *text = NULL;
     tacet__writer w;
     if (u->model != NULL) {
@@ -53,7 +54,7 @@ typedef struct loaded {
     tacet_contextual_model *model;
 } loaded;
 
-static void loaded_clear(loaded *s, const usca *u) {
+static void loaded_clear(loaded *s, const explorer *u) {
     if (s->rewards != NULL) {
         sodium_memzero(s->rewards, u->settings.learn * sizeof *s->rewards);
     }
@@ -69,7 +70,8 @@ static void loaded_clear(loaded *s, const usca *u) {
 }
 
 /* A released model of this very problem. */
-static tacet_status read_model(loaded *s, const usca *u, const unsigned char *text, size_t length, tacet_error *err) {
+static tacet_status read_model(loaded *s, const explorer *u, const unsigned char *text, size_t length,
+                               tacet_error *err) {
     tacet_status status = tacet_contextual_model_decode(&s->model, (const char *)text, length, NULL);
     if (status == TACET_OK) {
         const tacet_contextual_parts *p = tacet_contextual_model_parts(s->model);
@@ -102,7 +104,7 @@ static bool orders_possible(const loaded *s, bool *seen) {
     return good;
 }
 
-static void read_records(loaded *s, const usca *u, tacet__reader *r, bool ordered) {
+static void read_records(loaded *s, const explorer *u, tacet__reader *r, bool ordered) {
     for (size_t k = 0; k < s->suggested; k++) {
         for (size_t c = 0; c < u->contexts; c++) {
             const double at = tacet__read_f64(r);
@@ -121,7 +123,7 @@ static void read_records(loaded *s, const usca *u, tacet__reader *r, bool ordere
     }
 }
 
-static tacet_status read_state(loaded *s, const usca *u, tacet__reader *r, bool ordered, tacet_error *err) {
+static tacet_status read_state(loaded *s, const explorer *u, tacet__reader *r, bool ordered, tacet_error *err) {
     const unsigned char *bytes = NULL;
     size_t length = tacet__read_bytes(r, &bytes);
     r->failed = r->failed || length != TACET__CONTEXTUAL_POLICY_PRINT ||
@@ -158,7 +160,7 @@ static tacet_status read_state(loaded *s, const usca *u, tacet__reader *r, bool 
 }
 
 tacet_status tacet__contextual_policy_load(void *self, const void *bytes, size_t size, tacet_error *err) {
-    usca *u = self;
+    explorer *u = self;
     loaded s = {0};
     tacet__reader r;
     tacet_error newer = {0};

@@ -1,6 +1,7 @@
-/* published_choose.c - one private action for one context: the published exponential mechanism, and its range calibration.
- * Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1, lines 16 to 18; src/contextual/README.md, sections 4
- * and
+/* SPDX-License-Identifier: Apache-2.0 */
+/* published_choose.c - one private action for one context: the published exponential mechanism, and its range
+ * calibration. Ring: trusted. Source: Pavlovic, Salgia, Zhao 2025, Algorithm 1, lines 16 to 18;
+ * src/contextual/README.md, sections 4 and
  * 5. Differs: the supremum is certified, actions are a finite public set (sampling is then exact), scores are bounded
  * by how far they move against each other. Cost: one pass over the records; a certificate per context for RANGE, per
  * chooser for PUBLISHED; a choice is O(n m). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* release.c - the staged release of a model: each stage sums what the model so far does not explain of its own
  * records, the gate adds noise, and the fusion learns from the noisy sum.
  * Ring: trusted. Source: src/contextual/README.md, sections 6 and 7 (parallel composition over disjoint records,
@@ -185,7 +186,7 @@ static tacet_status run_stage(const staging *s, tacet_release **out, size_t j, c
     tacet_mechanism *mechanism = NULL;
     *out = NULL;
     if (s->plan->count > 1) {
-        (void)snprintf(group, sizeof group, "usca %.150s", s->ask->ticket);
+        (void)snprintf(group, sizeof group, "contextual %.150s", s->ask->ticket);
         (void)snprintf(part, sizeof part, "stage %zu", j + 1);
         ask.group = group;
         ask.part = part;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* robust.c - the robust release: measure the law of contexts and the scale of rewards on parts of the records, then
  * learn in stages on others.
  * Ring: trusted. Source: README.md, "The robust release"; the stages are those of section 7, with the measured law in
@@ -18,13 +19,14 @@
 #include <tacet/dp/open/calibrate.h>
 
 static const char PROOF[] = "src/contextual/README.md, the robust release";
-static const double SKEWED_KEPT = 3;           /* likewise, where that cuts off nothing to speak of */
-static const double SYMMETRIC_KEPT = 2.5;      /* residuals are clipped at so many of their scale */
-static const double SKEWED_PRIOR = 0.12;       /* mean square of the function, of B^2 */
-static const double PRIOR_LEAST = 0.0025;      /* likewise, at least */
-static const double EIGENVALUE_LEAST = 1e-9;   /* of the largest: features that the law has never seen */
-static const double DISCRETE_STAGES_FROM = 20000; /* where actions are levels: fewer weights, and often two-valued rewards */
-static const double STAGES_FROM = 2000;        /* records x eps from which a second stage pays */
+static const double SKEWED_KEPT = 3;         /* likewise, where that cuts off nothing to speak of */
+static const double SYMMETRIC_KEPT = 2.5;    /* residuals are clipped at so many of their scale */
+static const double SKEWED_PRIOR = 0.12;     /* mean square of the function, of B^2 */
+static const double PRIOR_LEAST = 0.0025;    /* likewise, at least */
+static const double EIGENVALUE_LEAST = 1e-9; /* of the largest: features that the law has never seen */
+static const double DISCRETE_STAGES_FROM =
+    20000;                              /* where actions are levels: fewer weights, and often two-valued rewards */
+static const double STAGES_FROM = 2000; /* records x eps from which a second stage pays */
 static const tacet__belief_scaling SCALING = {.width = 2.5, .least = 1.0 / 64};
 
 /* --- sizes ------------------------------------------------------------------------------------------------------- */
@@ -52,8 +54,8 @@ void tacet__robust_sizes(const tacet_contextual_learner *l, size_t count, tacet_
     }
     const double from = l->settings.discrete ? DISCRETE_STAGES_FROM : STAGES_FROM;
     sizes->stages = T * l->settings.eps < from || l->settings.stages_most == 1 ? 1
-                    : symmetric && l->settings.stages_most > 2                        ? 3
-                                                                                      : 2;
+                    : symmetric && l->settings.stages_most > 2                 ? 3
+                                                                               : 2;
     double total = 0;
     for (size_t j = 0; j < sizes->stages; j++) {
         total += ldexp(1, (int)j);
@@ -185,9 +187,8 @@ tacet_status tacet__robust_sketch(tacet__robust *r, double *V, double *sd, tacet
     int64_t *sums = TACET__ZALLOC(int64_t, size);
     double *g = TACET__ZALLOC(double, r->law.g);
     sketching s = {.r = r, .sums = sums, .g = g, .step = tacet__robust_step(1)};
-    tacet_status status = sums == NULL || g == NULL
-                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
-                              : tacet__robust_visit(r, TACET__PART_LAW, sketch_record, &s, err);
+    tacet_status status = sums == NULL || g == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
+                                                    : tacet__robust_visit(r, TACET__PART_LAW, sketch_record, &s, err);
     for (size_t i = 0; i < size && status == TACET_OK; i++) {
         V[i] = (double)sums[i] * s.step;
     }
@@ -254,7 +255,7 @@ static tacet_status find_law(tacet__robust *r, tacet_error *err) {
     }
     if (status == TACET_OK) {
         status = tacet__contextual_law_init(&r->law, b, discrete ? share : NULL,
-                                      discrete && r->learner->settings.propensities, err);
+                                            discrete && r->learner->settings.propensities, err);
     }
     if (status == TACET_OK) {
         for (size_t k = 0; k < r->law.contexts; k++) {
@@ -358,7 +359,7 @@ typedef struct summing {
     int64_t *sums;
     double *u;
     double bound, clip, step; /* clip: of |omega u| */
-    bool first, symmetric; /* symmetric: the bound is the same everywhere */
+    bool first, symmetric;    /* symmetric: the bound is the same everywhere */
 } summing;
 
 static void sum_record(void *user, const double *record, const double *phi) {
@@ -375,7 +376,8 @@ static void sum_record(void *user, const double *record, const double *phi) {
     tacet__trsv(false, f->m, f->R, f->m, s->u);
     const double norm = tacet__norm2(s->u, f->m);
     const double most = reach * s->bound;
-    const double factor = (norm * reach > s->clip ? s->clip / (norm * reach) : 1) * fmin(fmax(reward - mean, -most), most);
+    const double factor =
+        (norm * reach > s->clip ? s->clip / (norm * reach) : 1) * fmin(fmax(reward - mean, -most), most);
     add_share(s->sums, s->u, f->m, factor, s->step);
 }
 
@@ -506,7 +508,7 @@ static tacet_status begin(tacet__robust *r, tacet_error *err) {
 static void set_prior(tacet__robust *r) {
     const tacet_contextual_learner *l = r->learner;
     const double B2 = l->bound * l->bound;
-    const double prior = l->settings.prior_sd > 0                       ? l->prior_var
+    const double prior = l->settings.prior_sd > 0 ? l->prior_var
                          : l->settings.rewards == TACET_CONTEXTUAL_SYMMETRIC
                              ? fmax(PRIOR_LEAST * B2, r->scale * r->scale - l->noise_sd * l->noise_sd)
                              : SKEWED_PRIOR * B2;
@@ -526,16 +528,16 @@ static tacet_status make_model(tacet__robust *r, tacet_contextual_model **out, t
     const double error = sqrt(fmax(tacet__belief_risk(&r->belief, gram), 0) + r->cut * r->cut);
     free(gram);
     const tacet_contextual_parts claims = {.is_private = r->parts.receipts[0].is_private,
-                                     .eps = l->settings.eps,
-                                     .delta = l->settings.gaussian ? l->settings.delta : 0,
-                                     .predicted_error = error,
-                                     .measured = true,
-                                     .outcome_error = r->outcome,
-                                     .outcome_bound = r->outcome_most,
-                                     .recommended = r->recommended,
-                                     .logged = r->logged,
-                                     .receipts = r->parts.receipts,
-                                     .receipt_count = r->parts.receipt_count};
+                                           .eps = l->settings.eps,
+                                           .delta = l->settings.gaussian ? l->settings.delta : 0,
+                                           .predicted_error = error,
+                                           .measured = true,
+                                           .outcome_error = r->outcome,
+                                           .outcome_bound = r->outcome_most,
+                                           .recommended = r->recommended,
+                                           .logged = r->logged,
+                                           .receipts = r->parts.receipts,
+                                           .receipt_count = r->parts.receipt_count};
     return tacet__contextual_model_from(out, l, r->A, r->belief.theta, r->belief.M, &claims, err);
 }
 
@@ -567,8 +569,8 @@ static tacet_status describe(tacet__robust *r, char out[TACET_CHARGE_TEXT_MOST +
     return TACET_OK;
 }
 
-tacet_status tacet__robust_release(const tacet_contextual_learner *l, tacet_contextual_model **out, const tacet_ask *ask,
-                                   tacet_error *err) {
+tacet_status tacet__robust_release(const tacet_contextual_learner *l, tacet_contextual_model **out,
+                                   const tacet_ask *ask, tacet_error *err) {
     char what[TACET_CHARGE_TEXT_MOST + 1];
     tacet__robust *r = TACET__ZALLOC(tacet__robust, 1);
     *out = NULL;

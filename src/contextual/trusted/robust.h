@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* robust.h - the inside of the robust release, between its files. Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_ROBUST_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_ROBUST_H
@@ -12,10 +13,10 @@ typedef struct tacet__robust {
     const tacet_contextual_learner *learner;
     tacet__parts parts;
     tacet__contextual_law law;
-    double *q;    /* N: the law of records */
-    double *even; /* N: even actions in the contexts of that law, which errors count by */
+    double *q;     /* N: the law of records */
+    double *even;  /* N: even actions in the contexts of that law, which errors count by */
     double *reach; /* N: room */
-    double *laws; /* N x TACET__ROBUST_LAWS other laws; NULL: it was stated */
+    double *laws;  /* N x TACET__ROBUST_LAWS other laws; NULL: it was stated */
     tacet__belief belief;
     tacet__belief_form form;
     double *A; /* N x M: features as sums of kernel functions */
@@ -71,7 +72,7 @@ void tacet__robust_sizes(const tacet_contextual_learner *learner, size_t count, 
 tacet_status tacet__robust_outlook(const tacet_contextual_learner *learner, tacet_contextual_outlook *out,
                                    size_t rounds, tacet_error *err);
 tacet_status tacet__robust_enough(const tacet_contextual_learner *learner, tacet_error *err);
-tacet_status tacet__robust_release(const tacet_contextual_learner *learner, tacet_contextual_model **out, const tacet_ask *ask,
-                                   tacet_error *err);
+tacet_status tacet__robust_release(const tacet_contextual_learner *learner, tacet_contextual_model **out,
+                                   const tacet_ask *ask, tacet_error *err);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* robust_measure.c - what the robust release measures besides the function: scales of residuals, how far outcomes lie
  * from predictions, what a rule is worth.
  * Ring: trusted. Source: README.md, "Errors that are measured". Each measurement reads a part of the records that no
@@ -269,7 +270,8 @@ static tacet_status value_of(tacet__robust *r, tacet_contextual_value *out, bool
         const double variance = fmin(fmax(pair[1], 0) + sd, 1);
         const double half = NORMAL_95 * scale * sqrt(variance / (double)n + sd * sd);
         const double middle = l->middle + baseline + scale * pair[0];
-        *out = (tacet_contextual_value){.there = true, .estimate = middle, .lower = middle - half, .upper = middle + half};
+        *out =
+            (tacet_contextual_value){.there = true, .estimate = middle, .lower = middle - half, .upper = middle + half};
     }
     sodium_memzero(s.sums, sizeof s.sums);
     if (s.points != NULL && s.phi != NULL) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* beside.h - the ledger of a file of records, when none is named: one, beside it. Ring: gate. */
 #ifndef TACET_SRC_DP_LEDGER_BESIDE_H
 #define TACET_SRC_DP_LEDGER_BESIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger.c - reserve, commit, disclose, look up; and how concurrent callers share one durable transaction.
  * Ring: gate. In: charges and answers. Out: entries and stored answers.
  * Group commit: a caller puts its request into a queue. Whoever finds nobody leading leads: takes all that wait, does

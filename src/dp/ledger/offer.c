@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* offer.c - answers whose commit failed, kept until they are stored.
  * Ring: gate. Source: none; src/dp/ledger/README.md, section 2. Cost: O(offers) a call; there are hardly ever any. */
 #include "dp/ledger/offer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* offer.h - answers whose commit failed. Each is the only answer its entry can get from this handle: a second
  * draw, made because the first could not be stored, would be a choice among draws. Ring: gate, internal. */
 #ifndef TACET_SRC_DP_LEDGER_OFFER_H

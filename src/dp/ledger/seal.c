@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seal.c - the key file, and sealing with it (libsodium's secretbox: XSalsa20 and Poly1305, random nonces).
  * Ring: gate. Source: none; README.md, section 2. Cost: a read of 84 bytes when a ledger first draws; two microseconds
  * a key. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seal.h - the key file: what the keys of open reservations are sealed under. Ring: gate, internal.
  * A ledger may be read, copied and backed up by others than the trusted program: folders link to it, a database keeps
  * logs and standbys, and neither forgets on command. So the key of a reservation never lies there in the clear. */

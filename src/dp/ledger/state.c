@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* state.c - tickets, totals and answers of a ledger, kept in memory.
  * Ring: gate. Source: composition as in src/dp/ledger/README.md (fully adaptive: Rogers et al. 2016 for sums of eps and
  * delta, Feldman & Zrnic 2021 for rho, Smith & Thakurta 2022 for mu^2). Differs: parallel composition by named groups.

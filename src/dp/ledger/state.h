@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* state.h - what a writer must know of a ledger to decide: head, totals, tickets, answers. All of it follows
  * from the records, is rebuilt from them, and is stored nowhere. Ring: gate, internal. */
 #ifndef TACET_SRC_DP_LEDGER_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.c - the ledger's file, or its schema in a shared store.
  * Ring: gate. Tables: tables.c. What differs between the two is how a ledger comes into being, and nothing else.
  * Cost: O(records) to open, O(new records) to begin, O(1) to append. */

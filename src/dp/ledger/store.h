@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.h - the ledger's file: schema, reading on from where one was, appending. Ring: gate, internal.
  * One thread at a time. */
 #ifndef TACET_SRC_DP_LEDGER_STORE_H

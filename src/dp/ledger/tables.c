@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tables.c - the tables of a ledger, in a file (SQLite) or in a schema (PostgreSQL).
  * Ring: gate. Five tables: record (the chain), answer (bytes of the answers, whose hashes are in the chain), head (how
  * long the chain is and where it ends, so that a lost tail shows), fence (how often it was taken over), and mint (of

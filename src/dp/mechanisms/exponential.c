@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exponential.c - the number of a candidate with a high score, by the exponential mechanism: pure eps, of bounded
  * range. Ring: gate. Source: McSherry, Talwar 2007; Cesar, Rogers 2021 (rho of bounded range). Differs: scores are
  * whole steps of a public grid, the rounding charged; coins are exact. Proof: exponential.md. Cost: candidates are

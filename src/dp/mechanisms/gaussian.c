@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gaussian.c - rounded Gaussian noise on each number, (eps, delta).
  * Ring: gate. Source: Balle, Wang 2018 (analytic calibration). Differs: the numbers lie on a public grid, rounding to
  * it is charged, and the noise is drawn exactly. Proof: gaussian.md. Cost: about two words of key stream a number. */

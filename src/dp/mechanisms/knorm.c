@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* knorm.c - one vector of noise with density exp(-|v|_2 / theta), pure eps, L2 sensitivity.
  * Ring: gate. Source: Hardt, Talwar 2010 with the Euclidean ball; Andres et al. 2013. Differs: on a public grid, the
  * rounding charged, drawn exactly. Proof: knorm.md. Cost: that of its sampler, dp/noise/sampler_knorm.c. */

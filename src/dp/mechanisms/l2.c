@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* l2.c - one vector of noise with density exp(-|v|_2 / theta), calibrated to (eps, delta); L2 sensitivity.
  * Ring: gate. Source: the l2 mechanism of arXiv 2502.15929 (2025). Differs: delta is a certified bound, and the noise
  * is drawn exactly, on a public grid, the rounding charged. Proof: src/dp/open/l2.md. Cost: 0.1 to 0.4 s of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* laplace.c - rounded Laplace noise on each number, pure eps, L1 sensitivity.
  * Ring: gate. Source: Dwork, McSherry, Nissim, Smith 2006. Differs: on a public grid, the rounding charged, drawn
  * exactly. Proof: laplace.md. Cost: about 25 words of key stream a number. */

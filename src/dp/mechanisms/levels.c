@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* levels.c - levels beside the numbers of a row: exact k-ary randomised response.
  * Ring: gate. In: raw indices of levels, clipped here to what there is. Out: indices. Proof:
  * src/dp/mechanisms/levels.md. Source: Warner 1965; Kairouz, Bonawitz, Ramage 2016. Cost: at most min(k, e^eps) draws a

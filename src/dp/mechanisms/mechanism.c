@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mechanism.c - calibrated recipes: how much noise, on which grid; and one draw of each. Which noise, and at what
  * price, is said by the mechanism's own file (table.h). Ring: gate. In: tacet_bounded. Out: numbers for tacet_release.
  * Source: that of each mechanism. Differs: numbers are rounded to a public grid before the noise, which is drawn

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mechanism_internal.h - the inside of a calibrated mechanism, shared by its maker and its runners. Ring: gate. */
 #ifndef TACET_SRC_DP_MECHANISMS_MECHANISM_INTERNAL_H
 #define TACET_SRC_DP_MECHANISMS_MECHANISM_INTERNAL_H
@@ -37,8 +38,8 @@ void tacet__mechanism_receipt(const tacet_mechanism *mechanism, tacet_receipt *r
 /* Randomised levels of `rows` rows: level_count indices each, clipped to what there is. */
 tacet_status tacet__mechanism_draw_levels(const tacet_mechanism *mechanism, tacet_noise *noise, double *out,
                                           const double *raw, size_t rows, tacet_error *err);
-/* What levels add to a charge: the claim that holds for a move and for a change of level alike, and a list of them among
- * the parameters. */
+/* What levels add to a charge: the claim that holds for a move and for a change of level alike, and a list of them
+ * among the parameters. */
 void tacet__mechanism_charge_levels(const tacet_mechanism *mechanism, tacet_charge *charge, char *parameters,
                                     size_t size);
 

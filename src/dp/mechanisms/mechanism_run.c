@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mechanism_run.c - the fixed order: reserve durably, with the key of the noise; draw; commit durably; hand out.
  * Ring: gate. In: tacet_bounded. Out: tacet_release. Source: none; src/dp/ledger/README.md has why the order matters.
  * Cost: two durable writes per answer, whatever its size. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* permute_and_flip.c - the number of a candidate with a high score, pure eps.
  * Ring: gate. Source: McKenna, Sheldon 2020. Differs: scores are whole steps of a public grid, the rounding charged;
  * coins are exact. Proof: permute_and_flip.md. Cost: a coin or more for each candidate looked at; how many depends on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* randomizer.c - a bounded scalar reported with pure eps.
  * Ring: gate. In: a raw value, clipped here. Out: a double of a public, finite or lattice support.
  * Proof: src/dp/mechanisms/randomizers.md; sources and design: src/local/shared/ldp.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* release_table.c - a table of released rows: reserved once, drawn row by row by any number of threads, committed once.
  * Ring: gate. In: tacet_bounded, or raw rows of a box. Out: numbers, and a tacet_release that is their receipt. Source:
  * none; src/dp/ledger/README.md, section 2. The noise of a row is a function of the key of the reservation and of the

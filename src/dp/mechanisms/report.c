@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - a report of one number by the key of its reservation.
  * Ring: gate; part of libtacet-device. In: a raw value, clipped by the randomiser. Out: a report. Proof: randomizers.md
  * and dp/ledger/README.md, section 2. Cost: that of tacet_randomize, and three hashes of a block. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.h - a report of one number by the key of its reservation: what the desk and the device draw.
  * Ring: gate; included by those two as well. */
 #ifndef TACET_SRC_DP_MECHANISMS_REPORT_H

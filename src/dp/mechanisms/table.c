@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - the list of mechanisms.
  * Ring: gate. Source: none. Cost: a search among a handful. */
 #include "dp/mechanisms/table.h"
 
-static const tacet__kind *const KINDS[] = {&tacet__kind_gaussian, &tacet__kind_laplace, &tacet__kind_knorm, &tacet__kind_l2,
-                                           &tacet__kind_permute_and_flip, &tacet__kind_exponential};
+static const tacet__kind *const KINDS[] = {
+    &tacet__kind_gaussian, &tacet__kind_laplace,          &tacet__kind_knorm,
+    &tacet__kind_l2,       &tacet__kind_permute_and_flip, &tacet__kind_exponential};
 
 const tacet__kind *tacet__kind_at(size_t i) {
     return i < sizeof KINDS / sizeof *KINDS ? KINDS[i] : NULL;

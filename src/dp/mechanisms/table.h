@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* table.h - what a mechanism owes the gate. One constant of this type for each, in a file of its own; table.c lists
  * them, and everything else goes through the list: there is no kind that gets another one's noise or price.
  * Ring: gate. docs/how-to/add-a-mechanism.md. */
@@ -25,8 +26,8 @@ typedef struct tacet__kind {
     void (*charge)(const tacet_mechanism *m, tacet_charge *charge);
 } tacet__kind;
 
-extern const tacet__kind tacet__kind_gaussian, tacet__kind_laplace, tacet__kind_knorm, tacet__kind_l2, tacet__kind_permute_and_flip,
-    tacet__kind_exponential;
+extern const tacet__kind tacet__kind_gaussian, tacet__kind_laplace, tacet__kind_knorm, tacet__kind_l2,
+    tacet__kind_permute_and_flip, tacet__kind_exponential;
 
 /* NULL: no such mechanism. */
 const tacet__kind *tacet__kind_of(tacet_mechanism_kind kind);

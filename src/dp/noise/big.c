@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* big.c - multiple-precision whole numbers, and the one comparison with an exponential that no coin can replace.
  * Ring: gate. Proof of the bounds: src/dp/noise/README.md, "The fractions". Cost: microseconds, in one draw of 2^55. */
 #include "dp/noise/big.h"

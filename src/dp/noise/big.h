@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* big.h - the little multiple-precision arithmetic that the rare branches of the samplers need: whole numbers as arrays
  * of limbs of WORD_BITS bits (wide.h), least significant first, of a size the caller fixes.
  * Ring: gate. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draft.c - a word a normal, and the rest of its digits later or never.
  * Ring: gate. Proof: src/dp/noise/README.md, "K-norm". Cost: 1.03 words a normal; 120 bytes each, of which those of the
  * lazy reals are touched only where they are made. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* draft.h - many normals of which one word of key stream each is known, until somebody asks for more.
  * Ring: gate. Proof: src/dp/noise/README.md, "K-norm".
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gaussian_table.h - the alias table of the strips of a half normal. Printed by tools/gaussian-table; do not edit.
  * Ring: gate. Meaning and proof: src/dp/noise/README.md, "The strip". */
 #ifndef TACET_SRC_DP_NOISE_GAUSSIAN_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lazy.c - digits on demand, and the exact rounding to a grid.
  * Ring: gate. Proof: src/dp/noise/README.md, "Rounding". Cost: O(1), no heap. */
 #include "dp/noise/lazy.h"

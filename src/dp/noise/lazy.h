@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lazy.h - a random real of which only the digits that were needed are known.
  * Ring: gate. Source: Karney, "Sampling exactly from the normal distribution" (2016), section 2.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mint.c - keys, digests and places: BLAKE2b as a pseudorandom function, each use under a name of its own.
  * Ring: gate. Source: none; proof: dp/ledger/README.md, section 2. Cost: one hash of a block a call. */
 #include "dp/noise/mint.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mint.h - from the key of a reservation to its noise, and to nothing else. Ring: gate. */
 #ifndef TACET_SRC_DP_NOISE_MINT_H
 #define TACET_SRC_DP_NOISE_MINT_H

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mint_tag.c - keyed hashes of the blocks of a table.
- * Ring: gate. Source: Poly1305 (Bernstein 2005) as an almost universal hash: under a secret key of its own two different
- * blocks of 64 KiB get one tag with probability below 2^-90. Cost: three bytes a nanosecond, and a hash of a block. */
+ * Ring: gate. Source: Poly1305 (Bernstein 2005) as an almost universal hash: under a secret key of its own two
+ * different blocks of 64 KiB get one tag with probability below 2^-90. Cost: three bytes a nanosecond, and a hash of a
+ * block. */
 #include "dp/noise/mint.h"
 
 #include <endian.h>

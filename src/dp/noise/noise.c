@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise.c - the source of randomness: one buffered ChaCha20 key stream.
  * Ring: gate. Source: Bernstein, "Fast-key-erasure random-number generators" (2017): of each 4,128 bytes of key stream
  * the first 32 become the next key and the old one is overwritten, so that whoever reads the memory later learns
- * nothing of what was drawn before. Words are zeroed as they are handed out. Fork: of a sample a child never repeats its
- * parent's draws. pthread_atfork counts forks and every draw compares the count; a child made by a bare clone() is
- * noticed by its process id at the next refill at the latest. The child is keyed anew by the operating system. Seeded and
- * minted sources are functions of their key and go on as they were, in both: a release drawn twice is the same release. The operating system's generator is reached through libsodium,
- * which ends the process when entropy disappears after sodium_init succeeded: there is no safe way to go on. Cost: 4
- * KiB of state; no allocation after open. */
+ * nothing of what was drawn before. Words are zeroed as they are handed out. Fork: of a sample a child never repeats
+ * its parent's draws. pthread_atfork counts forks and every draw compares the count; a child made by a bare clone() is
+ * noticed by its process id at the next refill at the latest. The child is keyed anew by the operating system. Seeded
+ * and minted sources are functions of their key and go on as they were, in both: a release drawn twice is the same
+ * release. The operating system's generator is reached through libsodium, which ends the process when entropy
+ * disappears after sodium_init succeeded: there is no safe way to go on. Cost: 4 KiB of state; no allocation after
+ * open. */
 #include "dp/noise/noise_state.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise_state.h - inside of a tacet_noise, so that drawing a word is a load and a store. Included by the samplers,
  * by those in the gate (and the device) who hold a minted source in their own memory, and by tests, which write chosen
  * words into the buffer; by nobody else.
@@ -34,8 +35,8 @@ struct tacet_noise {
 /* Counts the forks that this process descends from since the first tacet_noise_open_sample. */
 extern atomic_uint tacet__fork_generation;
 
-/* Fills the buffer. Of a sample, in a child after a fork, from a fresh key of the operating system; the others go on, as
- * they are functions of their keys. */
+/* Fills the buffer. Of a sample, in a child after a fork, from a fresh key of the operating system; the others go on,
+ * as they are functions of their keys. */
 void tacet__noise_refill(tacet_noise *noise);
 
 static inline uint64_t tacet__noise_next(tacet_noise *noise) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler.h - exact draws: every outcome is decided by uniform random bits and integer arithmetic.
  * Ring: gate. Proofs: src/dp/noise/README.md.
  *
@@ -67,8 +68,8 @@ tacet_status tacet__exponential_mechanism(tacet_noise *noise, size_t *out, const
                                           double eps, uint64_t sensitivity, tacet_error *err);
 
 /* One of k levels by exact k-ary randomised response: `level` comes out with probability e^eps/(e^eps + k - 1), eps
- * rounded down to 62 bits after the point, every other one with 1/(e^eps + k - 1). INVALID: k < 2, no such level, eps not
- * in (0, TACET__LEVEL_EPS_MOST]. */
+ * rounded down to 62 bits after the point, every other one with 1/(e^eps + k - 1). INVALID: k < 2, no such level, eps
+ * not in (0, TACET__LEVEL_EPS_MOST]. */
 enum { TACET__LEVEL_EPS_MOST = 1000 };
 tacet_status tacet__draw_level(tacet_noise *noise, size_t *out, size_t level, size_t k, double eps, tacet_error *err);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler_choice.c - one of a finite set of candidates, by score: permute-and-flip and the exponential mechanism.
  * Ring: gate. Proof: src/dp/noise/README.md. Source: McKenna and Sheldon, "Permute-and-flip" (2020), Algorithm 1.
  * Differs: scores are whole numbers of units, the exponent per unit is a rational rounded down, coins are exact.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler_coin.c - uniform integers and coins of rational probability.
  * Ring: gate. Source: Lemire, "Fast random integer generation in an interval" (2019). Differs: a coin of probability
  * p/q compares p/q with the digits of a uniform real as far as they are needed, a word at a time, without a division.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler_discrete.c - the exact discrete Gaussian.
  * Ring: gate. Proof: src/dp/noise/README.md. Source: Karney, "Sampling exactly from the normal distribution" (2016),
  * Algorithm D. Differs: strips of sigma/64 from the alias table instead of sigma from coins. Canonne, Kamath, Steinke

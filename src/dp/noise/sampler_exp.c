@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler_exp.c - a coin of exponential probability, from rational ones.
  * Ring: gate. Source: von Neumann, "Various techniques used in connection with random digits" (1951), in the form of
  * Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy" (2020), Algorithm 1.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler_gaussian.c - the exact rounded Gaussian.
  * Ring: gate. Proof: src/dp/noise/README.md. Source: Karney, "Sampling exactly from the normal distribution" (2016).
  * Differs: the half line is cut into strips of 1/64 instead of 1 and the strip comes from an alias table (Walker 1977)

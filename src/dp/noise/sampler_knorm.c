@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler_knorm.c - the exact rounding of a real vector with density proportional to exp(-|v|_2 / theta).
  * Ring: gate. Proof: src/dp/noise/README.md, "K-norm". Source of the mechanism: Hardt and Talwar, "On the geometry of
  * differential privacy" (2010). Differs: instead of a Gamma radius and a direction, the same law as a scale mixture of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler_laplace.c - the exact rounded Laplace, and the discrete one.
  * Ring: gate. Proof: src/dp/noise/README.md. Sources: von Neumann (1951) for the real exponential; Canonne, Kamath,
  * Steinke (2020), Algorithm 2, for the discrete one. Cost: about 12 words of key stream a draw; no heap. */

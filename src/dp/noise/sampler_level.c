@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sampler_level.c - one of k levels by exact k-ary randomised response.
  * Ring: gate. Proof: src/dp/mechanisms/levels.md. Source: Warner 1965; Kairouz, Bonawitz, Ramage 2016. Differs: no
  * probability is ever computed. A level is drawn uniformly and taken at once when it is the true one, else with
  * probability exp(-eps), else drawn again: outcomes have weights 1 and exp(-eps). exp(-eps) is an exact coin of a
- * rational exponent, eps rounded down to 62 bits after the point. Cost: at most e^eps and at most k draws on average. */
+ * rational exponent, eps rounded down to 62 bits after the point. Cost: at most e^eps and at most k draws on average.
+ */
 #include "core/fail.h"
 #include "dp/noise/sampler.h"
 
@@ -12,7 +14,8 @@ tacet_status tacet__draw_level(tacet_noise *noise, size_t *out, size_t level, si
     static const unsigned BITS = 62;
     *out = 0;
     if (!(k >= 2 && level < k && eps > 0 && eps <= TACET__LEVEL_EPS_MOST)) {
-        return tacet__fail(err, TACET_INVALID, "a level needs at least 2, one of them true, and eps above 0 and at most %d",
+        return tacet__fail(err, TACET_INVALID,
+                           "a level needs at least 2, one of them true, and eps above 0 and at most %d",
                            TACET__LEVEL_EPS_MOST);
     }
     const double whole = floor(eps);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wide.h - how wide everything is that a sampler reckons with: the words of the key stream, the 128-bit integer that
  * holds a product of two, and what is cut from them. Ring: gate. The samplers are written in terms of these names, so
  * that the same text can be built with words of a few bits, whose law is then summed over all bit strings

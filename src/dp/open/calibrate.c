@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate.c - noise for a budget and budget for a noise: Gaussian, Laplace, zero-concentrated.
  * Ring: shared. Source: Balle, Wang 2018 (analytic Gaussian); Dong, Roth, Su 2022 (Gaussian DP); Bun, Steinke 2016 and
  * Canonne, Kamath, Steinke 2020 (zCDP and its optimal conversion); Cesar, Rogers 2021 (bounded range).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* charge.c - what a charge may say: texts that print, numbers that fit the claim.
  * Ring: shared. Source: pure DP as zCDP, Bun & Steinke 2016, Prop. 1.4; pure DP as Gaussian DP, from the trade-off
  * functions of Dong, Roth & Su 2022 (src/dp/ledger/README.md has the step). Cost: one pass over the texts. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* entry.c - encoding, decoding and hashing of ledger records; the layout is in entry.h.
  * Ring: shared. Cost: one pass over the bytes. */
 #include "dp/open/entry.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* entry.h - the records of a ledger as bytes, and the hash that chains them. Shared by the writer (gate) and the reader
  * that recomputes everything (open).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interval.c - exponential, logarithm and powers with bounds.
  * Ring: pure. Cost: 20 multiplications each. */
 #include "dp/open/interval.h"

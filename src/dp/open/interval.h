@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interval.h - numbers with bounds: whatever is computed, the real result lies in [lo, hi].
  * Ring: pure. Only + - x / and sqrt are used, which IEEE 754 rounds correctly; every bound is then moved outwards by at
  * least one unit in the last place. exp and log are made of these, so that no accuracy of the C library is assumed. */

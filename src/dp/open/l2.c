@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* l2.c - delta of noise with density proportional to exp(-|v|/scale) in R^dims, as a certified upper bound.
  * Ring: pure. Source: the l2 mechanism of arXiv 2502.15929 (2025). Differs: both masses of the hockey stick are
  * integrals over the radius of a Gamma density times a cap of the sphere, enclosed cell by cell with outward rounding;

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* laws.h - the laws by name, for the constants that refer to them. Ring: open. */
 #ifndef TACET_SRC_DP_OPEN_LAWS_H
 #define TACET_SRC_DP_OPEN_LAWS_H
 
 #include <tacet/dp/open/law.h>
 
-extern const tacet_law tacet__law_gaussian, tacet__law_laplace, tacet__law_knorm, tacet__law_l2, tacet__law_permute_and_flip,
-    tacet__law_exponential;
+extern const tacet_law tacet__law_gaussian, tacet__law_laplace, tacet__law_knorm, tacet__law_l2,
+    tacet__law_permute_and_flip, tacet__law_exponential;
 
 #endif

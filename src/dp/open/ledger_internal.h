@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_internal.h - between ledger_view.c and ledger_verify.c. Ring: shared, internal. */
 #ifndef TACET_SRC_DP_OPEN_LEDGER_INTERNAL_H
 #define TACET_SRC_DP_OPEN_LEDGER_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_json.c - ledgers as JSON, for the commands and for programs that read them.
  * Ring: shared. Cost: one pass over the ledger to verify it, one to list it. */
 #include "dp/open/ledger_json.h"

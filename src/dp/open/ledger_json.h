@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_json.h - ledgers as JSON. Ring: shared. */
 #ifndef TACET_SRC_DP_OPEN_LEDGER_JSON_H
 #define TACET_SRC_DP_OPEN_LEDGER_JSON_H

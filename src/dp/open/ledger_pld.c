@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_pld.c - what the charges of a ledger amount to, by the numerical accountant.
  * Ring: shared. Proof: pld.md. Cost: a pass over the ledger, and a few convolutions for each different charge. */
 #include "core/fail.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_verify.c - everything a ledger claims, computed again from its records: chain, order, tickets, answers,
  * totals, budget. Ring: shared. Differs from the writer on purpose: tickets and groups are compared by sorting their
  * names instead of hashing them, sums are in long double over the sorted list, and the cap is checked through the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_view.c - a read-only snapshot of a ledger, record by record.
  * Ring: shared. Cost: one pass over the file. */
 #include "dp/open/ledger_view.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_view.h - reads a ledger without permission to write it, and recomputes everything it claims. Shares with the
  * writer the encoding of a record (dp/open/entry.h) and nothing else: order, tickets, answers, totals and the budget's
  * cap are derived here a second time. Ring: shared. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* levels.c - what a released level tells: randomised response and noise on a simplex compared.
  * Ring: open. Source: Kairouz, Bonawitz, Ramage 2016 (k-ary randomised response). The inner products of a point with
  * the sides of a regular simplex are differences of independent normals over sqrt 2, so no coordinates are needed.
@@ -86,5 +87,5 @@ tacet_levels_way tacet_levels_choose(size_t k, double eps, bool gaussian, double
     }
     const double margin = MARGIN * (1 - 1 / (double)k);
     return tacet_levels_told_gaussian(k, sigma) > tacet_levels_told(k, eps) + margin ? TACET_LEVELS_SIMPLEX
-                                                                                      : TACET_LEVELS_RESPONSE;
+                                                                                     : TACET_LEVELS_RESPONSE;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merkle.c - hash trees. Ring: shared. Source: RFC 6962, section 2.1. Differs: BLAKE2b-256, and salted leaves.
  * Cost: 2n hashes a root; a path is a root of each sibling's subtree. */
 #include "dp/open/merkle.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* merkle.h - a hash tree over salted leaves, as in RFC 6962, with BLAKE2b-256. Ring: shared.
  * leaf = H(0 | salt | bytes), node = H(1 | left | right), the left subtree holding the largest power of two below n. */
 #ifndef TACET_SRC_DP_OPEN_MERKLE_H

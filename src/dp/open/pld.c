@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pld.c - composition by privacy-loss distributions, rounded to the private side.
  * Ring: shared. Source: Meiser, Mohammadi 2018; Koskela, Jälkö, Honkela 2020; Doroshenko, Ghazi, Kamath, Kumar,
  * Manurangsi, "Connect the dots" (2022). Differs: convolutions are sums of positive products without a Fourier

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* receipt.c - signed receipts of a ledger, and proofs of single records.
  * Ring: shared. Source: Ed25519 (RFC 8032) by libsodium; trees as in RFC 6962. Differs: leaves are salted by the
  * signer, so that a root tells nothing of charges that could be guessed; every text has one form, so that any changed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* release.c - releases as objects and as bytes.
  * Ring: shared. Cost: one pass over the values; a release is one allocation. */
 #include <tacet/dp/open/release.h>

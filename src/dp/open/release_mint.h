@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* release_mint.h - how a release comes into being. Included by src/dp/open/release.c and src/dp/mint.h, and by nothing
  * else: tests/boundary checks it. Ring: shared. */
 #ifndef TACET_SRC_DP_OPEN_RELEASE_MINT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* select.c - what it costs to show the best of K private runs, K random.
  * Ring: shared. Source: Liu, Talwar 2019; Papernot, Steinke 2022, Corollary 3 (pure) and Theorem 2 (Renyi).
  * Differs: orders are searched on a grid; any order is a valid price, so the search needs no error bound.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shuffle.c - the amplification bound for shuffled reports, with its constants.
  * Ring: shared. Source: Feldman, McMillan, Talwar, "Hiding among the clones" (2021), Theorem 3.1. Differs: rounded up.
  * Proof and limits: shuffle.md. Cost: O(1). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sphere.c - caps of the sphere by series of positive terms.
  * Ring: pure. Formulas and proof: l2.md. Cost: some 50 terms a cap. */
 #include "dp/open/sphere.h"

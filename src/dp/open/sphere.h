@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sphere.h - how a coordinate of a uniform point of the sphere in R^dims is distributed, with bounds.
  * Ring: pure. Formulas: l2.md beside this file. dims >= 2. */
 #ifndef TACET_SRC_DP_OPEN_SPHERE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* again.c - a stream that starts over, for auditing.
  * Ring: gate. Only for streams whose releases claim nothing (seeded, outside any ledger). */
 #include "dp/streams/again.h"

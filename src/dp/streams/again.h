@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* again.h - a stream that starts over, for auditing. Ring: gate. */
 #ifndef TACET_SRC_DP_STREAMS_AGAIN_H
 #define TACET_SRC_DP_STREAMS_AGAIN_H

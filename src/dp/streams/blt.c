@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* blt.c - buffered linear Toeplitz: the square root of the prefix-sum matrix by a few exponentials, fitted.
  * Ring: gate. No data here. Source: Dvijotham, McMahan, Pillutla, Steinke, Thakurta 2024, "Efficient and near-optimal
  * noise generation for streaming differential privacy". Differs: C and its inverse are described by their interlacing

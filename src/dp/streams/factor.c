@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* factor.c - what the factorisations cost: column norms of C, row norms of B.
  * Ring: gate. No data here. Source: Chan, Shi, Song 2011 (tree); Fichtenberger, Henzinger, Upadhyay 2023 (Toeplitz
  * square root); blt.c. Differs: the tree is the Fenwick one, a square C whose row t sums the last lowbit(t)

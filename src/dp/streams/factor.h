@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* factor.h - factorisations of the prefix-sum matrix, A = B C, both lower triangular.
  *
  * A stream releases y = C x + noise and estimates the sums as B y. A factor knows the numbers of C and B; the streams

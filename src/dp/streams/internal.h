@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - the inside of a stream, shared by its steps and its saved form. Ring: gate. */
 #ifndef TACET_SRC_DP_STREAMS_INTERNAL_H
 #define TACET_SRC_DP_STREAMS_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mark.c - one history per stream: each step is entered in the ledger before its release leaves.
  * Ring: gate. Source: none; src/dp/streams/README.md, section 5, has the argument. A mark is a keyed hash of all
  * vectors and all releases up to a step: who knows the key makes the same mark from the same history and no other, to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* state.c - a stream as bytes, and back: the key, the factor's numbers, and the memory of the current segment.
  * Ring: gate. The bytes hold private data and the key of the noise: whoever stores them is trusted. Source: none.
  * Cost: O(dim log t) bytes for the tree, O(dim buffers) for BLT, O(dim t) for Toeplitz. */

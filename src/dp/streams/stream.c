@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stream.c - private prefix sums: y = C x + noise, the sums estimated as B y.
  * Ring: gate. In: tacet_bounded. Out: tacet_release. Charged once, when opened. Source: Chan, Shi, Song 2011; Denisov,
  * McMahan, Rush, Smith, Thakurta 2022 (adaptive streams); see factor.c. Differs: y is released and B applied
@@ -213,8 +214,8 @@ static void fill_receipt(const tacet_stream *s, tacet_receipt *r) {
     memcpy(r->entry_hash, s->entry.hash, sizeof r->entry_hash);
 }
 
-/* What the ledger stores as the stream's answer: who it is, by the hash of its key. Two streams opened under one ticket,
- * after a crash before the first release, have one key; of their releases the marks admit one history. */
+/* What the ledger stores as the stream's answer: who it is, by the hash of its key. Two streams opened under one
+ * ticket, after a crash before the first release, have one key; of their releases the marks admit one history. */
 tacet_status tacet__stream_identity(const tacet_stream *s, tacet_release **out, tacet_error *err) {
     tacet_receipt r;
     fill_receipt(s, &r);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* block.c - whole records of a CSV stream, moved from reader to reader.
  * Ring: io. A block reads into its own buffer, which so stays in the cache of the processor that works on it; the
  * reader that owns the source keeps the piece of a record behind the cut. Without quotes the last line feed is a cut;

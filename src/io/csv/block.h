@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* block.h - a table cut into blocks of whole records, for readers that work side by side.
  *
  * One reader owns the source; each block is a reader of its own, with the same columns and true line numbers, that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* csv.c - records of a CSV stream, one at a time, in a buffer that holds the longest of them.
  * Ring: io. Source: RFC 4180; csv.h says where it is more tolerant, and where it refuses what others guess at.
  * Cost: each byte is looked at once; fields are unquoted where they lie, so nothing is copied but the piece of a record

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file.c - bytes of a file for the CSV reader.
  * Ring: io, which both sides of the boundary stand on. Cost: one read(2) per buffer of the reader. */
 #include <tacet/io/csvfile.h>

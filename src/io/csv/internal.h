@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - the inside of a reader, for the files of csv. Ring: io. */
 #ifndef TACET_SRC_IO_CSV_INTERNAL_H
 #define TACET_SRC_IO_CSV_INTERNAL_H

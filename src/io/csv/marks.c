@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* marks.c - the delimiters and line ends of a block, found sixty-four bytes at a time.
  * Ring: io. Source: the idea of Langdale and Lemire, "Parsing gigabytes of JSON per second" (2019): classes of
  * characters as words of bits, and rules between neighbours as shifts of them. Differs: the rules are those of plain

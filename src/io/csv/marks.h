@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* marks.h - the delimiters and line ends of a block, found sixty-four bytes at a time. Ring: io. */
 #ifndef TACET_SRC_IO_CSV_MARKS_H
 #define TACET_SRC_IO_CSV_MARKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rows.c - many records of numbers at once.
  * Ring: io. A record of plain numbers is read in one pass, eight bytes at a time: where the digits end is one
  * addition and a count of trailing zeros, their value three multiplications (packed decimal digits, added up in pairs,

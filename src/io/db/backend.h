@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backend.h - what a store behind db.h owes. The contract of each verb is that of its namesake there. Ring: io,
  * internal. */
 #ifndef TACET_SRC_IO_DB_BACKEND_H
@@ -17,8 +18,8 @@ typedef struct tacet__backend {
     void (*rollback)(tacet__db *db);
     tacet_status (*settle)(tacet__db *db, tacet_error *err); /* NULL: a commit that can be seen is durable */
     tacet_status (*touch)(tacet__db *db, tacet_error *err);  /* a write without effect, in a transaction */
-    tacet_status (*erase)(tacet__db *db, tacet_error *err); /* NULL: nothing is done */
-    tacet_status (*forget)(tacet__db *db);                  /* likewise */
+    tacet_status (*erase)(tacet__db *db, tacet_error *err);  /* NULL: nothing is done */
+    tacet_status (*forget)(tacet__db *db);                   /* likewise */
     tacet_status (*relax)(tacet__db *db, bool relaxed, tacet_error *err);
     tacet_status (*prepare)(tacet__db *db, tacet__query **out, const char *sql, tacet_error *err);
     void (*free_query)(tacet__query *query);

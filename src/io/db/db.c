@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* db.c - the verbs of db.h, handed to the store that a path or a URL names.
  * Ring: io. Cost: one indirect call each. */
 #include "io/db/db.h"

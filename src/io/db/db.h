@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* db.h - a thin door to an SQL store: connections, transactions, prepared statements, statuses. Knows no schema. Two
  * stores stand behind it: SQLite (a path) and PostgreSQL (a URL "postgresql://…#schema"; see postgres.c).
  *
@@ -78,8 +79,8 @@ tacet_status tacet__db_relax(tacet__db *db, bool relaxed, tacet_error *err);
 
 /* For what is to be forgotten. `erase`: from now on this connection overwrites what it deletes. `forget`: what was
  * deleted leaves the log as well, by moving the log into the file and cutting it off; BUSY, at once, while another
- * connection reads. PostgreSQL keeps its logs, whoever asks: nothing is done there, so what must not be kept must not be
- * stored in the clear. */
+ * connection reads. PostgreSQL keeps its logs, whoever asks: nothing is done there, so what must not be kept must not
+ * be stored in the clear. */
 tacet_status tacet__db_erase(tacet__db *db, tacet_error *err);
 tacet_status tacet__db_forget(tacet__db *db);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite.c - SQLite behind the verbs of db.h.
  * Ring: io. Cost: that of SQLite; one small allocation per connection and per prepared statement. */
 #include "io/db/backend.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite_group.c - turns and shared syncs. Ring: io. Cost: a lock and at most one wait for a turn and for a sync. */
 #include "io/db/sqlite_group.h"
 

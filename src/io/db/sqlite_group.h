@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite_group.h - connections of one process to one SQLite file: they take turns writing, and share the syncs.
  * Ring: io, internal.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folder.c - files that appear whole or not at all: written beside their place, synced, renamed, folder synced.
  * Ring: io. */
 #include "io/file/folder.h"

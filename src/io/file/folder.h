@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folder.h - files that appear whole or not at all. Ring: io. */
 #ifndef TACET_SRC_IO_FILE_FOLDER_H
 #define TACET_SRC_IO_FILE_FOLDER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* npy.c - NumPy's file format, read where it lies.
  * Ring: io. Source: NEP 1, "A simple file format for NumPy arrays": a magic string, a version, the length of a header,
  * and the header, the text of a Python dictionary with the keys descr, fortran_order and shape. Cost: none; pages are

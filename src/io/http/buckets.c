@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* buckets.c - token buckets in a set-associative table. Ring: io. Cost: O(1), at most eight slots are looked at. */
 #include "io/http/buckets.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* buckets.h - token buckets by key, in a table of fixed size. Ring: io, internal; knows no data.
  *
  * Each key (an address, a bearer token) has its own bucket, so that nobody drains another's. The table does not grow:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client.c - HTTPS requests over libcurl.
  * Ring: io. Differs from curl's defaults: https only, no redirects, one trusted authority, no proxy from the
  * environment (a proxy would see who asks what). Cost: one connection, kept alive between requests. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client.h - one HTTPS request at a time, over libcurl. Ring: io; knows no data.
  * The server must show a certificate that the given authority signed for the host in the URL; nothing else is trusted.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* keyfile.c - reads PEM files without leaving copies of a key about. Ring: io. */
 #include "io/http/keyfile.h"
 

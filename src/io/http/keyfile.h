@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* keyfile.h - a server's certificate and key from their files. Ring: io; knows no data. */
 #ifndef TACET_SRC_IO_HTTP_KEYFILE_H
 #define TACET_SRC_IO_HTTP_KEYFILE_H

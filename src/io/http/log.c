@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - lines for an operator. Ring: io. Cost: one write a line; at most 20 lines a second, bursts of 200. */
 #include "io/http/log.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.h - what a service says to whoever looks after it: whole lines, with time and level, limited in rate. Ring: io.
  *
  *   2026-01-31T12:00:00.123Z warning study dose: a batch was not stored: disk full

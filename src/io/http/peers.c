@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* peers.c - the table of connections. Ring: io. Cost: O(connections) for a new one and for a sweep, O(1) otherwise. */
 #include "io/http/peers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* peers.h - the connections of a server: who they are, what they are doing, how long they may. Ring: io, internal.
  *
  * A connection without a finished request has a deadline for its TLS handshake and header, one with a header a deadline

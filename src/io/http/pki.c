@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pki.c - certificates by GnuTLS (ECDSA P-256), tokens by libsodium.
  * Ring: io. The authority's key signs one server and any number of clients of one study; it is not a public authority.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pki.h - makes a small certificate authority, and certificates signed by it; makes and checks bearer tokens.
  * Ring: io; knows no data. Texts are PEM, from malloc, private keys to be wiped and freed with tacet__pem_free. */
 #ifndef TACET_SRC_IO_HTTP_PKI_H

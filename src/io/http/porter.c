@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* porter.c - lets connections in, hands them to the polling threads, and shows those out that took too long.
  * Ring: io. MHD could listen by itself; it would share the port with another process, stop accepting when it is full,
  * and count bytes that trickle in as signs of life. Here one thread accepts, and its table of connections (peers.h)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* problem.c - RFC 9457 bodies. Ring: io. Cost: O(length of the detail). */
 #include "io/http/problem.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* problem.h - refusals as application/problem+json (RFC 9457): one shape at every endpoint. Ring: io; knows no data.
  *
  *   {"type":"urn:tacet:problem:expired","title":"Gone","status":410,"detail":"the ticket has expired"}

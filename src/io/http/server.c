@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.c - HTTPS over libmicrohttpd and GnuTLS: requests, their limits, and what becomes of them. Connections:
  * porter.c. Ring: io. Differs from a plain MHD server: plain HTTP is refused by the TLS layer; a declared body above
  * the limit is answered before a byte of it is read; client certificates are verified here, since MHD only asks for
@@ -54,7 +55,8 @@ double tacet__http_now(void) {
 static void guard(struct MHD_Response *out, const tacet__response *response) {
     static const char *const PAGE[][2] = {
         {"Content-Security-Policy",
-         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri "
+         "'none'; "
          "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"},
         {"Cross-Origin-Opener-Policy", "same-origin"},
         {"Permissions-Policy", "camera=(), microphone=(), geolocation=(), usb=()"},
@@ -428,9 +430,13 @@ static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *co
                                 const char *method, tacet__upload *up) {
     static const char BEARER[] = "Bearer ";
     char name[NAME_BYTES];
-    tacet__request request = {
-        .method = method, .path = url, .argument = argument, .header = header, .cookie = cookie, .peer = connection,
-        .exchange = &up->exchange};
+    tacet__request request = {.method = method,
+                              .path = url,
+                              .argument = argument,
+                              .header = header,
+                              .cookie = cookie,
+                              .peer = connection,
+                              .exchange = &up->exchange};
     tacet__response response = {.file = -1};
     const char *authorization = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
     if (authorization != NULL && strncmp(authorization, BEARER, sizeof BEARER - 1) == 0) {

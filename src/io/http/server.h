@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server.h - an HTTPS server that hands complete requests to one function. Ring: io; knows no data.
  *
  * TLS is not optional. What one party can take is limited: connections in all and of an address, seconds for a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* server_internal.h - between server.c (requests) and porter.c (connections). Ring: io, internal. */
 #ifndef TACET_SRC_IO_HTTP_SERVER_INTERNAL_H
 #define TACET_SRC_IO_HTTP_SERVER_INTERNAL_H

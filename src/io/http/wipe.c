@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wipe.c - free that leaves nothing behind.
  * Ring: io. How large a block is the allocator knows (malloc_usable_size), so blocks stay what malloc gave: whoever
  * frees one with free, not knowing of this, is right, too, and leaves it as it is. Source: none.

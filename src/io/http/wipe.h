@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wipe.h - freeing memory that may have held what a client sent. Ring: io. */
 #ifndef TACET_SRC_IO_HTTP_WIPE_H
 #define TACET_SRC_IO_HTTP_WIPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mpi.c - the three functions of tacet_ranks on MPI, and the only file that knows it.
  * Ring: mpi (transport). The search for the largest value is an operation of our own: MPI's MAXLOC counts rows in an
  * int. A call that fails reports IO; a rank that dies ends them all, which is what mpirun does with the job. */

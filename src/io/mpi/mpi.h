@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mpi.h - the ranks of tacet/gp/ranks.h on MPI. Ring: mpi, linked by the programs that run under mpirun alone. */
 #ifndef TACET_SRC_IO_MPI_MPI_H
 #define TACET_SRC_IO_MPI_MPI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* postgres.c - PostgreSQL behind the verbs of db.h, through libpq.
  * Ring: io. A store is one schema of a database, named behind the URL's '#' ("public" without one); the connection sees
  * nothing else by an unqualified name, so the same SQL serves a file and a schema. Parameters and columns travel in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* postgres_wait.c - the waits of postgres.c, by poll. Ring: io. Cost: a poll where libpq would have made one. */
 #include "io/postgres/postgres_wait.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* postgres_wait.h - waiting for PostgreSQL, but not for ever. Ring: io, internal.
  *
  * libpq's own calls wait as long as it takes for a server that does not answer (a machine that hangs, a network that

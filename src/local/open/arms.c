@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* arms.c - GP-UCB and LDP-TGP-GP-UCB over per-arm sufficient statistics, with reports that are late and lengthscales
  * that are not known.
  * Ring: open. Source: Zhou and Tan 2020, Algorithm 2; Chowdhury and Gopalan 2017 for GP-UCB with sub-Gaussian noise;
@@ -117,8 +118,8 @@ static void pending(void *self, size_t arm, tacet__local_event event) {
         e->fresh_count++;
         return;
     }
-    /* Rounds of one arm are alike. A report of one that `played` has leaves it right: the round is now in both. One that
-     * it does not have yet, or a round that is dropped, does not. */
+    /* Rounds of one arm are alike. A report of one that `played` has leaves it right: the round is now in both. One
+     * that it does not have yet, or a round that is dropped, does not. */
     const bool had = e->out[arm] > e->fresh[arm];
     e->out[arm] -= e->out[arm] > 0;
     e->out_count -= e->out_count > 0;

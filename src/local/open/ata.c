@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ata.c - LDP-ATA-GP-UCB: truncation in feature space, of all the past at the current level.
  * Ring: open. Source: Zhou and Tan 2020, Algorithm 1 (Chowdhury and Gopalan 2019, Algorithm 2). Differs: b_t for all of
  * the history (erratum 3). u depends on the arm only, so the reports of an arm are kept sorted by size with their

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* embedded.c - what engines over an embedding have in common: features, plays, and an estimate for each arm.
  * Ring: open. Source: Zhou and Tan 2020, Algorithms 1 and 3, which differ in how they come by the estimates. Cost: O(n)
  * a call beside that of the embedding. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* history.c - which tickets are open, and what was reported for the others.
  * Ring: open. Source: none. Cost: O(1) a round, 4 bytes a round and 8 where reports are remembered; saved: 16 bytes an
  * open ticket, and 8 a round where reports are remembered. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* history.h - the tickets of a learner of the local model. Ring: open. */
 #ifndef TACET_SRC_LOCAL_OPEN_HISTORY_H
 #define TACET_SRC_LOCAL_OPEN_HISTORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* internal.h - the parts of the local model's learners. Ring: open.
  *
  * A policy (local.c) keeps tickets (history.c); an engine keeps estimates, and is a function of the sequence of
@@ -109,8 +110,8 @@ const double *tacet__embedded_var(const void *self);
 void tacet__embedded_write(const tacet__embedded *e, tacet__writer *w);
 void tacet__embedded_read(tacet__embedded *e, tacet__reader *r); /* fails where a variance is none */
 
-/* The posterior at every arm, for displays: the mean is mean[j] + shift, the sd scale * sqrt(var[j]). How many arms there
- * are; 0: not one of these policies. Valid until the policy is used again. */
+/* The posterior at every arm, for displays: the mean is mean[j] + shift, the sd scale * sqrt(var[j]). How many arms
+ * there are; 0: not one of these policies. Valid until the policy is used again. */
 size_t tacet__local_posterior(const tacet_policy *policy, const double **mean, const double **var, double *shift,
                               double *scale);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* local.c - the learners of the local model as policies: tickets, history, saved states.
  * Ring: open. Source: Zhou and Tan 2020, Algorithms 1 to 3; src/local/README.md maps every step.
  * Differs: see there. Reports arrive as the device randomised them; one that it cannot have sent is refused.

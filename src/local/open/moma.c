@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moma.c - LDP-MoMA-GP-UCB: k estimates from k lanes of reports, and the one nearest to most others.
  * Ring: open. Source: Zhou and Tan 2020, Algorithm 3. Differs: lane sums per arm instead of the list of epochs; the
  * distance to the floor(k/2)-th nearest other lane instead of the median, which is what the proof by simple majority

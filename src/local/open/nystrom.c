@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nystrom.c - Nyström embedding over a finite domain.
  * Ring: open. Source: Zhou and Tan 2020, Algorithm 4 (Calandriello et al. 2019). Differs: the map is (K_D^1/2)^+
  * k_D(x), not (K_D^-1/2)^+ (erratum 2), taken in the eigenbasis of K_D with eigenvalues below 1e-10 of the largest

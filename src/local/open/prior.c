@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prior.c - how much smaller than B^2 the prior variance of GP-UCB should be.
  * Ring: open. Source: none; src/local/README.md has the argument. With prior variance c the proven width is
  * proportional to sqrt(B^2/c + 2 (gamma_T(c) + ln(2/delta))) where the data speak, so c is chosen, before any data, to

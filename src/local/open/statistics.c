@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics.c - the server's half of local joint DP: adds noisy reports up, keeps the public model.
  * Ring: open. Source: Dubey (AISTATS 2021), Algorithm 3, SERVER. Differs: two vectors a report, decoded as in the
  * central model; the noise of t reports has variance t noise_var. Cost: O(r) a report, a refresh as in
@@ -13,7 +14,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 
-static const char STATE_NAME[] = "local-joint";
+static const char STATE_NAME[] = "local-statistics";
 enum { STATE_VERSION = 1 };
 
 struct tacet_local_statistics {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics_internal.h - the inside of a statistics model, shared with its policy. Ring: open. */
 #ifndef TACET_SRC_LOCAL_OPEN_STATISTICS_INTERNAL_H
 #define TACET_SRC_LOCAL_OPEN_STATISTICS_INTERNAL_H

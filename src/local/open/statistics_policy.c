@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics_policy.c - the collector's half of a local study of decision sets, as a policy.
  * Ring: open. A suggestion names a round and nothing else: which arm is played is the device's secret. Saved: the
  * model, and which rounds wait for their report, a bit each. Cost: that of the model. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* width.c - confidence widths and truncation levels of the local model's learners.
  * Ring: open. Source: Zhou and Tan 2020, Theorems 2 to 4 and Corollary 1; Chowdhury and Gopalan 2019, Theorem 2.
  * Differs: src/local/README.md, errata 4 to 9 and 15, and the width of GP-UCB, which is proved there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ldp.c - the public design of the bounded scalar randomisers, and their moments.
  * Ring: shared. Sources: Duchi, Jordan, Wainwright (2018); Wang, Xiao, Yang, Zhao, Hoi, Shin, Yu, "Collecting and
  * analyzing multidimensional data with local differential privacy" (2019); Geng, Viswanath, "The optimal noise-adding

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ldp_moments.c - worst-case variance and sub-Gaussian proxy of the bounded scalar randomisers.
  * Ring: shared. Derivations: src/dp/mechanisms/randomizers.md, "Moments". Of the finite mechanisms as they are, not of
  * their published limits. Cost: variance O(1); proxy a search over 40,000 points. */

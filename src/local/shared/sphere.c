@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sphere.c - public directions on a sphere, and what a report among them says of a vector.
  * Ring: shared. Sources: Duchi, Jordan, Wainwright 2018 (two opposite directions); Bhowmick, Duchi, Freudiger, Kapoor,
  * Rogers 2018 (PrivUnit: a cap of the sphere more likely than the rest); Ye, Barg 2018 (subset selection). Differs: the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device.c - one reward, one ticket, one report.
  * Ring: trusted; part of libtacet-device. In: a raw reward. Out: a report of include/tacet/local/shared/ldp.h.
  * Source: Zhou and Tan 2020, Curator 1. Differs: the reward is clipped, so that eps holds whatever the noise of the

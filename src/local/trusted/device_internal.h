@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_internal.h - a device with a given key for new tickets, for audits and tests. Ring: trusted. */
 #ifndef TACET_SRC_LOCAL_TRUSTED_DEVICE_INTERNAL_H
 #define TACET_SRC_LOCAL_TRUSTED_DEVICE_INTERNAL_H

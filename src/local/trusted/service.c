@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* service.c - asks the suggestion service, and asks again when it was away: every request may be repeated, because a
  * suggestion has a key and a report is the same bits each time. Ring: trusted; what is sent is a report, never a
  * reward.

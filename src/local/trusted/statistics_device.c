@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics_device.c - the device's half of local joint DP: the statistic of one round, with noise.
  * Ring: trusted. Source: Dubey (AISTATS 2021), Algorithm 3. Differs: two vectors are reported instead of a matrix and a
  * vector; the outer form is the paper's pair, but calibrated: the paper takes sensitivities element by element (Lemma

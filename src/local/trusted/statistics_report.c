@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics_report.c - one arm, one reward, one report among the directions of its round.
  * Ring: trusted. In: a raw arm and reward. Out: a report of include/tacet/local/shared/sphere.h. Source: Dubey (AISTATS
  * 2021), Algorithm 3, with a bounded randomiser of pure eps in place of Gaussian noise. Cost: the features, and K

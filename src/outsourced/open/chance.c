@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chance.c - where as many random rows would have ended, told from a few rows that were asked at random.
  * Ring: open. The values of random rows are taken for draws from Tukey's g family, a + b (exp(g z) - 1) / g with z
  * standard normal: location, scale and skewness, so that the largest of q further draws can be extrapolated to with the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eiv.c - GP-UCB under the errors-in-variables covariance, as a policy over a release.
  * Ring: open. In: released rows z = x + noise and measured values. Out: row numbers.
  * The covariance of f at two rows, their noise averaged out, is a kernel of z: for SE
@@ -53,8 +54,7 @@ static tacet_status eiv_load(void *self, const void *bytes, size_t size, tacet_e
 }
 
 static const tacet_policy_ops OPS = {"eiv",    eiv_suggest, eiv_observe, eiv_recommend, eiv_guarantee,
-                                     eiv_save, eiv_load,    eiv_free,    NULL,
-                                     NULL};
+                                     eiv_save, eiv_load,    eiv_free,    NULL,          NULL};
 
 tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings *s, tacet_error *err) {
     *out = NULL;
@@ -85,7 +85,8 @@ tacet_status tacet__modeler_eiv(tacet_policy **out, const tacet_modeler_settings
     ucb.ranks = s->ranks;
     tacet_status status = tacet_kernel_create(&m->kernel, s->kernel, err);
     if (status == TACET_OK) {
-        const tacet_cov_spec cov = {.kernel = m->kernel, .input_sd = s->spread != NULL ? s->spread : &sd,
+        const tacet_cov_spec cov = {.kernel = m->kernel,
+                                    .input_sd = s->spread != NULL ? s->spread : &sd,
                                     .input_sd_count = s->spread != NULL ? s->d : 1};
         status = tacet_gp_ucb_create(&m->policy, &ucb, &cov, s->rows, s->ld, s->n, err);
     }

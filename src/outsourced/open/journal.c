@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal.c - an append-only file of JSON lines, synced line by line.
  * Ring: open. */
 #include "outsourced/open/journal.h"

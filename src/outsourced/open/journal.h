@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* journal.h - the modeler's memory: what was asked and what came back, on disk before it matters.
  *
  * One JSON object a line: {"start": {...}} once, then {"ask": {"ticket", "row", "how"}} before a query leaves

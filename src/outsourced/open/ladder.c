@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ladder.c - the modeler that needs no tuning, as a policy over a release.
  * Ring: open. In: released rows with the law of their noise, and measured values. Out: row numbers.
  * Hyper-parameters are averaged over a fixed ladder of draws from their prior, weighed anew every round (ladder_fit.c);

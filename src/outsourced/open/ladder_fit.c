@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ladder_fit.c - the posterior over the ladder: every rung's Gaussian process on the values so far.
  * Ring: open. K = R + g I with R Matérn 5/2, constant mean and signal variance integrated out (flat, and inverse gamma
  * of shape and rate 1), so that a rung's log marginal likelihood is, up to a constant,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ladder_kernel.h - Matérn 5/2 as straight-line code. Ring: open. */
 #ifndef TACET_SRC_OUTSOURCED_OPEN_LADDER_KERNEL_H
 #define TACET_SRC_OUTSOURCED_OPEN_LADDER_KERNEL_H

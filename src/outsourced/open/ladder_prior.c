@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ladder_prior.c - what the ladder modeler knows before the first value: positions and hyper-parameters.
  * Ring: open. In: released rows. A row z = x + noise of known covariance N is moved to the best linear predictor of x,
  * m + B (z - m) with B = P (P + N)^-1, P = cov(z) - N with its eigenvalues kept above a fiftieth of the mean variance:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ladder_rows.c - what the few best rungs say of every row.
  * Ring: open. u_i = L^-1 k_i for all rows i of a rung lies on a shelf, in blocks, and grows by one row a value, so that
  * a round costs O(6 n t): one pass over the shelves, in which the new row of U and the mean are made together. A rung

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ladder_state.h - between the files of the ladder modeler. Ring: open. */
 #ifndef TACET_SRC_OUTSOURCED_OPEN_LADDER_STATE_H
 #define TACET_SRC_OUTSOURCED_OPEN_LADDER_STATE_H

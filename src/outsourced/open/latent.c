@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* latent.c - the latent-position modeler as a policy.
  * Ring: open. In: a release (rows, public box, public noise law) and measured values. Out: row numbers.
  * Cost per measurement: see latent_chains.c, latent_field.c, latent_rows.c; no allocation after create. */
@@ -342,9 +343,16 @@ done:
     return status;
 }
 
-static const tacet_policy_ops OPS = {
-    NAME, latent_suggest, latent_observe, latent_recommend, latent_guarantee, latent_save, latent_load, latent_free,
-    NULL, NULL};
+static const tacet_policy_ops OPS = {NAME,
+                                     latent_suggest,
+                                     latent_observe,
+                                     latent_recommend,
+                                     latent_guarantee,
+                                     latent_save,
+                                     latent_load,
+                                     latent_free,
+                                     NULL,
+                                     NULL};
 
 /* As many chains as asked for, or as can answer in time: the field costs grid * t^2 per chain. The number depends on
  * the problem alone, so that a run is the same on every machine. */

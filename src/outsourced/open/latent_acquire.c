@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* latent_acquire.c - what a row is worth. Ring: open.
  * The value of measuring a true position x is averaged over the chains (what f may be) and then over p(x | z_i) (where
  * row i may be). First an upper confidence bound, then expected improvement on the best measured value.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* latent_acquire.h - what a row is worth: acquisition over f (the chains) and over the row's position. Ring: open. */
 #ifndef TACET_SRC_OUTSOURCED_OPEN_LATENT_ACQUIRE_H
 #define TACET_SRC_OUTSOURCED_OPEN_LATENT_ACQUIRE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* latent_chains.c - Markov chains over the unknown positions of the measured rows, with f integrated out.
  * Ring: open.
  * Method: given the positions, y is Gaussian with covariance K(X, X) + nu I. A Gibbs move of one position draws

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* latent_field.c - mean and standard deviation of f on the coarse grid, for each chain's positions.
  * Ring: open. The SE covariance factors over axes, so a node costs a product, not an exponential.
  * Cost: O(grid t^2) per chain, one triangular solve. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* latent_rows.c - where a released row may truly lie: p(x | z) on a box, expectations under it, draws from it.
  * Ring: open. In: released rows, public box, public noise law.
  * Method: uniform prior on the public box; the noise is a scale mixture of Gaussians (one component for the Gaussian

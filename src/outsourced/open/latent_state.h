@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* latent_state.h - what the files of the latent-position modeler share: row posteriors, chains, fields on a grid.
  * Lengths are in units of the lengthscale of their axis, and the box is [0, side] on each axis. Ring: open. */
 #ifndef TACET_SRC_OUTSOURCED_OPEN_LATENT_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* modeler.c - one door to the modelers of the outsourced model. Ring: open. */
 #include <tacet/outsourced/open/modeler.h>
 
@@ -86,8 +87,7 @@ tacet_modeler_method tacet_modeler_choose(const tacet_modeler_settings *s) {
     if (s->kernel == NULL) {
         return TACET_MODELER_LADDER;
     }
-    const bool grid =
-        s->d >= 1 && s->d <= GRID_DIMENSIONS && s->low != NULL && s->high != NULL && s->spread == NULL;
+    const bool grid = s->d >= 1 && s->d <= GRID_DIMENSIONS && s->low != NULL && s->high != NULL && s->spread == NULL;
     const bool plain = s->kernel->kind == TACET_KERNEL_SE && (s->kernel->groups == NULL || s->kernel->group_count <= 1);
     const bool quiet = plain && s->noise_var <= NEARLY_FREE * s->kernel->signal_var;
     return grid && plain && quiet ? TACET_MODELER_LATENT : TACET_MODELER_EIV;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* modeler_internal.h - the methods behind tacet_modeler_create. Ring: open. */
 #ifndef TACET_SRC_OUTSOURCED_OPEN_MODELER_INTERNAL_H
 #define TACET_SRC_OUTSOURCED_OPEN_MODELER_INTERNAL_H

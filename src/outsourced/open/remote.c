@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* remote.c - asks the curator, and asks again when it was away. Every request may be repeated: a ticket is answered
  * once. Ring: open. */
 #include <tacet/outsourced/open/remote.h>

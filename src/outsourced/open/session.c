@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session.c - the modeler's loop: rows asked for, random rows, then the model's choices, each through the journal.
  * Ring: open. What the journal has was asked and is taken as it stands; a row that cannot be measured is put aside and
  * another one asked; however the search ends, what is known is told. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session_internal.h - between the files of a session. Ring: open. */
 #ifndef TACET_SRC_OUTSOURCED_OPEN_SESSION_INTERNAL_H
 #define TACET_SRC_OUTSOURCED_OPEN_SESSION_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session_model.c - the policy of a session: which method, from what was measured so far.
  * Ring: open. Source: Kharkovskii, Dai, Low 2020, Algorithm 2, with the modelers of README.md. Shift, scale and a fit
  * come from the rows that were measured before the model chose for the first time, so that a session that goes on makes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* form.c - the forms a release of a table can have.
  * Ring: shared. Source: none. Cost: a search among a handful. */
 #include "outsourced/shared/form.h"

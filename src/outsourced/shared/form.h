@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* form.h - the forms a release of a table can have, by the names that users give: `--mechanism NAME`, and "mechanism"
  * in the manifest. Curator, manifest and modeler read this one table. Ring: shared. */
 #ifndef TACET_SRC_OUTSOURCED_SHARED_FORM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* manifest.c - the manifest of a release as JSON. Its sentences: words.c.
  * Ring: shared. */
 #include <tacet/outsourced/shared/manifest.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* typed.c - releases of typed columns: what is released of a record, and what a released row says about the true one.
  * Ring: shared, pure. Source: unbiased estimates from randomised response (Warner 1965). Cost: a pass. */
 #include <tacet/outsourced/shared/typed.h>
@@ -83,7 +84,8 @@ tacet_status tacet_typed_describe(tacet_manifest *m, const tacet_space *space, t
     if (status != TACET_OK || columns == NULL) {
         free(columns);
         tacet_space_clear(&m->space);
-        return status != TACET_OK ? status : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", numbers);
+        return status != TACET_OK ? status
+                                  : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", numbers);
     }
     for (size_t i = 0, at = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];

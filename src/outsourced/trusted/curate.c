@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curate.c - the curator's one release: settings, budget, files.
  * Ring: trusted. Source: Kharkovskii, Dai, Low 2020, with the mechanism replaced (Gaussian: Balle, Wang 2018; Laplace:
  * Hardt, Talwar 2010 with the Euclidean ball, Andres et al. 2013); src/outsourced/README.md has the proofs and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curate_auto.c - which mechanism a curator takes who names none.
  * Ring: trusted. The proven mechanism that adds noise to the columns themselves and has the least standard deviation
  * per coordinate for their number, eps and delta: public numbers only, so that the choice tells nothing of the records.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curate_blocks.c - a table through several threads, its order kept.
  * Ring: trusted. In: a CSV of raw records, or an array of them. Out: lines of released numbers. Each thread takes the
  * next block of whole records; the first pass checks and counts them, the second, which so knows where each block's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curate_blocks.h - a table through several threads, its order kept. Ring: trusted. */
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_BLOCKS_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_BLOCKS_H

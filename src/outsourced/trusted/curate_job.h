@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curate_job.h - between the files of curate: what one run holds. Ring: trusted. */
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_JOB_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_JOB_H

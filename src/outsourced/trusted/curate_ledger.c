@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curate_ledger.c - which ledger a release is charged to.
  * Ring: trusted. Releases of one table add up, so they must share a ledger without anybody thinking of it: unless one
  * is named, it lies beside the table (DATA.ledger.db), whatever folder the release goes to, and the folder gets a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curate_typed.c - records of typed columns on their way to the gate.
  * Ring: trusted. In: cells of a CSV, as text. Out: scaled numbers and indices of levels, and the mechanism for both.
  * The metric and why it covers a whole record: src/space/README.md; the proof of the release: src/outsourced/README.md.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curate_unfinished.c - where rows lie while they are drawn: beside the ledger, never in the folder that is handed out.
  * Ring: trusted. A run that is killed before its commit leaves what it drew, and the same ticket then draws again
  * (src/dp/ledger/README.md, section 2): of the two only the second may ever be seen. In the folder of the release the

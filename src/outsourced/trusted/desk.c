@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* desk.c - the curator's answers: reserve, measure, commit, and only then say.
  * Ring: trusted. In: row numbers. Out: measured values, uncovered in the ledger, or randomised
  * (tacet/dp/randomizer.h) and charged. Each ticket is one ledger entry "query:TICKET"; pending is an entry without an

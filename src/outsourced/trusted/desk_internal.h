@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* desk_internal.h - the inside of a desk, for its three files. Ring: trusted. */
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_DESK_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* desk_page.c - the requests of the desk's page, and the thread that tells it of new questions.
  * Ring: trusted. Records and measured values are in the answers: whoever logs in here is who holds them. A long poll
  * costs a connection, no thread. Cost: one look at the desk in 200 ms while a page waits; a pass over the table for

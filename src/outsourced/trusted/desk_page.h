@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* desk_page.h - the curator's desk as a page: questions as they come, with their records, and what was given out.
  *
  * It has an address of its own, which must be a local one, and a login of its own; nothing of it is reachable over the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* desk_wait.c - those who wait for a command, without a thread each.
  * Ring: trusted. One thread, the teller, knows until when each is willing to wait, and tells them when their query is
  * settled, or time is up. Nothing here decides or stores anything: what is told is what the query has come to. Cost: a

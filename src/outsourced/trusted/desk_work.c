@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* desk_work.c - the thread that measures: the curator's command or function, one query after the other.
  * Ring: trusted. In: queries that are queued. Out: values for tacet__desk_settle. With private outputs an evaluation
  * that fails is settled as a row that cannot be measured: a draw like any other, so that the modeler learns of it only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* evaluate.c - a command for one record, in a process group of its own, with a time-out.
  * Ring: trusted. The command is the curator's own and trusted with the record; it is not trusted to end, to print a
  * number, or to read its input. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* evaluate.h - runs a command on one record: the record on its standard input, one number on its standard output.
  * Ring: trusted. */
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_EVALUATE_H

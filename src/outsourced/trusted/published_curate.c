@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* published_curate.c - the published mechanism over a CSV. NOT PRIVATE; entered in the ledger as uncovered.
  * Ring: trusted. Source: Kharkovskii, Dai, Low 2020, Algorithm 1. The whole table is in memory: centring and singular
  * values need it, which is one of the reasons why nothing pays for what they reveal. */

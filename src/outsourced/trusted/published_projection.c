@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* published_projection.c - the published random projection of all records. NOT PRIVATE.
  * Ring: trusted. Source: Kharkovskii, Dai, Low, "Private Outsourced Bayesian Optimization" (ICML 2020), Algorithm 1.
  * Differs: the radical of omega covers the logarithm (the printed formula does not fit the printed thresholds); the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* routes.c - the curator's request table: five paths, each a function. Nothing here sees a record; values come from the
  * desk, which entered them in the ledger first.
  * Ring: trusted. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* routes.h - the request table of the curator's wire (docs/PROTOCOL.md). Ring: trusted. */
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_ROUTES_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_ROUTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve.c - a desk, its request table and the wire, started and stopped together.
  * Ring: trusted. The order of stopping: no new connections; nobody waits for a measurement any more; the wire ends; the
  * desk closes. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve.h - what the program `tacet curator serve` has beyond tacet/outsourced/trusted/serve.h: a log, and another
  * certificate while it runs. Ring: trusted. */
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_SERVE_H

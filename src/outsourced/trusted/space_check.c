@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* space_check.c - a table looked at through a space, for the holder of the records.
  * Ring: trusted. In: a CSV of raw records. Out: counts that depend on them, stamped so by whoever prints them.
  * Cost: one pass over the table. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* board.c - tokens and sessions over HTTPS, and what the board asks of a study.
  * Ring: open. An owner of one study makes, sees and ends the tokens of that study alone. A browser's session may do so
  * for five minutes after its login: a session that is stolen later cannot outlive itself. Cost: one lookup; a list of

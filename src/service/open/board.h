@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* board.h - the requests that the board's page needs, for anyone with the role: events, tickets, posterior, tokens, and
  * the sessions of browsers (docs/API.md). Ring: open. */
 #ifndef TACET_SRC_SERVICE_OPEN_BOARD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* call.c - requests that wait, and what they are told. Ring: service. Cost: a copy of the texts of those that wait for
  * the store; nothing for those whose token is known and whose study is in memory. */
 #include "service/open/call.h"

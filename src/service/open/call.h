@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* call.h - one request on its way through the service: who asks, where its answer goes, until when. Ring: service.
  *
  * A call that waits (for the store, for its study) is suspended: its texts are copied, its client's connection waits
@@ -55,7 +56,8 @@ void tacet__call_job(tacet__call *call, tacet__response *response, tacet__job *j
 
 /* The answers that are the same everywhere. */
 void tacet__call_fill(tacet__response *response, unsigned status, json_t *body); /* takes over the body */
-/* The body as an object; NULL: it is none, or has a field that is not in the list (ended by NULL): the answer is made. */
+/* The body as an object; NULL: it is none, or has a field that is not in the list (ended by NULL): the answer is made.
+ */
 json_t *tacet__call_body(const tacet__call *call, tacet__response *response, const char *const *names);
 void tacet__refuse(tacet__response *response, unsigned status, const char *word, const char *detail);
 void tacet__refuse_failure(tacet__response *response, tacet_status status, const char *message);

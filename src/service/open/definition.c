@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* definition.c - definitions of studies: strict JSON in, canonical JSON out.
  * Ring: open. A field that is not known is refused by its name: a misspelt bound must not become a default.
  * Cost: O(bytes). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* definition.h - what a study is: its definition, read from JSON, checked, and written in one canonical form.
  * Ring: open. Everything in a definition is public: anyone who may ask for the study gets all of it.
  *
@@ -55,8 +56,8 @@ typedef struct tacet__definition {
     double reward_lo, reward_hi; /* in the clients' units */
     double *earlier; /* earlier_count triples, owned: a point's index, a public value of it, its standard deviation */
     size_t earlier_count;
-    bool bound_given;            /* local: the definition states `bound` */
-    double mean, bound, noise;   /* local: prior mean, |f - mean|_H, |y - f| at the most */
+    bool bound_given;          /* local: the definition states `bound` */
+    double mean, bound, noise; /* local: prior mean, |f - mean|_H, |y - f| at the most */
     /* Local. */
     char randomizer[TACET__DEFINITION_WORD]; /* "hybrid", … */
     char parameters[TACET__DEFINITION_WORD]; /* "tight", … */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* engine.c - the studies in use, and what is asked outside of them: tokens, lists, new studies.
  * Ring: open. Cost: a lock and a short list walk a job; a token is looked up in the store every few seconds. */
 #include "service/open/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* engine.h - studies at work: takes jobs from any thread, answers each once what it did is durable.
  *
  * Every study in use has one worker thread, which owns its policy and its connection to the store. It takes all jobs
@@ -31,7 +32,7 @@ typedef enum tacet__job_kind {
     TACET__JOB_GET_RELEASE, /* number -> body */
     TACET__JOB_LEDGER,      /* -> body */
     TACET__JOB_MODEL,       /* -> body; NOT_FOUND: devices of this study need none */
-    TACET__JOB_EXTEND, /* number: rounds in all from now on */
+    TACET__JOB_EXTEND,      /* number: rounds in all from now on */
     TACET__JOB_ARCHIVE,
     TACET__JOB_EVENTS,   /* after event `number` -> body */
     TACET__JOB_TICKETS,  /* that are open -> body */
@@ -48,8 +49,8 @@ typedef struct tacet__job {
                         them, fewer where no more are possible now; 0: one, told in the fields below */
     double *context; /* SUGGEST: context_dim numbers; owned, wiped when the job is freed; NULL: none */
     size_t context_dim;
-    bool relayed; /* by another server: not handed on once more */
-    bool owned;   /* SUGGEST: by the token whose hash is … */
+    bool relayed;  /* by another server: not handed on once more */
+    bool owned;    /* SUGGEST: by the token whose hash is … */
     json_t *named; /* SUGGEST: the context by the names of its columns, instead of numbers; owned; NULL: none */
     unsigned char owner[TACET__STUDIES_TOKEN_HASH];
     uint64_t open_most, rounds_most;     /* SUGGEST: its quotas; 0: the study's rule, and none */
@@ -58,7 +59,8 @@ typedef struct tacet__job {
     double value;                        /* OBSERVE: in the client's units */
     double wait;                         /* LOOK: seconds */
     uint64_t number;                     /* GET_RELEASE, EVENTS, EXTEND; set by RELEASE */
-    uint64_t x, y; /* POSTERIOR: the coordinates that are varied; y UINT64_MAX: x alone. `context`: where the others are */
+    uint64_t x,
+        y; /* POSTERIOR: the coordinates that are varied; y UINT64_MAX: x alone. `context`: where the others are */
     /* Answered. */
     tacet_status status;
     tacet_error err;
@@ -69,7 +71,7 @@ typedef struct tacet__job {
     uint64_t index;
     double action[TACET__DEFINITION_DIMS]; /* SUGGEST, and LOOK over a fixed domain */
     size_t action_size;
-    bool last;     /* SUGGEST: the rounds are over; the action is the best by what was learnt, and has no ticket */
+    bool last;      /* SUGGEST: the rounds are over; the action is the best by what was learnt, and has no ticket */
     bool elsewhere; /* of a relayed job: another server keeps the study, nothing was done */
     bool failed;    /* OBSERVE: there is no value */
     json_t *point;  /* the same by name and in the columns' own units, over a space; NULL elsewhere */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* engine_internal.h - between engine.c and worker.c. Ring: open. */
 #ifndef TACET_SRC_SERVICE_OPEN_ENGINE_INTERNAL_H
 #define TACET_SRC_SERVICE_OPEN_ENGINE_INTERNAL_H

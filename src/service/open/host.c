@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host.c - starts and stops a service. Ring: open.
  * The order of stopping: no new connections; the engine answers everything (a suspended connection must not outlive
  * it); the wire ends; the engine's memory goes. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host.h - engine, routes and wire together: what `tacet server` and `tacet collector` both run. Ring: open. */
 #ifndef TACET_SRC_SERVICE_OPEN_HOST_H
 #define TACET_SRC_SERVICE_OPEN_HOST_H

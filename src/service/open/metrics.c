@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c - Prometheus text (exposition format 0.0.4). Ring: open. */
 #include "service/open/metrics.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.h - counts of what the service did, as Prometheus text. Ring: open.
  *
  * Counts requests by route and by status class, batches, failures and times; never anything that a value, a decision

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* office.c - an errand queue with one thread, and a watchdog with another. Ring: service.
  * Cost: a lock an errand or watch; the watchdog looks at every watch ten times a second. */
 #include "service/open/office.h"

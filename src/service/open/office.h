@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* office.h - threads for what may take long: errands one after the other, and a watch over clients that wait.
  * Ring: service. A wire thread never waits for the store: it sends an errand, and the client's connection waits without
  * a thread. Who waits too long is told so by the watchdog, whatever has become of the errand. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* once.c - one job for one study, done in this process: what a person at a shell asks of a store without a server.
  * Ring: service. The same engine, log and locks as a server's, so both may be at work on one store.
  * Cost: loading the policy and replaying what its newest snapshot does not have. */

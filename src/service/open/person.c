@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* person.c - group privacy in a study. Ring: open. Source: Dong, Roth, Su 2022 (mu-GDP), group privacy of a Gaussian
  * mechanism is exact: k records move its mean by at most k sensitivities. Cost: a bisection. */
 #include "service/open/person.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* person.h - what several rounds of one person cost together. Ring: open. */
 #ifndef TACET_SRC_SERVICE_OPEN_PERSON_H
 #define TACET_SRC_SERVICE_OPEN_PERSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policies.c - the registry, and the local policies: a fixed public domain, reports that devices randomised.
  * Ring: open. The policies are those of tacet/local/open/local.h. Cost: see there. */
 #include "service/open/policies.h"
@@ -141,8 +142,7 @@ static tacet_status local_settings(tacet_local_settings *s, tacet_ldp *ldp, cons
 
 /* Earlier values as the policy sees them; NULL: none, or no memory. */
 static tacet_local_earlier *local_earlier(const tacet__definition *def) {
-    tacet_local_earlier *known =
-        def->earlier_count > 0 ? TACET__ZALLOC(tacet_local_earlier, def->earlier_count) : NULL;
+    tacet_local_earlier *known = def->earlier_count > 0 ? TACET__ZALLOC(tacet_local_earlier, def->earlier_count) : NULL;
     for (size_t i = 0; known != NULL && i < def->earlier_count; i++) {
         const double *e = def->earlier + 3 * i;
         known[i] = (tacet_local_earlier){(size_t)e[0], tacet__definition_towards(def, e[1])};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policies.h - which policies a service knows, and what it needs of each. Ring: open.
  *
  * A program gives the engine a list of kinds. Those of the local model are here; those of the central model hold raw

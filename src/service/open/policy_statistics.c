@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy_statistics.c - the local policy `statistics` for the service: decision sets stay on the devices, which report
  * one direction a round (tacet/local/open/statistics_model.h). Ring: open. The features are stored with the study when
  * it is created, so that every device and every server reads reports alike. Cost: that of the model. */

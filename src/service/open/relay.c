@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* relay.c - jobs and their answers as bytes, between the servers of one store.
  * Ring: open. What comes from another server is checked as strictly as what comes from a client: sizes before anything
  * is allocated, texts without a NUL, numbers finite. Cost: one pass, and a hash (src/core/codec.h). */

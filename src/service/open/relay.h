@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* relay.h - jobs for a study that another server keeps: as bytes, there and back. Ring: open.
  *
  * One study is kept by one server at a time; the others hand what they are asked to it, a batch at a time, over TLS

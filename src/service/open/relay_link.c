@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* relay_link.c - asks the server that keeps a study. Ring: open. Cost: a connection for each study and keeper, kept
  * alive; one request a batch. */
 #include "service/open/relay_link.h"

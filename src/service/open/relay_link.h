@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* relay_link.h - the way from one server to the one that keeps a study. Ring: open. One thread at a time. */
 #ifndef TACET_SRC_SERVICE_OPEN_RELAY_LINK_H
 #define TACET_SRC_SERVICE_OPEN_RELAY_LINK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* relay_wire.c - what one server answers another. Ring: service. The wire's thread reads the jobs and hands them to
  * their study; the answer leaves when the last of them is done, or after the time a client would wait, saying so; jobs
  * that were not begun by then are not done. Cost: that of the jobs. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* relaying.c - hands jobs to the server that keeps the study, and takes the study over when that server is away.
  * Ring: open. Nothing here decides whether a write is right: that is the study's row lock, the fence in the row, and
  * the fence in the ledger. So no clock is trusted: a study is taken over as soon as its keeper cannot be reached, and a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* relaying.h - a study that another server keeps: which one, and what is done when it is away. Ring: open. The thread
  * of the study. */
 #ifndef TACET_SRC_SERVICE_OPEN_RELAYING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replica.c - a study in memory: its policy as of some event of the log, and what jobs do to it.
  * Ring: open. Replay: a suggestion is repeated as it was stored, so that machines which round otherwise go on alike; a
  * policy that cannot have made it is stopped. Cost: O(policy) a job or an event. */
@@ -389,9 +390,8 @@ static tacet_status best_by_model(tacet__replica *r, tacet__job *job) {
         status = tacet__fail(&job->err, TACET_STATE, "the rounds are over, and the study released no model");
     }
     status = status != TACET_OK ? status : tacet_contextual_model_decode(&model, text, strlen(text), &job->err);
-    status = status != TACET_OK
-                 ? status
-                 : tacet_contextual_predict(model, &best, means, actions, n, job->context, &job->err);
+    status = status != TACET_OK ? status
+                                : tacet_contextual_predict(model, &best, means, actions, n, job->context, &job->err);
     job->index = best;
     tacet_contextual_model_free(model);
     json_decref(release);

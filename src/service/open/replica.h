@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replica.h - a study in memory, between worker.c and replica.c. Ring: open. One thread at a time. */
 #ifndef TACET_SRC_SERVICE_OPEN_REPLICA_H
 #define TACET_SRC_SERVICE_OPEN_REPLICA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replica_view.c - what the board shows of a study: its events, who holds its open tickets, what it has learnt.
  * Ring: open. Of a central study events have a time and a kind, and an index where that is public: no value, no
  * context, no decision set, no person. The posterior is made of what a release would say, at no cost to the budget, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* round.c - decision sets and contexts by the codec of saved states. Ring: open. Cost: O(numbers). */
 #include "service/open/round.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* round.h - a round's decision set and context as the bytes kept in the log. Ring: open. Private bytes in a central
  * study. */
 #ifndef TACET_SRC_SERVICE_OPEN_ROUND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* routes.c - the service's request table: every path, who may ask, and what is made of the body.
  * Ring: open. Bodies are read strictly: a field that is not known, a wrong type, a number that is not finite is a
  * 400 that names the rule. What an answer says of a client's own request goes to that client alone.
@@ -52,7 +53,7 @@ static void answer_job(tacet__response *response, tacet__job *job) {
     case TACET__JOB_RELEASE:
     case TACET__JOB_GET_RELEASE:
         tacet__call_fill(response, job->kind == TACET__JOB_RELEASE ? 201 : 200,
-             json_pack("{sI sO}", "number", (json_int_t)job->number, "release", job->body));
+                         json_pack("{sI sO}", "number", (json_int_t)job->number, "release", job->body));
         return;
     case TACET__JOB_EXTEND:
         tacet__call_fill(response, 200, json_pack("{sI}", "rounds", (json_int_t)job->number));
@@ -581,7 +582,8 @@ void tacet__service_handle(void *user, const tacet__request *request, tacet__res
     bool path_exists = false;
     const tacet__service *service = user;
     response->file = -1;
-    if (service->sessions != NULL && tacet__assets_serve(request, response, "board", "Its requests are below /v1/ (docs/API.md).")) {
+    if (service->sessions != NULL &&
+        tacet__assets_serve(request, response, "board", "Its requests are below /v1/ (docs/API.md).")) {
         return;
     }
     tacet__call *c = tacet__call_create(user, request);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* routes.h - the request table of the service (docs/API.md). Ring: open. */
 #ifndef TACET_SRC_SERVICE_OPEN_ROUTES_H
 #define TACET_SRC_SERVICE_OPEN_ROUTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* space_domain.c - studies over a space: candidates, their coordinates, and points in the columns' own units.
  * Ring: open. Choosing among candidates is post-processing of what the policy knows, whatever candidates there are, as
  * long as they are public: here they follow from the definition alone. Cost: candidates x coordinates, once. */
@@ -26,8 +27,7 @@ static double usual_scale(const tacet_space_column *c) {
 static tacet_status read_text(tacet_space *out, const json_t *space, tacet_error *err) {
     tacet_error why = {0};
     char *text = json_dumps(space, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
-    const tacet_status status =
-        text != NULL ? tacet_space_decode(out, text, strlen(text), &why) : TACET_NO_MEMORY;
+    const tacet_status status = text != NULL ? tacet_space_decode(out, text, strlen(text), &why) : TACET_NO_MEMORY;
     free(text);
     return status == TACET_OK          ? TACET_OK
            : status == TACET_NO_MEMORY ? tacet__fail(err, status, "out of memory reading a study")
@@ -53,8 +53,8 @@ tacet_status tacet__space_domain_read(tacet__definition *def, const json_t *spac
                            TACET__DEFINITION_DIMS);
     }
     def->candidates = candidates;
-    def->records = TACET__ZALLOC(double, candidates *def->space.count);
-    def->points = TACET__ZALLOC(double, candidates *def->d);
+    def->records = TACET__ZALLOC(double, candidates * def->space.count);
+    def->points = TACET__ZALLOC(double, candidates * def->d);
     if (def->records == NULL || def->points == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a study");
     }

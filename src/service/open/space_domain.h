@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* space_domain.h - studies over a space: the server proposes the point itself, from candidates spread over the space.
  * Ring: open. Everything here is public: a function of the definition alone. */
 #ifndef TACET_SRC_SERVICE_OPEN_SPACE_DOMAIN_H

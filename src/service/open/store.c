@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.c - opening the two stores; adding, finding and archiving studies.
  * Ring: open. A name is taken in the open store first, then the study is added where its log lives: a crash between
  * the two leaves a name that the same definition can claim again, and nothing else.

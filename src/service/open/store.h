@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.h - where studies are kept: definitions, tokens, the log of events, snapshots, what may be seen of them.
  *
  * Two stores. The TRUSTED one has what central studies know (decision sets, contexts, rewards, states of policies with
@@ -96,7 +97,7 @@ typedef struct tacet__study {
     uint64_t suggested; /* counts of events, by kind */
     uint64_t observed;
     uint64_t released;
-    uint64_t rounds; /* where it has more than its definition says; 0: as it says */
+    uint64_t rounds;                                 /* where it has more than its definition says; 0: as it says */
     uint64_t fence;                                  /* how often the study changed hands */
     char keeper[TACET__KEEPER_MOST + 1];             /* the address of the server that keeps it; "": none */
     unsigned char secret[TACET__STUDY_SECRET_BYTES]; /* key for tickets; zero when the log is out of reach */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_care.c - checking a store, and copying it while it is used.
  * Ring: open. Cost: one pass over the log and the ledger; a copy is one pass over each file. */
 #include "service/open/store_care.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_care.h - what is done to a store by whoever looks after it: checking all of it, copying it while it is used.
  * Ring: open, internal. */
 #ifndef TACET_SRC_SERVICE_OPEN_STORE_CARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_find.c - reading the log of a study, and finding things in it: suggestions, snapshots, releases.
  * Ring: open. Cost: reading is one pass in chunks, finding one lookup by a key. */
 #include "service/open/store_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_holder.c - who holds what of a study: open tickets and rounds, by token and by person.
  * Ring: open. A holder is known by a hash under the study's secret, so that the store has no names, and no holder of
  * one study can be found in another. Counts are kept beside the log and change in its transactions, so that they are as

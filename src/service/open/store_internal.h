@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_internal.h - between the files store_*.c. Ring: open, internal. */
 #ifndef TACET_SRC_SERVICE_OPEN_STORE_INTERNAL_H
 #define TACET_SRC_SERVICE_OPEN_STORE_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_log.c - the log of a study: one transaction per batch, appending, snapshots. Reading it: store_find.c.
  * Ring: open. Each event's hash is BLAKE2b-128 over the hash before it and all its fields; the first follows a hash
  * of the study's name and definition. What a batch changes of the study's own row is written once, with its commit.

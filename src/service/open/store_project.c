@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_project.c - what the open store shows of a central study: that a suggestion was made, whether it was observed,
  * the action only where it is public, and releases. No rewards, no decision sets, no contexts, no keys.
  * Ring: open. The log is committed first, so the open store can be behind it, never ahead. Its row of the study

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_schema.c - the tables of the two stores, their versions, and who may do what with them.
  * Ring: open. Each side has a list of steps; a store that is older than this program is brought up by the steps it
  * lacks, in one transaction under the store's write lock; a newer one is refused. A step, once published, never

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_token.c - tokens: who may ask what of which study.
  * Ring: open. The text is random and is stored as its hash only: who reads the store cannot use what is in it.
  * Cost: one lookup by an index. */

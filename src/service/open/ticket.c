@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ticket.c - tickets by keyed BLAKE2b. Ring: open. */
 #include "service/open/ticket.h"
 

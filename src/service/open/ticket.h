@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ticket.h - what a client gets as the name of its suggestion: its number in the log and a MAC of it.
  * Ring: open. Unguessable (128 bits under the study's secret), and found again without a table. The number is no
  * secret: how many events a study has is public. */

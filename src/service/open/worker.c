@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c - one study at work: a queue, a thread, batches, long polls.
  * Ring: open. The order of a batch is fixed (engine.h); no answer leaves before the commit it rests on.
  * Cost: one transaction a batch. */
@@ -196,8 +197,8 @@ static void fail_all(tacet__worker *w, tacet__job *jobs, const tacet_error *err)
 
 /* The jobs of a batch came from clients that waited at the same time, so any order is right, and this one is needed:
  * suggestions and releases first, so that all they rest on was committed before, in an earlier transaction (a release
- * of a joint study enters its step in the ledger at once, and must not be of an observation that is then rolled back);
- * looks last, so that none waits for an observation of its own batch. */
+ * of a central study enters its step in the ledger at once, and must not be of an observation that is then rolled
+ * back); looks last, so that none waits for an observation of its own batch. */
 enum { PASSES = 3 };
 static unsigned pass_of(const tacet__job *job) {
     switch (job->kind) {

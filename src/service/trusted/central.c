@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* central.c - noise, ledger and JSON of the central policies. Ring: trusted. */
 #include "service/trusted/central.h"
 

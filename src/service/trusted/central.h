@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* central.h - what the central policies of the service share: noise, ledger, receipts as JSON. Ring: trusted. */
 #ifndef TACET_SRC_SERVICE_TRUSTED_CENTRAL_H
 #define TACET_SRC_SERVICE_TRUSTED_CENTRAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kinds.c - the list of every policy that `tacet server` serves. Ring: trusted. */
 #include "service/trusted/kinds.h"
 

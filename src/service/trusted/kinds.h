@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kinds.h - every policy that `tacet server` serves: the local ones, and those of the central and contextual models.
  * Ring: trusted. */
 #ifndef TACET_SRC_SERVICE_TRUSTED_KINDS_H

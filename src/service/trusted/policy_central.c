@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy_central.c - the central policy `central` for the service: decision sets and rewards are private
  * (tacet/central/trusted/policy.h). Ring: trusted. The whole run is charged when the study is created. The policy need
  * not be saved before each release (save_first is off): a record is durable in the log, in the same transaction as
@@ -16,15 +17,15 @@
 
 enum { DIMS_MOST = 16 };
 
-typedef struct joint {
+typedef struct bandit {
     tacet_domain domain; /* borrows the definition's bounds: copies below */
     double *bounds;
     tacet_features *features;
     tacet_central_map *map;
     central c;
-} joint;
+} bandit;
 
-static tacet_ask ask_of(const joint *j) {
+static tacet_ask ask_of(const bandit *j) {
     return tacet__central_ask(&j->c, "suggestions of a central study", "decision set,reward");
 }
 
@@ -39,11 +40,11 @@ static void settings_of(tacet_central_settings *s, const tacet__definition *def)
     s->replay = true; /* the engine repeats all that was committed since a snapshot, in the same order */
     s->learner.set_size = def->set_size;
     s->minimize = def->minimize;
-    (void)tacet_central_learner_parse(&s->learner.kind, def->learner, NULL); /* joint_check refused others */
+    (void)tacet_central_learner_parse(&s->learner.kind, def->learner, NULL); /* bandit_check refused others */
 }
 
-static void joint_free(void *self) {
-    joint *j = self;
+static void bandit_free(void *self) {
+    bandit *j = self;
     if (j != NULL) {
         tacet_central_map_free(j->map);
         tacet_features_free(j->features);
@@ -54,7 +55,7 @@ static void joint_free(void *self) {
 }
 
 /* snapshot NULL: the features are made; otherwise they are those that the study sums in. */
-static tacet_status make_map(joint *j, const tacet__definition *def, const void *snapshot, size_t size,
+static tacet_status make_map(bandit *j, const tacet__definition *def, const void *snapshot, size_t size,
                              tacet_error *err) {
     tacet_kernel *kernel = NULL;
     double lo = 0;
@@ -84,7 +85,7 @@ static tacet_status make_map(joint *j, const tacet__definition *def, const void 
     return status;
 }
 
-static tacet_status joint_check(const tacet__definition *def, tacet_error *err) {
+static tacet_status bandit_check(const tacet__definition *def, tacet_error *err) {
     if (def->d > DIMS_MOST) {
         return tacet__fail(err, TACET_INVALID, "policy 'central' takes at most %d dimensions", DIMS_MOST);
     }
@@ -95,18 +96,18 @@ static tacet_status joint_check(const tacet__definition *def, tacet_error *err) 
     if (tacet_central_learner_parse(&kind, def->learner, err) != TACET_OK) {
         return TACET_INVALID;
     }
-    joint *j = TACET__ZALLOC(joint, 1);
+    bandit *j = TACET__ZALLOC(bandit, 1);
     const tacet_status status =
         j != NULL ? make_map(j, def, NULL, 0, err) : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
-    joint_free(j);
+    bandit_free(j);
     return status;
 }
 
-static tacet_status joint_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
-                                 const void *snapshot, size_t size, tacet_error *err) {
+static tacet_status bandit_create(tacet__learner *out, const tacet__definition *def, const char *ledger,
+                                  const void *snapshot, size_t size, tacet_error *err) {
     tacet_central_settings s;
     *out = (tacet__learner){0};
-    joint *j = TACET__ZALLOC(joint, 1);
+    bandit *j = TACET__ZALLOC(bandit, 1);
     if (j == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     }
@@ -119,7 +120,7 @@ static tacet_status joint_create(tacet__learner *out, const tacet__definition *d
                                   : tacet_central_restore(&out->policy, j->map, &s, &ask, snapshot, size, err);
     }
     if (status != TACET_OK) {
-        joint_free(j);
+        bandit_free(j);
         return status;
     }
     out->self = j;
@@ -127,9 +128,9 @@ static tacet_status joint_create(tacet__learner *out, const tacet__definition *d
 }
 
 /* The model that `tacet predict` reads. */
-static tacet_status joint_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                  tacet_error *err) {
-    const joint *j = learner->self;
+static tacet_status bandit_release(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                   tacet_error *err) {
+    const bandit *j = learner->self;
     tacet_central_settings s;
     tacet_contextual_model *model = NULL;
     tacet_blob bytes;
@@ -144,23 +145,23 @@ static tacet_status joint_release(const tacet__learner *learner, const tacet__de
     return status;
 }
 
-static tacet_status joint_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
-                                tacet_error *err) {
+static tacet_status bandit_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
+                                 tacet_error *err) {
     (void)def;
-    return tacet__central_spent(&((const joint *)learner->self)->c, out, err);
+    return tacet__central_spent(&((const bandit *)learner->self)->c, out, err);
 }
 
-static tacet_status joint_take(const tacet__learner *learner, tacet_error *err) {
-    return tacet_ledger_take(((const joint *)learner->self)->c.ledger, err);
+static tacet_status bandit_take(const tacet__learner *learner, tacet_error *err) {
+    return tacet_ledger_take(((const bandit *)learner->self)->c.ledger, err);
 }
 
 const tacet__policy_kind tacet__kind_central = {.name = "central",
                                                 .trust = TACET_TRUST_CENTRAL,
                                                 .sets = true,
                                                 .index_public = false, /* it depends on the client's decision set */
-                                                .check = joint_check,
-                                                .create = joint_create,
-                                                .free = joint_free,
-                                                .release = joint_release,
-                                                .take = joint_take,
-                                                .spent = joint_spent};
+                                                .check = bandit_check,
+                                                .create = bandit_create,
+                                                .free = bandit_free,
+                                                .release = bandit_release,
+                                                .take = bandit_take,
+                                                .spent = bandit_spent};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy_contextual.c - the central policy `contextual` for the service: public actions, private contexts and rewards.
  * Ring: trusted. Without options.learn it learns all along, in epochs with a release each
  * (tacet/contextual/trusted/epochs.h). With it the first options.learn rounds explore without looking; one release is

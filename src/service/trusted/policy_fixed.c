@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy_fixed.c - the central policy `fixed` for the service: a public list of points, private rewards
  * (tacet/central/trusted/fixed.h). Ring: trusted. Arms are planned from releases and public coins, so which one was
  * suggested is public. A batch ends when all its tickets were reported: until then suggestions beyond it are refused.
@@ -59,8 +60,8 @@ static tacet_status fixed_create(tacet__learner *out, const tacet__definition *d
     tacet_fixed_earlier *known = def->earlier_count > 0 ? TACET__ZALLOC(tacet_fixed_earlier, def->earlier_count) : NULL;
     for (size_t i = 0; known != NULL && i < def->earlier_count; i++) {
         const double *e = def->earlier + 3 * i;
-        known[i] = (tacet_fixed_earlier){
-            (size_t)e[0], (tacet__definition_towards(def, e[1]) - s.reward_lo) / width, e[2] / width};
+        known[i] = (tacet_fixed_earlier){(size_t)e[0], (tacet__definition_towards(def, e[1]) - s.reward_lo) / width,
+                                         e[2] / width};
     }
     s.learner.earlier = known;
     s.learner.earlier_count = known != NULL ? def->earlier_count : 0;
@@ -127,8 +128,7 @@ static tacet_status fixed_release(const tacet__learner *learner, const tacet__de
         return status;
     }
     status = tacet__definition_kernel(&kernel, def, def->d, err);
-    status = status != TACET_OK ? status
-                                : tacet_central_fixed_model(&model, learner->policy, kernel, &about, err);
+    status = status != TACET_OK ? status : tacet_central_fixed_model(&model, learner->policy, kernel, &about, err);
     tacet_kernel_free(kernel);
     if (status == TACET_UNSUPPORTED) {
         tacet_error_clear(err);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* study.c - one study for a program in this process: jobs for its engine, waited for.
  * Ring: trusted. Cost: that of the engine, and a thread's being woken. */
 #include <tacet/service/trusted/study.h>

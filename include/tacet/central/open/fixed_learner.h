@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixed_learner.h - the learner of joint DP over a fixed public domain: plans batches of arms, learns from noisy sums.
  *
  * An arm is one choice in each of G groups; group g has n_g choices, each with m_g features (a plain finite domain is
@@ -41,10 +42,10 @@ typedef struct tacet_fixed_settings {
     uint64_t coin_seed; /* default 1 */
     const tacet_fixed_earlier *earlier; /* borrowed by create; for a single group. Default none */
     size_t earlier_count;
-    bool elimination;   /* default false: Thompson sampling. True: phased elimination, whose regret is bounded with
-                           probability 1 - confidence (src/central/README.md, (g)); one group only */
-    double confidence;  /* elimination: default 0.05 */
-    double misfit;      /* elimination: bound of |f - 1/2 - <theta, phi>| over the arms; default 0 */
+    bool elimination;  /* default false: Thompson sampling. True: phased elimination, whose regret is bounded with
+                          probability 1 - confidence (src/central/README.md, (g)); one group only */
+    double confidence; /* elimination: default 0.05 */
+    double misfit;     /* elimination: bound of |f - 1/2 - <theta, phi>| over the arms; default 0 */
 } tacet_fixed_settings;
 
 enum { TACET_FIXED_BATCH_MOST = 1 << 14 }; /* rounds of a batch */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* learner.h (open) - the learner of central and local joint DP: sees released sums only, scores arms.
  *
  * It is told, at the end of an epoch, a noisy prefix sum of (v phi(x), (1 - v) phi(x)) over `count` rounds, with the

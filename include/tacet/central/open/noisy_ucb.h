@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noisy_ucb.h - GP-UCB in a feature space from noisy normal equations: the server of Dubey (AISTATS 2021), Algorithm 1.
  *
  * It is told a noisy version of N = sum z z', z = [phi(x); y], as its lower triangle by columns with the off-diagonals

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* map.h - what one round becomes before it is summed and released: two vectors instead of a matrix.
  *
  * A record is a point x of a public domain and a reward y in [lo, hi]. With v = (y - lo)/(hi - lo) it becomes

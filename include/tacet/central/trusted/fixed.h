@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fixed.h - joint DP over a fixed public domain: only rewards are summed, so only they pay.
  *
  * Rounds come in batches planned by the open learner (tacet/central/open/fixed_learner.h). A batch's arms are public;

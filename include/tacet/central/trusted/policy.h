@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* joint.h (trusted) - joint differential privacy for bandits whose decision sets and rewards are both private.
  *
  * Each round is one user: a decision set D_t, of which an arm is shown to that user, and a reward y_t. What everybody

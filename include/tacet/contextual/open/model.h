@@ -1,4 +1,5 @@
-/* usca.h (open) - a released model of rewards over actions and contexts: read it, ask it. It never saw the data.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.h - a released model of rewards over actions and contexts: read it, ask it. It never saw the data.
  *
  * mean(w) = offset + sum_j weights_j k(node_j, w), w an action followed by a context, nodes in the unit box; models of
  * central studies may send that sum s through a logistic curve, lo + scale/(1 + exp(-s)). Everything
@@ -43,14 +44,14 @@ typedef struct tacet_contextual_parts {
     double logistic_lo, logistic_scale; /* scale 0: the mean is the sum itself; above 0: as said at the head */
     bool minimize; /* the sum is of the negated reward: predictions are negated back, and the best is the least */
     /* What is claimed of it. */
-    bool is_private;               /* false: seeded noise; for tests and simulations */
-    double eps, delta;             /* of the whole model */
-    uint64_t rounds;               /* records learnt from */
-    double range[2];               /* of rewards: means are given within it; both 0: not said */
-    double predicted_error;        /* root mean square; measured: as large as the releases say, else as believed */
-    bool measured;                 /* whether the next two are there */
-    double outcome_error;          /* root mean square of outcome less prediction, on rows that were held out */
-    double outcome_bound;          /* with probability 95 % not more than this */
+    bool is_private;        /* false: seeded noise; for tests and simulations */
+    double eps, delta;      /* of the whole model */
+    uint64_t rounds;        /* records learnt from */
+    double range[2];        /* of rewards: means are given within it; both 0: not said */
+    double predicted_error; /* root mean square; measured: as large as the releases say, else as believed */
+    bool measured;          /* whether the next two are there */
+    double outcome_error;   /* root mean square of outcome less prediction, on rows that were held out */
+    double outcome_bound;   /* with probability 95 % not more than this */
     tacet_contextual_value recommended, logged; /* the rule of the model, and the one that made the log */
     /* What the coordinates are: the embedding of a record of this space, whose first columns are the action. NULL: they
      * are plain numbers. */
@@ -79,8 +80,8 @@ TACET_API const tacet_contextual_parts *tacet_contextual_model_parts(const tacet
 TACET_API tacet_status tacet_contextual_model_tabulate(tacet_contextual_model *model, double *error, double tolerance,
                                                        tacet_error *err);
 
-/* means[i] (n of them) of the actions (action_dim x n, by columns) in this context, within the range of rewards where the
- * model has one, and which is the best before that (the first of equals): the largest, or the least where the model
+/* means[i] (n of them) of the actions (action_dim x n, by columns) in this context, within the range of rewards where
+ * the model has one, and which is the best before that (the first of equals): the largest, or the least where the model
  * minimizes. Nothing is allocated. Without a table a mean is within 4e-12 * sum |weights| of the sum above, rounding
  * apart, and does not depend on what other actions are asked about. INVALID: n = 0; a context or action outside the
  * bounds, NaN included. */
@@ -90,9 +91,10 @@ TACET_API tacet_status tacet_contextual_predict(const tacet_contextual_model *mo
 /* A grid of per_axis^action_dim equispaced actions, end points included: actions has room for them, by columns. */
 TACET_API void tacet_contextual_action_grid(const tacet_contextual_model *model, double *actions, size_t per_axis);
 
-/* Actions to ask about: the listed ones where the model has a list, otherwise in the terms of its space: records (columns x count) and their points (action_dim x
- * count, for tacet_contextual_predict). Every level; per_axis >= 2 values of a numeric column, its ends included, whole
- * where it says so. Without a space, columns are coordinates. INVALID: too many. NO_MEMORY. */
+/* Actions to ask about: the listed ones where the model has a list, otherwise in the terms of its space: records
+ * (columns x count) and their points (action_dim x count, for tacet_contextual_predict). Every level; per_axis >= 2
+ * values of a numeric column, its ends included, whole where it says so. Without a space, columns are coordinates.
+ * INVALID: too many. NO_MEMORY. */
 typedef struct tacet_contextual_candidates {
     double *records, *points;
     size_t columns, count;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* basis.h - the public half of contextual choices: the space of actions and contexts, its features, certified suprema.
  *
  * Everything here is a function of public things: bounds, kernel, lengthscales, the law of contexts, sizes. None of

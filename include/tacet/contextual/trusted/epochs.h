@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* epochs.h - contextual choices that earn while they learn: epochs with one release each, Thompson draws between them.
  *
  * The candidates are a fixed, public list of actions; a round brings its context. Epoch 0 draws actions evenly; every
  * later one draws, for each round, one of 64 functions from the released posterior and takes its best action in the
- * round's context. Epochs end after a public number of suggestions (n0, then n0, 2 n0, 4 n0, …), and one release is then
- * made of the epoch's rounds, which are wiped. A round that was not reported by then counts as a null record: it adds
- * nothing, and no size depends on it; its report is accepted afterwards, and not learnt.
+ * round's context. Epochs end after a public number of suggestions (n0, then n0, 2 n0, 4 n0, …), and one release is
+ * then made of the epoch's rounds, which are wiped. A round that was not reported by then counts as a null record: it
+ * adds nothing, and no size depends on it; its report is accepted afterwards, and not learnt.
  *
  * Joint eps-DP (or (eps, delta)) for one round: its context and the rewards it would give (src/contextual/README.md has
  * the proof). The action of a round from epoch 1 on tells about its own context: it is for that round alone, and a list
@@ -22,8 +23,8 @@ extern "C" {
 
 typedef enum tacet_contextual_explore {
     TACET_CONTEXTUAL_THOMPSON,   /* draws from the released posterior; no regret bound is proven */
-    TACET_CONTEXTUAL_ELIMINATION /* even among the actions that `width` standard deviations do not exclude; its regret is
-                                    bounded where those widths hold (src/contextual/README.md) */
+    TACET_CONTEXTUAL_ELIMINATION /* even among the actions that `width` standard deviations do not exclude; its regret
+                                    is bounded where those widths hold (src/contextual/README.md) */
 } tacet_contextual_explore;
 
 typedef struct tacet_contextual_epochs_settings {

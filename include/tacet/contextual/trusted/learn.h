@@ -1,4 +1,5 @@
-/* usca.h (trusted) - learns which action suits which context, with pure eps (or (eps, delta) by Gaussian noise).
+/* SPDX-License-Identifier: Apache-2.0 */
+/* learn.h - learns which action suits which context, with pure eps (or (eps, delta) by Gaussian noise).
  *
  * The learner holds the raw records (action, context, reward) and wipes them when freed. Two ways out, both by the
  * gate: tacet_contextual_release   a model, from which any number of predictions is free
@@ -43,7 +44,8 @@ typedef struct tacet_contextual_settings {
     double noise_sd;    /* belief: standard deviation of a reward's noise; 0: a tenth of half the range */
     double prior_sd;    /* belief: root mean square of the function about the middle; 0: 0.2236 of half */
     double prior_decay; /* belief: coefficients' squares fall as eigenvalue^decay; 0: as rough as draws of the Gaussian
-                           process, whose norm is infinite; 0.5: of finite norm, as the theory assumes. Default, -1: 0.25, and 0.5 for STAGED */
+                           process, whose norm is infinite; 0.5: of finite norm, as the theory assumes. Default, -1:
+                           0.25, and 0.5 for STAGED */
     double eps;         /* of everything released */
     double delta;       /* Gaussian noise only */
     bool gaussian;      /* false: K-norm noise, pure eps */

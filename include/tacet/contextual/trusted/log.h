@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.h - a private log of actions, contexts and rewards in a file: read, checked, learnt from, entered in its ledger.
  *
  * What is asked of a log is public and said before it is opened; what would void the proof of privacy is refused here,
- * so that every program refuses it. Refusals come from public facts (columns, bounds, actions, the number of rows); what
- * depends on private cells is told by tacet_contextual_log_findings, to whoever holds the log, and decides nothing.
- * Proofs: src/contextual/README.md. One thread at a time per object. */
+ * so that every program refuses it. Refusals come from public facts (columns, bounds, actions, the number of rows);
+ * what depends on private cells is told by tacet_contextual_log_findings, to whoever holds the log, and decides
+ * nothing. Proofs: src/contextual/README.md. One thread at a time per object. */
 #ifndef TACET_CONTEXTUAL_TRUSTED_LOG_H
 #define TACET_CONTEXTUAL_TRUSTED_LOG_H
 
@@ -24,16 +25,16 @@ typedef struct tacet_contextual_question {
     const char *propensity; /* name of a column of P(action | context); NULL: none */
     tacet_kernel_kind kind; /* SE or MATERN */
     unsigned matern_p;
-    const double *lengthscales; /* in the columns' units (log: a factor; category: changes of level) */
-    size_t lengthscale_count;   /* 0: 0.3 of the width, 1 for a category; 1: of all numeric columns; or one a column */
+    const double *lengthscales;  /* in the columns' units (log: a factor; category: changes of level) */
+    size_t lengthscale_count;    /* 0: 0.3 of the width, 1 for a category; 1: of all numeric columns; or one a column */
     const char *public_contexts; /* a file with a PUBLIC sample of contexts; NULL: none */
     const char *context_density; /* a file with their PUBLIC density on a grid; NULL: none */
     tacet_contextual_settings settings; /* method, rewards, range, eps; discrete and law_stated are set here */
 } tacet_contextual_question;
 
 /* Reads the log. INVALID, PARSE: what the question or a public column has wrong; a public law that is the log itself.
- * Contexts, rewards and propensities outside their bounds, and contexts of no level, count as the nearest, or first, one
- * within. NOT_FOUND, IO, NO_MEMORY. */
+ * Contexts, rewards and propensities outside their bounds, and contexts of no level, count as the nearest, or first,
+ * one within. NOT_FOUND, IO, NO_MEMORY. */
 TACET_API tacet_status tacet_contextual_log_open(tacet_contextual_log **out, const char *path,
                                                  const tacet_contextual_question *question, tacet_error *err);
 /* The same from memory: `count` rows one after the other, each the columns of the space as a record
@@ -47,12 +48,12 @@ TACET_API double tacet_contextual_log_uniform_p(const tacet_contextual_log *log,
 
 /* What PRIVATE cells say, for the holder of the log. */
 typedef enum tacet_contextual_oddity {
-    TACET_CONTEXTUAL_OUTSIDE,   /* a context or reward outside its bounds: taken as the nearest within */
-    TACET_CONTEXTUAL_NO_LEVEL,  /* a context that is no level, or missing: taken as the first */
-    TACET_CONTEXTUAL_UNTRIED,   /* an action that no row has */
+    TACET_CONTEXTUAL_OUTSIDE,    /* a context or reward outside its bounds: taken as the nearest within */
+    TACET_CONTEXTUAL_NO_LEVEL,   /* a context that is no level, or missing: taken as the first */
+    TACET_CONTEXTUAL_UNTRIED,    /* an action that no row has */
     TACET_CONTEXTUAL_UNTRIED_IN, /* pairs of an action and a context of levels that no row has */
     TACET_CONTEXTUAL_PROPENSITY, /* propensities that are no probability, or below the least, which they count as */
-    TACET_CONTEXTUAL_MISMATCH /* actions that were taken more or less often than the propensities say, plainly */
+    TACET_CONTEXTUAL_MISMATCH    /* actions that were taken more or less often than the propensities say, plainly */
 } tacet_contextual_oddity;
 typedef struct tacet_contextual_finding {
     tacet_contextual_oddity oddity;
@@ -71,13 +72,14 @@ typedef struct tacet_contextual_entry {
     const char *ledger;     /* NULL: beside the log, whatever name the log is called by; of rows from memory: in the
                                registry, where the same rows find it again */
     const char *new_budget; /* a reason to begin a new budget for rows that were released before; NULL: none */
-    double budget;      /* of a ledger that is made; 0: this release's eps */
+    double budget;          /* of a ledger that is made; 0: this release's eps */
     const char *ticket, *to_whom;
     bool seeded; /* seeded noise and no ledger: NOT PRIVATE, for tests */
     uint64_t seed;
 } tacet_contextual_entry;
-/* Releases a model. Before anything is charged: STATE for too few rows; CONFLICT for a release that was begun from other
- * rows, or from these in another order (each row must stay in one part). Otherwise as tacet_contextual_release. */
+/* Releases a model. Before anything is charged: STATE for too few rows; CONFLICT for a release that was begun from
+ * other rows, or from these in another order (each row must stay in one part). Otherwise as tacet_contextual_release.
+ */
 TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_log_release(tacet_contextual_log *log,
                                                                      tacet_contextual_model **out,
                                                                      const tacet_contextual_entry *entry,
@@ -85,12 +87,9 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_log_release(tacet_conte
 /* One action for one context, of per_axis values a numeric action column and all levels; both in the units of the
  * space, contexts as a record. *release holds the number of the action, actions (space order, freed by the caller) all
  * there were. UNSUPPORTED: categories, whose suprema are not certified. */
-TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_log_choose(tacet_contextual_log *log, tacet_release **release,
-                                                                    double **actions, double *used_tau,
-                                                                    tacet_contextual_rule rule, double tau,
-                                                                    size_t per_axis, const double *context,
-                                                                    const tacet_contextual_entry *entry,
-                                                                    tacet_error *err);
+TACET_API TACET_MUST_CHECK tacet_status tacet_contextual_log_choose(
+    tacet_contextual_log *log, tacet_release **release, double **actions, double *used_tau, tacet_contextual_rule rule,
+    double tau, size_t per_axis, const double *context, const tacet_contextual_entry *entry, tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy.h - contextual choices online: explore without looking, release once, then choose for free.
  *
  * The candidates are a fixed, public list of actions; a round brings its context. While learning, actions are drawn

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calibrate.h - how much noise a privacy budget needs, and how much budget a noise spends.
  *
  * eps and delta are the privacy parameters, sensitivity is the largest distance between the answers on two neighbouring

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* charge.h - what one release costs, and how a ledger adds costs up: the words that gate, reader and receipts share.
  *
  * Plain data, no functions that spend: only the gate can write a charge into a ledger (tacet/dp/ledger.h); anyone may

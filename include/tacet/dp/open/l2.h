@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* l2.h - Euclidean noise (density proportional to exp(-|v|/scale)) calibrated to (eps, delta).
  *
  * `scale` with a sensitivity (L2) always has pure eps = sensitivity/scale. With a delta a smaller scale serves the same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* law.h - what anyone may know of a mechanism: its name, the law of its noise, how far that spreads, what it promises.
  *
  * One entry for each mechanism of the gate (tacet/dp/mechanism.h), under the same name: open code reads manifests and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ledger_read.h - a ledger as text, for anyone who may read the file: verified first, and nothing is written. */
 #ifndef TACET_DP_OPEN_LEDGER_READ_H
 #define TACET_DP_OPEN_LEDGER_READ_H

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* levels.h - one of k levels released under "eps for a change of level": the two ways, as public arithmetic.
  *
- *   response  exact k-ary randomised response: the level is kept with probability e^eps/(e^eps + k - 1), every other one
- *             comes out with probability 1/(e^eps + k - 1). Pure eps.
- *   simplex   the level is a vertex of a regular simplex with sides of length 1, and gets the noise of the numbers.
+ *   response  exact k-ary randomised response: the level is kept with probability e^eps/(e^eps + k - 1), every other
+ * one comes out with probability 1/(e^eps + k - 1). Pure eps. simplex   the level is a vertex of a regular simplex with
+ * sides of length 1, and gets the noise of the numbers.
  *
  * They are compared by what they tell: the mean probability that the truth has, given what was released, when every
  * level is as likely as another. 1/k says nothing, 1 everything. src/dp/mechanisms/levels.md has proofs and a table. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pld.h - a numerical accountant: many mechanisms together, by the distribution of their privacy loss.
  *
  * Every mechanism is known by its curve delta(eps). A discrete pair of distributions whose curve lies above it is made

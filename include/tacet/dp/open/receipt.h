@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* receipt.h - a signed statement of what a ledger held when something was released, and proofs of single entries.
  *
  * A receipt is Ed25519 over one JSON object in canonical form: hash of the manifest, id, number of records and head of

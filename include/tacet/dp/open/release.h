@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* release.h - what left through the gate: numbers, and the receipt that says how. Immutable; anyone may read it.
  *
  * Only the gate makes one from data. Anyone may store one as bytes and read it back: a receipt names its ledger entry

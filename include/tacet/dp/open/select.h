@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* select.h - the price of choosing the best of several private runs (tuning): itself a release.
  *
  * Run a private mechanism K times on the same data and show the best outcome only. With a fixed K that costs K times;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shuffle.h - what shuffling local reports would be worth: the amplification bound of Feldman, McMillan and Talwar.
  *
  * n reports of one and the same randomiser of pure eps0, of n persons, come out in an order that says nothing of who

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* local.h - learners of the local model: arms are public, the reward of a round arrives randomised by the device that
  * earned it (tacet/local/trusted/device.h), and the learner must find the best arm all the same.
  *
@@ -65,11 +66,11 @@ typedef struct tacet_local_settings {
     tacet_local_pending pending; /* default DEFAULT */
     size_t ladder; /* UCB over SE or Matérn kernels: lengthscales averaged over, 1 or TACET_LOCAL_LADDER. Default 0: the
                       ladder for tuned parameters, 1 for the others, whose widths are proven for one kernel */
-    size_t horizon; /* T: rounds at the most; no default */
+    size_t horizon;                     /* T: rounds at the most; no default */
     const tacet_local_earlier *earlier; /* borrowed by create; UCB and TGP without proven widths. Default none */
     size_t earlier_count;
-    bool forget;    /* reports are not remembered: tacet_local_receive calls every repeat a CONFLICT. For callers
-                       that keep them, as the suggestion service does; default false */
+    bool forget; /* reports are not remembered: tacet_local_receive calls every repeat a CONFLICT. For callers
+                    that keep them, as the suggestion service does; default false */
 } tacet_local_settings;
 
 TACET_API void tacet_local_settings_defaults(tacet_local_settings *settings);

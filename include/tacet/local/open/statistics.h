@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics.h - the server's half of local joint DP: adds noisy reports up, keeps the public model.
  *
  * Reports come from tacet/local/trusted/statistics_device.h. The server sees nothing else, and everything it makes of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics_model.h - a local study of decision sets: what is public of it, at the collector and at every device.
  *
  * Each device has arms of its own (points of a public box) and a reward; neither leaves it. The model says how arms are

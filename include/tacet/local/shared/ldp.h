@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ldp.h - what is public about a bounded scalar randomiser: the device's half is tacet/dp/randomizer.h, the server's
  * half needs only this.
  *

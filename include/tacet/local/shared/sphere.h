@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sphere.h - what is public about reports of a vector: one of K directions of the unit sphere, by its number.
  *
  * A record is a vector s of `dim` numbers with |s| <= 1. Round t has K = ldp->cells directions of its own, drawn evenly

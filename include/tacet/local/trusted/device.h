@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device.h - the device's half of the local model: a reward leaves the device clipped, randomised, once per ticket.
  *
  * The order is that of the gate: the question is reserved durably, with the key of its noise; the report is drawn; the
  * report is committed durably, and only then does it leave. Asking again for a ticket that was answered gives the same
- * bits and draws nothing; a device that redrew on every retry would let the server average its noise away. A ticket that
- * was interrupted before its commit draws the same report from the stored key, for the same reward or not at all
+ * bits and draws nothing; a device that redrew on every retry would let the server average its noise away. A ticket
+ * that was interrupted before its commit draws the same report from the stored key, for the same reward or not at all
  * (CONFLICT): whether a report leaves cannot select among draws.
  *
  * This header and include/tacet/base/{ldp,status,export}.h are all a client needs of libtacet-device. Nothing is
@@ -24,13 +25,13 @@ extern "C" {
 enum { TACET_DEVICE_TICKET_MOST = 200 }; /* bytes of a ticket, without the terminating zero */
 
 /* Where the device remembers its reports: two functions that return OK only when what they wrote would survive a loss
- * of power. Both are the caller's; a key-value store with one record of 64 bytes per ticket, of 8 once it is answered, is
- * enough. What is stored stays on the device: with the mint and the report anyone has the reward. */
+ * of power. Both are the caller's; a key-value store with one record of 64 bytes per ticket, of 8 once it is answered,
+ * is enough. What is stored stays on the device: with the mint and the report anyone has the reward. */
 typedef struct tacet_device_store {
     /* Notes that `ticket` is being asked under `ldp`, stores *mint with it, and charges whatever budget the device
      * keeps. Sets *answered and, when true, *report. OK again for a ticket that was reserved but never committed (a
-     * crash): then *mint becomes what was stored the first time, so that the same report is drawn. BUDGET: no. CONFLICT:
-     * the ticket was asked under another randomiser, range or eps. */
+     * crash): then *mint becomes what was stored the first time, so that the same report is drawn. BUDGET: no.
+     * CONFLICT: the ticket was asked under another randomiser, range or eps. */
     tacet_status (*reserve)(void *user, const char *ticket, const tacet_ldp *ldp, tacet_mint *mint, bool *answered,
                             double *report, tacet_error *err);
     /* Stores the report of a reserved ticket, and erases its mint. */

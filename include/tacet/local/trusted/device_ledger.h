@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_ledger.h - a device's memory in a privacy ledger (tacet/dp/ledger.h): every ticket is charged its eps before
  * it is drawn, and answered from the file when asked again. For devices with a file system and SQLite; others bring
  * their own two functions (tacet/local/trusted/device.h). Not part of libtacet-device. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* service.h - the suggestion service as a device sees it: asks for a suggestion, sends a report. Every request may be
  * repeated, because a suggestion has a key and a report is the same bits each time. What is sent is a report, never a
  * reward. One thread at a time. Ring: trusted. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics_device.h - the device's half of local joint DP: choose here, report noise.
  *
  * The decision set and the reward never leave the device. It scores its arms by the public model

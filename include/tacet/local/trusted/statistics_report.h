@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* statistics_report.h - what a device of a local study of decision sets sends: the number of one direction.
  *
  * The arm that was played and its reward go in; out comes a report with pure eps, once per ticket, remembered and

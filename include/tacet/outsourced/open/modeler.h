@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* modeler.h - the modeler of the outsourced model: optimise over released rows z_i = x_i + noise, whose noise is known.
  *
  * Three methods behind one door. All are policies with a fixed domain, the released rows, each suggested at most once,
@@ -42,8 +43,9 @@ typedef struct tacet_modeler_settings {
     const double *low, *high; /* public box of the true inputs, d each, low < high; copied; latent, ladder */
     const tacet_law *law; /* of the noise on a row, NORMAL or EUCLIDEAN; default gaussian; NULL: no noise, scale 0 */
     double scale;         /* >= 0 */
-    const double *spread; /* d: standard deviation of the noise of each coordinate, where they differ, as those of typed
-                             columns do (tacet/outsourced/shared/typed.h); NULL: law and scale say it. ladder, eiv; copied */
+    const double
+        *spread; /* d: standard deviation of the noise of each coordinate, where they differ, as those of typed
+                    columns do (tacet/outsourced/shared/typed.h); NULL: law and scale say it. ladder, eiv; copied */
     /* The model: f ~ GP(mean, kernel), y = f(x) + N(0, noise_var). Copied. Of latent and eiv; kernel NULL: not known.
      */
     const tacet_kernel_spec *kernel;
@@ -65,8 +67,8 @@ typedef struct tacet_modeler_settings {
     double kappa;      /* width of that bound, >= 0 */
     uint64_t seed;     /* of the chains, and of the ladder's random rows; nothing private depends on it */
     /* Of the errors-in-variables method. */
-    double delta_ucb;  /* in (0, 1) */
-    double beta_scale; /* factor on the theory's beta_t, > 0 */
+    double delta_ucb;         /* in (0, 1) */
+    double beta_scale;        /* factor on the theory's beta_t, > 0 */
     const tacet_ranks *ranks; /* spread over these processes, this being rank 0; borrowed; NULL: alone */
 } tacet_modeler_settings;
 

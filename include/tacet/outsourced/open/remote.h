@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* remote.h - the modeler's side of docs/PROTOCOL.md: a curator's manifest, release, answers and account, over TLS.
  *
  * Every request may be repeated: a ticket is answered once. A curator that is away is tried again for as long as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* session.h - one search over a release: which rows are asked, what came of it, and what is known at its end.
  *
  * The same loop serves `tacet modeler run`, where the answers come over TLS, and the simulations, where they come from

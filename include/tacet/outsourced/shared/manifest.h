@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* manifest.h - what a release says of itself: mechanism, guarantee, noise, scaling, and what is protected, in words.
  *
  * Public on both sides: the curator writes it, the modeler reads it. docs/PROTOCOL.md lists the fields. */

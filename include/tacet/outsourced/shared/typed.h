@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* typed.h - a release of typed columns, as a modeler sees it: from released numbers and levels to coordinates of the
  * true record, with the law of what was added.
  *
@@ -23,8 +24,8 @@ typedef struct tacet_typed_level {
     double keep, other; /* probabilities that a level stays, and becomes one certain other */
 } tacet_typed_level;
 
-/* Copies the space into the manifest, and sets its columns (numeric ones, on the scale where distances are measured) and
- * dims (released numbers and levels). INVALID: a numeric column without a unit. NO_MEMORY. */
+/* Copies the space into the manifest, and sets its columns (numeric ones, on the scale where distances are measured)
+ * and dims (released numbers and levels). INVALID: a numeric column without a unit. NO_MEMORY. */
 TACET_API tacet_status tacet_typed_describe(tacet_manifest *manifest, const tacet_space *space, tacet_error *err);
 
 TACET_API size_t tacet_typed_numbers(const tacet_space *space); /* released numbers */
@@ -38,8 +39,8 @@ TACET_API void tacet_typed_split(const tacet_space *space, double *numbers, doub
 TACET_API size_t tacet_typed_coordinates(const tacet_manifest *manifest);
 /* A released row of manifest->dims numbers into model coordinates, unbiased for those of the true record. */
 TACET_API void tacet_typed_row(const tacet_manifest *manifest, double *x, const double *released);
-/* The standard deviation of each coordinate about the true one (of levels: when all are equally likely), and the box the
- * true ones lie in. Any of them may be NULL. */
+/* The standard deviation of each coordinate about the true one (of levels: when all are equally likely), and the box
+ * the true ones lie in. Any of them may be NULL. */
 TACET_API void tacet_typed_law(const tacet_manifest *manifest, double *sd, double *low, double *high);
 /* The law of the true level given the released one: law[l] for l < level.levels, prior[l] what is known before (NULL:
  * all equally likely). */

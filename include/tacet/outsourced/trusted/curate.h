@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* curate.h - from a table of records to a private release: release.csv and manifest.json, charged before drawn.
  *
  * Two passes over the CSV in constant memory (the published mechanism alone holds the table): the first reads and
@@ -56,7 +57,7 @@ typedef struct tacet_curate_settings {
     size_t threads; /* 0: as many as there are processors. What is released does not depend on it. */
     void (*before)(const tacet_manifest *plan, void *user); /* may be NULL; what the release will have, while nothing is
                                                                charged or written yet */
-    void (*progress)(double fraction, void *user); /* may be NULL; from any thread, one at a time */
+    void (*progress)(double fraction, void *user);          /* may be NULL; from any thread, one at a time */
     void *user;
     const volatile bool *stop; /* may be NULL; once another thread sets it the run ends with STATE. What was charged by
                                   then is drawn, the same, by the next run with this ticket */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* desk.h - where the curator answers: "measure row i" in, one value out, once per ticket, entered before it leaves.
  *
  * The value comes from a column of the table, from a command run on the record, or from a person. The ledger is the

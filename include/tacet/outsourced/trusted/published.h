@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* published.h - the published curator's mechanism (Kharkovskii, Dai, Low, ICML 2020, Algorithm 1), faithfully.
  *
  * NOT DIFFERENTIALLY PRIVATE, whatever its parameters say: its output is a linear image of the records, and whoever

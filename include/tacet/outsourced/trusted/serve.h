@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* serve.h - a desk over HTTPS: the curator's side of docs/PROTOCOL.md, as `tacet curator serve` runs it.
  *
  * The service has threads of its own and answers until it is stopped. Signals are left to the caller. */

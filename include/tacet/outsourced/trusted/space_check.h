@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* space_check.h - what a space makes of a table, told to the holder of its records: everything here depends on them.
  *
  * Which cells fall outside the bounds, how many are missing or cannot be read, and which columns crowd into a corner of

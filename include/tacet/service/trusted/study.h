@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* study.h - a study in this process: what `tacet study` and `tacet server` do over a store, for a program.
  *
  * The same definition, store, log and locks as a server's: any number of processes, servers among them, may work on one

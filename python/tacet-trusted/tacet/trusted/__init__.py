@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tacet.trusted: for whoever holds the records. Linked to libtacet-trusted; everything here may see private data.
 
 >>> from tacet import trusted

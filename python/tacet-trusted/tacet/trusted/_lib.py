@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libtacet-trusted, loaded."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Audits: attacks on a mechanism that say, with confidence, how much it leaks at least."""
 from __future__ import annotations
 

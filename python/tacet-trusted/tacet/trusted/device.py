@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A person's device in the local model: a reward leaves it clipped, randomised, and once for each ticket."""
 from __future__ import annotations
 

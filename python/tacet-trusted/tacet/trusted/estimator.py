@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A scikit-learn style estimator: which action suits which context, learnt once, privately."""
 from __future__ import annotations
 

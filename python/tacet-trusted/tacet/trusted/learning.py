@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Learning from a private log of actions, contexts and rewards: one released model, for any number of predictions."""
 from __future__ import annotations
 

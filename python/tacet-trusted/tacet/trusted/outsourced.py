@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The curator's side of the outsourced model: a private release of a table, and the desk that answers for it."""
 from __future__ import annotations
 

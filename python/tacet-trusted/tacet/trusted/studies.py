@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Studies in this process: ask and tell on a store, without a server and without a token."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Optuna: private suggestions for an existing study, by changing one line.
 
 >>> import optuna                                                              # doctest: +SKIP

@@ -1,4 +1,5 @@
-/* bench_joint.c - joint-DP bandits: a suggestion against the bare features it must evaluate; growth in T and m. Times
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_central.c - joint-DP bandits: a suggestion against the bare features it must evaluate; growth in T and m. Times
  * are of the processor, so that other work on the machine does not count. Ring: programs. */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static double seconds(void) {
 
 static void must(tacet_status status, const tacet_error *err) {
     if (status != TACET_OK) {
-        fprintf(stderr, "bench_joint: %s\n", err->message);
+        fprintf(stderr, "bench_central: %s\n", err->message);
         exit(1);
     }
 }

@@ -1,5 +1,6 @@
-/* bench_usca.c - contextual models: learning from 100,000 records, certificates, predictions; beside the features of
- * the same records alone (kernel values at the nodes and one matrix product), which every form of the algorithm must
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_contextual.c - contextual models: learning from 100,000 records, certificates, predictions; beside the features
+ * of the same records alone (kernel values at the nodes and one matrix product), which every form of the algorithm must
  * compute. */
 #include "gp/quadrature.h"
 #include "contextual/shared/internal.h"
@@ -24,7 +25,7 @@ static double now(void) {
 }
 
 static void stop(const tacet_error *err) {
-    fprintf(stderr, "bench_usca: %s\n", err->message);
+    fprintf(stderr, "bench_contextual: %s\n", err->message);
     exit(1);
 }
 
