@@ -107,3 +107,20 @@ else
     echo "groff is not installed: manual pages were not rendered"
 fi
 echo "$checked commands have a help that works"
+
+# Options from a file; the command line counts more; what is wrong there is named with its line.
+printf '# noise of a stream\nrounds = 33\neps=2\n' >"$tmp/options"
+run 0 "$bin/tacet" calibrate stream --config "$tmp/options" --delta 1e-5 --json
+grep -q '"rounds":33' "$tmp/out" && grep -q '"eps":2' "$tmp/out" || fail "options of a file are not taken"
+run 0 "$bin/tacet" calibrate stream --config "$tmp/options" --rounds 44 --delta 1e-5 --json
+grep -q '"rounds":44' "$tmp/out" || fail "the command line does not count more than a file"
+printf 'eps = 2\nruonds = 33\n' >"$tmp/options"
+run 2 "$bin/tacet" calibrate stream --config "$tmp/options" --delta 1e-5
+grep -q 'did you mean --rounds' "$tmp/err" && grep -q 'line 2' "$tmp/err" || fail "a wrong option of a file is not named"
+run 2 "$bin/tacet" calibrate stream --config "$tmp/none"
+
+# Completion, made from the same tables.
+complete() { bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tacet; echo "${COMPREPLY[@]}"' bash "${TACET_BUILD:?}/completion/tacet.bash" "$@"; }
+[ "$(complete tacet calib)" = calibrate ] || fail "a command is not completed: $(complete tacet calib)"
+complete tacet study crea | grep -qx create || fail "a second word is not completed: $(complete tacet study crea)"
+complete tacet study create --roun | grep -qx -- --rounds || fail "an option is not completed: $(complete tacet study create --roun)"
