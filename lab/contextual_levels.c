@@ -84,6 +84,7 @@ static tacet_status make_learner(const contextual_simulation *s, tacet_contextua
     settings.reward_lower = 0;
     settings.reward_upper = 1;
     settings.discrete = true;
+    settings.levels = true;
     settings.propensities = s->logged;
     const tacet_status status = tacet_contextual_basis_create(basis, &space, 0, err);
     return status == TACET_OK ? tacet_contextual_learner_create(learner, *basis, &settings, err) : status;

@@ -244,6 +244,17 @@ tacet_status tacet_bound_narrow_scores(tacet_bound **out, const tacet_bound *bou
     return s;
 }
 
+tacet_status tacet_bound_narrow_1(tacet_bound **out, const tacet_bound *bound, double diameter, const char *proof,
+                                  tacet_error *err) {
+    const tacet_status s = narrowed(out, bound, diameter, bound->diameter_1, proof, err);
+    if (s == TACET_OK) { /* no L2 or largest distance is above the L1 distance */
+        (*out)->diameter_1 = diameter;
+        (*out)->diameter = fmin((*out)->diameter, diameter);
+        (*out)->diameter_max = fmin((*out)->diameter_max, diameter);
+    }
+    return s;
+}
+
 size_t tacet_bound_count(const tacet_bound *bound) {
     return bound->count;
 }

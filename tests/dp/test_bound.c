@@ -255,6 +255,11 @@ static void narrowing(void **state) {
     assert_true(b->values[0] == 1 && b->values[1] == 0);
     tacet_bounded_free(b);
     tacet_bound_free(narrow);
+    assert_ok(tacet_bound_narrow_1(&narrow, box, 1.5, "x", NULL));
+    assert_true(tacet_bound_diameter_1(narrow) == 1.5 && tacet_bound_diameter(narrow) == 1.5);
+    assert_true(tacet_bound_diameter_max(narrow) < 1.001);
+    tacet_bound_free(narrow);
+    assert_status(tacet_bound_narrow_1(&narrow, box, 4.1, "x", NULL), TACET_INVALID);
     assert_ok(tacet_bound_narrow(&narrow, outer, 1, "x", NULL));
     assert_int_equal(tacet_bound_count(narrow), 3);
     tacet_bound_free(narrow);

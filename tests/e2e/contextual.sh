@@ -202,7 +202,7 @@ run 1 "$bin/tacet" predict --model "$tmp/nowhere.json" --context 20
 awk 'BEGIN { srand(3); print "variant,device,click,p"; split("A B C D", V, " "); split("0.4 0.3 0.2 0.1", P, " ")
     for (i = 0; i < 20000; i++) { u = rand(); v = u < .4 ? 1 : u < .7 ? 2 : u < .9 ? 3 : 4; u = rand(); d = u < .6 ? 1 : u < .9 ? 2 : 3
         r = .3 + (v == d + 1 ? .2 : 0); print V[v] "," (d == 1 ? "phone" : d == 2 ? "desktop" : "tablet") "," (rand() < r) "," P[v] } }' >"$tmp/ab.csv"
-ab="--data $tmp/ab.csv --actions variant --contexts device --reward click --range 0:1 --levels variant=A|B|C|D,device=phone|desktop|tablet --propensity p"
+ab="--data $tmp/ab.csv --actions variant --contexts device --reward click --range 0:1 --levels variant=A|B|C|D,device=phone|desktop|tablet --propensity p --least-propensity 0.1"
 # shellcheck disable=SC2086
 run 0 $learn $ab --eps 1 --out "$tmp/ab.json" --json
 grep -q '"recommended_is":"better"' "$tmp/out" || fail "the recommended rule is not told from the logged one"

@@ -47,6 +47,9 @@ TACET_API tacet_status tacet_bound_outer(tacet_bound **out, size_t count, double
  * diameter that is not smaller or not > 0, no proof. */
 TACET_API tacet_status tacet_bound_narrow(tacet_bound **out, const tacet_bound *bound, double diameter,
                                           const char *proof, tacet_error *err);
+/* Likewise the L1 diameter, which no L2 distance is above. */
+TACET_API tacet_status tacet_bound_narrow_1(tacet_bound **out, const tacet_bound *bound, double diameter,
+                                            const char *proof, tacet_error *err);
 /* Likewise the largest change of any one coordinate: the sensitivity of scores. */
 TACET_API tacet_status tacet_bound_narrow_scores(tacet_bound **out, const tacet_bound *bound, double diameter,
                                                  const char *proof, tacet_error *err);

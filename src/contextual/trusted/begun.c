@@ -12,8 +12,22 @@
 #include <string.h>
 
 void tacet__contextual_first_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t which) {
-    static const char *const FIRST[] = {"law", "scale", "stage 1"};
+    static const char *const FIRST[] = {"law", "scale", "stage 1", "table"};
     (void)snprintf(out, TACET_TICKET_MOST + 1, "%.150s/%s", ticket, FIRST[which]);
+}
+
+/* Whether the ledger has this first part. */
+static tacet_status charged(bool *there, const tacet_ask *ask, size_t which, tacet_error *err) {
+    char first[TACET_TICKET_MOST + 1];
+    tacet_blob texts;
+    tacet_charge charge;
+    tacet_error why = {0};
+    tacet_blob_init(&texts);
+    tacet__contextual_first_ticket(first, ask->ticket, which);
+    const tacet_status status = tacet_ledger_charge(ask->ledger, &charge, &texts, first, &why);
+    tacet_blob_clear(&texts);
+    *there = status == TACET_OK;
+    return status == TACET_OK || status == TACET_NOT_FOUND ? TACET_OK : tacet__fail(err, status, "%s", why.message);
 }
 
 /* *records = 0: there is no such field. */
@@ -48,6 +62,28 @@ static size_t words_of(const char *text) {
     return count;
 }
 
+tacet_status tacet__contextual_begun_in_stages(bool *stages, const tacet_ask *ask, tacet_error *err) {
+    *stages = false;
+    for (size_t i = 0; i < TACET__CONTEXTUAL_FIRST_TABLE && ask->ledger != NULL && !*stages; i++) {
+        const tacet_status status = charged(stages, ask, i, err);
+        if (status != TACET_OK) {
+            return status;
+        }
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet__contextual_begun_not_table(const tacet_ask *ask, tacet_error *err) {
+    bool table = false;
+    const tacet_status status =
+        ask->ledger != NULL && ask->ticket != NULL ? charged(&table, ask, TACET__CONTEXTUAL_FIRST_TABLE, err) : TACET_OK;
+    return status == TACET_OK && table
+               ? tacet__fail(err, TACET_CONFLICT,
+                             "the ledger has a table of levels under this ticket: ask with the same settings, or name "
+                             "another ticket")
+               : status;
+}
+
 tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const tacet_ask *ask, const char *ticket,
                                           tacet_error *err) {
     char stage[TACET_TICKET_MOST + 1];
@@ -60,7 +96,7 @@ tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const ta
     }
     tacet_blob_init(&texts);
     tacet_status status = TACET_NOT_FOUND;
-    for (size_t i = 0; i < 3 && status == TACET_NOT_FOUND; i++) {
+    for (size_t i = 0; i < TACET__CONTEXTUAL_FIRSTS && status == TACET_NOT_FOUND; i++) {
         none = (tacet_error){0};
         tacet__contextual_first_ticket(stage, ticket, i);
         status = tacet_ledger_charge(ask->ledger, &charge, &texts, stage, &none);

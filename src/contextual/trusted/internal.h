@@ -50,7 +50,8 @@ tacet_status tacet__contextual_release_planned(const tacet_contextual_learner *l
 /* Under which ticket the ledger has a stage, 1, 2, …, of the release with this ticket. */
 void tacet__contextual_stage_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t stage);
 
-/* What a release enters first, by its form: the law, the scale (where the law is stated), a stage. which: 0, 1, 2. */
+/* What a release enters first, by its form: the law, the scale (where the law is stated), a stage; or a table. */
+enum { TACET__CONTEXTUAL_FIRST_TABLE = 3, TACET__CONTEXTUAL_FIRSTS };
 void tacet__contextual_first_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t which);
 
 /* What the ledger knows of a release with this ticket. */
@@ -68,6 +69,12 @@ typedef struct tacet__contextual_begun {
  */
 tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const tacet_ask *ask, const char *ticket,
                                           tacet_error *err);
+
+/* Whether any of the first parts but a table is in the ledger under ask->ticket: rows are dealt by the form, so a release
+ * keeps the form it was begun in. */
+tacet_status tacet__contextual_begun_in_stages(bool *stages, const tacet_ask *ask, tacet_error *err);
+/* CONFLICT: a table is. */
+tacet_status tacet__contextual_begun_not_table(const tacet_ask *ask, tacet_error *err);
 
 /* Which stage each record is in: row numbers decide, in proportion all along. */
 tacet_status tacet__contextual_assign(unsigned char **out, const tacet__contextual_plan *plan, size_t count,

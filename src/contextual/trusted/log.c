@@ -224,6 +224,7 @@ static tacet_status make_basis(tacet_contextual_log *l, const tacet_contextual_q
 static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet_contextual_question *q,
                           tacet_error *err) {
     bool discrete = true;
+    bool levels = true;
     tacet_status status = tacet_space_copy(&l->space, q->space, err);
     if (status != TACET_OK) {
         return status;
@@ -238,6 +239,7 @@ static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet
         l->dims += tacet_space_column_dims(c);
         l->action_dims += i < l->action_columns ? tacet_space_column_dims(c) : 0;
         l->lists = l->lists || tacet_space_column_dims(c) != 1 || is_category(c);
+        levels = levels && is_category(c);
         discrete = discrete && (i >= l->action_columns || is_category(c));
     }
     if ((path != NULL && l->path == NULL) || l->dims > TACET_CONTEXTUAL_COORDINATES_MOST) {
@@ -248,6 +250,7 @@ static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet
                                                              l->dims, (int)TACET_CONTEXTUAL_COORDINATES_MOST);
     }
     l->settings.discrete = discrete;
+    l->settings.levels = levels;
     l->settings.propensities = q->propensity != NULL;
     if (q->propensity != NULL && !discrete) {
         return tacet__fail(err, TACET_INVALID, "propensities need actions that are levels");

@@ -93,27 +93,49 @@ static tacet_status run_once(tacet__parts *p, tacet_release **out, const char *n
     return status;
 }
 
-tacet_status tacet__parts_release(tacet__parts *p, double *values, double *sd, const tacet__parts_vector *v,
-                                  tacet_error *err) {
-    const bool gaussian = p->learner->settings.gaussian && !v->pure;
-    tacet_bound *norm = NULL;
-    tacet_bound *bound = NULL;
+/* Runs a mechanism on the numbers of v under this bound. */
+static tacet_status release(tacet__parts *p, double *values, double *sd, const tacet__parts_vector *v,
+                            tacet_mechanism_kind kind, const tacet_bound *bound, tacet_error *err) {
     tacet_release *release = NULL;
-    tacet_status status = tacet_bound_norm(&norm, v->count, 1.001 * v->radius, err);
-    if (status == TACET_OK) {
-        status = tacet_bound_narrow(&bound, norm, v->diameter, v->proof, err);
-    }
-    if (status == TACET_OK) {
-        status = run_once(p, &release, v->name, gaussian ? TACET_MECHANISM_GAUSSIAN : TACET_MECHANISM_KNORM, bound,
-                          v->values, v->count, err);
-    }
+    const tacet_status status = run_once(p, &release, v->name, kind, bound, v->values, v->count, err);
     if (status == TACET_OK) {
         memcpy(values, tacet_release_values(release), v->count * sizeof *values);
         *sd = tacet_release_receipt(release)->error_sd;
     }
     tacet_release_free(release);
+    return status;
+}
+
+tacet_status tacet__parts_release(tacet__parts *p, double *values, double *sd, const tacet__parts_vector *v,
+                                  tacet_error *err) {
+    const bool gaussian = p->learner->settings.gaussian && !v->pure;
+    tacet_bound *norm = NULL;
+    tacet_bound *bound = NULL;
+    tacet_status status = tacet_bound_norm(&norm, v->count, 1.001 * v->radius, err);
+    if (status == TACET_OK) {
+        status = tacet_bound_narrow(&bound, norm, v->diameter, v->proof, err);
+    }
+    if (status == TACET_OK) {
+        status = release(p, values, sd, v, gaussian ? TACET_MECHANISM_GAUSSIAN : TACET_MECHANISM_KNORM, bound, err);
+    }
     tacet_bound_free(bound);
     tacet_bound_free(norm);
+    return status;
+}
+
+tacet_status tacet__parts_count(tacet__parts *p, double *values, double *sd, const tacet__parts_vector *v,
+                                tacet_error *err) {
+    tacet_bound *range = NULL;
+    tacet_bound *bound = NULL;
+    tacet_status status = tacet_bound_range(&range, v->count, 0, v->radius, err);
+    if (status == TACET_OK) {
+        status = tacet_bound_narrow_1(&bound, range, v->diameter, v->proof, err);
+    }
+    if (status == TACET_OK) {
+        status = release(p, values, sd, v, TACET_MECHANISM_LAPLACE, bound, err);
+    }
+    tacet_bound_free(bound);
+    tacet_bound_free(range);
     return status;
 }
 

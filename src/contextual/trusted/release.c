@@ -338,6 +338,9 @@ tacet_status tacet_contextual_release(const tacet_contextual_learner *l, tacet_c
         const tacet_status enough = tacet__robust_enough(l, err);
         return enough == TACET_OK ? tacet__robust_release(l, out, ask, err) : enough;
     }
-    const tacet_status status = plan_release(l, &plan, err);
+    tacet_status status = tacet__contextual_begun_not_table(ask, err);
+    if (status == TACET_OK) {
+        status = plan_release(l, &plan, err);
+    }
     return status == TACET_OK ? tacet__contextual_release_planned(l, out, ask, &plan, err) : status;
 }

@@ -501,7 +501,11 @@ tacet_status tacet__robust_noise(tacet__robust *r, tacet_error *err) {
 
 static tacet_status begin(tacet__robust *r, tacet_error *err) {
     const tacet_status status = tacet__robust_noise(r, err);
-    tacet__robust_sizes(r->learner, r->learner->count, &r->parts.sizes);
+    if (r->table) {
+        tacet__robust_table_sizes(r->learner->count, &r->parts.sizes);
+    } else {
+        tacet__robust_sizes(r->learner, r->learner->count, &r->parts.sizes);
+    }
     return status == TACET_OK ? tacet__parts_deal(&r->parts, err) : status;
 }
 
@@ -529,7 +533,7 @@ static tacet_status make_model(tacet__robust *r, tacet_contextual_model **out, t
     free(gram);
     const tacet_contextual_parts claims = {.is_private = r->parts.receipts[0].is_private,
                                            .eps = l->settings.eps,
-                                           .delta = l->settings.gaussian ? l->settings.delta : 0,
+                                           .delta = l->settings.gaussian && !r->table ? l->settings.delta : 0,
                                            .predicted_error = error,
                                            .measured = true,
                                            .outcome_error = r->outcome,
@@ -569,6 +573,29 @@ static tacet_status describe(tacet__robust *r, char out[TACET_CHARGE_TEXT_MOST +
     return TACET_OK;
 }
 
+/* A table, unless the ledger has parts of stages under this ticket: those are of other rows, and are gone on with. */
+static tacet_status choose_form(tacet__robust *r, tacet_error *err) {
+    bool stages = false;
+    const tacet_status status = tacet__contextual_begun_in_stages(&stages, r->parts.ask, err);
+    r->table = !stages && tacet__robust_table_fits(r->learner);
+    return status == TACET_OK && !r->table ? tacet__contextual_begun_not_table(r->parts.ask, err) : status;
+}
+
+static tacet_status learn_stages(tacet__robust *r, tacet_error *err) {
+    tacet_status status = tacet__robust_scale(r, &r->scale, TACET__PART_SCALE, "scale", err);
+    if (status == TACET_OK) {
+        status = adapt(r, err);
+    }
+    if (status == TACET_OK) {
+        set_prior(r);
+        status = tacet__belief_form_init(&r->form, r->belief.M, r->belief.N, err);
+    }
+    for (size_t j = 0; j < r->parts.sizes.stages && status == TACET_OK; j++) {
+        status = tacet__robust_learn(r, j, &SCALING, err);
+    }
+    return status;
+}
+
 tacet_status tacet__robust_release(const tacet_contextual_learner *l, tacet_contextual_model **out,
                                    const tacet_ask *ask, tacet_error *err) {
     char what[TACET_CHARGE_TEXT_MOST + 1];
@@ -581,23 +608,16 @@ tacet_status tacet__robust_release(const tacet_contextual_learner *l, tacet_cont
     r->parts = (tacet__parts){.learner = l, .ask = ask, .records = l->count};
     tacet_status status = describe(r, what, err);
     if (status == TACET_OK) {
+        status = choose_form(r, err);
+    }
+    if (status == TACET_OK) {
         status = begin(r, err);
     }
     if (status == TACET_OK) {
         status = find_law(r, err);
     }
     if (status == TACET_OK) {
-        status = tacet__robust_scale(r, &r->scale, TACET__PART_SCALE, "scale", err);
-    }
-    if (status == TACET_OK) {
-        status = adapt(r, err);
-    }
-    if (status == TACET_OK) {
-        set_prior(r);
-        status = tacet__belief_form_init(&r->form, r->belief.M, r->belief.N, err);
-    }
-    for (size_t j = 0; j < r->parts.sizes.stages && status == TACET_OK; j++) {
-        status = tacet__robust_learn(r, j, &SCALING, err);
+        status = r->table ? tacet__robust_table(r, err) : learn_stages(r, err);
     }
     if (status == TACET_OK) {
         status = tacet__robust_outcome(r, err);
@@ -615,8 +635,6 @@ tacet_status tacet__robust_release(const tacet_contextual_learner *l, tacet_cont
 
 /* --- before anything is spent ------------------------------------------------------------------------------------ */
 
-static const double NOTHING_LEARNT = 0.95; /* of the prior standard deviation */
-
 tacet_status tacet__robust_outlook(const tacet_contextual_learner *l, tacet_contextual_outlook *out, size_t rounds,
                                    tacet_error *err) {
     const double B2 = l->bound * l->bound;
@@ -633,6 +651,10 @@ tacet_status tacet__robust_outlook(const tacet_contextual_learner *l, tacet_cont
     tacet_status status = tacet__robust_noise(r, err);
     if (status == TACET_OK) {
         status = find_law(r, err);
+    }
+    if (tacet__robust_table_fits(l)) {
+        status = status == TACET_OK ? tacet__robust_table_outlook(r, out, rounds, err) : status;
+        goto done;
     }
     if (status == TACET_OK) {
         status = adapt(r, err);
@@ -659,8 +681,9 @@ tacet_status tacet__robust_outlook(const tacet_contextual_learner *l, tacet_cont
                                           .stages = sizes.stages,
                                           .predicted_error = sqrt(fmax(r->form.risk, 0)),
                                           .prior_sd = sqrt(before),
-                                          .refused = !(sqrt(r->form.risk) < NOTHING_LEARNT * sqrt(before)) || n < 10};
+                                          .refused = !(sqrt(r->form.risk) < TACET__ROBUST_NOTHING_LEARNT * sqrt(before)) || n < 10};
     }
+done:
     tacet__robust_clear(r);
     free(r);
     return status;

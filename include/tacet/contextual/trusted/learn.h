@@ -38,6 +38,7 @@ typedef struct tacet_contextual_settings {
     tacet_contextual_rewards rewards;  /* declared, never looked up in the records */
     bool law_stated;                   /* the law of contexts is that of the space: it is not measured */
     bool discrete;                     /* the space's list of actions is all there are */
+    bool levels;                       /* so is its list of contexts: with `discrete` every pair is a cell of a table */
     bool propensities;                 /* records come with the probability that their action had */
     double propensity_least;           /* public; smaller ones count as this. 0: a quarter of an even share */
     double reward_lower, reward_upper; /* public; rewards outside are clipped */
