@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cells.c - what noisy numbers of successes and failures say of the cells of a table.
- * Ring: shared; post-processing of a release. Source: README.md, "A table of levels". Linear Gaussian regression: cell k
- * has y_k = n_k mu_k + e_k, where n_k and y_k are the released number of records and sum of rewards, and e_k has the
+ * Ring: shared; post-processing of a release. Source: README.md, "A table of levels". Linear Gaussian regression: cell
+ * k has y_k = n_k mu_k + e_k, where n_k and y_k are the released number of records and sum of rewards, and e_k has the
  * variance of sampling and of the noise in both. The prior of mu is a mean, effects of actions, of contexts and of
  * pairs; how large the effects are follows the data. An empty cell so gets what its action and context have elsewhere.
  * Cost: some twenty Cholesky factors of the cells, O(K^3). */
@@ -21,10 +21,10 @@ static const double SCALE_WIDTH = 2.5;      /* standard deviation of the logarit
 static const double SPREAD_LEAST = 0.02;    /* of B^2: variance of a reward, at least */
 
 typedef struct room {
-    double *h, *z;  /* K: n and y by the standard deviation of e */
-    double *x;      /* K */
-    double *S;      /* K x K */
-    double *W;      /* K x K */
+    double *h, *z; /* K: n and y by the standard deviation of e */
+    double *x;     /* K */
+    double *S;     /* K x K */
+    double *W;     /* K x K */
 } room;
 
 static void prior(const tacet__cells *c, double *C, double level, double scale) {
@@ -81,8 +81,8 @@ static tacet_status likeliest(const tacet__cells *c, const room *r, double *scal
         if (status == TACET_OK) {
             memcpy(r->x, r->z, K * sizeof *r->x);
             tacet__trsv(false, K, r->S, K, r->x);
-            const double value = -0.5 * (tacet__dot(r->x, r->x, K) + tacet__chol_logdet(K, r->S, K) +
-                                         pow(log(at) / SCALE_WIDTH, 2));
+            const double value =
+                -0.5 * (tacet__dot(r->x, r->x, K) + tacet__chol_logdet(K, r->S, K) + pow(log(at) / SCALE_WIDTH, 2));
             *scale = value > most ? at : *scale;
             most = fmax(most, value);
         }

@@ -75,8 +75,9 @@ tacet_status tacet__contextual_begun_in_stages(bool *stages, const tacet_ask *as
 
 tacet_status tacet__contextual_begun_not_table(const tacet_ask *ask, tacet_error *err) {
     bool table = false;
-    const tacet_status status =
-        ask->ledger != NULL && ask->ticket != NULL ? charged(&table, ask, TACET__CONTEXTUAL_FIRST_TABLE, err) : TACET_OK;
+    const tacet_status status = ask->ledger != NULL && ask->ticket != NULL
+                                    ? charged(&table, ask, TACET__CONTEXTUAL_FIRST_TABLE, err)
+                                    : TACET_OK;
     return status == TACET_OK && table
                ? tacet__fail(err, TACET_CONFLICT,
                              "the ledger has a table of levels under this ticket: ask with the same settings, or name "

@@ -70,8 +70,8 @@ typedef struct tacet__contextual_begun {
 tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const tacet_ask *ask, const char *ticket,
                                           tacet_error *err);
 
-/* Whether any of the first parts but a table is in the ledger under ask->ticket: rows are dealt by the form, so a release
- * keeps the form it was begun in. */
+/* Whether any of the first parts but a table is in the ledger under ask->ticket: rows are dealt by the form, so a
+ * release keeps the form it was begun in. */
 tacet_status tacet__contextual_begun_in_stages(bool *stages, const tacet_ask *ask, tacet_error *err);
 /* CONFLICT: a table is. */
 tacet_status tacet__contextual_begun_not_table(const tacet_ask *ask, tacet_error *err);

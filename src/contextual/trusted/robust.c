@@ -677,11 +677,12 @@ tacet_status tacet__robust_outlook(const tacet_contextual_learner *l, tacet_cont
                                       .unit_sd = r->unit_sd,
                                       .grows = r->grows};
         status = tacet__belief_choose(&r->belief, &r->form, &c, err);
-        *out = (tacet_contextual_outlook){.features = r->form.m,
-                                          .stages = sizes.stages,
-                                          .predicted_error = sqrt(fmax(r->form.risk, 0)),
-                                          .prior_sd = sqrt(before),
-                                          .refused = !(sqrt(r->form.risk) < TACET__ROBUST_NOTHING_LEARNT * sqrt(before)) || n < 10};
+        *out = (tacet_contextual_outlook){
+            .features = r->form.m,
+            .stages = sizes.stages,
+            .predicted_error = sqrt(fmax(r->form.risk, 0)),
+            .prior_sd = sqrt(before),
+            .refused = !(sqrt(r->form.risk) < TACET__ROBUST_NOTHING_LEARNT * sqrt(before)) || n < 10};
     }
 done:
     tacet__robust_clear(r);

@@ -24,7 +24,7 @@ typedef struct tacet__robust {
     tacet__contextual_view view;
     double unit_sd;
     bool grows;
-    bool table; /* of levels, in the place of law, scales and stages */
+    bool table;   /* of levels, in the place of law, scales and stages */
     double scale; /* of a reward about the middle */
     double cut;   /* what clipping may have cut off the function, at most by what was measured */
     double outcome, outcome_most;

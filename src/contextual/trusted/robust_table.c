@@ -107,7 +107,8 @@ tacet_status tacet__robust_table_count(const tacet__robust *r, double *values, t
 
 /* --- the model --------------------------------------------------------------------------------------------------- */
 
-/* Features that are 1 in one cell and 0 in all others: kernel functions at the cells, by the inverse of their matrix. */
+/* Features that are 1 in one cell and 0 in all others: kernel functions at the cells, by the inverse of their matrix.
+ */
 static tacet_status make_features(tacet__robust *r, tacet_error *err) {
     const tacet_contextual_basis *basis = r->learner->basis;
     const tacet__feature_block *block = &basis->features->blocks[0];
@@ -212,7 +213,8 @@ tacet_status tacet__robust_table_outlook(const tacet__robust *r, tacet_contextua
                                           .stages = 1,
                                           .predicted_error = sqrt(fmax(risk, 0)),
                                           .prior_sd = before,
-                                          .refused = !(sqrt(risk) < TACET__ROBUST_NOTHING_LEARNT * before) || records < 10};
+                                          .refused =
+                                              !(sqrt(risk) < TACET__ROBUST_NOTHING_LEARNT * before) || records < 10};
     }
     free(n);
     free(P);
