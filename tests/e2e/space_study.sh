@@ -35,7 +35,7 @@ if "$bin/tacet" study list --store st | grep -q bad; then fail "a study that was
 "$bin/tacet-server" server --store st --keys keys --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
 echo $! >pid
 for _ in $(seq 100); do [ ! -s address ] || break; sleep 0.1; done
-ask() { path=$1; shift; curl -sS --cacert keys/ca.pem -H "Authorization: Bearer $(cat token)" "$(cat address)/v1/studies/$path" "$@"; }
+ask() { path=$1; shift; curl -sS --retry 20 --retry-delay 1 --cacert keys/ca.pem -H "Authorization: Bearer $(cat token)" "$(cat address)/v1/studies/$path" "$@"; }
 for _ in 1 2 3 4 5; do
     ask tune/suggestions -d '{}' >suggestion
     grep -q '"point":{"rate":[0-9.e-]*,"layers":[1-8],"optimizer":"[a-z]*"}' suggestion || fail "no point: $(cat suggestion)"
