@@ -16,18 +16,23 @@ void tacet__contextual_first_ticket(char out[TACET_TICKET_MOST + 1], const char 
     (void)snprintf(out, TACET_TICKET_MOST + 1, "%.150s/%s", ticket, FIRST[which]);
 }
 
-/* Whether the ledger has this first part. */
-static tacet_status charged(bool *there, const tacet_ask *ask, size_t which, tacet_error *err) {
-    char first[TACET_TICKET_MOST + 1];
+/* Whether the ledger has this ticket. */
+static tacet_status entered(bool *there, const tacet_ask *ask, const char *ticket, tacet_error *err) {
     tacet_blob texts;
     tacet_charge charge;
     tacet_error why = {0};
     tacet_blob_init(&texts);
-    tacet__contextual_first_ticket(first, ask->ticket, which);
-    const tacet_status status = tacet_ledger_charge(ask->ledger, &charge, &texts, first, &why);
+    const tacet_status status = tacet_ledger_charge(ask->ledger, &charge, &texts, ticket, &why);
     tacet_blob_clear(&texts);
     *there = status == TACET_OK;
     return status == TACET_OK || status == TACET_NOT_FOUND ? TACET_OK : tacet__fail(err, status, "%s", why.message);
+}
+
+/* Whether the ledger has this first part. */
+static tacet_status charged(bool *there, const tacet_ask *ask, size_t which, tacet_error *err) {
+    char first[TACET_TICKET_MOST + 1];
+    tacet__contextual_first_ticket(first, ask->ticket, which);
+    return entered(there, ask, first, err);
 }
 
 /* *records = 0: there is no such field. */
@@ -71,6 +76,28 @@ tacet_status tacet__contextual_begun_in_stages(bool *stages, const tacet_ask *as
         }
     }
     return TACET_OK;
+}
+
+tacet_status tacet__contextual_begun_with(const tacet_ask *ask, const char *part, tacet_error *err) {
+    char ticket[TACET_TICKET_MOST + 1];
+    bool there = false;
+    if (ask->ledger == NULL || ask->ticket == NULL) {
+        return TACET_OK;
+    }
+    (void)snprintf(ticket, sizeof ticket, "%.150s/%.40s", ask->ticket, part);
+    tacet_status status = entered(&there, ask, ticket, err);
+    if (status != TACET_OK || there) {
+        return status; /* gone on with: each part is compared with what was entered */
+    }
+    for (size_t i = 0; i < TACET__CONTEXTUAL_FIRSTS && status == TACET_OK; i++) {
+        status = charged(&there, ask, i, err);
+        if (status == TACET_OK && there) {
+            status = tacet__fail(err, TACET_CONFLICT,
+                                 "the ledger has a release of another form under this ticket: ask with the same "
+                                 "settings, or name another ticket");
+        }
+    }
+    return status;
 }
 
 tacet_status tacet__contextual_begun_not_table(const tacet_ask *ask, tacet_error *err) {

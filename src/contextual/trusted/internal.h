@@ -73,6 +73,9 @@ tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const ta
 /* Whether any of the first parts but a table is in the ledger under ask->ticket: rows are dealt by the form, so a
  * release keeps the form it was begun in. */
 tacet_status tacet__contextual_begun_in_stages(bool *stages, const tacet_ask *ask, tacet_error *err);
+/* Before a release whose first part this is. CONFLICT: the ledger does not have it, but has another first part under
+ * ask->ticket: rows were dealt otherwise then, and would be read twice for one charge. */
+tacet_status tacet__contextual_begun_with(const tacet_ask *ask, const char *part, tacet_error *err);
 /* CONFLICT: a table is. */
 tacet_status tacet__contextual_begun_not_table(const tacet_ask *ask, tacet_error *err);
 

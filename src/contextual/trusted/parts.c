@@ -55,7 +55,12 @@ static tacet_status run(tacet__parts *p, tacet_release **out, const char *name, 
     ask.ticket = ticket;
     ask.what = p->what;
     ask.records = p->records;
-    const tacet_status status = tacet_mechanism_run(mechanism, out, &ask, bounded, err);
+    tacet_status status = p->receipt_count == 0 && (p->prefix == NULL || p->prefix[0] == '\0')
+                              ? tacet__contextual_begun_with(p->ask, name, err)
+                              : TACET_OK;
+    if (status == TACET_OK) {
+        status = tacet_mechanism_run(mechanism, out, &ask, bounded, err);
+    }
     if (status == TACET_OK) {
         p->receipts[p->receipt_count++] = *tacet_release_receipt(*out);
     }

@@ -338,7 +338,7 @@ tacet_status tacet_contextual_release(const tacet_contextual_learner *l, tacet_c
         const tacet_status enough = tacet__robust_enough(l, err);
         return enough == TACET_OK ? tacet__robust_release(l, out, ask, err) : enough;
     }
-    tacet_status status = tacet__contextual_begun_not_table(ask, err);
+    tacet_status status = tacet__contextual_begun_with(ask, "stage 1", err);
     if (status == TACET_OK) {
         status = plan_release(l, &plan, err);
     }
