@@ -4,18 +4,18 @@
 #include "commands.h"
 
 #include <tacet/core/status.h>
-#include "io/file/folder.h"
 
 #include <tacet/audit/rebuild.h>
 #include <tacet/core/simrng.h>
 #include <tacet/io/csvfile.h>
+#include <tacet/io/file.h>
 #include <tacet/outsourced/shared/manifest.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANIFEST_BYTES = 1 << 20 };
+enum { MANIFEST_BYTES = 1 << 20, PATH_MOST = 4096 };
 
 typedef struct material {
     tacet_manifest manifest;
@@ -32,18 +32,16 @@ static void drop(material *m) {
 }
 
 static tacet_status load_manifest(material *m, const char *folder, tacet_error *err) {
-    char path[TACET__PATH];
     char *text = NULL;
     size_t length = 0;
-    tacet_status status = tacet__path(path, folder, "manifest.json", err);
-    status = status != TACET_OK ? status : tacet__file_read(&text, &length, path, MANIFEST_BYTES, err);
+    tacet_status status = tacet_file_read_in(&text, &length, folder, "manifest.json", MANIFEST_BYTES, err);
     status = status != TACET_OK ? status : tacet_manifest_decode(&m->manifest, text, length, err);
     free(text);
     return status;
 }
 
 static tacet_status load_release(material *m, const char *folder, tacet_error *err) {
-    char path[TACET__PATH];
+    char path[PATH_MOST];
     char names[TACET_MANIFEST_COLUMNS][8];
     const char *pointers[TACET_MANIFEST_COLUMNS];
     if (m->manifest.dims > TACET_MANIFEST_COLUMNS) {
@@ -54,8 +52,10 @@ static tacet_status load_release(material *m, const char *folder, tacet_error *e
         pointers[i] = names[i];
     }
     const tacet_csv_wanted wanted = {.columns = pointers, .d = m->manifest.dims};
-    const tacet_status status = tacet__path(path, folder, "release.csv", err);
-    return status != TACET_OK ? status : tacet_csv_load_file(&m->release, path, &wanted, err);
+    if (snprintf(path, sizeof path, "%s/release.csv", folder) >= PATH_MOST) {
+        return tacet_error_set(err, TACET_INVALID, "the name of the folder is too long");
+    }
+    return tacet_csv_load_file(&m->release, path, &wanted, err);
 }
 
 static tacet_status load_records(material *m, const char *data, tacet_error *err) {

@@ -11,10 +11,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <tacet/gp/threads.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "gp/linalg.h"
 
 static void list(const cli_program *program, FILE *out) {
     fprintf(out, "usage: %s COMMAND [options]\n\n%s\nRing: %s.\n\nCommands:\n", program->name, program->summary,
@@ -129,7 +128,7 @@ int cli_main(const cli_program *program, int argc, char **argv) {
     guard(program);
     const char *threads = getenv("TACET_THREADS");
     const long count = threads != NULL ? strtol(threads, NULL, 10) : 1;
-    tacet__blas_threads(count >= 1 && count <= 1024 ? (int)count : 1);
+    tacet_threads(count >= 1 && count <= 1024 ? (int)count : 1);
     if (argc < 2) {
         list(program, stderr);
         return CLI_EXIT_USAGE;

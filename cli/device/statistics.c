@@ -2,8 +2,6 @@
 /* statistics.c - arms from a file, a choice among them, the point that was played. Ring: trusted. */
 #include "device/statistics.h"
 
-#include "core/fail.h"
-
 #include <sodium.h>
 #include <stdlib.h>
 #include <tacet/io/csv.h>
@@ -17,8 +15,8 @@ tacet_status statistics_arms(double **out, size_t *count, const char *path, cons
     *out = NULL;
     if (columns == NULL || !cli_split(&names, &named, columns) || named != d) {
         free(names);
-        return tacet__fail(err, TACET_INVALID, "--set needs --columns: the %zu coordinates of an arm, in their order",
-                           d);
+        return tacet_error_set(err, TACET_INVALID,
+                               "--set needs --columns: the %zu coordinates of an arm, in their order", d);
     }
     const tacet_csv_wanted wanted = {.columns = (const char *const *)names, .d = named, .least_records = 1};
     const tacet_status status = tacet_csv_load_file(&table, path, &wanted, err);
@@ -37,7 +35,7 @@ tacet_status statistics_choose(size_t *out, tacet_statistics_model *model, const
     tacet_simrng coin;
     uint64_t seed = 0;
     if (sodium_init() < 0) {
-        return tacet__fail(err, TACET_IO, "no entropy");
+        return tacet_error_set(err, TACET_IO, "no entropy");
     }
     randombytes_buf(&seed, sizeof seed);
     tacet_simrng_init(&coin, seed, 0);
@@ -53,5 +51,5 @@ tacet_status statistics_point(double *x, const char *text, size_t d, tacet_error
         good = cli_number(&x[i], parts[i]);
     }
     free(parts);
-    return good ? TACET_OK : tacet__fail(err, TACET_INVALID, "--point needs %zu numbers with commas", d);
+    return good ? TACET_OK : tacet_error_set(err, TACET_INVALID, "--point needs %zu numbers with commas", d);
 }

@@ -11,45 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dp/noise/sampler.h"
+#include <tacet/dp/noise.h>
 
-enum { BATCH = 8192, JSON_MOST = 1000000, KNORM_MOST = 1 << 20 };
-
-typedef tacet_status draw_function(tacet_noise *noise, double *out, size_t count, double scale, int grid_exponent,
-                                   tacet_error *err);
-
-/* Coins of exp(-scale); the grid is 1. The scale is m 2^-s exactly. */
-static tacet_status draw_bits(tacet_noise *noise, double *out, size_t count, double scale, int grid_exponent,
-                              tacet_error *err) {
-    int exponent = 0;
-    const uint64_t m = (uint64_t)ldexp(frexp(scale, &exponent), 53);
-    (void)grid_exponent;
-    (void)err;
-    for (size_t i = 0; i < count; i++) {
-        out[i] = tacet__bernoulli_exp(noise, m, UINT64_C(1) << (53 - exponent)) ? 1 : 0;
-    }
-    return TACET_OK;
-}
-
-static const struct kind {
-    const char *name;
-    draw_function *draw;
-    size_t bits_most;
-} KINDS[] = {
-    {"gaussian", tacet__draw_gaussian, 40},
-    {"discrete-gaussian", tacet__draw_discrete_gaussian, 40},
-    {"laplace", tacet__draw_laplace, 40},
-    {"discrete-laplace", tacet__draw_discrete_laplace, 40},
-    {"knorm", tacet__draw_knorm, 29},
-    {"bit", draw_bits, 40},
-    {NULL, NULL, 0},
-};
+enum { BATCH = 8192, JSON_MOST = 1000000 };
 
 typedef struct request {
-    const struct kind *kind;
-    double scale;
+    tacet_sampler sampler;
     size_t count;
-    int grid_exponent;
     enum { FORMAT_CSV, FORMAT_F64LE, FORMAT_JSON } format;
     json_t *list;
 } request;
@@ -76,7 +44,7 @@ static bool write_batch(request *r, double *x, size_t count) {
 static int write_all(request *r, tacet_noise *noise, const cli_command *self) {
     tacet_error err = {0};
     /* One vector cannot be drawn in pieces; everything else can. */
-    const size_t room = r->kind->draw == tacet__draw_knorm ? r->count : BATCH;
+    const size_t room = r->sampler.one_vector ? r->count : BATCH;
     double *x = calloc(room > 0 ? room : 1, sizeof *x);
     if (x == NULL) {
         cli_say(self, "out of memory");
@@ -85,7 +53,7 @@ static int write_all(request *r, tacet_noise *noise, const cli_command *self) {
     int code = CLI_EXIT_OK;
     for (size_t done = 0; done < r->count && code == CLI_EXIT_OK;) {
         const size_t count = r->count - done < room ? r->count - done : room;
-        if (r->kind->draw(noise, x, count, r->scale, r->grid_exponent, &err) != TACET_OK) {
+        if (tacet_sampler_draw(&r->sampler, noise, x, count, &err) != TACET_OK) {
             code = cli_fail(self, &err);
         } else if (!write_batch(r, x, count)) {
             cli_say(self, "writing the draws failed: %s", strerror(errno));
@@ -112,9 +80,6 @@ static int run(request *r, const char *seed_text, const cli_command *self) {
     if (seed_text != NULL && !seed_of(&seed, seed_text)) {
         return cli_usage(self, "--seed must be a whole number >= 0 of at most 64 bits");
     }
-    if (r->kind->draw == draw_bits && !(r->scale >= 0x1p-10 && r->scale <= 1024)) {
-        return cli_usage(self, "the scale of a bit, -ln of its probability, must be between 2^-10 and 1024");
-    }
     const tacet_status status =
         seed_text != NULL ? tacet_noise_open_seeded(&noise, seed, 0, &err) : tacet_noise_open_sample(&noise, &err);
     if (status != TACET_OK) {
@@ -123,15 +88,16 @@ static int run(request *r, const char *seed_text, const cli_command *self) {
     if (seed_text != NULL) {
         cli_say(self, "NOT PRIVATE: seeded draws, for tests only");
     }
-    cli_say(self, "%zu %s draws of scale %.17g, multiples of the grid 2^%d = %.17g", r->count, r->kind->name, r->scale,
-            r->grid_exponent, ldexp(1, r->grid_exponent));
+    cli_say(self, "%zu %s draws of scale %.17g, multiples of the grid 2^%d = %.17g", r->count, r->sampler.name,
+            r->sampler.scale, r->sampler.grid_exponent, ldexp(1, r->sampler.grid_exponent));
     r->list = r->format == FORMAT_JSON ? json_array() : NULL;
     const int code = write_all(r, noise, self);
     tacet_noise_close(noise);
     if (code == CLI_EXIT_OK && r->format == FORMAT_JSON) {
-        cli_json_print(json_pack("{s:s, s:f, s:I, s:i, s:f, s:b, s:O}", "kind", r->kind->name, "scale", r->scale,
-                                 "count", (json_int_t)r->count, "grid_exponent", r->grid_exponent, "grid",
-                                 ldexp(1, r->grid_exponent), "private", seed_text == NULL, "draws", r->list));
+        cli_json_print(json_pack("{s:s, s:f, s:I, s:i, s:f, s:b, s:O}", "kind", r->sampler.name, "scale",
+                                 r->sampler.scale, "count", (json_int_t)r->count, "grid_exponent",
+                                 r->sampler.grid_exponent, "grid", ldexp(1, r->sampler.grid_exponent), "private",
+                                 seed_text == NULL, "draws", r->list));
     }
     json_decref(r->list);
     return code;
@@ -139,12 +105,12 @@ static int run(request *r, const char *seed_text, const cli_command *self) {
 
 int cmd_noise(int argc, char **argv, const cli_command *self) {
     request r = {.format = FORMAT_CSV};
-    size_t bits = DRAW_GRID_BITS;
+    size_t bits = TACET_SAMPLER_GRID_BITS;
+    double scale = 0;
     const char *format = NULL;
     const char *seed = NULL;
     const cli_option options[] = {
-        {"scale", CLI_DOUBLE, &r.scale, "S", "Standard deviation, Laplace scale, K-norm scale, or exponent. > 0.",
-         true},
+        {"scale", CLI_DOUBLE, &scale, "S", "Standard deviation, Laplace scale, K-norm scale, or exponent. > 0.", true},
         {"count", CLI_SIZE, &r.count, "N", "How many draws; for knorm, how many coordinates.", true},
         {"grid-bits", CLI_SIZE, &bits, "B", "Grid of S / 2^B or the next power of two below. 20 unless given.", false},
         {"format", CLI_STRING, &format, "FORMAT", "csv (one draw a line, the default) or f64le (raw doubles).", false},
@@ -157,12 +123,9 @@ int cmd_noise(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, kind, &kinds, &exit_code)) {
         return exit_code;
     }
-    for (r.kind = KINDS; r.kind->name != NULL && (kinds == 0 || strcmp(kind[0], r.kind->name) != 0);) {
-        r.kind++;
-    }
-    if (r.kind->name == NULL) {
-        return cli_usage(self,
-                         "say what to draw: gaussian, discrete-gaussian, laplace, discrete-laplace, knorm or bit");
+    tacet_error err = {0};
+    if (tacet_sampler_init(&r.sampler, kinds > 0 ? kind[0] : "", scale, bits, &err) != TACET_OK) {
+        return cli_usage(self, "%s", err.message);
     }
     if (format != NULL && strcmp(format, "csv") != 0 && strcmp(format, "f64le") != 0) {
         return cli_usage(self, "--format must be csv or f64le");
@@ -177,18 +140,11 @@ int cmd_noise(int argc, char **argv, const cli_command *self) {
     if (r.format == FORMAT_F64LE && isatty(STDOUT_FILENO)) {
         return cli_usage(self, "raw doubles are not for a terminal; send them to a file or a program");
     }
-    if (!(r.scale > 0)) {
-        return cli_usage(self, "--scale must be > 0");
-    }
-    if (bits > r.kind->bits_most) {
-        return cli_usage(self, "--grid-bits must be at most %zu for %s", r.kind->bits_most, r.kind->name);
-    }
     if (r.format == FORMAT_JSON && r.count > JSON_MOST) {
         return cli_usage(self, "--json holds at most %d draws; csv and f64le have no limit", JSON_MOST);
     }
-    if (r.kind->draw == tacet__draw_knorm && (r.count == 0 || r.count > KNORM_MOST)) {
+    if (r.sampler.one_vector && (r.count == 0 || r.count > TACET_SAMPLER_VECTOR_MOST)) {
         return cli_usage(self, "knorm noise has 1 to 2^20 coordinates");
     }
-    r.grid_exponent = r.kind->draw == draw_bits ? 0 : tacet__grid_exponent(r.scale, (unsigned)bits);
     return run(&r, seed, self);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_actions.c - tacet learn actions: actions to try while learning, drawn without looking at anything.
- * Ring: programs (trusted side, though it reads no data). Uniform from the operating system, or a Sobol sequence of at
- * most four coordinates, shifted by a random vector: still uniform, and still independent of every context and reward.
- */
+ * Ring: programs (trusted side, though it reads no data). */
 #include "learn/commands.h"
 
-#include "gp/sobol.h"
-
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/contextual/trusted/actions.h>
 
 int learn_actions(int argc, char **argv, const cli_command *self) {
     const char *bounds = NULL;
@@ -30,7 +26,8 @@ int learn_actions(int argc, char **argv, const cli_command *self) {
     size_t d = 0;
     double lower[TACET_CONTEXTUAL_DIM_MOST];
     double upper[TACET_CONTEXTUAL_DIM_MOST];
-    uint32_t shift[TACET_CONTEXTUAL_DIM_MOST] = {0};
+    double x[TACET_CONTEXTUAL_DIM_MOST];
+    tacet_error err = {0};
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
@@ -47,22 +44,19 @@ int learn_actions(int argc, char **argv, const cli_command *self) {
     if ((!low_discrepancy && strcmp(design, "uniform") != 0) || (low_discrepancy && seed == UINT64_MAX) || count == 0) {
         return cli_usage(self, "--design is uniform, or sobol with --seed; --count at least 1");
     }
-    if (sodium_init() < 0) {
-        const tacet_error err = {.status = TACET_IO, .message = "the operating system gives no entropy"};
-        return cli_fail(self, &err);
-    }
-    unsigned char key[randombytes_SEEDBYTES] = {0};
-    memcpy(key, &seed, sizeof seed);
-    randombytes_buf_deterministic(shift, sizeof shift, key);
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *action = json_array();
+        if (tacet_contextual_actions(x, d, 1, lower, upper, low_discrepancy ? &seed : NULL, first + i, &err) !=
+            TACET_OK) {
+            json_decref(action);
+            json_decref(list);
+            return cli_fail(self, &err);
+        }
         for (size_t c = 0; c < d; c++) {
-            const uint32_t u = low_discrepancy ? tacet__sobol(c, first + i) + shift[c] : randombytes_random();
-            const double x = lower[c] + (upper[c] - lower[c]) * (((double)u + 0.5) / 0x1p32);
-            (void)json_array_append_new(action, cli_real(x));
+            (void)json_array_append_new(action, cli_real(x[c]));
             if (!cli_json_wanted()) {
-                printf("%s%.17g", c > 0 ? "," : "", x);
+                printf("%s%.17g", c > 0 ? "," : "", x[c]);
             }
         }
         if (!cli_json_wanted()) {

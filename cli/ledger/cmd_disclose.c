@@ -2,46 +2,30 @@
 /* cmd_disclose.c - `tacet disclose`. Ring: open. */
 #include "ledger/commands.h"
 
-#include "io/file/folder.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/io/file.h>
 #include <tacet/report/disclose.h>
 #include <time.h>
+#include <unistd.h>
+
+enum { PATH_MOST = 4096 };
 
 /* The totals of the ledger, where there is one: beside the release, unless it is named. */
 static tacet_status add_ledger(tacet_disclosure *d, const char *folder, const char *path, tacet_error *err) {
-    char beside[TACET__PATH];
-    tacet__ledger_report report;
-    tacet__ledger_view *view = NULL;
-    FILE *file = NULL;
-    if (path == NULL) {
-        if (tacet__path(beside, folder, "ledger.db", NULL) != TACET_OK || (file = fopen(beside, "r")) == NULL) {
-            return TACET_OK;
-        }
-        (void)fclose(file);
-        path = beside;
+    char beside[PATH_MOST];
+    const int length = snprintf(beside, sizeof beside, "%s/ledger.db", folder);
+    if (path == NULL && (length >= PATH_MOST || access(beside, R_OK) != 0)) {
+        return TACET_OK;
     }
-    const tacet_status status = tacet__ledger_load(&view, &report, path, NULL, err);
-    tacet__ledger_view_close(view);
-    if (status == TACET_OK) {
-        d->has_ledger = true;
-        d->accounting = tacet_accounting_name(report.accounting);
-        d->spent_eps = report.eps;
-        d->spent_delta = report.delta;
-        d->budget_eps = report.budget_eps;
-        d->budget_delta = report.budget_delta;
-        d->entries = report.entries;
-        d->uncovered = report.uncovered;
-    }
-    return status;
+    return tacet_disclose_ledger(d, path != NULL ? path : beside, err);
 }
 
 static int check_file(const char *path, const cli_command *self) {
     char *text = NULL;
     tacet_error err = {TACET_OK, ""};
-    tacet_status status = ledger_text(&text, NULL, path, &err);
+    tacet_status status = tacet_file_read(&text, NULL, path, LEDGER_TEXT_MOST, &err);
     status = status != TACET_OK ? status : tacet_disclose_check(text, &err);
     free(text);
     if (status != TACET_OK) {
@@ -79,7 +63,7 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     if (folder == NULL || (!registry && strcmp(format, "label") != 0)) {
         return cli_usage(self, "give --release DIR, and --format registry or label");
     }
-    char path[TACET__PATH], date[16] = "";
+    char date[16] = "";
     char *text = NULL, *facts = NULL, *out = NULL;
     size_t length = 0;
     struct tm day;
@@ -89,11 +73,10 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     if (gmtime_r(&now, &day) != NULL) {
         (void)strftime(date, sizeof date, "%Y-%m-%d", &day);
     }
-    tacet_status status = tacet__path(path, folder, "manifest.json", &err);
-    status = status != TACET_OK ? status : ledger_text(&text, &length, path, &err);
+    tacet_status status = tacet_file_read_in(&text, &length, folder, "manifest.json", LEDGER_TEXT_MOST, &err);
     status = status != TACET_OK ? status : tacet_manifest_decode(&manifest, text, length, &err);
     if (status == TACET_OK && facts_path != NULL) {
-        status = ledger_text(&facts, NULL, facts_path, &err);
+        status = tacet_file_read(&facts, NULL, facts_path, LEDGER_TEXT_MOST, &err);
     }
     tacet_disclosure d = {.manifest = &manifest, .facts = facts, .date = date};
     status = status != TACET_OK ? status : add_ledger(&d, folder, ledger, &err);

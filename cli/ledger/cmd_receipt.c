@@ -2,61 +2,15 @@
 /* cmd_receipt.c - `tacet ledger keys`, `sign` and `prove`. Ring: open: reads a ledger and a signing key, no data. */
 #include "ledger/commands.h"
 
-#include "io/file/folder.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/open/receipt.h>
+#include <tacet/io/file.h>
 #include <time.h>
+#include <unistd.h>
 
-static tacet_status put_text(const char *path, const char *text, mode_t mode, tacet_error *err) {
-    char folder[TACET__PATH];
-    const tacet_status status = tacet__folder_of(folder, path, err);
-    return status == TACET_OK ? tacet__file_write(path, folder, text, mode, err) : status;
-}
-
-tacet_status ledger_text(char **out, size_t *length, const char *path, tacet_error *err) {
-    size_t size = 0;
-    return tacet__file_read(out, length != NULL ? length : &size, path, LEDGER_TEXT_MOST, err);
-}
-
-static tacet_status make_keys(const char *folder, bool rotate, const char *revoke, tacet_error *err) {
-    char secret_path[TACET__PATH], ring_path[TACET__PATH];
-    char *secret = NULL, *ring = NULL, *old_secret = NULL, *old_ring = NULL;
-    bool made = false;
-    tacet_status status = tacet__folder_make(&made, folder, err);
-    status = status != TACET_OK ? status : tacet__path(secret_path, folder, "receipt.key", err);
-    status = status != TACET_OK ? status : tacet__path(ring_path, folder, "receipt.ring", err);
-    if (status == TACET_OK && (rotate || revoke != NULL)) {
-        status = ledger_text(&old_ring, NULL, ring_path, err);
-    }
-    if (status == TACET_OK && rotate) {
-        status = ledger_text(&old_secret, NULL, secret_path, err);
-        status = status != TACET_OK ? status : tacet_receipt_rotate(&secret, &ring, old_secret, old_ring, err);
-    } else if (status == TACET_OK && revoke != NULL) {
-        status = tacet_receipt_revoke(&ring, old_ring, revoke, err);
-    } else if (status == TACET_OK) {
-        size_t length = 0;
-        if (ledger_text(&old_secret, &length, secret_path, NULL) == TACET_OK) {
-            err->status = status = TACET_CONFLICT;
-            (void)snprintf(err->message, sizeof err->message, "there are keys in use: --rotate makes the next pair");
-        } else {
-            status = tacet_receipt_keys(&secret, &ring, err);
-        }
-    }
-    if (status == TACET_OK && secret != NULL) {
-        status = put_text(secret_path, secret, 0600, err);
-    }
-    if (status == TACET_OK) {
-        status = put_text(ring_path, ring, 0644, err);
-    }
-    free(secret);
-    free(ring);
-    free(old_secret);
-    free(old_ring);
-    return status;
-}
+enum { PATH_MOST = 4096 };
 
 int cmd_keys(int argc, char **argv, const cli_command *self) {
     const char *folder = NULL;
@@ -78,7 +32,11 @@ int cmd_keys(int argc, char **argv, const cli_command *self) {
     if (rotate && revoke != NULL) {
         return cli_usage(self, "give --rotate or --revoke, not both");
     }
-    const tacet_status status = make_keys(folder, rotate, revoke, &err);
+    const tacet_status status = tacet_receipt_keep(folder,
+                                                   rotate           ? TACET_RECEIPT_KEYS_NEXT
+                                                   : revoke != NULL ? TACET_RECEIPT_KEYS_REVOKED
+                                                                    : TACET_RECEIPT_KEYS_FIRST,
+                                                   revoke, &err);
     if (status != TACET_OK) {
         return cli_fail(self, &err);
     }
@@ -106,13 +64,13 @@ int cmd_sign(int argc, char **argv, const cli_command *self) {
     char *secret = NULL, *manifest = NULL, *receipt = NULL;
     tacet_receipt_request request = {
         .ledger = path, .program_name = "tacet-ledger", .program_file = "/proc/self/exe", .time = (uint64_t)time(NULL)};
-    tacet_status status = ledger_text(&secret, NULL, key, &err);
+    tacet_status status = tacet_file_read(&secret, NULL, key, LEDGER_TEXT_MOST, &err);
     if (status == TACET_OK && manifest_path != NULL) {
-        status = ledger_text(&manifest, &request.manifest_length, manifest_path, &err);
+        status = tacet_file_read(&manifest, &request.manifest_length, manifest_path, LEDGER_TEXT_MOST, &err);
         request.manifest = manifest;
     }
     status = status != TACET_OK ? status : tacet_receipt_sign(&receipt, &request, secret, &err);
-    status = status != TACET_OK ? status : put_text(out, receipt, 0644, &err);
+    status = status != TACET_OK ? status : tacet_file_write(out, receipt, false, &err);
     free(secret);
     free(manifest);
     free(receipt);
@@ -141,10 +99,10 @@ int cmd_prove(int argc, char **argv, const cli_command *self) {
     }
     char *secret = NULL, *receipt = NULL, *proof = NULL;
     size_t length = 0;
-    tacet_status status = ledger_text(&secret, NULL, key, &err);
-    status = status != TACET_OK ? status : ledger_text(&receipt, &length, receipt_path, &err);
+    tacet_status status = tacet_file_read(&secret, NULL, key, LEDGER_TEXT_MOST, &err);
+    status = status != TACET_OK ? status : tacet_file_read(&receipt, &length, receipt_path, LEDGER_TEXT_MOST, &err);
     status = status != TACET_OK ? status : tacet_receipt_prove(&proof, receipt, length, path, seq, secret, &err);
-    status = status != TACET_OK ? status : put_text(out, proof, 0644, &err);
+    status = status != TACET_OK ? status : tacet_file_write(out, proof, false, &err);
     free(secret);
     free(receipt);
     free(proof);
@@ -156,60 +114,45 @@ int cmd_prove(int argc, char **argv, const cli_command *self) {
 }
 
 /* A file beside the receipt, when it is there. */
-static char *beside(char out[TACET__PATH], const char *receipt, const char *name) {
-    char folder[TACET__PATH];
-    FILE *file = NULL;
-    if (tacet__folder_of(folder, receipt, NULL) != TACET_OK || tacet__path(out, folder, name, NULL) != TACET_OK ||
-        (file = fopen(out, "r")) == NULL) {
-        return NULL;
-    }
-    (void)fclose(file);
-    return out;
+static const char *beside(char out[PATH_MOST], const char *receipt, const char *name) {
+    const char *slash = strrchr(receipt, '/');
+    const int folder = slash != NULL ? (int)(slash - receipt) + 1 : 0;
+    const int length = snprintf(out, PATH_MOST, "%.*s%s", folder, receipt, name);
+    return length < PATH_MOST && access(out, R_OK) == 0 ? out : NULL;
 }
 
 static tacet_status show_proof(json_t *object, const char *path, const tacet_receipt_facts *facts, tacet_error *err) {
-    char *proof = NULL;
-    size_t length = 0, size = 0;
-    unsigned char *body = NULL;
-    uint64_t seq = 0;
-    tacet__record record;
-    tacet_status status = ledger_text(&proof, &length, path, err);
-    status = status != TACET_OK ? status : tacet_receipt_check(&body, &size, &seq, proof, length, facts, err);
-    status = status != TACET_OK ? status : tacet__record_decode(&record, body, size, err);
+    char *proof = NULL, *text = NULL;
+    size_t length = 0;
+    tacet_status status = tacet_file_read(&proof, &length, path, LEDGER_TEXT_MOST, err);
+    status = status != TACET_OK ? status : tacet_receipt_check(&text, proof, length, facts, err);
     if (status == TACET_OK) {
-        static const unsigned char NONE[TACET_HASH_BYTES];
-        const tacet__ledger_row row = {
-            .record = &record, .body = body, .body_size = size, .previous = NONE, .hash = NONE};
-        json_t *shown = tacet__ledger_row_json(&row);
-        (void)json_object_del(shown, "previous");
-        (void)json_object_del(shown, "hash");
-        (void)json_object_set_new(object, "record", shown);
+        json_t *record = json_loads(text, 0, NULL);
         if (!cli_json_wanted()) {
-            printf("record  %llu is among them: ", (unsigned long long)seq);
-            (void)json_dumpf(shown, stdout, JSON_COMPACT);
-            printf("\n");
+            printf("record  %lld is among them: %s\n", ledger_count(record, "seq"), text);
         }
+        (void)json_object_set_new(object, "record", record);
     }
     free(proof);
-    free(body);
+    free(text);
     return status;
 }
 
 int ledger_verify_receipt(const char *receipt_path, const char *ring_path, const char *manifest_path,
                           const char *ledger, const char *proof, const cli_command *self) {
-    char manifest_beside[TACET__PATH], ledger_beside[TACET__PATH];
+    char manifest_beside[PATH_MOST], ledger_beside[PATH_MOST];
     char *receipt = NULL, *ring = NULL, *manifest = NULL;
     size_t length = 0, manifest_length = 0;
     tacet_receipt_facts facts;
     tacet_error err = {TACET_OK, ""};
     manifest_path = manifest_path != NULL ? manifest_path : beside(manifest_beside, receipt_path, "manifest.json");
     ledger = ledger != NULL ? ledger : beside(ledger_beside, receipt_path, "ledger.db");
-    tacet_status status = ledger_text(&receipt, &length, receipt_path, &err);
+    tacet_status status = tacet_file_read(&receipt, &length, receipt_path, LEDGER_TEXT_MOST, &err);
     if (status == TACET_OK && ring_path != NULL) {
-        status = ledger_text(&ring, NULL, ring_path, &err);
+        status = tacet_file_read(&ring, NULL, ring_path, LEDGER_TEXT_MOST, &err);
     }
     if (status == TACET_OK && manifest_path != NULL) {
-        status = ledger_text(&manifest, &manifest_length, manifest_path, &err);
+        status = tacet_file_read(&manifest, &manifest_length, manifest_path, LEDGER_TEXT_MOST, &err);
     }
     if (status == TACET_OK) {
         status = tacet_receipt_verify(&facts, receipt, length, ring, manifest, manifest_length, ledger, &err);

@@ -4,8 +4,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <tacet/dp/open/calibrate.h>
+#include <stdlib.h>
 #include <string.h>
+#include <tacet/dp/open/calibrate.h>
+#include <tacet/dp/open/ledger_read.h>
 #include <time.h>
 
 /* Texts can be long; a table cannot. What is cut says so: "row 17…" is not row 17. */
@@ -35,52 +37,64 @@ static void number(double value) {
     cell(text, 9);
 }
 
-static tacet_status print_row(void *user, const tacet__ledger_row *row, tacet_error *err) {
-    const tacet_accounting accounting = *(const tacet_accounting *)user;
-    const tacet_charge *c = &row->record->reserve.charge;
+double ledger_real(const json_t *object, const char *field) {
+    const json_t *value = json_object_get(object, field);
+    return json_is_number(value) ? json_number_value(value) : (double)INFINITY;
+}
+
+json_int_t ledger_count(const json_t *object, const char *field) {
+    return json_integer_value(json_object_get(object, field));
+}
+
+const char *ledger_word(const json_t *object, const char *field) {
+    const char *text = json_string_value(json_object_get(object, field));
+    return text != NULL ? text : "";
+}
+
+static void print_row(const json_t *row, const char *unit) {
     char text[48];
     struct tm tm;
-    (void)err;
-    if (row->record->kind != TACET__RECORD_RESERVE) {
-        return TACET_OK;
-    }
-    const time_t when = (time_t)row->record->time;
-    printf("%6llu  ", (unsigned long long)row->record->seq);
+    const time_t when = (time_t)ledger_count(row, "time");
+    const char *group = ledger_word(row, "group");
+    printf("%6lld  ", ledger_count(row, "seq"));
     if (gmtime_r(&when, &tm) == NULL || strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm) == 0) {
         (void)snprintf(text, sizeof text, "?");
     }
     cell(text, 19);
-    cell(row->record->reserve.ticket, 16);
-    cell(c->what, 26);
-    cell(c->to_whom, 14);
-    cell(c->mechanism, 12);
-    number(accounting == TACET_ACCOUNTING_BASIC ? c->eps : accounting == TACET_ACCOUNTING_ZCDP ? c->rho : c->mu);
-    number(c->delta < 1 ? c->delta : INFINITY);
-    if (c->group[0] != '\0') {
-        (void)snprintf(text, sizeof text, "%.20s=%.20s", c->group, c->part);
+    cell(ledger_word(row, "ticket"), 16);
+    cell(ledger_word(row, "what"), 26);
+    cell(ledger_word(row, "to_whom"), 14);
+    cell(ledger_word(row, "mechanism"), 12);
+    number(ledger_real(row, unit));
+    number(ledger_real(row, "delta"));
+    if (group[0] != '\0') {
+        (void)snprintf(text, sizeof text, "%.20s=%.20s", group, ledger_word(row, "part"));
     }
-    cell(c->group[0] != '\0' ? text : "-", 16);
-    printf("%s%s%s\n", row->answer != 0 ? "answered" : "open", c->claim == TACET_CLAIM_UNCOVERED ? "  UNCOVERED" : "",
-           c->seeded ? "  NOT PRIVATE" : "");
-    return TACET_OK;
+    cell(group[0] != '\0' ? text : "-", 16);
+    printf("%s%s%s\n", json_is_integer(json_object_get(row, "answered_by")) ? "answered" : "open",
+           strcmp(ledger_word(row, "claim"), "uncovered") == 0 ? "  UNCOVERED" : "",
+           json_is_true(json_object_get(row, "not_private")) ? "  NOT PRIVATE" : "");
 }
 
 /* A budget is for one record or round. Somebody behind k of them pays for all: k eps, k^2 rho, k mu. */
-static void print_persons(const tacet__ledger_report *r) {
+static void print_persons(const json_t *r) {
     static const int TIMES[] = {2, 5, 10, 50};
-    const bool deltas = r->accounting == TACET_ACCOUNTING_BASIC && r->budget_delta > 0;
+    const char *unit = ledger_word(r, "unit");
+    const double budget_eps = ledger_real(r, "budget_eps"), budget_delta = ledger_real(r, "budget_delta");
+    const double cap = ledger_real(r, "cap");
+    const bool deltas = strcmp(unit, "eps") == 0 && budget_delta > 0;
     printf("budget for a person behind k records or rounds:");
     for (size_t i = 0; i < sizeof TIMES / sizeof *TIMES; i++) {
         const double k = TIMES[i];
-        double eps = k * r->budget_eps;
+        double eps = k * budget_eps;
         tacet_status status = TACET_OK;
-        if (r->accounting == TACET_ACCOUNTING_GAUSSIAN) {
-            status = tacet_gdp_eps(&eps, k * r->cap, r->budget_delta, NULL);
-        } else if (r->accounting == TACET_ACCOUNTING_ZCDP) {
-            status = tacet_zcdp_eps(&eps, k * k * r->cap, r->budget_delta, NULL);
+        if (strcmp(unit, "mu") == 0) {
+            status = tacet_gdp_eps(&eps, k * cap, budget_delta, NULL);
+        } else if (strcmp(unit, "rho") == 0) {
+            status = tacet_zcdp_eps(&eps, k * k * cap, budget_delta, NULL);
         }
         /* P_0 <= e^eps P_1 + delta, k times: delta (1 + e^eps + … + e^((k-1) eps)) */
-        const double delta = deltas ? k * exp((k - 1) * r->budget_eps) * r->budget_delta : 0;
+        const double delta = deltas ? k * exp((k - 1) * budget_eps) * budget_delta : 0;
         char text[32];
         if (status != TACET_OK || !(delta < 1)) {
             printf("%s k = %d: no bound", i > 0 ? "," : "", TIMES[i]);
@@ -94,32 +108,34 @@ static void print_persons(const tacet__ledger_report *r) {
     printf("\n");
 }
 
-static tacet_status print_table(tacet__ledger_view *view, const tacet__ledger_report *r, tacet_error *err) {
-    char head[2 * TACET_HASH_BYTES + 1];
-    tacet_accounting accounting = r->accounting;
+static void print_table(const json_t *r) {
+    const char *unit = ledger_word(r, "unit");
+    const json_t *row = NULL;
+    size_t i = 0;
     printf("%6s  ", "seq");
     cell("time (UTC)", 19);
     cell("ticket", 16);
     cell("what", 26);
     cell("to whom", 14);
     cell("mechanism", 12);
-    cell(tacet__ledger_unit(accounting), 9);
+    cell(unit, 9);
     cell("delta", 9);
     cell("group=part", 16);
     puts("state");
-    const tacet_status status = tacet__ledger_each(view, print_row, &accounting, err);
-    tacet__hash_hex(head, r->head);
-    printf("\n%llu entries, %llu answered, %llu uncovered%s\n", (unsigned long long)r->entries,
-           (unsigned long long)r->answered, (unsigned long long)r->uncovered,
-           r->seeded > 0 ? "; some were drawn from a seeded source and are NOT PRIVATE" : "");
+    json_array_foreach(json_object_get(r, "list"), i, row) {
+        print_row(row, unit);
+    }
+    printf("\n%lld entries, %lld answered, %lld uncovered%s\n", ledger_count(r, "entries"), ledger_count(r, "answered"),
+           ledger_count(r, "uncovered"),
+           ledger_count(r, "not_private") > 0 ? "; some were drawn from a seeded source and are NOT PRIVATE" : "");
     char spent[32], eps[32], delta[32];
-    printf("spent   %s %s of %.6g (%s accounting)\n", tacet__ledger_unit(accounting),
-           cli_safe(spent, r->spent, 6, false), r->cap, tacet_accounting_name(accounting));
-    printf("that is eps %s, delta %s of eps %.6g, delta %.3g\n", cli_safe(eps, r->eps, 6, false),
-           cli_safe(delta, r->delta, 3, false), r->budget_eps, r->budget_delta);
+    printf("spent   %s %s of %.6g (%s accounting)\n", unit, cli_safe(spent, ledger_real(r, "spent"), 6, false),
+           ledger_real(r, "cap"), ledger_word(r, "accounting"));
+    printf("that is eps %s, delta %s of eps %.6g, delta %.3g\n", cli_safe(eps, ledger_real(r, "eps"), 6, false),
+           cli_safe(delta, ledger_real(r, "delta"), 3, false), ledger_real(r, "budget_eps"),
+           ledger_real(r, "budget_delta"));
     print_persons(r);
-    printf("head    %s\n", head);
-    return status;
+    printf("head    %s\n", ledger_word(r, "head"));
 }
 
 int cmd_show(int argc, char **argv, const cli_command *self) {
@@ -137,29 +153,30 @@ int cmd_show(int argc, char **argv, const cli_command *self) {
         return code;
     }
     tacet_error err = {TACET_OK, ""};
-    tacet__ledger_report report;
-    tacet__ledger_view *view = NULL;
-    tacet_status status = tacet__ledger_load(&view, &report, path, NULL, &err);
+    char *text = NULL;
+    tacet_status status = tacet_ledger_read(&text, path, &err);
     if (status == TACET_OK && numerical) {
-        status = tacet__ledger_numerical(view, &eps, report.budget_delta, fmax(report.eps, report.budget_eps), &err);
+        status = tacet_ledger_numerical(&eps, path, &err);
     }
-    if (status == TACET_OK && cli_json_wanted()) {
-        json_t *object = NULL;
-        status = tacet__ledger_show(&object, view, &report, &err);
-        if (numerical && status == TACET_OK) {
-            (void)json_object_set_new(object, "numerical_eps", tacet__ledger_bound(eps));
-        }
-        cli_json_print(object);
-    } else if (status == TACET_OK) {
-        status = print_table(view, &report, &err);
-        if (numerical && isfinite(eps)) {
-            char text[32];
-            printf("by privacy-loss distributions: eps %s at delta %.3g\n", cli_safe(text, eps, 6, false),
-                   report.budget_delta);
-        } else if (numerical) {
+    if (status != TACET_OK) {
+        free(text);
+        return cli_fail(self, &err);
+    }
+    json_t *account = json_loads(text, 0, NULL);
+    free(text);
+    if (!cli_json_wanted()) {
+        print_table(account);
+    }
+    if (numerical) {
+        char digits[32];
+        (void)json_object_set_new(account, "numerical_eps", cli_real(eps));
+        if (!cli_json_wanted() && isfinite(eps)) {
+            printf("by privacy-loss distributions: eps %s at delta %.3g\n", cli_safe(digits, eps, 6, false),
+                   ledger_real(account, "budget_delta"));
+        } else if (!cli_json_wanted()) {
             printf("by privacy-loss distributions: nothing can be said (zCDP claims, or groups whose parts differ)\n");
         }
     }
-    tacet__ledger_view_close(view);
-    return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
+    cli_json_print(account);
+    return CLI_EXIT_OK;
 }

@@ -15,6 +15,7 @@
 #include <tacet/central/trusted/policy.h>
 #include <tacet/contextual/open/model.h>
 #include <tacet/contextual/shared/basis.h>
+#include <tacet/contextual/trusted/actions.h>
 #include <tacet/contextual/trusted/epochs.h>
 #include <tacet/contextual/trusted/learn.h>
 #include <tacet/contextual/trusted/log.h>
@@ -51,8 +52,10 @@
 #include <tacet/gp/gp_ucb.h>
 #include <tacet/gp/kernel.h>
 #include <tacet/gp/ranks.h>
+#include <tacet/gp/threads.h>
 #include <tacet/io/csv.h>
 #include <tacet/io/csvfile.h>
+#include <tacet/io/file.h>
 #include <tacet/io/npy.h>
 #include <tacet/local/open/local.h>
 #include <tacet/local/open/statistics.h>

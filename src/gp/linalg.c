@@ -29,7 +29,7 @@ static blasint narrow(size_t n) {
     return (blasint)n;
 }
 
-void tacet__blas_threads(int count) {
+void tacet_threads(int count) {
     openblas_set_num_threads(count);
 }
 

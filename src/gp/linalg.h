@@ -9,9 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <tacet/core/status.h>
-
-/* One BLAS thread unless someone asks for more: results must not depend on the count. */
-void tacet__blas_threads(int count);
+#include <tacet/gp/threads.h>
 
 double tacet__dot(const double *x, const double *y, size_t n);
 void tacet__axpy(double *y, double a, const double *x, size_t n); /* y += a x */

@@ -6,6 +6,7 @@
 #include <tacet/report/disclose.h>
 
 #include "core/fail.h"
+#include "dp/open/ledger_json.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -403,4 +404,22 @@ tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool ht
     free(protects);
     free(uncovered);
     return finish(out, &p, err);
+}
+
+tacet_status tacet_disclose_ledger(tacet_disclosure *d, const char *path, tacet_error *err) {
+    tacet__ledger_report report;
+    tacet__ledger_view *view = NULL;
+    const tacet_status status = tacet__ledger_load(&view, &report, path, NULL, err);
+    tacet__ledger_view_close(view);
+    if (status == TACET_OK) {
+        d->has_ledger = true;
+        d->accounting = tacet_accounting_name(report.accounting);
+        d->spent_eps = report.eps;
+        d->spent_delta = report.delta;
+        d->budget_eps = report.budget_eps;
+        d->budget_delta = report.budget_delta;
+        d->entries = report.entries;
+        d->uncovered = report.uncovered;
+    }
+    return status;
 }

@@ -277,8 +277,45 @@ static void a_ledger_is_read_as_text(void **state) {
     assert_null(text);
 }
 
+static tacet_status count_line(void *user, const char *text, tacet_error *err) {
+    json_t *row = json_loads(text, 0, NULL);
+    (void)err;
+    assert_non_null(json_object_get(row, "body"));
+    json_decref(row);
+    return ++*(int *)user == 2 ? TACET_STATE : TACET_OK;
+}
+
+static void a_noted_head_must_be_in_the_chain(void **state) {
+    (void)state;
+    char *text = NULL, head[65];
+    int lines = 0;
+    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 20);
+    const tacet_charge c = charge(1);
+    add(ledger, "t", &c, NULL);
+    tacet_ledger_close(ledger);
+    assert_ok(tacet_ledger_verify(&text, path, NULL, NULL, NULL));
+    json_t *report = json_loads(text, 0, NULL);
+    free(text);
+    assert_null(json_object_get(report, "head_at"));
+    (void)snprintf(head, sizeof head, "%s", json_string_value(json_object_get(report, "head")));
+    json_decref(report);
+    assert_ok(tacet_ledger_verify(&text, path, head, NULL, NULL));
+    report = json_loads(text, 0, NULL);
+    assert_int_equal(json_integer_value(json_object_get(report, "head_at")), 1);
+    json_decref(report);
+    free(text);
+    head[5] = head[5] == 'a' ? 'b' : 'a';
+    assert_int_equal(tacet_ledger_verify(&text, path, head, NULL, NULL), TACET_CORRUPT);
+    assert_null(text);
+    assert_int_equal(tacet_ledger_verify(&text, path, "beef", NULL, NULL), TACET_INVALID);
+    assert_int_equal(tacet_ledger_verify(&text, path, NULL, "/nowhere/anchor", NULL), TACET_CORRUPT);
+    assert_int_equal(tacet_ledger_export(path, count_line, &lines, NULL), TACET_STATE);
+    assert_int_equal(lines, 2); /* what the callback said ended it */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_noted_head_must_be_in_the_chain, setup, teardown),
         cmocka_unit_test_setup_teardown(a_ledger_is_read_as_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_totals_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(test_conversions_agree, setup, teardown),

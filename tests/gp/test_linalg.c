@@ -444,10 +444,10 @@ static void threads_do_not_matter(void **state) {
     double *C = malloc(2 * SIDE * SIDE * sizeof *C);
     fill(A, SIDE * SIDE, 19);
     for (int threads = 1; threads <= 2; threads++) {
-        tacet__blas_threads(threads);
+        tacet_threads(threads);
         tacet__gemm(false, true, SIDE, SIDE, SIDE, 1, A, SIDE, A, SIDE, 0, C + (threads - 1) * SIDE * SIDE, SIDE);
     }
-    tacet__blas_threads(1);
+    tacet_threads(1);
     for (size_t i = 0; i < SIDE * SIDE; i++) {
         assert_close(C[i], C[SIDE * SIDE + i], 1e-12 * (1 + fabs(C[i])));
     }

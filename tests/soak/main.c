@@ -377,7 +377,7 @@ int main(int argc, char **argv) {
                         "S]] [--peers no]\n");
         return 2;
     }
-    tacet__blas_threads(1); /* as the programs have it: the last bits of a policy depend on it */
+    tacet_threads(1); /* as the programs have it: the last bits of a policy depend on it */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
     tacet_simrng_init(&chaos, 8, 0);

@@ -26,6 +26,8 @@ typedef struct tacet_disclosure {
     const char *date;  /* of the disclosure, "2026-11-16" */
 } tacet_disclosure;
 
+/* Fills in what a ledger adds up to, after verifying it; errors as of tacet_ledger_verify. */
+TACET_API tacet_status tacet_disclose_ledger(tacet_disclosure *d, const char *path, tacet_error *err);
 /* YAML, checked by tacet_disclose_check. From malloc. INVALID: facts that are no object of texts, or name no field of
  * the registry that people fill in. */
 TACET_API tacet_status tacet_disclose_registry(char **out, const tacet_disclosure *d, tacet_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ledger_json.c - ledgers as JSON, for the commands and for programs that read them.
+/* ledger_json.c - ledgers as JSON objects.
  * Ring: shared. Cost: one pass over the ledger to verify it, one to list it. */
 #include "dp/open/ledger_json.h"
 
@@ -9,7 +9,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/dp/open/ledger_read.h>
 
 tacet_status tacet__ledger_load(tacet__ledger_view **view, tacet__ledger_report *report, const char *path,
                                 const unsigned char *noted, tacet_error *err) {
@@ -153,21 +152,5 @@ tacet_status tacet__ledger_show(json_t **out, tacet__ledger_view *view, const ta
         json_decref(*out);
         *out = NULL;
     }
-    return status;
-}
-
-tacet_status tacet_ledger_read(char **out, const char *path, tacet_error *err) {
-    tacet__ledger_view *view = NULL;
-    tacet__ledger_report report;
-    json_t *object = NULL;
-    *out = NULL;
-    tacet_status status = tacet__ledger_load(&view, &report, path, NULL, err);
-    status = status != TACET_OK ? status : tacet__ledger_show(&object, view, &report, err);
-    if (status == TACET_OK) {
-        *out = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a ledger's text");
-    }
-    json_decref(object);
-    tacet__ledger_view_close(view);
     return status;
 }

@@ -7,7 +7,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
-#include "dp/open/ledger_view.h"
+#include "dp/open/ledger_json.h"
 #include "dp/open/merkle.h"
 
 #include <jansson.h>
@@ -494,7 +494,8 @@ tacet_status tacet_receipt_prove(char **proof, const char *receipt, size_t lengt
     return status;
 }
 
-tacet_status tacet_receipt_check(unsigned char **body, size_t *size, uint64_t *seq, const char *proof, size_t length,
+/* The record's body (from malloc) and its number. */
+static tacet_status follow_proof(unsigned char **body, size_t *size, uint64_t *seq, const char *proof, size_t length,
                                  const tacet_receipt_facts *receipt, tacet_error *err) {
     merkle_hash path[MERKLE_MOST_PATH], salt, leaf, root;
     char hex[HASH_HEX] = "";
@@ -532,4 +533,28 @@ tacet_status tacet_receipt_check(unsigned char **body, size_t *size, uint64_t *s
         return tacet__fail(err, TACET_CORRUPT, "the proof does not lead to the root of the receipt");
     }
     return TACET_OK;
+}
+
+tacet_status tacet_receipt_check(char **record, const char *proof, size_t length, const tacet_receipt_facts *receipt,
+                                 tacet_error *err) {
+    static const unsigned char NONE[TACET_HASH_BYTES];
+    unsigned char *body = NULL;
+    size_t size = 0;
+    uint64_t seq = 0;
+    tacet__record decoded;
+    *record = NULL;
+    tacet_status status = follow_proof(&body, &size, &seq, proof, length, receipt, err);
+    status = status != TACET_OK ? status : tacet__record_decode(&decoded, body, size, err);
+    if (status == TACET_OK) {
+        const tacet__ledger_row row = {
+            .record = &decoded, .body = body, .body_size = size, .previous = NONE, .hash = NONE};
+        json_t *object = tacet__ledger_row_json(&row);
+        (void)json_object_del(object, "previous"); /* a proof shows one record, not its place in the chain */
+        (void)json_object_del(object, "hash");
+        *record = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        json_decref(object);
+        status = *record != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a record");
+    }
+    free(body);
+    return status;
 }

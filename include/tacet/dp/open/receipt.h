@@ -29,6 +29,16 @@ TACET_API tacet_status tacet_receipt_rotate(char **secret, char **public_text, c
  * NOT_FOUND: it is not there. */
 TACET_API tacet_status tacet_receipt_revoke(char **public_text, const char *ring, const char *key, tacet_error *err);
 
+/* The same pairs kept as files: receipt.key and receipt.ring in a folder, which is made when missing. Of KEYS_REVOKED
+ * `key` is the one in 64 hex digits. CONFLICT: KEYS_FIRST, and there are keys in use. Otherwise as above. */
+typedef enum tacet_receipt_change {
+    TACET_RECEIPT_KEYS_FIRST,
+    TACET_RECEIPT_KEYS_NEXT,
+    TACET_RECEIPT_KEYS_REVOKED
+} tacet_receipt_change;
+TACET_API tacet_status tacet_receipt_keep(const char *folder, tacet_receipt_change change, const char *key,
+                                          tacet_error *err);
+
 /* What to sign. `manifest` (NULL: none) is the file's text, `program` the running program's file, for its hash. */
 typedef struct tacet_receipt_request {
     const char *ledger; /* file, or a schema's address */
@@ -61,10 +71,10 @@ TACET_API tacet_status tacet_receipt_verify(tacet_receipt_facts *out, const char
 /* A proof that record `seq` is among those of the receipt: needs the secret that signed it, for the salts. */
 TACET_API tacet_status tacet_receipt_prove(char **proof, const char *receipt, size_t length, const char *ledger,
                                            uint64_t seq, const char *secret, tacet_error *err);
-/* The record's body (from malloc) and number, if the proof leads to the root of the receipt, which must be verified
- * apart. CORRUPT: it does not. */
-TACET_API tacet_status tacet_receipt_check(unsigned char **body, size_t *size, uint64_t *seq, const char *proof,
-                                           size_t length, const tacet_receipt_facts *receipt, tacet_error *err);
+/* The record, as JSON text, if the proof leads to the root of the receipt, which must be verified apart. CORRUPT: it
+ * does not. */
+TACET_API tacet_status tacet_receipt_check(char **record, const char *proof, size_t length,
+                                           const tacet_receipt_facts *receipt, tacet_error *err);
 
 #ifdef __cplusplus
 }
