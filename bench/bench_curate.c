@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
     s.eps = 1;
     s.new_budget = "a measurement"; /* the same rows again and again */
     const double delta = s.delta;
-    s.mechanism = TACET_CURATE_LAPLACE;
+    s.mechanism = TACET_CURATE_LAPLACE; /* what is taken for ten columns and pure eps, unless another is named */
     s.delta = 0;
     (void)compare(&curate, &draws, argv[0], folder, &s);
     s.mechanism = TACET_CURATE_GAUSSIAN;
@@ -192,6 +192,8 @@ int main(int argc, char **argv) {
     s.data = NULL;
     s.records = table;
     s.record_count = RECORDS;
+    s.mechanism = TACET_CURATE_LAPLACE;
+    s.delta = 0;
     printf("from an array in memory, ");
     (void)compare(&curate, &draws, argv[0], folder, &s);
     free(table);

@@ -27,7 +27,7 @@ static const cli_command COMMANDS[] = {
             "the space says what stands for them: --space takes all of it from a file ('tacet space draft' begins "
             "one), --levels, --log, --integer, --date, --missing say the same in short. A level comes out by exact "
             "randomised response: eps for each category that changes.\n\n"
-            "Mechanism 'gaussian' (default) adds exact rounded Gaussian noise to every coordinate. 'laplace' adds to "
+            "Mechanism 'auto' (default) takes the one with the least noise. 'gaussian' adds exact rounded Gaussian noise to every coordinate. 'laplace' adds to "
             "each record one exact rounded vector with density proportional to exp(-eps |v|): pure eps, without delta, "
             "and less noise up to about twelve columns; a change k times as large, k above 1, then costs k times eps. "
             "'l2' is the same "

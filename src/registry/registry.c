@@ -378,8 +378,8 @@ tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_rele
     tacet_status status = open_registry(&r, err);
     if (status == TACET_OK) {
         status = release->rows != NULL ? tacet__sketch_rows(&sketch, release->rows->numbers, release->rows->width,
-                                                            release->rows->count, r.key, err)
-                                       : tacet__sketch_file(&sketch, release->data, r.key, err);
+                                                            release->rows->count, 0, r.key, err)
+                                       : tacet__sketch_file(&sketch, release->data, 0, r.key, err);
     }
     if (release->new_budget == NULL) {
         status = status != TACET_OK ? status : check_earlier(&r, &sketch, release->ledger, err);
@@ -404,8 +404,8 @@ tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *ro
     tacet_status status = open_registry(&r, err);
     status = status != TACET_OK ? status : tacet__path(folder, r.folder, LEDGERS, err);
     status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
-    status =
-        status != TACET_OK ? status : tacet__sketch_rows(&sketch, rows->numbers, rows->width, rows->count, r.key, err);
+    status = status != TACET_OK ? status
+                                : tacet__sketch_rows(&sketch, rows->numbers, rows->width, rows->count, 0, r.key, err);
     if (status == TACET_OK) {
         (void)sodium_bin2hex(name, sizeof name, sketch.bytes, NAME_BYTES);
         (void)strcat(name, ".db");

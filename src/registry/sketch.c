@@ -3,29 +3,44 @@
  * Ring: trusted. Source: Broder, "On the resemblance and containment of documents" (1997), section 4; Cohen, Kaplan,
  * "Summarizing data using bottom-k sketches" (2007). Differs: of the rows that both sketches can speak of (hashes up to
  * the smaller of their two largest), counts what they share, so that tables of different sizes can be compared.
- * Hashes are keyed (BLAKE2b for the file, SipHash-2-4 for a row). Cost: one pass, O(k) memory. */
+ * Hashes are keyed (SipHash-2-4). The table as a whole is known by the number of its rows and the sums of their hashes
+ * and of the squares of these, whatever their order: so several threads each take a part of it, and no byte is hashed
+ * twice. Cost: one pass, O(k) memory a thread. */
 #include "registry/sketch.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { READ_BYTES = 1 << 16, ROOM = 2 * TACET__SKETCH_MOST };
+enum { READ_BYTES = 1 << 16, ROOM = 2 * TACET__SKETCH_MOST, THREADS_MOST = 8, PART_BYTES = 1 << 20 };
 
+/* A part of the table, and what one thread knows of it. */
 typedef struct sketching {
     unsigned char row_key[crypto_shorthash_KEYBYTES];
     uint64_t found[ROOM]; /* hashes up to `limit`, in no order, some twice */
     size_t count;
     uint64_t limit;
+    uint64_t rows, sum, squares; /* of all hashes; modulo 2^64 */
     bool full;
     char *line; /* the row that is being read, its blanks and quotes left out */
     size_t length, capacity;
     bool header; /* it is the first one */
+    int fd;
+    size_t begin, end; /* the rows that begin there: places in the file, or numbers of rows in memory */
+    const double *numbers;
+    size_t width;
+    int wrong; /* errno, or 0 */
+    pthread_t thread;
+    bool started;
 } sketching;
 
 static int ascending(const void *a, const void *b) {
@@ -56,6 +71,9 @@ static void add_row(sketching *s, const void *row, size_t size) {
     uint64_t hash = 0;
     (void)crypto_shorthash(bytes, row, size, s->row_key);
     memcpy(&hash, bytes, sizeof hash);
+    s->rows++;
+    s->sum += hash;
+    s->squares += hash * hash;
     if (hash <= s->limit) {
         s->found[s->count++] = hash;
         if (s->count == ROOM) {
@@ -72,114 +90,210 @@ static void end_row(sketching *s) {
     s->length = 0;
 }
 
-static bool take_bytes(sketching *s, const char *bytes, size_t count) {
+/* Whether blanks or quotes are among the bytes. */
+static bool has_others(const char *bytes, size_t count) {
+    static const char OTHERS[] = {' ', '\t', '\r', '"'};
+    for (size_t i = 0; i < sizeof OTHERS; i++) {
+        if (memchr(bytes, OTHERS[i], count) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add_bytes(sketching *s, const char *bytes, size_t count) {
     if (!tacet__grow((void **)&s->line, &s->capacity, s->length + count, 1)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         const char c = bytes[i];
-        if (c == '\n') {
-            end_row(s);
-        } else if (c != ' ' && c != '\t' && c != '\r' && c != '"') {
+        if (c != ' ' && c != '\t' && c != '\r' && c != '"') {
             s->line[s->length++] = c;
         }
     }
     return true;
 }
 
-static tacet_status read_file(sketching *s, unsigned char hash[TACET__SKETCH_HASH], const char *path,
-                              const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
-    crypto_generichash_state whole;
-    char *bytes = TACET__ZALLOC(char, READ_BYTES);
-    FILE *file = fopen(path, "rbe");
-    tacet_status status = TACET_OK;
-    size_t got = 0;
-    if (file == NULL) {
-        status = tacet__fail(err, errno == ENOENT ? TACET_NOT_FOUND : TACET_IO, "%s: cannot be read: %s", path,
-                             strerror(errno));
-    } else if (bytes == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch");
-    }
-    (void)crypto_generichash_init(&whole, key, TACET__SKETCH_KEY, TACET__SKETCH_HASH);
-    while (status == TACET_OK && (got = fread(bytes, 1, READ_BYTES, file)) > 0) {
-        (void)crypto_generichash_update(&whole, (const unsigned char *)bytes, got);
-        if (!take_bytes(s, bytes, got)) {
-            status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch");
+/* Rows of the bytes at place `at` of the file; *done when one begins behind the part. A row that is plain is hashed
+ * where it lies. */
+static bool take_bytes(sketching *s, size_t at, const char *bytes, size_t count, bool *begun, bool *done) {
+    const bool plain = !has_others(bytes, count);
+    for (size_t i = 0; i < count;) {
+        const char *feed = memchr(bytes + i, '\n', count - i);
+        const size_t size = feed != NULL ? (size_t)(feed - bytes) - i : count - i;
+        if (!*begun && at + i >= s->end) {
+            *done = true;
+            return true;
         }
+        *begun = true;
+        if (feed != NULL && plain && s->length == 0 && size > 0 && !s->header) {
+            add_row(s, bytes + i, size);
+        } else if (!add_bytes(s, bytes + i, size)) {
+            return false;
+        } else if (feed != NULL) {
+            end_row(s);
+        }
+        *begun = feed == NULL;
+        i += size + (feed != NULL);
     }
-    if (status == TACET_OK && ferror(file)) {
-        status = tacet__fail(err, TACET_IO, "%s: cannot be read", path);
+    return true;
+}
+
+/* The bytes of a part, from the first row that begins in it; a file that is no regular one has one part. */
+static void *read_part(void *user) {
+    sketching *s = user;
+    char *bytes = TACET__ZALLOC(char, READ_BYTES);
+    size_t at = s->begin > 0 ? s->begin - 1 : 0;
+    bool skipping = s->begin > 0; /* to behind the first line feed: the row before is another part's */
+    bool begun = false;
+    bool done = false;
+    s->wrong = bytes == NULL ? ENOMEM : 0;
+    while (s->wrong == 0 && !done) {
+        const ssize_t got =
+            s->end == SIZE_MAX ? read(s->fd, bytes, READ_BYTES) : pread(s->fd, bytes, READ_BYTES, (off_t)at);
+        if (got <= 0) {
+            s->wrong = got < 0 && errno != EINTR ? errno : 0;
+            done = got == 0;
+            continue;
+        }
+        const char *feed = skipping ? memchr(bytes, '\n', (size_t)got) : NULL;
+        const size_t skip = !skipping ? 0 : feed != NULL ? (size_t)(feed - bytes) + 1 : (size_t)got;
+        skipping = skipping && feed == NULL;
+        if (!take_bytes(s, at + skip, bytes + skip, (size_t)got - skip, &begun, &done)) {
+            s->wrong = ENOMEM;
+        }
+        at += (size_t)got;
     }
     end_row(s);
     squeeze(s);
-    (void)crypto_generichash_final(&whole, hash, TACET__SKETCH_HASH);
-    if (file != NULL) {
-        (void)fclose(file);
-    }
     if (bytes != NULL) {
         sodium_memzero(bytes, READ_BYTES);
     }
     free(bytes);
-    return status;
+    return NULL;
 }
 
-static sketching *begin_sketch(tacet__sketch *out, const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
-    static const unsigned char ROWS[] = "rows";
-    memset(out, 0, sizeof *out);
-    sketching *s = TACET__ZALLOC(sketching, 1);
-    out->rows = TACET__ZALLOC(uint64_t, TACET__SKETCH_MOST);
-    if (s == NULL || out->rows == NULL) {
-        free(s);
-        tacet__sketch_clear(out);
-        (void)tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch");
-        return NULL;
+static void *hash_rows(void *user) {
+    sketching *s = user;
+    for (size_t i = s->begin; i < s->end; i++) {
+        add_row(s, s->numbers + i * s->width, s->width * sizeof *s->numbers);
     }
-    s->limit = UINT64_MAX;
-    s->header = true;
-    (void)crypto_generichash(s->row_key, sizeof s->row_key, ROWS, sizeof ROWS, key, TACET__SKETCH_KEY);
+    squeeze(s);
+    return NULL;
+}
+
+static void drop_parts(sketching *s, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (s[i].line != NULL) {
+            sodium_memzero(s[i].line, s[i].capacity);
+        }
+        free(s[i].line);
+    }
+    sodium_memzero(s, count * sizeof *s);
+    free(s);
+}
+
+/* `threads` parts of equal size, each like `first`; with 0 as many as there are processors and megabytes. */
+static sketching *divide(size_t *count, const sketching *first, size_t size, size_t bytes, size_t threads,
+                         const unsigned char key[TACET__SKETCH_KEY]) {
+    static const unsigned char ROWS[] = "rows";
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t useful = bytes / PART_BYTES + 1;
+    size_t parts = threads > 0 ? threads : processors < 1 ? 1 : (size_t)processors;
+    parts = threads == 0 && useful < parts ? useful : parts;
+    parts = parts < THREADS_MOST ? parts : THREADS_MOST;
+    sketching *s = TACET__ZALLOC(sketching, parts);
+    for (size_t i = 0; i < parts && s != NULL; i++) {
+        s[i] = *first;
+        s[i].limit = UINT64_MAX;
+        s[i].begin = i * (size / parts);
+        s[i].end = i + 1 < parts ? (i + 1) * (size / parts) : size;
+        s[i].header = i == 0;
+        (void)crypto_generichash(s[i].row_key, sizeof s->row_key, ROWS, sizeof ROWS, key, TACET__SKETCH_KEY);
+    }
+    *count = parts;
     return s;
 }
 
-static void end_sketch(tacet__sketch *out, sketching *s, tacet_status status) {
-    out->count = s->count;
-    out->full = s->full;
-    memcpy(out->rows, s->found, s->count * sizeof *out->rows);
-    if (s->line != NULL) {
-        sodium_memzero(s->line, s->capacity);
+/* Runs the parts, and gathers them in the first. */
+static int run_parts(sketching *s, size_t count, void *(*part)(void *)) {
+    int wrong = 0;
+    for (size_t i = 1; i < count; i++) {
+        s[i].started = pthread_create(&s[i].thread, NULL, part, &s[i]) == 0;
     }
-    free(s->line);
-    sodium_memzero(s, sizeof *s);
-    free(s);
-    if (status != TACET_OK) {
-        tacet__sketch_clear(out);
+    (void)part(&s[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && s[i].started) {
+            (void)pthread_join(s[i].thread, NULL);
+        } else if (i > 0) {
+            (void)part(&s[i]); /* a thread that cannot be had is done without */
+        }
+        wrong = wrong != 0 ? wrong : s[i].wrong;
     }
+    for (size_t i = 1; i < count; i++) {
+        memcpy(s->found + s->count, s[i].found, s[i].count * sizeof *s->found);
+        s->count += s[i].count; /* each has at most half of the room */
+        s->full = s->full || s[i].full;
+        s->rows += s[i].rows;
+        s->sum += s[i].sum;
+        s->squares += s[i].squares;
+        squeeze(s);
+    }
+    return wrong;
 }
 
-tacet_status tacet__sketch_file(tacet__sketch *out, const char *path, const unsigned char key[TACET__SKETCH_KEY],
-                                tacet_error *err) {
-    sketching *s = begin_sketch(out, key, err);
-    if (s == NULL) {
-        return TACET_NO_MEMORY;
+static tacet_status finish(tacet__sketch *out, sketching *s, size_t parts, void *(*part)(void *),
+                           const unsigned char key[TACET__SKETCH_KEY], const char *path, tacet_error *err) {
+    memset(out, 0, sizeof *out);
+    out->rows = TACET__ZALLOC(uint64_t, TACET__SKETCH_MOST);
+    int wrong = s == NULL || out->rows == NULL ? ENOMEM : 0;
+    wrong = wrong != 0 ? wrong : run_parts(s, parts, part);
+    if (wrong == 0) {
+        const uint64_t whole[] = {htole64(s->rows), htole64(s->sum), htole64(s->squares)};
+        (void)crypto_generichash(out->bytes, sizeof out->bytes, (const unsigned char *)whole, sizeof whole, key,
+                                 TACET__SKETCH_KEY);
+        out->count = s->count;
+        out->full = s->full;
+        memcpy(out->rows, s->found, s->count * sizeof *out->rows);
+    } else {
+        tacet__sketch_clear(out);
     }
-    const tacet_status status = read_file(s, out->bytes, path, key, err);
-    end_sketch(out, s, status);
+    if (s != NULL) {
+        drop_parts(s, parts);
+    }
+    return wrong == 0        ? TACET_OK
+           : wrong == ENOMEM ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
+                             : tacet__fail(err, TACET_IO, "%s: cannot be read: %s", path, strerror(wrong));
+}
+
+tacet_status tacet__sketch_file(tacet__sketch *out, const char *path, size_t threads,
+                                const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
+    struct stat st;
+    size_t parts = 0;
+    const sketching first = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    if (first.fd < 0 || fstat(first.fd, &st) != 0) {
+        memset(out, 0, sizeof *out);
+        const int wrong = errno;
+        if (first.fd >= 0) {
+            (void)close(first.fd);
+        }
+        return tacet__fail(err, wrong == ENOENT ? TACET_NOT_FOUND : TACET_IO, "%s: cannot be read: %s", path,
+                           strerror(wrong));
+    }
+    const bool regular = S_ISREG(st.st_mode);
+    sketching *s = divide(&parts, &first, regular ? (size_t)st.st_size : SIZE_MAX, regular ? (size_t)st.st_size : 0,
+                          regular ? threads : 1, key);
+    const tacet_status status = finish(out, s, parts, read_part, key, path, err);
+    (void)close(first.fd);
     return status;
 }
 
-tacet_status tacet__sketch_rows(tacet__sketch *out, const double *numbers, size_t width, size_t count,
+tacet_status tacet__sketch_rows(tacet__sketch *out, const double *numbers, size_t width, size_t count, size_t threads,
                                 const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
-    sketching *s = begin_sketch(out, key, err);
-    if (s == NULL) {
-        return TACET_NO_MEMORY;
-    }
-    (void)crypto_generichash(out->bytes, sizeof out->bytes, (const unsigned char *)numbers,
-                             count * width * sizeof *numbers, key, TACET__SKETCH_KEY);
-    for (size_t i = 0; i < count; i++) {
-        add_row(s, numbers + i * width, width * sizeof *numbers);
-    }
-    squeeze(s);
-    end_sketch(out, s, TACET_OK);
-    return TACET_OK;
+    size_t parts = 0;
+    const sketching first = {.numbers = numbers, .width = width};
+    sketching *s = divide(&parts, &first, count, count * width * sizeof *numbers, threads, key);
+    return finish(out, s, parts, hash_rows, key, "a table in memory", err);
 }
 
 void tacet__sketch_clear(tacet__sketch *sketch) {

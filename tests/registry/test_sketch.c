@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const unsigned char KEY[TACET__SKETCH_KEY] = {1, 2, 3};
@@ -21,7 +22,7 @@ static void sketch_rows(tacet__sketch *out, size_t from, size_t to, const char *
         (void)fprintf(file, row, i, i % 7);
     }
     assert_int_equal(fclose(file), 0);
-    assert_ok(tacet__sketch_file(out, path, key, NULL));
+    assert_ok(tacet__sketch_file(out, path, 0, key, NULL));
 }
 
 static double shared_of(size_t a, size_t b, size_t c, size_t d) {
@@ -63,7 +64,7 @@ static void writing_a_row_differently_does_not_change_it(void **state) {
     sketch_rows(&y, 0, 500, "\"%zu\" ,\t%zu\r\n", KEY);
     assert_int_equal(x.count, 500);
     assert_false(x.full);
-    assert_memory_not_equal(x.bytes, y.bytes, sizeof x.bytes);
+    assert_memory_equal(x.bytes, y.bytes, sizeof x.bytes);
     assert_true(tacet__sketch_shared(&x, &y) == 1);
     tacet__sketch_clear(&y);
     sketch_rows(&y, 0, 500, "x%zu,%zu\n", KEY); /* every row is another one: not known, and the documents say so */
@@ -90,13 +91,13 @@ static void rows_that_repeat_count_once_and_another_key_tells_nothing(void **sta
 static void a_missing_file_and_missing_memory_are_told(void **state) {
     (void)state;
     tacet__sketch x;
-    assert_int_equal(tacet__sketch_file(&x, "/nowhere/t.csv", KEY, NULL), TACET_NOT_FOUND);
+    assert_int_equal(tacet__sketch_file(&x, "/nowhere/t.csv", 0, KEY, NULL), TACET_NOT_FOUND);
     assert_null(x.rows);
     char path[300];
     (void)snprintf(path, sizeof path, "%s/t.csv", folder);
     for (long n = 1;; n++) {
         fail_alloc_after(n);
-        const tacet_status status = tacet__sketch_file(&x, path, KEY, NULL);
+        const tacet_status status = tacet__sketch_file(&x, path, 0, KEY, NULL);
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         if (!hit) {
@@ -120,14 +121,73 @@ static void a_table_in_memory_is_known_by_its_numbers(void **state) {
         b[2 * i] = (double)(N - 1 - i) + (i < 900 ? 0.25 : 0); /* backwards, a tenth of it the same */
         b[2 * i + 1] = 0.5;
     }
-    assert_ok(tacet__sketch_rows(&x, a, 2, N, KEY, NULL));
-    assert_ok(tacet__sketch_rows(&y, b, 2, N, KEY, NULL));
+    assert_ok(tacet__sketch_rows(&x, a, 2, N, 0, KEY, NULL));
+    assert_ok(tacet__sketch_rows(&y, b, 2, N, 0, KEY, NULL));
     assert_true(tacet__sketch_shared(&x, &y) == 0.1);
     tacet__sketch_clear(&y);
-    assert_ok(tacet__sketch_rows(&y, a, 2, N, KEY, NULL));
+    assert_ok(tacet__sketch_rows(&y, a, 2, N, 0, KEY, NULL));
     assert_memory_equal(x.bytes, y.bytes, sizeof x.bytes);
     tacet__sketch_clear(&x);
     tacet__sketch_clear(&y);
+}
+
+/* Rows of every length fall across the borders of parts and of what is read at once; some are written with blanks, some
+ * are empty, the last has no line end. */
+static void parts_of_a_table_make_the_whole_of_it(void **state) {
+    (void)state;
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/p.csv", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs("\n\na,b\n", file);
+    size_t rows = 0;
+    for (size_t i = 0; i < 9000; i++) {
+        (void)fprintf(file, i % 61 == 0 ? "\"%zu\", %0*d\r\n" : "%zu,%0*d\n", i, (int)(1 + i * i % 97), 7);
+        rows++;
+        if (i % 500 == 0) {
+            (void)fputs("\n", file);
+        }
+        if (i == 4000) {
+            (void)fprintf(file, "%0*d\n", 200000, 1); /* longer than what is read at once */
+            rows++;
+        }
+    }
+    (void)fputs("end", file);
+    assert_int_equal(fclose(file), 0);
+    tacet__sketch one;
+    assert_ok(tacet__sketch_file(&one, path, 1, KEY, NULL));
+    assert_true(one.full && rows > TACET__SKETCH_MOST);
+    for (size_t threads = 2; threads <= 8; threads++) {
+        tacet__sketch many;
+        assert_ok(tacet__sketch_file(&many, path, threads, KEY, NULL));
+        assert_memory_equal(many.bytes, one.bytes, sizeof one.bytes);
+        assert_int_equal(many.count, one.count);
+        assert_true(many.full);
+        assert_memory_equal(many.rows, one.rows, one.count * sizeof *one.rows);
+        tacet__sketch_clear(&many);
+    }
+    tacet__sketch_clear(&one);
+}
+
+static void a_row_more_or_less_is_another_table(void **state) {
+    (void)state;
+    static const char *const ROWS[] = {"a\n1\n2\n", "a\n1\n2\n2\n", "a\n1\n1\n2\n", "a\n1\n3\n", "a\n2\n1\n"};
+    unsigned char bytes[5][TACET__SKETCH_HASH];
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s/r.csv", folder);
+    for (size_t i = 0; i < 5; i++) {
+        tacet__sketch x;
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        (void)fputs(ROWS[i], file);
+        assert_int_equal(fclose(file), 0);
+        assert_ok(tacet__sketch_file(&x, path, 0, KEY, NULL));
+        memcpy(bytes[i], x.bytes, sizeof x.bytes);
+        tacet__sketch_clear(&x);
+        for (size_t j = 0; j < i; j++) {
+            assert_true((memcmp(bytes[i], bytes[j], sizeof bytes[i]) == 0) == (i == 4 && j == 0)); /* another order */
+        }
+    }
 }
 
 int main(void) {
@@ -138,6 +198,8 @@ int main(void) {
         cmocka_unit_test(large_tables_are_compared_by_their_smallest_hashes),
         cmocka_unit_test(writing_a_row_differently_does_not_change_it),
         cmocka_unit_test(rows_that_repeat_count_once_and_another_key_tells_nothing),
+        cmocka_unit_test(parts_of_a_table_make_the_whole_of_it),
+        cmocka_unit_test(a_row_more_or_less_is_another_table),
         cmocka_unit_test(a_missing_file_and_missing_memory_are_told),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
