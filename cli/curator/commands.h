@@ -6,7 +6,6 @@
 #include "common/cli.h"
 
 int cmd_curate(int argc, char **argv, const cli_command *self);
-int cmd_init(int argc, char **argv, const cli_command *self);
 int cmd_serve(int argc, char **argv, const cli_command *self);
 int cmd_pending(int argc, char **argv, const cli_command *self);
 int cmd_space_draft(int argc, char **argv, const cli_command *self);

@@ -2,6 +2,7 @@
 /* main.c - tacet-curator: the party that holds the records.
  * Ring: trusted. */
 #include "commands.h"
+#include "keys/keys.h"
 
 static const cli_command COMMANDS[] = {
     {
@@ -52,7 +53,7 @@ static const cli_command COMMANDS[] = {
             "modeler a client certificate and a bearer token. Hand the folder DIR/modeler to the modeler; keep "
             "the rest.",
         .examples = "tacet curator init --dir study/ --host localhost,127.0.0.1",
-        .run = cmd_init,
+        .run = keys_curator,
     },
     {
         .name = "curator serve",

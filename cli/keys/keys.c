@@ -1,70 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keys.c - the keys of a server, signed by an authority of its own.
- * Ring: programs (trusted). ca.key is written last: where it is, all files are; where it is not, what an interrupted
- * attempt has left is written anew. */
+/* keys.c - tacet curator init, tacet server init. Ring: programs (trusted). */
 #include "keys/keys.h"
 
-#include "core/fail.h"
-#include "io/file/folder.h"
-
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <tacet/service/open/keys.h>
 
-enum { DAYS_MOST = 36500 };
+#define HOSTS "localhost,127.0.0.1,::1"
 
-tacet_status keys_put(const char *folder, const char *name, const char *text, bool secret, tacet_error *err) {
-    const mode_t owner = S_IRUSR | S_IWUSR;
-    char path[TACET__PATH];
-    const tacet_status status = tacet__path(path, folder, name, err);
-    return status != TACET_OK ? status
-                              : tacet__file_write(path, folder, text, secret ? owner : owner | S_IRGRP | S_IROTH, err);
-}
+static const cli_option END = {0};
 
-static tacet_status make(tacet__pem *authority, const keys_request *r, const char *const *hosts, size_t count,
-                         tacet_error *err) {
-    const char *folder = r->folder;
-    char existing[TACET__PATH];
-    tacet__pem server = {0};
-    tacet_status status = tacet__path(existing, folder, "ca.key", err);
-    if (status == TACET_OK && access(existing, F_OK) == 0) {
-        status = tacet__fail(err, TACET_CONFLICT, "%s exists: keys in use are not replaced", existing);
-    }
-    status = status != TACET_OK ? status : tacet__pki_authority(authority, r->authority, (unsigned)r->days, err);
-    status = status != TACET_OK
-                 ? status
-                 : tacet__pki_issue(&server, authority, r->server, TACET__PKI_SERVER, hosts, count, (int)r->days, err);
-    status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
-    status = status != TACET_OK ? status : keys_put(folder, "ca.pem", authority->certificate, false, err);
-    status = status != TACET_OK ? status : keys_put(folder, "server.pem", server.certificate, false, err);
-    status = status != TACET_OK ? status : keys_put(folder, "server.key", server.key, true, err);
-    tacet__pem_free(&server);
-    return status;
-}
-
-tacet_status keys_finish(const keys_request *request, const tacet__pem *authority, tacet_error *err) {
-    return keys_put(request->folder, "ca.key", authority->key, true, err);
-}
-
-bool keys_make(tacet__pem *authority, const keys_request *request, const cli_command *self, int *code) {
+static int run(int argc, char **argv, const cli_command *self, bool curator) {
+    tacet_keys_request r = {.days = 365, .authority = curator ? "tacet study" : "tacet server"};
+    const char *names = HOSTS;
     char **hosts = NULL;
-    size_t count = 0;
     tacet_error err = {0};
-    *authority = (tacet__pem){0};
-    if (request->days == 0 || request->days > DAYS_MOST) {
-        *code = cli_usage(self, "--days: 1 to %d", (int)DAYS_MOST);
-        return false;
+    const cli_option name = {"name", CLI_STRING, &r.authority, "TEXT", "Of the authority. Default 'tacet study'.",
+                             false};
+    const cli_option options[] = {
+        {"dir", CLI_STRING, &r.folder, "DIR", "Receives the keys; made when missing.", true},
+        {"host", CLI_STRING, &names, "NAME,…", "Names and addresses of the server. Default " HOSTS ".", false},
+        {"days", CLI_SIZE, &r.days, "N", "How long the certificates hold. Default 365.", false},
+        curator ? name : END,
+        END,
+    };
+    int code = 0;
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
+        return code;
     }
-    if (!cli_split(&hosts, &count, request->hosts)) {
-        *code = cli_usage(self, "--host: an empty name");
-        return false;
+    if (!cli_split(&hosts, &r.host_count, names)) {
+        return cli_usage(self, "--host: an empty name");
     }
-    const tacet_status status = make(authority, request, (const char *const *)hosts, count, &err);
+    r.hosts = (const char *const *)hosts;
+    const tacet_status status = curator ? tacet_keys_curator(&r, &err) : tacet_keys_server(&r, &err);
     free(hosts);
     if (status != TACET_OK) {
-        tacet__pem_free(authority);
-        *code = cli_fail(self, &err);
-        return false;
+        return cli_refuse(self, &err);
     }
-    return true;
+    if (!cli_json_wanted() && curator) {
+        printf("%s: authority, server certificate and token\n%s/modeler: hand this folder to the modeler\n", r.folder,
+               r.folder);
+    } else if (!cli_json_wanted()) {
+        printf("%s: keys of the server\n%s/ca.pem: give this file to the clients\n", r.folder, r.folder);
+    }
+    cli_json_print(json_pack("{ss ss+ sI}", "keys", r.folder, curator ? "modeler" : "authority", r.folder,
+                             curator ? "/modeler" : "/ca.pem", "days", (json_int_t)r.days));
+    return CLI_EXIT_OK;
+}
+
+int keys_curator(int argc, char **argv, const cli_command *self) {
+    return run(argc, argv, self, true);
+}
+
+int keys_server(int argc, char **argv, const cli_command *self) {
+    return run(argc, argv, self, false);
 }

@@ -7,7 +7,6 @@
 #include "service/open/engine.h"
 #include "service/trusted/kinds.h"
 
-int cmd_init(int argc, char **argv, const cli_command *self);
 int cmd_server(int argc, char **argv, const cli_command *self);
 int cmd_study_create(int argc, char **argv, const cli_command *self);
 int cmd_study_suggest(int argc, char **argv, const cli_command *self);

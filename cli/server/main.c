@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-server: the suggestion service, and what is done to its studies.
  * Ring: trusted. Sees the decision sets and rewards of central studies. */
+#include "keys/keys.h"
 #include "server/commands.h"
 
 static const cli_command COMMANDS[] = {
@@ -14,7 +15,7 @@ static const cli_command COMMANDS[] = {
             "ca.pem to the clients; keep the rest. A certificate of another authority does as well: put it and its key "
             "into a folder as server.pem and server.key.",
         .examples = "tacet server init --dir keys --host localhost,127.0.0.1",
-        .run = cmd_init,
+        .run = keys_server,
     },
     {
         .name = "server",

@@ -13,20 +13,32 @@
 
 enum { STOP_MS = 4500 }; /* what is not saved by then is in the store: killing is safe at any moment */
 
-void serving_begin(sigset_t *signals) {
+bool serving_begin(tacet_log **log, sigset_t *signals, const char *log_format, const cli_command *self, int *code) {
+    static tacet_log *lasting; /* what ends a process that hangs may write to it */
+    tacet_error err = {0};
+    if (tacet_log_open(&lasting, STDERR_FILENO, log_format, &err) != TACET_OK) {
+        *code = cli_usage(self, "--log: %s", err.message);
+        return false;
+    }
+    *log = lasting;
     (void)sigemptyset(signals);
     (void)sigaddset(signals, SIGINT);
     (void)sigaddset(signals, SIGTERM);
     (void)sigaddset(signals, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, signals, NULL); /* before any thread starts, so that they come here */
     (void)signal(SIGPIPE, SIG_IGN);
+    return true;
+}
+
+void serving_url(char out[300], const char *listen, unsigned port) {
+    const char *colon = strrchr(listen, ':');
+    (void)snprintf(out, 300, "https://%.*s:%u", colon != NULL ? (int)(colon - listen) : 0, listen, port);
 }
 
 /* For scripts: the address, once the service answers. */
 void serving_announce(const char *listen, unsigned port, json_t *more, const char *ready) {
-    const char *colon = strrchr(listen, ':');
     char url[300];
-    (void)snprintf(url, sizeof url, "https://%.*s:%u", (int)(colon - listen), listen, port);
+    serving_url(url, listen, port);
     if (!cli_json_wanted()) {
         printf("listening on %s\n", url);
     }
@@ -46,12 +58,12 @@ void serving_announce(const char *listen, unsigned port, json_t *more, const cha
 static void *end_anyway(void *user) {
     const struct timespec wait = {.tv_sec = STOP_MS / 1000, .tv_nsec = (long)(STOP_MS % 1000) * 1000000};
     (void)nanosleep(&wait, NULL);
-    tacet__log_say(user, TACET__LOG_ERROR,
-                   "the store does not answer: ended without saving policies; nothing acknowledged is lost");
+    tacet_log_say(user, TACET_LOG_ERROR,
+                  "the store does not answer: ended without saving policies; nothing acknowledged is lost");
     _exit(CLI_EXIT_FAILED);
 }
 
-void serving_wait(const sigset_t *signals, tacet__log *log, tacet_status (*reload)(void *user, tacet_error *err),
+void serving_wait(const sigset_t *signals, tacet_log *log, tacet_status (*reload)(void *user, tacet_error *err),
                   void *user) {
     int which = 0;
     while (sigwait(signals, &which) != 0 || which == SIGHUP) {
@@ -60,10 +72,10 @@ void serving_wait(const sigset_t *signals, tacet__log *log, tacet_status (*reloa
             continue;
         }
         if (reload(user, &err) == TACET_OK) {
-            tacet__log_say(log, TACET__LOG_INFO, "the certificate was read again");
+            tacet_log_say(log, TACET_LOG_INFO, "the certificate was read again");
         } else {
-            tacet__log_say(log, TACET__LOG_ERROR, err.message);
-            tacet__log_say(log, TACET__LOG_ERROR, "the certificate was not read again: the old one stays");
+            tacet_log_say(log, TACET_LOG_ERROR, err.message);
+            tacet_log_say(log, TACET_LOG_ERROR, "the certificate was not read again: the old one stays");
         }
     }
     pthread_t undertaker;
@@ -72,10 +84,10 @@ void serving_wait(const sigset_t *signals, tacet__log *log, tacet_status (*reloa
     }
 }
 
-static void warn_of_password(tacet__log *log, const char *store) {
+static void warn_of_password(tacet_log *log, const char *store) {
     if (store != NULL && tacet__db_url_has_password(store)) {
-        tacet__log_say(
-            log, TACET__LOG_WARNING,
+        tacet_log_say(
+            log, TACET_LOG_WARNING,
             "the store's URL has a password in it, which everybody here can read in the list of processes: use "
             "passfile= or service= (docs/deployment.md)");
     }
@@ -99,20 +111,18 @@ int serving_run(const cli_command *self, tacet__host_settings *settings, const c
     tacet_error err = {0};
     tacet__host *host = NULL;
     sigset_t signals;
-    static tacet__log log; /* outlives this function: the undertaker may write to it */
-    if (tacet__log_init(&log, STDERR_FILENO, log_format, &err) != TACET_OK) {
-        return cli_usage(self, "--log: %s", err.message);
+    int code = 0;
+    if (!serving_begin(&settings->log, &signals, log_format, self, &code)) {
+        return code;
     }
-    serving_begin(&signals);
-    settings->log = &log;
-    warn_of_password(&log, settings->store.store);
-    warn_of_password(&log, settings->store.open_store);
+    warn_of_password(settings->log, settings->store.store);
+    warn_of_password(settings->log, settings->store.open_store);
     const tacet_status status = tacet__host_start(&host, settings, &err);
     if (status == TACET_OK) {
         const char *peers = tacet__host_peers(host);
         serving_announce(settings->listen, tacet__host_port(host),
                          peers != NULL ? json_pack("{ss}", "peers", peers) : NULL, ready);
-        serving_wait(&signals, &log, reload_host, host);
+        serving_wait(&signals, settings->log, reload_host, host);
     }
     tacet__host_stop(host);
     return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);

@@ -5,7 +5,7 @@
 #define TACET_CLI_SERVING_H
 
 #include "common/cli.h"
-#include "io/http/log.h"
+#include <tacet/io/http/log.h>
 #include "service/open/host.h"
 
 #include <signal.h>
@@ -57,12 +57,15 @@
         "ready-file", CLI_STRING, &(ready), "FILE", "Write the address here once the service answers.", false          \
     }
 
-/* Blocks SIGINT, SIGTERM and SIGHUP; before any thread is started. */
-void serving_begin(sigset_t *signals);
+/* Opens the log on stderr, for the life of the process, and blocks SIGINT, SIGTERM and SIGHUP; before any thread is
+ * started. False: all is said, and *code is the program's exit code. */
+bool serving_begin(tacet_log **log, sigset_t *signals, const char *log_format, const cli_command *self, int *code);
+/* "https://HOST:PORT" of a listening address. */
+void serving_url(char out[300], const char *listen, unsigned port);
 /* Says the address: to a person, as JSON with `more` (taken over; may be NULL), and into a file for scripts. */
 void serving_announce(const char *listen, unsigned port, json_t *more, const char *ready);
 /* Until SIGINT or SIGTERM; SIGHUP reloads. The process then ends within five seconds, whatever the store does. */
-void serving_wait(const sigset_t *signals, tacet__log *log, tacet_status (*reload)(void *user, tacet_error *err),
+void serving_wait(const sigset_t *signals, tacet_log *log, tacet_status (*reload)(void *user, tacet_error *err),
                   void *user);
 /* Checks the options of the wire, serves until SIGINT or SIGTERM, returns the program's exit code. Fills in the log. */
 int serving_run(const cli_command *self, tacet__host_settings *settings, const char *log_format, const char *ready);

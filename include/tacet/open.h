@@ -38,6 +38,7 @@
 #include <tacet/io/csv.h>
 #include <tacet/io/csvfile.h>
 #include <tacet/io/file.h>
+#include <tacet/io/http/log.h>
 #include <tacet/io/npy.h>
 #include <tacet/local/open/local.h>
 #include <tacet/local/open/statistics.h>

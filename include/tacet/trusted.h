@@ -56,6 +56,7 @@
 #include <tacet/io/csv.h>
 #include <tacet/io/csvfile.h>
 #include <tacet/io/file.h>
+#include <tacet/io/http/log.h>
 #include <tacet/io/npy.h>
 #include <tacet/local/open/local.h>
 #include <tacet/local/open/statistics.h>
@@ -79,6 +80,7 @@
 #include <tacet/outsourced/trusted/space_check.h>
 #include <tacet/report/disclose.h>
 #include <tacet/report/report.h>
+#include <tacet/service/open/keys.h>
 #include <tacet/service/trusted/study.h>
 #include <tacet/space/space.h>
 

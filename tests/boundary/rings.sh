@@ -47,7 +47,7 @@ violations() {
             may["audit"] = " core io http pages shared gate open trusted service served audit "
             may["cli"] = " core "
             may["serving"] = may["service"] # what the programs that serve studies share
-            may["keys"] = may["trusted"]    # and those that make keys
+            may["keys"] = may["service"]    # and those that make keys
             split("unistd.h fcntl.h sqlite3.h libpq-fe.h microhttpd.h sys/socket.h curl/curl.h gnutls/gnutls.h mpi.h", io, " ")
         }
         $1 == "PROGRAM" {

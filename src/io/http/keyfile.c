@@ -58,7 +58,7 @@ static tacet_status read_pem(char **out, const char *folder, const char *name, b
     return status;
 }
 
-static void warn_of_end(int64_t expires, tacet__log *log) {
+static void warn_of_end(int64_t expires, tacet_log *log) {
     char line[120];
     const int64_t left = expires - (int64_t)time(NULL);
     if (expires != 0 && left < TACET__CERTIFICATE_DAYS * DAY) {
@@ -66,7 +66,7 @@ static void warn_of_end(int64_t expires, tacet__log *log) {
                        left < 0 ? "the certificate has ended: clients refuse it"
                                 : "the certificate ends in %lld days: renew it, then send SIGHUP",
                        (long long)(left / DAY));
-        tacet__log_say(log, left < 0 ? TACET__LOG_ERROR : TACET__LOG_WARNING, line);
+        tacet_log_say(log, left < 0 ? TACET_LOG_ERROR : TACET_LOG_WARNING, line);
     }
 }
 
@@ -75,7 +75,7 @@ tacet_status tacet__keyfile_text(char **out, const char *folder, const char *nam
 }
 
 tacet_status tacet__keyfile_read(tacet__pem *out, int64_t *expires, const char *folder, const char *name,
-                                 tacet__log *log, tacet_error *err) {
+                                 tacet_log *log, tacet_error *err) {
     char file[64];
     *out = (tacet__pem){0};
     (void)snprintf(file, sizeof file, "%.40s.pem", name);

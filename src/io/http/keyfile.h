@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_IO_HTTP_KEYFILE_H
 #define TACET_SRC_IO_HTTP_KEYFILE_H
 
-#include "io/http/log.h"
+#include <tacet/io/http/log.h>
 #include "io/http/pki.h"
 
 enum { TACET__CERTIFICATE_DAYS = 30 }; /* one that ends sooner is warned of */
@@ -11,7 +11,7 @@ enum { TACET__CERTIFICATE_DAYS = 30 }; /* one that ends sooner is warned of */
 /* FOLDER/NAME.pem and FOLDER/NAME.key. NOT_FOUND, IO. DENIED: they may not be read, or everybody may read the key.
  * *expires (may be NULL): seconds since 1970. Says in the log when the certificate has ended or will soon. */
 tacet_status tacet__keyfile_read(tacet__pem *out, int64_t *expires, const char *folder, const char *name,
-                                 tacet__log *log, tacet_error *err);
+                                 tacet_log *log, tacet_error *err);
 /* A file of the folder that is no secret, from malloc. */
 tacet_status tacet__keyfile_text(char **out, const char *folder, const char *name, tacet_error *err);
 

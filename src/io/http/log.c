@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - lines for an operator. Ring: io. Cost: one write a line; at most 20 lines a second, bursts of 200. */
-#include "io/http/log.h"
+#include <tacet/io/http/log.h>
 
 #include "core/fail.h"
+#include "core/memory.h"
 #include "io/http/problem.h"
 
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,21 +19,40 @@ static const double RATE = 20;
 static const double BURST = 200;
 enum { MESSAGE_MOST = 1000, LINE_MOST = 6 * MESSAGE_MOST + 256 };
 
-tacet_status tacet__log_init(tacet__log *log, int fd, const char *format, tacet_error *err) {
+struct tacet_log {
+    pthread_mutex_t lock;
+    int fd;
+    bool json;
+    double left, last; /* of the bucket */
+    uint64_t dropped;
+};
+
+tacet_status tacet_log_open(tacet_log **out, int fd, const char *format, tacet_error *err) {
+    *out = NULL;
     const bool json = strcmp(format, "json") == 0;
     if (!json && strcmp(format, "text") != 0) {
         return tacet__fail(err, TACET_INVALID, "'%s' is no format of the log: text or json", format);
     }
-    *log = (tacet__log){.fd = fd, .json = json, .left = BURST};
+    tacet_log *log = TACET__ZALLOC(tacet_log, 1);
+    if (log == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a log");
+    }
+    log->fd = fd;
+    log->json = json;
+    log->left = BURST;
     (void)pthread_mutex_init(&log->lock, NULL);
+    *out = log;
     return TACET_OK;
 }
 
-void tacet__log_clear(tacet__log *log) {
-    (void)pthread_mutex_destroy(&log->lock);
+void tacet_log_close(tacet_log *log) {
+    if (log != NULL) {
+        (void)pthread_mutex_destroy(&log->lock);
+        free(log);
+    }
 }
 
-static void put_line(const tacet__log *log, const char *level, const char *message) {
+static void put_line(const tacet_log *log, const char *level, const char *message) {
     char line[LINE_MOST];
     char when[40];
     struct timespec now;
@@ -58,7 +82,7 @@ static double now_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void tacet__log_say(tacet__log *log, tacet__log_level level, const char *message) {
+void tacet_log_say(tacet_log *log, tacet_log_level level, const char *message) {
     static const char *const LEVELS[] = {"error", "warning", "info"};
     if (log == NULL) {
         return;
@@ -75,7 +99,7 @@ void tacet__log_say(tacet__log *log, tacet__log_level level, const char *message
             (void)snprintf(text, sizeof text, "%llu lines were left out: too many in a second",
                            (unsigned long long)log->dropped);
             log->dropped = 0;
-            put_line(log, LEVELS[TACET__LOG_WARNING], text);
+            put_line(log, LEVELS[TACET_LOG_WARNING], text);
         }
         put_line(log, LEVELS[level], message);
     } else {

@@ -53,7 +53,7 @@ static unsigned http_status(tacet_status status) {
  * nothing has paid for it. The curator reads it in the log. */
 static void refuse_failure(const tacet__curator_service *s, tacet__response *response, unsigned status,
                            const tacet_error *err) {
-    tacet__log_say(s->log, TACET__LOG_WARNING, err->message);
+    tacet_log_say(s->log, TACET_LOG_WARNING, err->message);
     response->retry_after = RETRY_SECONDS;
     refuse(response, status,
            status == 502 ? "the evaluation failed; asking again tries again"
@@ -214,7 +214,7 @@ static void ready(tacet__curator_service *s, tacet__response *response) {
         s->ready = status == TACET_OK;
         s->ready_at = now();
         if (!s->ready) {
-            tacet__log_say(s->log, TACET__LOG_WARNING, err.message);
+            tacet_log_say(s->log, TACET_LOG_WARNING, err.message);
         }
     }
     const bool yes = s->ready;

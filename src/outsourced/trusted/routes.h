@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_ROUTES_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_ROUTES_H
 
-#include "io/http/log.h"
+#include <tacet/io/http/log.h>
 #include "io/http/server.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ typedef struct tacet__curator_service {
     char *manifest;           /* manifest.json as stored */
     size_t manifest_size;
     const char *ledger;   /* its place, for the probe */
-    tacet__log *log;      /* the curator's own log of failures; may be NULL */
+    tacet_log *log;       /* the curator's own log of failures; may be NULL */
     pthread_mutex_t lock; /* of the next two */
     double ready_at;      /* when the ledger was tried; 0: never */
     bool ready;

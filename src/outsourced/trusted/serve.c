@@ -2,19 +2,20 @@
 /* serve.c - a desk, its request table and the wire, started and stopped together.
  * Ring: trusted. The order of stopping: no new connections; nobody waits for a measurement any more; the wire ends; the
  * desk closes. */
-#include "outsourced/trusted/serve.h"
+#include <tacet/outsourced/trusted/serve.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/file/folder.h"
 #include "io/http/keyfile.h"
+#include "outsourced/trusted/desk_side.h"
 #include "outsourced/trusted/routes.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PEM_BYTES = 1 << 16, MANIFEST_BYTES = 1 << 20, THREADS = 4 };
+enum { PEM_BYTES = 1 << 16, MANIFEST_BYTES = 1 << 20, THREADS = 4, SESSION_MINUTES = 60 };
 
 struct tacet_curator {
     tacet__curator_service service;
@@ -22,11 +23,13 @@ struct tacet_curator {
     tacet__pem pem;
     char *authority, *token_hash, *manifest;
     char release[TACET__PATH], ledger[TACET__PATH], keys[TACET__PATH];
-    tacet__log *log;
+    tacet_log *log;
+    tacet__desk_side *side; /* the page; NULL: none */
 };
 
 void tacet_curator_defaults(tacet_curator_settings *settings) {
-    *settings = (tacet_curator_settings){.listen = "127.0.0.1:8443", .tokens = true, .certificates = true};
+    *settings = (tacet_curator_settings){
+        .listen = "127.0.0.1:8443", .tokens = true, .certificates = true, .page.session_minutes = SESSION_MINUTES};
     tacet_desk_defaults(&settings->desk);
 }
 
@@ -90,22 +93,25 @@ static void say_missed(void *user, size_t row, const char *why) {
     char line[300];
     (void)snprintf(line, sizeof line, "row %zu: %.160s; answered with noise about a stand-in, so that it does not show",
                    row, why);
-    tacet__log_say(c->log, TACET__LOG_WARNING, line);
+    tacet_log_say(c->log, TACET_LOG_WARNING, line);
 }
 
-tacet_status tacet__curator_start(tacet_curator **out, const tacet_curator_settings *settings, tacet__log *log,
-                                  tacet_error *err) {
+tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settings *settings, tacet_error *err) {
     *out = NULL;
     if (settings->keys == NULL || settings->listen == NULL || settings->desk.folder == NULL) {
         return tacet__fail(err, TACET_INVALID, "a curator needs a release, keys and an address to listen at");
+    }
+    tacet_status status = tacet__desk_side_check(&settings->page, err);
+    if (status != TACET_OK) {
+        return status;
     }
     tacet_curator *c = TACET__ZALLOC(tacet_curator, 1);
     if (c == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a curator");
     }
-    c->log = log;
+    c->log = settings->log;
     (void)pthread_mutex_init(&c->service.lock, NULL);
-    tacet_status status = load(c, settings, err);
+    status = load(c, settings, err);
     tacet_desk_settings desk = settings->desk;
     if (desk.missed == NULL) {
         desk.missed = say_missed;
@@ -113,6 +119,9 @@ tacet_status tacet__curator_start(tacet_curator **out, const tacet_curator_setti
     }
     status = status != TACET_OK ? status : tacet_desk_open(&c->service.desk, &desk, err);
     status = status != TACET_OK ? status : start_wire(c, settings, err);
+    if (status == TACET_OK && settings->page.listen != NULL) {
+        status = tacet__desk_side_start(&c->side, settings, c->service.desk, c->ledger, c->manifest, err);
+    }
     if (status != TACET_OK) {
         tacet_curator_stop(c);
         return status;
@@ -121,11 +130,7 @@ tacet_status tacet__curator_start(tacet_curator **out, const tacet_curator_setti
     return TACET_OK;
 }
 
-tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settings *settings, tacet_error *err) {
-    return tacet__curator_start(out, settings, NULL, err);
-}
-
-tacet_status tacet__curator_reload(tacet_curator *curator, tacet_error *err) {
+tacet_status tacet_curator_reload(tacet_curator *curator, tacet_error *err) {
     tacet__pem pem = {0};
     tacet_status status = tacet__keyfile_read(&pem, NULL, curator->keys, "server", curator->log, err);
     status = status != TACET_OK ? status : tacet__server_renew(curator->server, pem.certificate, pem.key, err);
@@ -133,8 +138,8 @@ tacet_status tacet__curator_reload(tacet_curator *curator, tacet_error *err) {
     return status;
 }
 
-const char *tacet__curator_ledger(const tacet_curator *curator) {
-    return curator->ledger;
+unsigned tacet_curator_page_port(const tacet_curator *curator) {
+    return curator->side != NULL ? tacet__desk_side_port(curator->side) : 0;
 }
 
 unsigned tacet_curator_port(const tacet_curator *curator) {
@@ -149,6 +154,7 @@ void tacet_curator_stop(tacet_curator *c) {
     if (c == NULL) {
         return;
     }
+    tacet__desk_side_stop(c->side);
     tacet__server_quiesce(c->server);
     if (c->service.desk != NULL) {
         tacet_desk_hush(c->service.desk); /* no connection is suspended any more, nor will be */

@@ -27,7 +27,7 @@ struct tacet__host {
     char self[TACET__KEEPER_MOST + 1];
     char files[3][PATH_BYTES]; /* authority, certificate, key */
     const char *keys;
-    tacet__log *log;
+    tacet_log *log;
 };
 
 void tacet__host_defaults(tacet__host_settings *settings) {
@@ -41,7 +41,7 @@ void tacet__host_defaults(tacet__host_settings *settings) {
 }
 
 static void log_line(void *user, const char *message) {
-    tacet__log_say(user, TACET__LOG_WARNING, message);
+    tacet_log_say(user, TACET_LOG_WARNING, message);
 }
 
 static tacet_status start_wire(tacet__host *host, const tacet__host_settings *settings, const tacet__pem *pem,

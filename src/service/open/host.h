@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_SERVICE_OPEN_HOST_H
 #define TACET_SRC_SERVICE_OPEN_HOST_H
 
-#include "io/http/log.h"
+#include <tacet/io/http/log.h>
 #include "service/open/engine.h"
 
 typedef struct tacet__host_settings {
@@ -20,7 +20,7 @@ typedef struct tacet__host_settings {
     size_t most_of_address;  /* connections; default 1000 */
     size_t batch_most;       /* 0: the engine's default */
     double session_minutes;  /* a browser's login ends when nothing was asked for so long; default 30 */
-    tacet__log *log;         /* NULL: silent */
+    tacet_log *log;          /* NULL: silent */
 } tacet__host_settings;
 
 typedef struct tacet__host tacet__host;
