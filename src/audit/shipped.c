@@ -26,7 +26,7 @@ enum {
     LAW_COLUMNS = 8, /* of the table that the law is tested with */
     COLUMNS_MOST = 64,
     LEAST = 1000,
-    LEAST_RUNS = 100,
+    LEAST_RUNS = 25,
     CURATE_ROWS = 1000000,
     CURATE_RUNS = 10000,
     ROOM = 1 << 30,   /* bytes that a million rows leave behind, and more */

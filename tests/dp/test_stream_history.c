@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_stream_history.c - a stream has one history: what left once leaves again the same, or not at all. */
 #include "dp/stream_fixture.h"
+#include "support/fault_vfs.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 typedef struct study {
     fixture f;
@@ -10,13 +16,18 @@ typedef struct study {
     const char *folder;
 } study;
 
-static tacet_ledger *open_ledger(const char *path) {
+static tacet_ledger *open_ledger_by(const char *path, const char *vfs) {
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings set;
     tacet_ledger_settings_defaults(&set);
     set.eps = 10;
+    set.vfs = vfs;
     assert_ok(tacet_ledger_open(&ledger, path, &set, NULL));
     return ledger;
+}
+
+static tacet_ledger *open_ledger(const char *path) {
+    return open_ledger_by(path, NULL);
 }
 
 static int begin(void **state) {
@@ -216,6 +227,76 @@ static void other_charges(void **state) {
     tacet_stream_close(stream);
 }
 
+/* A child reads the step that the state waits for, and dies in the n-th write or sync of its ledger. `drawn` is memory
+ * of both: y is put there as soon as it is drawn. True when it died. */
+static bool dies_reading(study *s, const tacet_blob *blob, long n, double *drawn) {
+    int status = 0;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        tacet_stream *stream = NULL;
+        double got[DIM];
+        s->f.ask.ledger = open_ledger_by(s->path, "fault");
+        if (tacet_stream_load(&stream, s->f.bound, &s->f.ask, blob->data, blob->size, NULL) != TACET_OK) {
+            _exit(1);
+        }
+        stream->out.released = drawn;
+        fault_vfs_arm(n, FAULT_CHANGE, FAULT_KILL);
+        _exit(tacet_stream_read(stream, got, NULL, NULL) == TACET_OK ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status);
+}
+
+/* Killed at every write and sync on the way from a step to its release. Where something was drawn, its mark is in the
+ * ledger: no other records get a draw, and the same ones get the same. Where nothing was, others may be stepped. */
+static void a_run_that_dies_has_drawn_nothing_that_may_not_leave(void **state) {
+    study *s = *state;
+    const size_t bytes = DIM * sizeof(double);
+    double *drawn = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(drawn != MAP_FAILED);
+    size_t before = 0, after = 0;
+    bool died = true;
+    for (long n = 1; died; n++) {
+        char ticket[32];
+        double got[DIM];
+        snprintf(ticket, sizeof ticket, "n%ld", n);
+        s->f.ask.ticket = ticket;
+        s->f.settings.eps = 0.05;
+        tacet_stream *stream = open_stream(&s->f), *same = NULL, *other = NULL;
+        tacet_blob fresh = saved(stream);
+        take(s, stream, 1, 1);
+        tacet_blob blob = saved(stream);
+        tacet_stream_close(stream);
+        tacet_ledger_close(s->ledger);
+        memset(drawn, 0, bytes);
+        died = dies_reading(s, &blob, n, drawn);
+        s->f.ask.ledger = s->ledger = open_ledger(s->path);
+        const bool is_drawn = drawn[0] != 0 || drawn[1] != 0 || drawn[2] != 0;
+        assert_ok(tacet_stream_replay(&other, s->f.bound, &s->f.ask, fresh.data, fresh.size, NULL));
+        take(s, other, 1, 0.5);
+        const bool entered = other->entry.newest.step == 1;
+        assert_true(entered || !is_drawn);
+        assert_status(release(other, got), entered ? TACET_CONFLICT : TACET_OK);
+        if (entered) {
+            assert_ok(tacet_stream_load(&same, s->f.bound, &s->f.ask, blob.data, blob.size, NULL));
+            assert_ok(tacet_stream_read(same, got, NULL, NULL));
+            if (is_drawn) {
+                assert_memory_equal(same->out.released, drawn, bytes);
+            }
+        }
+        before += died && !entered;
+        after += is_drawn;
+        tacet_stream_close(same);
+        tacet_stream_close(other);
+        tacet_blob_clear(&fresh);
+        tacet_blob_clear(&blob);
+    }
+    assert_true(before > 2 && after > 0);
+    assert_int_equal(munmap(drawn, bytes), 0);
+}
+
 /* What fails on the way to the ledger lets nothing leave, and may be tried again. */
 static void no_memory(void **state) {
     study *s = *state;
@@ -265,10 +346,12 @@ static void damaged_marks(void **state) {
 }
 
 int main(void) {
+    fault_vfs_register();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(old_states, begin, end),
         cmocka_unit_test_setup_teardown(copies, begin, end),
         cmocka_unit_test_setup_teardown(other_charges, begin, end),
+        cmocka_unit_test_setup_teardown(a_run_that_dies_has_drawn_nothing_that_may_not_leave, begin, end),
         cmocka_unit_test_setup_teardown(no_memory, begin, end),
         cmocka_unit_test_setup_teardown(damaged_marks, begin, end),
     };

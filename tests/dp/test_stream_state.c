@@ -129,11 +129,13 @@ static void forged_states(void **state) {
         tacet_bound_free(narrow);
         tacet_blob_clear(&blob);
         /* what a sound stream never meets: a draw that fails, a segment that cannot double */
-        const double sigma = s->sigma;
-        s->sigma = -1;
-        assert_status(tacet_stream_step(s, f.x, NULL), TACET_INVALID);
-        s->sigma = sigma;
-        assert_int_equal(tacet_stream_steps(s), 3);
+        const double sigma = s->out.sigma;
+        double got[DIM];
+        s->out.sigma = -1;
+        assert_status(tacet_stream_read(s, got, NULL, NULL), TACET_INVALID);
+        assert_int_equal(s->waiting, 3);
+        s->out.sigma = sigma;
+        assert_ok(tacet_stream_read(s, got, NULL, NULL));
         const tacet__factor factor = s->factor;
         const size_t taken = s->taken;
         s->settings.doubling = true;

@@ -31,7 +31,7 @@ typedef struct tacet_audit_shipped_settings {
     bool interrupted;      /* every release is killed on its way and repeated; one answer a run for the bound, and the
                               worst case of a redraw: curate dies when the row is printed long, of the others the first
                               answer is seen, and the second taken where it is disliked */
-    size_t runs;           /* interrupted: for the bound; >= 100, 0: as above */
+    size_t runs;           /* interrupted: for the bound; >= 25, 0: as above */
     double confidence;     /* of the bound */
     const char *control;   /* NULL, or how what was released is spoilt before it is tested: see tacet_audit_spoils */
     void (*progress)(double fraction, void *user);

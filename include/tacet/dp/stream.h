@@ -9,12 +9,12 @@
  * Restarts. The noise of step t is a function of a secret key and of t, so a state that was saved and loaded gives the
  * same releases again, bit for bit: there is nothing to redraw. What must not happen is that a release leaves and its
  * x_t is then forgotten, and replaced by another. So:
- *     tacet_stream_step     takes x_t in
+ *     tacet_stream_step     takes x_t in; draws nothing
  *     tacet_stream_save     gives the state to be stored durably (it holds private data and the key)
- *     tacet_stream_release  gives the release of t; STATE unless the step was saved
+ *     tacet_stream_release  enters t in the ledger, draws, gives the release of t; STATE unless the step was saved
  * A crash after the save: load, and release t again. A crash before it: x_t was never used, step again.
- * One history. Each release is entered in the ledger, durably, before it leaves: its step, and a keyed hash of all
- * vectors and releases up to it. Made again from the same vectors it is the same, bit for bit, and may leave again; a
+ * One history. Each release is entered in the ledger, durably, before it is drawn: its step, and a keyed hash of all
+ * vectors up to it. Made again from the same vectors it is the same, bit for bit, and may leave again; a
  * step that has left is never released from other vectors, whatever copies of old states there are (CONFLICT). So old
  * states are good for replaying a log of what was stepped (tacet_stream_replay), and for nothing else.
  * Not thread-safe. Proofs: src/dp/streams/README.md. */
@@ -76,8 +76,8 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_stream_open(tacet_stream **out, co
                                                           const tacet_bound *bound, const tacet_ask *ask,
                                                           tacet_error *err);
 TACET_API void tacet_stream_close(tacet_stream *stream); /* wipes; NULL is allowed */
-/* x_t. STATE: the stream is full. INVALID: another bound. No allocation, except where a segment doubles: NO_MEMORY,
- * the stream keeps its state. */
+/* x_t. STATE: the stream is full. INVALID: another bound. No allocation, except where a segment doubles and where steps
+ * follow each other without a release, which wait for one: NO_MEMORY, the stream keeps its state. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_step(tacet_stream *stream, const tacet_bounded *x,
                                                           tacet_error *err);
 /* *out must be empty. The bytes are private. */
@@ -104,7 +104,7 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_stream_replay(tacet_stream **out, 
  * ledger's errors: nothing left, ask again. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_release(tacet_stream *stream, tacet_release **out,
                                                              tacet_error *err);
-/* The same numbers without allocating; sd (may be NULL) receives the standard deviation of the noise in each. */
+/* The same numbers, allocating only where a segment has doubled; sd (may be NULL) receives the standard deviation of the noise in each. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_read(tacet_stream *stream, double *values, double *sd,
                                                           tacet_error *err);
 TACET_API size_t tacet_stream_steps(const tacet_stream *stream); /* taken so far */

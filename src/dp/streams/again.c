@@ -15,12 +15,14 @@ tacet_status tacet__stream_again(tacet_stream *stream, tacet_noise *noise, tacet
     }
     const size_t bytes = stream->dim * sizeof(double);
     memset(stream->held, 0, stream->slots * bytes);
-    memset(stream->noisy, 0, stream->slots * bytes);
-    memset(stream->sum, 0, bytes);
-    memset(stream->estimate, 0, bytes);
-    memset(stream->offset, 0, bytes);
+    memset(stream->out.noisy, 0, stream->slots * bytes);
+    memset(stream->out.sum, 0, bytes);
+    memset(stream->out.estimate, 0, bytes);
+    memset(stream->out.offset, 0, bytes);
     memset(stream->chain, 0, sizeof stream->chain);
-    stream->offset_var = 0;
+    stream->out.offset_var = 0;
+    stream->out.taken = 0;
+    stream->waiting = 0;
     stream->steps = 0;
     stream->taken = 0;
     stream->saved = false;

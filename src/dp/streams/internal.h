@@ -11,8 +11,26 @@ enum {
     TACET__STREAM_KEY_BYTES = 32,
     TACET__STREAM_HASH_BYTES = 32,
     TACET__STREAM_PARAMETERS = 1024,
-    TACET__STREAM_RECENT = 64 /* steps whose marks are remembered before one of them is entered in the ledger */
+    TACET__STREAM_RECENT = 64,  /* steps whose marks are remembered before one of them is entered in the ledger */
+    TACET__STREAM_SEGMENTS = 26 /* a first segment of one step doubles 24 times before it has TACET__STREAM_MOST */
 };
+
+/* The side of what was released (draw.c): it follows the side of the data, and is behind it by the steps whose release
+ * nobody has read yet. */
+typedef struct tacet__stream_out {
+    tacet__factor factor;
+    size_t segment, taken; /* its number, its steps that were drawn */
+    double sigma;
+    int grid_exponent;
+    size_t slots;
+    double *noisy;        /* public: dim x slots. What `held` is of the vectors, of what was released */
+    double *coefficients; /* Toeplitz: reversed, `most` of them; NULL otherwise */
+    double *sum;          /* dim: BLT's running sum */
+    double *estimate;     /* dim: of this segment */
+    double *offset;       /* dim: estimates of the full segments */
+    double offset_var;    /* variance of the noise in each of them */
+    double *released;     /* dim: y of the last step drawn */
+} tacet__stream_out;
 
 struct tacet_stream {
     tacet_stream_settings settings;
@@ -41,20 +59,34 @@ struct tacet_stream {
     double sensitivity;    /* rounding included */
     double sigma;
     int grid_exponent;
-    size_t slots;             /* vectors of memory: levels, steps, or buffers */
-    double *held;             /* private: dim x slots. Tree: block sums; Toeplitz: the vectors; BLT: buffers */
-    double *noisy;            /* public: dim x slots. The same of what was released */
-    double *coefficients;     /* Toeplitz: reversed, `most` of them; NULL otherwise */
-    double *sum;              /* dim: BLT's running sum */
-    double *estimate;         /* dim: of the current segment */
-    double *offset;           /* dim: estimates of the full segments */
-    double offset_var;        /* variance of the noise in each of them */
-    double *exact, *released; /* dim: C x and y of the last step */
+    size_t slots;         /* vectors of memory: levels, steps, or buffers */
+    double *held;         /* private: dim x slots. Tree: block sums; Toeplitz: the vectors; BLT: buffers */
+    double *coefficients; /* Toeplitz: reversed, `most` of them; NULL otherwise */
+    tacet__factor full[TACET__STREAM_SEGMENTS]; /* of the full segments, from out.segment on */
+    double *exact;                              /* dim: C x of the last step, on the grid */
+    /* Steps that were taken and not drawn: C x of each, on the grid, and the key of its noise. Private. */
+    size_t waiting, room;
+    double *parts;       /* dim x room */
+    unsigned char *keys; /* TACET__STREAM_KEY_BYTES x room */
+    tacet__stream_out out;
 };
 
+/* Grid, sensitivity and sigma of a segment. INVALID: the numbers do not fit the grid. */
+tacet_status tacet__stream_calibrate(const tacet_stream *stream, const tacet__factor *factor, double *sensitivity,
+                                     double *sigma, int *grid, tacet_error *err);
+/* Memory of a segment: vectors of dim numbers (dim x *slots), and the coefficients of Toeplitz. */
+tacet_status tacet__stream_memory(const tacet_stream *stream, const tacet__factor *factor, size_t *slots,
+                                  double **vectors, double **coefficients, tacet_error *err);
 /* Everything that depends on settings, bound and factor: calibration and memory of a segment, all zero. The stream's
  * former segment memory is freed when that succeeds. */
 tacet_status tacet__stream_segment(tacet_stream *stream, const tacet__factor *factor, tacet_error *err);
+/* The same for the side of what was released, before its first step is drawn. */
+tacet_status tacet__stream_out_segment(tacet_stream *stream, const tacet__factor *factor, tacet_error *err);
+/* Room for one more step that waits; nothing else changes. NO_MEMORY. */
+tacet_status tacet__stream_reserve(tacet_stream *stream, size_t steps, tacet_error *err);
+/* Draws the steps that wait, in their order: only after the mark of the last one was entered. What fails is kept, and
+ * may be asked again. */
+tacet_status tacet__stream_draw(tacet_stream *stream, tacet_error *err);
 /* A stream with nothing but its settings checked, mu, and the vectors that outlive segments. */
 tacet_status tacet__stream_make(tacet_stream **out, const tacet_stream_settings *settings, const tacet_bound *bound,
                                 tacet_error *err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mark.c - one history per stream: each step is entered in the ledger before its release leaves.
  * Ring: gate. Source: none; src/dp/streams/README.md, section 5, has the argument. A mark is a keyed hash of all
- * vectors and all releases up to a step: who knows the key makes the same mark from the same history and no other, to
- * anyone else it is noise. Cost: a hash of dim numbers a step, a durable write a release. */
+ * vectors up to a step, and of the sums C x of them that the noise is added to: who knows the key makes the same mark
+ * from the same history and no other, to anyone else it is noise. No draw is in it: it is entered before the draw.
+ * Cost: a hash of dim numbers a step, a durable write a release. */
 #include "dp/streams/internal.h"
 
 #include "core/fail.h"
@@ -17,8 +18,7 @@ void tacet__stream_mark(tacet_stream *stream) {
     (void)crypto_generichash_update(&state, stream->last.hash, TACET_HASH_BYTES);
     (void)crypto_generichash_update(&state, stream->chain, sizeof stream->chain);
     (void)crypto_generichash_update(&state, (const unsigned char *)&step, sizeof step);
-    (void)crypto_generichash_update(&state, (const unsigned char *)stream->released,
-                                    stream->dim * sizeof *stream->released);
+    (void)crypto_generichash_update(&state, (const unsigned char *)stream->exact, stream->dim * sizeof *stream->exact);
     (void)crypto_generichash_final(&state, stream->last.hash, TACET_HASH_BYTES);
     sodium_memzero(&state, sizeof state);
     stream->last.step = step;

@@ -13,11 +13,34 @@
 #include <string.h>
 
 static const char NAME[] = "stream";
-enum { VERSION = 2, DOUBLING = 1, PRIVATE = 2, IN_LEDGER = 4, FLAGS = 7 };
+enum { VERSION = 3, DOUBLING = 1, PRIVATE = 2, IN_LEDGER = 4, FLAGS = 7 };
 
-/* Vectors of the segment's memory that are in use. */
-static size_t used(const tacet_stream *s) {
-    return s->factor.kind == TACET_FACTORIZATION_TOEPLITZ ? s->taken : s->slots;
+/* Vectors of a segment's memory that are in use. */
+static size_t used(const tacet__factor *f, size_t taken, size_t slots) {
+    return f->kind == TACET_FACTORIZATION_TOEPLITZ ? taken : slots;
+}
+
+static void write_factor(tacet__writer *w, const tacet__factor *f) {
+    tacet__write_size(w, f->most);
+    tacet__write_size(w, f->buffers);
+    tacet__write_f64s(w, f->theta, f->buffers);
+    tacet__write_f64s(w, f->omega, f->buffers);
+    tacet__write_f64s(w, f->theta_inv, f->buffers);
+    tacet__write_f64s(w, f->omega_inv, f->buffers);
+}
+
+/* What was released, and the steps that wait. */
+static void write_out(tacet__writer *w, const tacet_stream *s) {
+    const tacet__stream_out *out = &s->out;
+    tacet__write_f64(w, out->offset_var);
+    tacet__write_f64s(w, out->offset, s->dim);
+    tacet__write_f64s(w, out->estimate, s->dim);
+    tacet__write_f64s(w, out->sum, s->dim);
+    tacet__write_f64s(w, out->noisy, s->dim * used(&out->factor, out->taken, out->slots));
+    for (size_t i = 0; i < s->waiting; i++) {
+        tacet__write_bytes(w, s->keys + i * TACET__STREAM_KEY_BYTES, TACET__STREAM_KEY_BYTES);
+    }
+    tacet__write_f64s(w, s->parts, s->dim * s->waiting);
 }
 
 /* Last among all, in the order of their steps; nothing where there is no ledger. */
@@ -34,7 +57,6 @@ static void write_marks(tacet__writer *w, const tacet_stream *s) {
 
 tacet_status tacet_stream_save(tacet_stream *stream, tacet_blob *out, tacet_error *err) {
     const tacet_stream_settings *set = &stream->settings;
-    const tacet__factor *f = &stream->factor;
     tacet__writer w;
     tacet__write_begin(&w, out, NAME, VERSION);
     tacet__write_u64(&w, (set->doubling ? DOUBLING : 0U) | (stream->is_private ? PRIVATE : 0U) |
@@ -49,19 +71,15 @@ tacet_status tacet_stream_save(tacet_stream *stream, tacet_blob *out, tacet_erro
     tacet__write_bytes(&w, stream->chain, sizeof stream->chain);
     tacet__write_size(&w, stream->steps);
     tacet__write_size(&w, stream->segment);
-    tacet__write_size(&w, f->most);
-    tacet__write_size(&w, f->buffers);
-    tacet__write_f64s(&w, f->theta, f->buffers);
-    tacet__write_f64s(&w, f->omega, f->buffers);
-    tacet__write_f64s(&w, f->theta_inv, f->buffers);
-    tacet__write_f64s(&w, f->omega_inv, f->buffers);
+    write_factor(&w, &stream->factor);
     tacet__write_size(&w, stream->taken);
-    tacet__write_f64(&w, stream->offset_var);
-    tacet__write_f64s(&w, stream->offset, stream->dim);
-    tacet__write_f64s(&w, stream->estimate, stream->dim);
-    tacet__write_f64s(&w, stream->sum, stream->dim);
-    tacet__write_f64s(&w, stream->held, stream->dim * used(stream));
-    tacet__write_f64s(&w, stream->noisy, stream->dim * used(stream));
+    tacet__write_size(&w, stream->out.segment);
+    tacet__write_size(&w, stream->out.taken);
+    for (size_t k = stream->out.segment; k < stream->segment; k++) {
+        write_factor(&w, &stream->full[k]);
+    }
+    tacet__write_f64s(&w, stream->held, stream->dim * used(&stream->factor, stream->taken, stream->slots));
+    write_out(&w, stream);
     write_marks(&w, stream);
     const tacet_status s = tacet__write_end(&w, err);
     stream->saved = stream->saved || s == TACET_OK;
@@ -123,54 +141,107 @@ static tacet_status read_head(head *h, tacet__reader *r, const tacet_bound *boun
     return TACET_OK;
 }
 
-/* Segments before this one were full, so the steps are known; and this one is as long as its number says. */
-static bool counts_fit(const tacet_stream *s, size_t most, size_t taken) {
+/* Whether segment `number` has `most` steps, and how many there are before it. */
+static bool length_fits(const tacet_stream *s, size_t number, size_t most, size_t *before) {
+    size_t length = s->settings.most;
+    *before = 0;
     if (!s->settings.doubling) {
-        return s->segment == 0 && most == s->settings.most && s->steps == taken;
+        return number == 0 && most == length;
     }
-    size_t length = s->settings.most, before = 0;
-    for (size_t k = 0; k < s->segment && length <= TACET__STREAM_MOST; k++) {
-        before += length;
+    for (size_t k = 0; k < number && length <= TACET__STREAM_MOST; k++) {
+        *before += length;
         length *= 2;
     }
-    return most == length && s->steps == before + taken;
+    return most == length;
+}
+
+static tacet_status read_factor(tacet_stream *stream, tacet__reader *r, tacet__factor *f, tacet_error *err) {
+    memset(f, 0, sizeof *f);
+    f->kind = stream->settings.factorization;
+    f->most = tacet__read_size(r, TACET__STREAM_MOST);
+    f->buffers = tacet__read_size(r, f->kind == TACET_FACTORIZATION_BLT ? TACET__BLT_MOST : 0);
+    tacet__read_f64s(r, f->theta, f->buffers);
+    tacet__read_f64s(r, f->omega, f->buffers);
+    tacet__read_f64s(r, f->theta_inv, f->buffers);
+    tacet__read_f64s(r, f->omega_inv, f->buffers);
+    return r->failed ? tacet__fail(err, TACET_CORRUPT, "a saved stream is damaged") : tacet__factor_check(f, err);
+}
+
+/* The factors of the segments whose releases were not all read, which are full. */
+static tacet_status read_full(tacet_stream *stream, tacet__reader *r, tacet_error *err) {
+    tacet_status s = TACET_OK;
+    for (size_t k = stream->out.segment; k < stream->segment && s == TACET_OK; k++) {
+        size_t before = 0;
+        s = read_factor(stream, r, &stream->full[k], err);
+        if (s == TACET_OK && !length_fits(stream, k, stream->full[k].most, &before)) {
+            s = tacet__fail(err, TACET_CORRUPT, "a saved stream is damaged");
+        }
+    }
+    return s;
+}
+
+/* How many steps wait, where the counts fit each other and the vectors that they speak of are there: a length that is
+ * not must not be allocated. */
+static bool counts_fit(tacet_stream *s, const tacet__reader *r, const tacet__factor *f, const tacet__factor *out,
+                       size_t taken, size_t drawn) {
+    size_t before = 0, behind = 0;
+    if (!length_fits(s, s->segment, f->most, &before) || s->steps != before + taken || drawn > out->most ||
+        !length_fits(s, s->out.segment, out->most, &behind) || behind + drawn > s->steps) {
+        return false;
+    }
+    s->waiting = s->steps - behind - drawn;
+    const size_t vectors = 3 + s->waiting + (f->kind == TACET_FACTORIZATION_TOEPLITZ ? taken + drawn : 0);
+    return (size_t)(r->end - r->at) / sizeof(double) / s->dim >= vectors;
+}
+
+static void read_out(tacet_stream *stream, tacet__reader *r) {
+    tacet__stream_out *out = &stream->out;
+    out->offset_var = tacet__read_f64(r);
+    tacet__read_f64s(r, out->offset, stream->dim);
+    tacet__read_f64s(r, out->estimate, stream->dim);
+    tacet__read_f64s(r, out->sum, stream->dim);
+    tacet__read_f64s(r, out->noisy, stream->dim * used(&out->factor, out->taken, out->slots));
+    for (size_t i = 0; i < stream->waiting; i++) {
+        take(r, stream->keys + i * TACET__STREAM_KEY_BYTES);
+    }
+    tacet__read_f64s(r, stream->parts, stream->dim * stream->waiting);
 }
 
 static tacet_status read_segment(tacet_stream *stream, tacet__reader *r, bool in_ledger, tacet_error *err) {
     tacet__factor f;
-    memset(&f, 0, sizeof f);
     take(r, stream->key);
     take(r, stream->chain);
     stream->steps = tacet__read_size(r, SIZE_MAX / 2);
-    stream->segment = tacet__read_size(r, 64);
-    f.kind = stream->settings.factorization;
-    f.most = tacet__read_size(r, TACET__STREAM_MOST);
-    f.buffers = tacet__read_size(r, f.kind == TACET_FACTORIZATION_BLT ? TACET__BLT_MOST : 0);
-    tacet__read_f64s(r, f.theta, f.buffers);
-    tacet__read_f64s(r, f.omega, f.buffers);
-    tacet__read_f64s(r, f.theta_inv, f.buffers);
-    tacet__read_f64s(r, f.omega_inv, f.buffers);
+    stream->segment = tacet__read_size(r, TACET__STREAM_SEGMENTS - 1);
+    tacet_status s = read_factor(stream, r, &f, err);
+    if (s != TACET_OK) {
+        return s;
+    }
     const size_t taken = tacet__read_size(r, f.most);
-    stream->offset_var = tacet__read_f64(r);
-    /* What follows is at least `taken` vectors for Toeplitz: a length that is not there must not be allocated. */
-    const size_t vectors = 3 + (f.kind == TACET_FACTORIZATION_TOEPLITZ ? 2 * taken : 0);
-    const size_t room = (size_t)(r->end - r->at) / sizeof(double) / stream->dim;
-    if (r->failed || !counts_fit(stream, f.most, taken) || room < vectors) {
+    stream->out.segment = tacet__read_size(r, stream->segment);
+    const size_t drawn = tacet__read_size(r, TACET__STREAM_MOST);
+    s = read_full(stream, r, err);
+    if (s != TACET_OK) {
+        return s;
+    }
+    const tacet__factor *out = stream->out.segment < stream->segment ? &stream->full[stream->out.segment] : &f;
+    if (r->failed || !counts_fit(stream, r, &f, out, taken, drawn)) {
         return tacet__fail(err, TACET_CORRUPT, "a saved stream is damaged");
     }
-    tacet_status s = tacet__factor_check(&f, err);
+    s = tacet__stream_segment(stream, &f, err);
     if (s == TACET_OK) {
-        s = tacet__stream_segment(stream, &f, err);
+        s = tacet__stream_out_segment(stream, out, err);
+    }
+    if (s == TACET_OK) {
+        s = tacet__stream_reserve(stream, stream->waiting, err);
     }
     if (s != TACET_OK) {
         return s;
     }
     stream->taken = taken;
-    tacet__read_f64s(r, stream->offset, stream->dim);
-    tacet__read_f64s(r, stream->estimate, stream->dim);
-    tacet__read_f64s(r, stream->sum, stream->dim);
-    tacet__read_f64s(r, stream->held, stream->dim * used(stream));
-    tacet__read_f64s(r, stream->noisy, stream->dim * used(stream));
+    stream->out.taken = drawn;
+    tacet__read_f64s(r, stream->held, stream->dim * used(&stream->factor, taken, stream->slots));
+    read_out(stream, r);
     if (in_ledger) {
         read_marks(r, stream);
     }

@@ -4,7 +4,8 @@
  * McMahan, Rush, Smith, Thakurta 2022 (adaptive streams); see factor.c. Differs: y is released and B applied
  * after, so that floating-point errors of B cannot matter to privacy and those of C are charged; the noise of a step is
  * a function of a secret key and of all vectors up to that step, so that a restart repeats it and a different history
- * does not. Proofs: src/dp/streams/README.md. Cost: per step O(dim log t) tree, O(dim t) Toeplitz, O(dim buffers) BLT.
+ * does not, and it is drawn when the step is read, behind its mark in the ledger (mark.c, draw.c). Proofs:
+ * src/dp/streams/README.md. Cost: per step O(dim log t) tree, O(dim t) Toeplitz, O(dim buffers) BLT.
  */
 #include "dp/streams/internal.h"
 
@@ -43,7 +44,6 @@ static void wipe(double *array, size_t count) {
 static void free_segment(tacet_stream *s) {
     /* Toeplitz: pages that were never written are not touched now either. */
     wipe(s->held, s->dim * (s->factor.kind == TACET_FACTORIZATION_TOEPLITZ ? s->taken : s->slots));
-    free(s->noisy);
     free(s->coefficients);
 }
 
@@ -53,11 +53,18 @@ void tacet_stream_close(tacet_stream *stream) {
     }
     free_segment(stream);
     tacet_noise_close(stream->noise);
-    free(stream->sum);
-    free(stream->estimate);
-    free(stream->offset);
-    free(stream->released);
+    free(stream->out.noisy);
+    free(stream->out.coefficients);
+    free(stream->out.sum);
+    free(stream->out.estimate);
+    free(stream->out.offset);
+    free(stream->out.released);
     wipe(stream->exact, stream->dim);
+    wipe(stream->parts, stream->dim * stream->room);
+    if (stream->keys != NULL) {
+        sodium_memzero(stream->keys, stream->room * TACET__STREAM_KEY_BYTES);
+        free(stream->keys);
+    }
     sodium_memzero(stream, sizeof *stream);
     free(stream);
 }
@@ -82,17 +89,20 @@ tacet_status tacet__stream_make(tacet_stream **out, const tacet_stream_settings 
     stream->dim = bound->count;
     stream->mu = mu;
     stream->delta2 = l2;
-    stream->sum = TACET__ZALLOC(double, stream->dim);
-    stream->estimate = TACET__ZALLOC(double, stream->dim);
-    stream->offset = TACET__ZALLOC(double, stream->dim);
+    stream->out.sum = TACET__ZALLOC(double, stream->dim);
+    stream->out.estimate = TACET__ZALLOC(double, stream->dim);
+    stream->out.offset = TACET__ZALLOC(double, stream->dim);
+    stream->out.released = TACET__ZALLOC(double, stream->dim);
     stream->exact = TACET__ZALLOC(double, stream->dim);
-    stream->released = TACET__ZALLOC(double, stream->dim);
     /* Seeded: a source that begins again from a key. The keys are secret, so what it gives is private (or not) as they
      * are. */
     s = tacet_noise_open_seeded(&stream->noise, 0, 0, err);
-    if (s == TACET_OK && (stream->sum == NULL || stream->estimate == NULL || stream->offset == NULL ||
-                          stream->exact == NULL || stream->released == NULL)) {
+    if (s == TACET_OK && (stream->out.sum == NULL || stream->out.estimate == NULL || stream->out.offset == NULL ||
+                          stream->out.released == NULL || stream->exact == NULL)) {
         s = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a stream of %zu numbers", stream->dim);
+    }
+    if (s == TACET_OK) {
+        s = tacet__stream_reserve(stream, 1, err);
     }
     if (s != TACET_OK) {
         tacet_stream_close(stream);
@@ -118,9 +128,8 @@ static double computed_error(const tacet__factor *f, double radius) {
     return 4.0 * DBL_EPSILON * sum * radius;
 }
 
-/* Grid, sensitivity and sigma of a segment. */
-static tacet_status calibrate(tacet_stream *s, const tacet__factor *f, double *sensitivity, double *sigma, int *grid,
-                              tacet_error *err) {
+tacet_status tacet__stream_calibrate(const tacet_stream *s, const tacet__factor *f, double *sensitivity, double *sigma,
+                                     int *grid, tacet_error *err) {
     const double column = tacet__factor_column(f), numbers = (double)s->dim * (double)f->most;
     const double bits = DRAW_GRID_BITS + ceil(0.5 * log2(numbers));
     *grid = tacet__grid_exponent(column * s->delta2 / s->mu,
@@ -151,36 +160,38 @@ static size_t slots_of(const tacet__factor *f) {
     return f->kind == TACET_FACTORIZATION_TREE ? levels : f->buffers;
 }
 
-tacet_status tacet__stream_segment(tacet_stream *stream, const tacet__factor *factor, tacet_error *err) {
-    double sensitivity = 0.0, sigma = 0.0;
-    int grid = 0;
-    tacet_status s = calibrate(stream, factor, &sensitivity, &sigma, &grid, err);
-    if (s != TACET_OK) {
-        return s;
-    }
-    const size_t slots = slots_of(factor);
+tacet_status tacet__stream_memory(const tacet_stream *stream, const tacet__factor *factor, size_t *slots,
+                                  double **vectors, double **coefficients, tacet_error *err) {
     size_t numbers = 0;
-    double *held = NULL, *noisy = NULL, *coefficients = NULL;
-    bool enough = tacet__size_mul(&numbers, slots, stream->dim);
-    if (enough) {
-        held = TACET__ALIGNED(double, numbers);
-        noisy = TACET__ALIGNED(double, numbers);
+    *slots = slots_of(factor);
+    *vectors = tacet__size_mul(&numbers, *slots, stream->dim) ? TACET__ALIGNED(double, numbers) : NULL;
+    *coefficients = NULL;
+    const bool toeplitz = factor->kind == TACET_FACTORIZATION_TOEPLITZ;
+    if (*vectors != NULL && toeplitz) {
+        *coefficients = TACET__ALIGNED(double, factor->most);
     }
-    enough = held != NULL && noisy != NULL;
-    if (enough && factor->kind == TACET_FACTORIZATION_TOEPLITZ) {
-        coefficients = TACET__ALIGNED(double, factor->most);
-        enough = coefficients != NULL;
-    }
-    if (!enough) {
-        free(held);
-        free(noisy);
+    if (*vectors == NULL || (toeplitz && *coefficients == NULL)) {
+        free(*vectors);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a stream of %zu steps", factor->most);
     }
-    if (coefficients != NULL) {
-        tacet__toeplitz_reversed(coefficients, factor->most); /* and the vectors' pages are left untouched */
+    if (toeplitz) {
+        tacet__toeplitz_reversed(*coefficients, factor->most); /* and the vectors' pages are left untouched */
     } else {
-        memset(held, 0, numbers * sizeof *held);
-        memset(noisy, 0, numbers * sizeof *noisy);
+        memset(*vectors, 0, numbers * sizeof **vectors);
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet__stream_segment(tacet_stream *stream, const tacet__factor *factor, tacet_error *err) {
+    double sensitivity = 0.0, sigma = 0.0, *held = NULL, *coefficients = NULL;
+    int grid = 0;
+    size_t slots = 0;
+    tacet_status s = tacet__stream_calibrate(stream, factor, &sensitivity, &sigma, &grid, err);
+    if (s == TACET_OK) {
+        s = tacet__stream_memory(stream, factor, &slots, &held, &coefficients, err);
+    }
+    if (s != TACET_OK) {
+        return s;
     }
     free_segment(stream);
     stream->factor = *factor;
@@ -189,11 +200,8 @@ tacet_status tacet__stream_segment(tacet_stream *stream, const tacet__factor *fa
     stream->grid_exponent = grid;
     stream->slots = slots;
     stream->held = held;
-    stream->noisy = noisy;
     stream->coefficients = coefficients;
     stream->taken = 0;
-    memset(stream->sum, 0, stream->dim * sizeof *stream->sum);
-    memset(stream->estimate, 0, stream->dim * sizeof *stream->estimate);
     return TACET_OK;
 }
 
@@ -290,6 +298,9 @@ tacet_status tacet_stream_open(tacet_stream **out, const tacet_stream_settings *
     }
     s = tacet__stream_segment(stream, &factor, err);
     if (s == TACET_OK) {
+        s = tacet__stream_out_segment(stream, &factor, err);
+    }
+    if (s == TACET_OK) {
         s = reserve(stream, ask, err);
     }
     if (s != TACET_OK) {
@@ -333,55 +344,19 @@ static void absorb(tacet_stream *s, const double *x, size_t t) {
     }
 }
 
-/* The estimate (B y)_t from what was released, y_t last. Post-processing: nothing private is read here. */
-static void estimate(tacet_stream *s, size_t t) {
-    const size_t dim = s->dim;
-    const double *y = s->released;
-    if (s->factor.kind == TACET_FACTORIZATION_TREE) {
-        size_t lowest = 0;
-        while (((t >> lowest) & 1) == 0) {
-            lowest++;
-        }
-        memcpy(s->noisy + lowest * dim, y, dim * sizeof *y);
-        memset(s->estimate, 0, dim * sizeof *y);
-        for (size_t level = lowest; (t >> level) > 0; level++) {
-            if (((t >> level) & 1) != 0) {
-                tacet__axpy(s->estimate, 1.0, s->noisy + level * dim, dim);
-            }
-        }
-    } else if (s->factor.kind == TACET_FACTORIZATION_TOEPLITZ) {
-        memcpy(s->noisy + (t - 1) * dim, y, dim * sizeof *y);
-        tacet__gemv(false, dim, t, 1.0, s->noisy, dim, s->coefficients + (s->factor.most - t), 0.0, s->estimate);
-    } else {
-        tacet__axpy(s->sum, 1.0, y, dim);
-        for (size_t b = 0; b < s->factor.buffers; b++) {
-            double *buffer = s->noisy + b * dim;
-            const double omega = s->factor.omega_inv[b], theta = s->factor.theta_inv[b];
-            for (size_t i = 0; i < dim; i++) {
-                s->sum[i] += omega * buffer[i];
-                buffer[i] = theta * buffer[i] + y[i];
-            }
-        }
-        memcpy(s->estimate, s->sum, dim * sizeof *y);
-    }
-}
-
-/* The segment is full: its last estimate becomes part of the offset, and a longer one begins. */
+/* The segment is full: a longer one begins. */
 static tacet_status next_segment(tacet_stream *s, tacet_error *err) {
     tacet__factor factor;
+    const tacet__factor full = s->factor;
     if (!s->settings.doubling || s->factor.most > TACET__STREAM_MOST / 2) {
         return tacet__fail(err, TACET_STATE, "the stream has taken all of its %zu steps", s->steps);
     }
-    const double variance = s->sigma * s->sigma * tacet__factor_error_sq(&s->factor, s->taken);
-    memcpy(s->released, s->estimate, s->dim * sizeof *s->released);
     tacet_status status = tacet__factor_init(&factor, s->factor.kind, 2 * s->factor.most, err);
     if (status == TACET_OK) {
         status = tacet__stream_segment(s, &factor, err);
     }
     if (status == TACET_OK) {
-        tacet__axpy(s->offset, 1.0, s->released, s->dim);
-        s->offset_var += variance;
-        s->segment++;
+        s->full[s->segment++] = full;
     }
     return status;
 }
@@ -405,27 +380,22 @@ tacet_status tacet_stream_step(tacet_stream *stream, const tacet_bounded *x, tac
     if (x->bound != stream->bound) {
         return tacet__fail(err, TACET_INVALID, "the vector was clipped to another bound than the stream's");
     }
-    tacet_status s = TACET_OK;
-    if (stream->taken == stream->factor.most) {
+    tacet_status s = tacet__stream_reserve(stream, stream->waiting + 1, err);
+    if (s == TACET_OK && stream->taken == stream->factor.most) {
         s = next_segment(stream, err);
     }
     if (s != TACET_OK) {
         return s;
     }
-    unsigned char key[TACET__STREAM_KEY_BYTES], chain[TACET__STREAM_HASH_BYTES];
-    step_key(stream, key, chain, x->values);
-    tacet__noise_rekey(stream->noise, key);
-    sodium_memzero(key, sizeof key);
-    s = tacet__draw_gaussian(stream->noise, stream->released, stream->dim, stream->sigma, stream->grid_exponent, err);
-    if (s != TACET_OK) {
-        return s;
-    }
+    unsigned char chain[TACET__STREAM_HASH_BYTES];
+    step_key(stream, stream->keys + stream->waiting * TACET__STREAM_KEY_BYTES, chain, x->values);
     const size_t t = stream->taken + 1;
     absorb(stream, x->values, t);
     for (size_t i = 0; i < stream->dim; i++) {
-        stream->released[i] += tacet__round_to_grid(stream->exact[i], stream->grid_exponent);
+        stream->exact[i] = tacet__round_to_grid(stream->exact[i], stream->grid_exponent);
     }
-    estimate(stream, t);
+    memcpy(stream->parts + stream->waiting * stream->dim, stream->exact, stream->dim * sizeof *stream->exact);
+    stream->waiting++;
     memcpy(stream->chain, chain, sizeof chain);
     stream->taken = t;
     stream->steps++;
@@ -446,15 +416,19 @@ tacet_status tacet_stream_read(tacet_stream *stream, double *values, double *sd,
     if (s == TACET_OK && stream->ledger != NULL) {
         s = tacet__stream_enter(stream, err);
     }
+    if (s == TACET_OK) {
+        s = tacet__stream_draw(stream, err);
+    }
     if (s != TACET_OK) {
         return s;
     }
+    const tacet__stream_out *out = &stream->out;
     for (size_t i = 0; i < stream->dim; i++) {
-        values[i] = stream->offset[i] + stream->estimate[i];
+        values[i] = out->offset[i] + out->estimate[i];
     }
     if (sd != NULL) {
-        const double error = tacet__factor_error_sq(&stream->factor, stream->taken);
-        *sd = sqrt(stream->offset_var + stream->sigma * stream->sigma * error);
+        const double error = tacet__factor_error_sq(&out->factor, out->taken);
+        *sd = sqrt(out->offset_var + out->sigma * out->sigma * error);
     }
     return TACET_OK;
 }
