@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "gp/linalg.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -187,6 +188,13 @@ static void synthetic(local_function *out, const local_problem *p, size_t suppor
     }
     double mean = 0;
     double squares = 0;
+    /* sum w_i w_j k(c_i, c_j), which is the sum of w_i f(c_i) */
+    tacet_simrng_init(&rng, seed, stream);
+    for (size_t s = 0; s < support; s++) {
+        const double weight = 2 * tacet_simrng_uniform(&rng) - 1;
+        out->norm += weight * out->f[tacet_simrng_below(&rng, p->n)];
+    }
+    out->norm = sqrt(fmax(out->norm, 0));
     for (size_t i = 0; p->unit && i < p->n; i++) {
         const double e = out->f[i] - mean;
         mean += e / (double)(i + 1);
@@ -196,9 +204,38 @@ static void synthetic(local_function *out, const local_problem *p, size_t suppor
     for (size_t i = 0; p->unit && sd > 0 && i < p->n; i++) {
         out->f[i] /= sd;
     }
+    out->norm /= p->unit && sd > 0 ? sd : 1;
     out->noise_bound = p->noise == LOCAL_UNIFORM ? p->noise_scale : 0;
     /* uniform: R^2, what the theorems use */
     out->noise_var = (p->noise == LOCAL_STUDENT3 ? 3 : 1) * p->noise_scale * p->noise_scale;
+    if (p->noise == LOCAL_WEIBULL) {
+        out->noise_var = tgamma(1 + 2 * p->theta); /* E (E^theta)^2 of an exponential E */
+    } else if (p->noise == LOCAL_PARETO) {
+        out->noise_var = (1 + 1.5 * p->alpha) / (0.5 * p->alpha);
+    }
+}
+
+/* f' K^-1 f, the least norm of a function with these values; K may be singular: what it says nothing of counts as 0. */
+static tacet_status table_norm(local_function *out, const local_problem *p, tacet_error *err) {
+    double *K = TACET__ZALLOC(double, p->n * p->n);
+    double *w = TACET__ZALLOC(double, p->n);
+    tacet_status status =
+        K == NULL || w == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a norm") : TACET_OK;
+    if (status == TACET_OK) {
+        tacet_kernel_matrix(p->kernel, K, p->n, p->X, p->d, p->n, p->X, p->d, p->n);
+        status = tacet__eigh(K, p->n, p->n, w, err);
+    }
+    for (size_t i = 0; status == TACET_OK && i < p->n; i++) {
+        double along = 0;
+        for (size_t j = 0; j < p->n; j++) {
+            along += K[i * p->n + j] * out->f[j];
+        }
+        out->norm += w[i] > 1e-10 * w[p->n - 1] ? along * along / w[i] : 0;
+    }
+    out->norm = sqrt(out->norm);
+    free(K);
+    free(w);
+    return status;
 }
 
 static void measured(local_function *out, const local_problem *p) {
@@ -221,8 +258,10 @@ tacet_status local_function_make(local_function *out, const local_problem *p, si
     if (out->f == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a function");
     }
+    tacet_status status = TACET_OK;
     if (p->table != NULL) {
         measured(out, p);
+        status = table_norm(out, p, err);
     } else {
         synthetic(out, p, support, seed, stream);
     }
@@ -232,7 +271,7 @@ tacet_status local_function_make(local_function *out, const local_problem *p, si
         out->top = fmax(out->top, out->f[i]);
         out->mean += out->f[i] / (double)p->n;
     }
-    return TACET_OK;
+    return status;
 }
 
 void local_function_clear(local_function *f) {
@@ -245,7 +284,11 @@ double local_reward(const local_problem *p, const local_function *f, size_t arm,
         return p->table[tacet_simrng_below(rng, p->rows) * p->n + arm];
     }
     double noise = 0;
-    if (p->noise == LOCAL_UNIFORM) {
+    if (p->noise == LOCAL_WEIBULL || p->noise == LOCAL_PARETO) {
+        const double sign = tacet_simrng_uniform(rng) < 0.5 ? -1 : 1;
+        const double u = 1 - tacet_simrng_uniform(rng); /* not 0 */
+        noise = sign * (p->noise == LOCAL_WEIBULL ? pow(-log(u), p->theta) : pow(u, -1 / (1 + 1.5 * p->alpha)));
+    } else if (p->noise == LOCAL_UNIFORM) {
         noise = 2 * tacet_simrng_uniform(rng) - 1;
     } else {
         noise = tacet_simrng_normal(rng);

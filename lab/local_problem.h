@@ -11,7 +11,9 @@
 #include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
 
-typedef enum local_noise { LOCAL_UNIFORM, LOCAL_NORMAL, LOCAL_STUDENT3 } local_noise;
+/* weibull: P(|noise| > x) = exp(-x^(1/theta)); pareto: x^-(1 + 1.5 alpha) from 1 on, so that E|noise|^(1 + alpha) is
+ * finite and, for alpha < 2/3, the variance is not. Both symmetric. */
+typedef enum local_noise { LOCAL_UNIFORM, LOCAL_NORMAL, LOCAL_STUDENT3, LOCAL_WEIBULL, LOCAL_PARETO } local_noise;
 
 /* Shared by all trials. */
 typedef struct local_problem {
@@ -20,15 +22,17 @@ typedef struct local_problem {
     size_t d, n;
     local_noise noise; /* of synthetic rewards */
     double noise_scale;
-    bool unit;     /* functions are brought to standard deviation 1 over the arms */
-    double *table; /* n x rows: measured rewards of a table, one of them per play; NULL: synthetic */
+    double theta, alpha; /* of weibull and pareto noise */
+    bool unit;           /* functions are brought to standard deviation 1 over the arms */
+    double *table;       /* n x rows: measured rewards of a table, one of them per play; NULL: synthetic */
     size_t rows;
 } local_problem;
 
-/* One function: f at the arms, B = max |f|, R and second moment of the reward's noise. */
+/* One function: f at the arms, max |f|, its norm in the kernel's space, R and second moment (pareto: the one of order
+ * 1 + alpha) of the reward's noise. */
 typedef struct local_function {
     double *f;
-    double bound, noise_bound, noise_var;
+    double bound, norm, noise_bound, noise_var;
     double least, top, mean; /* of f over the arms */
 } local_function;
 

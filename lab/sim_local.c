@@ -30,14 +30,19 @@ typedef struct simulation {
     bool random;
     tacet_ldp_kind mechanism;
     double eps;
-    const char *range; /* "paper", "true" or LO:HI */
-    double unbounded;  /* R for noise without a bound; 0: 1 */
+    const char *range;   /* "paper", "true" or LO:HI */
+    double unbounded;    /* R for noise without a bound; 0: 1 */
+    double tail_delta;   /* > 0: R such that no reward of a run is beyond it, with probability 1 - tail_delta */
+    double theta, alpha; /* of weibull and pareto noise */
+    bool by_norm;        /* the learner is given |f|_H for its bound, not max |f| */
     size_t support, trials, first;
     uint64_t seed;
     double *regret;   /* trials: cumulative */
     double *relative; /* trials: over that of uniform random play */
     double *clipped;  /* trials: share of rewards outside the range */
     double *found;    /* trials: gap of the recommended arm over the mean gap */
+    double *norm;     /* trials: of f over the bound the learner was given */
+    double *least;    /* trials: what the reports say it is at least, over the true one; NaN: not known */
 } simulation;
 
 static tacet_status reward_range(const simulation *s, const local_function *f, double *lo, double *hi,
@@ -101,6 +106,12 @@ static tacet_status play(const simulation *s, sums *out, tacet_policy *policy, c
     return status;
 }
 
+/* Section 4.5: normal tails are 2 exp(-x^2/2), weibull's as they are drawn. */
+static double tail_range(const simulation *s) {
+    return s->problem.noise == LOCAL_NORMAL ? tacet_local_noise_range(2, 0.5, 0.5, s->local.horizon, s->tail_delta)
+                                            : tacet_local_noise_range(1, 1, s->theta, s->local.horizon, s->tail_delta);
+}
+
 static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     simulation *s = user;
     local_function f = {0};
@@ -109,7 +120,7 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     sums total = {0};
     tacet_status status = local_function_make(&f, &s->problem, s->support, s->seed, (s->first + trial) * STREAMS, err);
     if (status == TACET_OK && s->problem.table == NULL && s->problem.noise != LOCAL_UNIFORM && s->private) {
-        f.noise_bound = s->unbounded;
+        f.noise_bound = s->tail_delta > 0 ? tail_range(s) : s->unbounded;
     }
     if (status == TACET_OK && s->private) {
         double lo = 0;
@@ -124,9 +135,15 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
     if (status == TACET_OK) {
         tacet_local_settings local = s->local;
         local.ldp = s->private ? &ldp : NULL;
-        local.bound = f.bound;
+        local.bound = s->by_norm ? f.norm : f.bound;
         local.noise_bound = f.noise_bound;
         local.noise_var = f.noise_var;
+        if (!s->private && s->problem.noise == LOCAL_WEIBULL && local.algorithm == TACET_LOCAL_TGP) {
+            local.theta = s->theta; /* a = b = 1 */
+        }
+        if (!s->private && s->problem.noise == LOCAL_PARETO && local.algorithm == TACET_LOCAL_MOMA) {
+            local.moment = s->alpha;
+        }
         const tacet_cov_spec cov = {.kernel = s->believed != NULL ? s->believed : s->problem.kernel};
         status = tacet_local_create(&policy, &local, &cov, s->problem.X, s->problem.d, s->problem.n, err);
     }
@@ -141,6 +158,9 @@ static tacet_status one_trial(void *user, size_t trial, tacet_error *err) {
         s->relative[trial] = total.regret / ((double)s->local.horizon * gap);
         s->clipped[trial] = (double)total.clipped / (double)s->local.horizon;
         s->found[trial] = (f.top - f.f[best.index]) / gap;
+        s->norm[trial] = f.norm / (s->by_norm ? f.norm : f.bound);
+        s->least[trial] =
+            tacet_local_norm_least(policy, &s->least[trial], NULL) == TACET_OK ? s->least[trial] / f.norm : (double)NAN;
     }
     tacet_policy_free(policy);
     local_function_clear(&f);
@@ -157,6 +177,11 @@ static json_t *mean_se(const double *values, size_t count) {
     }
     return json_pack("{so so so so}", "mean", cli_real(mean), "se", cli_real(se), "max", cli_real(largest), "median",
                      cli_real(lab_median(values, count)));
+}
+
+/* Whether the learner's widths are those of a theorem. */
+static bool proven(const simulation *s) {
+    return s->local.parameters == TACET_LOCAL_LITERAL || s->local.parameters == TACET_LOCAL_TIGHT;
 }
 
 static void report(const simulation *s, const char *scenario, double seconds) {
@@ -177,14 +202,22 @@ static void report(const simulation *s, const char *scenario, double seconds) {
         lab_mean_se(&mean, &se, s->regret, s->trials);
         printf("cumulative regret: %.1f +- %.1f; %.3g %% of rewards clipped; seeded noise: not private\n", mean, se,
                100 * clipped);
+        lab_mean_se(&mean, &se, s->norm, s->trials);
+        printf("norm of f over the bound B that the learner was given: %.3f%s\n", mean,
+               mean > 1 + 1e-9 && proven(s) ? ": above 1 its width is not proven (--bound norm)" : "");
+        lab_mean_se(&mean, &se, s->least, s->trials);
+        if (isfinite(mean)) {
+            printf("the reports alone say: the norm is at least %.3f of what it is\n", mean);
+        }
     }
     cli_json_print(json_pack(
-        "{ss ss ss ss ss ss so sI sI sI sI so so so so so sb}", "model", "local", "scenario", scenario, "algorithm",
-        algorithm, "mechanism", mechanism, "parameters", parameters, "range", s->range, "eps",
+        "{ss ss ss ss ss ss so sI sI sI sI so so so so so so so sb}", "model", "local", "scenario", scenario,
+        "algorithm", algorithm, "mechanism", mechanism, "parameters", parameters, "range", s->range, "eps",
         s->private ? cli_real(s->eps) : json_null(), "arms", (json_int_t)s->problem.n, "rounds",
         (json_int_t)s->local.horizon, "trials", (json_int_t)s->trials, "seed", (json_int_t)s->seed, "relative_regret",
         mean_se(s->relative, s->trials), "regret", mean_se(s->regret, s->trials), "recommended_gap",
-        mean_se(s->found, s->trials), "clipped", cli_real(clipped), "seconds", cli_real(seconds), "private", 0));
+        mean_se(s->found, s->trials), "clipped", cli_real(clipped), "norm_over_bound", mean_se(s->norm, s->trials),
+        "norm_least_over_norm", mean_se(s->least, s->trials), "seconds", cli_real(seconds), "private", 0));
 }
 
 static tacet_status parse_pending(tacet_local_pending *out, const char *name, tacet_error *err) {
@@ -220,7 +253,10 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
     s->relative = TACET__ZALLOC(double, s->trials);
     s->clipped = TACET__ZALLOC(double, s->trials);
     s->found = TACET__ZALLOC(double, s->trials);
-    if (s->regret == NULL || s->relative == NULL || s->clipped == NULL || s->found == NULL) {
+    s->norm = TACET__ZALLOC(double, s->trials);
+    s->least = TACET__ZALLOC(double, s->trials);
+    if (s->regret == NULL || s->relative == NULL || s->clipped == NULL || s->found == NULL || s->norm == NULL ||
+        s->least == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", s->trials);
     }
     const tacet_status status = believe(s, err);
@@ -228,18 +264,14 @@ static tacet_status simulate(simulation *s, tacet_error *err) {
 }
 
 typedef struct words {
-    const char *algorithm, *parameters, *mechanism, *kernel, *noise, *scenario, *data, *pending;
+    const char *algorithm, *parameters, *mechanism, *kernel, *noise, *scenario, *data, *pending, *bound;
     double lengthscale;
     size_t arms;
 } words;
 
-/* Whether the learner's widths are those of a theorem. */
-static bool proven(const simulation *s) {
-    return s->local.parameters == TACET_LOCAL_LITERAL || s->local.parameters == TACET_LOCAL_TIGHT;
-}
-
 static tacet_status understand(simulation *s, const words *w, tacet_error *err) {
-    static const char *const NOISES[] = {"uniform", "normal", "student3"};
+    static const char *const NOISES[] = {"uniform", "normal", "student3", "weibull", "pareto"};
+    enum { NOISE_COUNT = 5 };
     tacet_status status = tacet_local_algorithm_parse(&s->local.algorithm, w->algorithm, err);
     if (status == TACET_OK) {
         status = tacet_local_parameters_parse(&s->local.parameters, w->parameters, err);
@@ -250,20 +282,35 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
         status = tacet_ldp_parse(&s->mechanism, w->mechanism, err);
     }
     size_t noise = 0;
-    while (noise < 3 && strcmp(NOISES[noise], w->noise) != 0) {
+    while (noise < NOISE_COUNT && strcmp(NOISES[noise], w->noise) != 0) {
         noise++;
     }
-    if (status == TACET_OK && noise == 2 && !s->private && proven(s) && s->local.algorithm == TACET_LOCAL_UCB) {
-        /* Its width is proven for sub-Gaussian rewards; Student's t with 3 degrees of freedom passes every such bound.
-         */
-        return tacet__fail(
-            err, TACET_INVALID,
-            "the width of ucb does not hold for student3 noise: take tgp, ata or moma, a bounded mechanism "
-            "(which clips), or parameters without a regret bound");
+    const bool heavy = noise >= LOCAL_STUDENT3 && noise < NOISE_COUNT;
+    if (status == TACET_OK && heavy && !s->private && proven(s) && s->local.algorithm == TACET_LOCAL_UCB) {
+        /* Its width is proven for sub-Gaussian rewards; these tails pass every such bound. */
+        return tacet__fail(err, TACET_INVALID,
+                           "the width of ucb does not hold for %s noise: take tgp, ata or moma, a bounded mechanism "
+                           "(which clips), or parameters without a regret bound",
+                           w->noise);
     }
-    if (status == TACET_OK && noise == 3) {
-        status = tacet__fail(err, TACET_INVALID, "--noise is uniform, normal or student3");
+    if (status == TACET_OK && noise == NOISE_COUNT) {
+        status = tacet__fail(err, TACET_INVALID, "--noise is uniform, normal, student3, weibull or pareto");
     }
+    if (status == TACET_OK && !(s->theta > 0 && s->alpha > 0 && s->alpha <= 1)) {
+        status = tacet__fail(err, TACET_INVALID, "--theta must be > 0 and --alpha between 0 and 1");
+    }
+    if (status == TACET_OK && noise == LOCAL_PARETO && s->alpha < 1 && !s->private &&
+        s->local.algorithm != TACET_LOCAL_MOMA) {
+        status = tacet__fail(err, TACET_INVALID, "of pareto noise with --alpha below 1 only moma has a width");
+    }
+    if (status == TACET_OK && s->tail_delta > 0 && noise != LOCAL_NORMAL && noise != LOCAL_WEIBULL) {
+        status =
+            tacet__fail(err, TACET_INVALID, "--noise-delta is for normal and weibull noise, whose tails are known");
+    }
+    if (status == TACET_OK && w->bound != NULL && strcmp(w->bound, "largest") != 0 && strcmp(w->bound, "norm") != 0) {
+        status = tacet__fail(err, TACET_INVALID, "--bound is largest or norm");
+    }
+    s->by_norm = w->bound != NULL && strcmp(w->bound, "norm") == 0;
     const bool table = strcmp(w->scenario, "light") == 0 || strcmp(w->scenario, "stocks") == 0;
     if (status == TACET_OK && !table && strcmp(w->scenario, "synthetic") != 0) {
         status = tacet__fail(err, TACET_INVALID, "--scenario is synthetic, light or stocks");
@@ -277,8 +324,11 @@ static tacet_status understand(simulation *s, const words *w, tacet_error *err) 
     if (status != TACET_OK) {
         return status;
     }
-    return table ? local_problem_table(&s->problem, w->scenario, w->data, err)
-                 : local_problem_synthetic(&s->problem, w->kernel, w->lengthscale, w->arms, (local_noise)noise, err);
+    status = table ? local_problem_table(&s->problem, w->scenario, w->data, err)
+                   : local_problem_synthetic(&s->problem, w->kernel, w->lengthscale, w->arms, (local_noise)noise, err);
+    s->problem.theta = s->theta;
+    s->problem.alpha = s->alpha;
+    return status;
 }
 
 static void clear(simulation *s) {
@@ -288,6 +338,8 @@ static void clear(simulation *s) {
     free(s->relative);
     free(s->clipped);
     free(s->found);
+    free(s->norm);
+    free(s->least);
 }
 
 /* The regret that uniform play has in expectation, function by function. */
@@ -316,12 +368,14 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
     simulation s = {.eps = r->eps,
                     .range = r->range,
                     .unbounded = 1,
+                    .theta = 1,
+                    .alpha = 1,
                     .support = r->support,
                     .trials = request->trials,
                     .seed = request->seed};
     const bool made_up = strcmp(r->scenario, "made-up") == 0;
-    words w = {r->algorithm, r->parameters, r->mechanism,   r->kernel, r->noise, made_up ? "synthetic" : r->scenario,
-               r->folder,    NULL,          r->lengthscale, r->arms};
+    words w = {r->algorithm, r->parameters, r->mechanism, r->kernel,      r->noise, made_up ? "synthetic" : r->scenario,
+               r->folder,    NULL,          NULL,         r->lengthscale, r->arms};
     const bool at_random = strcmp(r->algorithm, "random") == 0;
     if (at_random) {
         w.algorithm = "ucb"; /* not played */
@@ -345,8 +399,9 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
 }
 
 int lab_sim_local(int argc, char **argv, const cli_command *self) {
-    simulation s = {.eps = 1, .range = "paper", .unbounded = 1, .support = 100, .trials = 10, .seed = 1};
-    words w = {"ucb", "tight", "hybrid", "matern52", "uniform", "synthetic", NULL, NULL, 0.2, 100};
+    simulation s = {
+        .eps = 1, .range = "paper", .unbounded = 1, .theta = 1, .alpha = 1, .support = 100, .trials = 10, .seed = 1};
+    words w = {"ucb", "tight", "hybrid", "matern52", "uniform", "synthetic", NULL, NULL, NULL, 0.2, 100};
     tacet_local_settings_defaults(&s.local);
     s.local.horizon = 40000;
     const cli_option options[] = {
@@ -362,10 +417,16 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         {"lengthscale", CLI_DOUBLE, &w.lengthscale, "L", "Default 0.2.", false},
         {"arms", CLI_SIZE, &w.arms, "N", "Default 100.", false},
         {"support", CLI_SIZE, &s.support, "P", "Kernels in a function. Default 100.", false},
-        {"noise", CLI_STRING, &w.noise, "NAME", "Of a reward: uniform in ±1, normal, student3. Default uniform.",
+        {"noise", CLI_STRING, &w.noise, "NAME",
+         "Of a reward: uniform in ±1, normal, student3, weibull (tails exp(-x^(1/theta))) or pareto (finite moments up "
+         "to 1 + 1.5 alpha). Default uniform.",
          false},
+        {"theta", CLI_DOUBLE, &s.theta, "TH", "weibull: of the tails; tgp truncates by it. Default 1.", false},
+        {"alpha", CLI_DOUBLE, &s.alpha, "A", "pareto: moma is told the moment of order 1 + A. Default 1.", false},
         {"noise-range", CLI_DOUBLE, &s.unbounded, "R",
-         "normal, student3: rewards are clipped to f's range widened by this. Default 1.", false},
+         "Not uniform: rewards are clipped to f's range widened by this. Default 1.", false},
+        {"noise-delta", CLI_DOUBLE, &s.tail_delta, "D",
+         "normal, weibull: that range instead, which no reward of a run leaves with probability 1 - D.", false},
         {"", CLI_FLAG, NULL, NULL, "Device", false},
         {"mechanism", CLI_STRING, &w.mechanism, "NAME",
          "laplace, staircase, duchi, piecewise, hybrid, or none. Default hybrid.", false},
@@ -374,6 +435,10 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
          "Of a reward: paper, ±(B + R); true, of f widened by R (tables: from 0); or LO:HI. Default paper.", false},
         {"", CLI_FLAG, NULL, NULL, "Learner", false},
         {"algorithm", CLI_STRING, &w.algorithm, "NAME", "ucb, tgp, ata, moma. Default ucb.", false},
+        {"bound", CLI_STRING, &w.bound, "NAME",
+         "What it is told |f| is at most: largest (max |f|, as the paper does; its proofs do not hold for it) or norm "
+         "(|f|_H, for which they do). Default largest.",
+         false},
         {"parameters", CLI_STRING, &w.parameters, "NAME", "literal, tight, orderwise, tuned. Default tight.", false},
         {"missing", CLI_DOUBLE, &s.missing, "P", "Share of the rounds whose report never comes. Default 0.", false},
         {"outstanding", CLI_SIZE, &s.outstanding, "N",
@@ -403,8 +468,9 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
     tacet_error_clear(&err);
     const double begin = cli_seconds();
     tacet_status status = understand(&s, &w, &err);
-    if (status == TACET_OK && s.private && proven(&s) && strcmp(w.noise, "student3") == 0) {
-        cli_say(self, "devices clip student3 rewards: the width holds for the mean of the clipped reward, not for f, "
+    if (status == TACET_OK && s.private && proven(&s) && !(s.tail_delta > 0) &&
+        (s.problem.noise == LOCAL_STUDENT3 || s.problem.noise == LOCAL_WEIBULL || s.problem.noise == LOCAL_PARETO)) {
+        cli_say(self, "devices clip such rewards: the width holds for the mean of the clipped reward, not for f, "
                       "and nothing is proven of this regret");
     }
     if (status == TACET_OK) {

@@ -21,7 +21,7 @@
 
 /* NaN (or 0, or NULL) where an option was not given: the parser accepts finite numbers only. */
 typedef struct options {
-    double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs, eta;
+    double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs, eta, theta, tail_a, tail_b;
     size_t count, rounds, dims;
     const char *factorization, *kind;
 } options;
@@ -320,6 +320,25 @@ static tacet_status shuffle(json_t *out, options *o, tacet_error *err) {
     return s;
 }
 
+/* The range of rewards whose noise has no bound: local paper, section 4.5. */
+static tacet_status range(json_t *out, options *o, tacet_error *err) {
+    const double R = tacet_local_noise_range(o->tail_a, o->tail_b, o->theta, o->rounds, o->delta);
+    if (isnan(R)) {
+        return usage(err, "range needs --rounds, --delta below 1, and --theta, --tail-a, --tail-b above 0");
+    }
+    put(out, "noise_range", R);
+    put(out, "delta", o->delta);
+    (void)json_object_set_new(out, "rounds", json_integer((json_int_t)o->rounds));
+    if (given(o->lo) && given(o->hi)) {
+        put(out, "lo", o->lo - R);
+        put(out, "hi", o->hi + R);
+    }
+    /* Devices clip: eps stays pure. Without clipping the paper's Laplace noise of this range is (eps, delta). */
+    put(out, "delta_clipped", 0);
+    put(out, "delta_unclipped", o->delta);
+    return TACET_OK;
+}
+
 enum { DIGITS = 10 };
 
 /* For people: one "name value" a line. */
@@ -352,8 +371,9 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                       {"levels", levels},
                       {"select", selection},
                       {"sphere", sphere},
-                      {"shuffle", shuffle}};
-    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, 0, 1, 0, 1, NULL, NULL};
+                      {"shuffle", shuffle},
+                      {"range", range}};
+    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN, 1, 1, 1, 0, 1, NULL, NULL};
     const cli_option table[] = {
         {"eps", CLI_DOUBLE, &o.eps, "E", "privacy parameter eps, > 0", false},
         {"delta", CLI_DOUBLE, &o.delta, "D", "privacy parameter delta, > 0 and < 1", false},
@@ -369,12 +389,19 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         {"rho", CLI_DOUBLE, &o.rho, "R", "zcdp, select: privacy parameter rho", false},
         {"runs", CLI_DOUBLE, &o.runs, "K", "select: mean of the number of runs, which is drawn at random", false},
         {"eta", CLI_DOUBLE, &o.eta, "E", "select: 0 logarithmic (default), 1 geometric", false},
-        {"rounds", CLI_SIZE, &o.rounds, "T", "stream: how many rounds, at least 2", false},
+        {"rounds", CLI_SIZE, &o.rounds, "T", "stream, range: how many rounds; stream: at least 2", false},
+        {"theta", CLI_DOUBLE, &o.theta, "TH",
+         "range: tails of a reward's noise, P(beyond x) <= a exp(-b x^(1/theta)); normal noise of sd s: theta 0.5, a "
+         "2, "
+         "b 1/(2 s^2)",
+         false},
+        {"tail-a", CLI_DOUBLE, &o.tail_a, "A", "range: a; default 1", false},
+        {"tail-b", CLI_DOUBLE, &o.tail_b, "B", "range: b; default 1", false},
         {"factorization", CLI_STRING, &o.factorization, "NAME", "stream: tree, toeplitz or blt; default blt", false},
         {"kind", CLI_STRING, &o.kind, "NAME",
          "randomizer: laplace, staircase, duchi, piecewise or hybrid; default hybrid", false},
-        {"lo", CLI_DOUBLE, &o.lo, "A", "randomizer: least value; default -1", false},
-        {"hi", CLI_DOUBLE, &o.hi, "B", "randomizer: largest value; default 1", false},
+        {"lo", CLI_DOUBLE, &o.lo, "A", "randomizer: least value, default -1; range: of the mean reward", false},
+        {"hi", CLI_DOUBLE, &o.hi, "B", "randomizer: largest value, default 1; range: of the mean reward", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false},
     };
     const char *name[1] = {NULL};
@@ -385,7 +412,7 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
     }
     if (names != 1) {
         return cli_usage(self, "which mechanism? gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, "
-                               "select, sphere or shuffle");
+                               "select, sphere, shuffle or range");
     }
     for (size_t i = 0; i < sizeof MECHANISMS / sizeof *MECHANISMS; i++) {
         if (strcmp(name[0], MECHANISMS[i].name) != 0) {
@@ -408,6 +435,6 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
     }
     return cli_usage(self,
                      "no mechanism '%s': gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, select, "
-                     "sphere or shuffle",
+                     "sphere, shuffle or range",
                      name[0]);
 }

@@ -31,12 +31,16 @@ static const cli_command COMMANDS[] = {
      "--delta.\n\n"
      "shuffle: --eps of one report, --delta and --count N give the eps that N shuffled reports of the same question "
      "would "
-     "have, and the least N for which the theorem speaks. No study claims it: src/dp/open/shuffle.md says why.",
+     "have, and the least N for which the theorem speaks. No study claims it: src/dp/open/shuffle.md says why.\n\n"
+     "range: --theta, --tail-a, --tail-b, --rounds and --delta give by how much to widen the range of the mean reward "
+     "(--lo, --hi) so that no reward of the study leaves it with probability 1 - delta, where the noise of rewards has "
+     "no bound. Devices clip to it, so eps stays pure; without clipping it would be (eps, delta).",
      "tacet calibrate gaussian --eps 1 --delta 1e-5 --sensitivity 1 --json\n"
      "tacet calibrate gaussian --sigma 3.73 --delta 1e-5\n"
      "tacet calibrate laplace --eps 1 --dims 3\n"
      "tacet calibrate stream --rounds 1000 --factorization blt --json\n"
-     "tacet calibrate randomizer --kind hybrid --eps 1 --lo 0 --hi 1",
+     "tacet calibrate randomizer --kind hybrid --eps 1 --lo 0 --hi 1\n"
+     "tacet calibrate range --theta 0.5 --tail-a 2 --tail-b 50 --rounds 10000 --delta 1e-6 --lo 0 --hi 1",
      cmd_calibrate},
     {"noise", "raw exact noise on stdout, for anyone to test", "KIND --scale S --count N [options]",
      "Writes draws of the library's own samplers, as every mechanism uses them, so that other tools can test them. "

@@ -38,6 +38,19 @@ if "$bin/tacet" simulate local $few --parameters tuned 2>&1 >/dev/null | grep -q
     exit 1
 fi
 
+# Tails that are known, moments below two, and noise without a bound.
+weibull="--noise weibull --theta 1 --mechanism none --algorithm tgp"
+below "$(run $weibull --parameters orderwise | mean)" 0.9 "tgp that knows the tails"
+run --noise pareto --alpha 0.5 --mechanism none --algorithm moma --parameters orderwise | grep -q '"norm_over_bound"'
+for other in ucb tgp ata; do
+    ! "$bin/tacet" simulate local --trials 1 --rounds 200 --arms 10 --noise pareto --alpha 0.5 --mechanism none \
+        --algorithm $other --parameters orderwise 2>/dev/null || { echo "accepted: $other without a variance"; exit 1; }
+done
+run --noise normal --noise-delta 1e-6 | grep -q '"clipped": *0[.0]*,' || { echo "rewards beyond the range"; exit 1; }
+"$bin/tacet" calibrate range --theta 0.5 --tail-a 2 --tail-b 0.5 --rounds 10000 --delta 1e-6 --json |
+    grep -q '"noise_range": *6.88' || { echo "calibrate range"; exit 1; }
+below "$ucb" "$(run --bound norm | mean)" "max |f| against the norm"
+
 # The same seed gives the same numbers.
 [ "$(run | mean)" = "$ucb" ] || { echo "not reproducible"; exit 1; }
 run | grep -q '"private": *false' || { echo "seeded noise is not stamped"; exit 1; }

@@ -288,7 +288,13 @@ static void destroy(void *self) {
     }
 }
 
+static const tacet_arms *statistics(const void *self) {
+    const engine *e = self;
+    return e->rungs == 1 && e->p->s.algorithm == TACET_LOCAL_UCB ? e->known[0] : NULL;
+}
+
 static const tacet__local_engine ENGINE = {.observe = observe,
+                                           .arms = statistics,
                                            .bounds = bounds,
                                            .width = width,
                                            .mean = mean,

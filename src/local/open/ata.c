@@ -403,7 +403,8 @@ static bool allocate(engine *e) {
 }
 
 static const tacet__local_engine ENGINE = {observe, bounds,  width,       tacet__embedded_mean, tacet__embedded_var,
-                                           reset,   destroy, write_state, read_state,           NULL};
+                                           reset,   destroy, write_state, read_state,           NULL,
+                                           NULL};
 
 tacet_status tacet__local_ata(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
     *out = NULL;

@@ -6,6 +6,7 @@
 #ifndef TACET_SRC_LOCAL_OPEN_INTERNAL_H
 #define TACET_SRC_LOCAL_OPEN_INTERNAL_H
 
+#include <tacet/gp/arms.h>
 #include <tacet/local/open/local.h>
 
 #include "core/codec.h"
@@ -38,6 +39,7 @@ typedef struct tacet__local_engine {
     /* The state written after `observed` reports. Fails the reader, and leaves the engine in any state, when a number
      * is one that no sequence of reports leads to, as far as O(state) can tell. */
     void (*read)(void *self, tacet__reader *r, size_t observed);
+    const tacet_arms *(*arms)(const void *self); /* the statistics of the one kernel; NULL, or NULL returned: none */
     /* May be NULL. After `observe`, for a report. After `read` the rounds that are out are told again. */
     void (*pending)(void *self, size_t arm, tacet__local_event event);
 } tacet__local_engine;
@@ -58,10 +60,15 @@ double tacet__local_level_tgp(const tacet__local *p, size_t t); /* b_t, t >= 1 *
 double tacet__local_beta_tgp(const tacet__local *p, size_t t, double gamma);
 double tacet__local_level_ata(const tacet__local *p, size_t m); /* b with m features */
 double tacet__local_beta_ata(const tacet__local *p, size_t m);
-double tacet__local_beta_moma(const tacet__local *p, size_t m);
+double tacet__local_beta_moma(const tacet__local *p, size_t m, uint64_t epochs);
 /* Half-width of an arm's own mean after `count` reports (UCB, tight): infinite at 0. */
 double tacet__local_arm_radius(const tacet__local *p, double count);
 double tacet__local_q(const tacet__local *p); /* Nyström's oversampling */
+
+/* --- norm.c ------------------------------------------------------------------------------------------------- */
+/* Of counts and averages of the arms, noise of proxy variance `proxy`, `gamma` with regularisation `lambda`. */
+tacet_status tacet__local_norm(double *out, const tacet__local *p, const uint64_t *counts, const double *averages,
+                               double gamma, tacet_error *err);
 
 /* --- nystrom.c: the embedding ------------------------------------------------------------------------------- */
 typedef struct tacet__nystrom {

@@ -40,7 +40,10 @@ void tacet_local_settings_defaults(tacet_local_settings *settings) {
                                        .noise_var = (double)NAN,
                                        .delta = 0.1,
                                        .width_scale = 1,
-                                       .accuracy = 0.1};
+                                       .accuracy = 0.1,
+                                       .moment = 1,
+                                       .tail_a = 1,
+                                       .tail_b = 1};
 }
 
 static tacet_status parse(size_t *out, const char *const *names, const char *what, const char *name, tacet_error *err) {
@@ -349,6 +352,17 @@ static tacet_status check_settings(const tacet_local_settings *s, tacet_error *e
     if ((size_t)s->pending > TACET_LOCAL_PENDING_IGNORED || (s->ladder > 1 && s->ladder != TACET_LOCAL_LADDER)) {
         return tacet__fail(err, TACET_INVALID, "no such way with rounds that are out, or no such ladder");
     }
+    if (!(s->moment > 0 && s->moment <= 1) || (s->moment < 1 && (s->ldp != NULL || s->algorithm != TACET_LOCAL_MOMA))) {
+        return tacet__fail(err, TACET_INVALID,
+                           "moments are between 1 and 2; below 2 only moma has a width, for rewards "
+                           "that are not randomised");
+    }
+    if (!(s->theta >= 0 && isfinite(s->theta)) || !(s->tail_a > 0 && isfinite(s->tail_a)) ||
+        !(s->tail_b > 0 && isfinite(s->tail_b)) ||
+        (s->theta > 0 && (s->ldp != NULL || s->algorithm != TACET_LOCAL_TGP))) {
+        return tacet__fail(err, TACET_INVALID,
+                           "tails of the noise are for tgp without a randomiser; theta, a and b must be > 0");
+    }
     const bool proven = s->parameters == TACET_LOCAL_LITERAL || s->parameters == TACET_LOCAL_TIGHT;
     if (s->earlier_count > 0 &&
         (proven || s->algorithm == TACET_LOCAL_ATA || s->algorithm == TACET_LOCAL_MOMA || s->earlier == NULL)) {
@@ -419,6 +433,10 @@ static void fingerprint(local *self) {
                                self->p.n};
     (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
     (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
+    if (s->moment < 1 || s->theta > 0) {
+        const double tails[] = {s->moment, s->theta, s->tail_a, s->tail_b};
+        (void)crypto_generichash_update(&state, (const unsigned char *)tails, sizeof tails);
+    }
     for (size_t i = 0; i < s->earlier_count; i++) {
         const double one[] = {(double)s->earlier[i].arm, s->earlier[i].value};
         (void)crypto_generichash_update(&state, (const unsigned char *)one, sizeof one);
@@ -594,6 +612,29 @@ tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated, uint64_t 
 double tacet_local_width(const tacet_policy *policy) {
     const local *self = tacet__policy_self(policy, &OPS);
     return self == NULL ? (double)NAN : self->ops->width(self->engine, self->h.suggested + 1);
+}
+
+tacet_status tacet_local_norm_least(const tacet_policy *policy, double *out, tacet_error *err) {
+    const local *self = tacet__policy_self(policy, &OPS);
+    const tacet_arms *arms =
+        self != NULL && self->ops->arms != NULL ? self->ops->arms(self->engine) : NULL; /* only where there is one */
+    *out = 0;
+    if (arms == NULL || !isfinite(self->p.proxy) || self->p.s.earlier_count > 0) {
+        return tacet__fail(err, TACET_INVALID,
+                           "the norm can be bounded from reports of a study with ucb, one "
+                           "lengthscale and a randomiser with a sub-Gaussian proxy");
+    }
+    double *averages = TACET__ZALLOC(double, self->p.n);
+    if (averages == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu arms", self->p.n);
+    }
+    const uint64_t *counts = tacet_arms_counts(arms);
+    for (size_t i = 0; i < self->p.n; i++) {
+        averages[i] = counts[i] > 0 ? self->p.s.lambda * tacet_arms_sums(arms)[i] / (double)counts[i] : 0;
+    }
+    const tacet_status status = tacet__local_norm(out, &self->p, counts, averages, tacet_arms_information(arms), err);
+    free(averages);
+    return status;
 }
 
 size_t tacet__local_posterior(const tacet_policy *policy, const double **mean, const double **var, double *shift,

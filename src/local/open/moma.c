@@ -164,7 +164,7 @@ static double width(const void *self, size_t t) {
     const engine *e = self;
     (void)t;
     return e->epochs == 0 ? e->base.p->s.width_scale * e->base.p->s.bound
-                          : tacet__local_beta_moma(e->base.p, e->base.ny.m);
+                          : tacet__local_beta_moma(e->base.p, e->base.ny.m, e->epochs);
 }
 
 static void bounds(void *self, double *out, size_t t) {
@@ -242,7 +242,8 @@ static bool allocate(engine *e) {
 }
 
 static const tacet__local_engine ENGINE = {observe, bounds,  width,       tacet__embedded_mean, tacet__embedded_var,
-                                           reset,   destroy, write_state, read_state,           NULL};
+                                           reset,   destroy, write_state, read_state,           NULL,
+                                           NULL};
 
 tacet_status tacet__local_moma(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
     *out = NULL;

@@ -20,7 +20,7 @@ double tacet__local_lambda(const tacet__local *p) {
         return noise > 0 ? noise / (B * B) : 1e-6;
     }
     const bool plain = p->s.parameters == TACET_LOCAL_LITERAL || p->s.parameters == TACET_LOCAL_ORDERWISE;
-    return plain || !(p->c > 0) ? 1 : p->c / (B * B);
+    return plain || !(p->c > 0) ? 1 : pow(p->c, 2 / (1 + p->s.moment)) / (B * B);
 }
 
 double tacet__local_q(const tacet__local *p) {
@@ -93,6 +93,9 @@ double tacet__local_arm_radius(const tacet__local *p, double count) {
 double tacet__local_level_tgp(const tacet__local *p, size_t t) {
     const double base = p->s.bound + p->s.noise_bound;
     const double log_t = log((double)t);
+    if (p->s.ldp == NULL && p->s.theta > 0) {
+        return p->s.bound + pow(fmax(log_t + log(p->s.tail_a), 0) / p->s.tail_b, p->s.theta);
+    }
     if (p->s.ldp == NULL) {
         return sqrt(p->v) * sqrt(sqrt((double)t)); /* heavy tails: b_t = v^1/2 t^1/4 */
     }
@@ -113,9 +116,9 @@ double tacet__local_beta_tgp(const tacet__local *p, size_t t, double gamma) {
     const double b = tacet__local_level_tgp(p, t - 1);
     /* What truncation takes from the mean, in the norm of the data (Cauchy-Schwarz round by round). */
     double bias = 0;
-    if (p->s.ldp == NULL) {
+    if (p->s.ldp == NULL && !(p->s.theta > 0)) {
         bias = sqrt(2 * p->v * sqrt(past));
-    } else if (p->tail > 0) {
+    } else if (p->s.ldp == NULL || p->tail > 0) {
         bias = sqrt(p->v * (log(past) + 1));
     }
     double beta_t = 0;
@@ -167,29 +170,21 @@ double tacet__local_beta_ata(const tacet__local *p, size_t m) {
     return p->s.width_scale * beta_t;
 }
 
-double tacet__local_beta_moma(const tacet__local *p, size_t m) {
-    const double mc = (double)m * p->c;
+/* Each of the k estimates is within (9 m c)^(1/(1 + alpha)) n^((1 - alpha)/(2 (1 + alpha))) with probability 3/4. */
+double tacet__local_beta_moma(const tacet__local *p, size_t m, uint64_t epochs) {
+    const double power = 1 / (1 + p->s.moment);
+    const double mc = pow((double)m * p->c, power) * pow((double)epochs, (1 - p->s.moment) * power / 2);
     double beta_t = 0;
     switch (p->s.parameters) {
     case TACET_LOCAL_LITERAL:
     case TACET_LOCAL_TIGHT:
     case TACET_LOCAL_TUNED:
-        beta_t = embedded(p) + 9 * sqrt(mc / p->s.lambda);
+        beta_t = embedded(p) + 3 * pow(9, power) * mc / sqrt(p->s.lambda);
         beta_t *= p->s.parameters == TACET_LOCAL_TUNED ? 0.01 : 1;
         break;
     case TACET_LOCAL_ORDERWISE:
-        beta_t = p->s.bound + sqrt(mc);
+        beta_t = p->s.bound + mc;
         break;
     }
     return p->s.width_scale * beta_t;
-}
-
-double tacet_local_noise_range(double a, double b, double theta, size_t rounds, double delta) {
-    const double arguments[] = {a, b, theta, (double)rounds, delta};
-    for (size_t i = 0; i < 5; i++) {
-        if (!(arguments[i] > 0 && isfinite(arguments[i]))) {
-            return (double)NAN;
-        }
-    }
-    return delta < 1 ? pow(fmax(log(a * (double)rounds / delta), 0) / b, theta) : (double)NAN;
 }

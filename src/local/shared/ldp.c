@@ -188,3 +188,13 @@ bool tacet_ldp_possible(const tacet_ldp *ldp, double report) {
     const double k = rint((report - middle(ldp)) / ldp->step + (ldp->cells - 1) / 2.0);
     return k >= 0 && k < ldp->cells && tacet_ldp_cell(ldp, (uint32_t)k) == report;
 }
+
+double tacet_local_noise_range(double a, double b, double theta, size_t rounds, double delta) {
+    const double arguments[] = {a, b, theta, (double)rounds, delta};
+    for (size_t i = 0; i < 5; i++) {
+        if (!(arguments[i] > 0 && isfinite(arguments[i]))) {
+            return (double)NAN;
+        }
+    }
+    return delta < 1 ? pow(fmax(log(a * (double)rounds / delta), 0) / b, theta) : (double)NAN;
+}

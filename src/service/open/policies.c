@@ -208,6 +208,11 @@ tacet_status tacet__release_best(const tacet__learner *learner, const tacet__def
     }
     *out = json_pack("{ss sI so sf sf}", "kind", "best", "index", (json_int_t)best.index, "action", action, "mean",
                      tacet__definition_back(def, best.mean), "sd", best.sd);
+    double least = 0;
+    if (*out != NULL && def->bound > 0 && tacet_local_norm_least(learner->policy, &least, NULL) == TACET_OK) {
+        (void)json_object_set_new(*out, "bound", json_real(def->bound));
+        (void)json_object_set_new(*out, "norm_least", json_real(least));
+    }
     if (*out != NULL && def->space.count > 0) {
         (void)json_object_set_new(*out, "point", tacet__space_domain_point(def, best.index));
     }

@@ -69,6 +69,11 @@ typedef struct tacet_local_settings {
     size_t horizon;                     /* T: rounds at the most; no default */
     const tacet_local_earlier *earlier; /* borrowed by create; UCB and TGP without proven widths. Default none */
     size_t earlier_count;
+    double moment; /* alpha in (0, 1]: noise_var bounds E|y - f|^(1 + alpha), for rewards whose variance is infinite
+                      (moma without ldp). Default 1 */
+    /* tgp without ldp: P(|y - f| > x) <= tail_a exp(-tail_b x^(1/theta)), and reports are truncated where that is 1/t
+     * instead of at t^1/4. Default theta 0: nothing is known of the tails but noise_var. */
+    double theta, tail_a, tail_b;
     bool forget; /* reports are not remembered: tacet_local_receive calls every repeat a CONFLICT. For callers
                     that keep them, as the suggestion service does; default false */
 } tacet_local_settings;
@@ -95,10 +100,10 @@ TACET_API tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated,
 /* beta_t of the next round (of its epoch, for MoMA); NaN for another policy. For tests and displays. */
 TACET_API double tacet_local_width(const tacet_policy *policy);
 
-/* R for unbounded reward noise with P(|noise| > x) <= a exp(-b x^(1/theta)): beyond it none of `rounds` rewards falls,
- * with probability 1 - delta. The device clips to f's range widened by R, so eps stays pure and only the learner's
- * guarantee loses delta. NaN when an argument is not finite and > 0 or delta >= 1. */
-TACET_API double tacet_local_noise_range(double a, double b, double theta, size_t rounds, double delta);
+/* The least norm that f - mean can have: with probability 1 - delta |f - mean|_H is not below *out, whatever `bound`
+ * says. Where it is above `bound`, proven widths do not hold. It rests on reports alone, so it costs no privacy. ucb
+ * with one lengthscale and a sub-Gaussian proxy; INVALID for others. O(n^3). NO_MEMORY, NUMERIC. */
+TACET_API tacet_status tacet_local_norm_least(const tacet_policy *policy, double *out, tacet_error *err);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #define TACET_LOCAL_SHARED_LDP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <tacet/core/status.h>
 
@@ -69,6 +70,11 @@ TACET_API bool tacet_ldp_possible(const tacet_ldp *ldp, double report);
 TACET_API double tacet_ldp_cell(const tacet_ldp *ldp, uint32_t k);
 TACET_API double tacet_ldp_place(const tacet_ldp *ldp, int64_t n);
 TACET_API double tacet_ldp_bit(const tacet_ldp *ldp, bool up);
+
+/* R for unbounded reward noise with P(|noise| > x) <= a exp(-b x^(1/theta)): beyond it none of `rounds` rewards falls,
+ * with probability 1 - delta. The device clips to f's range widened by R, so eps stays pure and only the learner's
+ * guarantee loses delta. NaN when an argument is not finite and > 0 or delta >= 1. */
+TACET_API double tacet_local_noise_range(double a, double b, double theta, size_t rounds, double delta);
 
 #ifdef __cplusplus
 }
