@@ -246,7 +246,6 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self) {
     size_t count = 1;
     wanted_token w = {0};
     uint64_t seconds = 0;
-    uint64_t expired = 0;
     const cli_option options[] = {
         STORE_OPTIONS(settings.store),
         {"token", CLI_U64, &w.id, "N", "Those that token number N asked for. Default: all.", false},
@@ -269,9 +268,18 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self) {
             status = tacet__fail(&err, TACET_NOT_FOUND, "there is no token of this number");
         }
     }
-    status = status != TACET_OK
-                 ? status
-                 : tacet__engine_expire(&settings, &expired, name, seconds, w.id != 0 ? w.hash : NULL, &err);
+    tacet__job *job = tacet__job_create(TACET__JOB_EXPIRE);
+    if (status == TACET_OK && job == NULL) {
+        status = tacet__fail(&err, TACET_NO_MEMORY, "out of memory");
+    }
+    if (status == TACET_OK) {
+        job->x = seconds;
+        job->owned = w.id != 0;
+        memcpy(job->owner, w.hash, sizeof job->owner);
+        status = tacet__engine_once(&settings, name, job, &err);
+    }
+    const uint64_t expired = job != NULL ? job->number : 0;
+    tacet__job_free(job);
     if (status != TACET_OK) {
         return cli_fail(self, &err);
     }

@@ -161,7 +161,7 @@ def ask(url, method, path, token=None, body=None, headers=None):
 class Curator:
     """A table of records with awkward names, its release, and the server with its desk."""
 
-    def __init__(self, *more, rows=30, queries=12, column="no<b>te"):
+    def __init__(self, *more, rows=30, queries=12, column="no<b>te", outputs=(), values=("--person", "--range", "0:1")):
         self.folder = tempfile.mkdtemp(prefix="tacet-desk-")
         at = lambda name: os.path.join(self.folder, name)
         with open(at("t.csv"), "w", encoding="utf-8") as f:
@@ -170,12 +170,12 @@ class Curator:
                 f.write(f'"{NASTY.replace(chr(34), chr(34) * 2)} {i}",{20 + i},{i}\n')
         env = {"TACET_STATE": at("state")}
         run("curate", "--data", at("t.csv"), "--inputs", "age", "--bounds", "age=0:100", "--unit", "age=5", "--eps", "3",
-            "--mechanism", "laplace", "--queries", str(queries), "--out", at("r"), env=dict(os.environ, **env))
+            "--mechanism", "laplace", "--queries", str(queries), "--out", at("r"), *outputs, env=dict(os.environ, **env))
         run("curator", "init", "--dir", at("keys"))
         port, desk = free_port(), free_port()
         self.program = Program(["curator", "serve", "--release", at("r"), "--keys", at("keys"), "--data", at("t.csv"),
-                                "--person", "--listen", f"127.0.0.1:{port}", "--desk", f"127.0.0.1:{desk}", "--id", "patient",
-                                "--range", "0:1", *more], self.folder, env)
+                                *values, "--listen", f"127.0.0.1:{port}", "--desk", f"127.0.0.1:{desk}", "--id", "patient",
+                                *more], self.folder, env)
         self.url, self.desk = self.program.url, self.program.said["desk"]
         self.token = open(at("keys/desk.token"), encoding="utf-8").read().strip()
         self.modeler = open(at("keys/modeler/token"), encoding="utf-8").read().strip()

@@ -116,6 +116,37 @@ def test_an_owner_sees_rounds_tickets_and_tokens_and_text_stays_text(driver):
         assert driver.title != "owned" and not driver.find_elements(CSS, "img[src=x]")
 
 
+def test_an_owner_ends_open_tickets_after_being_asked_and_their_reports_are_refused(driver):
+    with closing(Server()) as server:
+        server.study(local_study())
+        owner, device = server.token("owner"), server.token("device", "slides", "phone")
+        server.start()
+        tickets = [ask(server.url, "POST", "/v1/studies/slides/suggestions", device, {})[1]["ticket"] for _ in range(4)]
+        report = lambda t: ask(server.url, "POST", "/v1/studies/slides/observations", device, {"ticket": t, "value": report_ends()[0]})[0]
+        held = lambda: len(ask(server.url, "GET", "/v1/studies/slides/tickets", owner)[1]["tickets"])
+        log_in(driver, server.url, owner)
+        one = until("a button", lambda: driver.find_element(CSS, "button[aria-label='End the ticket of round 2']"))
+        one.click()
+        says(driver, "Refuse its report?")
+        assert held() == 4, "nothing ends before the second press"
+        play(server.url, device, "slides", 1)  # a round meanwhile: the question stays
+        time.sleep(1.5)
+        until("the button", lambda: "Refuse its report?" in text(driver))
+        driver.find_element(CSS, "button[data-sure]").click()
+        until("one ended", lambda: held() == 3)
+        until("its row is gone", lambda: not driver.find_elements(CSS, "button[aria-label='End the ticket of round 2']"))
+        assert report(tickets[1]) == 410 and report(tickets[0]) == 200
+        press(driver, "End all open tickets")
+        driver.find_element(CSS, "nav.tabs button").send_keys(Keys.TAB)  # looking elsewhere takes it back
+        until("the question is gone", lambda: not driver.find_elements(CSS, "button[data-sure]"))
+        assert held() == 2
+        press(driver, "End all open tickets")
+        press(driver, "for good: their reports are refused")
+        until("all ended", lambda: held() == 0)
+        assert report(tickets[2]) == 410 and report(tickets[3]) == 410
+        assert "Archive the study" in text(driver)
+
+
 def test_a_wrong_token_a_device_and_an_analyst_see_what_they_may(driver):
     with closing(Server()) as server:
         server.study(local_study())
@@ -140,9 +171,10 @@ def test_a_wrong_token_a_device_and_an_analyst_see_what_they_may(driver):
               const code = async (m, p, h) => (await fetch(p, {method: m, headers: h, body: m === 'POST' ? '{}' : undefined})).status;
               done([await code('GET', '/v1/tokens', head), await code('GET', '/v1/studies/slides/tickets', head),
                     await code('GET', '/v1/studies/others', head), await code('POST', '/v1/studies/slides/suggestions', head),
-                    await code('GET', '/v1/studies', head), await code('GET', '/v1/studies', {}), await code('POST', '/v1/studies/slides/archive', head)]);
+                    await code('GET', '/v1/studies', head), await code('GET', '/v1/studies', {}), await code('POST', '/v1/studies/slides/archive', head),
+                    await code('POST', '/v1/studies/slides/expiry', head)]);
             })();""")
-        assert asked == [403, 403, 403, 403, 200, 403, 403], asked
+        assert asked == [403, 403, 403, 403, 200, 403, 403, 403], asked
         assert driver.execute_script("return document.cookie") == "", "no script reads the session"
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_desk.py - the curator's desk in a browser."""
 import os
-import time
 
 from harness import CSS, Curator, Keys, NASTY, ask, browser, close, closing, log_in, press, says, scheme, screen, text, until
 
@@ -92,9 +91,7 @@ def test_an_expired_session_leads_back_to_the_login(driver):
         says(driver, "No question waits")
         curator.question("q1", 1)
         says(driver, "row 1")
-        time.sleep(3.3)
-        type_value(driver, "0.5")
-        says(driver, "The session has ended", 40)
+        says(driver, "The session has ended", 20)  # nobody touched the page
         assert "row 1" not in text(driver), "a record stays on the page after the session"
         driver.find_element(CSS, "input[name=token]").send_keys(curator.token, Keys.ENTER)
         says(driver, "row 1")
@@ -157,6 +154,30 @@ def test_questions_pile_up_and_the_keyboard_walks_through_them(driver):
         says(driver, "Question: row 1")
 
 
+def test_a_command_that_fails_shows_at_the_desk_and_nowhere_else(driver):
+    private = ("--eps-output", "1", "--output-range", "0:1", "--output-mechanism", "laplace")
+    with closing(Curator(outputs=private, values=("--evaluate", "grep -q ',2[0-4],' && echo 0.5"))) as curator:
+        log_in(driver, curator.desk, curator.token)
+        says(driver, "Values come from a command")
+        assert "Could not be measured" not in text(driver)
+        curator.question("good", 2)
+        until("a value", lambda: "value" in curator.answer("good"))
+        assert "Could not be measured" not in text(driver)
+        curator.question("bad", 9)
+        says(driver, "A row could not be measured")
+        rows = driver.find_elements(CSS, "[aria-label='Rows that could not be measured'] tbody tr")
+        assert len(rows) == 1 and rows[0].find_elements(CSS, "td")[0].text == "9", [r.text for r in rows]
+        good, bad = curator.answer("good"), curator.answer("bad")
+        assert "value" in bad and sorted(bad) == sorted(good) and bad["status"] == good["status"], "the modeler cannot tell"
+        check_looks(driver, "desk-missed")
+    with closing(Curator(values=("--evaluate", "exit 3"))) as curator:  # nothing is randomised: the modeler is told
+        log_in(driver, curator.desk, curator.token)
+        says(driver, "Values come from a command")
+        curator.question("q", 4)
+        says(driver, "failed: ")
+        assert "Could not be measured" not in text(driver)
+
+
 def test_the_desk_passes_the_checks_light_and_dark_narrow_and_wide(driver):
     with closing(Curator()) as curator:
         driver.get(curator.desk + "/")
@@ -184,6 +205,7 @@ def check_looks(driver, name):
         for width in (1280, 375):
             scheme(driver, dark)
             screen(driver, width, 900)
+            driver.execute_async_script("setTimeout(arguments[0], 300)")  # charts are drawn anew for another width
             found = driver.execute_script(CHECKS)
             if pictures:
                 shot(driver, os.path.join(pictures, f"{name}-{'dark' if dark else 'light'}-{width}.png"), width)

@@ -352,6 +352,67 @@ static void test_long_poll(void **state) {
     tacet__engine_close(other);
 }
 
+static tacet__job *watch(uint64_t after, double wait, bool *done) {
+    tacet__job *job = tacet__job_create(TACET__JOB_EVENTS);
+    job->number = after;
+    job->wait = wait;
+    job->user = done;
+    job->done = job_done;
+    return job;
+}
+
+static size_t told(tacet__job *job, const bool *done) {
+    job_wait(done);
+    assert_int_equal(job->status, TACET_OK);
+    const size_t count = json_array_size(json_object_get(job->body, "events"));
+    tacet__job_free(job);
+    return count;
+}
+
+/* Answered with the next event, by the same server or another one; a token has eight that wait. */
+static void test_events_are_waited_for(void **state) {
+    enum { MOST = 8 };
+    const double set[] = {0.1, 0, 0.9, 0};
+    tacet__job *jobs[MOST + 1];
+    bool done[MOST + 1] = {false};
+    (void)state;
+    add_study(TOY_STUDY);
+    tacet__engine *e = open_engine();
+    tacet__engine *other = open_engine();
+    (void)look_at(e, "toys", "none", 0); /* the study is in use: jobs are taken in their order */
+    for (unsigned i = 0; i < 2; i++) {
+        for (size_t k = 0; k <= MOST; k++) {
+            done[k] = false;
+            jobs[k] = watch(i, 30, &done[k]);
+            jobs[k]->owner[0] = k == MOST ? 2 : 1; /* another token waits, too */
+            tacet__engine_submit(e, "toys", jobs[k]);
+        }
+        bool full = false;
+        tacet__job *one_more = watch(i, 30, &full);
+        one_more->owner[0] = 1;
+        tacet__engine_submit(e, "toys", one_more);
+        assert_int_equal(told(one_more, &full), 0); /* at once: the others are still there */
+        (void)pthread_mutex_lock(&done_lock);
+        assert_false(done[0] || done[MOST]);
+        (void)pthread_mutex_unlock(&done_lock);
+        assert_int_equal(ask_suggestion(i == 0 ? e : other, "toys", NULL, set, 2).status, TACET_OK);
+        for (size_t k = 0; k <= MOST; k++) {
+            assert_int_equal(told(jobs[k], &done[k]), 1);
+        }
+    }
+    bool late = false;
+    tacet__job *job = watch(2, 0.05, &late);
+    tacet__engine_submit(e, "toys", job);
+    assert_int_equal(told(job, &late), 0); /* nothing happens: the time runs out */
+    bool stopped = false;
+    job = watch(2, 60, &stopped);
+    tacet__engine_submit(e, "toys", job);
+    (void)look_at(e, "toys", "none", 0); /* by now it waits */
+    tacet__engine_close(e);
+    assert_int_equal(told(job, &stopped), 0);
+    tacet__engine_close(other);
+}
+
 /* --- a store that fails ------------------------------------------------------------------------------------------- */
 
 /* A job behind the last one: when it is answered, the worker has also finished what it does after its answers. */
@@ -504,11 +565,20 @@ static void test_queue_bytes(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_once),           TEST(test_ranges),        TEST(test_replicas_central),
-        TEST(test_replicas_local), TEST(test_minimize),      TEST(test_archive),
-        TEST(test_known_noise),    TEST(test_replay_checks), TEST(test_other_arithmetic),
-        TEST(test_long_poll),      TEST(test_failing_disk),  TEST(test_crowd),
+        TEST(test_once),
+        TEST(test_ranges),
+        TEST(test_replicas_central),
+        TEST(test_replicas_local),
+        TEST(test_minimize),
+        TEST(test_archive),
+        TEST(test_known_noise),
+        TEST(test_replay_checks),
+        TEST(test_other_arithmetic),
+        TEST(test_long_poll),
+        TEST(test_failing_disk),
+        TEST(test_crowd),
         TEST(test_queue_bytes),
+        TEST(test_events_are_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

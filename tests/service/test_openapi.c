@@ -275,6 +275,7 @@ static const char *good_body(const char *path) {
     return strstr(path, "/suggestions") != NULL    ? "{}"
            : strstr(path, "/observations") != NULL ? "{\"ticket\":\"AAAAAAAAAAHR1LgQDDJwLEk_UAx0QdtC\",\"value\":0.5}"
            : strstr(path, "/rounds") != NULL       ? "{\"rounds\":2000000}"
+           : strstr(path, "/expiry") != NULL       ? "{\"older\":0}"
                                                    : "";
 }
 
@@ -529,6 +530,7 @@ static void board(void) {
     static const char SESSION[] = "/v1/session";
     static const char EVENTS[] = STUDY "/events";
     static const char POSTERIOR[] = STUDY "/posterior";
+    static const char EXPIRY[] = STUDY "/expiry";
     json_t *body = NULL;
     char text[200];
     assert_int_equal(ask("GET", EVENTS, "/v1/studies/dose/events", analyst, NULL, &body), 200);
@@ -540,10 +542,18 @@ static void board(void) {
     json_decref(body);
     assert_int_equal(ask("GET", EVENTS, "/v1/studies/slides/events?after=1", owner, NULL, NULL), 200);
     assert_int_equal(ask("GET", EVENTS, "/v1/studies/slides/events?after=soon", owner, NULL, NULL), 400);
+    assert_int_equal(ask("GET", EVENTS, "/v1/studies/slides/events?after=99999&wait=0.1", owner, NULL, &body), 200);
+    assert_int_equal(json_array_size(json_object_get(body, "events")), 0);
+    json_decref(body);
     assert_int_equal(ask("GET", STUDY "/tickets", "/v1/studies/slides/tickets", owner, NULL, &body), 200);
     assert_true(json_array_size(json_object_get(body, "tickets")) > 0);
     assert_true(json_is_integer(json_object_get(json_array_get(json_object_get(body, "tickets"), 0), "token")));
     json_decref(body);
+    assert_int_equal(ask("POST", EXPIRY, "/v1/studies/slides/expiry", owner, "{\"number\":1}", &body), 200);
+    assert_int_equal(json_integer_value(json_object_get(body, "expired")), 1);
+    json_decref(body);
+    assert_int_equal(ask("POST", EXPIRY, "/v1/studies/slides/expiry", owner, "{}", NULL), 400);
+    assert_int_equal(ask("POST", EXPIRY, "/v1/studies/visits/expiry", owner, "{\"number\":1}", NULL), 409);
     assert_int_equal(ask("GET", POSTERIOR, "/v1/studies/slides/posterior", owner, NULL, &body), 200);
     assert_int_equal(json_array_size(json_object_get(body, "points")), 3);
     json_decref(body);

@@ -244,9 +244,10 @@ static void test_paths_and_tokens(void **state) {
     expect(403, "GET", "/v1/studies/toys", other, "", "another study");
     /* Whether a study exists is not told to a token of another one. */
     expect(403, "GET", "/v1/studies/nosuch", other, "", "another study");
-    static const char *const WAITS[] = {"", "soon", "-1", "61", "nan", "inf", "1s"};
+    static const char *const WAITS[] = {"wait=", "wait=soon", "wait=-1", "wait=61", "wait=nan", "wait=inf", "wait=1s"};
     for (size_t i = 0; i < sizeof WAITS / sizeof WAITS[0]; i++) {
         assert_int_equal(handle(&service, "GET", "/v1/studies/toys/suggestions/x", WAITS[i], device, "", 0, NULL), 400);
+        assert_int_equal(handle(&service, "GET", "/v1/studies/toys/events", WAITS[i], analyst, "", 0, NULL), 400);
     }
     /* A token of one study sees that study alone. */
     char *text = NULL;
@@ -254,6 +255,55 @@ static void test_paths_and_tokens(void **state) {
     assert_non_null(strstr(text, "toys"));
     assert_null(strstr(text, "slides"));
     free(text);
+}
+
+static void test_expiry(void **state) {
+    static const char PATH[] = "/v1/studies/toys/expiry";
+    static const char SET[] = "{\"decision_set\":[[0,0],[1,0]]}";
+    static const char *const BROKEN[] = {"{}",
+                                         "{\"number\":0}",
+                                         "{\"number\":1,\"older\":0}",
+                                         "{\"older\":-1}",
+                                         "{\"older\":0.5}",
+                                         "{\"number\":\"1\"}",
+                                         "{\"all\":true}",
+                                         ""};
+    char *text = NULL;
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        expect(201, "POST", "/v1/studies/toys/suggestions", device, SET, NULL);
+    }
+    for (size_t i = 0; i < sizeof BROKEN / sizeof BROKEN[0]; i++) {
+        expect(400, "POST", PATH, owner, BROKEN[i], NULL);
+    }
+    expect(403, "POST", PATH, device, "{\"older\":0}", "role");
+    expect(403, "POST", PATH, analyst, "{\"older\":0}", "role");
+    expect(404, "POST", PATH, owner, "{\"number\":99}", NULL);
+    static const struct {
+        const char *body, *says;
+    } CASES[] = {{"{\"older\":3600}", "{\"expired\":0}"}, /* they are young */
+                 {"{\"number\":2}", "{\"expired\":1}"},
+                 {"{\"number\":2}", "{\"expired\":0}"}, /* asked once more */
+                 {"{\"older\":0}", "{\"expired\":3}"},
+                 {"{\"older\":0}", "{\"expired\":0}"}};
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        assert_int_equal(say("POST", PATH, owner, CASES[i].body, &text), 200);
+        assert_string_equal(text, CASES[i].says);
+        free(text);
+    }
+    assert_int_equal(say("GET", "/v1/studies/toys/tickets", owner, "", &text), 200);
+    assert_string_equal(text, "{\"tickets\":[]}");
+    free(text);
+    /* One that was reported stays so. */
+    char body[200];
+    assert_int_equal(say("POST", "/v1/studies/toys/suggestions", device, SET, &text), 201);
+    json_t *json = json_loads(text, 0, NULL);
+    (void)snprintf(body, sizeof body, "{\"ticket\":\"%s\",\"value\":1}",
+                   json_string_value(json_object_get(json, "ticket")));
+    json_decref(json);
+    free(text);
+    expect(200, "POST", "/v1/studies/toys/observations", device, body, NULL);
+    expect(409, "POST", PATH, owner, "{\"number\":9}", "reported");
 }
 
 /* A dropped token is forgotten; the test reaches behind the memory of a few seconds by asking with a new engine. */
@@ -327,8 +377,13 @@ static void test_nothing_private_shows(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_suggestions),      TEST(test_keys_of_others), TEST(test_observations),
-        TEST(test_paths_and_tokens), TEST(test_dropped_token),  TEST(test_nothing_private_shows),
+        TEST(test_expiry),
+        TEST(test_suggestions),
+        TEST(test_keys_of_others),
+        TEST(test_observations),
+        TEST(test_paths_and_tokens),
+        TEST(test_dropped_token),
+        TEST(test_nothing_private_shows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,12 +26,24 @@ static inline void fake_answer(tacet__exchange *self, const tacet__response *res
     (void)pthread_mutex_unlock(&done_lock);
 }
 
+/* `peer` is what stands behind the '?'; NULL: nothing. A value lasts for some more calls. */
 static inline const char *fake_argument(const void *peer, const char *name) {
-    return strcmp(name, "wait") == 0 ? peer : NULL;
+    enum { LAST = 8 };
+    static char values[LAST][128];
+    static unsigned used;
+    const size_t length = strlen(name);
+    for (const char *at = peer; at != NULL; at = strchr(at, '&') != NULL ? strchr(at, '&') + 1 : NULL) {
+        if (strncmp(at, name, length) == 0 && at[length] == '=') {
+            char *value = values[used++ % LAST];
+            (void)snprintf(value, sizeof values[0], "%.*s", (int)strcspn(at + length + 1, "&"), at + length + 1);
+            return value;
+        }
+    }
+    return NULL;
 }
 
 /* The status; the body (NUL-terminated, from malloc) in *out, which is the caller's. */
-static inline unsigned handle(tacet__service *service, const char *method, const char *path, const char *wait,
+static inline unsigned handle(tacet__service *service, const char *method, const char *path, const char *query,
                               const char *token, const char *body, size_t size, char **out) {
     fake_exchange x = {.exchange = {fake_suspend, fake_answer}};
     const tacet__request request = {.method = method,
@@ -40,7 +52,7 @@ static inline unsigned handle(tacet__service *service, const char *method, const
                                     .body = body,
                                     .body_size = size,
                                     .argument = fake_argument,
-                                    .peer = wait,
+                                    .peer = query,
                                     .exchange = &x.exchange};
     tacet__response response = {.file = -1};
     tacet__service_handle(service, &request, &response);

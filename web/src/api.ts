@@ -45,6 +45,9 @@ export async function ask<T>(method: string, path: string, body?: unknown, signa
 
 export const get = <T>(path: string, signal?: AbortSignal): Promise<T> => ask<T>("GET", path, undefined, signal);
 
+// For how many seconds a request may wait: not much longer than the session would last if nobody touched the page.
+export const patience = (session: Session, most: number): number => Math.min(most, Math.ceil(session.left));
+
 export function pause(seconds: number): Promise<void> {
   return new Promise((done) => setTimeout(done, 1000 * seconds));
 }

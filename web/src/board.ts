@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // board.ts - the study board, for owners and analysts. It asks the public routes (docs/API.md) with the role of its
 // session: what the role may not read is refused there, and then not shown here.
-import { ask, get, pause, Problem, Session } from "./api";
+import { ask, get, patience, pause, Problem, Session } from "./api";
 import { Cell, draw, Series, squares } from "./chart";
 import { age, announce, card, download, facts, field, gauge, h, LongTable, number, put, table, when } from "./dom";
 import { frame, guarded } from "./login";
@@ -21,7 +21,8 @@ interface Ticket { number: number; time: number; expires: number; token?: number
 interface Token { number: number; role: string; study: string; label: string; created: number; expires: number; open_most: number; rounds_most: number }
 interface Posterior { kind: string; action_dims: number; lower?: number[]; upper?: number[]; points: { at: number[]; mean: number | null; sd: number | null }[] }
 
-const POLL_SECONDS = 1.5;
+const WAIT_SECONDS = 20; // for the next event; what else may have changed is asked for then, too
+const PAUSE_SECONDS = 0.5; // between two looks, however quickly rounds come
 const TABS = ["Overview", "Posterior", "Rounds", "Releases", "Ledger", "Tokens"] as const;
 type Tab = (typeof TABS)[number];
 
@@ -29,19 +30,20 @@ type Tab = (typeof TABS)[number];
 class Log {
   readonly events: Event_[] = [];
   expired = 0;
-  async more(study: string): Promise<boolean> {
-    let any = false;
+  // With seconds the server is asked to answer when there is something new, or when they are over.
+  async more(study: string, seconds = 0, signal?: AbortSignal): Promise<void> {
+    let wait = seconds > 0 ? `&wait=${seconds}` : "";
     for (let pages = 0; pages < 30; pages++) {
       const last = this.events.length > 0 ? this.events[this.events.length - 1].number : 0;
-      const found = await get<{ head: number; events: Event_[] }>(`/v1/studies/${study}/events?after=${last}`);
+      const found = await get<{ head: number; events: Event_[] }>(`/v1/studies/${study}/events?after=${last}${wait}`, signal);
       for (const e of found.events) {
+        if (e.number <= (this.events[this.events.length - 1]?.number ?? 0)) continue; // two requests found it
         this.events.push(e);
         if (e.kind === "expired") this.expired++;
       }
-      any = any || found.events.length > 0;
       if (found.events.length === 0 || found.events[found.events.length - 1].number >= found.head) break;
+      wait = "";
     }
-    return any;
   }
 }
 
@@ -53,6 +55,7 @@ class Board {
   private log = new Log();
   private drawn = ""; // what is on the page, so that it is drawn anew only when it changed
   private over: Problem | null = null;
+  private waits = new AbortController(); // ends the wait for an event: there is something else to do
   private readonly state = h("span", { class: "small soft", role: "status" }, "connecting");
   private readonly problem = h("p", { class: "notice bad", role: "alert" });
   private readonly chooser: HTMLSelectElement = h("select", { "aria-label": "Study", change: () => void this.choose(this.chooser.value) });
@@ -67,7 +70,8 @@ class Board {
   build(): void {
     const page = frame("Study board", this.session, h("div", {}, this.chooser), this.state);
     put(page, this.problem, this.tabs, this.body);
-    window.matchMedia("(max-width: 600px)").addEventListener("change", () => { this.drawn = ""; });
+    window.matchMedia("(max-width: 600px)").addEventListener("change", () => { this.drawn = ""; void this.attempt(() => this.draw()); });
+    document.addEventListener("visibilitychange", () => this.waits.abort());
     this.drawTabs();
   }
 
@@ -92,6 +96,7 @@ class Board {
     this.rounds = null;
     this.axes = { x: 0, y: -1, at: [] };
     this.drawn = "";
+    this.waits.abort();
     await this.attempt(() => this.refresh());
   }
 
@@ -102,8 +107,10 @@ class Board {
       put(this.problem);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (error.status === 401) this.over = error;
-      else this.problem.textContent = `${error.message}.`;
+      if (error.status === 401) {
+        this.over = error;
+        this.waits.abort();
+      } else this.problem.textContent = `${error.message}.`;
     }
   }
 
@@ -111,19 +118,33 @@ class Board {
     let away = 0;
     while (!this.over) {
       try {
-        if (document.visibilityState === "visible" || away > 0 || !this.study) await this.refresh();
+        await this.refresh();
         away = 0;
         this.state.textContent = "live";
         this.state.className = "small goodtext";
+        await pause(PAUSE_SECONDS);
+        await this.wait();
       } catch (error) {
         if (!(error instanceof Problem) || error.status === 401) throw error;
         away++;
         this.state.textContent = error.status === 0 || error.status === 503 ? "the server is away; trying again" : error.message;
         this.state.className = "small badtext";
+        await pause(Math.min(5, away));
       }
-      for (let t = 0; t < Math.min(5, POLL_SECONDS + away) && !this.over; t += 0.25) await pause(0.25);
     }
     throw this.over;
+  }
+
+  // Until something happens in the study, or on the page. A page that nobody sees asks nothing.
+  private async wait(): Promise<void> {
+    while (document.visibilityState !== "visible" && !this.over) await pause(0.25);
+    this.waits = new AbortController();
+    try {
+      if (this.study && !this.over) await this.log.more(this.name, patience(this.session, WAIT_SECONDS), this.waits.signal);
+      else await pause(PAUSE_SECONDS);
+    } catch (error) {
+      if (!this.waits.signal.aborted) throw error;
+    }
   }
 
   private async refresh(): Promise<void> {
@@ -152,6 +173,7 @@ class Board {
     const rounds = this.tab === "Tokens" ? [] : [s.suggested, s.observed, s.released, s.state, this.log.events.length];
     const mark = [this.name, this.tab, ...rounds, this.fresh, JSON.stringify(this.axes)].join("/");
     if (mark === this.drawn) return;
+    if (this.drawn && this.body.querySelector("[data-sure]")) return; // somebody is asked, and is about to say yes or no
     const made = await this.part(s);
     this.drawn = mark;
     if (!made) return;
@@ -241,8 +263,9 @@ class Board {
     const costs = Object.entries(g.eps_of_rounds);
     const spent = s.definition.rounds - s.rounds_left;
     const tickets = this.session.role === "owner" ? await this.tickets(s) : h("p", { class: "soft" }, `${open} tickets are open. Who holds them is shown to owners.`);
-    const archive = this.session.role === "owner" && s.state === "active"
-      ? h("div", { class: "buttons" }, h("button", { type: "button", click: (event) => this.archive(event.target as HTMLButtonElement) }, "Archive the study")) : null;
+    const acts = this.session.role === "owner" && s.state === "active" ? h("div", { class: "buttons" },
+      open > 0 ? this.sure("", "End all open tickets", "End all open tickets", `End ${open} for good: their reports are refused`, () => this.expire(s, { older: 0 })) : null,
+      this.sure("", "Archive the study", "Archive the study", "Archive it for good: no round can be taken any more", () => this.archive(s))) : null;
     return h("div", { class: "cards" },
       card(s.name, "wide", s.definition.description ? h("p", {}, s.definition.description) : null,
         facts(["trust", s.definition.trust], ["policy", s.definition.policy], ["state", s.state], ["suggested", String(s.suggested)], ["reported", String(s.observed)], ["open tickets", String(open)], ["expired", String(this.log.expired)]),
@@ -253,7 +276,7 @@ class Board {
         h("p", { class: "small" }, `Protects ${g.protects}. ${g.statement}`),
         table([{ name: "rounds of one person", text: (r: [string, number | null]) => r[0] }, { name: "eps", numeric: true, text: (r) => number(r[1]) }], [["1", g.eps], ...costs] as [string, number | null][], "Cost of several rounds"),
         h("p", { class: "small soft" }, g.eps_per_person === null ? "" : `A person who is always named pays eps ${number(g.eps_per_person)}: ${g.rounds_per_person} round${g.rounds_per_person === 1 ? "" : "s"} count.`)),
-      card("Open tickets", "wide", tickets, archive),
+      card("Open tickets", "wide", tickets, acts),
       card("Health", "third", await this.health()));
   }
 
@@ -267,20 +290,40 @@ class Board {
       { name: "Age", text: (t) => age(now - t.time) },
       { name: "Held by", text: (t) => (t.token === undefined ? "a token that is gone" : `${t.label || "token"} (number ${t.token})`) },
       { name: "Expires (UTC)", text: (t) => (t.expires ? when(t.expires) : "never") },
+      { name: "", text: (t) => this.sure("plain", "End", `End the ticket of round ${t.number}`, "Refuse its report?", () => this.expire(s, { number: t.number })) },
     ], found.slice(0, 200), "Open tickets"));
   }
 
-  private archive(button: HTMLButtonElement): void {
-    if (button.dataset.sure !== "yes") {
+  // A button that acts when it is pressed twice: the second time it says what will happen. Looking elsewhere takes it back.
+  private sure(kind: string, words: string, label: string, question: string, act: () => Promise<void>): HTMLButtonElement {
+    const button = h("button", { type: "button", class: kind, "aria-label": label, click: () => {
+      if (button.dataset.sure === "yes") {
+        delete button.dataset.sure;
+        void this.attempt(act);
+        return;
+      }
       button.dataset.sure = "yes";
-      button.textContent = "Archive it for good: no round can be taken any more";
-      return;
-    }
-    void this.attempt(async () => {
-      await ask("POST", `/v1/studies/${this.name}/archive`, {});
-      announce("the study is archived");
-      await this.refresh();
-    });
+      button.focus(); // not every browser does so by itself
+      button.textContent = question;
+      button.setAttribute("aria-label", `${label}: ${question}`);
+    }, blur: () => {
+      delete button.dataset.sure;
+      button.textContent = words;
+      button.setAttribute("aria-label", label);
+    } }, words);
+    return button;
+  }
+
+  private async expire(s: Study, which: { number: number } | { older: number }): Promise<void> {
+    const found = await ask<{ expired: number }>("POST", `/v1/studies/${s.name}/expiry`, which);
+    announce(`${found.expired} ${found.expired === 1 ? "ticket has" : "tickets have"} ended`);
+    await this.refresh();
+  }
+
+  private async archive(s: Study): Promise<void> {
+    await ask("POST", `/v1/studies/${s.name}/archive`, {});
+    announce("the study is archived");
+    await this.refresh();
   }
 
   // --- posterior ---
@@ -334,10 +377,10 @@ class Board {
       return squares({ title: `Mean over ${names[x]} and ${names[y]}`, x: names[x], y: names[y] }, cells);
     }
     const sorted = [...points].sort((a, b) => a.at[x] - b.at[x]);
-    const xs = sorted.map((q) => q.at[x]);
-    const distinct = new Set(xs).size === xs.length;
-    return draw({ title: `Mean over ${names[x]}`, x: names[x], y: "mean reward", series: [{ name: "mean", x: xs, y: sorted.map((q) => q.mean!),
-      lower: distinct ? sorted.map((q) => q.mean! - (q.sd ?? 0)) : undefined, upper: distinct ? sorted.map((q) => q.mean! + (q.sd ?? 0)) : undefined, style: distinct ? "line" : "points" }] });
+    const means = sorted.map((q) => q.mean!);
+    // Points that differ in other columns, too, are no line.
+    return draw({ title: `Mean over ${names[x]}`, x: names[x], y: "mean reward", series: [{ name: "mean", x: sorted.map((q) => q.at[x]), y: means,
+      lower: sorted.map((q, i) => means[i] - (q.sd ?? 0)), upper: sorted.map((q, i) => means[i] + (q.sd ?? 0)), style: p.kind === "points" && p.action_dims > 1 ? "points" : "line" }] });
   }
 
   // --- rounds ---
@@ -350,11 +393,11 @@ class Board {
     }
     this.rounds = new LongTable<Event_>([
       { name: "Event", numeric: true, text: (e) => String(e.number) },
-      { name: "When (UTC)", text: (e) => when(e.time) },
       { name: "What", text: (e) => e.kind },
       { name: "Of round", numeric: true, text: (e) => (e.of === undefined ? "" : String(e.of)) },
       { name: "Action", numeric: true, text: (e) => (e.index === undefined ? "" : String(e.index)) },
       { name: "Report", numeric: true, text: (e) => (e.value === undefined ? "" : number(e.value, 5)) },
+      { name: "When (UTC)", text: (e) => when(e.time) },
     ], "Events of the study, newest first");
     const made = card("Rounds", "", h("p", { class: "small soft" }, this.study?.definition.trust === "local" ? "Reports were randomised on the devices that sent them." : "Rewards, contexts and decision sets of a central study are shown to nobody."), this.rounds.element);
     requestAnimationFrame(() => this.rounds?.show(rows));

@@ -4,7 +4,7 @@
 import { number, svg } from "./dom";
 
 export interface Series { name: string; x: number[]; y: number[]; lower?: number[]; upper?: number[]; style: "line" | "step" | "points" }
-export interface Chart { title: string; x: string; y: string; series: Series[]; mark?: { x: number; y: number; name: string } }
+export interface Chart { title: string; x: string; y: string; series: Series[] }
 
 // Letters of a picture that shrinks shrink with it: on a telephone it is drawn narrower.
 let WIDTH = 640;
@@ -74,7 +74,9 @@ export function draw(chart: Chart): SVGElement {
   [...chart.series].reverse().forEach((s, reversed) => {
     const colour = (chart.series.length - 1 - reversed) % 3;
     const kept = thin(s.y).filter((i) => Number.isFinite(s.y[i]));
-    if (s.lower && s.upper && kept.length > 1) {
+    if (s.lower && s.upper && s.style === "points") {
+      picture.append(svg("path", { class: `line thin c${colour}`, d: kept.map((i) => `M${at(s.x[i], s.lower![i])}V${sy(s.upper![i]).toFixed(1)}`).join("") }));
+    } else if (s.lower && s.upper && kept.length > 1) {
       const up = kept.map((i) => at(s.x[i], s.upper![i]));
       const down = kept.map((i) => at(s.x[i], s.lower![i])).reverse();
       picture.append(svg("path", { class: `band f${colour}`, d: `M${up.join("L")}L${down.join("L")}Z` }));
@@ -91,9 +93,6 @@ export function draw(chart: Chart): SVGElement {
     picture.append(s.style === "points" ? svg("circle", { class: `f${colour}`, cx: right - width + 10, cy: 11, r: 3.5 }) : svg("path", { class: `line c${colour}`, d: `M${right - width} 11h17` }));
     right -= width + 10;
   });
-  if (chart.mark) {
-    picture.append(svg("circle", { class: "f4", cx: sx(chart.mark.x), cy: sy(chart.mark.y), r: 6 }, svg("title", {}, chart.mark.name)));
-  }
   return picture;
 }
 

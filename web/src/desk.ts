@@ -2,22 +2,24 @@
 // desk.ts - the curator's desk: questions as they come, each with its record; what was given out; what is left.
 // Keyboard first: the field has the focus, Enter gives the value, Alt+X says that a row cannot be measured, Alt+J and
 // Alt+K go to the next and the previous question. A value goes to this server, and nowhere else.
-import { ask, get, pause, Problem, Session } from "./api";
+import { ask, get, patience, pause, Problem, Session } from "./api";
 import { age, announce, card, Column, download, facts, field, gauge, h, number, put, table, when } from "./dom";
 import { frame, guarded } from "./login";
 
-interface Question { ticket: string; row: number; since: number; state: string }
+interface Question { ticket: string; row: number; since: number; state: string; reason?: string }
+interface Miss { row: number; since: number; reason: string }
 interface Overview {
   version: number; now: number; source: string; rows: number; id: string | null; range: [number, number] | null;
   release: { mechanism: string; private: boolean; eps: number; delta: number; outputs_private: boolean };
   budget: { eps: number; delta: number; spent_eps: number | null; spent_delta: number; entries: number; uncovered: number };
   queries: { allowed: number; made: number; left: number };
   questions: Question[];
+  misses: Miss[];
 }
 interface Entry { seq: number; time: number; ticket: string; what: string; to_whom: string; mechanism: string; eps: number | null; delta: number | null; answered: boolean; uncovered: boolean }
 interface Ledger { accounting: string; entries: number; answered: number; uncovered: number; budget_eps: number; eps: number | null; delta: number; head: string; list: Entry[] }
 
-const PILE = 5, LATE_SECONDS = 600;
+const PILE = 5, LATE_SECONDS = 600, WAIT_SECONDS = 25;
 
 class Desk {
   private seen: Overview | null = null;
@@ -37,6 +39,8 @@ class Desk {
   private readonly give = h("button", { class: "first", type: "submit" }, "Give the value");
   private readonly unmeasured = h("button", { type: "button", click: () => void this.answer(true) }, "Cannot be measured ", h("kbd", {}, "Alt+X"));
   private readonly form = h("form", { class: "hidden", submit: (event) => { event.preventDefault(); void this.answer(false); } });
+  private readonly misses = h("div", { class: "missed" });
+  private readonly hint = h("p", { class: "small soft" }, h("kbd", {}, "Enter"), " gives the value, ", h("kbd", {}, "Alt+X"), " cannot be measured, ", h("kbd", {}, "Alt+J"), " next, ", h("kbd", {}, "Alt+K"), " previous.");
   private readonly budget = h("div");
   private readonly released = h("div");
   private readonly ledger = h("div");
@@ -47,11 +51,10 @@ class Desk {
   build(): void {
     const page = frame("Curator's desk", this.session, this.state);
     this.form.append(this.record, field("Measured value", this.value), this.expected, this.problem, h("div", { class: "buttons" }, this.give, this.unmeasured));
-    const keys = h("p", { class: "small soft" }, h("kbd", {}, "Enter"), " gives the value, ", h("kbd", {}, "Alt+X"), " cannot be measured, ", h("kbd", {}, "Alt+J"), " next, ", h("kbd", {}, "Alt+K"), " previous.");
     const receipt = h("button", { type: "button", click: () => void this.receipt() }, "Download a signed receipt");
-    put(page, this.warning,
+    put(page, this.warning, this.misses,
       h("div", { class: "cards" },
-        h("section", { class: "card wide", "aria-labelledby": "t-question" }, this.heading, this.waiting, this.form, keys),
+        h("section", { class: "card wide", "aria-labelledby": "t-question" }, this.heading, this.waiting, this.form, this.hint),
         card("Waiting", "third", this.queue),
         card("Budget", "third", this.budget),
         card("Released", "wide", this.released),
@@ -83,7 +86,7 @@ class Desk {
     let away = 0;
     for (;;) {
       try {
-        const path = this.seen && away === 0 ? `/v1/desk?after=${this.seen.version}&wait=25` : "/v1/desk";
+        const path = this.seen && away === 0 ? `/v1/desk?after=${this.seen.version}&wait=${patience(this.session, WAIT_SECONDS)}` : "/v1/desk";
         this.show(await get<Overview>(path, this.waits.signal));
         away = 0;
         this.state.textContent = "live";
@@ -108,9 +111,10 @@ class Desk {
     this.warning.textContent = o.source === "person" && (o.questions.length > PILE || oldest > LATE_SECONDS)
       ? `${o.questions.length} questions wait, the oldest for ${age(oldest)}: the modeler waits with them.` : "";
     put(this.queue, ...o.questions.map((q) => h("li", {}, h("button", { type: "button", "aria-current": q.ticket === this.current ? "true" : "false", "data-ticket": q.ticket, click: () => void this.choose(q.ticket) },
-      h("span", {}, `Row ${q.row}`), h("span", { class: "soft" }, q.state === "waiting" ? age(o.now - q.since) : q.state)))));
+      h("span", {}, `Row ${q.row}`), h("span", { class: "soft" }, q.state === "waiting" ? age(o.now - q.since) : q.reason ? `failed: ${q.reason}` : q.state)))));
     if (o.questions.length === 0) put(this.queue, h("li", { class: "soft" }, "none"));
     if (changed) {
+      put(this.misses, o.misses.length > 0 ? this.missed(o.misses) : null);
       if (before && o.questions.length > before.questions.length) announce(`${o.questions.length} questions wait`);
       put(this.budget, h("h3", {}, "Privacy"),
         gauge("privacy budget spent", o.budget.spent_eps ?? o.budget.eps, o.budget.eps, `eps ${number(o.budget.spent_eps)} of ${number(o.budget.eps)} spent${o.budget.delta > 0 ? `, delta ${number(o.budget.spent_delta, 3)} of ${number(o.budget.delta, 3)}` : ""}`),
@@ -121,12 +125,26 @@ class Desk {
     if (!o.questions.some((q) => q.ticket === this.current)) void this.choose(o.source === "person" && o.questions.length > 0 ? o.questions[0].ticket : "");
   }
 
+  // The modeler got noise about a stand-in, and must not know; whoever holds the records should.
+  private missed(list: Miss[]): HTMLElement {
+    const columns: Column<Miss>[] = [
+      { name: "Row", numeric: true, text: (m) => String(m.row) },
+      { name: "Asked (UTC)", text: (m) => when(m.since) },
+      { name: "Why", text: (m) => m.reason },
+    ];
+    const rows = list.length === 1 ? "A row" : `${list.length} rows`;
+    return card("Could not be measured", "",
+      h("p", { class: "notice bad", role: "status" }, `${rows} could not be measured since this server started. The modeler got noise about a stand-in in place of a value, and cannot tell.`),
+      h("div", { class: "list short", tabindex: 0, role: "region", "aria-label": "Rows that could not be measured" }, table(columns, list, "Rows that could not be measured, newest first")));
+  }
+
   private async choose(ticket: string): Promise<void> {
     const q = this.seen?.questions.find((one) => one.ticket === ticket);
     this.current = q ? ticket : "";
     this.asked = "";
     this.form.classList.toggle("hidden", !q);
     this.waiting.classList.toggle("hidden", !!q);
+    this.hint.classList.toggle("hidden", this.seen?.source !== "person");
     this.heading.textContent = q ? `Question: row ${q.row}` : this.seen?.source === "person" ? "Question" : "Questions are answered by themselves";
     this.waiting.textContent = this.seen?.source === "person" ? "No question waits. This page shows the next one as it comes." : `Values come from a ${this.seen?.source ?? "column"}: there is nothing to type here.`;
     for (const b of this.queue.querySelectorAll("button")) b.setAttribute("aria-current", String(b.dataset.ticket === this.current));

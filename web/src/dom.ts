@@ -83,7 +83,7 @@ export function gauge(name: string, part: number, whole: number, words: string):
 export interface Column<T> { name: string; numeric?: boolean; text: (row: T) => string | Node }
 
 export function table<T>(columns: Column<T>[], rows: T[], caption: string): HTMLElement {
-  return h("table", { class: "stack" }, h("caption", { class: "said" }, caption),
+  return h("table", { class: columns.length > 2 ? "stack" : "" }, h("caption", { class: "said" }, caption),
     h("thead", {}, h("tr", {}, ...columns.map((c) => h("th", { scope: "col", class: c.numeric ? "num" : "" }, c.name)))),
     h("tbody", {}, ...rows.map((row) => h("tr", {}, ...columns.map((c) => h("td", { class: c.numeric ? "num" : "", "data-column": c.name }, c.text(row)))))));
 }

@@ -19,7 +19,7 @@ typedef struct query {
     bool failed;  /* DONE: cannot be measured */
     bool offered; /* a commit was tried: a retry must offer the same bytes */
     double offer;
-    char reason[160]; /* FAILED */
+    char reason[160]; /* FAILED; DONE: why a stand-in was randomised in place of a value, "" otherwise */
 } query;
 
 /* Somebody who is to be told what became of a query. */

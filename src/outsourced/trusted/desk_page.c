@@ -25,7 +25,7 @@
 #include <tacet/io/csvfile.h>
 #include <tacet/report/disclose.h>
 
-enum { WAIT_MOST = 60, LIST_MOST = 1000, TICK_MS = 200, REFRESH_SECONDS = 1, COOKIE_NAME = 32 };
+enum { WAIT_MOST = 60, LIST_MOST = 1000, MISSES_MOST = 50, TICK_MS = 200, REFRESH_SECONDS = 1, COOKIE_NAME = 32 };
 
 typedef struct page_waiter {
     tacet__exchange *exchange;
@@ -65,6 +65,11 @@ static void say(tacet__response *response, unsigned status, json_t *body) {
     json_decref(body);
 }
 
+static json_t *text_json(const char *text, size_t length) {
+    json_t *value = json_stringn(text, length);
+    return value != NULL ? value : json_string("(not UTF-8)");
+}
+
 static json_t *real_or_null(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
@@ -83,17 +88,42 @@ static uint64_t version_of(tacet_desk *desk, bool refresh) {
     return version;
 }
 
+static json_t *with_reason(json_t *one, const query *q) {
+    if (one != NULL) {
+        (void)json_object_set_new(one, "reason", text_json(q->reason, strlen(q->reason)));
+    }
+    return one;
+}
+
+/* Rows that could not be measured and were answered with noise about a stand-in, which the modeler does not see: the
+ * newest, of what this process was asked. */
+static json_t *misses(tacet_desk *desk) {
+    json_t *list = json_array();
+    (void)pthread_mutex_lock(&desk->lock);
+    const size_t count = desk->manifest.outputs_private ? desk->count : 0;
+    for (size_t i = count; i > 0 && json_array_size(list) < MISSES_MOST; i--) {
+        const query *q = desk->queries[i - 1];
+        if (q->state == DONE && q->reason[0] != '\0') {
+            (void)json_array_append_new(
+                list, with_reason(json_pack("{sI sI}", "row", (json_int_t)q->row, "since", (json_int_t)q->since), q));
+        }
+    }
+    (void)pthread_mutex_unlock(&desk->lock);
+    return list;
+}
+
 static json_t *open_questions(tacet_desk *desk) {
     json_t *list = json_array();
     (void)pthread_mutex_lock(&desk->lock);
     for (size_t i = 0; i < desk->count && json_array_size(list) < LIST_MOST; i++) {
         const query *q = desk->queries[i];
         if (q->state != DONE) {
-            (void)json_array_append_new(list, json_pack("{ss sI sI ss}", "ticket", q->ticket, "row", (json_int_t)q->row,
-                                                        "since", (json_int_t)q->since, "state",
-                                                        tacet__desk_busy(q)  ? "running"
-                                                        : q->state == FAILED ? "failed"
-                                                                             : "waiting"));
+            json_t *one = json_pack("{ss sI sI ss}", "ticket", q->ticket, "row", (json_int_t)q->row, "since",
+                                    (json_int_t)q->since, "state",
+                                    tacet__desk_busy(q)  ? "running"
+                                    : q->state == FAILED ? "failed"
+                                                         : "waiting");
+            (void)json_array_append_new(list, q->state == FAILED ? with_reason(one, q) : one);
         }
     }
     (void)pthread_mutex_unlock(&desk->lock);
@@ -110,7 +140,7 @@ static void tell_overview(tacet__desk_page *page, tacet__response *response) {
     }
     const size_t made = tacet_desk_made(page->s.desk);
     say(response, 200,
-        json_pack("{sI sI ss sI so so s{ss sb sf sf sb} s{sf sf so sf sI sI} s{sI sI sI} so}", "version",
+        json_pack("{sI sI ss sI so so s{ss sb sf sf sb} s{sf sf so sf sI sI} s{sI sI sI} so so}", "version",
                   (json_int_t)version, "now", (json_int_t)time(NULL), "source", page->s.source, "rows",
                   (json_int_t)m->rows, "id", page->s.id != NULL ? json_string(page->s.id) : json_null(), "range",
                   page->s.ranged ? json_pack("[f,f]", page->s.lo, page->s.hi) : json_null(), "release", "mechanism",
@@ -119,7 +149,7 @@ static void tell_overview(tacet__desk_page *page, tacet__response *response) {
                   real_or_null(t.eps), "spent_delta", t.delta, "entries", (json_int_t)t.entries, "uncovered",
                   (json_int_t)t.uncovered, "queries", "allowed", (json_int_t)m->queries, "made", (json_int_t)made,
                   "left", (json_int_t)(m->queries > made ? m->queries - made : 0), "questions",
-                  open_questions(page->s.desk)));
+                  open_questions(page->s.desk), "misses", misses(page->s.desk)));
 }
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
@@ -217,11 +247,6 @@ static void overview(tacet__desk_page *page, const tacet__request *request, tace
         free(w);
         tell_overview(page, response);
     }
-}
-
-static json_t *text_json(const char *text, size_t length) {
-    json_t *value = json_stringn(text, length);
-    return value != NULL ? value : json_string("(not UTF-8)");
 }
 
 static tacet_status read_record(const tacet__desk_page *page, json_t *list, size_t row, tacet_error *err) {

@@ -45,8 +45,9 @@ static tacet_status measure(const tacet_desk *desk, double *value, size_t row, t
     return status;
 }
 
-/* Whatever went wrong: with private outputs the modeler must not see that it did. */
-static tacet_status measure_or_miss(const tacet_desk *desk, double *value, size_t row, tacet_error *err) {
+/* Whatever went wrong: with private outputs the modeler must not see that it did. `why` is for the curator. */
+static tacet_status measure_or_miss(const tacet_desk *desk, double *value, char *why, size_t room, size_t row,
+                                    tacet_error *err) {
     const tacet_status status = measure(desk, value, row, err);
     if (status == TACET_OK || !desk->manifest.outputs_private) {
         return status;
@@ -54,6 +55,7 @@ static tacet_status measure_or_miss(const tacet_desk *desk, double *value, size_
     if (desk->missed != NULL) {
         desk->missed(desk->missed_user, row, err->message);
     }
+    (void)snprintf(why, room, "%.150s", err->message);
     tacet_error_clear(err);
     *value = (double)NAN;
     return TACET_OK;
@@ -72,8 +74,10 @@ void *tacet__desk_work(void *argument) {
         (void)pthread_mutex_unlock(&desk->lock);
         tacet_error err = {0};
         double value = 0;
-        tacet_status status = measure_or_miss(desk, &value, q->row, &err);
+        char why[sizeof q->reason] = "";
+        tacet_status status = measure_or_miss(desk, &value, why, sizeof why, q->row, &err);
         (void)pthread_mutex_lock(&desk->lock);
+        memcpy(q->reason, why, sizeof why);
         if (q->state == RUNNING && status == TACET_OK) {
             status = tacet__desk_settle(desk, q, value, &err);
         }

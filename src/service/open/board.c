@@ -44,10 +44,13 @@ static bool whole_argument(const tacet__call *c, tacet__response *response, cons
 
 void tacet__board_events(tacet__call *c, tacet__response *response) {
     uint64_t after = 0;
-    if (whole_argument(c, response, "after", INT64_MAX, &after)) {
+    double wait = 0;
+    if (whole_argument(c, response, "after", INT64_MAX, &after) && tacet__call_wait(c, response, &wait)) {
         tacet__job *job = tacet__job_create(TACET__JOB_EVENTS);
         if (job != NULL) {
             job->number = after;
+            job->wait = wait;
+            memcpy(job->owner, c->token.hash, sizeof job->owner);
         }
         tacet__call_job(c, response, job);
     }
@@ -55,6 +58,41 @@ void tacet__board_events(tacet__call *c, tacet__response *response) {
 
 void tacet__board_tickets(tacet__call *c, tacet__response *response) {
     tacet__call_job(c, response, tacet__job_create(TACET__JOB_TICKETS));
+}
+
+/* A whole number of the body up to `most`; false: another thing. Left out: 0. */
+static bool take_whole(const json_t *body, const char *name, uint64_t most, uint64_t *out) {
+    const json_t *value = json_object_get(body, name);
+    *out = json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value) : 0;
+    return value == NULL || (json_is_integer(value) && json_integer_value(value) >= 0 && *out <= most);
+}
+
+/* One round by its number, or every open ticket that is so old: one of the two must be said, so that nothing is ended
+ * by leaving a word out. */
+void tacet__board_expire(tacet__call *c, tacet__response *response) {
+    static const char *const NAMES[] = {"number", "older", NULL};
+    uint64_t number = 0;
+    uint64_t older = 0;
+    json_t *body = tacet__call_body(c, response, NAMES);
+    if (body == NULL) {
+        return;
+    }
+    const bool one = json_object_get(body, "number") != NULL;
+    const bool good = one != (json_object_get(body, "older") != NULL) &&
+                      take_whole(body, "number", INT64_MAX, &number) && take_whole(body, "older", INT64_MAX, &older) &&
+                      (!one || number > 0);
+    json_decref(body);
+    if (!good) {
+        tacet__refuse(response, 400, "invalid",
+                      "either 'number' is that of a round, or 'older' how many seconds old tickets are at least");
+        return;
+    }
+    tacet__job *job = tacet__job_create(TACET__JOB_EXPIRE);
+    if (job != NULL) {
+        job->number = number;
+        job->x = older;
+    }
+    tacet__call_job(c, response, job);
 }
 
 /* "0.2,3" into the job. NULL, or the rule that is broken. */
@@ -208,13 +246,6 @@ static bool is_fresh(const tacet__call *c, tacet__response *response) {
     }
     tacet__refuse(response, 403, "stale", "log in again: tokens are changed within five minutes of a login");
     return false;
-}
-
-/* A whole number of the body up to `most`; false: another thing. Left out: 0. */
-static bool take_whole(const json_t *body, const char *name, uint64_t most, uint64_t *out) {
-    const json_t *value = json_object_get(body, name);
-    *out = json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value) : 0;
-    return value == NULL || (json_is_integer(value) && json_integer_value(value) >= 0 && *out <= most);
 }
 
 static bool take_text(const json_t *body, const char *name, char *out, size_t most) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* board.h - the requests that the board's page needs, for anyone with the role: events, tickets, posterior, tokens, and
- * the sessions of browsers (docs/API.md). Ring: open. */
+/* board.h - the requests that the board's page needs, for anyone with the role: events, tickets and their end,
+ * posterior, tokens, and the sessions of browsers (docs/API.md). Ring: open. */
 #ifndef TACET_SRC_SERVICE_OPEN_BOARD_H
 #define TACET_SRC_SERVICE_OPEN_BOARD_H
 
@@ -9,6 +9,7 @@
 /* Each a tacet__call_fn of the table of routes. */
 void tacet__board_events(tacet__call *c, tacet__response *response);
 void tacet__board_tickets(tacet__call *c, tacet__response *response);
+void tacet__board_expire(tacet__call *c, tacet__response *response);
 void tacet__board_posterior(tacet__call *c, tacet__response *response);
 void tacet__board_tokens(tacet__call *c, tacet__response *response);
 void tacet__board_make_token(tacet__call *c, tacet__response *response);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_SECONDS = 1 };
+enum { RETRY_SECONDS = 1, WAIT_MOST = 60 };
 static const double ANSWER_SECONDS = 1.6; /* and a tenth for the watchdog: within two, whatever the store does */
 
 /* --- refusals ----------------------------------------------------------------------------------------------------- */
@@ -98,6 +98,17 @@ json_t *tacet__call_body(const tacet__call *c, tacet__response *response, const 
         }
     }
     return body;
+}
+
+bool tacet__call_wait(const tacet__call *c, tacet__response *response, double *seconds) {
+    const char *wait = c->request.argument != NULL ? c->request.argument(c->request.peer, "wait") : NULL;
+    char *end = NULL;
+    *seconds = wait != NULL ? strtod(wait, &end) : 0;
+    if (wait != NULL && (end == wait || *end != '\0' || !(*seconds >= 0 && *seconds <= WAIT_MOST))) {
+        tacet__refuse(response, 400, "invalid", "'wait' must be a number of seconds, 0 to 60");
+        return false;
+    }
+    return true;
 }
 
 /* --- calls -------------------------------------------------------------------------------------------------------- */
@@ -265,8 +276,7 @@ void tacet__call_submit(tacet__call *c, tacet__response *response, tacet__job *j
         tacet__refuse_failure(response, TACET_NO_MEMORY, "");
         return;
     }
-    const double wait = job->kind == TACET__JOB_LOOK ? job->wait : 0;
-    const double seconds = ANSWER_SECONDS + wait - (tacet__service_now() - c->since);
+    const double seconds = ANSWER_SECONDS + job->wait - (tacet__service_now() - c->since);
     char study[sizeof c->study];
     memcpy(study, c->study, sizeof study);
     tacet__engine *engine = c->service->engine;

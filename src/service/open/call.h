@@ -59,6 +59,9 @@ void tacet__call_fill(tacet__response *response, unsigned status, json_t *body);
 /* The body as an object; NULL: it is none, or has a field that is not in the list (ended by NULL): the answer is made.
  */
 json_t *tacet__call_body(const tacet__call *call, tacet__response *response, const char *const *names);
+/* The argument 'wait': for how many seconds the client would wait; 0 where it is left out. False: the answer is made.
+ */
+bool tacet__call_wait(const tacet__call *call, tacet__response *response, double *seconds);
 void tacet__refuse(tacet__response *response, unsigned status, const char *word, const char *detail);
 void tacet__refuse_failure(tacet__response *response, tacet_status status, const char *message);
 

@@ -34,7 +34,8 @@ typedef enum tacet__job_kind {
     TACET__JOB_MODEL,       /* -> body; NOT_FOUND: devices of this study need none */
     TACET__JOB_EXTEND,      /* number: rounds in all from now on */
     TACET__JOB_ARCHIVE,
-    TACET__JOB_EVENTS,   /* after event `number` -> body */
+    TACET__JOB_EXPIRE,   /* open tickets: of round `number` (0: all) that are `x` seconds old, of `owner` -> number */
+    TACET__JOB_EVENTS,   /* after event `number` -> body; with `wait`: as soon as there is one */
     TACET__JOB_TICKETS,  /* that are open -> body */
     TACET__JOB_POSTERIOR /* x, y, context -> body */
 } tacet__job_kind;
@@ -50,15 +51,15 @@ typedef struct tacet__job {
     double *context; /* SUGGEST: context_dim numbers; owned, wiped when the job is freed; NULL: none */
     size_t context_dim;
     bool relayed;  /* by another server: not handed on once more */
-    bool owned;    /* SUGGEST: by the token whose hash is … */
+    bool owned;    /* SUGGEST, EVENTS: by the token whose hash is …; EXPIRE: only what that token holds */
     json_t *named; /* SUGGEST: the context by the names of its columns, instead of numbers; owned; NULL: none */
     unsigned char owner[TACET__STUDIES_TOKEN_HASH];
     uint64_t open_most, rounds_most;     /* SUGGEST: its quotas; 0: the study's rule, and none */
     char person[TACET__PERSON_MOST + 1]; /* SUGGEST: the caller's word for who takes the round; "": nobody named */
     char ticket[TACET__TICKET_TEXT];     /* OBSERVE, LOOK; set by SUGGEST */
     double value;                        /* OBSERVE: in the client's units */
-    double wait;                         /* LOOK: seconds */
-    uint64_t number;                     /* GET_RELEASE, EVENTS, EXTEND; set by RELEASE */
+    double wait;                         /* LOOK, EVENTS: seconds */
+    uint64_t number;                     /* GET_RELEASE, EVENTS, EXTEND, EXPIRE; set by RELEASE, EXPIRE */
     uint64_t x,
         y; /* POSTERIOR: the coordinates that are varied; y UINT64_MAX: x alone. `context`: where the others are */
     /* Answered. */
@@ -146,11 +147,6 @@ tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t
 
 /* Loads and replays a study as a server would, and answers nothing: OK says that a server would serve it. */
 tacet_status tacet__engine_try(const tacet__engine_settings *settings, const char *name, tacet_error *err);
-
-/* Expires open tickets of a study that are at least `seconds` old, now; of the token whose hash is given, or of all
- * (NULL). Beside servers that run, or without them. `expired`: how many. */
-tacet_status tacet__engine_expire(const tacet__engine_settings *settings, uint64_t *expired, const char *name,
-                                  uint64_t seconds, const unsigned char *token_hash, tacet_error *err);
 
 /* The store is asked on two threads of the engine's: its desk (tokens, lists, studies that are not in use yet), and its
  * probe. An errand runs there; the wire's own threads never ask the store. Any thread. */

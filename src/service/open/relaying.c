@@ -7,6 +7,7 @@
 
 #include "service/open/engine_internal.h"
 #include "service/open/office.h"
+#include "service/open/waiting.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,14 +56,9 @@ bool tacet__relaying_away(tacet__relaying *y, tacet__replica *r) {
 
 /* Answers a job, or lets it wait on. */
 static void settle(tacet__replica *r, tacet__job *job) {
-    if (job->kind == TACET__JOB_LOOK && job->status == TACET_OK && !job->observed && !job->expired && job->wait > 0) {
-        job->deadline = tacet__service_now() + job->wait;
-        job->next = r->waiting;
-        r->waiting = job;
-        atomic_fetch_add_explicit(&r->settings->metrics->waiting, 1, memory_order_relaxed);
-        return;
+    if (!tacet__waiting_add(r, job)) {
+        job->done(job);
     }
-    job->done(job);
 }
 
 static void fail_rest(tacet__job *jobs, const tacet_error *err) {
@@ -152,7 +148,7 @@ void tacet__relaying_poll(tacet__relaying *y, tacet__replica *r) {
             return;
         }
         for (size_t i = 0; i < count; i++, job = job->next) {
-            if (job->elsewhere) {
+            if (job->elsewhere && job->kind == TACET__JOB_LOOK) {
                 job->elsewhere = false;
                 job->status = TACET_OK;
                 y->known = false;

@@ -3,6 +3,7 @@
  * Ring: open. Replay: a suggestion is repeated as it was stored, so that machines which round otherwise go on alike; a
  * policy that cannot have made it is stopped. Cost: O(policy) a job or an event. */
 #include "service/open/replica.h"
+#include "service/open/waiting.h"
 
 #include "core/fail.h"
 #include "core/json_text.h"
@@ -115,16 +116,6 @@ static tacet_status load(tacet__replica *r, tacet_error *err) {
     return TACET_OK;
 }
 
-/* Long polls of a suggestion that was observed, or has expired, are answered at the end of the batch. */
-static void notice(tacet__replica *r, uint64_t suggestion, bool expired) {
-    for (tacet__job *job = r->waiting; job != NULL; job = job->next) {
-        if (job->seq == suggestion) {
-            job->observed = !expired;
-            job->expired = expired;
-        }
-    }
-}
-
 /* One event of the log into the policy. */
 static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) {
     tacet__replica *r = user;
@@ -140,14 +131,14 @@ static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) 
         tacet__round_clear(&round);
     } else if (e->kind == TACET__EVENT_OBSERVE && e->null) {
         status = tacet_policy_drop(r->learner.policy, e->number, &inner);
-        notice(r, e->of, false);
+        tacet__waiting_notice(r, e->of, false);
     } else if (e->kind == TACET__EVENT_OBSERVE) {
         status =
             tacet_policy_observe(r->learner.policy, e->number, tacet__definition_towards(&r->def, e->value), &inner);
-        notice(r, e->of, false);
+        tacet__waiting_notice(r, e->of, false);
     } else if (e->kind == TACET__EVENT_EXPIRE) {
         status = tacet_policy_drop(r->learner.policy, e->number, &inner);
-        notice(r, e->of, true);
+        tacet__waiting_notice(r, e->of, true);
     }
     if (status == TACET_NO_MEMORY || status == TACET_IO || status == TACET_BUSY) {
         return tacet__fail(err, status, "%s", inner.message);
@@ -625,7 +616,7 @@ static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job)
         event.value = job->value;
         event.null = s.event.null;
         status = append(r, b, &event);
-        notice(r, job->seq, false);
+        tacet__waiting_notice(r, job->seq, false);
     }
     return status;
 }
@@ -643,7 +634,7 @@ static tacet_status give_up(tacet__replica *r, tacet__batch *b, const tacet__sug
     }
     tacet__event event = settled_event(TACET__EVENT_EXPIRE, s);
     status = append(r, b, &event);
-    notice(r, s->event.seq, true);
+    tacet__waiting_notice(r, s->event.seq, true);
     return status;
 }
 
@@ -700,38 +691,52 @@ tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error 
     return TACET_OK;
 }
 
-tacet_status tacet__replica_expire_now(tacet__replica *r, uint64_t *expired, uint64_t seconds,
-                                       const unsigned char *holder, tacet_error *err) {
-    enum { MOST = 64 };
-    const uint64_t now = (uint64_t)time(NULL);
-    tacet__batch b = {0};
-    tacet__suggestion s[MOST];
-    size_t count = MOST;
-    uint64_t after = 0;
-    *expired = 0;
-    tacet_status status = tacet__replica_begin(r, err);
+/* One round, whatever its age. One that has expired already is no failure: whoever asks may have asked before. */
+static tacet_status expire_one(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    tacet__suggestion s;
+    tacet_status status = tacet__studies_suggestion(r->store, &r->study, &s, job->number, &job->err);
     if (status != TACET_OK) {
         return status;
     }
+    if (s.observed) {
+        return tacet__fail(&job->err, TACET_CONFLICT, "the round was reported: its ticket is not open any more");
+    }
+    status = s.expired ? TACET_OK : give_up(r, b, &s);
+    job->number = status == TACET_OK && !s.expired;
+    return status;
+}
+
+static tacet_status expire_all(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    enum { MOST = 64 };
+    const uint64_t now = r->settings->clock != NULL ? r->settings->clock() : (uint64_t)time(NULL);
+    unsigned char holder[TACET__HOLDER_BYTES];
+    tacet__suggestion s[MOST];
+    size_t count = MOST;
+    uint64_t after = 0;
+    uint64_t expired = 0;
+    tacet_status status = TACET_OK;
+    tacet__holder_hash(holder, &r->study, TACET__HOLDER_TOKEN, job->owner, sizeof job->owner);
     while (status == TACET_OK && count == MOST) {
-        status = tacet__studies_waiting(r->store, &r->study, s, &count, after, &b.err);
+        status = tacet__studies_waiting(r->store, &r->study, s, &count, after, &b->err);
         for (size_t i = 0; status == TACET_OK && i < count; i++) {
-            const bool wanted =
-                holder == NULL || (s[i].event.has_owner && memcmp(s[i].event.owner, holder, TACET__HOLDER_BYTES) == 0);
-            after = s[i].event.seq;
-            if (wanted && now >= s[i].event.time && now - s[i].event.time >= seconds) {
-                status = give_up(r, &b, &s[i]);
-                *expired += status == TACET_OK;
+            const tacet__event *e = &s[i].event;
+            const bool wanted = !job->owned || (e->has_owner && memcmp(e->owner, holder, sizeof holder) == 0);
+            after = e->seq;
+            if (wanted && now >= e->time && now - e->time >= job->x) {
+                status = give_up(r, b, &s[i]);
+                expired += status == TACET_OK;
             }
         }
     }
-    status = status == TACET_OK && b.wrote ? tacet__studies_commit(r->store, &b.err) : status;
-    tacet__studies_rollback(r->store);
-    r->applied = status == TACET_OK && b.wrote ? r->study.head : r->applied;
-    if (status != TACET_OK) {
-        tacet__replica_unload(r);
-    }
-    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", b.err.message);
+    job->number = status == TACET_OK ? expired : job->number;
+    return status;
+}
+
+/* Asked for by an owner. Together with what was given up before it failed, the batch is rolled back. */
+static tacet_status expire(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    const tacet_status status = job->number > 0 ? expire_one(r, b, job) : expire_all(r, b, job);
+    b->broken = b->broken || (status != TACET_OK && b->err.status != TACET_OK);
+    return status;
 }
 
 static tacet_status look(tacet__replica *r, tacet__job *job) {
@@ -849,8 +854,8 @@ static tacet_status extend(const tacet__replica *r, tacet__job *job) {
 }
 
 tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job) {
-    const bool writes =
-        job->kind == TACET__JOB_SUGGEST || job->kind == TACET__JOB_OBSERVE || job->kind == TACET__JOB_RELEASE;
+    const bool writes = job->kind == TACET__JOB_SUGGEST || job->kind == TACET__JOB_OBSERVE ||
+                        job->kind == TACET__JOB_RELEASE || job->kind == TACET__JOB_EXPIRE;
     const tacet_status kept = writes ? keep(r, b) : TACET_OK;
     if (kept != TACET_OK) {
         return tacet__fail(&job->err, kept, "%s", b->err.message);
@@ -877,6 +882,8 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
         return extend(r, job); /* and the store is told after the transaction */
     case TACET__JOB_ARCHIVE:
         return TACET_OK; /* after the transaction */
+    case TACET__JOB_EXPIRE:
+        return expire(r, b, job);
     case TACET__JOB_EVENTS:
     case TACET__JOB_TICKETS:
     case TACET__JOB_POSTERIOR:

@@ -21,7 +21,7 @@ typedef struct tacet__replica {
     uint64_t applied; /* seq up to which the policy in memory has the log */
     uint64_t saved;   /* seq of the newest snapshot */
     size_t saved_size;
-    tacet__job *waiting; /* long polls; those whose suggestion is observed or expires get job->observed or ->expired */
+    tacet__job *waiting; /* long polls (waiting.h) */
     uint64_t settled;    /* every suggestion up to this seq was observed or has expired; 0: not known */
     uint64_t next_due;   /* seconds since 1970: before then no ticket can expire */
 } tacet__replica;
@@ -49,10 +49,6 @@ tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *
 /* Expires the tickets that are too old at `now` (seconds since 1970), in a transaction of its own; nothing where none
  * can be. OK: what there was is durable. Anything else: as a commit that failed. */
 tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error *err);
-/* The same for tickets that are at least `seconds` old, whatever the definition says; of one holder, or of all (NULL).
- */
-tacet_status tacet__replica_expire_now(tacet__replica *r, uint64_t *expired, uint64_t seconds,
-                                       const unsigned char *holder, tacet_error *err);
 /* What the board asks, inside begin and rollback: events, open tickets, the posterior (replica_view.c). */
 tacet_status tacet__replica_view(tacet__replica *r, tacet__job *job);
 /* Forgets the policy; the next begin makes it again from the store. */

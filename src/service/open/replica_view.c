@@ -174,9 +174,10 @@ static tacet_status over_grid(const tacet_contextual_model *model, json_t *point
     for (size_t i = 0; i < nx * ny; i++) {
         size_t best = 0;
         double mean = 0;
+        const size_t row = i / nx;
         at[job->x] = m->lower[job->x] + (m->upper[job->x] - m->lower[job->x]) * (double)(i % nx) / (double)(nx - 1);
         if (flat) {
-            at[job->y] = m->lower[job->y] + (m->upper[job->y] - m->lower[job->y]) * (double)(i / nx) / (double)(ny - 1);
+            at[job->y] = m->lower[job->y] + (m->upper[job->y] - m->lower[job->y]) * (double)row / (double)(ny - 1);
         }
         const tacet_status status =
             tacet_contextual_predict(model, &best, &mean, at, 1, m->context_dim > 0 ? at + m->action_dim : NULL, err);

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAIT_MOST = 60, KEY_MOST = 128, OWNER_BYTES = 8 };
+enum { KEY_MOST = 128, OWNER_BYTES = 8 };
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
 
@@ -57,6 +57,9 @@ static void answer_job(tacet__response *response, tacet__job *job) {
         return;
     case TACET__JOB_EXTEND:
         tacet__call_fill(response, 200, json_pack("{sI}", "rounds", (json_int_t)job->number));
+        return;
+    case TACET__JOB_EXPIRE:
+        tacet__call_fill(response, 200, json_pack("{sI}", "expired", (json_int_t)job->number));
         return;
     case TACET__JOB_ARCHIVE:
         tacet__call_fill(response, 200, json_pack("{ss}", "state", "archived"));
@@ -275,11 +278,8 @@ static void observe(tacet__call *c, tacet__response *response) {
 }
 
 static void look(tacet__call *c, tacet__response *response) {
-    const char *wait = c->request.argument != NULL ? c->request.argument(c->request.peer, "wait") : NULL;
-    char *end = NULL;
-    const double seconds = wait != NULL ? strtod(wait, &end) : 0;
-    if (wait != NULL && (end == wait || *end != '\0' || !(seconds >= 0 && seconds <= WAIT_MOST))) {
-        tacet__refuse(response, 400, "invalid", "'wait' must be a number of seconds, 0 to 60");
+    double seconds = 0;
+    if (!tacet__call_wait(c, response, &seconds)) {
         return;
     }
     tacet__job *job = tacet__job_create(TACET__JOB_LOOK);
@@ -436,6 +436,7 @@ static const route ROUTES[] = {
     {"archive", "POST", "/v1/studies/{study}/archive", OWNER, archive, false},
     {"events", "GET", "/v1/studies/{study}/events", ANALYST | OWNER, tacet__board_events, false},
     {"tickets", "GET", "/v1/studies/{study}/tickets", OWNER, tacet__board_tickets, false},
+    {"expire", "POST", "/v1/studies/{study}/expiry", OWNER, tacet__board_expire, false},
     {"posterior", "GET", "/v1/studies/{study}/posterior", ANALYST | OWNER, tacet__board_posterior, false},
     {"tokens", "GET", "/v1/tokens", OWNER, tacet__board_tokens, true},
     {"make_token", "POST", "/v1/tokens", OWNER, tacet__board_make_token, true},

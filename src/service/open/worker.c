@@ -4,6 +4,7 @@
  * Cost: one transaction a batch. */
 #include "service/open/engine_internal.h"
 #include "service/open/relaying.h"
+#include "service/open/waiting.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -165,25 +166,6 @@ static void project(tacet__worker *w, bool idle) {
     }
 }
 
-/* Long polls that are over: observed, timed out, or the end. The others stay. */
-static void answer_waiting(tacet__worker *w, bool end) {
-    const double now = tacet__service_now();
-    tacet__job *keep = NULL;
-    tacet__job *job = w->r.waiting;
-    while (job != NULL) {
-        tacet__job *next = job->next;
-        if (job->observed || job->expired || end || now >= job->deadline) {
-            atomic_fetch_sub_explicit(&w->r.settings->metrics->waiting, 1, memory_order_relaxed);
-            job->done(job);
-        } else {
-            job->next = keep;
-            keep = job;
-        }
-        job = next;
-    }
-    w->r.waiting = keep;
-}
-
 static void fail_all(tacet__worker *w, tacet__job *jobs, const tacet_error *err) {
     const tacet_status status = w->damaged ? TACET_CORRUPT : err->status != TACET_OK ? err->status : TACET_IO;
     while (jobs != NULL) {
@@ -203,6 +185,7 @@ enum { PASSES = 3 };
 static unsigned pass_of(const tacet__job *job) {
     switch (job->kind) {
     case TACET__JOB_OBSERVE:
+    case TACET__JOB_EXPIRE:
         return 1;
     case TACET__JOB_LOOK:
     case TACET__JOB_STATUS:
@@ -286,17 +269,33 @@ static tacet__job *run_here(tacet__worker *w, tacet__job *jobs) {
     while (jobs != NULL) {
         tacet__job *job = jobs;
         jobs = job->next;
-        if (kept && job->kind == TACET__JOB_LOOK && job->status == TACET_OK && !job->observed && !job->expired &&
-            job->wait > 0) {
-            job->deadline = tacet__service_now() + job->wait;
-            job->next = w->r.waiting;
-            w->r.waiting = job;
-            atomic_fetch_add_explicit(&w->r.settings->metrics->waiting, 1, memory_order_relaxed);
-            continue;
+        if (!kept || !tacet__waiting_add(&w->r, job)) {
+            settle(w, job, kept ? NULL : &failure);
         }
-        settle(w, job, kept ? NULL : &failure);
     }
     return NULL;
+}
+
+/* Someone waits, so look what this and other processes appended. */
+static void poll_log(tacet__worker *w) {
+    tacet_error err = {0};
+    if (w->r.waiting != NULL && !w->damaged && tacet__relaying_away(&w->relaying, &w->r)) {
+        tacet__relaying_poll(&w->relaying, &w->r);
+    } else if (w->r.waiting != NULL && !w->damaged) {
+        tacet_status status = tacet__replica_begin(&w->r, &err);
+        if (status == TACET_OK) {
+            if (!w->r.unsettled) { /* otherwise at the next look */
+                tacet__waiting_tell(&w->r);
+            }
+            tacet__studies_rollback(w->r.store);
+            if (w->r.unsettled && tacet__studies_settle(w->r.store, &w->r.study, &err) != TACET_OK) {
+                return; /* another time: what was noticed is told once it is durable */
+            }
+            w->r.unsettled = false;
+        }
+        note_damage(w, status);
+    }
+    tacet__waiting_answer(&w->r, w->damaged);
 }
 
 /* Here, or where the study is kept; it may change hands meanwhile, so more than once. */
@@ -309,7 +308,11 @@ static void run(tacet__worker *w, tacet__job *jobs) {
                    : run_here(w, jobs);
     }
     fail_all(w, jobs, &moving);
-    answer_waiting(w, false);
+    if (tacet__waiting_behind(&w->r)) {
+        poll_log(w);
+    } else {
+        tacet__waiting_answer(&w->r, false);
+    }
 }
 
 /* --- the thread --------------------------------------------------------------------------------------------------- */
@@ -352,25 +355,6 @@ static tacet__job *take(tacet__worker *w, bool *stop, bool *idle) {
     *idle = w->first == NULL;
     (void)pthread_mutex_unlock(&w->lock);
     return jobs;
-}
-
-/* Nothing came in: someone waits, so look what other processes appended. */
-static void poll_log(tacet__worker *w) {
-    tacet_error err = {0};
-    if (w->r.waiting != NULL && !w->damaged && tacet__relaying_away(&w->relaying, &w->r)) {
-        tacet__relaying_poll(&w->relaying, &w->r);
-    } else if (w->r.waiting != NULL && !w->damaged) {
-        tacet_status status = tacet__replica_begin(&w->r, &err);
-        if (status == TACET_OK) {
-            tacet__studies_rollback(w->r.store);
-            if (w->r.unsettled && tacet__studies_settle(w->r.store, &w->r.study, &err) != TACET_OK) {
-                return; /* another time: what was noticed is told once it is durable */
-            }
-            w->r.unsettled = false;
-        }
-        note_damage(w, status);
-    }
-    answer_waiting(w, w->damaged);
 }
 
 /* Saves the policy as of the newest event, unless that was done. */
@@ -453,34 +437,6 @@ tacet_status tacet__engine_try(const tacet__engine_settings *settings, const cha
     return status;
 }
 
-tacet_status tacet__engine_expire(const tacet__engine_settings *settings, uint64_t *expired, const char *name,
-                                  uint64_t seconds, const unsigned char *token_hash, tacet_error *err) {
-    unsigned char holder[TACET__HOLDER_BYTES];
-    tacet__worker *w = TACET__ZALLOC(tacet__worker, 1);
-    *expired = 0;
-    if (w == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
-    }
-    w->r.settings = settings;
-    (void)snprintf(w->r.name, sizeof w->r.name, "%s", name);
-    tacet__study_init(&w->r.study);
-    tacet_status status = tacet__replica_begin(&w->r, err); /* the study's secret is known from now on */
-    if (status == TACET_OK) {
-        tacet__studies_rollback(w->r.store);
-        if (token_hash != NULL) {
-            tacet__holder_hash(holder, &w->r.study, TACET__HOLDER_TOKEN, token_hash, TACET__STUDIES_TOKEN_HASH);
-        }
-        status = tacet__replica_expire_now(&w->r, expired, seconds, token_hash != NULL ? holder : NULL, err);
-    }
-    if (status == TACET_OK) {
-        w->unprojected = 1;
-        project(w, true);
-    }
-    forget(w);
-    free(w);
-    return status;
-}
-
 static void *work(void *user) {
     tacet__worker *w = user;
     const tacet_error stopping = {.status = TACET_BUSY, .message = "the server is stopping"};
@@ -503,7 +459,7 @@ static void *work(void *user) {
     for (tacet__job *jobs = take(w, &stop, &idle); jobs != NULL; jobs = take(w, &stop, &idle)) {
         fail_all(w, jobs, &stopping);
     }
-    answer_waiting(w, true);
+    tacet__waiting_answer(&w->r, true);
     save_at_end(w);
     project(w, true);
     yield_at_end(w);

@@ -26,9 +26,10 @@ struct tacet_study {
     char name[TACET__STUDY_NAME_MOST + 1];
 };
 
-static tacet__engine_settings settings_for(tacet__metrics *metrics, const char *store) {
-    return (tacet__engine_settings){
-        .store = {.store = store}, .kinds = tacet__service_kinds, .metrics = metrics, .save_least = SAVE_EVENTS};
+static tacet__engine_settings settings_for(tacet__metrics *metrics, const char *place) {
+    tacet__engine_settings settings = {.kinds = tacet__service_kinds, .metrics = metrics, .save_least = SAVE_EVENTS};
+    settings.store.store = place;
+    return settings;
 }
 
 tacet_status tacet_study_create(char **name, const char *store, const char *definition, size_t size, tacet_error *err) {
