@@ -35,9 +35,13 @@ class Service:
                                                 context=ssl.create_default_context(cafile=f"{self.work}/keys/ca.pem"))
 
     def ask(self, path, body):
-        self.wire.request("POST", f"/v1/studies/{path}", json.dumps(body), {"Authorization": f"Bearer {self.token}"})
-        answer = self.wire.getresponse()
-        text = answer.read()
+        for attempt in range(20):  # 503: the store was slow; nothing is stored twice
+            self.wire.request("POST", f"/v1/studies/{path}", json.dumps(body), {"Authorization": f"Bearer {self.token}"})
+            answer = self.wire.getresponse()
+            text = answer.read()
+            if answer.status != 503:
+                break
+            time.sleep(0.1 * (attempt + 1))
         if answer.status >= 300:
             sys.exit(f"{path}: {answer.status} {text.decode()}")
         return json.loads(text)
@@ -81,7 +85,7 @@ def main():
                 rng = random.Random(1000 + i)
                 total = 0.0
                 for t in range(a.rounds):
-                    suggestion = s.ask(f"{kind}{i}/suggestions", {})
+                    suggestion = s.ask(f"{kind}{i}/suggestions", {"key": f"round-{t}"})
                     mean = (tune_score if kind == "tune" else box_score)(suggestion["point"])
                     total += mean
                     value = min(1.0, max(0.0, mean + rng.gauss(0, a.noise)))

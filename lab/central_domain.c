@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* central_domain.c - fixed-domain problems of section 6.2, and their simulation. Ring: programs; made-up data. */
 #include "central_domain.h"
+#include "central_tune.h"
 
 #include "core/fail.h"
 #include "gp/domain.h"
@@ -28,7 +29,7 @@ typedef struct scenario {
 } scenario;
 
 /* box: points spread over the unit box, a function drawn for each trial. By dimension: points, features. */
-enum { BOX_LEAST = 2, BOX_MOST = 4 };
+enum { BOX_LEAST = 2, BOX_MOST = 4, TUNE_FEATURES = 40 };
 static const size_t BOX_POINTS[] = {500, 1000, 1000}, BOX_FEATURES[] = {40, 60, 80};
 static const double BOX_LENGTHSCALE = 0.5, BOX_LOW = 0.1, BOX_HIGH = 0.9;
 
@@ -41,6 +42,8 @@ struct central_domain {
     scenario own;        /* box: what `scenario` points to */
     central_world world; /* box: what functions are drawn from */
     bool drawn;
+    central_tune_kind tune;
+    double *records;           /* tune: of the choices, in the columns' own units */
     double noise;              /* standard deviation of a reward; 0: rewards of 0 and 1 */
     tacet_fixed_group *groups; /* Phi owned */
     double *value;             /* choices x groups, scaled: the groups' values add up to the function */
@@ -65,6 +68,48 @@ static double point(const scenario *s, size_t group, size_t choice, double *x) {
     }
     const double wave = sin((double)group * v * v / acos(-1));
     return sin(v) * wave * wave;
+}
+
+/* A tuning problem's candidates, and features of an even sample of them, as a study over a space has them. */
+static tacet_status fill_tune(central_domain *d, tacet_error *err) {
+    enum { NODES = 512 };
+    double scales[CENTRAL_TUNE_DIM];
+    size_t dim = 0, count = 0;
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    tacet_features *features = NULL;
+    double *nodes = malloc(sizeof(double) * NODES * CENTRAL_TUNE_DIM);
+    tacet_status status = nodes != NULL ? central_tune_points(d->records, d->X, scales, &dim, &count, err)
+                                        : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
+    if (status == TACET_OK) {
+        tacet_kernel_spec_defaults(&spec);
+        spec.d = d->own.dim = dim;
+        spec.lengthscales = scales;
+        spec.lengthscale_count = dim;
+        d->own.choices = count;
+        for (size_t i = 0; i < NODES; i++) {
+            const size_t at = i * (count - 1) / (NODES - 1);
+            memcpy(nodes + i * dim, d->X + at * dim, dim * sizeof *nodes);
+        }
+        status = tacet_kernel_create(&kernel, &spec, err);
+    }
+    status = status != TACET_OK ? status
+                                : tacet_features_create_mercer_points(&features, kernel, nodes, dim, NULL, NODES,
+                                                                      d->own.features, err);
+    if (status == TACET_OK) {
+        const size_t m = tacet_features_dim(features);
+        double *Phi = malloc(m * count * sizeof(double));
+        if (Phi != NULL) {
+            tacet_features_eval(features, Phi, d->X, dim, count);
+            d->groups[0] = (tacet_fixed_group){Phi, m, count};
+        } else {
+            status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
+        }
+    }
+    tacet_features_free(features);
+    tacet_kernel_free(kernel);
+    free(nodes);
+    return status;
 }
 
 static tacet_status fill_group(central_domain *d, size_t g, const tacet_kernel *kernel, tacet_error *err) {
@@ -156,11 +201,26 @@ static const scenario *find_scenario(central_domain *d, const char *name, size_t
             return &SCENARIOS[i];
         }
     }
+    static const char *const TUNE[] = {"tune", "narrow", "peaks"};
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(name, TUNE[i]) == 0) {
+            d->tune = CENTRAL_TUNE_WIDE + (int)i;
+            d->noise = noise;
+            d->own = (scenario){.name = TUNE[i],
+                                .groups = 1,
+                                .choices = CENTRAL_TUNE_POINTS,
+                                .dim = CENTRAL_TUNE_DIM,
+                                .lengthscale = 1,
+                                .features = TUNE_FEATURES};
+            return &d->own;
+        }
+    }
     if (strcmp(name, "box") != 0 || dim < BOX_LEAST || dim > BOX_MOST || !(noise >= 0)) {
-        (void)tacet__fail(
-            err, TACET_INVALID,
-            "--scenario is contextual, camelback, styblinski20, michalewicz10, or box with --dim %d to %d", BOX_LEAST,
-            BOX_MOST);
+        (void)tacet__fail(err, TACET_INVALID,
+                          "--scenario is contextual, camelback, styblinski20, michalewicz10, tune, narrow, peaks, or "
+                          "box with --dim %d "
+                          "to %d",
+                          BOX_LEAST, BOX_MOST);
         return NULL;
     }
     d->drawn = true;
@@ -206,13 +266,14 @@ tacet_status central_domain_create(central_domain **out, const char *name, size_
     d->X = malloc(s->choices * s->dim * sizeof(double));
     d->groups = calloc(s->groups, sizeof *d->groups);
     d->value = calloc(s->groups * s->choices, sizeof(double));
-    if (status == TACET_OK && (d->groups == NULL || d->value == NULL || d->X == NULL)) {
+    d->records = calloc(s->choices, CENTRAL_TUNE_COLUMNS * sizeof(double));
+    if (status == TACET_OK && (d->groups == NULL || d->value == NULL || d->X == NULL || d->records == NULL)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a domain");
     }
     for (size_t g = 0; status == TACET_OK && g < s->groups; g++) {
-        status = fill_group(d, g, kernel, err);
+        status = d->tune ? fill_tune(d, err) : fill_group(d, g, kernel, err);
     }
-    if (status == TACET_OK && !d->drawn) {
+    if (status == TACET_OK && !d->drawn && !d->tune) {
         status = s->groups == 1 ? few_landmarks(d, kernel, err) : additive(d, err);
     }
     tacet_kernel_free(kernel);
@@ -220,7 +281,7 @@ tacet_status central_domain_create(central_domain **out, const char *name, size_
         central_domain_free(d);
         return status;
     }
-    if (!d->drawn) {
+    if (!d->drawn && !d->tune) {
         scale(d);
     }
     *out = d;
@@ -236,6 +297,7 @@ void central_domain_free(central_domain *d) {
         free(d->X);
         free(d->groups);
         free(d->value);
+        free(d->records);
         free(d);
     }
 }
@@ -273,8 +335,9 @@ static double reward(const central_domain *d, double mean, tacet_simrng *rng) {
     return fmin(fmax(mean + d->noise * tacet_simrng_normal(rng), 0), 1);
 }
 
-static tacet_status run_shipped(const central_domain *d, track *out, const tacet_central_fixed_settings *settings,
-                                uint64_t seed, uint64_t trial, size_t *arm, tacet_simrng *rng, tacet_error *err) {
+static tacet_status run_shipped(const central_domain *d, track *out, size_t *best,
+                                const tacet_central_fixed_settings *settings, uint64_t seed, uint64_t trial,
+                                size_t *arm, tacet_simrng *rng, tacet_error *err) {
     tacet_noise *noise = NULL;
     tacet_central_fixed *study = NULL;
     tacet_status status = tacet_noise_open_seeded(&noise, seed, trial, err);
@@ -292,6 +355,9 @@ static tacet_status run_shipped(const central_domain *d, track *out, const tacet
             lose(out, mean);
             status = tacet_central_fixed_observe(study, ticket, reward(d, mean, rng), err);
         }
+    }
+    if (status == TACET_OK) {
+        (void)tacet_central_fixed_best(study, best);
     }
     tacet_central_fixed_free(study);
     tacet_noise_close(noise);
@@ -384,8 +450,9 @@ static tacet_status run_published(const central_domain *d, track *out, const tac
 }
 
 /* The same learner on exact sums. */
-static tacet_status run_plain(const central_domain *d, track *out, const tacet_central_fixed_settings *settings,
-                              uint64_t seed, uint64_t trial, tacet_simrng *rng, tacet_error *err) {
+static tacet_status run_plain(const central_domain *d, track *out, size_t *best,
+                              const tacet_central_fixed_settings *settings, uint64_t seed, uint64_t trial,
+                              tacet_simrng *rng, tacet_error *err) {
     tacet_fixed_settings own = settings->learner;
     own.coin_seed = seed + 1000003 * trial;
     own.distinct = PLAIN_DISTINCT;
@@ -415,42 +482,52 @@ static tacet_status run_plain(const central_domain *d, track *out, const tacet_c
             status = tacet_fixed_learner_update(learner, u, 0, err);
         }
     }
+    if (status == TACET_OK) {
+        (void)tacet_fixed_learner_best(learner, best);
+    }
     free(u);
     tacet_fixed_learner_free(learner);
     return status;
 }
 
 /* A function of its own for the trial: its values at the points, and the largest over the box. */
-static tacet_status draw_values(const central_domain *d, double **out, double *top, uint64_t seed, uint64_t trial,
-                                tacet_error *err) {
+static tacet_status draw_values(const central_domain *d, double *values, double *top, central_tune *tune, uint64_t seed,
+                                uint64_t trial, tacet_error *err) {
     const scenario *s = d->scenario;
-    central_env *env = NULL;
-    tacet_status status = central_env_create(&env, &d->world, seed, trial, err);
-    *out = malloc(s->choices * sizeof **out);
-    if (status == TACET_OK && *out == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial");
+    if (d->tune) {
+        central_tune_draw(tune, d->tune, seed, trial);
+        for (size_t c = 0; c < s->choices; c++) {
+            values[c] = central_tune_mean(tune, d->records + c * CENTRAL_TUNE_COLUMNS);
+        }
+        *top = central_tune_top(tune);
+        return TACET_OK;
     }
+    central_env *env = NULL;
+    const tacet_status status = central_env_create(&env, &d->world, seed, trial, err);
     *top = status == TACET_OK ? central_env_top(env) : 0;
     for (size_t c = 0; status == TACET_OK && c < s->choices; c++) {
-        (*out)[c] = central_env_mean(env, d->X + c * s->dim);
-        *top = fmax(*top, (*out)[c]);
+        values[c] = central_env_mean(env, d->X + c * s->dim);
+        *top = fmax(*top, values[c]);
     }
     central_env_free(env);
     return status;
 }
 
-tacet_status central_domain_run(const central_domain *d, double *regret, double *curve, central_domain_player player,
-                                const tacet_central_fixed_settings *settings,
+tacet_status central_domain_run(const central_domain *d, double *regret, double *curve, central_found *found,
+                                central_domain_player player, const tacet_central_fixed_settings *settings,
                                 const tacet_central_published_settings *published, uint64_t seed, uint64_t trial,
                                 tacet_error *err) {
     tacet_simrng rng;
     track out = {.curve = curve, .rounds = settings->rounds, .value = d->value, .top = 1};
     tacet_simrng_init(&rng, seed, trial);
-    double *own = NULL;
-    size_t *arm = calloc(d->scenario->groups, sizeof *arm);
-    tacet_status status = arm == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial") : TACET_OK;
-    if (status == TACET_OK && d->drawn) {
-        status = draw_values(d, &own, &out.top, seed, trial, err);
+    central_tune tune;
+    const size_t groups = d->scenario->groups;
+    double *own = malloc(d->scenario->choices * sizeof *own);
+    size_t *arm = calloc(2 * groups, sizeof *arm), *best = arm + groups;
+    tacet_status status =
+        arm == NULL || own == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial") : TACET_OK;
+    if (status == TACET_OK && (d->drawn || d->tune)) {
+        status = draw_values(d, own, &out.top, &tune, seed, trial, err);
         out.value = own;
     }
     if (status != TACET_OK) {
@@ -459,11 +536,11 @@ tacet_status central_domain_run(const central_domain *d, double *regret, double 
         return status;
     }
     if (player == CENTRAL_DOMAIN_NONPRIVATE) {
-        status = run_plain(d, &out, settings, seed, trial, &rng, err);
+        status = run_plain(d, &out, best, settings, seed, trial, &rng, err);
     } else if (player == CENTRAL_DOMAIN_PUBLISHED) {
         status = run_published(d, &out, published, seed, trial, arm, &rng, err);
     } else if (player == CENTRAL_DOMAIN_SHIPPED) {
-        status = run_shipped(d, &out, settings, seed, trial, arm, &rng, err);
+        status = run_shipped(d, &out, best, settings, seed, trial, arm, &rng, err);
     } else {
         for (uint64_t t = 0; t < settings->rounds; t++) {
             for (size_t g = 0; g < d->scenario->groups; g++) {
@@ -473,6 +550,8 @@ tacet_status central_domain_run(const central_domain *d, double *regret, double 
         }
     }
     *regret = out.regret;
+    found->gap = out.top - mean_of(d, &out, best);
+    found->right = d->tune && central_tune_right(&tune, d->records + best[0] * CENTRAL_TUNE_COLUMNS);
     free(own);
     free(arm);
     return status;

@@ -36,6 +36,8 @@ typedef struct simulation {
     double missing; /* share of the rounds that never report */
     double *regret; /* by trial */
     double *curve;  /* trials x 10: regret after each tenth of the rounds */
+    double *gap;    /* by trial, of fixed domains: what was released as best, below the best there is */
+    double *right;  /* by trial, of tuning problems: 1, or 0 */
 } simulation;
 
 static void note(simulation *s, size_t k, size_t t, double regret) {
@@ -143,8 +145,12 @@ static tacet_status trial(void *user, size_t k, tacet_error *err) {
                                              : s->algorithm == SHIPPED    ? CENTRAL_DOMAIN_SHIPPED
                                              : s->algorithm == NONPRIVATE ? CENTRAL_DOMAIN_NONPRIVATE
                                                                           : CENTRAL_DOMAIN_RANDOM;
-        return central_domain_run(s->domain, &s->regret[k], s->curve + 10 * k, player, &s->fixed, &s->published,
-                                  s->seed, k, err);
+        central_found found = {0};
+        const tacet_status status = central_domain_run(s->domain, &s->regret[k], s->curve + 10 * k, &found, player,
+                                                       &s->fixed, &s->published, s->seed, k, err);
+        s->gap[k] = found.gap;
+        s->right[k] = found.right ? 1 : 0;
+        return status;
     }
     central_env *env = NULL;
     tacet_status status = central_env_create(&env, &s->world, s->seed, k, err);
@@ -209,22 +215,38 @@ static void print(const simulation *s, const char *name, const char *scenario, s
     json_t *curve = NULL;
     json_t *curve_se = NULL;
     lab_curve(&curve, &curve_se, s->curve, 10, trials);
+    double gap = 0, gap_se = 0, right = 0, right_se = 0;
+    lab_mean_se(&gap, &gap_se, s->gap, trials);
+    lab_mean_se(&right, &right_se, s->right, trials);
+    const bool tune =
+        strcmp(scenario, "tune") == 0 || strcmp(scenario, "narrow") == 0 || strcmp(scenario, "peaks") == 0;
     if (!cli_json_wanted()) {
         printf("%s: cumulative regret %.2f +- %.2f over %zu rounds (%zu trials, median %.2f)\n", name, mean, se,
                s->rounds, trials, lab_median(s->regret, trials));
+        if (s->domain != NULL && (s->algorithm == SHIPPED || s->algorithm == NONPRIVATE)) {
+            printf("what it released as best is %.4f +- %.4f below the best there is\n", gap, gap_se);
+        }
+        if (tune) {
+            printf("the right optimizer and within a factor of 2 of the best rate: %.0f of %zu\n",
+                   right * (double)trials, trials);
+        }
         json_decref(curve);
         json_decref(curve_se);
         return;
     }
     tacet_error err;
     tacet_error_clear(&err);
-    cli_json_print(json_pack("{ss ss ss so so s{so so so so} so so sI sI sI sI so sb so}", "simulation", "central",
-                             "scenario", scenario, "algorithm", name, "eps", cli_real(s->central.eps), "delta",
-                             cli_real(s->central.delta), "regret", "mean", cli_real(mean), "se", cli_real(se), "max",
-                             cli_real(largest(s->regret, trials)), "median", cli_real(lab_median(s->regret, trials)),
-                             "regret_by_tenth", curve, "regret_by_tenth_se", curve_se, "rounds", (json_int_t)s->rounds,
-                             "arms", (json_int_t)s->arms, "trials", (json_int_t)trials, "seed", (json_int_t)s->seed,
-                             "guarantee_of_the_noise", guarantee(s, &err), "private", 0, "seconds", cli_real(seconds)));
+    json_t *found = s->domain == NULL ? json_null()
+                    : tune            ? json_pack("{so so sI}", "gap", cli_real(gap), "se", cli_real(gap_se), "right",
+                                                  (json_int_t)(right * (double)trials + 0.5))
+                                      : json_pack("{so so}", "gap", cli_real(gap), "se", cli_real(gap_se));
+    cli_json_print(json_pack(
+        "{ss ss ss so so s{so so so so} so so so sI sI sI sI so sb so}", "simulation", "central", "scenario", scenario,
+        "algorithm", name, "eps", cli_real(s->central.eps), "delta", cli_real(s->central.delta), "regret", "mean",
+        cli_real(mean), "se", cli_real(se), "max", cli_real(largest(s->regret, trials)), "median",
+        cli_real(lab_median(s->regret, trials)), "released", found, "regret_by_tenth", curve, "regret_by_tenth_se",
+        curve_se, "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials, "seed",
+        (json_int_t)s->seed, "guarantee_of_the_noise", guarantee(s, &err), "private", 0, "seconds", cli_real(seconds)));
 }
 
 static bool choose(int *out, const char *name, const char *const *names, size_t count) {
@@ -258,9 +280,11 @@ static tacet_status simulate(simulation *s, const char *scenario, size_t feature
                              size_t threads, tacet_error *err) {
     s->regret = calloc(trials, sizeof(double));
     s->curve = calloc(10 * trials, sizeof(double));
-    if (s->regret == NULL || s->curve == NULL) {
+    s->gap = calloc(2 * trials, sizeof(double));
+    if (s->regret == NULL || s->curve == NULL || s->gap == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", trials);
     }
+    s->right = s->gap + trials;
     const tacet_status status = strcmp(scenario, "contextual") == 0
                                     ? prepare(s, features, released, err)
                                     : central_domain_create(&s->domain, scenario, s->world.dim, s->world.noise, err);
@@ -273,6 +297,7 @@ static void clear(simulation *s) {
     tacet_features_free(s->features);
     free(s->regret);
     free(s->curve);
+    free(s->gap);
 }
 
 tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
@@ -329,8 +354,9 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"algorithm", CLI_STRING, &algorithm_name, "NAME", "shipped (default), published, nonprivate or random.",
          false},
         {"scenario", CLI_STRING, &scenario, "NAME",
-         "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed domains; box: "
-         "points of a box of --dim 2, 3 or 4, drawn functions.",
+         "contextual (default): decision sets that change; camelback, styblinski20, michalewicz10: fixed domains; "
+         "tune, narrow, "
+         "peaks: tuning problems over a space; box: points of a box of --dim 2, 3 or 4, drawn functions.",
          false},
         {"eps", CLI_DOUBLE, &eps, "E", "Budget of the whole run for each round's record; default 1.", false},
         {"delta", CLI_DOUBLE, &delta, "D", "Default 1e-5.", false},
@@ -349,8 +375,8 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"span", CLI_STRING, &span, "LO:HI", "drawn: least and largest mean reward; default 0.1:0.9.", false},
         {"skew", CLI_DOUBLE, &s.world.skew, "P",
          "drawn: the scaled function to this power; above 1 most arms are poor. Default 1.", false},
-        {"noise", CLI_DOUBLE, &s.world.noise, "SD", "drawn, box: normal noise of rewards; default 0: 0/1 rewards.",
-         false},
+        {"noise", CLI_DOUBLE, &s.world.noise, "SD",
+         "drawn, box, tune: normal noise of rewards; default 0: 0/1 rewards.", false},
         {"reward-law", CLI_STRING, &reward, "NAME",
          "drawn, with --noise: normal (default), skewed, binary or heavy (t with 3 degrees).", false},
         {"believed", CLI_DOUBLE, &s.world.believed, "F",

@@ -77,6 +77,45 @@ static void learns(void **state) {
     tacet_noise_close(noise);
 }
 
+/* Nothing is suggested after the last batch, so its last report releases it: a study of one batch ends with a model,
+ * and a state saved then is whole. A rest of less than half a batch joins the batch before it. */
+static void last_batch_is_released(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 4, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    tacet_central_fixed_settings s;
+    settings_for_tests(&s);
+    s.rounds = s.first_batch + 10;
+    for (int drop = 0; drop < 2; drop++) {
+        tacet_central_fixed *f = NULL, *g = NULL;
+        tacet_blob blob;
+        tacet_blob_init(&blob);
+        assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+        assert_ok(tacet_central_fixed_create(&g, groups, GROUPS, &s, &ask, NULL));
+        size_t arm[GROUPS];
+        uint64_t ticket = 0;
+        for (size_t t = 0; t < s.rounds; t++) {
+            assert_ok(tacet_central_fixed_suggest(f, arm, &ticket, NULL));
+            assert_false(tacet_central_fixed_informed(f)); /* one batch, all 40 rounds */
+            assert_ok(drop == 1 && t + 1 == s.rounds ? tacet_central_fixed_drop(f, ticket, NULL)
+                                                     : tacet_central_fixed_observe(f, ticket, truth(arm), NULL));
+        }
+        assert_true(tacet_central_fixed_informed(f));
+        assert_int_equal(tacet_central_fixed_ended(f), s.rounds);
+        assert_status(tacet_central_fixed_suggest(f, arm, &ticket, NULL), TACET_STATE);
+        assert_status(tacet_central_fixed_observe(f, s.rounds, 0.5, NULL), TACET_CONFLICT);
+        assert_ok(tacet_central_fixed_save(f, &blob, NULL));
+        assert_ok(tacet_central_fixed_load(g, blob.data, blob.size, NULL));
+        size_t other[GROUPS];
+        assert_true(tacet_central_fixed_best(f, arm) == tacet_central_fixed_best(g, other));
+        tacet_blob_clear(&blob);
+        tacet_central_fixed_free(f);
+        tacet_central_fixed_free(g);
+    }
+    tacet_noise_close(noise);
+}
+
 static void refuses(void **state) {
     (void)state;
     tacet_noise *noise = NULL;
@@ -381,9 +420,13 @@ static void indices(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(learns),      cmocka_unit_test(refuses),
-                                       cmocka_unit_test(rolled_back), cmocka_unit_test(failing_allocations),
-                                       cmocka_unit_test(conformance), cmocka_unit_test(any_order),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(learns),
+                                       cmocka_unit_test(last_batch_is_released),
+                                       cmocka_unit_test(refuses),
+                                       cmocka_unit_test(rolled_back),
+                                       cmocka_unit_test(failing_allocations),
+                                       cmocka_unit_test(conformance),
+                                       cmocka_unit_test(any_order),
                                        cmocka_unit_test(indices)};
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -2,9 +2,9 @@
 /* fixed_learner.c - the learner of joint DP over a fixed public domain.
  * Ring: open. Source: Dubey (AISTATS 2021) keeps the features' sum private although, on a fixed domain, it is a
  * function of what was released; here it is public and exact, and only rewards pay. Thompson sampling (Russo, Van Roy
- * 2014) a batch at a time; the noise is shaped by the batch's own second moment, which for few arms is a private
- * histogram and for many is the design of Kiefer and Wolfowitz (1960). Phased elimination, which has a regret bound, is
- * in fixed_design.c. Derivation: src/central/README.md, (g). Cost: O(m^3 + count m^2) a batch, O(m^2) a sample. */
+ * 2014) a batch at a time; what is believed is in fixed_models.c, how a batch's sum is shaped in fixed_shape.c, phased
+ * elimination, which has a regret bound, in fixed_design.c. Derivation: src/central/README.md, (g). Cost: O(m^3 + count
+ * m^2) a batch, O(m^2) a sample. */
 #include <tacet/central/open/fixed_learner.h>
 
 #include <math.h>
@@ -13,23 +13,12 @@
 #include <tacet/core/simrng.h>
 
 #include "central/open/fixed_design.h"
+#include "central/open/fixed_models.h"
+#include "central/open/fixed_shape.h"
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "gp/linalg.h"
-
-enum { REWARD_VARS = 3, PRIORS = 2, MODELS_MOST = REWARD_VARS * PRIORS };
-static const double LADDER[REWARD_VARS] = {0.01, 0.05, 0.25}; /* of a reward around its mean; 0.25: 0/1 rewards */
-static const double SMOOTHER = 0.5;                           /* power of the eigenvalues in the smooth prior */
-
-typedef struct rung {
-    double reward_var;
-    double *prior;           /* m: variances of the coefficients */
-    double *precision, *rhs; /* m x m (lower), m: of the posterior */
-    double *L, *mean;        /* factor of precision; posterior mean */
-    double evidence;         /* log probability of all releases so far */
-    double share;            /* of the belief: proportional to exp(evidence) */
-} rung;
 
 struct tacet_fixed_learner {
     tacet_fixed_settings set;
@@ -38,21 +27,17 @@ struct tacet_fixed_learner {
     size_t *offset;            /* of each group's features */
     uint64_t batches;
     bool informed;
-    size_t models;
     tacet__design *design; /* elimination; NULL: Thompson sampling */
     bool replaced;         /* an arm of the batch is not as planned: elimination excludes nothing then */
-    rung *rungs;           /* models: what is believed of rewards and coefficients, each with its posterior */
-    double *average;       /* m: posterior mean over the models */
+    tacet__fixed_models *models;
     /* the batch */
     size_t count, capacity;
     size_t *arms;    /* G x capacity */
     double *weights; /* capacity */
     double *A;       /* m x m */
     /* scratch */
-    double *phi, *sample; /* m each */
-    double *S1, *S2, *T1, *T2, *w;
-    double *new_precision, *new_L, *new_rhs; /* models x (m x m, m x m, m): an update, until all of it is good */
-    double *new_evidence;
+    double *phi, *sample;           /* m each */
+    double *S1, *S2, *T1, *shaping; /* m x m each; what tacet__fixed_shape needs */
 };
 
 void tacet_fixed_settings_defaults(tacet_fixed_settings *settings) {
@@ -60,7 +45,6 @@ void tacet_fixed_settings_defaults(tacet_fixed_settings *settings) {
                                        .prior_var = 1,
                                        .reward_var = 0.01,
                                        .sampling = 0.5,
-                                       .ridge = 0.1,
                                        .distinct = 48,
                                        .confidence = 0.05,
                                        .coin_seed = 1};
@@ -89,8 +73,9 @@ static tacet_status check(const tacet_fixed_group *groups, size_t count, const t
         }
     }
     if (!(s->prior_var > 0 && isfinite(s->prior_var)) || !(s->reward_var > 0 && isfinite(s->reward_var)) ||
-        !(s->sampling >= 0 && isfinite(s->sampling)) || !(s->ridge > 0 && isfinite(s->ridge)) || s->distinct == 0) {
-        return tacet__fail(err, TACET_INVALID, "prior_var, reward_var, ridge and distinct must be above 0");
+        !(s->sampling >= 0 && isfinite(s->sampling)) || !(s->noise >= 0 && isfinite(s->noise)) || s->distinct == 0) {
+        return tacet__fail(err, TACET_INVALID,
+                           "prior_var, reward_var and distinct must be above 0, sampling and noise 0 or more");
     }
     if (s->elimination &&
         (count != 1 || !(s->confidence > 0 && s->confidence < 1) || !(s->misfit >= 0 && isfinite(s->misfit)))) {
@@ -117,106 +102,20 @@ static bool allocate(tacet_fixed_learner *l, const tacet_fixed_group *groups) {
         l->offset[g] = l->m;
         l->m += groups[g].features;
     }
-    size_t square = 0, squares_all = 0, vectors_all = 0;
-    if (!tacet__size_mul(&square, l->m, l->m) || !tacet__size_mul(&squares_all, square, l->models) ||
-        !tacet__size_mul(&vectors_all, l->m, l->models)) {
+    size_t square = 0, shaping = 0;
+    if (!tacet__size_mul(&square, l->m, l->m) || !tacet__size_mul(&shaping, square, 4)) {
         return false;
     }
-    double **squares[] = {&l->A, &l->S1, &l->S2, &l->T1, &l->T2};
-    double **vectors[] = {&l->average, &l->phi, &l->sample, &l->w};
-    for (size_t i = 0; i < sizeof squares / sizeof squares[0]; i++) {
-        if ((*squares[i] = TACET__ZALLOC(double, square)) == NULL) {
+    double **arrays[] = {&l->A, &l->S1, &l->S2, &l->T1};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        if ((*arrays[i] = TACET__ZALLOC(double, square)) == NULL) {
             return false;
         }
     }
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
-        if ((*vectors[i] = TACET__ZALLOC(double, l->m)) == NULL) {
-            return false;
-        }
-    }
-    l->rungs = TACET__ZALLOC(rung, l->models);
-    l->new_precision = TACET__ZALLOC(double, squares_all);
-    l->new_L = TACET__ZALLOC(double, squares_all);
-    l->new_rhs = TACET__ZALLOC(double, vectors_all);
-    l->new_evidence = TACET__ZALLOC(double, l->models);
-    if (l->rungs == NULL || l->new_precision == NULL || l->new_L == NULL || l->new_rhs == NULL ||
-        l->new_evidence == NULL) {
-        return false;
-    }
-    for (size_t k = 0; k < l->models; k++) {
-        rung *r = &l->rungs[k];
-        r->prior = TACET__ZALLOC(double, l->m);
-        r->rhs = TACET__ZALLOC(double, l->m);
-        r->mean = TACET__ZALLOC(double, l->m);
-        r->precision = TACET__ZALLOC(double, square);
-        r->L = TACET__ZALLOC(double, square);
-        if (r->prior == NULL || r->rhs == NULL || r->mean == NULL || r->precision == NULL || r->L == NULL) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Flat: prior_var for every coefficient. Smooth: falling with the root of the features' eigenvalues (their mean squares
- * over the choices), with the same variance of the function. */
-static void smooth_prior(const tacet_fixed_learner *l, double *out, bool smooth) {
-    for (size_t g = 0; g < l->G; g++) {
-        const tacet_fixed_group *group = &l->groups[g];
-        double *v = out + l->offset[g], top = 0, plain = 0, falling = 0;
-        for (size_t i = 0; i < group->features; i++) {
-            double square = 0;
-            for (size_t c = 0; c < group->choices; c++) {
-                square += group->Phi[i + c * group->features] * group->Phi[i + c * group->features];
-            }
-            v[i] = square / (double)group->choices;
-            top = fmax(top, v[i]);
-        }
-        for (size_t i = 0; i < group->features; i++) {
-            const double q = top > 0 ? pow(fmax(v[i] / top, 1e-12), SMOOTHER) : 1;
-            plain += v[i];
-            falling += q * v[i];
-            v[i] = q;
-        }
-        for (size_t i = 0; i < group->features; i++) {
-            v[i] = smooth && falling > 0 ? l->set.prior_var * v[i] * plain / falling : l->set.prior_var;
-        }
-    }
-}
-
-static void begin_rungs(tacet_fixed_learner *l) {
-    for (size_t k = 0; k < l->models; k++) {
-        rung *r = &l->rungs[k];
-        r->reward_var = l->set.ladder ? LADDER[k % REWARD_VARS] : l->set.reward_var;
-        r->share = 1 / (double)l->models;
-        smooth_prior(l, r->prior, l->set.ladder && k >= REWARD_VARS);
-        for (size_t i = 0; i < l->m; i++) {
-            r->precision[i * (l->m + 1)] = 1 / r->prior[i];
-            r->L[i * (l->m + 1)] = sqrt(1 / r->prior[i]);
-        }
-    }
-}
-
-/* Earlier values into every model's posterior. They are public, so this costs nothing. */
-static tacet_status take_earlier(tacet_fixed_learner *l, tacet_error *err) {
-    tacet_status status = TACET_OK;
-    for (size_t k = 0; k < l->models && status == TACET_OK; k++) {
-        rung *r = &l->rungs[k];
-        for (size_t i = 0; i < l->set.earlier_count; i++) {
-            const tacet_fixed_earlier *e = &l->set.earlier[i];
-            const double *phi = l->groups[0].Phi + e->arm * l->m, weight = 1 / (e->sd * e->sd);
-            tacet__syrk(false, l->m, 1, weight, phi, l->m, 1, r->precision, l->m);
-            tacet__axpy(r->rhs, weight * (e->value - 0.5), phi, l->m);
-        }
-        memcpy(r->L, r->precision, l->m * l->m * sizeof(double));
-        status = tacet__cholesky(r->L, l->m, l->m, NULL, NULL, err);
-        if (status == TACET_OK) {
-            memcpy(r->mean, r->rhs, l->m * sizeof(double));
-            tacet__chol_solve(l->m, r->L, l->m, r->mean);
-            tacet__axpy(l->average, r->share, r->mean, l->m);
-        }
-    }
-    l->informed = true;
-    return status;
+    l->shaping = TACET__ZALLOC(double, shaping + 2 * l->m);
+    l->phi = TACET__ZALLOC(double, l->m);
+    l->sample = TACET__ZALLOC(double, l->m);
+    return l->shaping != NULL && l->phi != NULL && l->sample != NULL;
 }
 
 tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_fixed_group *groups, size_t group_count,
@@ -235,13 +134,12 @@ tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_f
     }
     l->set = *settings;
     l->G = group_count;
-    l->models = settings->ladder ? MODELS_MOST : 1;
     if (!allocate(l, groups)) {
         tacet_fixed_learner_free(l);
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
     }
-    begin_rungs(l);
-    status = settings->earlier_count > 0 ? take_earlier(l, err) : TACET_OK;
+    status = tacet__fixed_models_create(&l->models, l->groups, l->G, settings, err);
+    l->informed = settings->earlier_count > 0;
     l->set.earlier = NULL;
     l->set.earlier_count = 0;
     if (status == TACET_OK && settings->elimination) {
@@ -264,31 +162,11 @@ void tacet_fixed_learner_free(tacet_fixed_learner *l) {
     for (size_t g = 0; l->groups != NULL && g < l->G; g++) {
         free((double *)(uintptr_t)l->groups[g].Phi);
     }
-    for (size_t k = 0; l->rungs != NULL && k < l->models; k++) {
-        free(l->rungs[k].prior);
-        free(l->rungs[k].precision);
-        free(l->rungs[k].rhs);
-        free(l->rungs[k].L);
-        free(l->rungs[k].mean);
-    }
-    double *arrays[] = {l->A,
-                        l->S1,
-                        l->S2,
-                        l->T1,
-                        l->T2,
-                        l->average,
-                        l->phi,
-                        l->sample,
-                        l->w,
-                        l->weights,
-                        l->new_precision,
-                        l->new_L,
-                        l->new_rhs,
-                        l->new_evidence};
+    tacet__fixed_models_free(l->models);
+    double *arrays[] = {l->A, l->S1, l->S2, l->T1, l->shaping, l->phi, l->sample, l->weights};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
-    free(l->rungs);
     free(l->groups);
     free(l->offset);
     free(l->arms);
@@ -335,23 +213,11 @@ static void draw_arm(tacet_fixed_learner *l, size_t *arm, tacet_simrng *coin) {
         }
         return;
     }
-    const rung *r = l->rungs;
-    if (l->models > 1) { /* a model by its share, then a function of it */
-        double u = tacet_simrng_uniform(coin);
-        while (r + 1 < l->rungs + l->models && u >= r->share) {
-            u -= r->share;
-            r++;
-        }
-    }
-    for (size_t i = 0; i < l->m; i++) {
-        l->sample[i] = l->set.sampling * tacet_simrng_normal(coin);
-    }
-    tacet__trsv(true, l->m, r->L, l->m, l->sample);
-    tacet__axpy(l->sample, 1, r->mean, l->m);
+    tacet__fixed_models_draw(l->models, l->sample, l->set.sampling, coin);
     (void)maximize(l, arm, l->sample);
 }
 
-/* A = (second moment + ridge)^-1/2, scaled so that most |A phi_i| are below 1; what is longer gets a weight. */
+/* The most telling A for this batch, scaled so that most |A phi_i| are below 1; what is longer gets a weight. */
 static tacet_status shape(tacet_fixed_learner *l, tacet_error *err) {
     const size_t m = l->m, n = l->count;
     if (l->design != NULL) {
@@ -365,24 +231,15 @@ static tacet_status shape(tacet_fixed_learner *l, tacet_error *err) {
         features_of(l, l->phi, l->arms + i * l->G);
         tacet__syrk(false, m, 1, 1 / (double)n, l->phi, m, 1, l->S1, m);
     }
-    double trace = 0;
-    for (size_t i = 0; i < m; i++) {
-        trace += l->S1[i * (m + 1)];
+    tacet__symmetrize(l->S1, m, m);
+    double reward_var = 0;
+    tacet_status status = tacet__fixed_models_spread(l->models, l->T1, &reward_var, err);
+    if (status == TACET_OK) {
+        status = tacet__fixed_shape(l->A, l->S1, l->T1, m, n, reward_var, l->set.noise * l->set.noise, l->shaping, err);
     }
-    const double ridge = fmax(l->set.ridge * trace / (double)m, 1e-12);
-    tacet_status status = tacet__eigh(l->S1, m, m, l->w, err);
     if (status != TACET_OK) {
         return status;
     }
-    /* The symmetric root: any root would do, and this one does not depend on which eigenvectors LAPACK took where
-     * eigenvalues are equal, so that a batch planned again elsewhere is the same but for rounding. */
-    for (size_t j = 0; j < m; j++) {
-        const double root = 1 / sqrt(fmax(l->w[j], 0) + ridge);
-        for (size_t i = 0; i < m; i++) {
-            l->T1[i + j * m] = root * l->S1[i + j * m];
-        }
-    }
-    tacet__gemm(false, true, m, m, m, 1, l->T1, m, l->S1, m, 0, l->A, m);
     double longest = 0, mean = 0;
     for (size_t i = 0; i < n; i++) {
         features_of(l, l->phi, l->arms + i * l->G);
@@ -460,83 +317,6 @@ void tacet_fixed_learner_vector(const tacet_fixed_learner *l, double *out, size_
     }
 }
 
-/* One model's update into the new_ arrays. S1 = A sum c phi phi', T2 = A sum c^2 phi phi' A'. */
-static tacet_status update_rung(tacet_fixed_learner *l, size_t k, const double *u, double noise_var, tacet_error *err) {
-    const size_t m = l->m;
-    const rung *r = &l->rungs[k];
-    double *precision = l->new_precision + k * m * m, *L = l->new_L + k * m * m, *rhs = l->new_rhs + k * m;
-    /* u = S1 theta + N(0, reward_var T2 + noise_var I) */
-    for (size_t i = 0; i < m * m; i++) {
-        l->S2[i] = r->reward_var * l->T2[i];
-    }
-    for (size_t i = 0; i < m; i++) {
-        l->S2[i * (m + 1)] += noise_var + 1e-9; /* the latter keeps an exact, singular one definite */
-    }
-    /* How probable that was before: N(u; S1 mean, S1 cov S1' + S2), S1 cov S1' = (L^-1 S1')'(L^-1 S1'). */
-    for (size_t j = 0; j < m; j++) {
-        for (size_t i = 0; i < m; i++) {
-            l->T1[i + j * m] = l->S1[j + i * m];
-        }
-    }
-    tacet__trsm(false, m, m, r->L, m, l->T1, m);
-    memcpy(L, l->S2, m * m * sizeof(double));
-    tacet__syrk(true, m, m, 1, l->T1, m, 1, L, m);
-    tacet_status status = tacet__cholesky(L, m, m, NULL, NULL, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    memcpy(l->sample, u, m * sizeof(double));
-    tacet__gemv(false, m, m, -1, l->S1, m, r->mean, 1, l->sample);
-    tacet__trsv(false, m, L, m, l->sample);
-    l->new_evidence[k] = r->evidence - 0.5 * (tacet__dot(l->sample, l->sample, m) + tacet__chol_logdet(m, L, m));
-    /* The posterior. */
-    status = tacet__cholesky(l->S2, m, m, NULL, NULL, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    memcpy(l->T1, l->S1, m * m * sizeof(double));
-    memcpy(l->sample, u, m * sizeof(double));
-    tacet__trsm(false, m, m, l->S2, m, l->T1, m);
-    tacet__trsv(false, m, l->S2, m, l->sample);
-    memcpy(precision, r->precision, m * m * sizeof(double));
-    tacet__syrk(true, m, m, 1, l->T1, m, 1, precision, m);
-    memcpy(L, precision, m * m * sizeof(double));
-    memcpy(rhs, r->rhs, m * sizeof(double));
-    tacet__gemv(true, m, m, 1, l->T1, m, l->sample, 1, rhs);
-    return tacet__cholesky(L, m, m, NULL, NULL, err);
-}
-
-/* Shares of the models by their evidence, and what they say together. */
-static void weigh(tacet_fixed_learner *l) {
-    double top = -INFINITY, total = 0;
-    for (size_t k = 0; k < l->models; k++) {
-        top = fmax(top, l->rungs[k].evidence);
-    }
-    memset(l->average, 0, l->m * sizeof(double));
-    for (size_t k = 0; k < l->models; k++) {
-        l->rungs[k].share = exp(l->rungs[k].evidence - top);
-        total += l->rungs[k].share;
-    }
-    for (size_t k = 0; k < l->models; k++) {
-        l->rungs[k].share /= total;
-        tacet__axpy(l->average, l->rungs[k].share, l->rungs[k].mean, l->m);
-    }
-}
-
-static void take_update(tacet_fixed_learner *l) {
-    const size_t m = l->m;
-    for (size_t k = 0; k < l->models; k++) {
-        rung *r = &l->rungs[k];
-        memcpy(r->precision, l->new_precision + k * m * m, m * m * sizeof(double));
-        memcpy(r->L, l->new_L + k * m * m, m * m * sizeof(double));
-        memcpy(r->rhs, l->new_rhs + k * m, m * sizeof(double));
-        memcpy(r->mean, r->rhs, m * sizeof(double));
-        tacet__chol_solve(m, r->L, m, r->mean);
-        r->evidence = l->new_evidence[k];
-    }
-    weigh(l);
-}
-
 tacet_status tacet_fixed_learner_update(tacet_fixed_learner *l, const double *u, double noise_var, tacet_error *err) {
     const size_t m = l->m;
     if (!(noise_var >= 0 && isfinite(noise_var)) || l->count == 0) {
@@ -557,16 +337,15 @@ tacet_status tacet_fixed_learner_update(tacet_fixed_learner *l, const double *u,
     }
     tacet__symmetrize(l->T1, m, m);
     tacet__symmetrize(l->S2, m, m);
+    /* u = S1 theta + N(0, reward_var V + noise_var I), V = A sum c^2 phi phi' A' */
+    double *V = l->shaping;
     tacet__gemm(false, false, m, m, m, 1, l->A, m, l->T1, m, 0, l->S1, m);
     tacet__gemm(false, false, m, m, m, 1, l->A, m, l->S2, m, 0, l->T1, m);
-    tacet__gemm(false, true, m, m, m, 1, l->T1, m, l->A, m, 0, l->T2, m);
-    for (size_t k = 0; k < l->models; k++) {
-        const tacet_status status = update_rung(l, k, u, noise_var, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+    tacet__gemm(false, true, m, m, m, 1, l->T1, m, l->A, m, 0, V, m);
+    const tacet_status status = tacet__fixed_models_update(l->models, u, l->S1, V, noise_var, err);
+    if (status != TACET_OK) {
+        return status;
     }
-    take_update(l);
     if (l->design != NULL && !l->replaced) {
         tacet__design_drop(l->design, u, noise_var, l->batches);
     }
@@ -580,22 +359,15 @@ bool tacet_fixed_learner_informed(const tacet_fixed_learner *l) {
 }
 
 void tacet_fixed_learner_posterior(tacet_fixed_learner *l, double *mean, double *sd, const size_t *choices) {
-    double first = 0, second = 0;
+    double first = 0, variance = 0;
     features_of(l, l->phi, choices);
-    for (size_t k = 0; k < l->models; k++) {
-        const rung *r = &l->rungs[k];
-        const double value = tacet__dot(r->mean, l->phi, l->m);
-        memcpy(l->sample, l->phi, l->m * sizeof(double));
-        tacet__trsv(false, l->m, r->L, l->m, l->sample);
-        first += r->share * value;
-        second += r->share * (value * value + tacet__dot(l->sample, l->sample, l->m));
-    }
+    tacet__fixed_models_at(l->models, &first, &variance, l->phi);
     *mean = 0.5 + first;
-    *sd = sqrt(fmax(0, second - first * first));
+    *sd = sqrt(variance);
 }
 
 const double *tacet_fixed_learner_theta(const tacet_fixed_learner *l) {
-    return l->average;
+    return tacet__fixed_models_mean(l->models);
 }
 
 void tacet_fixed_learner_replace(tacet_fixed_learner *l, size_t i, const size_t *choices) {
@@ -604,7 +376,7 @@ void tacet_fixed_learner_replace(tacet_fixed_learner *l, size_t i, const size_t 
 }
 
 double tacet_fixed_learner_best(const tacet_fixed_learner *l, size_t *choices) {
-    return 0.5 + maximize(l, choices, l->average);
+    return 0.5 + maximize(l, choices, tacet__fixed_models_mean(l->models));
 }
 
 size_t tacet_fixed_learner_left(const tacet_fixed_learner *l) {
@@ -616,7 +388,7 @@ size_t tacet_fixed_learner_left(const tacet_fixed_learner *l) {
 }
 
 static const char STATE_NAME[] = "fixed-learner";
-enum { STATE_VERSION = 2 };
+enum { STATE_VERSION = 3 };
 
 tacet_status tacet_fixed_learner_save(const tacet_fixed_learner *l, tacet_blob *out, tacet_error *err) {
     tacet__writer w;
@@ -627,12 +399,7 @@ tacet_status tacet_fixed_learner_save(const tacet_fixed_learner *l, tacet_blob *
     tacet__write_u64(&w, l->batches);
     tacet__write_u64(&w, l->informed ? 1 : 0);
     tacet__write_size(&w, l->count);
-    tacet__write_size(&w, l->models);
-    for (size_t k = 0; k < l->models; k++) {
-        tacet__write_f64s(&w, l->rungs[k].precision, l->m * l->m);
-        tacet__write_f64s(&w, l->rungs[k].rhs, l->m);
-        tacet__write_f64(&w, l->rungs[k].evidence);
-    }
+    tacet__fixed_models_write(l->models, &w);
     for (size_t x = 0; l->design != NULL && x < l->design->n; x++) {
         tacet__write_u64(&w, l->design->live[x] ? 1 : 0);
     }
@@ -655,21 +422,7 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
     }
     const uint64_t batches = tacet__read_u64(&r), informed = tacet__read_u64(&r);
     const size_t count = tacet__read_size(&r, TACET_FIXED_BATCH_MOST);
-    if (tacet__read_u64(&r) != l->models) {
-        return tacet__fail(err, TACET_CORRUPT, "the learner's state was made with other settings");
-    }
-    bool good = true;
-    for (size_t k = 0; k < l->models; k++) {
-        double *precision = l->new_precision + k * m * m, *rhs = l->new_rhs + k * m;
-        tacet__read_f64s(&r, precision, m * m);
-        tacet__read_f64s(&r, rhs, m);
-        l->new_evidence[k] = tacet__read_f64(&r);
-        for (size_t i = 0; i < m; i++) {
-            good = good && isfinite(rhs[i]);
-        }
-        good = good && isfinite(l->new_evidence[k]);
-        memcpy(l->new_L + k * m * m, precision, m * m * sizeof(double));
-    }
+    const bool good = tacet__fixed_models_read(l->models, &r);
     const size_t listed = l->design != NULL ? l->design->n : 0;
     size_t *arms = TACET__ZALLOC(size_t, count * l->G + listed);
     size_t *live = arms + count * l->G;
@@ -685,9 +438,6 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
         arms[i] = tacet__read_size(&r, l->groups[i % l->G].choices - 1);
     }
     status = tacet__read_end(&r, err);
-    for (size_t k = 0; status == TACET_OK && good && k < l->models; k++) {
-        good = tacet__cholesky(l->new_L + k * m * m, m, m, NULL, NULL, NULL) == TACET_OK;
-    }
     if (status == TACET_OK && (informed > 1 || (count > 0 && batches == 0) || left == 0 || !good)) {
         status = tacet__fail(err, TACET_CORRUPT, "the learner's state holds impossible numbers");
     }
@@ -695,7 +445,7 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
         free(arms);
         return status;
     }
-    take_update(l);
+    tacet__fixed_models_take(l->models);
     for (size_t x = 0; x < listed; x++) {
         l->design->live[x] = live[x] == 1;
     }

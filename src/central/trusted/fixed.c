@@ -85,7 +85,6 @@ static void make_print(tacet_central_fixed *f, const tacet_fixed_group *groups, 
                               l->prior_var,
                               l->reward_var,
                               l->sampling,
-                              l->ridge,
                               (double)l->distinct,
                               l->ladder ? 1 : 0,
                               l->elimination ? 1 : 0,
@@ -144,9 +143,15 @@ tacet_status tacet_central_fixed_create(tacet_central_fixed **out, const tacet_f
     (void)snprintf(f->to_whom, sizeof f->to_whom, "%s", ask->to_whom);
     (void)snprintf(f->group, sizeof f->group, "%s", ask->ticket);
     f->next_length = (double)settings->first_batch;
-    status = tacet_fixed_learner_create(&f->learner, groups, group_count, &settings->learner, err);
+    for (size_t g = 0; groups != NULL && g < group_count; g++) {
+        f->m += groups[g].features;
+    }
+    status = f->m > 0 ? build_gate(f, err) : tacet__fail(err, TACET_INVALID, "a fixed domain needs features");
     if (status == TACET_OK) {
-        f->m = tacet_fixed_learner_dim(f->learner);
+        f->set.learner.noise = tacet_mechanism_scale(f->mechanism);
+        status = tacet_fixed_learner_create(&f->learner, groups, group_count, &f->set.learner, err);
+    }
+    if (status == TACET_OK) {
         if (settings->learner.elimination) { /* doubling batches, the first with two rounds for each feature */
             f->set.growth = fmax(settings->growth, 2);
             f->next_length = fmin(fmax(f->next_length, 2 * (double)f->m), TACET_FIXED_BATCH_MOST);
@@ -158,7 +163,7 @@ tacet_status tacet_central_fixed_create(tacet_central_fixed **out, const tacet_f
         make_print(f, groups, group_count);
         status = f->sum == NULL || f->vector == NULL || f->done == NULL
                      ? tacet__fail(err, TACET_NO_MEMORY, "no memory for a study")
-                     : build_gate(f, err);
+                     : TACET_OK;
     }
     if (status != TACET_OK) {
         tacet_central_fixed_free(f);
@@ -219,9 +224,14 @@ static tacet_status close_batch(tacet_central_fixed *f, tacet_error *err) {
     return TACET_OK;
 }
 
+/* The rest of the rounds joins the batch where it would be less than half of it: a short batch tells little. */
+static size_t batch_length(const tacet_central_fixed *f) {
+    const double left = (double)(f->set.rounds - f->given), length = ceil(f->next_length);
+    return (size_t)(left < 1.5 * length && left <= (double)TACET_FIXED_BATCH_MOST ? left : fmin(length, left));
+}
+
 static tacet_status begin_batch(tacet_central_fixed *f, tacet_error *err) {
-    const double left = (double)(f->set.rounds - f->given);
-    const size_t length = (size_t)fmin(ceil(f->next_length), left);
+    const size_t length = batch_length(f);
     tacet_status status = tacet_fixed_learner_plan(f->learner, length, err);
     if (status != TACET_OK) {
         return status;
@@ -252,10 +262,20 @@ static tacet_status next_batch(tacet_central_fixed *f, tacet_error *err) {
     return status;
 }
 
+/* The last batch has no suggestion after it that would release it. It ends with its last report; where that failed, the
+ * next call tries again. */
+static tacet_status end_last_batch(tacet_central_fixed *f, tacet_error *err) {
+    const bool over = f->given == f->set.rounds && f->length > 0 && f->reported == f->length;
+    return over ? close_batch(f, err) : TACET_OK;
+}
+
 tacet_status tacet_central_fixed_suggest(tacet_central_fixed *f, size_t *choices, uint64_t *ticket, tacet_error *err) {
     const size_t open = (size_t)(f->given - f->before) - f->reported;
     if (f->given >= f->set.rounds) {
-        return tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over", (unsigned long long)f->set.rounds);
+        const tacet_status ended = end_last_batch(f, err);
+        return ended != TACET_OK ? ended
+                                 : tacet__fail(err, TACET_STATE, "the horizon of %llu rounds is over",
+                                               (unsigned long long)f->set.rounds);
     }
     if (open >= f->set.open_most) {
         return tacet__fail(err, TACET_STATE, "%zu tickets are open: report one first", open);
@@ -307,6 +327,7 @@ tacet_status tacet_central_fixed_drop(tacet_central_fixed *f, uint64_t ticket, t
         /* v = 0: the middle of the range adds nothing to the sum */
         f->done[ticket - f->before - 1] = 1;
         f->reported++;
+        (void)end_last_batch(f, NULL); /* tried again by the next suggestion */
     }
     return status;
 }
@@ -329,6 +350,7 @@ tacet_status tacet_central_fixed_observe(tacet_central_fixed *f, uint64_t ticket
     }
     f->done[at] = 1;
     f->reported++;
+    (void)end_last_batch(f, NULL); /* tried again by the next suggestion */
     return TACET_OK;
 }
 

@@ -37,7 +37,7 @@ typedef struct tacet_fixed_settings {
     double prior_var;   /* of each coefficient; default 1 */
     double reward_var;  /* of a reward around its mean, mapped to [0, 1]; default 0.01 */
     double sampling;    /* posterior samples are drawn with so many standard deviations; default 0.5 */
-    double ridge;       /* of the planned noise shape, as a share of the mean eigenvalue; default 0.1 */
+    double noise;       /* standard deviation of what will be added to a release; public. Default 0: exact */
     size_t distinct;    /* at most so many different arms a batch; default 48 */
     uint64_t coin_seed; /* default 1 */
     const tacet_fixed_earlier *earlier; /* borrowed by create; for a single group. Default none */
