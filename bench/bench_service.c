@@ -8,7 +8,7 @@
  * Prints one JSON object. Rewards of a local study are reported as one of the two ends of Duchi's bit: any report that
  * the randomiser can give does. Exit code 1 when a request failed. */
 #include "io/http/client.h"
-#include "io/http/pki.h"
+#include "service/open/engine.h"
 #include "service/open/host.h"
 
 #include <curl/curl.h>
@@ -20,6 +20,7 @@
 #include <string.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/core/simrng.h>
+#include <tacet/service/open/keys.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -177,16 +178,6 @@ static void check(tacet_status status, const tacet_error *err) {
     }
 }
 
-static void put(const char *folder, const char *name, const char *text) {
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0) {
-        fprintf(stderr, "bench_service: cannot write %s\n", path);
-        exit(1);
-    }
-}
-
 static int drop(const char *path, const struct stat *st, int flag, struct FTW *ftw) {
     (void)st;
     (void)flag;
@@ -221,12 +212,10 @@ static int alone(const plan *asked) {
     char token[TACET__STUDIES_TOKEN_TEXT];
     const char *const hosts[] = {"127.0.0.1"};
     tacet_error err = {0};
-    tacet__pem authority;
-    tacet__pem server;
-    tacet__host *host = NULL;
+    tacet_server *host = NULL;
     tacet__studies *studies = NULL;
     tacet__metrics metrics = {0};
-    tacet__host_settings settings;
+    tacet_server_settings settings;
     if (p.folder != NULL) {
         (void)snprintf(folder, sizeof folder, "%s/bench_service.XXXXXX", p.folder);
     }
@@ -236,34 +225,31 @@ static int alone(const plan *asked) {
     }
     (void)snprintf(store, sizeof store, "%s/store", folder);
     (void)snprintf(ca, sizeof ca, "%s/ca.pem", folder);
-    check(tacet__pki_authority(&authority, "bench", 1, &err), &err);
-    check(tacet__pki_issue(&server, &authority, "server", TACET__PKI_SERVER, hosts, 1, 1, &err), &err);
-    put(folder, "ca.pem", authority.certificate);
-    put(folder, "server.pem", server.certificate);
-    put(folder, "server.key", server.key);
-    tacet__pem_free(&authority);
-    tacet__pem_free(&server);
-    tacet__host_defaults(&settings);
+    const tacet_keys_request keys = {
+        .folder = folder, .hosts = hosts, .host_count = 1, .days = 1, .authority = "bench"};
+    check(tacet_keys_server(&keys, &err), &err);
+    tacet_server_defaults(&settings);
     settings.store.store = store;
     settings.store.create = true;
-    settings.kinds = tacet__policy_kinds_local;
     settings.keys = folder;
     settings.listen = "127.0.0.1:0";
-    const tacet__engine_settings engine = {.store = settings.store, .kinds = settings.kinds, .metrics = &metrics};
+    const tacet__engine_settings engine = {.store = {.store = settings.store.store, .create = true},
+                                           .kinds = tacet__policy_kinds_local,
+                                           .metrics = &metrics};
     char *text = definition(p.arms);
     check(tacet__engine_add(&engine, NULL, text, strlen(text), &err), &err);
     free(text);
-    check(tacet__studies_open(&studies, &settings.store, &err), &err);
+    check(tacet__studies_open(&studies, &engine.store, &err), &err);
     check(tacet__studies_add_token(studies, token, TACET__TOKEN_DEVICE, "bench", "", &err), &err);
     tacet__studies_close(studies);
-    check(tacet__host_start(&host, &settings, &err), &err);
-    (void)snprintf(url, sizeof url, "https://127.0.0.1:%u", tacet__host_port(host));
+    check(tacet__host_start(&host, &settings, tacet__policy_kinds_local, &err), &err);
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%u", tacet_server_port(host));
     p.url = url;
     p.ca = ca;
     p.token = token;
     p.study = "bench";
     const int code = measure(&p);
-    tacet__host_stop(host);
+    tacet_server_stop(host);
     (void)nftw(folder, drop, 16, FTW_DEPTH | FTW_PHYS);
     return code;
 }

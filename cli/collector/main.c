@@ -4,10 +4,10 @@
 #include "serving/serving.h"
 
 static int cmd_collector(int argc, char **argv, const cli_command *self) {
-    tacet__host_settings settings;
+    tacet_server_settings settings;
     const char *log_format = "text";
     const char *ready = NULL;
-    tacet__host_defaults(&settings);
+    tacet_server_defaults(&settings);
     const cli_option options[] = {
         {"store", CLI_STRING, &settings.store.store, "DIR|URL",
          "Where the studies are: a folder (SQLite: open.db in it), or postgresql://… as the role tacet_open.", true},
@@ -20,11 +20,7 @@ static int cmd_collector(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    settings.store.open_store = settings.store.store;
-    settings.store.open_only = true;
-    settings.store.create = true;
-    settings.kinds = tacet__policy_kinds_local;
-    return serving_run(self, &settings, log_format, ready);
+    return serving_run(self, tacet_collector_start, &settings, log_format, ready);
 }
 
 static const cli_command COMMANDS[] = {

@@ -3,16 +3,26 @@
  * Ring: trusted. */
 #include "server/commands.h"
 
-#include "io/http/wipe.h"
 #include "serving/serving.h"
 
+#include <malloc.h>
+#include <sodium.h>
 #include <stdlib.h>
+#include <tacet/service/trusted/server.h>
+
+/* free, for jansson: bodies have decision sets, contexts and rewards in them. */
+static void wipe_and_free(void *block) {
+    if (block != NULL) {
+        sodium_memzero(block, malloc_usable_size(block));
+        free(block);
+    }
+}
 
 int cmd_server(int argc, char **argv, const cli_command *self) {
-    tacet__host_settings settings;
+    tacet_server_settings settings;
     const char *log_format = "text";
     const char *ready = NULL;
-    tacet__host_defaults(&settings);
+    tacet_server_defaults(&settings);
     const cli_option options[] = {
         STORE_OPTIONS(settings.store),
         {"keys", CLI_STRING, &settings.keys, "DIR", "The folder 'tacet server init' wrote: server.pem, server.key.",
@@ -24,8 +34,6 @@ int cmd_server(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    json_set_alloc_funcs(malloc, tacet__wipe_free); /* bodies have decision sets, contexts and rewards in them */
-    settings.store.create = true;
-    settings.kinds = tacet__service_kinds;
-    return serving_run(self, &settings, log_format, ready);
+    json_set_alloc_funcs(malloc, wipe_and_free);
+    return serving_run(self, tacet_server_start, &settings, log_format, ready);
 }

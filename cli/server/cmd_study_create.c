@@ -4,8 +4,6 @@
 #include "server/commands.h"
 
 #include "common/space.h"
-#include "core/fail.h"
-#include "io/file/folder.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +11,10 @@
 #include <string.h>
 #include <tacet/io/csv.h>
 #include <tacet/io/csvfile.h>
+#include <tacet/io/file.h>
+#include <tacet/service/trusted/study.h>
+
+enum { DEFINITION_BYTES = 4 << 20 };
 
 typedef struct request {
     cli_space space;
@@ -95,7 +97,7 @@ static tacet_status points_json(json_t **out, const request *r, tacet_error *err
     tacet_csv_table table = {0};
     *out = NULL;
     if (r->columns == NULL || !cli_split(&names, &count, r->columns)) {
-        return tacet__fail(err, TACET_INVALID, "--points needs --columns A,B");
+        return tacet_error_set(err, TACET_INVALID, "--points needs --columns A,B");
     }
 
     const tacet_csv_wanted wanted = {.columns = (const char *const *)names, .d = count, .least_records = 2};
@@ -142,16 +144,16 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     json_t *domain = NULL;
     tacet_status status = TACET_OK;
     if (r->reward != NULL && !cli_pair(&lo, &hi, r->reward)) {
-        return tacet__fail(err, TACET_INVALID, "--reward is LO:HI, two numbers");
+        return tacet_error_set(err, TACET_INVALID, "--reward is LO:HI, two numbers");
     }
     const bool typed = space != NULL;
     if ((r->points != NULL) + (r->bounds != NULL && !typed) + typed != 1) {
-        return tacet__fail(err, TACET_INVALID, "the domain is either a --space, or --points, or --bounds");
+        return tacet_error_set(err, TACET_INVALID, "the domain is either a --space, or --points, or --bounds");
     }
     json_t *scale = r->lengthscale != NULL ? numbers_json(r->lengthscale) : NULL;
     if (scale == NULL && (r->lengthscale != NULL || !typed)) {
-        return tacet__fail(err, TACET_INVALID,
-                           "--lengthscale needs one number, or one for each coordinate: L or L1,L2");
+        return tacet_error_set(err, TACET_INVALID,
+                               "--lengthscale needs one number, or one for each coordinate: L or L1,L2");
     }
     if (typed) {
         domain = json_pack("{so}", "space", space_json(space));
@@ -161,17 +163,17 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     } else if (r->points != NULL) {
         status = points_json(&domain, r, err);
     } else if ((domain = bounds_json(r->bounds)) == NULL) {
-        status = tacet__fail(err, TACET_INVALID, "--bounds is LO:HI,LO:HI,… one pair for each coordinate");
+        status = tacet_error_set(err, TACET_INVALID, "--bounds is LO:HI,LO:HI,… one pair for each coordinate");
     }
     if (status == TACET_OK && r->levels != NULL) {
         json_t *levels = levels_json(r->levels);
-        status =
-            levels != NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "--level-counts is whole numbers with commas");
+        status = levels != NULL ? TACET_OK
+                                : tacet_error_set(err, TACET_INVALID, "--level-counts is whole numbers with commas");
         (void)json_object_set_new(domain, "levels", levels);
     }
     json_t *context = status == TACET_OK && r->context != NULL ? bounds_json(r->context) : NULL;
     if (status == TACET_OK && r->context != NULL && context == NULL) {
-        status = tacet__fail(err, TACET_INVALID, "--context is LO:HI,LO:HI,… one pair for each coordinate");
+        status = tacet_error_set(err, TACET_INVALID, "--context is LO:HI,LO:HI,… one pair for each coordinate");
     }
     if (status != TACET_OK) {
         json_decref(scale);
@@ -211,22 +213,30 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     set_text(root, "direction", r->direction);
     *out = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(root);
-    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "a text among the options is not UTF-8");
+    return *out != NULL ? TACET_OK : tacet_error_set(err, TACET_INVALID, "a text among the options is not UTF-8");
 }
 
-static int create(const cli_command *self, const request *r, const tacet_space *space,
-                  const tacet__engine_settings *settings) {
+static tacet_status add_known(char **text, const request *r, tacet_error *err) {
+    char **columns = NULL;
+    tacet_study_known known = {.values = r->earlier, .model = r->from};
+    if (r->columns != NULL && cli_split(&columns, &known.column_count, r->columns)) {
+        known.columns = (const char *const *)columns;
+    }
+    const tacet_status status = tacet_study_begin_with(text, &known, err);
+    free(columns);
+    return status;
+}
+
+static int create(const cli_command *self, const request *r, const tacet_space *space, const tacet_store_place *place) {
     tacet_error err = {0};
     char *text = NULL;
     char *canonical = NULL;
-    size_t size = 0;
-    tacet_status status = r->definition != NULL
-                              ? tacet__file_read(&text, &size, r->definition, TACET__DEFINITION_BYTES, &err)
-                              : from_options(&text, r, space, &err);
+    tacet_status status = r->definition != NULL ? tacet_file_read(&text, NULL, r->definition, DEFINITION_BYTES, &err)
+                                                : from_options(&text, r, space, &err);
     if (status == TACET_OK && (r->earlier != NULL || r->from != NULL)) {
-        status = study_earlier(&text, r->earlier, r->columns, r->from, &err);
+        status = add_known(&text, r, &err);
     }
-    status = status != TACET_OK ? status : tacet__engine_add(settings, &canonical, text, strlen(text), &err);
+    status = status != TACET_OK ? status : tacet_study_add(&canonical, place, text, strlen(text), &err);
     free(text);
     if (status != TACET_OK) {
         return status == TACET_INVALID || status == TACET_PARSE ? cli_usage(self, "%s", err.message)
@@ -254,10 +264,9 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                  .rounds = 10000,
                  .ticket_seconds = 86400,
                  .person_rounds = 1};
-    tacet__metrics metrics = {0};
-    tacet__engine_settings settings = {.kinds = tacet__service_kinds, .metrics = &metrics, .store.create = true};
+    tacet_store_place place = {0};
     const cli_option options[] = {
-        STORE_OPTIONS(settings.store),
+        STORE_OPTIONS(place),
         {"definition", CLI_STRING, &r.definition, "FILE", "The study as JSON (docs/API.md); instead of all below.",
          false},
         {"", CLI_FLAG, NULL, NULL, "The study, when there is no file:", false},
@@ -335,7 +344,7 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
     }
     const bool typed = r.definition == NULL && cli_space_given(&r.space);
     code = typed ? cli_space_read(&space, &r.space, self) : CLI_EXIT_OK;
-    code = code != CLI_EXIT_OK ? code : create(self, &r, typed ? &space : NULL, &settings);
+    code = code != CLI_EXIT_OK ? code : create(self, &r, typed ? &space : NULL, &place);
     tacet_space_clear(&space);
     return code;
 }

@@ -3,46 +3,36 @@
  * server and without a token. Ring: trusted. Whoever may read the store may do all of this. */
 #include "server/commands.h"
 
-#include "core/fail.h"
-#include "core/memory.h"
-#include "io/file/folder.h"
-
-#include <inttypes.h>
 #include <math.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/io/file.h>
+#include <tacet/service/trusted/study.h>
 
-enum { SET_BYTES = 1 << 22, SAVE_EVENTS = 64 };
+enum { SET_BYTES = 1 << 22 };
 
 typedef struct asked {
-    tacet__metrics metrics;
-    tacet__engine_settings settings;
-    const char *study;
-    tacet__job *job;
+    tacet_store_place place;
+    const char *name;
+    tacet_study *study;
+    tacet_error err;
 } asked;
 
 #define STUDY_OPTIONS(a)                                                                                               \
-    STORE_OPTIONS((a).settings.store), {                                                                               \
-        "study", CLI_STRING, &(a).study, "NAME", "The study.", true                                                    \
+    STORE_OPTIONS((a).place), {                                                                                        \
+        "study", CLI_STRING, &(a).name, "NAME", "The study.", true                                                     \
     }
 
-static void begin(asked *a) {
-    *a = (asked){0};
-    a->settings = (tacet__engine_settings){
-        .kinds = tacet__service_kinds, .metrics = &a->metrics, .save_least = SAVE_EVENTS, .batch_most = 1};
+static tacet_status open_study(asked *a) {
+    return tacet_study_open_at(&a->study, &a->place, a->name, &a->err);
 }
 
-/* Does the job; on failure says why and gives the exit code. */
-static bool answered(asked *a, const cli_command *self, int *code) {
-    tacet_error err = {0};
-    a->settings.metrics = &a->metrics;
-    const tacet_status status = tacet__engine_once(&a->settings, a->study, a->job, &err);
-    *code = status == TACET_OK        ? CLI_EXIT_OK
-            : status == TACET_INVALID ? cli_usage(self, "%s", err.message)
-                                      : cli_fail(self, &err);
-    return status == TACET_OK;
+/* Closes the study; the exit code, after saying what failed. */
+static int finish(asked *a, tacet_status status, const cli_command *self) {
+    tacet_study_close(a->study);
+    return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &a->err);
 }
 
 /* A suggestion as a line: by the columns of the space, where there is one. */
@@ -72,25 +62,16 @@ static void print_suggestion(const json_t *one) {
     printf("\n");
 }
 
-static void show_suggestions(const tacet__job *job) {
-    json_t *list = job->many > 0 ? json_incref(job->body) : json_pack("[o]", tacet__job_suggestion(job));
-    json_t *one = NULL;
-    size_t i = 0;
-    if (!cli_json_wanted()) {
-        json_array_foreach(list, i, one) {
-            print_suggestion(one);
-        }
-    }
-    cli_json_print(job->many > 0 ? json_pack("{sO}", "suggestions", list) : json_incref(json_array_get(list, 0)));
-    json_decref(list);
-}
-
 /* One arm a line, numbers with commas between, no header. Wipes what it read. */
-static tacet_status read_set(tacet__job *job, const char *path, tacet_error *err) {
+static tacet_status read_set(double **points, tacet_study_round *round, const char *path, tacet_error *err) {
     char *text = NULL;
-    size_t size = 0, room = 0, line = 0;
-    tacet_status status = tacet__file_read(&text, &size, path, SET_BYTES, err);
+    size_t size = 0, line = 0;
+    tacet_status status = tacet_file_read(&text, &size, path, SET_BYTES, err);
     char *rest = text;
+    *points = status == TACET_OK ? calloc(size / 2 + 1, sizeof **points) : NULL; /* a digit and a separator each */
+    if (status == TACET_OK && *points == NULL) {
+        status = tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading a decision set");
+    }
     while (status == TACET_OK && rest != NULL && *rest != '\0') {
         char *row = strsep(&rest, "\n");
         char **cells = NULL;
@@ -100,93 +81,111 @@ static tacet_status read_set(tacet__job *job, const char *path, tacet_error *err
         if (*row == '\0' && (rest == NULL || *rest == '\0')) {
             break;
         }
-        if (!cli_split(&cells, &d, row) || (job->count > 0 && d != job->d)) {
-            status = tacet__fail(err, TACET_INVALID, "%s: line %zu: needs as many numbers as the first, with commas",
-                                 path, line);
-        } else if (!tacet__grow((void **)&job->points, &room, (job->count + 1) * d, sizeof(double))) {
-            status = tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a decision set");
+        if (!cli_split(&cells, &d, row) || (round->count > 0 && d != round->d)) {
+            status = tacet_error_set(err, TACET_INVALID,
+                                     "%s: line %zu: needs as many numbers as the first, with commas", path, line);
         }
-        job->d = status == TACET_OK ? d : job->d;
+        round->d = status == TACET_OK ? d : round->d;
         for (size_t c = 0; status == TACET_OK && c < d; c++) {
-            if (!cli_number(&job->points[job->count * d + c], cells[c])) {
-                status = tacet__fail(err, TACET_INVALID, "%s: line %zu: field %zu is not a number (no header is taken)",
-                                     path, line, c + 1);
+            if (!cli_number(&(*points)[round->count * d + c], cells[c])) {
+                status =
+                    tacet_error_set(err, TACET_INVALID, "%s: line %zu: field %zu is not a number (no header is taken)",
+                                    path, line, c + 1);
             }
         }
-        job->count += status == TACET_OK;
+        round->count += status == TACET_OK;
         free(cells);
     }
-    if (status == TACET_OK && job->count == 0) {
-        status = tacet__fail(err, TACET_INVALID, "%s: no arms", path);
+    if (status == TACET_OK && round->count == 0) {
+        status = tacet_error_set(err, TACET_INVALID, "%s: no arms", path);
     }
     if (text != NULL) {
         sodium_memzero(text, size);
         free(text);
     }
+    round->points = *points;
     return status;
 }
 
-static bool read_context(tacet__job *job, const char *text) {
+static bool read_context(double **context, tacet_study_round *round, const char *text) {
     char **cells = NULL;
     size_t n = 0;
-    bool good = cli_split(&cells, &n, text) && (job->context = TACET__ZALLOC(double, n)) != NULL;
+    bool good = cli_split(&cells, &n, text) && (*context = calloc(n, sizeof **context)) != NULL;
     for (size_t i = 0; good && i < n; i++) {
-        good = cli_number(&job->context[i], cells[i]);
+        good = cli_number(&(*context)[i], cells[i]);
     }
-    job->context_dim = job->context != NULL ? n : 0;
+    round->context = *context;
+    round->context_dim = n;
     free(cells);
     return good;
 }
 
+static void show_suggestions(char *text) {
+    json_t *answer = server_object(text);
+    const json_t *list = json_object_get(answer, "suggestions");
+    const json_t *one = NULL;
+    size_t i = 0;
+    if (!cli_json_wanted() && list == NULL) {
+        print_suggestion(answer);
+    } else if (!cli_json_wanted()) {
+        json_array_foreach(list, i, one) {
+            print_suggestion(one);
+        }
+    }
+    cli_json_print(answer);
+}
+
+static void wipe(double *numbers, size_t count) {
+    if (numbers != NULL) {
+        sodium_memzero(numbers, count * sizeof *numbers);
+        free(numbers);
+    }
+}
+
 int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
-    asked a;
-    const char *set = NULL, *context = NULL, *key = NULL, *person = NULL;
+    asked a = {0};
+    tacet_study_round round = {0};
+    const char *set = NULL, *context = NULL;
+    double *points = NULL, *numbers = NULL;
+    char *text = NULL;
     size_t count = 0;
-    tacet_error err = {0};
-    begin(&a);
     const cli_option options[] = {
         STUDY_OPTIONS(a),
         {"decision-set", CLI_STRING, &set, "FILE",
          "The arms of this round: CSV without a header, one a line, coordinates in the study's order.", false},
         {"context", CLI_STRING, &context, "V[,V…]", "Contextual studies: what is known of this round.", false},
-        {"person", CLI_STRING, &person, "NAME", "Who takes the round, where a person may take few of them.", false},
+        {"person", CLI_STRING, &round.person, "NAME", "Who takes the round, where a person may take few of them.",
+         false},
         {"count", CLI_SIZE, &count, "N", "So many suggestions at once, 1 to 64; fewer where no more are possible now.",
          false},
-        {"key", CLI_STRING, &key, "TEXT", "Repeating a suggestion with the same key gives the same answer.", false},
+        {"key", CLI_STRING, &round.key, "TEXT", "Repeating a suggestion with the same key gives the same answer.",
+         false},
         {0}};
     int code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    a.job = tacet__job_create(TACET__JOB_SUGGEST);
-    if (person != NULL && strlen(person) > TACET__PERSON_MOST) {
-        code = cli_usage(self, "--person has at most %d bytes", (int)TACET__PERSON_MOST);
-    } else if (count > TACET__SUGGEST_MOST) {
-        code = cli_usage(self, "--count is 1 to %d", (int)TACET__SUGGEST_MOST);
-    } else if (key != NULL && strlen(key) > TACET__EVENT_KEY_MOST) {
-        code = cli_usage(self, "--key has at most %d bytes", (int)TACET__EVENT_KEY_MOST);
-    } else if (a.job == NULL || (context != NULL && !read_context(a.job, context))) {
-        code = cli_usage(self, "--context is numbers with commas between");
-    } else if (set != NULL && read_set(a.job, set, &err) != TACET_OK) {
-        code = err.status == TACET_INVALID ? cli_usage(self, "%s", err.message) : cli_fail(self, &err);
-    } else {
-        (void)snprintf(a.job->person, sizeof a.job->person, "%s", person != NULL ? person : "");
-        (void)snprintf(a.job->key, sizeof a.job->key, "%s", key != NULL ? key : "");
-        a.job->many = count;
-        if (answered(&a, self, &code)) {
-            show_suggestions(a.job);
-        }
+    if (context != NULL && !read_context(&numbers, &round, context)) {
+        wipe(numbers, round.context_dim);
+        return cli_usage(self, "--context is numbers with commas between");
     }
-    tacet__job_free(a.job);
-    return code;
+    tacet_status status = set != NULL ? read_set(&points, &round, set, &a.err) : TACET_OK;
+    status = status != TACET_OK ? status : open_study(&a);
+    status = status != TACET_OK ? status : tacet_study_suggest_text(a.study, &text, &round, count, &a.err);
+    wipe(points, round.d * round.count);
+    wipe(numbers, round.context_dim);
+    if (status == TACET_OK) {
+        show_suggestions(text);
+    }
+    return finish(&a, status, self);
 }
 
 int cmd_study_observe(int argc, char **argv, const cli_command *self) {
-    asked a;
+    asked a = {0};
     const char *ticket = NULL;
     double reward = (double)NAN;
     bool failed = false;
-    begin(&a);
+    tacet_study_taken taken = {0};
     const cli_option options[] = {
         STUDY_OPTIONS(a),
         {"ticket", CLI_STRING, &ticket, "TICKET", "Of the suggestion.", true},
@@ -203,49 +202,39 @@ int cmd_study_observe(int argc, char **argv, const cli_command *self) {
     if (failed ? !isnan(reward) : !isfinite(reward)) {
         return cli_usage(self, "either --reward, a finite number, or --failed");
     }
-    a.job = tacet__job_create(TACET__JOB_OBSERVE);
-    if (a.job == NULL || strlen(ticket) >= sizeof a.job->ticket) {
-        tacet__job_free(a.job);
-        return cli_usage(self, "'%.60s' is no ticket of a study", ticket);
-    }
-    (void)snprintf(a.job->ticket, sizeof a.job->ticket, "%s", ticket);
-    a.job->value = failed ? 0 : reward;
-    a.job->failed = failed;
-    if (answered(&a, self, &code)) {
+    tacet_status status = open_study(&a);
+    status = status != TACET_OK ? status
+             : failed           ? tacet_study_fail(a.study, &taken, ticket, &a.err)
+                                : tacet_study_observe(a.study, &taken, ticket, reward, &a.err);
+    if (status == TACET_OK) {
         if (!cli_json_wanted()) {
-            printf("ticket %s: taken%s%s\n", ticket, a.job->repeated ? " before" : "",
-                   a.job->clipped ? ", clipped to the range of rewards" : "");
+            printf("ticket %s: taken%s%s\n", ticket, taken.repeated ? " before" : "",
+                   taken.clipped ? ", clipped to the range of rewards" : "");
         }
-        cli_json_print(json_pack("{ss sb sb sb}", "ticket", ticket, "taken", 1, "repeated", (int)a.job->repeated,
-                                 "clipped", (int)a.job->clipped));
+        cli_json_print(json_pack("{ss sb sb sb}", "ticket", ticket, "taken", 1, "repeated", (int)taken.repeated,
+                                 "clipped", (int)taken.clipped));
     }
-    tacet__job_free(a.job);
-    return code;
+    return finish(&a, status, self);
 }
 
 int cmd_study_extend(int argc, char **argv, const cli_command *self) {
-    asked a;
+    asked a = {0};
     size_t rounds = 0;
-    begin(&a);
     const cli_option options[] = {
         STUDY_OPTIONS(a), {"rounds", CLI_SIZE, &rounds, "T", "How many rounds it is to have in all.", true}, {0}};
     int code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    a.job = tacet__job_create(TACET__JOB_EXTEND);
-    if (a.job == NULL) {
-        return cli_usage(self, "out of memory");
-    }
-    a.job->number = rounds;
-    if (answered(&a, self, &code)) {
+    tacet_status status = open_study(&a);
+    status = status != TACET_OK ? status : tacet_study_extend(a.study, rounds, &a.err);
+    if (status == TACET_OK) {
         if (!cli_json_wanted()) {
-            printf("study %s: %zu rounds in all\n", a.study, rounds);
+            printf("study %s: %zu rounds in all\n", a.name, rounds);
         }
-        cli_json_print(json_pack("{ss sI}", "study", a.study, "rounds", (json_int_t)rounds));
+        cli_json_print(json_pack("{ss sI}", "study", a.name, "rounds", (json_int_t)rounds));
     }
-    tacet__job_free(a.job);
-    return code;
+    return finish(&a, status, self);
 }
 
 /* What several rounds of one person cost together. */
@@ -263,63 +252,57 @@ static void print_person(const json_t *g) {
     printf("\n");
 }
 
+static void print_status(const json_t *b, const char *name) {
+    const json_t *g = json_object_get(b, "guarantee");
+    char eps[32];
+    printf("study %s: %s, %lld suggested, %lld observed, %lld released, %lld rounds left\n", name,
+           json_string_value(json_object_get(b, "state")), json_integer_value(json_object_get(b, "suggested")),
+           json_integer_value(json_object_get(b, "observed")), json_integer_value(json_object_get(b, "released")),
+           json_integer_value(json_object_get(b, "rounds_left")));
+    printf("%s\neps = %s, delta = %g for %s\n", json_string_value(json_object_get(g, "statement")),
+           cli_safe(eps, json_number_value(json_object_get(g, "eps")), 6, false),
+           json_number_value(json_object_get(g, "delta")), json_string_value(json_object_get(g, "protects")));
+    print_person(g);
+}
+
 int cmd_study_status(int argc, char **argv, const cli_command *self) {
-    asked a;
-    begin(&a);
+    asked a = {0};
+    char *text = NULL;
     const cli_option options[] = {STUDY_OPTIONS(a), {0}};
     int code = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    a.job = tacet__job_create(TACET__JOB_STATUS);
-    if (a.job == NULL) {
-        return cli_usage(self, "out of memory");
+    tacet_status status = open_study(&a);
+    status = status != TACET_OK ? status : tacet_study_text(a.study, &text, TACET_STUDY_STATUS, &a.err);
+    json_t *body = server_object(text);
+    if (status == TACET_OK && !cli_json_wanted()) {
+        print_status(body, a.name);
     }
-    if (answered(&a, self, &code)) {
-        const json_t *b = a.job->body, *g = json_object_get(b, "guarantee");
-        if (!cli_json_wanted()) {
-            printf("study %s: %s, %" JSON_INTEGER_FORMAT " suggested, %" JSON_INTEGER_FORMAT
-                   " observed, %" JSON_INTEGER_FORMAT " released, %" JSON_INTEGER_FORMAT " rounds left\n",
-                   a.study, json_string_value(json_object_get(b, "state")),
-                   json_integer_value(json_object_get(b, "suggested")),
-                   json_integer_value(json_object_get(b, "observed")),
-                   json_integer_value(json_object_get(b, "released")),
-                   json_integer_value(json_object_get(b, "rounds_left")));
-            char eps[32];
-            printf("%s\neps = %s, delta = %g for %s\n", json_string_value(json_object_get(g, "statement")),
-                   cli_safe(eps, json_number_value(json_object_get(g, "eps")), 6, false),
-                   json_number_value(json_object_get(g, "delta")), json_string_value(json_object_get(g, "protects")));
-            print_person(g);
-        }
-        cli_json_print(json_incref(a.job->body));
-    }
-    tacet__job_free(a.job);
-    return code;
+    cli_json_print(body);
+    return finish(&a, status, self);
 }
 
 /* The model alone, as `learn` writes it; where a study releases no model, what it releases. */
 static tacet_status write_release(const json_t *body, const char *path, tacet_error *err) {
-    char folder[TACET__PATH];
     const json_t *model = json_object_get(body, "model");
     char *text = json_dumps(model != NULL ? model : body, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     char *line = text != NULL ? realloc(text, strlen(text) + 2) : NULL;
-    tacet_status status = line == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory writing a release")
-                          : strlen(path) >= sizeof folder
-                              ? tacet__fail(err, TACET_INVALID, "the name of the output is too long")
-                              : tacet__folder_of(folder, path, err);
-    if (status == TACET_OK) {
-        (void)strcat(line, "\n");
-        status = tacet__file_write(path, folder, line, 0644, err);
+    if (line == NULL) {
+        free(text);
+        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory writing a release");
     }
-    free(line != NULL ? line : text);
+    (void)strcat(line, "\n");
+    const tacet_status status = tacet_file_write(path, line, false, err);
+    free(line);
     return status;
 }
 
 int cmd_study_release(int argc, char **argv, const cli_command *self) {
-    asked a;
+    asked a = {0};
     const char *out = NULL;
-    tacet_error err = {0};
-    begin(&a);
+    char *text = NULL;
+    uint64_t number = 0;
     const cli_option options[] = {
         STUDY_OPTIONS(a),
         {"out", CLI_STRING, &out, "FILE", "Receives the model that 'tacet predict' reads.", true},
@@ -328,23 +311,18 @@ int cmd_study_release(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    a.job = tacet__job_create(TACET__JOB_RELEASE);
-    if (a.job == NULL) {
-        return cli_usage(self, "out of memory");
-    }
-    if (answered(&a, self, &code)) {
-        if (write_release(a.job->body, out, &err) != TACET_OK) {
-            code = cli_fail(self, &err);
-        } else {
-            const json_t *model = json_object_get(a.job->body, "model");
-            if (!cli_json_wanted()) {
-                printf("%s: release %" PRIu64 " of study %s\n", out, a.job->number, a.study);
-                printf("protection: post-processing of what was released and charged before; costs nothing now\n");
-            }
-            cli_json_print(json_pack("{ss ss sI sO*}", "model", out, "study", a.study, "number",
-                                     (json_int_t)a.job->number, "rounds", json_object_get(model, "rounds")));
+    tacet_status status = open_study(&a);
+    status = status != TACET_OK ? status : tacet_study_release(a.study, &text, &number, &a.err);
+    json_t *body = server_object(text);
+    status = status != TACET_OK ? status : write_release(body, out, &a.err);
+    if (status == TACET_OK) {
+        if (!cli_json_wanted()) {
+            printf("%s: release %llu of study %s\n", out, (unsigned long long)number, a.name);
+            printf("protection: post-processing of what was released and charged before; costs nothing now\n");
         }
+        cli_json_print(json_pack("{ss ss sI sO*}", "model", out, "study", a.name, "number", (json_int_t)number,
+                                 "rounds", json_object_get(json_object_get(body, "model"), "rounds")));
     }
-    tacet__job_free(a.job);
-    return code;
+    json_decref(body);
+    return finish(&a, status, self);
 }

@@ -4,8 +4,8 @@
 #define TACET_CLI_SERVER_COMMANDS_H
 
 #include "common/cli.h"
-#include "service/open/engine.h"
-#include "service/trusted/kinds.h"
+
+#include <tacet/service/trusted/store.h>
 
 int cmd_server(int argc, char **argv, const cli_command *self);
 int cmd_study_create(int argc, char **argv, const cli_command *self);
@@ -26,26 +26,24 @@ int cmd_store_restore(int argc, char **argv, const cli_command *self);
 int cmd_store_backup(int argc, char **argv, const cli_command *self);
 
 /* The three options that say where studies are; for the tables of the commands. */
-#define STORE_OPTIONS(settings)                                                                                        \
+#define STORE_OPTIONS(place)                                                                                           \
     {"store",                                                                                                          \
      CLI_STRING,                                                                                                       \
-     &(settings).store,                                                                                                \
+     &(place).store,                                                                                                   \
      "DIR|URL",                                                                                                        \
      "Where the studies are: a folder (SQLite), or postgresql://… for a store that several servers share.",            \
      true},                                                                                                            \
         {"open-store",                                                                                                 \
          CLI_STRING,                                                                                                   \
-         &(settings).open_store,                                                                                       \
+         &(place).open_store,                                                                                          \
          "URL",                                                                                                        \
          "PostgreSQL: the address for the open role. Default: the same as --store.",                                   \
          false},                                                                                                       \
     {                                                                                                                  \
-        "open-only", CLI_FLAG, &(settings).open_only, NULL, "Do not touch the trusted store: local studies only.",     \
-            false                                                                                                      \
+        "open-only", CLI_FLAG, &(place).open_only, NULL, "Do not touch the trusted store: local studies only.", false  \
     }
 
-/* Adds to the definition `text` (from malloc, replaced) what is public already: values of a CSV whose columns are those
- * of the space or `names` (with commas), and 'value', perhaps 'sd'; or what a released model says of each point. */
-tacet_status study_earlier(char **text, const char *values, const char *names, const char *model, tacet_error *err);
+/* JSON from malloc as an object; the text is freed. NULL gives NULL. */
+json_t *server_object(char *text);
 
 #endif

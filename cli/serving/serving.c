@@ -3,8 +3,6 @@
  * Part of the programs tacet-server (trusted) and tacet-collector (open), and of tacet-curator. */
 #include "serving/serving.h"
 
-#include "io/db/db.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,46 +82,26 @@ void serving_wait(const sigset_t *signals, tacet_log *log, tacet_status (*reload
     }
 }
 
-static void warn_of_password(tacet_log *log, const char *store) {
-    if (store != NULL && tacet__db_url_has_password(store)) {
-        tacet_log_say(
-            log, TACET_LOG_WARNING,
-            "the store's URL has a password in it, which everybody here can read in the list of processes: use "
-            "passfile= or service= (docs/deployment.md)");
-    }
+static tacet_status reload_server(void *user, tacet_error *err) {
+    return tacet_server_reload(user, err);
 }
 
-static tacet_status reload_host(void *user, tacet_error *err) {
-    return tacet__host_reload(user, err);
-}
-
-int serving_run(const cli_command *self, tacet__host_settings *settings, const char *log_format, const char *ready) {
-    if (!(settings->rate >= 1) || !(settings->address_rate >= 1) || settings->threads < 1 || settings->threads > 64) {
-        return cli_usage(self, "--rate and --address-rate are at least 1, --threads 1 to 64");
-    }
-    if (settings->most_connections < 1 || settings->most_connections > 1000000 || settings->most_of_address < 1 ||
-        settings->most_of_address > 1000000) {
-        return cli_usage(self, "--connections and --address-connections are 1 to 1000000");
-    }
-    if (!(settings->session_minutes > 0 && settings->session_minutes <= 1440)) {
-        return cli_usage(self, "--session-minutes is above 0, and at most a day");
-    }
+int serving_run(const cli_command *self, serving_start *start, tacet_server_settings *settings, const char *log_format,
+                const char *ready) {
     tacet_error err = {0};
-    tacet__host *host = NULL;
+    tacet_server *server = NULL;
     sigset_t signals;
     int code = 0;
     if (!serving_begin(&settings->log, &signals, log_format, self, &code)) {
         return code;
     }
-    warn_of_password(settings->log, settings->store.store);
-    warn_of_password(settings->log, settings->store.open_store);
-    const tacet_status status = tacet__host_start(&host, settings, &err);
+    const tacet_status status = start(&server, settings, &err);
     if (status == TACET_OK) {
-        const char *peers = tacet__host_peers(host);
-        serving_announce(settings->listen, tacet__host_port(host),
+        const char *peers = tacet_server_peers(server);
+        serving_announce(settings->listen, tacet_server_port(server),
                          peers != NULL ? json_pack("{ss}", "peers", peers) : NULL, ready);
-        serving_wait(&signals, settings->log, reload_host, host);
+        serving_wait(&signals, settings->log, reload_server, server);
     }
-    tacet__host_stop(host);
+    tacet_server_stop(server);
     return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &err);
 }

@@ -5,10 +5,9 @@
 #define TACET_CLI_SERVING_H
 
 #include "common/cli.h"
-#include <tacet/io/http/log.h>
-#include "service/open/host.h"
 
 #include <signal.h>
+#include <tacet/service/open/server.h>
 
 /* Entries of a cli_option table. */
 #define SERVING_OPTIONS(settings, log_format, ready)                                                                   \
@@ -67,7 +66,9 @@ void serving_announce(const char *listen, unsigned port, json_t *more, const cha
 /* Until SIGINT or SIGTERM; SIGHUP reloads. The process then ends within five seconds, whatever the store does. */
 void serving_wait(const sigset_t *signals, tacet_log *log, tacet_status (*reload)(void *user, tacet_error *err),
                   void *user);
-/* Checks the options of the wire, serves until SIGINT or SIGTERM, returns the program's exit code. Fills in the log. */
-int serving_run(const cli_command *self, tacet__host_settings *settings, const char *log_format, const char *ready);
+/* Starts a service, serves until SIGINT or SIGTERM, returns the program's exit code. Fills in the log. */
+typedef tacet_status serving_start(tacet_server **out, const tacet_server_settings *settings, tacet_error *err);
+int serving_run(const cli_command *self, serving_start *start, tacet_server_settings *settings, const char *log_format,
+                const char *ready);
 
 #endif

@@ -81,6 +81,9 @@
 #include <tacet/report/disclose.h>
 #include <tacet/report/report.h>
 #include <tacet/service/open/keys.h>
+#include <tacet/service/open/server.h>
+#include <tacet/service/trusted/server.h>
+#include <tacet/service/trusted/store.h>
 #include <tacet/service/trusted/study.h>
 #include <tacet/space/space.h>
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <unistd.h>
+#include <tacet/service/trusted/store.h>
 #include <tacet/service/trusted/study.h>
 
 static const char DOSE[] =
@@ -89,9 +90,12 @@ static void contexts_go_by_their_names(void **state) {
         assert_int_equal(tacet_study_suggest(study, &again, &bad, &err), TACET_INVALID);
         assert_null(strstr(err.message, "44"));
     }
-    bool clipped = false;
-    assert_ok(tacet_study_observe(study, &clipped, s.ticket, 1.5, NULL));
-    assert_true(clipped);
+    tacet_study_taken taken = {.repeated = true};
+    assert_ok(tacet_study_observe(study, &taken, s.ticket, 1.5, NULL));
+    assert_true(taken.clipped);
+    assert_false(taken.repeated);
+    assert_ok(tacet_study_observe(study, &taken, s.ticket, 1.5, NULL));
+    assert_true(taken.repeated);
     assert_int_equal(tacet_study_observe(study, NULL, s.ticket, 0.5, NULL), TACET_CONFLICT);
     assert_int_equal(tacet_study_observe(study, NULL, "nosuch", 0.5, NULL), TACET_NOT_FOUND);
     assert_int_equal(tacet_study_observe(study, NULL, s.ticket, (double)NAN, NULL), TACET_INVALID);
@@ -107,7 +111,7 @@ static void a_study_is_opened_again_where_it_was(void **state) {
     free(s.point);
     tacet_study_close(study);
     study = open_dose(); /* created again, harmlessly */
-    assert_ok(tacet_study_fail(study, s.ticket, NULL));
+    assert_ok(tacet_study_fail(study, NULL, s.ticket, NULL));
     json_t *status = text_of(study, TACET_STUDY_STATUS);
     assert_int_equal(json_integer_value(json_object_get(status, "suggested")), 1);
     assert_int_equal(json_integer_value(json_object_get(status, "observed")), 1);
@@ -156,8 +160,81 @@ static void two_threads_share_a_study(void **state) {
     tacet_study_close(study);
 }
 
+static json_t *loaded(char *text) {
+    json_t *value = json_loads(text, 0, NULL);
+    assert_non_null(value);
+    free(text);
+    return value;
+}
+
+static json_int_t first_count(char *text, const char *list, const char *field) {
+    json_t *value = loaded(text);
+    const json_int_t count =
+        json_integer_value(json_object_get(json_array_get(json_object_get(value, list), 0), field));
+    json_decref(value);
+    return count;
+}
+
+static void a_store_is_looked_after(void **state) {
+    (void)state;
+    const tacet_store_place place = {.store = store};
+    const tacet_study_round round = {.named = "{\"age\":60,\"sex\":\"M\"}"};
+    char *text = NULL, copy[320], other[TACET_TOKEN_TEXT], token[TACET_TOKEN_TEXT];
+    uint64_t expired = 9;
+    assert_int_equal(tacet_store_list(&text, &place, NULL), TACET_NOT_FOUND);
+    assert_null(text);
+    tacet_study *study = open_dose();
+    assert_ok(tacet_study_suggest_text(study, &text, &round, 2, NULL));
+    json_t *two = loaded(text);
+    assert_int_equal(json_array_size(json_object_get(two, "suggestions")), 2);
+    json_decref(two);
+    assert_int_equal(tacet_study_suggest_text(study, &text, &round, 65, NULL), TACET_INVALID);
+    tacet_study_close(study);
+    assert_ok(tacet_store_list(&text, &place, NULL));
+    assert_int_equal(first_count(text, "studies", "suggested"), 2);
+    assert_ok(tacet_store_snapshot(&text, &place, "dose", NULL));
+    assert_int_equal(first_count(text, "studies", "events"), 2);
+    /* tokens */
+    tacet_token_request wanted = {.role = "king"};
+    assert_int_equal(tacet_store_token(token, &place, &wanted, NULL), TACET_INVALID);
+    wanted = (tacet_token_request){.role = "device", .study = "other"};
+    assert_int_equal(tacet_store_token(token, &place, &wanted, NULL), TACET_NOT_FOUND);
+    wanted.study = "dose";
+    assert_ok(tacet_store_token(token, &place, &wanted, NULL));
+    assert_ok(tacet_store_token_renew(other, &place, 1, 1, 60, NULL));
+    assert_string_not_equal(token, other);
+    assert_ok(tacet_store_tokens(&text, &place, NULL));
+    json_t *tokens = loaded(text);
+    assert_int_equal(json_array_size(json_object_get(tokens, "tokens")), 2);
+    json_decref(tokens);
+    assert_ok(tacet_store_token_drop(&place, 2, NULL));
+    assert_int_equal(tacet_store_token_drop(&place, 2, NULL), TACET_NOT_FOUND);
+    /* tickets */
+    assert_int_equal(tacet_store_expire(&expired, &place, "dose", 0, 77, NULL), TACET_NOT_FOUND);
+    assert_ok(tacet_store_expire(&expired, &place, "dose", 0, 0, NULL));
+    assert_int_equal(expired, 2);
+    /* the whole */
+    assert_ok(tacet_store_check(&text, &place, NULL));
+    assert_int_equal(first_count(text, "studies", "events"), 4);
+    (void)snprintf(copy, sizeof copy, "%s/copy", folder);
+    assert_ok(tacet_store_backup(store, copy, NULL));
+    assert_int_equal(tacet_store_backup(store, copy, NULL), TACET_CONFLICT);
+    assert_int_equal(tacet_store_backup("/nowhere", copy, NULL), TACET_NOT_FOUND);
+    const tacet_store_place put_back = {.store = copy};
+    assert_ok(tacet_store_restore(&text, &put_back, false, NULL));
+    assert_non_null(strstr(text, "archived")); /* it had answered */
+    free(text);
+    assert_ok(tacet_store_archive(&place, "dose", NULL));
+    assert_ok(tacet_store_show(&text, &place, "dose", NULL));
+    json_t *shown = loaded(text);
+    assert_string_equal(json_string_value(json_object_get(shown, "state")), "archived");
+    assert_non_null(json_object_get(json_object_get(shown, "definition"), "budget"));
+    json_decref(shown);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_store_is_looked_after, setup, teardown),
         cmocka_unit_test_setup_teardown(contexts_go_by_their_names, setup, teardown),
         cmocka_unit_test_setup_teardown(a_study_is_opened_again_where_it_was, setup, teardown),
         cmocka_unit_test_setup_teardown(two_threads_share_a_study, setup, teardown),

@@ -6,8 +6,10 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "io/db/db.h"
 #include "io/http/keyfile.h"
 #include "io/http/server.h"
+#include "service/open/engine.h"
 #include "service/open/relay.h"
 
 #include <stdio.h>
@@ -15,8 +17,9 @@
 #include <string.h>
 
 enum { BODY_BYTES = 1 << 20, PATH_BYTES = 4096, PEERS_RATE = 1000000, PEERS_HELD = 256 << 20 };
+enum { THREADS_MOST = 64, CONNECTIONS_MOST = 1000000, MINUTES_MOST = 1440 };
 
-struct tacet__host {
+struct tacet_server {
     tacet__metrics metrics;
     tacet__engine *engine;
     tacet__service service;
@@ -30,21 +33,21 @@ struct tacet__host {
     tacet_log *log;
 };
 
-void tacet__host_defaults(tacet__host_settings *settings) {
-    *settings = (tacet__host_settings){.listen = "127.0.0.1:8443",
-                                       .threads = 2,
-                                       .rate = 20000,
-                                       .address_rate = 200,
-                                       .most_connections = 4000,
-                                       .most_of_address = 1000,
-                                       .session_minutes = 30};
+void tacet_server_defaults(tacet_server_settings *settings) {
+    *settings = (tacet_server_settings){.listen = "127.0.0.1:8443",
+                                        .threads = 2,
+                                        .rate = 20000,
+                                        .address_rate = 200,
+                                        .most_connections = 4000,
+                                        .most_of_address = 1000,
+                                        .session_minutes = 30};
 }
 
 static void log_line(void *user, const char *message) {
     tacet_log_say(user, TACET_LOG_WARNING, message);
 }
 
-static tacet_status start_wire(tacet__host *host, const tacet__host_settings *settings, const tacet__pem *pem,
+static tacet_status start_wire(tacet_server *host, const tacet_server_settings *settings, const tacet__pem *pem,
                                tacet_error *err) {
     tacet__server_settings wire;
     tacet__server_defaults(&wire);
@@ -67,7 +70,7 @@ static tacet_status start_wire(tacet__host *host, const tacet__host_settings *se
 }
 
 /* Of the board: cookies are kept by host, so the port is in the name. */
-static tacet_status open_sessions(tacet__host *host, const tacet__host_settings *settings, tacet_error *err) {
+static tacet_status open_sessions(tacet_server *host, const tacet_server_settings *settings, tacet_error *err) {
     char cookie[32];
     tacet__sessions_settings sessions;
     const char *colon = strrchr(settings->listen, ':');
@@ -78,7 +81,7 @@ static tacet_status open_sessions(tacet__host *host, const tacet__host_settings 
     return tacet__sessions_create(&host->sessions, &sessions, err);
 }
 
-static tacet_status name_files(tacet__host *host, tacet_error *err) {
+static tacet_status name_files(tacet_server *host, tacet_error *err) {
     static const char *const NAMES[] = {"ca.pem", "peer.pem", "peer.key"};
     for (size_t i = 0; i < 3; i++) {
         if ((size_t)snprintf(host->files[i], PATH_BYTES, "%s/%s", host->keys, NAMES[i]) >= PATH_BYTES) {
@@ -89,7 +92,7 @@ static tacet_status name_files(tacet__host *host, tacet_error *err) {
 }
 
 /* The wire between servers. Its limits are wide: who comes in has shown a certificate. */
-static tacet_status start_peers(tacet__host *host, const tacet__host_settings *settings, tacet_error *err) {
+static tacet_status start_peers(tacet_server *host, const tacet_server_settings *settings, tacet_error *err) {
     tacet__server_settings wire;
     tacet__pem pem = {0};
     char *authority = NULL;
@@ -119,11 +122,41 @@ static tacet_status start_peers(tacet__host *host, const tacet__host_settings *s
     return status;
 }
 
-tacet_status tacet__host_start(tacet__host **out, const tacet__host_settings *settings, tacet_error *err) {
+static tacet_status check_settings(const tacet_server_settings *s, tacet_error *err) {
+    const bool counts = s->threads >= 1 && s->threads <= THREADS_MOST && s->most_connections >= 1 &&
+                        s->most_connections <= CONNECTIONS_MOST && s->most_of_address >= 1 &&
+                        s->most_of_address <= CONNECTIONS_MOST;
+    if (!counts || !(s->rate >= 1) || !(s->address_rate >= 1)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a service has 1 to %d threads, 1 to %d connections (of all, of an address) and rates of at "
+                           "least 1 a second",
+                           (int)THREADS_MOST, (int)CONNECTIONS_MOST);
+    }
+    return s->session_minutes > 0 && s->session_minutes <= MINUTES_MOST
+               ? TACET_OK
+               : tacet__fail(err, TACET_INVALID, "the minutes of a session are above 0, and at most a day");
+}
+
+static void warn_of_password(tacet_log *log, const char *store) {
+    if (store != NULL && tacet__db_url_has_password(store)) {
+        tacet_log_say(
+            log, TACET_LOG_WARNING,
+            "the store's URL has a password in it, which everybody here can read in the list of processes: use "
+            "passfile= or service= (docs/deployment.md)");
+    }
+}
+
+tacet_status tacet__host_start(tacet_server **out, const tacet_server_settings *settings,
+                               const tacet__policy_kind *const *kinds, tacet_error *err) {
     tacet__pem pem = {0};
     int64_t expires = 0;
     *out = NULL;
-    tacet__host *host = TACET__ZALLOC(tacet__host, 1);
+    if (check_settings(settings, err) != TACET_OK) {
+        return TACET_INVALID;
+    }
+    warn_of_password(settings->log, settings->store.store);
+    warn_of_password(settings->log, settings->store.open_store);
+    tacet_server *host = TACET__ZALLOC(tacet_server, 1);
     if (host == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the service");
     }
@@ -133,8 +166,12 @@ tacet_status tacet__host_start(tacet__host **out, const tacet__host_settings *se
     if (status == TACET_OK && settings->peers != NULL) {
         status = start_peers(host, settings, err);
     }
-    const tacet__engine_settings engine = {.store = settings->store,
-                                           .kinds = settings->kinds,
+    const tacet__engine_settings engine = {.store = {.store = settings->store.store,
+                                                     .open_store = settings->store.open_store,
+                                                     .open_only = settings->store.open_only,
+                                                     .create = settings->store.create,
+                                                     .busy_ms = settings->store.busy_ms},
+                                           .kinds = kinds,
                                            .batch_most = settings->batch_most,
                                            .metrics = &host->metrics,
                                            .self = settings->peers != NULL ? host->self : NULL,
@@ -156,22 +193,30 @@ tacet_status tacet__host_start(tacet__host **out, const tacet__host_settings *se
     }
     tacet__pem_free(&pem);
     if (status != TACET_OK) {
-        tacet__host_stop(host);
+        tacet_server_stop(host);
         return status;
     }
     *out = host;
     return TACET_OK;
 }
 
-unsigned tacet__host_port(const tacet__host *host) {
+tacet_status tacet_collector_start(tacet_server **out, const tacet_server_settings *settings, tacet_error *err) {
+    tacet_server_settings local = *settings;
+    local.store.open_store = local.store.store;
+    local.store.open_only = true;
+    local.store.create = true;
+    return tacet__host_start(out, &local, tacet__policy_kinds_local, err);
+}
+
+unsigned tacet_server_port(const tacet_server *host) {
     return tacet__server_port(host->server);
 }
 
-const char *tacet__host_peers(const tacet__host *host) {
+const char *tacet_server_peers(const tacet_server *host) {
     return host->peers != NULL ? host->self : NULL;
 }
 
-tacet_status tacet__host_reload(tacet__host *host, tacet_error *err) {
+tacet_status tacet_server_reload(tacet_server *host, tacet_error *err) {
     tacet__pem pem = {0};
     int64_t expires = 0;
     tacet_status status = tacet__keyfile_read(&pem, &expires, host->keys, "server", host->log, err);
@@ -188,7 +233,7 @@ tacet_status tacet__host_reload(tacet__host *host, tacet_error *err) {
     return status;
 }
 
-void tacet__host_stop(tacet__host *host) {
+void tacet_server_stop(tacet_server *host) {
     if (host != NULL) {
         atomic_store(&host->service.serving, false);
         tacet__server_quiesce(host->server);

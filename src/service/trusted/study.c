@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "service/open/engine.h"
 #include "service/trusted/kinds.h"
+#include "service/trusted/place.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,30 +23,40 @@ _Static_assert((int)TACET_STUDY_DIMS == (int)TACET__DEFINITION_DIMS, "room for a
 struct tacet_study {
     tacet__metrics metrics;
     tacet__engine *engine;
-    char *store;
+    char *store, *open_store;
     char name[TACET__STUDY_NAME_MOST + 1];
 };
 
-static tacet__engine_settings settings_for(tacet__metrics *metrics, const char *place) {
-    tacet__engine_settings settings = {.kinds = tacet__service_kinds, .metrics = metrics, .save_least = SAVE_EVENTS};
-    settings.store.store = place;
-    return settings;
+static tacet__engine_settings settings_for(tacet__metrics *metrics, const tacet_store_place *place) {
+    return (tacet__engine_settings){.store = tacet__place_settings(place),
+                                    .kinds = tacet__service_kinds,
+                                    .metrics = metrics,
+                                    .save_least = SAVE_EVENTS};
+}
+
+tacet_status tacet_study_add(char **canonical, const tacet_store_place *place, const char *definition, size_t size,
+                             tacet_error *err) {
+    tacet__metrics metrics = {0};
+    tacet__engine_settings settings = settings_for(&metrics, place);
+    settings.store.create = true;
+    *canonical = NULL;
+    return tacet__engine_add(&settings, canonical, definition, size, err);
 }
 
 tacet_status tacet_study_create(char **name, const char *store, const char *definition, size_t size, tacet_error *err) {
-    tacet__metrics metrics = {0};
-    tacet__engine_settings settings = settings_for(&metrics, store);
+    const tacet_store_place place = {.store = store};
     tacet__definition def;
+    char *canonical = NULL;
     *name = NULL;
     tacet_status status = tacet__definition_decode(&def, definition, size, err);
     if (status != TACET_OK) {
         return status;
     }
-    settings.store.create = true;
     char *called = strdup(def.name);
     tacet__definition_clear(&def);
-    status = called != NULL ? tacet__engine_add(&settings, NULL, definition, size, err)
+    status = called != NULL ? tacet_study_add(&canonical, &place, definition, size, err)
                             : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
+    free(canonical);
     if (status != TACET_OK) {
         free(called);
         return status;
@@ -64,18 +75,35 @@ static tacet_status make_job(tacet__job **out, tacet__job_kind kind, tacet_error
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a question to a study");
 }
 
+/* The texts live as long as the study. */
+static bool copy_place(tacet_study *study, const tacet_store_place *place) {
+    study->store = place->store != NULL ? strdup(place->store) : NULL;
+    study->open_store = place->open_store != NULL ? strdup(place->open_store) : NULL;
+    return (study->store != NULL) == (place->store != NULL) &&
+           (study->open_store != NULL) == (place->open_store != NULL);
+}
+
 tacet_status tacet_study_open(tacet_study **out, const char *store, const char *name, tacet_error *err) {
+    const tacet_store_place place = {.store = store};
+    return tacet_study_open_at(out, &place, name, err);
+}
+
+tacet_status tacet_study_open_at(tacet_study **out, const tacet_store_place *place, const char *name,
+                                 tacet_error *err) {
     tacet__job *job = NULL;
     *out = NULL;
     if (strlen(name) > TACET__STUDY_NAME_MOST) {
         return tacet__fail(err, TACET_NOT_FOUND, "no study has such a name");
     }
     tacet_study *study = TACET__ZALLOC(tacet_study, 1);
-    tacet_status status = study != NULL && (study->store = strdup(store)) != NULL
+    tacet_status status = study != NULL && copy_place(study, place)
                               ? TACET_OK
                               : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
     if (status == TACET_OK) {
-        const tacet__engine_settings settings = settings_for(&study->metrics, study->store);
+        tacet_store_place kept = *place;
+        kept.store = study->store;
+        kept.open_store = study->open_store;
+        const tacet__engine_settings settings = settings_for(&study->metrics, &kept);
         (void)snprintf(study->name, sizeof study->name, "%s", name);
         status = tacet__engine_open(&study->engine, &settings, err);
     }
@@ -94,6 +122,7 @@ void tacet_study_close(tacet_study *study) {
     if (study != NULL) {
         tacet__engine_close(study->engine);
         free(study->store);
+        free(study->open_store);
         free(study);
     }
 }
@@ -158,6 +187,7 @@ tacet_status tacet_study_suggest(tacet_study *study, tacet_study_suggestion *out
         out->action_size = job->action_size;
         memcpy(out->action, job->action, job->action_size * sizeof *job->action);
         out->repeated = job->repeated;
+        out->last = job->last;
         /* Taken already: a caller that cannot have the text has the coordinates. */
         out->point = job->point != NULL ? json_dumps(job->point, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
         if (out->point != NULL) {
@@ -168,12 +198,43 @@ tacet_status tacet_study_suggest(tacet_study *study, tacet_study_suggestion *out
     return status;
 }
 
-static tacet_status tell(tacet_study *study, bool *clipped, const char *ticket, double value, bool failed,
+/* The object (taken over) as text, with numbers as short as they can be. */
+static tacet_status as_text(char **out, json_t *object, tacet_error *err) {
+    *out = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(object);
+    if (*out == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study's text");
+    }
+    tacet__json_shorten(*out);
+    return TACET_OK;
+}
+
+tacet_status tacet_study_suggest_text(tacet_study *study, char **out, const tacet_study_round *round, size_t many,
+                                      tacet_error *err) {
+    tacet__job *job = NULL;
+    *out = NULL;
+    if (many > TACET__SUGGEST_MOST) {
+        return tacet__fail(err, TACET_INVALID, "1 to %d suggestions at once", (int)TACET__SUGGEST_MOST);
+    }
+    tacet_status status = make_job(&job, TACET__JOB_SUGGEST, err);
+    status = status != TACET_OK ? status : put_round(job, round, err);
+    if (status == TACET_OK) {
+        job->many = many;
+        status = ask(study, job, err);
+    }
+    if (status == TACET_OK) {
+        status = as_text(out, many > 0 ? json_pack("{sO}", "suggestions", job->body) : tacet__job_suggestion(job), err);
+    }
+    tacet__job_free(job);
+    return status;
+}
+
+static tacet_status tell(tacet_study *study, tacet_study_taken *taken, const char *ticket, double value, bool failed,
                          tacet_error *err) {
     tacet__job *job = NULL;
     tacet_status status = make_job(&job, TACET__JOB_OBSERVE, err);
     if (status == TACET_OK && strlen(ticket) >= sizeof job->ticket) {
-        status = tacet__fail(err, TACET_NOT_FOUND, "no such ticket");
+        status = tacet__fail(err, TACET_NOT_FOUND, "'%.60s' is no ticket of a study", ticket);
     }
     if (status == TACET_OK) {
         (void)snprintf(job->ticket, sizeof job->ticket, "%s", ticket);
@@ -181,39 +242,60 @@ static tacet_status tell(tacet_study *study, bool *clipped, const char *ticket, 
         job->failed = failed;
         status = ask(study, job, err);
     }
-    if (clipped != NULL) {
-        *clipped = status == TACET_OK && job->clipped;
+    if (taken != NULL && status == TACET_OK) {
+        *taken = (tacet_study_taken){.clipped = job->clipped, .repeated = job->repeated};
     }
     tacet__job_free(job);
     return status;
 }
 
-tacet_status tacet_study_observe(tacet_study *study, bool *clipped, const char *ticket, double value,
+tacet_status tacet_study_observe(tacet_study *study, tacet_study_taken *taken, const char *ticket, double value,
                                  tacet_error *err) {
-    if (clipped != NULL) {
-        *clipped = false;
+    if (taken != NULL) {
+        *taken = (tacet_study_taken){0};
     }
-    return isfinite(value) ? tell(study, clipped, ticket, value, false, err)
+    return isfinite(value) ? tell(study, taken, ticket, value, false, err)
                            : tacet__fail(err, TACET_INVALID, "a value must be finite");
 }
 
-tacet_status tacet_study_fail(tacet_study *study, const char *ticket, tacet_error *err) {
-    return tell(study, NULL, ticket, 0, true, err);
+tacet_status tacet_study_fail(tacet_study *study, tacet_study_taken *taken, const char *ticket, tacet_error *err) {
+    if (taken != NULL) {
+        *taken = (tacet_study_taken){0};
+    }
+    return tell(study, taken, ticket, 0, true, err);
+}
+
+tacet_status tacet_study_extend(tacet_study *study, uint64_t rounds, tacet_error *err) {
+    tacet__job *job = NULL;
+    tacet_status status = make_job(&job, TACET__JOB_EXTEND, err);
+    if (status == TACET_OK) {
+        job->number = rounds;
+        status = ask(study, job, err);
+    }
+    tacet__job_free(job);
+    return status;
+}
+
+static tacet_status ask_text(tacet_study *study, char **out, uint64_t *number, tacet__job_kind kind, tacet_error *err) {
+    tacet__job *job = NULL;
+    *out = NULL;
+    tacet_status status = make_job(&job, kind, err);
+    status = status != TACET_OK ? status : ask(study, job, err);
+    status = status != TACET_OK ? status : as_text(out, json_incref(job->body), err);
+    if (number != NULL) {
+        *number = status == TACET_OK ? job->number : 0;
+    }
+    tacet__job_free(job);
+    return status;
+}
+
+tacet_status tacet_study_release(tacet_study *study, char **out, uint64_t *number, tacet_error *err) {
+    return ask_text(study, out, number, TACET__JOB_RELEASE, err);
 }
 
 tacet_status tacet_study_text(tacet_study *study, char **out, tacet_study_text_kind kind, tacet_error *err) {
     static const tacet__job_kind KINDS[] = {TACET__JOB_STATUS, TACET__JOB_RELEASE, TACET__JOB_LEDGER};
-    tacet__job *job = NULL;
     *out = NULL;
-    if ((size_t)kind >= sizeof KINDS / sizeof *KINDS) {
-        return tacet__fail(err, TACET_INVALID, "no such text of a study");
-    }
-    tacet_status status = make_job(&job, KINDS[kind], err);
-    status = status != TACET_OK ? status : ask(study, job, err);
-    if (status == TACET_OK) {
-        *out = json_dumps(job->body, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        status = *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study's text");
-    }
-    tacet__job_free(job);
-    return status;
+    return (size_t)kind < sizeof KINDS / sizeof *KINDS ? ask_text(study, out, NULL, KINDS[kind], err)
+                                                       : tacet__fail(err, TACET_INVALID, "no such text of a study");
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tacet/core/status.h>
+#include <tacet/service/open/server.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,7 +40,21 @@ typedef struct tacet_study_suggestion {
     char *point;   /* over a space: the same by the names of its columns and in their units, JSON text from malloc, the
                       caller's to free; NULL elsewhere */
     bool repeated; /* the key was used before: the same answer */
+    bool last;     /* the rounds are over: the best by what was learnt; there is no ticket */
 } tacet_study_suggestion;
+
+typedef struct tacet_study_taken {
+    bool clipped;  /* the value lay outside the range of rewards */
+    bool repeated; /* it had been taken before */
+} tacet_study_taken;
+
+/* What is public before a study begins, and becomes part of its definition. */
+typedef struct tacet_study_known {
+    const char *values;         /* a CSV with the columns of the space (or `columns`), "value" and, perhaps, "sd" */
+    const char *const *columns; /* of a study over points, one for each coordinate; NULL: none */
+    size_t column_count;
+    const char *model; /* a file that another study released; NULL: none */
+} tacet_study_known;
 
 typedef enum tacet_study_text_kind {
     TACET_STUDY_STATUS,  /* definition, state, counts, rounds left, guarantee */
@@ -52,7 +67,15 @@ typedef enum tacet_study_text_kind {
  * INVALID: the definition. CONFLICT: another study has the name. IO, BUSY, DENIED, CORRUPT: the store. */
 TACET_API tacet_status tacet_study_create(char **name, const char *store, const char *definition, size_t size,
                                           tacet_error *err);
+/* The same at any place; *canonical (from malloc) is the definition as it is stored. */
+TACET_API tacet_status tacet_study_add(char **canonical, const tacet_store_place *place, const char *definition,
+                                       size_t size, tacet_error *err);
+/* Adds to a definition (from malloc, replaced) what is public already: earlier values, or what a released model says of
+ * each point. INVALID names the record; NOT_FOUND, PARSE: a file. */
+TACET_API tacet_status tacet_study_begin_with(char **definition, const tacet_study_known *known, tacet_error *err);
 /* NOT_FOUND: no such store, or no such study in it. */
+TACET_API tacet_status tacet_study_open_at(tacet_study **out, const tacet_store_place *place, const char *name,
+                                           tacet_error *err);
 TACET_API tacet_status tacet_study_open(tacet_study **out, const char *store, const char *name, tacet_error *err);
 TACET_API void tacet_study_close(tacet_study *study); /* no other thread may be inside a call; NULL is allowed */
 
@@ -60,12 +83,21 @@ TACET_API void tacet_study_close(tacet_study *study); /* no other thread may be 
  * open. IO, BUSY: ask again. */
 TACET_API tacet_status tacet_study_suggest(tacet_study *study, tacet_study_suggestion *out,
                                            const tacet_study_round *round, tacet_error *err);
-/* Once for each ticket; the same value again is OK. *clipped (may be NULL): it lay outside the range of rewards.
- * INVALID: not finite; local studies: no possible report. NOT_FOUND, CONFLICT. STATE: the ticket has expired. */
-TACET_API tacet_status tacet_study_observe(tacet_study *study, bool *clipped, const char *ticket, double value,
-                                           tacet_error *err);
+/* As JSON, as the service answers. `many` above 0: so many at once for the same round, at most 64, fewer where no more
+ * are possible now: {"suggestions": […]}. */
+TACET_API tacet_status tacet_study_suggest_text(tacet_study *study, char **out, const tacet_study_round *round,
+                                                size_t many, tacet_error *err);
+/* Once for each ticket; the same value again is OK. `taken` may be NULL. INVALID: not finite; local studies: no
+ * possible report. NOT_FOUND, CONFLICT. STATE: the ticket has expired. */
+TACET_API tacet_status tacet_study_observe(tacet_study *study, tacet_study_taken *taken, const char *ticket,
+                                           double value, tacet_error *err);
 /* The evaluation failed: the round counts with the middle of the range. Statuses as above. */
-TACET_API tacet_status tacet_study_fail(tacet_study *study, const char *ticket, tacet_error *err);
+TACET_API tacet_status tacet_study_fail(tacet_study *study, tacet_study_taken *taken, const char *ticket,
+                                        tacet_error *err);
+/* From now on it has so many rounds in all. STATE: its policy cannot have more than were defined. */
+TACET_API tacet_status tacet_study_extend(tacet_study *study, uint64_t rounds, tacet_error *err);
+/* TACET_STUDY_RELEASE, and its number. */
+TACET_API tacet_status tacet_study_release(tacet_study *study, char **out, uint64_t *number, tacet_error *err);
 /* JSON text, from malloc. */
 TACET_API tacet_status tacet_study_text(tacet_study *study, char **out, tacet_study_text_kind kind, tacet_error *err);
 

@@ -109,12 +109,12 @@ class Study(BaseStudy, Handle):
         return answer
 
     def _observe(self, ticket: str, value: float) -> bool:
-        clipped = ffi.new("bool *")
-        native.call(lib.tacet_study_observe, self._pointer, clipped, ticket.encode(), value)
-        return bool(clipped[0])
+        taken = ffi.new("tacet_study_taken *")
+        native.call(lib.tacet_study_observe, self._pointer, taken, ticket.encode(), value)
+        return bool(taken.clipped)
 
     def _fail(self, ticket: str) -> None:
-        native.call(lib.tacet_study_fail, self._pointer, ticket.encode())
+        native.call(lib.tacet_study_fail, self._pointer, ffi.NULL, ticket.encode())
 
     def __reduce__(self) -> Any:
         return Handle.__reduce__(self)

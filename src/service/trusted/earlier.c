@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* earlier.c - a study that begins with what is public already: earlier values, or what another study released.
- * Ring: trusted program; reads public files only. Both become prior.earlier of the definition: a point's index, a
+ * Ring: trusted; reads public files only. Both become prior.earlier of the definition: a point's index, a
  * value, and how far off it may be. A model is one value a point, with standard deviations such that all of them
  * together tell the features of the study as well as the model says it knows them. Cost: points x (values or nodes). */
-#include "server/commands.h"
+#include <tacet/service/trusted/study.h>
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/file/folder.h"
+#include "service/open/definition.h"
+
+#include <jansson.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,20 +44,16 @@ typedef struct source {
     tacet_space_column number; /* what a plain number is */
 } source;
 
-static tacet_status find_columns(source *s, const char *names, tacet_error *err) {
-    char **list = NULL;
-    size_t count = 0;
+static tacet_status find_columns(source *s, const tacet_study_known *known, tacet_error *err) {
     const bool space = s->def->space.count > 0;
-    if (!space && (names == NULL || !cli_split(&list, &count, names) || count != s->def->d)) {
-        free(list);
-        return tacet__fail(err, TACET_INVALID, "--earlier needs --columns, one for each coordinate of the points");
+    if (!space && (known->columns == NULL || known->column_count != s->def->d)) {
+        return tacet__fail(err, TACET_INVALID, "earlier values need columns, one for each coordinate of the points");
     }
-    s->count = space ? s->def->space.count : count;
+    s->count = space ? s->def->space.count : known->column_count;
     tacet_status status = s->count <= TACET__DEFINITION_DIMS ? TACET_OK : TACET_INVALID;
     for (size_t i = 0; i < s->count && status == TACET_OK; i++) {
-        status = tacet_csv_find(s->csv, &s->columns[i], space ? s->def->space.columns[i].name : list[i], err);
+        status = tacet_csv_find(s->csv, &s->columns[i], space ? s->def->space.columns[i].name : known->columns[i], err);
     }
-    free(list);
     status = status != TACET_OK ? status : tacet_csv_find(s->csv, &s->columns[s->count], "value", err);
     s->has_sd = status == TACET_OK && tacet_csv_find(s->csv, &s->columns[s->count + 1], "sd", NULL) == TACET_OK;
     return status;
@@ -93,8 +92,9 @@ static tacet_status read_row(const source *s, json_t *out, tacet_error *err) {
     return status;
 }
 
-static tacet_status from_values(json_t *out, const tacet__definition *def, const char *path, const char *names,
+static tacet_status from_values(json_t *out, const tacet__definition *def, const tacet_study_known *known,
                                 tacet_error *err) {
+    const char *path = known->values;
     source s = {.def = def};
     bool found = true;
     size_t line = 1;
@@ -103,7 +103,7 @@ static tacet_status from_values(json_t *out, const tacet__definition *def, const
     s.number.hi = 1e300;
     memcpy(s.number.name, "value", sizeof "value");
     tacet_status status = tacet_csv_open_file(&s.csv, path, NULL, err);
-    status = status != TACET_OK ? status : find_columns(&s, names, err);
+    status = status != TACET_OK ? status : find_columns(&s, known, err);
     while (status == TACET_OK && (status = tacet_csv_next(s.csv, &found, err)) == TACET_OK && found) {
         tacet_error why = {0};
         line++;
@@ -139,7 +139,7 @@ static tacet_status from_model(json_t *out, const tacet__definition *def, const 
     if (status == TACET_OK &&
         (p->context_dim > 0 || p->action_dim != def->d || (p->space != NULL) != (def->space.count > 0) ||
          (p->space != NULL && !same_space(p->space, &def->space)))) {
-        status = tacet__fail(err, TACET_INVALID, "--from: the model is of another space than the study");
+        status = tacet__fail(err, TACET_INVALID, "the model is of another space than the study");
     }
     for (size_t i = 0; status == TACET_OK && i < def->d * def->count; i++) { /* rounding must not leave the box */
         points[i] = fmin(fmax(def->points[i], p->lower[i % def->d]), p->upper[i % def->d]);
@@ -158,7 +158,7 @@ static tacet_status from_model(json_t *out, const tacet__definition *def, const 
     return status;
 }
 
-tacet_status study_earlier(char **text, const char *values, const char *names, const char *model, tacet_error *err) {
+tacet_status tacet_study_begin_with(char **text, const tacet_study_known *known, tacet_error *err) {
     tacet__definition def;
     json_t *list = json_array();
     json_t *root = NULL;
@@ -168,10 +168,10 @@ tacet_status study_earlier(char **text, const char *values, const char *names, c
         return status;
     }
     if (def.count == 0) {
-        status = tacet__fail(err, TACET_INVALID, "--earlier and --from need a space or a list of points");
+        status = tacet__fail(err, TACET_INVALID, "what is known already needs a space or a list of points");
     }
-    status = status != TACET_OK || values == NULL ? status : from_values(list, &def, values, names, err);
-    status = status != TACET_OK || model == NULL ? status : from_model(list, &def, model, err);
+    status = status != TACET_OK || known->values == NULL ? status : from_values(list, &def, known, err);
+    status = status != TACET_OK || known->model == NULL ? status : from_model(list, &def, known->model, err);
     root = status == TACET_OK ? json_loads(*text, 0, NULL) : NULL;
     if (root != NULL) {
         (void)json_object_set(json_object_get(root, "prior"), "earlier", list);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place.h - between the files behind tacet/service/trusted/store.h and study.h. Ring: trusted. */
+#ifndef TACET_SRC_SERVICE_TRUSTED_PLACE_H
+#define TACET_SRC_SERVICE_TRUSTED_PLACE_H
+
+#include "service/open/store.h"
+
+#include <jansson.h>
+#include <tacet/service/trusted/store.h>
+
+tacet__studies_settings tacet__place_settings(const tacet_store_place *place);
+tacet_status tacet__place_open(tacet__studies **out, const tacet_store_place *place, tacet_error *err);
+/* The object (taken over; may be NULL) as text, when all went well; *out is NULL otherwise. */
+tacet_status tacet__place_text(char **out, tacet_status status, json_t *object, tacet_error *err);
+
+#endif
