@@ -159,6 +159,17 @@ tacet_status tacet_store_expire(uint64_t *expired, const tacet_store_place *plac
             status = tacet__fail(err, TACET_NOT_FOUND, "there is no token of this number");
         }
     }
-    return status != TACET_OK ? status
-                              : tacet__engine_expire(&engine, expired, study, seconds, token != 0 ? w.hash : NULL, err);
+    tacet__job *job = status == TACET_OK ? tacet__job_create(TACET__JOB_EXPIRE) : NULL;
+    if (status == TACET_OK && job == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a question to a study");
+    }
+    if (status == TACET_OK) {
+        job->x = seconds;
+        job->owned = token != 0;
+        memcpy(job->owner, w.hash, sizeof job->owner);
+        status = tacet__engine_once(&engine, study, job, err);
+        *expired = job->number;
+    }
+    tacet__job_free(job);
+    return status;
 }
