@@ -4,6 +4,7 @@
 #include "commands.h"
 
 #include "common/space.h"
+#include "io/db/db.h"
 
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/mechanism.h>
@@ -20,7 +21,7 @@ typedef struct arguments {
     cli_space space;
     const char *mechanism, *output_range, *output_mechanism;
     double radius, eps_output;
-    const char *target;
+    const char *target, *part;
     bool suggest_r, dry_run;
     const char *lengthscale;
 } arguments;
@@ -155,6 +156,16 @@ static int mechanism_from(tacet_curate_settings *s, const arguments *a, double d
                         : CLI_EXIT_OK;
 }
 
+/* I/N. */
+static int part_from(tacet_curate_settings *s, const char *text, const cli_command *self) {
+    int end = 0;
+    if (text != NULL && (sscanf(text, "%zu/%zu%n", &s->part, &s->parts, &end) != 2 || text[end] != '\0' ||
+                         s->part < 1 || s->part > s->parts)) {
+        return cli_usage(self, "--part: '%.40s' is not I/N with I from 1 to N", text);
+    }
+    return CLI_EXIT_OK;
+}
+
 static void progress(double fraction, void *user) {
     (void)user;
     cli_progress(fraction, "drawing");
@@ -193,7 +204,12 @@ static double sigma_of_laplace(const tacet_curate_settings *s, const tacet_manif
 }
 
 static void show(const tacet_manifest *m, const char *folder, const char *protects, double any_change) {
-    printf("%s/release.csv: %zu records, %zu coordinates each\n", folder, m->rows, m->dims);
+    if (m->parts > 0) {
+        printf("%s/part.csv: %zu records, %zu coordinates each, part %zu of %zu\n", folder, m->rows, m->dims, m->part,
+               m->parts);
+    } else {
+        printf("%s/release.csv: %zu records, %zu coordinates each\n", folder, m->rows, m->dims);
+    }
     printf("%s\n", protects != NULL ? protects : "");
     if (m->is_private && isfinite(m->eps_at[1]) && m->space.count == 0) {
         char two[32], three[32];
@@ -350,6 +366,10 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
         }
     }
     json_t *object = facts(s, m, ledger, protects, any_change);
+    if (m->parts > 0) {
+        (void)json_object_set_new(object, "part", json_integer((json_int_t)m->part));
+        (void)json_object_set_new(object, "parts", json_integer((json_int_t)m->parts));
+    }
     if (isfinite(tacet_manifest_pure_eps(m))) {
         (void)json_object_set_new(object, "pure_eps", cli_real(tacet_manifest_pure_eps(m)));
     }
@@ -411,7 +431,18 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     tacet_curate_defaults(&s);
     s.noise_seed = no_seed;
     const cli_option options[] = {
-        {"data", CLI_STRING, &s.data, "FILE", "the records: a CSV with a header", true},
+        {"data", CLI_LIST, &s.data, "FILE,…",
+         "the records: a CSV with a header, or a .npy, whose columns are called 0, 1, …; several files are one table; "
+         "or, with --table, a database: postgresql://…",
+         true},
+        {"table", CLI_STRING, &s.table, "NAME",
+         "the table or view of that database, NAME or SCHEMA.NAME; read in one snapshot, and needs --ledger", false},
+        {"order", CLI_STRING, &s.order, "COLUMN",
+         "numbers its records by this column, so that they can be found again (default: as they are stored)", false},
+        {"part", CLI_STRING, &a.part, "I/N",
+         "these records are part I of N of one table, released by several machines under one ticket of one --ledger; "
+         "'tacet curator join' puts them together",
+         false},
         CLI_SPACE_FILE(a.space),
         CLI_SPACE_INPUTS(a.space),
         CLI_SPACE_SHORT(a.space),
@@ -474,6 +505,13 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     code = mechanism_from(&s, &a, delta, self);
     code = code != CLI_EXIT_OK ? code : columns_from(&space, &a, self);
     code = code != CLI_EXIT_OK ? code : outputs_from(&s, &a, self);
+    code = code != CLI_EXIT_OK ? code : part_from(&s, a.part, self);
+    if (tacet__db_url_has_password(s.data)) {
+        cli_say(self, "warning: everybody on this machine can read the password in --data; ~/.pgpass keeps it");
+    }
+    if (code == CLI_EXIT_OK && a.target != NULL && (s.table != NULL || strchr(s.data, ',') != NULL)) {
+        code = cli_usage(self, "--target looks at one CSV file");
+    }
     code = code == CLI_EXIT_OK && a.target != NULL ? look_at_target(s.data, a.target, self) : code;
     if (code == CLI_EXIT_OK) {
         s.column_count = space.count;

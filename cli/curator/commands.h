@@ -6,6 +6,7 @@
 #include "common/cli.h"
 
 int cmd_curate(int argc, char **argv, const cli_command *self);
+int cmd_join(int argc, char **argv, const cli_command *self);
 int cmd_serve(int argc, char **argv, const cli_command *self);
 int cmd_pending(int argc, char **argv, const cli_command *self);
 int cmd_space_draft(int argc, char **argv, const cli_command *self);

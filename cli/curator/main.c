@@ -9,9 +9,10 @@ static const cli_command COMMANDS[] = {
         .name = "curate",
         .summary = "private version of a table of records: release.csv and manifest.json",
         .usage =
-            "--data FILE (--space FILE | --inputs A,B --bounds A=LO:HI,… --unit A=U,…) --eps E --out DIR [options]",
+            "--data FILE,… (--space FILE | --inputs A,B --bounds A=LO:HI,… --unit A=U,…) --eps E --out DIR [options]",
         .description =
-            "Reads a CSV of records and writes a private version of them: one line of noisy numbers for each record, "
+            "Reads a table of records (CSV, .npy, or PostgreSQL) and writes a private version of them: one line of "
+            "noisy numbers for each record, "
             "and a "
             "manifest that says what is protected, in words and in numbers. The privacy budget is charged in the "
             "ledger, "
@@ -43,6 +44,22 @@ static const cli_command COMMANDS[] = {
                     "tacet curate --data patients.csv --space space.json --eps 3 --mechanism laplace --out release/\n"
                     "tacet ledger show --ledger release/ledger.db",
         .run = cmd_curate,
+    },
+    {
+        .name = "curator join",
+        .summary = "put the parts of one release together, when all of them are there",
+        .usage = "--parts DIR,… --ledger FILE|URL --out DIR [--ticket NAME]",
+        .description =
+            "Several machines may release parts of one table under one ticket: 'tacet curate --part I/N', each with "
+            "its own share of the records and all with one --ledger, which charges the release once. This command "
+            "takes the folders that they wrote, compares each part with what the ledger committed, and writes "
+            "release.csv and manifest.json, its rows counted through, part after part. A part that is missing, twice, "
+            "changed or of other settings is named, and nothing is written. So it is where two parts have records in "
+            "common: they are charged as if they had none. Nothing is drawn or charged here.",
+        .examples = "tacet curate --data north.csv --part 1/2 --ledger postgresql://db/tacet#ledger … --out north\n"
+                    "tacet curate --data south.csv --part 2/2 --ledger postgresql://db/tacet#ledger … --out south\n"
+                    "tacet curator join --parts north,south --ledger postgresql://db/tacet#ledger --out release",
+        .run = cmd_join,
     },
     {
         .name = "curator init",

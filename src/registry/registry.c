@@ -206,10 +206,7 @@ static tacet_status read_earlier(earlier *e, const char *path, tacet_error *err)
     tacet_status status = tacet__file_read(&bytes, &length, path, RECORD_MOST, err);
     status = status != TACET_OK ? status : tacet__read_begin(&r, bytes, length, NAME, VERSION, err);
     if (status == TACET_OK) {
-        read_hash(&r, e->sketch.bytes);
-        e->sketch.full = tacet__read_u64(&r) != 0;
-        e->sketch.count = tacet__read_size(&r, TACET__SKETCH_MOST);
-        tacet__read_u64s(&r, e->sketch.rows, e->sketch.count);
+        tacet__sketch_read(&r, &e->sketch);
         read_hash(&r, e->ledger_id);
         read_text(&r, e->ledger, sizeof e->ledger);
         read_text(&r, e->what, sizeof e->what);
@@ -327,10 +324,7 @@ static tacet_status enter(const registry *r, const tacet__sketch *sketch, const 
     (void)sodium_bin2hex(name, sizeof name, short_name, sizeof short_name);
     tacet_blob_init(&blob);
     tacet__write_begin(&w, &blob, NAME, VERSION);
-    tacet__write_bytes(&w, sketch->bytes, sizeof sketch->bytes);
-    tacet__write_u64(&w, sketch->full);
-    tacet__write_size(&w, sketch->count);
-    tacet__write_u64s(&w, sketch->rows, sketch->count);
+    tacet__sketch_write(&w, sketch);
     tacet__write_bytes(&w, id, TACET_HASH_BYTES);
     write_text(&w, real != NULL ? real : release->ledger);
     write_text(&w, release->what);
@@ -377,9 +371,9 @@ tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_rele
     }
     tacet_status status = open_registry(&r, err);
     if (status == TACET_OK) {
-        status = release->rows != NULL ? tacet__sketch_rows(&sketch, release->rows->numbers, release->rows->width,
-                                                            release->rows->count, 0, r.key, err)
-                                       : tacet__sketch_file(&sketch, release->data, 0, r.key, err);
+        status = release->rows != NULL
+                     ? tacet__sketch_rows(&sketch, release->rows, 0, r.key, err)
+                     : tacet__sketch_files(&sketch, release->files, release->file_count, 0, r.key, err);
     }
     if (release->new_budget == NULL) {
         status = status != TACET_OK ? status : check_earlier(&r, &sketch, release->ledger, err);
@@ -404,8 +398,7 @@ tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *ro
     tacet_status status = open_registry(&r, err);
     status = status != TACET_OK ? status : tacet__path(folder, r.folder, LEDGERS, err);
     status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
-    status = status != TACET_OK ? status
-                                : tacet__sketch_rows(&sketch, rows->numbers, rows->width, rows->count, 0, r.key, err);
+    status = status != TACET_OK ? status : tacet__sketch_rows(&sketch, rows, 0, r.key, err);
     if (status == TACET_OK) {
         (void)sodium_bin2hex(name, sizeof name, sketch.bytes, NAME_BYTES);
         (void)strcat(name, ".db");

@@ -6,18 +6,14 @@
 #define TACET_SRC_REGISTRY_REGISTRY_H
 
 #include "io/file/folder.h"
+#include "registry/sketch.h"
 
 #include <tacet/dp/ledger.h>
 
-/* A table in memory: rows of numbers, one after the other. */
-typedef struct tacet__rows {
-    const double *numbers;
-    size_t width, count;
-} tacet__rows;
-
 /* A release that is about to be made. */
 typedef struct tacet__registry_release {
-    const char *data;        /* the file of records; or: */
+    const char *const *files; /* of records; or: */
+    size_t file_count;
     const tacet__rows *rows; /* the records themselves */
     const char *ledger;      /* the ledger it is going to be charged to; need not be there yet */
     const char *what;        /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */

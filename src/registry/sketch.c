@@ -35,10 +35,9 @@ typedef struct sketching {
     size_t length, capacity;
     bool header; /* it is the first one */
     int fd;
-    size_t begin, end; /* the rows that begin there: places in the file, or numbers of rows in memory */
-    const double *numbers;
-    size_t width;
-    int wrong; /* errno, or 0 */
+    size_t begin, end;        /* the rows that begin there: places in the file, or numbers of rows in memory */
+    const tacet__rows *table; /* of numbers */
+    int wrong;                /* errno, or 0 */
     pthread_t thread;
     bool started;
 } sketching;
@@ -175,9 +174,24 @@ static void *read_part(void *user) {
 
 static void *hash_rows(void *user) {
     sketching *s = user;
-    for (size_t i = s->begin; i < s->end; i++) {
-        add_row(s, s->numbers + i * s->width, s->width * sizeof *s->numbers);
+    const tacet__rows *t = s->table;
+    double *some = t->numbers == NULL ? TACET__ALIGNED(double, t->step * t->width) : NULL;
+    s->wrong = t->numbers == NULL && some == NULL ? ENOMEM : 0;
+    const size_t step = t->numbers == NULL ? t->step : s->end - s->begin;
+    for (size_t at = s->begin; at < s->end && s->wrong == 0; at += step) {
+        const size_t now = s->end - at < step ? s->end - at : step;
+        const double *rows = t->numbers != NULL ? t->numbers + at * t->width : some;
+        if (t->numbers == NULL && t->read(t->user, some, at, now, NULL) != TACET_OK) {
+            s->wrong = EIO;
+        }
+        for (size_t i = 0; i < now && s->wrong == 0; i++) {
+            add_row(s, rows + i * t->width, t->width * sizeof *rows);
+        }
     }
+    if (some != NULL) {
+        sodium_memzero(some, t->step * t->width * sizeof *some);
+    }
+    free(some);
     squeeze(s);
     return NULL;
 }
@@ -203,16 +217,28 @@ static sketching *divide(size_t *count, const sketching *first, size_t size, siz
     parts = threads == 0 && useful < parts ? useful : parts;
     parts = parts < THREADS_MOST ? parts : THREADS_MOST;
     sketching *s = TACET__ZALLOC(sketching, parts);
+    const size_t step = first->table != NULL && first->table->numbers == NULL ? first->table->step : 1;
+    const size_t each = size / parts / step * step; /* parts of what is read begin where a run does */
     for (size_t i = 0; i < parts && s != NULL; i++) {
         s[i] = *first;
         s[i].limit = UINT64_MAX;
-        s[i].begin = i * (size / parts);
-        s[i].end = i + 1 < parts ? (i + 1) * (size / parts) : size;
+        s[i].begin = i * each;
+        s[i].end = i + 1 < parts ? (i + 1) * each : size;
         s[i].header = i == 0;
         (void)crypto_generichash(s[i].row_key, sizeof s->row_key, ROWS, sizeof ROWS, key, TACET__SKETCH_KEY);
     }
     *count = parts;
     return s;
+}
+
+static void gather(sketching *to, const sketching *from) {
+    memcpy(to->found + to->count, from->found, from->count * sizeof *to->found);
+    to->count += from->count; /* each has at most half of the room */
+    to->full = to->full || from->full;
+    to->rows += from->rows;
+    to->sum += from->sum;
+    to->squares += from->squares;
+    squeeze(to);
 }
 
 /* Runs the parts, and gathers them in the first. */
@@ -231,69 +257,119 @@ static int run_parts(sketching *s, size_t count, void *(*part)(void *)) {
         wrong = wrong != 0 ? wrong : s[i].wrong;
     }
     for (size_t i = 1; i < count; i++) {
-        memcpy(s->found + s->count, s[i].found, s[i].count * sizeof *s->found);
-        s->count += s[i].count; /* each has at most half of the room */
-        s->full = s->full || s[i].full;
-        s->rows += s[i].rows;
-        s->sum += s[i].sum;
-        s->squares += s[i].squares;
-        squeeze(s);
+        gather(s, &s[i]);
     }
     return wrong;
 }
 
-static tacet_status finish(tacet__sketch *out, sketching *s, size_t parts, void *(*part)(void *),
-                           const unsigned char key[TACET__SKETCH_KEY], const char *path, tacet_error *err) {
-    memset(out, 0, sizeof *out);
-    out->rows = TACET__ZALLOC(uint64_t, TACET__SKETCH_MOST);
-    int wrong = s == NULL || out->rows == NULL ? ENOMEM : 0;
-    wrong = wrong != 0 ? wrong : run_parts(s, parts, part);
-    if (wrong == 0) {
-        const uint64_t whole[] = {htole64(s->rows), htole64(s->sum), htole64(s->squares)};
-        (void)crypto_generichash(out->bytes, sizeof out->bytes, (const unsigned char *)whole, sizeof whole, key,
-                                 TACET__SKETCH_KEY);
-        out->count = s->count;
-        out->full = s->full;
-        memcpy(out->rows, s->found, s->count * sizeof *out->rows);
-    } else {
-        tacet__sketch_clear(out);
-    }
-    if (s != NULL) {
-        drop_parts(s, parts);
-    }
-    return wrong == 0        ? TACET_OK
-           : wrong == ENOMEM ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
+static void keep_sketch(tacet__sketch *out, const sketching *s, const unsigned char key[TACET__SKETCH_KEY]) {
+    const uint64_t whole[] = {htole64(s->rows), htole64(s->sum), htole64(s->squares)};
+    (void)crypto_generichash(out->bytes, sizeof out->bytes, (const unsigned char *)whole, sizeof whole, key,
+                             TACET__SKETCH_KEY);
+    out->count = s->count;
+    out->full = s->full;
+    memcpy(out->rows, s->found, s->count * sizeof *out->rows);
+}
+
+static tacet_status fail(int wrong, const char *path, tacet_error *err) {
+    return wrong == ENOMEM   ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
+           : wrong == ENOENT ? tacet__fail(err, TACET_NOT_FOUND, "%s: cannot be read: %s", path, strerror(wrong))
                              : tacet__fail(err, TACET_IO, "%s: cannot be read: %s", path, strerror(wrong));
 }
 
-tacet_status tacet__sketch_file(tacet__sketch *out, const char *path, size_t threads,
-                                const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
+/* One file's parts, added to `total`; errno, or 0. */
+static int add_file(sketching *total, const char *path, size_t threads, const unsigned char key[TACET__SKETCH_KEY]) {
     struct stat st;
     size_t parts = 0;
     const sketching first = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
     if (first.fd < 0 || fstat(first.fd, &st) != 0) {
-        memset(out, 0, sizeof *out);
         const int wrong = errno;
         if (first.fd >= 0) {
             (void)close(first.fd);
         }
-        return tacet__fail(err, wrong == ENOENT ? TACET_NOT_FOUND : TACET_IO, "%s: cannot be read: %s", path,
-                           strerror(wrong));
+        return wrong;
     }
     const bool regular = S_ISREG(st.st_mode);
     sketching *s = divide(&parts, &first, regular ? (size_t)st.st_size : SIZE_MAX, regular ? (size_t)st.st_size : 0,
                           regular ? threads : 1, key);
-    const tacet_status status = finish(out, s, parts, read_part, key, path, err);
+    const int wrong = s == NULL ? ENOMEM : run_parts(s, parts, read_part);
     (void)close(first.fd);
-    return status;
+    if (s != NULL) {
+        gather(total, s);
+        drop_parts(s, parts);
+    }
+    return wrong;
 }
 
-tacet_status tacet__sketch_rows(tacet__sketch *out, const double *numbers, size_t width, size_t count, size_t threads,
+static int begin_sketch(tacet__sketch *out, sketching **total) {
+    memset(out, 0, sizeof *out);
+    out->rows = TACET__ZALLOC(uint64_t, TACET__SKETCH_MOST);
+    *total = TACET__ZALLOC(sketching, 1);
+    if (*total != NULL) {
+        (*total)->limit = UINT64_MAX;
+    }
+    return *total == NULL || out->rows == NULL ? ENOMEM : 0;
+}
+
+static tacet_status end_sketch(tacet__sketch *out, sketching *total, int wrong, const char *path,
+                               const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
+    if (wrong == 0) {
+        keep_sketch(out, total, key);
+    } else {
+        tacet__sketch_clear(out);
+    }
+    if (total != NULL) {
+        drop_parts(total, 1);
+    }
+    return wrong == 0 ? TACET_OK : fail(wrong, path, err);
+}
+
+tacet_status tacet__sketch_files(tacet__sketch *out, const char *const *paths, size_t count, size_t threads,
+                                 const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
+    sketching *total = NULL;
+    const char *path = "";
+    int wrong = begin_sketch(out, &total);
+    for (size_t i = 0; i < count && wrong == 0; i++) {
+        path = paths[i];
+        wrong = add_file(total, path, threads, key);
+    }
+    return end_sketch(out, total, wrong, path, key, err);
+}
+
+tacet_status tacet__sketch_rows(tacet__sketch *out, const tacet__rows *rows, size_t threads,
                                 const unsigned char key[TACET__SKETCH_KEY], tacet_error *err) {
     size_t parts = 0;
-    const sketching first = {.numbers = numbers, .width = width};
-    sketching *s = divide(&parts, &first, count, count * width * sizeof *numbers, threads, key);
-    return finish(out, s, parts, hash_rows, key, "a table in memory", err);
+    sketching *total = NULL;
+    const sketching first = {.table = rows};
+    int wrong = begin_sketch(out, &total);
+    sketching *s = wrong == 0
+                       ? divide(&parts, &first, rows->count, rows->count * rows->width * sizeof(double), threads, key)
+                       : NULL;
+    wrong = wrong != 0 ? wrong : s == NULL ? ENOMEM : run_parts(s, parts, hash_rows);
+    if (s != NULL) {
+        gather(total, s);
+        drop_parts(s, parts);
+    }
+    return end_sketch(out, total, wrong, "a table of numbers", key, err);
+}
+
+void tacet__sketch_write(tacet__writer *w, const tacet__sketch *sketch) {
+    tacet__write_bytes(w, sketch->bytes, sizeof sketch->bytes);
+    tacet__write_u64(w, sketch->full);
+    tacet__write_size(w, sketch->count);
+    tacet__write_u64s(w, sketch->rows, sketch->count);
+}
+
+void tacet__sketch_read(tacet__reader *r, tacet__sketch *sketch) {
+    const unsigned char *bytes = NULL;
+    if (tacet__read_bytes(r, &bytes) != sizeof sketch->bytes || r->failed) {
+        r->failed = true;
+        return;
+    }
+    memcpy(sketch->bytes, bytes, sizeof sketch->bytes);
+    sketch->full = tacet__read_u64(r) != 0;
+    sketch->count = tacet__read_size(r, TACET__SKETCH_MOST);
+    tacet__read_u64s(r, sketch->rows, sketch->count);
 }
 
 void tacet__sketch_clear(tacet__sketch *sketch) {

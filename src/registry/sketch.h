@@ -4,6 +4,8 @@
 #ifndef TACET_SRC_REGISTRY_SKETCH_H
 #define TACET_SRC_REGISTRY_SKETCH_H
 
+#include "core/codec.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,16 +20,30 @@ typedef struct tacet__sketch {
     uint64_t *rows; /* the smallest keyed hashes of distinct rows, ascending; TACET__SKETCH_MOST places, owned */
 } tacet__sketch;
 
-/* Reads the file once, in `threads` parts (0: as many as are worth it; the outcome is the same). A row is a line but
- * the first, without blanks and quotes around its cells. NOT_FOUND, IO, NO_MEMORY; *out is then cleared. */
-tacet_status tacet__sketch_file(tacet__sketch *out, const char *path, size_t threads,
-                                const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
-/* The same of a table in memory: a row is the bytes of its numbers, so a file of the same numbers is another table. */
-tacet_status tacet__sketch_rows(tacet__sketch *out, const double *numbers, size_t width, size_t count, size_t threads,
+/* A table of numbers: in memory, one row after the other, or read in runs of up to `step` rows that begin at a multiple
+ * of it, by several threads at a time. */
+typedef struct tacet__rows {
+    const double *numbers; /* NULL: by `read` */
+    size_t width, count;
+    size_t step;
+    tacet_status (*read)(const void *user, double *out, size_t first, size_t count, tacet_error *err);
+    const void *user;
+} tacet__rows;
+
+/* Reads the files once, one after the other, as one table, each in `threads` parts (0: as many as are worth it; the
+ * outcome is the same). A row is a line but a file's first, without blanks and quotes around its cells. NOT_FOUND, IO,
+ * NO_MEMORY; *out is then cleared. */
+tacet_status tacet__sketch_files(tacet__sketch *out, const char *const *paths, size_t count, size_t threads,
+                                 const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
+/* The same of numbers: a row is their bytes, so a text file of the same numbers is another table. */
+tacet_status tacet__sketch_rows(tacet__sketch *out, const tacet__rows *rows, size_t threads,
                                 const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
 void tacet__sketch_clear(tacet__sketch *sketch);
 /* Of the distinct rows of either table, the larger part that is in the other one; estimated from those rows whose
  * hashes both sketches would hold. 1 for the same rows. */
 double tacet__sketch_shared(const tacet__sketch *a, const tacet__sketch *b);
+/* In a stored state. A sketch that is read has its `rows` already. */
+void tacet__sketch_write(tacet__writer *writer, const tacet__sketch *sketch);
+void tacet__sketch_read(tacet__reader *reader, tacet__sketch *sketch);
 
 #endif

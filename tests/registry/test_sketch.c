@@ -22,7 +22,7 @@ static void sketch_rows(tacet__sketch *out, size_t from, size_t to, const char *
         (void)fprintf(file, row, i, i % 7);
     }
     assert_int_equal(fclose(file), 0);
-    assert_ok(tacet__sketch_file(out, path, 0, key, NULL));
+    assert_ok(tacet__sketch_files(out, (const char *const[]){path}, 1, 0, key, NULL));
 }
 
 static double shared_of(size_t a, size_t b, size_t c, size_t d) {
@@ -91,13 +91,14 @@ static void rows_that_repeat_count_once_and_another_key_tells_nothing(void **sta
 static void a_missing_file_and_missing_memory_are_told(void **state) {
     (void)state;
     tacet__sketch x;
-    assert_int_equal(tacet__sketch_file(&x, "/nowhere/t.csv", 0, KEY, NULL), TACET_NOT_FOUND);
+    assert_int_equal(tacet__sketch_files(&x, (const char *const[]){"/nowhere/t.csv"}, 1, 0, KEY, NULL),
+                     TACET_NOT_FOUND);
     assert_null(x.rows);
     char path[300];
     (void)snprintf(path, sizeof path, "%s/t.csv", folder);
     for (long n = 1;; n++) {
         fail_alloc_after(n);
-        const tacet_status status = tacet__sketch_file(&x, path, 0, KEY, NULL);
+        const tacet_status status = tacet__sketch_files(&x, (const char *const[]){path}, 1, 0, KEY, NULL);
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         if (!hit) {
@@ -121,11 +122,11 @@ static void a_table_in_memory_is_known_by_its_numbers(void **state) {
         b[2 * i] = (double)(N - 1 - i) + (i < 900 ? 0.25 : 0); /* backwards, a tenth of it the same */
         b[2 * i + 1] = 0.5;
     }
-    assert_ok(tacet__sketch_rows(&x, a, 2, N, 0, KEY, NULL));
-    assert_ok(tacet__sketch_rows(&y, b, 2, N, 0, KEY, NULL));
+    assert_ok(tacet__sketch_rows(&x, &(tacet__rows){.numbers = a, .width = 2, .count = N}, 0, KEY, NULL));
+    assert_ok(tacet__sketch_rows(&y, &(tacet__rows){.numbers = b, .width = 2, .count = N}, 0, KEY, NULL));
     assert_true(tacet__sketch_shared(&x, &y) == 0.1);
     tacet__sketch_clear(&y);
-    assert_ok(tacet__sketch_rows(&y, a, 2, N, 0, KEY, NULL));
+    assert_ok(tacet__sketch_rows(&y, &(tacet__rows){.numbers = a, .width = 2, .count = N}, 0, KEY, NULL));
     assert_memory_equal(x.bytes, y.bytes, sizeof x.bytes);
     tacet__sketch_clear(&x);
     tacet__sketch_clear(&y);
@@ -155,11 +156,11 @@ static void parts_of_a_table_make_the_whole_of_it(void **state) {
     (void)fputs("end", file);
     assert_int_equal(fclose(file), 0);
     tacet__sketch one;
-    assert_ok(tacet__sketch_file(&one, path, 1, KEY, NULL));
+    assert_ok(tacet__sketch_files(&one, (const char *const[]){path}, 1, 1, KEY, NULL));
     assert_true(one.full && rows > TACET__SKETCH_MOST);
     for (size_t threads = 2; threads <= 8; threads++) {
         tacet__sketch many;
-        assert_ok(tacet__sketch_file(&many, path, threads, KEY, NULL));
+        assert_ok(tacet__sketch_files(&many, (const char *const[]){path}, 1, threads, KEY, NULL));
         assert_memory_equal(many.bytes, one.bytes, sizeof one.bytes);
         assert_int_equal(many.count, one.count);
         assert_true(many.full);
@@ -181,7 +182,7 @@ static void a_row_more_or_less_is_another_table(void **state) {
         assert_non_null(file);
         (void)fputs(ROWS[i], file);
         assert_int_equal(fclose(file), 0);
-        assert_ok(tacet__sketch_file(&x, path, 0, KEY, NULL));
+        assert_ok(tacet__sketch_files(&x, (const char *const[]){path}, 1, 0, KEY, NULL));
         memcpy(bytes[i], x.bytes, sizeof x.bytes);
         tacet__sketch_clear(&x);
         for (size_t j = 0; j < i; j++) {

@@ -221,7 +221,8 @@ static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet
                           tacet_error *err) {
     char beside[TACET__PATH];
     tacet_ledger_settings settings;
-    const tacet__rows rows = {l->rows, l->width, l->count};
+    const tacet__rows rows = {.numbers = l->rows, .width = l->width, .count = l->count};
+    const char *const files[] = {l->path};
     *e = (entered){0};
     if (entry->seeded) {
         return tacet_noise_open_seeded(&e->noise, entry->seed, 0, err);
@@ -242,7 +243,8 @@ static tacet_status enter(entered *e, const tacet_contextual_log *l, const tacet
     settings.delta = l->settings.gaussian ? l->settings.delta : 0;
     settings.use_stored = access(path, F_OK) == 0;
     settings.create = !settings.use_stored;
-    const tacet__registry_release release = {.data = l->path,
+    const tacet__registry_release release = {.files = files,
+                                             .file_count = 1,
                                              .rows = l->path == NULL ? &rows : NULL,
                                              .ledger = path,
                                              .what = "model or choice",

@@ -5,6 +5,7 @@
 #include "dp/ledger/seal.h"
 
 #include "core/fail.h"
+#include "io/db/db.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -167,4 +168,16 @@ bool tacet__seal_open_key(const tacet__seal *seal, unsigned char out[TACET_MINT_
     memcpy(out, plain, TACET_MINT_BYTES);
     sodium_memzero(plain, sizeof plain);
     return good;
+}
+
+tacet_status tacet__seal_derive(unsigned char out[TACET__SEAL_KEY], const char *ledger, const char name[8],
+                                tacet_error *err) {
+    tacet__seal seal;
+    tacet_status status = tacet__seal_find(&seal, tacet__db_is_url(ledger) ? NULL : ledger, NULL, err);
+    status = status != TACET_OK ? status : tacet__seal_open(&seal, err);
+    if (status == TACET_OK) {
+        (void)crypto_generichash(out, TACET__SEAL_KEY, (const unsigned char *)name, 8, seal.key, sizeof seal.key);
+    }
+    tacet__seal_clear(&seal);
+    return status;
 }

@@ -27,6 +27,11 @@ tacet_status tacet__seal_find(tacet__seal *seal, const char *ledger, const char 
 tacet_status tacet__seal_open(tacet__seal *seal, tacet_error *err);
 void tacet__seal_clear(tacet__seal *seal); /* wipes */
 
+/* A key for another purpose, of the key file that this ledger's reservations are sealed under; `name` says which. All
+ * who draw for the ledger from the same key file have the same. Errors as above. */
+tacet_status tacet__seal_derive(unsigned char out[TACET__SEAL_KEY], const char *ledger, const char name[8],
+                                tacet_error *err);
+
 /* The mint's key, for the entry with this hash and no other. */
 void tacet__seal_close_key(const tacet__seal *seal, unsigned char out[TACET__SEALED_BYTES],
                            const unsigned char key[TACET_MINT_BYTES], const unsigned char entry[TACET_HASH_BYTES]);

@@ -11,6 +11,7 @@
 #include "dp/open/entry.h"
 #include "core/fail.h"
 #include "gp/linalg.h"
+#include "io/db/db.h"
 #include "core/memory.h"
 #include "outsourced/shared/form.h"
 
@@ -26,6 +27,7 @@
 
 /* The charge of a release and the cap of a budget of the same eps are rounded in opposite directions. */
 static const double ROUNDING = 1e-9;
+enum { PARTS_MOST = 10000 };
 
 const char *tacet_curate_name(tacet_curate_mechanism mechanism) {
     const tacet__form *form = (int)mechanism >= 0 ? tacet__form_at((size_t)mechanism) : NULL;
@@ -71,12 +73,39 @@ static bool is_pure(const tacet_curate_settings *s) {
     return law != NULL && law->pure;
 }
 
+/* Where the records are, and which of them. */
+static tacet_status check_place(const tacet_curate_settings *s, tacet_error *err) {
+    if (s->data != NULL && (s->table != NULL) != tacet__db_is_url(s->data)) {
+        return tacet__fail(err, TACET_INVALID, "a table in a database has a URL, postgresql://…, and a name: --table");
+    }
+    if (s->order != NULL && s->table == NULL) {
+        return tacet__fail(err, TACET_INVALID, "the order is that of a table in a database; files have their own");
+    }
+    if (s->table != NULL && s->ledger == NULL) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a database has no place for a ledger beside the table: name one, a file or postgresql://…, "
+                           "with --ledger");
+    }
+    if (s->parts > 0 ? !(s->part >= 1 && s->part <= s->parts && s->parts <= PARTS_MOST) : s->part != 0) {
+        return tacet__fail(err, TACET_INVALID, "a part is one of 1 to N, and N at most %d", PARTS_MOST);
+    }
+    return s->parts > 0 && s->ledger == NULL
+               ? tacet__fail(err, TACET_INVALID, "parts of one table are charged to one ledger: name it with --ledger")
+               : TACET_OK;
+}
+
 static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *err) {
     if ((s->data != NULL) == (s->records != NULL)) {
         return tacet__fail(err, TACET_INVALID, "a table is either a file or in memory");
     }
-    if (s->records != NULL && tacet_curate_law(s->mechanism) == NULL) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "the published mechanism reads a file");
+    if (tacet_curate_law(s->mechanism) == NULL &&
+        (s->records != NULL || s->table != NULL || s->parts > 0 || tacet__source_is_npy(s->data) ||
+         (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "the published mechanism reads one CSV file");
+    }
+    const tacet_status place = check_place(s, err);
+    if (place != TACET_OK) {
+        return place;
     }
     if (s->folder != NULL && s->space != NULL) {
         const tacet_status status = tacet__curate_typed_check(s, err);
@@ -152,8 +181,11 @@ static tacet_status prepare(tacet__curate *job, tacet_error *err) {
     }
     job->decimals = -1;
     tacet__curate_columns(job);
-    tacet_status status = tacet__path(job->release, s->folder, "release.csv", err);
-    status = status != TACET_OK ? status : tacet__path(job->manifest, s->folder, "manifest.json", err);
+    const bool whole = s->parts == 0;
+    tacet_status status = tacet__path(job->release, s->folder, whole ? "release.csv" : "part.csv", err);
+    status =
+        status != TACET_OK ? status : tacet__path(job->manifest, s->folder, whole ? "manifest.json" : "part.json", err);
+    status = status != TACET_OK ? status : tacet__part_ticket(job->ticket, s->ticket, s->part, s->parts, err);
     return status != TACET_OK ? status : tacet__curate_ledger_path(job, err);
 }
 
@@ -312,7 +344,7 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
         settings.accounting = TACET_ACCOUNTING_BASIC;
     }
     /* A ledger that exists has its budget; another one is asked for on purpose only, and refused. */
-    settings.use_stored = !(s->budget_eps > 0 || s->budget_delta > 0) && access(job->ledger, F_OK) == 0;
+    settings.use_stored = !(s->budget_eps > 0 || s->budget_delta > 0) && job->ledger_there;
     /* How many values may be asked for is the desk's to say, and may grow: none of them is covered, whatever their
      * number. */
     tacet_status status = budget(&settings.eps, s, err);
@@ -324,22 +356,33 @@ static tacet_status open_ledger(tacet__curate *job, tacet_error *err) {
     return status;
 }
 
+/* Opens a ledger that is there, and says whether it is. OK with no book: it is not. */
+static tacet_status open_there(tacet_ledger **book, tacet__curate *job, tacet_error *err) {
+    tacet_ledger_settings settings;
+    tacet_error why = {0};
+    *book = NULL;
+    if (!tacet__db_is_url(job->ledger) && access(job->ledger, F_OK) != 0) {
+        return TACET_OK;
+    }
+    tacet_ledger_settings_defaults(&settings);
+    settings.create = false;
+    settings.use_stored = true;
+    const tacet_status status = tacet_ledger_open(book, job->ledger, &settings, &why);
+    job->ledger_there = status == TACET_OK;
+    return status == TACET_OK || (status == TACET_NOT_FOUND && tacet__db_is_url(job->ledger))
+               ? TACET_OK
+               : tacet__fail(err, status, "%s", why.message);
+}
+
 tacet_status tacet__curate_mint(tacet__curate *job, tacet_error *err) {
     tacet_error why = {0};
-    tacet_status status = TACET_NOT_FOUND;
-    if (access(job->ledger, F_OK) == 0) {
-        tacet_ledger *book = NULL;
-        tacet_ledger_settings settings;
-        tacet_ledger_settings_defaults(&settings);
-        settings.create = false;
-        settings.use_stored = true;
-        status = tacet_ledger_open(&book, job->ledger, &settings, err);
-        if (status != TACET_OK) {
-            return status;
-        }
-        status = tacet__ledger_peek(book, &job->mint, job->settings->ticket, &why);
-        tacet_ledger_close(book);
+    tacet_ledger *book = NULL;
+    tacet_status status = open_there(&book, job, err);
+    if (status != TACET_OK) {
+        return status;
     }
+    status = book != NULL ? tacet__ledger_peek(book, &job->mint, job->ticket, &why) : TACET_NOT_FOUND;
+    tacet_ledger_close(book);
     if (status == TACET_NOT_FOUND) {
         status = tacet__mint_fresh(&job->mint, err);
     } else if (status != TACET_OK) {
@@ -360,6 +403,8 @@ static void describe(tacet_manifest *m, const tacet__curate *job) {
     m->outputs_private = s->outputs_private;
     m->outputs = s->outputs;
     m->queries = s->queries;
+    m->part = s->part;
+    m->parts = s->parts;
     (void)snprintf(m->new_budget, sizeof m->new_budget, "%s", s->new_budget != NULL ? s->new_budget : "");
     m->projection_seed = s->seed;
 }
@@ -406,7 +451,9 @@ static void drop(tacet__curate *job) {
     tacet_bound_free(job->bound);
     tacet_noise_close(job->noise);
     tacet_ledger_close(job->book);
+    tacet__source_close(&job->source);
     free(job->matrix);
+    free(job->column_at);
     free(job->starts);
     free(job->tags);
     tacet__mint_clear(&job->mint);
@@ -434,6 +481,10 @@ static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error 
     }
     if (status == TACET_OK && job->drawing && form_of(s)->law != NULL && !s->seeded) {
         status = tacet__curate_mint(job, err);
+    } else if (status == TACET_OK && job->drawing) {
+        tacet_ledger *book = NULL;
+        status = open_there(&book, job, err);
+        tacet_ledger_close(book);
     }
     status = status != TACET_OK ? status : tacet__curate_check(job, err);
     if (status == TACET_OK && form_of(s)->law != NULL) {
@@ -444,7 +495,7 @@ static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error 
 
 tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_settings *asked, tacet_error *err) {
     tacet_curate_settings settings = *asked;
-    tacet__curate job = {.settings = &settings, .held = -1};
+    tacet__curate job = {.settings = &settings, .held = -1, .source = {.spool = -1}};
     tacet_manifest_init(manifest);
     tacet_status status = tacet_curate_resolve(&settings, err);
     status = status != TACET_OK ? status : rehearse(&job, manifest, err);
@@ -462,7 +513,7 @@ tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tacet_curate_
 tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_settings *asked, tacet_error *err) {
     tacet_curate_settings own = *asked;
     const tacet_curate_settings *settings = &own;
-    tacet__curate job = {.settings = settings, .held = -1, .drawing = true};
+    tacet__curate job = {.settings = settings, .held = -1, .drawing = true, .source = {.spool = -1}};
     tacet_receipt receipt = {0};
     tacet_manifest_init(manifest);
     tacet_status status = tacet_curate_resolve(&own, err);
@@ -478,6 +529,9 @@ tacet_status tacet_curate_run(tacet_manifest *manifest, const tacet_curate_setti
     if (status == TACET_OK) {
         status = form_of(settings)->law == NULL ? tacet__curate_published(&job, &receipt, err)
                                                 : tacet__curate_draw(&job, &receipt, err);
+    }
+    if (status == TACET_OK && settings->parts > 0) {
+        status = tacet__curate_part_sketch(&job, err);
     }
     status = status != TACET_OK ? status : publish(&job, manifest, &receipt, err);
     drop(&job);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_blocks.c - a table through several threads, its order kept.
- * Ring: trusted. In: a CSV of raw records, or an array of them. Out: lines of released numbers. Each thread takes the
+ * Ring: trusted. In: CSV files of raw records, or numbers. Out: lines of released numbers. Each thread takes the
  * next block of whole records; the first pass checks and counts them, the second, which so knows where each block's
  * records begin, draws and prints them. Finished text waits in a few slots for its turn, and whoever finishes the next
  * block in order writes all that are ready: no thread waits for another unless it is that far ahead. Buffers stay with
@@ -24,7 +24,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csvfile.h>
 #include <unistd.h>
 
 enum { THREADS_MOST = 8, SLOTS_A_THREAD = 4, LOOKS = 4000, HURRY_BYTES = 4 << 20 };
@@ -42,9 +41,10 @@ typedef struct line {
     tacet__curate *job;
     tacet_table *table; /* NULL: count and check only */
     FILE *file;
-    tacet_csv *csv;
-    size_t *columns;
-    pthread_mutex_t reading; /* csv, taken */
+    tacet_csv **csv;         /* of each file of text; open once its turn has come, until the end: blocks refer to it */
+    size_t *columns;         /* of each file: where the inputs are */
+    pthread_mutex_t reading; /* csv, reached, taken */
+    size_t reached;          /* the file that is being read */
     size_t taken;
     pthread_mutex_t turns; /* all below, and the threads' spare buffers */
     pthread_cond_t turned;
@@ -65,7 +65,8 @@ typedef struct worker {
     pthread_t thread;
     bool started;
     tacet_csv *block;
-    size_t first, count;                /* of a table in memory: the records of the block */
+    size_t file;                        /* of text: whose block it is */
+    size_t first, count;                /* of a table of numbers: the records of the block */
     unsigned char tag[TACET__MINT_TAG]; /* of the block, where the job is keyed */
     tacet_raw *raw;                     /* the records of a block; with a projection, their images */
     double *records;                    /* with a projection, and when checking: the records */
@@ -91,8 +92,8 @@ static void drop_buffers(worker *w) {
 static tacet_status make_room(worker *w, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     const bool drawing = w->shared->table != NULL;
-    const bool memory = job->settings->records != NULL;
-    const size_t numbers = memory ? job->block_rows : drawing ? tacet__csv_block_most(w->block, job->d) / job->d : 1;
+    const bool memory = job->source.numbers;
+    const size_t numbers = memory ? job->source.block : drawing ? tacet__csv_block_most(w->block, job->d) / job->d : 1;
     /* Typed cells may be empty: then a record is up to half as long. */
     const size_t room = drawing && !memory && job->settings->space != NULL ? 2 * numbers + 2 : numbers;
     if (room <= w->room) {
@@ -257,18 +258,43 @@ static void lock_soon(pthread_mutex_t *lock) {
     (void)pthread_mutex_lock(lock);
 }
 
+/* The next block of text, of the file that is being read or the next one. */
+static tacet_status take_text(worker *w, bool *found, tacet_error *err) {
+    line *l = w->shared;
+    const tacet__curate *job = l->job;
+    tacet_status status = TACET_OK;
+    *found = false;
+    for (; l->reached < job->source.file_count; l->reached++) {
+        tacet_csv **csv = &l->csv[l->reached];
+        if (*csv == NULL) {
+            status = tacet__curate_open(csv, l->columns + l->reached * job->d, job, l->reached, err);
+        }
+        if (status == TACET_OK && (w->block == NULL || w->file != l->reached)) {
+            tacet_csv_close(w->block);
+            w->file = l->reached;
+            status = tacet__csv_block_open(&w->block, *csv, err);
+        }
+        status = status != TACET_OK ? status : tacet__csv_block_take(w->block, *csv, found, err);
+        if (status != TACET_OK || *found) {
+            break;
+        }
+    }
+    return status;
+}
+
 static tacet_status take(worker *w, size_t *k, bool *found, tacet_error *err) {
     line *l = w->shared;
     const tacet__curate *job = l->job;
     tacet_status status = TACET_OK;
     lock_soon(&l->reading);
-    if (job->settings->records != NULL) {
-        const size_t all = job->settings->record_count;
-        w->first = l->taken * job->block_rows;
+    if (job->source.numbers) {
+        const size_t all = job->source.count;
+        const size_t block = job->source.block;
+        w->first = l->taken * block;
         *found = w->first < all;
-        w->count = !*found ? 0 : all - w->first < job->block_rows ? all - w->first : job->block_rows;
+        w->count = !*found ? 0 : all - w->first < block ? all - w->first : block;
     } else {
-        status = tacet__csv_block_take(w->block, l->csv, found, err);
+        status = take_text(w, found, err);
     }
     *k = l->taken;
     l->taken += *found || status != TACET_OK; /* a block that could not be read has its place too */
@@ -276,12 +302,12 @@ static tacet_status take(worker *w, size_t *k, bool *found, tacet_error *err) {
     return status;
 }
 
-/* The caller's memory is read once a pass: what is hashed is what is drawn. */
+/* What others may write to is read once a pass: what is hashed is what is drawn. */
 static tacet_status copy(worker *w, size_t k, size_t *records, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     tacet_status status = make_room(w, err);
     double *out = status != TACET_OK ? NULL : w->records != NULL ? w->records : w->raw->values;
-    status = status != TACET_OK ? status : tacet__curate_memory_rows(job, out, w->first, w->count, err);
+    status = status != TACET_OK ? status : tacet__curate_number_rows(job, out, w->first, w->count, err);
     if (status == TACET_OK && job->keyed) {
         tacet__mint_tag(&job->mint, w->tag, k, (const char *)out, w->count * job->d * sizeof *out);
     }
@@ -292,7 +318,8 @@ static tacet_status copy(worker *w, size_t k, size_t *records, tacet_error *err)
 static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err) {
     const tacet__curate *job = w->shared->job;
     *records = 0;
-    if (job->settings->records != NULL) {
+    const size_t *columns = w->shared->columns + w->file * job->d;
+    if (job->source.numbers) {
         return copy(w, k, records, err);
     }
     if (job->keyed) {
@@ -302,15 +329,14 @@ static tacet_status parse(worker *w, size_t k, size_t *records, tacet_error *err
     }
     const tacet_status status = make_room(w, err);
     if (status == TACET_OK && job->settings->space != NULL) {
-        return tacet__curate_typed_rows(job, w->block, w->shared->columns, w->records, records,
+        return tacet__curate_typed_rows(job, w->block, columns, w->records, records,
                                         w->shared->table != NULL ? w->room : 0, err);
     }
     if (status == TACET_OK && w->shared->table != NULL) {
-        return tacet_csv_rows(w->block, w->records != NULL ? w->records : w->raw->values, records, w->shared->columns,
-                              job->d, w->room, err);
+        return tacet_csv_rows(w->block, w->records != NULL ? w->records : w->raw->values, records, columns, job->d,
+                              w->room, err);
     }
-    return status != TACET_OK ? status
-                              : tacet_csv_check(w->block, w->records, records, w->shared->columns, job->d, err);
+    return status != TACET_OK ? status : tacet_csv_check(w->block, w->records, records, columns, job->d, err);
 }
 
 static tacet_status draw(worker *w, size_t k, size_t records, tacet_error *err) {
@@ -375,7 +401,7 @@ static size_t thread_count(const tacet__curate *job) {
         return job->settings->threads < THREADS_MOST ? job->settings->threads : THREADS_MOST;
     }
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t useful = job->bytes / (4 * (size_t)TACET__CSV_BLOCK) + 1;
+    const size_t useful = job->source.bytes / (4 * (size_t)TACET__CSV_BLOCK) + 1;
     const size_t most = processors < 1 ? 1 : processors > THREADS_MOST ? THREADS_MOST : (size_t)processors;
     return useful < most ? useful : most;
 }
@@ -394,30 +420,25 @@ static tacet_status run(line *l, tacet_error *err) {
     const size_t count = thread_count(l->job);
     tacet_status status = TACET_OK;
     l->slot_count = count * SLOTS_A_THREAD;
-    for (size_t i = 0; i < count && status == TACET_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         workers[i].shared = l;
-        if (l->csv != NULL) {
-            status = tacet__csv_block_open(&workers[i].block, l->csv, err);
+    }
+    for (size_t i = 1; i < count; i++) { /* a thread that cannot be had is done without */
+        workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
+    }
+    (void)work(&workers[0]);
+    for (size_t i = 1; i < count; i++) {
+        if (workers[i].started) {
+            (void)pthread_join(workers[i].thread, NULL);
         }
     }
-    if (status == TACET_OK) {
-        for (size_t i = 1; i < count; i++) { /* a thread that cannot be had is done without */
-            workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
-        }
-        (void)work(&workers[0]);
-        for (size_t i = 1; i < count; i++) {
-            if (workers[i].started) {
-                (void)pthread_join(workers[i].thread, NULL);
-            }
-        }
-        if (l->status != TACET_OK) {
-            status = tacet__fail(err, l->status, "%s", l->err.message);
-        }
+    if (l->status != TACET_OK) {
+        status = tacet__fail(err, l->status, "%s", l->err.message);
     }
     for (size_t i = 0; i < l->slot_count; i++) {
         drop_lines(l->slots[i]);
     }
-    for (size_t i = 0; i < count && workers[i].shared != NULL; i++) {
+    for (size_t i = 0; i < count; i++) {
         drop_buffers(&workers[i]);
         drop_lines(workers[i].spare);
         tacet_csv_close(workers[i].block);
@@ -450,22 +471,29 @@ tacet_status tacet__curate_blocks(tacet__curate *job, tacet_table *table, FILE *
               .turns = PTHREAD_MUTEX_INITIALIZER,
               .turned = PTHREAD_COND_INITIALIZER,
               .failed = SIZE_MAX};
-    l.columns = TACET__ZALLOC(size_t, job->d);
-    if (l.columns == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
+    const size_t files = job->source.numbers ? 1 : job->source.file_count;
+    l.columns = TACET__ZALLOC(size_t, files * job->d);
+    l.csv = TACET__ZALLOC(tacet_csv *, files);
+    tacet_status status = TACET_OK;
+    if (l.columns == NULL || l.csv == NULL) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", job->d);
     }
-    for (size_t i = 0; i < job->d; i++) {
-        l.columns[i] = i;
+    for (size_t i = 0; i < job->d && status == TACET_OK; i++) {
+        l.columns[i] = i; /* of numbers */
     }
-    tacet_status status = job->settings->records != NULL ? TACET_OK : tacet__curate_open(&l.csv, l.columns, job, err);
     status = status != TACET_OK ? status : run(&l, err);
     if (status == TACET_OK && table == NULL) {
-        memcpy(job->column_at, l.columns, job->d * sizeof *l.columns);
+        free(job->column_at);
+        job->column_at = l.columns;
+        l.columns = NULL;
         status = sum_up(&l, err);
     } else if (status == TACET_OK && l.written != job->blocks) {
         status = tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", tacet__curate_table(job));
     }
-    tacet_csv_close(l.csv);
+    for (size_t f = 0; f < files && l.csv != NULL; f++) {
+        tacet_csv_close(l.csv[f]);
+    }
+    free(l.csv);
     free(l.columns);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "dp/noise/mint.h"
 #include "io/file/folder.h"
+#include "outsourced/trusted/curate_source.h"
 
 #include <tacet/io/csv.h>
 #include <tacet/dp/mechanism.h>
@@ -21,19 +22,20 @@ typedef struct tacet__curate {
     size_t *starts; /* blocks + 1 of them: the first record of each block of the table; known after the first pass */
     size_t blocks;
     unsigned char (*tags)[TACET__MINT_TAG];        /* of each block, by the first pass; NULL: not made */
-    size_t column_at[TACET_MANIFEST_COLUMNS];      /* where the inputs are in a record */
+    size_t *column_at;                             /* where the inputs are in a record, of each file of text */
     unsigned char settings_hash[TACET_MINT_BYTES]; /* of the manifest that will be written */
     bool drawing;                                  /* not a rehearsal */
     bool keyed;                                    /* mint has a key: tags are made, and compared in the second pass */
     tacet_mint mint;                               /* of the release, if it is private and drawn */
-    size_t bytes;                                  /* of the table, about: how many threads are worth it */
-    size_t block_rows;                             /* of a table in memory: records a block */
+    tacet__source source;
+    bool ledger_there; /* it was there before this run */
     double lo[TACET_MANIFEST_COLUMNS], hi[TACET_MANIFEST_COLUMNS], middle[TACET_MANIFEST_COLUMNS],
         unit[TACET_MANIFEST_COLUMNS];
     char release[TACET__PATH], unfinished[TACET__PATH], manifest[TACET__PATH], ledger[TACET__PATH];
-    char link[TACET__PATH]; /* ledger.db in the folder */
-    bool made;              /* the folder, by this run */
-    int held;               /* unfinished, locked; -1: not */
+    char link[TACET__PATH];             /* ledger.db in the folder */
+    char ticket[TACET_TICKET_MOST + 1]; /* of the release, or of this part of it */
+    bool made;                          /* the folder, by this run */
+    int held;                           /* unfinished, locked; -1: not */
     tacet_bound *bound;
     tacet_mechanism *mechanism;
     tacet_noise *noise;
@@ -42,7 +44,8 @@ typedef struct tacet__curate {
 
 /* How the table is called in messages. */
 static inline const char *tacet__curate_table(const tacet__curate *job) {
-    return job->settings->data != NULL ? job->settings->data : "the table";
+    const tacet_curate_settings *s = job->settings;
+    return s->table != NULL ? s->table : s->data != NULL ? s->data : "the table"; /* a URL may have a password */
 }
 /* Sets ledger and link. CONFLICT: the folder's link leads to the ledger of another table. */
 tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err);
@@ -62,6 +65,11 @@ void tacet__curate_let_go(tacet__curate *job);
 tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err);
 /* After a failure: takes away the folder that this run made, with that link, unless there is more in it. */
 void tacet__curate_leave(const tacet__curate *job);
+/* Of a part: its sketch beside it, so that parts that share records are found when they are joined. */
+tacet_status tacet__curate_part_sketch(const tacet__curate *job, tacet_error *err);
+/* "TICKET part I of N": the name of a part's entry. INVALID: too long. */
+tacet_status tacet__part_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t part, size_t parts,
+                                tacet_error *err);
 /* What the ledger refused, in terms of what to do about it. */
 tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status, const tacet_error *why,
                                    tacet_error *err);
@@ -71,12 +79,13 @@ tacet_status tacet__curate_mint(tacet__curate *job, tacet_error *err);
 void tacet__curate_digest(const tacet__curate *job, unsigned char out[TACET_MINT_BYTES]);
 /* Reads and checks the whole table, and counts its rows. */
 tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err);
-/* Copies records `first` to `first + count` of a table in memory, stand-ins put in for what is missing. PARSE names row
- * and column of what cannot be released: not finite, not whole, in no level, missing. */
-tacet_status tacet__curate_memory_rows(const tacet__curate *job, double *out, size_t first, size_t count,
+/* Records `first` to `first + count` of a table of numbers, stand-ins put in for what is missing. PARSE names row and
+ * column of what cannot be released: not finite, not whole, in no level, missing. */
+tacet_status tacet__curate_number_rows(const tacet__curate *job, double *out, size_t first, size_t count,
                                        tacet_error *err);
-/* Opens the table and finds the inputs' columns. `columns` has room for d places. */
-tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, tacet_error *err);
+/* Opens one of its files of text and finds the inputs' columns. `columns` has room for d places. */
+tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, size_t file,
+                                tacet_error *err);
 /* Bounds and units of the settings as arrays; d is set. */
 void tacet__curate_columns(tacet__curate *job);
 /* Records as read into scaled coordinates. */
@@ -104,7 +113,7 @@ size_t tacet__curate_header(char *text, size_t size, size_t numbers, size_t leve
 /* The fields of a question about the whole table. The text buffers must outlive the ask. */
 enum { TACET__ASK_TEXT = 2048 };
 typedef struct tacet__ask_text {
-    char what[TACET__ASK_TEXT], covered[TACET__ASK_TEXT], records[TACET__ASK_TEXT];
+    char what[TACET__ASK_TEXT], covered[TACET__ASK_TEXT], records[TACET__ASK_TEXT], part[64];
 } tacet__ask_text;
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text);
 

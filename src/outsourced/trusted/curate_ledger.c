@@ -10,6 +10,7 @@
 #include "core/fail.h"
 #include "outsourced/shared/form.h"
 #include "dp/ledger/beside.h"
+#include "io/db/db.h"
 #include "registry/registry.h"
 
 #include <errno.h>
@@ -33,6 +34,16 @@ static bool same_file(const char *a, const char *b) {
            first.st_ino == second.st_ino;
 }
 
+/* Beside the first of the files. */
+static tacet_status beside_first(char out[TACET__PATH], const char *data, tacet_error *err) {
+    char **files = NULL;
+    size_t count = 0;
+    tacet_status status = tacet__source_files(&files, &count, data, err);
+    status = status != TACET_OK ? status : tacet__beside(out, files[0], ENDING, err);
+    tacet__source_files_free(files, count);
+    return status;
+}
+
 tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     struct stat st;
@@ -41,10 +52,10 @@ tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err) {
         return status != TACET_OK ? status : copy(job->ledger, s->ledger, "", err);
     }
     if (s->records != NULL) {
-        const tacet__rows rows = {s->records, job->d, s->record_count};
+        const tacet__rows rows = {.numbers = s->records, .width = job->d, .count = s->record_count};
         status = tacet__registry_ledger(job->ledger, &rows, err);
     } else {
-        status = tacet__beside(job->ledger, s->data, ENDING, err);
+        status = beside_first(job->ledger, s->data, err);
     }
     if (status != TACET_OK || lstat(job->link, &st) != 0) {
         return status;
@@ -102,12 +113,13 @@ tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_se
     char *folder = realpath(s->folder, NULL);
     (void)snprintf(what, sizeof what, "%s", folder != NULL ? folder : s->folder);
     free(folder);
-    const tacet__rows rows = {s->records, job->d, s->record_count};
-    const tacet__registry_release release = {.data = s->data,
-                                             .rows = s->records != NULL ? &rows : NULL,
+    const tacet__rows rows = tacet__source_rows(&job->source);
+    const tacet__registry_release release = {.files = (const char *const *)job->source.files,
+                                             .file_count = job->source.file_count,
+                                             .rows = job->source.numbers ? &rows : NULL,
                                              .ledger = job->ledger,
                                              .what = what,
-                                             .ticket = s->ticket,
+                                             .ticket = job->ticket,
                                              .new_budget = s->new_budget};
     return tacet__registry_open(&job->book, &release, settings, err);
 }
@@ -139,9 +151,12 @@ static tacet_status relative(char out[TACET__PATH], const char *folder, const ch
 tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err) {
     struct stat st;
     char way[TACET__PATH];
-    if (counts(job->settings) && job->settings->data != NULL &&
-        tacet__beside(way, job->settings->data, ENDING, NULL) == TACET_OK) {
+    if (counts(job->settings) && job->settings->data != NULL && job->settings->table == NULL &&
+        beside_first(way, job->settings->data, NULL) == TACET_OK) {
         tacet__beside_note(way, job->ledger);
+    }
+    if (tacet__db_is_url(job->ledger)) {
+        return TACET_OK; /* nothing to link to */
     }
     const bool there = lstat(job->link, &st) == 0;
     if (there && (!S_ISLNK(st.st_mode) || same_file(job->link, job->ledger))) {
@@ -178,7 +193,7 @@ tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status
         return tacet__fail(err, status,
                            "the ledger has another release under the ticket '%.40s'; another --ticket makes, and "
                            "charges, another one (%.120s)",
-                           job->settings->ticket, why->message);
+                           job->ticket, why->message);
     }
     if (status != TACET_BUDGET) {
         return tacet__fail(err, status, "%s", why->message);

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <sodium.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <tacet/io/csvfile.h>
 #include <unistd.h>
 
@@ -27,8 +26,9 @@ static double column_unit(const tacet__curate *job, size_t i) {
     return s->space != NULL ? s->space->columns[i].unit : s->columns[i].unit;
 }
 
-tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, tacet_error *err) {
-    tacet_status status = tacet_csv_open_file(out, job->settings->data, NULL, err);
+tacet_status tacet__curate_open(tacet_csv **out, size_t *columns, const tacet__curate *job, size_t file,
+                                tacet_error *err) {
+    tacet_status status = tacet_csv_open_file(out, job->source.files[file], NULL, err);
     for (size_t i = 0; i < job->d && status == TACET_OK; i++) {
         status = tacet_csv_find(*out, &columns[i], column_name(job, i), err);
     }
@@ -50,39 +50,20 @@ void tacet__curate_scale(const tacet__curate *job, double *records, size_t count
     }
 }
 
-static tacet_status check_file(tacet__curate *job, tacet_error *err) {
-    struct stat st;
-    const bool there = stat(job->settings->data, &st) == 0;
-    /* A pipe would be empty the second time, when the budget is spent already. */
-    if (strcmp(job->settings->data, "-") == 0 || (there && !S_ISREG(st.st_mode))) {
-        return tacet__fail(err, TACET_INVALID, "%s: the table is read twice, so it must be a file",
-                           job->settings->data);
-    }
-    job->bytes = there ? (size_t)st.st_size : 0;
-    return TACET_OK;
-}
-
 tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
-    const tacet_curate_settings *s = job->settings;
-    if (s->records != NULL) {
-        if (!tacet__size_mul(&job->bytes, s->record_count, job->d * sizeof(double))) {
-            return tacet__fail(err, TACET_OVERFLOW, "a table of %zu records is too large", s->record_count);
-        }
-        job->block_rows = TACET__CSV_BLOCK / sizeof(double) / job->d + 1;
-    } else {
-        const tacet_status checked = check_file(job, err);
-        if (checked != TACET_OK) {
-            return checked;
-        }
+    const char *names[TACET_MANIFEST_COLUMNS];
+    for (size_t i = 0; i < job->d; i++) {
+        names[i] = column_name(job, i);
     }
-    const tacet_status status = tacet__curate_blocks(job, NULL, NULL, err);
+    tacet_status status = tacet__source_open(&job->source, job->settings, names, job->d, err);
+    status = status != TACET_OK ? status : tacet__curate_blocks(job, NULL, NULL, err);
     if (status == TACET_OK && job->rows == 0) {
         return tacet__fail(err, TACET_PARSE, "%s: the table has no records", tacet__curate_table(job));
     }
     return status;
 }
 
-/* A number of a table in memory; NULL, or what is wrong with it. */
+/* A number of a table of them; NULL, or what is wrong with it. */
 static const char *settle_cell(const tacet_space_column *c, double *cell) {
     if (c == NULL) {
         return isfinite(*cell) ? NULL : "is not a finite number";
@@ -98,11 +79,11 @@ static const char *settle_cell(const tacet_space_column *c, double *cell) {
     return !isfinite(*cell) ? "is not a finite number" : whole && *cell != floor(*cell) ? "is not whole" : NULL;
 }
 
-tacet_status tacet__curate_memory_rows(const tacet__curate *job, double *out, size_t first, size_t count,
+tacet_status tacet__curate_number_rows(const tacet__curate *job, double *out, size_t first, size_t count,
                                        tacet_error *err) {
     const tacet_space *space = job->settings->space;
-    memcpy(out, job->settings->records + first * job->d, count * job->d * sizeof *out);
-    for (size_t j = 0; j < count; j++) {
+    const tacet_status status = tacet__source_read(&job->source, out, first, count, err);
+    for (size_t j = 0; j < count && status == TACET_OK; j++) {
         for (size_t i = 0; i < job->d; i++) {
             const char *wrong = settle_cell(space != NULL ? &space->columns[i] : NULL, &out[j * job->d + i]);
             if (wrong != NULL) {
@@ -111,7 +92,7 @@ tacet_status tacet__curate_memory_rows(const tacet__curate *job, double *out, si
             }
         }
     }
-    return TACET_OK;
+    return status;
 }
 
 size_t tacet__curate_header(char *text, size_t size, size_t numbers, size_t levels) {
@@ -166,7 +147,13 @@ size_t tacet__curate_lines(const tacet__curate *job, char *text, size_t first, c
 
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
     size_t at = 0;
-    (void)snprintf(text->what, sizeof text->what, "release of %zu records", job->rows);
+    const tacet_curate_settings *s = job->settings;
+    at = (size_t)snprintf(text->what, sizeof text->what, "release of %zu records", job->rows);
+    if (s->parts > 0) {
+        (void)snprintf(text->what + at, sizeof text->what - at, ", part %zu of %zu", s->part, s->parts);
+        (void)snprintf(text->part, sizeof text->part, "%zu of %zu", s->part, s->parts);
+    }
+    at = 0;
     text->covered[0] = '\0';
     for (size_t i = 0; i < job->d && at < sizeof text->covered; i++) {
         at += (size_t)snprintf(text->covered + at, sizeof text->covered - at, "%s%s", i == 0 ? "" : ",",
@@ -184,7 +171,8 @@ void tacet__curate_digest(const tacet__curate *job, unsigned char out[TACET_MINT
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, (const unsigned char *)PURPOSE, sizeof PURPOSE, TACET_MINT_BYTES);
     (void)crypto_generichash_update(&state, job->settings_hash, sizeof job->settings_hash);
-    for (size_t i = 0; i < job->d; i++) {
+    const size_t files = job->source.numbers ? 1 : job->source.file_count;
+    for (size_t i = 0; i < files * job->d; i++) {
         const uint64_t at = htole64(job->column_at[i]);
         (void)crypto_generichash_update(&state, (const unsigned char *)&at, sizeof at);
     }
@@ -224,9 +212,10 @@ static tacet_status recover(const tacet__curate *job, const tacet_receipt *recei
     }
     return good ? TACET_OK
                 : tacet__fail(err, TACET_CONFLICT,
-                              "this release was drawn already (ledger entry %llu) and is not drawn twice; "
-                              "another --ticket makes, and charges, another one",
-                              (unsigned long long)receipt->entry);
+                              "this %s was drawn already (ledger entry %llu)%s and is not drawn twice; another "
+                              "--ticket makes, and charges, another one",
+                              job->settings->parts > 0 ? "part" : "release", (unsigned long long)receipt->entry,
+                              job->settings->parts > 0 ? ", here or on another machine," : "");
 }
 
 tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tacet_error *err) {
@@ -240,7 +229,10 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
                            .noise = job->noise,
                            .data = data,
                            .mint = job->keyed ? &job->mint : NULL,
-                           .ticket = job->settings->ticket,
+                           .ticket = job->ticket,
+                           .group = job->settings->parts > 0 ? job->settings->ticket : NULL,
+                           .part = job->settings->parts > 0 ? text.part : NULL,
+                           .piece = job->settings->part,
                            .what = text.what,
                            .to_whom = job->settings->to_whom,
                            .covered_fields = text.covered,

@@ -51,7 +51,7 @@ tacet_status tacet__curate_typed_rows(const tacet__curate *job, tacet_csv *block
     *got = 0;
     while ((status = tacet_csv_next(block, &found, err)) == TACET_OK && found) {
         if (most > 0 && *got == most) {
-            return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", job->settings->data);
+            return tacet__fail(err, TACET_STATE, "%s: the table changed while it was read", tacet__curate_table(job));
         }
         double *record = records + (most > 0 ? *got * job->d : 0);
         for (size_t i = 0; i < job->d; i++) {

@@ -9,6 +9,8 @@
 
 #include "core/fail.h"
 #include "dp/ledger/beside.h"
+#include "io/db/db.h"
+#include "registry/registry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +22,30 @@
 
 enum { TRIES = 16 };
 
+/* A ledger in a database has no folder: the place is in the state of this machine and user. Another machine that draws
+ * the same ticket has the key of its noise, or draws nothing: what lies there is the same. */
+static tacet_status shared_path(tacet__curate *job, const char *name, tacet_error *err) {
+    char folder[TACET__PATH];
+    char place[TACET__PATH];
+    char ledger[TACET__TICKET_NAME + 1];
+    tacet__ticket_name(ledger, job->ledger);
+    tacet_status status = tacet__registry_folder(folder, err);
+    status = status != TACET_OK ? status : tacet__path(place, folder, "unfinished", err);
+    status = status != TACET_OK ? status : tacet__folder_make(NULL, place, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    const int n = snprintf(job->unfinished, TACET__PATH, "%s/%s.%s", place, ledger, name);
+    return n >= 0 && n < TACET__PATH ? TACET_OK
+                                     : tacet__fail(err, TACET_INVALID, "the state folder's path is too long");
+}
+
 static tacet_status set_path(tacet__curate *job, tacet_error *err) {
     char name[TACET__TICKET_NAME + 1];
-    tacet__ticket_name(name, job->settings->ticket);
+    tacet__ticket_name(name, job->ticket);
+    if (tacet__db_is_url(job->ledger)) {
+        return shared_path(job, name, err);
+    }
     char *real = realpath(job->ledger, NULL); /* every name of the ledger, the folder's link too, leads to one place */
     if (real == NULL) {
         return tacet__fail(err, errno == ENOMEM ? TACET_NO_MEMORY : TACET_IO, "%s: cannot be found again", job->ledger);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate.h - from a table of records to a private release: release.csv and manifest.json, charged before drawn.
  *
- * Two passes over the CSV in constant memory (the published mechanism alone holds the table): the first reads and
+ * Two passes over the table in constant memory (the published mechanism alone holds the table): the first reads and
  * checks everything, so that a bad cell is found before anything is spent; the second draws.
  * src/outsourced/README.md. */
 #ifndef TACET_OUTSOURCED_TRUSTED_CURATE_H
@@ -27,13 +27,20 @@ typedef enum tacet_curate_mechanism {
 } tacet_curate_mechanism;
 
 typedef struct tacet_curate_settings {
-    const char *data;      /* CSV file; or: */
+    const char *data;      /* CSV file, or .npy, or several of either with commas between them; or, with `table`, the
+                              URL of a database, "postgresql://…"; or: */
     const double *records; /* a table in memory, one record after the other, in the order of the columns:
                               numbers in their own units, indices of levels, days; NaN: missing */
     size_t record_count;
-    const char *folder;                   /* receives release.csv and manifest.json; made when missing */
-    const char *ledger;                   /* file; NULL: beside the table, and linked from the folder; of a table in
-                                             memory: in the registry, where the same records find it again */
+    const char *table;  /* in a database: NAME or SCHEMA.NAME, a table or view; then `ledger` is
+                           required. All of it is of one snapshot */
+    const char *order;  /* the column by which its records are numbered; NULL: as they are stored */
+    size_t part, parts; /* the table is part 1 … parts of one that several machines release under one
+                           ticket of the ledger, which is required: writes part.csv, part.json and
+                           part.sketch, for tacet_curate_join; 0: the whole */
+    const char *folder; /* receives release.csv and manifest.json; made when missing */
+    const char *ledger; /* file; NULL: beside the table, and linked from the folder; of a table in
+                           memory: in the registry, where the same records find it again */
     const tacet_manifest_column *columns; /* inputs with their public bounds and units */
     size_t column_count;
     const tacet_space

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copy.c - COPY … TO STDOUT (FORMAT binary) through libpq.
+ * Ring: io. Source: PostgreSQL's documentation of COPY, "Binary Format": a signature and a header, then for each row
+ * the number of its cells and of each its length and bytes, in network order; -1 ends it. Numbers are cast to double
+ * precision by the server, which rounds to the nearest. Cost: one message a row; constant memory. */
+#include "io/db/copy.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "io/postgres/postgres_wait.h"
+
+#include <endian.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CONNECT_MS = 5000,
+    WAIT_MS = 600000, /* for a row: a server that sorts a large table first takes its time */
+    NAME_MOST = 200,
+    HEAD = 19, /* signature of 11 bytes, flags, length of the extension */
+};
+
+struct tacet__copy {
+    PGconn *connection;
+    char *table; /* for messages */
+    size_t count;
+    bool text, ended, begun;
+    char *message; /* of libpq; rows are read from it */
+    size_t at, size;
+};
+
+/* libpq's message without its line ends. */
+static tacet_status lost(const tacet__copy *c, const char *doing, tacet_error *err) {
+    char line[160];
+    (void)snprintf(line, sizeof line, "%s", PQerrorMessage(c->connection));
+    line[strcspn(line, "\n")] = '\0';
+    return tacet__fail(err, TACET_IO, "%s: %s: the database went away: %s", c->table, doing, line);
+}
+
+/* The server's primary message names what is wrong; its detail, which could show values, is left out. So is the whole
+ * of a message about data (class 22). */
+static tacet_status refused(const tacet__copy *c, const PGresult *result, const char *doing, tacet_error *err) {
+    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    if (code == NULL || PQstatus(c->connection) != CONNECTION_OK || strncmp(code, "57P", 3) == 0) {
+        return lost(c, doing, err);
+    }
+    const bool data = strncmp(code, "22", 2) == 0;
+    const tacet_status status = strcmp(code, "42P01") == 0 || strcmp(code, "42703") == 0 || strncmp(code, "3", 1) == 0
+                                    ? TACET_NOT_FOUND
+                                : strcmp(code, "42501") == 0 || strncmp(code, "28", 2) == 0 ? TACET_DENIED
+                                : data                                                      ? TACET_PARSE
+                                                                                            : TACET_IO;
+    return tacet__fail(err, status, "%s: %s: %.200s", c->table, doing,
+                       data           ? "a value cannot be converted"
+                       : text != NULL ? text
+                                      : code);
+}
+
+static tacet_status run(tacet__copy *c, const char *sql, ExecStatusType wanted, PGresult **out, const char *doing,
+                        tacet_error *err) {
+    bool late = false;
+    const int sent = PQsendQuery(c->connection, sql);
+    PGresult *result = wanted == PGRES_COPY_OUT && sent == 1
+                           ? tacet__pg_next(c->connection, tacet__pg_now() + WAIT_MS, &late)
+                           : tacet__pg_take(c->connection, sent, tacet__pg_now() + WAIT_MS, &late);
+    const tacet_status status = PQresultStatus(result) == wanted ? TACET_OK : refused(c, result, doing, err);
+    if (out != NULL && status == TACET_OK) {
+        *out = result;
+    } else {
+        PQclear(result);
+    }
+    return status;
+}
+
+static tacet_status connect_to(tacet__copy *c, const char *url, tacet_error *err) {
+    const char *const keys[] = {"connect_timeout", "tcp_user_timeout", "fallback_application_name", "dbname", NULL};
+    char *plain = strndup(url, strcspn(url, "#"));
+    if (plain == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory connecting to a database");
+    }
+    const char *const values[] = {"5", "30000", "tacet", plain, NULL};
+    c->connection = tacet__pg_connect(keys, values, CONNECT_MS);
+    free(plain);
+    if (PQstatus(c->connection) != CONNECTION_OK) {
+        char line[160];
+        (void)snprintf(line, sizeof line, "%s",
+                       PQstatus(c->connection) == CONNECTION_BAD ? PQerrorMessage(c->connection)
+                                                                 : "the server does not answer");
+        line[strcspn(line, "\n")] = '\0';
+        return tacet__fail(err, TACET_IO, "cannot connect to the database of %s: %s", c->table, line);
+    }
+    (void)PQsetnonblocking(c->connection, 1);
+    /* All rows, or a refusal: row security that hides some is an error. A scan that begins where another one is would
+     * number the rows anew. */
+    return run(c,
+               "SET client_min_messages=error; SET row_security=off; SET synchronize_seqscans=off;"
+               "SET extra_float_digits=1; SET datestyle='ISO, YMD'; SET statement_timeout=0;"
+               "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+               PGRES_COMMAND_OK, NULL, "connecting", err);
+}
+
+/* A growing text. */
+typedef struct text {
+    char *bytes;
+    size_t length, capacity;
+    bool lacking;
+} text;
+
+static void add(text *t, const char *bytes) {
+    const size_t length = strlen(bytes);
+    t->lacking = t->lacking || !tacet__grow((void **)&t->bytes, &t->capacity, t->length + length + 1, 1);
+    if (!t->lacking) {
+        memcpy(t->bytes + t->length, bytes, length + 1);
+        t->length += length;
+    }
+}
+
+static void add_name(text *t, PGconn *connection, const char *name, size_t length) {
+    char *quoted = PQescapeIdentifier(connection, name, length);
+    t->lacking = t->lacking || quoted == NULL;
+    add(t, quoted != NULL ? quoted : "");
+    PQfreemem(quoted);
+}
+
+static void add_table(text *t, PGconn *connection, const char *table) {
+    const char *dot = strchr(table, '.');
+    if (dot != NULL) {
+        add_name(t, connection, table, (size_t)(dot - table));
+        add(t, ".");
+    }
+    add_name(t, connection, dot != NULL ? dot + 1 : table, strlen(dot != NULL ? dot + 1 : table));
+}
+
+/* Of numbers the server's cast is the nearest double; what is text there might hold anything, and a message of the
+ * server about it would show it. */
+static tacet_status check_types(tacet__copy *c, const tacet__copy_wanted *w, const char *table, tacet_error *err) {
+    static const Oid NUMBERS[] = {20, 21, 23, 700, 701, 1700}; /* int8, int2, int4, float4, float8, numeric */
+    text sql = {0};
+    PGresult *found = NULL;
+    add(&sql, "SELECT ");
+    for (size_t i = 0; i < w->count; i++) {
+        add(&sql, i > 0 ? "," : "");
+        add_name(&sql, c->connection, w->columns[i], strlen(w->columns[i]));
+    }
+    add(&sql, " FROM ");
+    add(&sql, table);
+    add(&sql, " LIMIT 0");
+    tacet_status status = sql.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
+                                      : run(c, sql.bytes, PGRES_TUPLES_OK, &found, "looking at its columns", err);
+    for (size_t i = 0; i < w->count && status == TACET_OK && !w->text; i++) {
+        bool number = false;
+        for (size_t k = 0; k < sizeof NUMBERS / sizeof NUMBERS[0]; k++) {
+            number = number || PQftype(found, (int)i) == NUMBERS[k];
+        }
+        if (!number) {
+            status = tacet__fail(err, TACET_INVALID,
+                                 "%s: column '%s' is no number in the database; a --space says what else it may be",
+                                 c->table, w->columns[i]);
+        }
+    }
+    PQclear(found);
+    free(sql.bytes);
+    return status;
+}
+
+static tacet_status begin(tacet__copy *c, const tacet__copy_wanted *w, tacet_error *err) {
+    text sql = {0};
+    text table = {0};
+    add_table(&table, c->connection, w->table);
+    tacet_status status = table.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
+                                        : check_types(c, w, table.bytes, err);
+    add(&sql, "COPY (SELECT ");
+    for (size_t i = 0; i < w->count; i++) {
+        add(&sql, i > 0 ? "," : "");
+        add_name(&sql, c->connection, w->columns[i], strlen(w->columns[i]));
+        add(&sql, w->text ? "::pg_catalog.text" : "::pg_catalog.float8");
+    }
+    add(&sql, " FROM ");
+    add(&sql, table.bytes != NULL ? table.bytes : "");
+    if (w->order != NULL) {
+        add(&sql, " ORDER BY ");
+        add_name(&sql, c->connection, w->order, strlen(w->order));
+    }
+    add(&sql, ") TO STDOUT (FORMAT binary)");
+    if (status == TACET_OK && sql.lacking) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table);
+    }
+    PGresult *result = NULL;
+    status = status != TACET_OK ? status : run(c, sql.bytes, PGRES_COPY_OUT, &result, "reading it", err);
+    PQclear(result);
+    free(sql.bytes);
+    free(table.bytes);
+    return status;
+}
+
+tacet_status tacet__copy_open(tacet__copy **out, const tacet__copy_wanted *wanted, tacet_error *err) {
+    *out = NULL;
+    const char *dot = strchr(wanted->table, '.');
+    if (wanted->table[0] == '\0' || strlen(wanted->table) > NAME_MOST ||
+        (dot != NULL && strchr(dot + 1, '.') != NULL)) {
+        return tacet__fail(err, TACET_INVALID, "a table is called NAME or SCHEMA.NAME");
+    }
+    tacet__copy *c = TACET__ZALLOC(tacet__copy, 1);
+    char *table = strdup(wanted->table);
+    if (c == NULL || table == NULL) {
+        free(c);
+        free(table);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", wanted->table);
+    }
+    c->table = table;
+    c->count = wanted->count;
+    c->text = wanted->text;
+    tacet_status status = connect_to(c, wanted->url, err);
+    status = status != TACET_OK ? status : begin(c, wanted, err);
+    if (status != TACET_OK) {
+        tacet__copy_close(c);
+        return status;
+    }
+    *out = c;
+    return TACET_OK;
+}
+
+/* The next message, or the end of the statement, which so is known to have succeeded. */
+static tacet_status next_message(tacet__copy *c, bool *end, tacet_error *err) {
+    *end = false;
+    PQfreemem(c->message);
+    c->message = NULL;
+    for (const uint64_t until = tacet__pg_now() + WAIT_MS;;) {
+        const int size = PQgetCopyData(c->connection, &c->message, 1);
+        if (size > 0) {
+            c->at = 0;
+            c->size = (size_t)size;
+            return TACET_OK;
+        }
+        if (size == -1) {
+            bool late = false;
+            PGresult *result = tacet__pg_take(c->connection, 1, until, &late);
+            *end = PQresultStatus(result) == PGRES_COMMAND_OK;
+            const tacet_status status = *end ? TACET_OK : refused(c, result, "reading it", err);
+            PQclear(result);
+            return status;
+        }
+        struct pollfd fd = {.fd = PQsocket(c->connection), .events = POLLIN};
+        if (size < 0 || fd.fd < 0 || tacet__pg_now() >= until || poll(&fd, 1, 1000) < 0 ||
+            (fd.revents != 0 && PQconsumeInput(c->connection) != 1)) {
+            return lost(c, "reading it", err);
+        }
+    }
+}
+
+static bool take(tacet__copy *c, size_t size, const char **out) {
+    if (c->size - c->at < size) {
+        return false;
+    }
+    *out = c->message + c->at;
+    c->at += size;
+    return true;
+}
+
+static uint32_t number32(const char *bytes) {
+    uint32_t x = 0;
+    memcpy(&x, bytes, sizeof x);
+    return be32toh(x);
+}
+
+static bool take_head(tacet__copy *c) {
+    static const char SIGNATURE[11] = "PGCOPY\n\377\r\n"; /* and a zero */
+    const char *head = NULL;
+    const char *extension = NULL;
+    return take(c, HEAD, &head) && memcmp(head, SIGNATURE, sizeof SIGNATURE) == 0 &&
+           take(c, number32(head + HEAD - 4), &extension);
+}
+
+static bool take_cell(tacet__copy *c, tacet__copy_cell *cell) {
+    const char *bytes = NULL;
+    if (!take(c, 4, &bytes)) {
+        return false;
+    }
+    const uint32_t length = number32(bytes);
+    *cell = (tacet__copy_cell){.missing = length == UINT32_MAX};
+    if (cell->missing) {
+        return true;
+    }
+    if (!take(c, length, &bytes) || (!c->text && length != sizeof(double))) {
+        return false;
+    }
+    if (c->text) {
+        cell->text = bytes;
+        cell->length = length;
+    } else {
+        uint64_t bits = 0;
+        memcpy(&bits, bytes, sizeof bits);
+        bits = be64toh(bits);
+        memcpy(&cell->number, &bits, sizeof bits);
+    }
+    return true;
+}
+
+tacet_status tacet__copy_next(tacet__copy *c, tacet__copy_cell *cells, bool *found, tacet_error *err) {
+    bool end = false;
+    *found = false;
+    while (!c->ended && c->at == c->size) { /* the head may come alone */
+        const tacet_status status = next_message(c, &end, err);
+        if (status != TACET_OK || end) {
+            return status != TACET_OK ? status : tacet__fail(err, TACET_IO, "%s: the rows have no end", c->table);
+        }
+        if (!c->begun && !take_head(c)) {
+            return tacet__fail(err, TACET_IO, "%s: the server's answer is not that of COPY", c->table);
+        }
+        c->begun = true;
+    }
+    if (c->ended) {
+        return TACET_OK;
+    }
+    const char *bytes = NULL;
+    bool good = take(c, 2, &bytes);
+    const unsigned count = good ? (unsigned)(unsigned char)bytes[0] << 8 | (unsigned char)bytes[1] : 0;
+    if (good && count == UINT16_MAX) {
+        const tacet_status status = next_message(c, &end, err);
+        c->ended = status == TACET_OK && end;
+        return status != TACET_OK || end ? status : tacet__fail(err, TACET_IO, "%s: rows behind the end", c->table);
+    }
+    good = good && count == c->count;
+    for (size_t i = 0; i < c->count && good; i++) {
+        good = take_cell(c, &cells[i]);
+    }
+    *found = good;
+    return good ? TACET_OK : tacet__fail(err, TACET_IO, "%s: the server's answer is not that of COPY", c->table);
+}
+
+void tacet__copy_close(tacet__copy *c) {
+    if (c == NULL) {
+        return;
+    }
+    PQfreemem(c->message);
+    PQfinish(c->connection);
+    free(c->table);
+    free(c);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* curate_source.h - where the records of a release come from: CSV files, .npy files, a database, or memory.
+ * Ring: trusted. All but CSV files come as numbers, a run of records at a time, in any order and as often as wanted. */
+#ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SOURCE_H
+#define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SOURCE_H
+
+#include "registry/registry.h"
+
+#include <tacet/io/npy.h>
+#include <tacet/outsourced/trusted/curate.h>
+
+enum { TACET__SPOOL_KEY = 32 };
+
+typedef struct tacet__source {
+    bool numbers; /* records come as numbers; otherwise as the text of the files */
+    char **files; /* of text, or .npy; owned */
+    size_t file_count;
+    tacet_npy *npy;    /* of each file; NULL: text */
+    size_t *column_at; /* .npy: of each file and column, how far into a record */
+    size_t *first;     /* .npy: of each file, the number of its first record; and how many there are in all */
+    int spool;         /* what was read from a database, enciphered, in a file without a name; -1: none */
+    unsigned char key[TACET__SPOOL_KEY];
+    size_t width, count; /* where numbers: of a record; records */
+    size_t block;        /* records a block: what is read at once begins at a multiple of it */
+    size_t bytes;        /* of the table, about */
+    const double *records;
+} tacet__source;
+
+/* Whether a file's name ends in .npy. */
+bool tacet__source_is_npy(const char *path);
+/* The files that `data` names: one whose name it is, or several with commas between them. NO_MEMORY. */
+tacet_status tacet__source_files(char ***out, size_t *count, const char *data, tacet_error *err);
+void tacet__source_files_free(char **files, size_t count);
+
+/* Opens the table that the settings name; one in a database is read, once, beside the folder of the release. `columns`
+ * has `width` names. INVALID: not a file that can be read twice. PARSE, NOT_FOUND, IO, DENIED: names table, row and
+ * column. STATE: it was told to stop. */
+tacet_status tacet__source_open(tacet__source *out, const tacet_curate_settings *settings, const char *const *columns,
+                                size_t width, tacet_error *err);
+/* Closes, and wipes. */
+void tacet__source_close(tacet__source *source);
+/* Records first … first + count - 1, at most a block and beginning where one does. */
+tacet_status tacet__source_read(const void *source, double *out, size_t first, size_t count, tacet_error *err);
+/* The same table for the registry. */
+tacet__rows tacet__source_rows(const tacet__source *source);
+
+#endif

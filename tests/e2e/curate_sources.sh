@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# curate_sources.sh - one table as a CSV, as several with their columns in other orders, as .npy by row and by column, of
+# doubles and of floats: the same release, bit for bit, of one seed; the registry knows the rows again; what is wrong is
+# named with its file; memory does not grow with the table.
+set -eu
+tacet=$TACET_BIN/tacet
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+TACET_STATE=$work/state
+export TACET_STATE
+fail() {
+    echo "curate_sources.sh: $1" >&2
+    exit 1
+}
+curate() { # curate CODE DATA COLUMNS FOLDER OPTIONS...
+    want=$1 data=$2 columns=$3 out=$4
+    shift 4
+    bounds=$(echo "$columns" | sed 's/\([^,]*\)/\1=0:100/g')
+    code=0
+    "$tacet" curate --data "$data" --inputs "$columns" --bounds "$bounds" --radius 3 --eps 2 --out "$out" "$@" >said 2>err || code=$?
+    [ "$code" = "$want" ] || fail "curate $data: exit code $code, expected $want: $(cat err)"
+}
+# Halves are whole in a float, so that all forms hold the same numbers.
+awk 'BEGIN { srand(3); print "id,x,y"; for (i = 0; i < 30000; i++) printf "%d,%.1f,%.1f\n", i, int(200 * rand()) / 2, int(200 * rand()) / 2 }' >t.csv
+head -n 12001 t.csv >a.csv
+{ echo y,x; sed -n '12002,$p' t.csv | awk -F, -v OFS=, '{ print $3, $2 }'; } >b.csv
+# write_npy FILE DESCR ORDER: t.csv from line $from to $to, as NumPy writes it; struct stands in for NumPy
+write_npy() {
+    python3 - "$@" <<'PY'
+import struct, sys
+name, descr, fortran, first, last = sys.argv[1], sys.argv[2], sys.argv[3] == "True", int(sys.argv[4]), int(sys.argv[5])
+rows = [[float(c) for c in line.split(",")] for line in open("t.csv").read().split("\n")[1:-1]][first:last]
+head = "{'descr': '%s', 'fortran_order': %s, 'shape': (%d, 3), }" % (descr, fortran, len(rows))
+head += " " * (64 - (10 + len(head) + 1) % 64) + "\n"
+flat = [r[c] for c in range(3) for r in rows] if fortran else [x for r in rows for x in r]
+with open(name, "wb") as f:
+    f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+    f.write(struct.pack("<%d%s" % (len(flat), "d" if descr == "<f8" else "f"), *flat))
+PY
+}
+write_npy t.npy '<f8' False 0 30000
+write_npy u.npy '<f4' True 0 7777
+write_npy v.npy '<f8' False 7777 30000
+
+for mechanism in gaussian laplace; do
+    seeded() { curate 0 "$1" "$2" "$3-$mechanism" --seed 5 --mechanism "$mechanism" --ledger "$3-$mechanism.db" --threads "$4"; }
+    seeded t.csv x,y one 2
+    seeded a.csv,b.csv x,y two 3
+    seeded t.npy 1,2 npy 2
+    seeded u.npy,v.npy 1,2 npys 1
+    for form in two npy npys; do
+        cmp -s "one-$mechanism/release.csv" "$form-$mechanism/release.csv" || fail "$form is not the release of one CSV ($mechanism)"
+    done
+done
+
+# The registry: the whole table, and either half, were released with the two files.
+curate 0 a.csv,b.csv x,y first
+[ -e a.csv.ledger.db ] || fail "no ledger beside the first file"
+head -n 12001 t.csv | tail -n 3000 | sed 1i"id,x,y" >extract.csv
+curate 3 extract.csv x,y second
+grep -q 'were released before' err || fail "an extract of one of the files is not known again"
+curate 0 t.npy 1,2 third
+curate 3 u.npy,v.npy 1,2 fourth
+grep -q 'were released before' err || fail "the same numbers in two files are not known again"
+
+# What is wrong, and where.
+curate 1 a.csv,none.csv x,y bad --seed 1
+grep -q 'none.csv' err || fail "the missing file is not named: $(cat err)"
+{ head -n 20 b.csv; echo 1,oops; } >c.csv
+curate 1 a.csv,c.csv x,y bad --seed 1
+grep -q 'c.csv: line 21' err || fail "the bad line is not named: $(cat err)"
+curate 1 a.csv,c.csv x,id bad --seed 1
+grep -q "c.csv.*'id'" err || fail "the missing column is not named: $(cat err)"
+curate 2 a.csv,t.npy x,y bad --seed 1
+curate 1 t.npy 1,3 bad --seed 1
+grep -q "no column '3'" err || fail "the missing column is not named: $(cat err)"
+curate 2 t.csv x,y bad --seed 1 --table t
+curate 2 t.csv x,y bad --seed 1 --part 3/2
+curate 2 t.csv x,y bad --seed 1 --part 1/2
+grep -q -- '--ledger' err || fail "a part without a ledger: $(cat err)"
+[ ! -e bad ] || fail "a refused release left something"
+
+# Memory: what it takes for 30,000 records and for twelve times as many differs by less than the larger table is big.
+peak() { # peak DATA OUT
+    python3 - "$@" <<'PY'
+import os, resource, subprocess, sys
+subprocess.run([os.environ["TACET_BIN"] + "/tacet-curator", "curate", "--data", sys.argv[1], "--inputs", "1,2", "--bounds", "1=0:100,2=0:100",
+                "--radius", "3", "--eps", "2", "--seed", "1", "--threads", "1", "--out", sys.argv[2]], check=True, capture_output=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+PY
+}
+sed 1d t.csv >rows
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat rows; done | sed 1i"0,1,2" >big.csv
+small=$(sed 1i"0,1,2" rows >small.csv && peak small.csv p1)
+large=$(peak big.csv,small.csv p2)
+[ $((large - small)) -lt 4096 ] || fail "memory grew from $small to $large KiB"
+echo "peak memory: $small KiB for 30000 records, $large KiB for 390000 in two files"

@@ -1,0 +1,201 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# postgres_curate.sh - a table in PostgreSQL, and parts of one table under one ticket of a ledger there. The release of a
+# seed is that of the same rows in a CSV; a table that changes while it is read is released as it stood in one snapshot;
+# a database that goes away is named, nothing is charged for what was not drawn, nothing twice, and nothing is released
+# in part; two machines with one part, a part that is missing, twice, changed, of other settings, or with another part's
+# records: named, and not let go.
+set -eu
+if [ "${1:-}" != inside ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0" inside; fi
+tacet=${TACET_BIN:?}/tacet
+url=$TACET_TEST_POSTGRES
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export TACET_STATE=$work/here TACET_KEY_FILE=$work/key
+fail() {
+    echo "postgres_curate.sh: $1" >&2
+    exit 1
+}
+sql() { psql "$url" -v ON_ERROR_STOP=1 -qAtc "SET client_min_messages=error; $1"; }
+command -v psql >/dev/null || { echo "skipped: psql is not installed"; exit 77; }
+curate() { # curate CODE OUT OPTIONS...
+    want=$1 out=$2
+    shift 2
+    code=0
+    "$tacet" curate --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --out "$out" "$@" >said 2>err || code=$?
+    [ "$code" = "$want" ] || fail "curate $out: exit code $code, expected $want: $(cat err)"
+}
+entries() { # entries LEDGER: reservations in it
+    "$tacet" ledger verify --ledger "$1" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["entries"])'
+}
+spent() { "$tacet" ledger verify --ledger "$1" --json | python3 -c 'import json, sys; print("%.6f" % json.load(sys.stdin)["eps"])'; }
+
+# --- the same rows, the same release; types, order, missing cells
+sql "CREATE TABLE t (id int PRIMARY KEY, x float8, y numeric(6,2), word text, day date);
+     INSERT INTO t SELECT g, (g * 7919 % 10007) / 107.0, (g * 104729 % 9973) / 100.0, CASE g % 3 WHEN 0 THEN 'red' ELSE 'blue' END,
+     date '2020-01-01' + g % 900 FROM generate_series(1, 20000) g"
+sql "COPY (SELECT * FROM t ORDER BY id DESC) TO STDOUT (FORMAT csv, HEADER)" >t.csv
+curate 0 from-csv --data t.csv --seed 3 --ledger seeded1.db
+curate 0 from-db --data "$url" --table t --order id --seed 3 --ledger seeded.db
+tail -n +2 from-csv/release.csv | wc -l | grep -qx 20000
+sql "CREATE VIEW reversed AS SELECT -id AS id, x, y, word, day FROM t"
+curate 0 from-view --data "$url" --table public.reversed --order id --seed 3 --ledger seeded2.db
+cmp -s from-csv/release.csv from-view/release.csv || fail "the release from the database is not that from the CSV"
+! cmp -s from-csv/release.csv from-db/release.csv || fail "--order changes nothing"
+typed() { # typed OUT OPTIONS
+    out=$1
+    shift
+    "$tacet" curate --inputs x,word,day --bounds x=0:100 --levels "word=red|blue" --date day=2020-01-01:2022-12-31 --unit x=10,day=30 --eps 1 --seed 3 --out "$out" "$@" >said 2>err || fail "typed: $(cat err)"
+}
+typed typed-csv --data t.csv --ledger seeded4.db
+typed typed-db --data "$url" --table reversed --order id --ledger seeded3.db
+cmp -s typed-csv/release.csv typed-db/release.csv || fail "typed columns differ between database and CSV"
+sql "CREATE TABLE holes AS SELECT id, CASE WHEN id = 40 THEN NULL ELSE x END AS x, y, word FROM t ORDER BY id LIMIT 100"
+curate 1 bad --data "$url" --table holes --ledger no.db
+grep -q "holes: row 39 (counted from 0): column 'x' is missing" err || fail "the missing cell is not named: $(cat err)"
+"$tacet" curate --data "$url" --table t --inputs word --bounds word=0:1 --unit word=1 --eps 1 --ledger no.db --out bad 2>err && fail "words as numbers"
+grep -q "'word' is no number" err || fail "the column is not named: $(cat err)"
+curate 1 bad --data "$url" --table nowhere --ledger no.db
+grep -q nowhere err || fail "the table is not named: $(cat err)"
+curate 2 bad --data "$url" --table t
+grep -q -- --ledger err || fail "a database without a ledger: $(cat err)"
+[ ! -e bad ] && [ ! -e no.db ] || fail "a refused release left something"
+
+# --- the registry knows the table again, here and as numbers in a file
+curate 0 released --data "$url" --table t --ledger "$url#books"
+[ "$(entries "$url#books")" = 1 ] || fail "not one entry"
+curate 3 again --data "$url" --table reversed --ledger other.db
+grep -q 'of these rows were released before' err || fail "a view of the same rows: $(cat err)"
+curate 1 again --data "$url" --table t --ledger "$url#books"
+grep -q 'was drawn already' err || fail "drawn twice: $(cat err)"
+
+# --- one snapshot: every row is read slowly, and all of them change meanwhile
+sql "CREATE TABLE moving AS SELECT g AS id, 10.0::float8 AS x, 10.0::float8 AS y FROM generate_series(1, 150) g;
+     CREATE VIEW slowly AS SELECT id, x + 0 * length(pg_sleep(0.01)::text) AS x, y FROM moving"
+curate 0 before --data "$url" --table moving --seed 9 --ledger m1.db
+"$tacet" curate --data "$url" --table slowly --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --seed 9 --ledger m2.db --out during >said 2>err &
+reader=$!
+sleep 0.5
+sql "UPDATE moving SET x = 90, y = 90; INSERT INTO moving SELECT g, 50, 50 FROM generate_series(1000, 1050) g"
+kill -0 $reader 2>/dev/null || fail "the table was read before it changed: the test shows nothing"
+wait $reader || fail "the reader of a table that changes: $(cat err)"
+cmp -s before/release.csv during/release.csv || fail "the release mixes two states of the table"
+
+# --- the database of the records goes away while they are read
+"$tacet" curate --data "$url" --table slowly --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --ledger m3.db --out gone >said 2>err &
+reader=$!
+sleep 0.6
+kill -0 $reader 2>/dev/null || fail "the table was read too soon"
+"$TACET_SOURCE/tests/support/pgcluster.sh" kill "$TACET_TEST_CLUSTER"
+! wait $reader || fail "a release of a table that was cut off"
+grep -q 'slowly: reading it: the database went away' err || fail "not named: $(cat err)"
+[ ! -e gone ] && [ ! -e m3.db ] || fail "a table that could not be read was charged or released"
+"$TACET_SOURCE/tests/support/pgcluster.sh" again "$TACET_TEST_CLUSTER"
+
+# --- the database of the ledger goes away between reservation and commit
+awk 'BEGIN { srand(8); print "x,y"; for (i = 0; i < 400000; i++) printf "%.3f,%.3f\n", 100 * rand(), 100 * rand() }' >large.csv
+large() { "$tacet" curate --data large.csv --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --threads 1 --ledger "$url#away" --out large; }
+(large >said 2>err) &
+writer=$!
+until [ "$(sql "SELECT count(*) FROM away.record" 2>/dev/null || echo 0)" -ge 2 ]; do
+    kill -0 $writer 2>/dev/null || fail "the release ended before its database did: $(cat err)"
+    sleep 0.02
+done
+"$TACET_SOURCE/tests/support/pgcluster.sh" kill "$TACET_TEST_CLUSTER"
+! wait $writer || fail "a release without its commit"
+grep -q 'connection lost\|cannot connect' err || fail "the ledger that is gone is not named: $(cat err)"
+[ ! -e large/release.csv ] || fail "released without its commit"
+"$TACET_SOURCE/tests/support/pgcluster.sh" again "$TACET_TEST_CLUSTER"
+[ "$(entries "$url#away")" = 1 ] || fail "not reserved"
+large >said 2>err || fail "the same ticket after the crash: $(cat err)"
+[ "$(entries "$url#away")" = 1 ] && [ "$(spent "$url#away")" = 1.000000 ] || fail "charged twice"
+[ "$(wc -l <large/release.csv)" = 400001 ] || fail "not whole"
+[ -z "$(ls here/unfinished)" ] || fail "rows were left behind"
+
+# --- parts: three machines, one ticket
+for i in 1 2 3; do sql "COPY (SELECT id, x, y FROM t WHERE id % 3 = $i - 1 ORDER BY id) TO STDOUT (FORMAT csv, HEADER)" >p$i.csv; done
+part() { # part CODE MACHINE DATA I/N OUT OPTIONS...
+    code=$1 machine=$2 data=$3 number=$4 folder=$5
+    shift 5
+    TACET_STATE=$work/machine$machine curate "$code" "$folder" --data "$data" --part "$number" --ledger "$url#parts" "$@"
+}
+join() { # join CODE FOLDERS OPTIONS...
+    want=$1 folders=$2
+    shift 2
+    code=0
+    "$tacet" curator join --parts "$folders" --ledger "$url#parts" --out whole "$@" >said 2>err || code=$?
+    [ "$code" = "$want" ] || fail "join $folders: exit code $code, expected $want: $(cat err)"
+    [ "$want" = 0 ] || [ ! -e whole ] || fail "a release that was refused is there"
+}
+part 0 1 p1.csv 1/3 q1
+[ ! -e q1/release.csv ] && [ ! -e q1/manifest.json ] && [ -e q1/part.csv ] || fail "a part looks like a release"
+part 0 2 p2.csv 2/3 q2
+join 1 q1,q2
+grep -q 'a part is missing' err || fail "the missing part is not named: $(cat err)"
+# The same part on another machine: with the same records, with others, and at the same time.
+part 1 3 p1.csv 1/3 twice
+grep -q 'this part was drawn already (ledger entry 1), here or on another machine' err || fail "the same part twice: $(cat err)"
+part 1 3 p3.csv 2/3 twice
+grep -q 'ticket' err || fail "another part under the same number: $(cat err)"
+[ ! -e twice ] || fail "a refused part left something"
+for machine in 3 4; do
+    (TACET_STATE=$work/machine$machine "$tacet" curate --data p3.csv --inputs x,y --bounds x=0:100,y=0:100 --unit x=10,y=10 --eps 1 --part 3/3 \
+        --ledger "$url#parts" --out q3-$machine >said$machine 2>err$machine) &
+done
+wait
+whole=""
+for machine in 3 4; do
+    [ ! -e q3-$machine/part.json ] || whole="$whole q3-$machine"
+done
+[ -n "$whole" ] || fail "neither of two machines made its part: $(cat err3 err4)"
+# shellcheck disable=SC2086
+set -- $whole
+[ $# = 1 ] || cmp -s "$1/part.csv" "$2/part.csv" || fail "two machines drew one part twice"
+q3=$1
+[ "$(entries "$url#parts")" = 3 ] && [ "$(spent "$url#parts")" = 1.000000 ] || fail "three parts are not charged once: $(spent "$url#parts")"
+# Not the parts that were committed, or not the ones of this release.
+join 1 "q1,q2,q1"
+cp -r q2 changed
+sed -i '7s/,[0-9]/,9/' changed/part.csv
+join 1 "q1,changed,$q3"
+grep -q 'not the text that the ledger committed for part 2' err || fail "a changed part: $(cat err)"
+join 1 "q1,q2,$q3" --ticket other
+grep -q 'not committed in the ledger' err || fail "another ticket: $(cat err)"
+join 0 "$q3,q1,q2"
+# The whole: the lines of the parts, counted through, and nothing else.
+{
+    head -n 1 q1/part.csv
+    for f in q1 q2 "$q3"; do tail -n +2 $f/part.csv; done | awk -F, -v OFS=, '{ $1 = NR - 1; print }'
+} >expected
+cmp -s expected whole/release.csv || fail "the whole is not its parts"
+python3 - "$q3" <<'PY' || fail "the manifest of the whole"
+import hashlib, json, sys
+m = json.load(open("whole/manifest.json"))
+assert m["rows"] == 20000 and len(m["parts"]) == 3 and "part" not in m, m
+for f, p in zip(["q1", "q2", sys.argv[1]], m["parts"]):
+    text = open(f + "/part.csv", "rb").read()
+    assert hashlib.blake2b(text, digest_size=32).hexdigest() == p["content"] and p["rows"] == text.count(b"\n") - 1
+assert m["receipt"]["entry"] == max(p["entry"] for p in m["parts"])
+PY
+# Parts with records in common are charged as if they had none; under other settings they are of no one release.
+{ head -n 1001 p1.csv; tail -n +2 p2.csv; } >both.csv
+overlap() { # overlap MACHINE DATA I/N OUT OPTIONS
+    machine=$1 data=$2 number=$3 folder=$4
+    shift 4
+    TACET_STATE=$work/machine$machine curate 0 "$folder" --data "$data" --part "$number" --ledger "$url#overlap" "$@"
+}
+overlap 5 p1.csv 1/2 s1
+overlap 6 both.csv 2/2 s2
+rm -r whole
+code=0
+"$tacet" curator join --parts s1,s2 --ledger "$url#overlap" --out whole >said 2>err || code=$?
+[ "$code" = 3 ] && grep -q 'parts 1 and 2 have [0-9]* % of their rows in common' err && [ ! -e whole ] || fail "parts that overlap ($code): $(cat err)"
+"$tacet" curator join --parts s1,s2 --ledger "$url#overlap" --out whole --shared "twins" >said 2>err || fail "--shared: $(cat err)"
+grep -q '"shared_rows": "twins"' whole/manifest.json || fail "the reason is not in the manifest"
+sed 's/"queries": 100/"queries": 101/' s2/part.json >other.json
+cp other.json s2/part.json
+rm -r whole
+! "$tacet" curator join --parts s1,s2 --ledger "$url#overlap" --out whole --shared twins 2>err || fail "parts of other settings"
+grep -q 'other settings' err || fail "other settings: $(cat err)"
+echo "snapshot, two crashes of the server, three parts: released once, charged once"
