@@ -47,7 +47,7 @@ wrong() {
 wrong 2 "no command 'frobnicate'" frobnicate
 wrong 2 'which one? show, verify, export' ledger
 wrong 2 "no command 'foo'" simulate foo
-wrong 2 '--data FILE is required' curate
+wrong 2 '--data FILE,… is required' curate
 
 # shellcheck disable=SC2086
 curate() {
