@@ -120,7 +120,13 @@ void cli__man(const cli_command *command, const cli_option *options) {
         putchar(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c == ' ' ? '-' : *c);
     }
     printf(" 1 \"\" \"tacet %s\" \"tacet\"\n.SH NAME\n", TACET_VERSION);
-    printf("tacet\\-%s \\- ", command->name);
+    printf("tacet"); /* the page's own name, as it is looked for: tacet-study-create */
+    for (const char *word = command->name; *word != '\0';) {
+        const size_t length = strcspn(word, " ");
+        printf("\\-%.*s", (int)length, word);
+        word += length + strspn(word + length, " ");
+    }
+    printf(" \\- ");
     roff(command->summary);
     printf(".SH SYNOPSIS\n.B tacet ");
     roff(command->name);

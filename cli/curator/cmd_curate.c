@@ -4,7 +4,6 @@
 #include "commands.h"
 
 #include "common/space.h"
-#include "io/db/db.h"
 
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/mechanism.h>
@@ -506,7 +505,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     code = code != CLI_EXIT_OK ? code : columns_from(&space, &a, self);
     code = code != CLI_EXIT_OK ? code : outputs_from(&s, &a, self);
     code = code != CLI_EXIT_OK ? code : part_from(&s, a.part, self);
-    if (tacet__db_url_has_password(s.data)) {
+    if (s.table != NULL && tacet_curate_url_has_password(s.data)) {
         cli_say(self, "warning: everybody on this machine can read the password in --data; ~/.pgpass keeps it");
     }
     if (code == CLI_EXIT_OK && a.target != NULL && (s.table != NULL || strchr(s.data, ',') != NULL)) {

@@ -222,3 +222,7 @@ tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_curate_sett
                ? TACET_OK
                : tacet__fail(err, TACET_INVALID, "no room for the ledger's path");
 }
+
+bool tacet_curate_url_has_password(const char *url) {
+    return tacet__db_url_has_password(url);
+}

@@ -104,6 +104,9 @@ TACET_API tacet_status tacet_curate_rehearse(tacet_manifest *manifest, const tac
  */
 TACET_API tacet_status tacet_curate_ledger(char *out, size_t size, const tacet_curate_settings *settings,
                                            tacet_error *err);
+/* Whether the URL of a database has a password in it, which everybody on the machine then reads from the list of
+ * processes. */
+TACET_API bool tacet_curate_url_has_password(const char *url);
 /* Published: smallest singular value of the centred and scaled records, for the guideline on r. Depends on the data, so
  * it is entered in the ledger as uncovered before it is told; told again, it is the number of the first time. DENIED
  * without accept_not_private. BUDGET: the ledger allows no such disclosure. *out is NaN on failure. */
