@@ -100,7 +100,7 @@ wrong 1 'server.pem' curator serve --release folder --keys none --data people.cs
 wrong 1 'ca.pem' modeler run --url https://127.0.0.1:1 --keys folder --state s --queries 3 --lengthscale 1
 wrong 2 'sigma' calibrate gaussian --eps 1
 wrong 2 'delta must be' calibrate gaussian --eps 1 --delta 1
-wrong 2 '--scale must be' noise gaussian --scale 0 --count 3
+wrong 2 'scale must be' noise gaussian --scale 0 --count 3
 wrong 1 'none.db' ledger show --ledger none.db
 wrong 1 'not a database' ledger verify --ledger people.csv
 wrong 2 'eps must be' device report --ticket a --reward 1 --range 0:1 --eps 0 --ledger d --budget 1
