@@ -23,7 +23,8 @@ static tacet_status batch(tacet__studies *s, tacet__study *study, const char *ke
         status = tacet__studies_append(s, study, &observe, NULL);
     }
     if (status == TACET_OK) {
-        status = tacet__studies_put_snapshot(s, study, "state", 5, NULL);
+        static const unsigned char state[200000]; /* so that the log takes several writes for it */
+        status = tacet__studies_put_snapshot(s, study, state, sizeof state, NULL);
     }
     if (status == TACET_OK) {
         return tacet__studies_commit(s, NULL);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/local/shared/ldp.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CONNECTIONS_MOST = 512 };
@@ -106,6 +107,12 @@ double soak_fsyncs(const char *folder) {
     return (double)count / took;
 }
 
+static double own_cpu(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 soak_figures soak_load(soak *s, size_t connections, size_t studies, double seconds) {
     static driver drivers[CONNECTIONS_MOST];
     static pthread_t threads[CONNECTIONS_MOST];
@@ -124,7 +131,13 @@ soak_figures soak_load(soak *s, size_t connections, size_t studies, double secon
             soak_die("no thread for a connection");
         }
     }
+    const double server = soak_servers_cpu(s);
+    const double database = soak_database_cpu(s);
+    const double own = own_cpu();
     soak_sleep(seconds);
+    f.server_us = soak_servers_cpu(s) - server;
+    f.database_us = soak_database_cpu(s) - database;
+    f.client_us = own_cpu() - own;
     atomic_store(&running, false);
     size_t total = 0;
     for (size_t i = 0; i < connections; i++) {
@@ -137,6 +150,10 @@ soak_figures soak_load(soak *s, size_t connections, size_t studies, double secon
     }
     qsort(all, total, sizeof *all, ascending);
     f.pairs = (double)total / seconds;
+    const double each = total > 0 ? 1e6 / (double)total : 0;
+    f.server_us *= each;
+    f.database_us *= each;
+    f.client_us *= each;
     f.p50 = total > 0 ? 1e3 * all[total / 2] : 0;
     f.p99 = total > 0 ? 1e3 * all[total * 99 / 100] : 0;
     return f;

@@ -336,8 +336,9 @@ static int load(soak *s, const char *list, size_t studies, double seconds) {
                 (void)soak_load(s, connections, counts[k], 1);
             }
             const soak_figures f = soak_load(s, connections, counts[k], seconds);
-            printf("  %4zu connections %4zu studies: %6.0f pairs a second, p50 %6.1f ms, p99 %6.1f ms, refused %zu\n",
-                   connections, counts[k], f.pairs, f.p50, f.p99, f.refused);
+            printf("  %4zu connections %4zu studies: %6.0f pairs a second, p50 %6.1f ms, p99 %6.1f ms, refused %zu; "
+                   "processor us a pair: servers %.0f, database %.0f, clients %.0f\n",
+                   connections, counts[k], f.pairs, f.p50, f.p99, f.refused, f.server_us, f.database_us, f.client_us);
             (void)fflush(stdout);
         }
     }

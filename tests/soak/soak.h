@@ -83,6 +83,8 @@ void soak_server_kill(soak *s, size_t i, int signal);          /* and waits for 
 void soak_server_pause(soak *s, size_t i, double seconds);     /* SIGSTOP, then SIGCONT */
 bool soak_server_alive(soak *s, size_t i);
 size_t soak_server_kilobytes(soak *s, size_t i);          /* resident */
+double soak_servers_cpu(soak *s);                         /* seconds of processor time so far, of all servers */
+double soak_database_cpu(const soak *s);                  /* of the database's processes; 0: there is none to see */
 void soak_database_kill(soak *s);                         /* kill -9, then a start */
 void soak_database_verb(const soak *s, const char *verb); /* of tests/support/pgcluster.sh */
 void soak_shell(const char *command);
@@ -112,8 +114,9 @@ void soak_verify(soak *s, soak_verdict *out); /* all servers must be down */
 
 /* load.c */
 typedef struct soak_figures {
-    double pairs;    /* a second */
-    double p50, p99; /* of a pair, in milliseconds */
+    double pairs;                             /* a second */
+    double p50, p99;                          /* of a pair, in milliseconds */
+    double server_us, database_us, client_us; /* processor time of a pair, in microseconds */
     size_t refused;
 } soak_figures;
 double soak_fsyncs(const char *folder); /* a second, of 4 KiB each */

@@ -3,6 +3,7 @@
  * Ring: io. Cost: that of SQLite; one small allocation per connection and per prepared statement. */
 #include "io/db/backend.h"
 #include "io/db/sqlite_group.h"
+#include "io/db/sqlite_log.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
@@ -252,7 +253,8 @@ static tacet_status open_writer(store *db, const char *path, const tacet__db_set
             return status;
         }
     }
-    const int code = connect_to(db, path, SQLITE_OPEN_READWRITE, settings->vfs);
+    const char *vfs = settings->grouped ? tacet__sqlite_log_vfs(settings->vfs) : settings->vfs;
+    const int code = connect_to(db, path, SQLITE_OPEN_READWRITE, vfs);
     if (db->handle == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening %s", path);
     }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TOKEN_SLOTS = 256, STUDIES_MOST = 1024 };
+enum { TOKEN_SLOTS = 256, STUDIES_MOST = 1024, NAME_SLOTS = 256 };
 static const double OPEN_SECONDS = 1;  /* between two tries to open a store that is not there */
 static const double READY_SECONDS = 1; /* a probe is good for so long */
 static const double TOKEN_SECONDS = 5; /* a dropped token is good for so long at the most */
@@ -25,8 +25,11 @@ typedef struct known_token {
 
 struct tacet__engine {
     tacet__engine_settings settings;
-    pthread_mutex_t lock; /* of the next three */
-    tacet__worker *workers;
+    pthread_mutex_t lock; /* of the next five */
+    tacet__worker *workers[NAME_SLOTS];
+    tacet__lane *lanes;
+    tacet__lane *shared; /* the one of the local studies of a folder: two would read each other's pages again, at 1.3
+                            times the processor time. NULL: not started yet */
     size_t worker_count;
     bool stop;
     pthread_mutex_t reader_lock; /* of the next two; held while the store is asked */
@@ -171,8 +174,8 @@ tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_setting
 void tacet__engine_stop(tacet__engine *e) {
     (void)pthread_mutex_lock(&e->lock);
     e->stop = true;
-    for (tacet__worker *w = e->workers; w != NULL; w = *tacet__worker_next(w)) {
-        tacet__worker_stop(w);
+    for (tacet__lane *l = e->lanes; l != NULL; l = *tacet__lane_next(l)) {
+        tacet__lane_stop(l);
     }
     (void)pthread_mutex_unlock(&e->lock);
     if (e->desk != NULL && e->probe != NULL) {
@@ -186,8 +189,8 @@ void tacet__engine_drain(tacet__engine *e) {
         tacet__office_join(e->desk); /* it may be starting a worker */
         tacet__office_join(e->probe);
     }
-    for (tacet__worker *w = e->workers; w != NULL; w = *tacet__worker_next(w)) {
-        tacet__worker_join(w);
+    for (tacet__lane *l = e->lanes; l != NULL; l = *tacet__lane_next(l)) {
+        tacet__lane_join(l);
     }
 }
 
@@ -197,10 +200,10 @@ void tacet__engine_close(tacet__engine *e) {
     }
     tacet__engine_stop(e);
     tacet__engine_drain(e);
-    while (e->workers != NULL) {
-        tacet__worker *w = e->workers;
-        e->workers = *tacet__worker_next(w);
-        tacet__worker_free(w);
+    while (e->lanes != NULL) {
+        tacet__lane *l = e->lanes;
+        e->lanes = *tacet__lane_next(l);
+        tacet__lane_free(l);
     }
     tacet__office_close(e->desk);
     tacet__office_close(e->probe);
@@ -215,7 +218,7 @@ void tacet__engine_close(tacet__engine *e) {
     free(e);
 }
 
-static tacet_status exists(tacet__engine *e, const char *name, tacet_error *err) {
+static tacet_status exists(tacet__engine *e, const char *name, tacet__study_model *model, tacet_error *err) {
     tacet__study study;
     tacet__study_init(&study);
     (void)pthread_mutex_lock(&e->reader_lock);
@@ -223,16 +226,58 @@ static tacet_status exists(tacet__engine *e, const char *name, tacet_error *err)
     status = status != TACET_OK ? status : tacet__studies_get(e->reader, &study, name, err);
     drop_reader_on(e, status);
     (void)pthread_mutex_unlock(&e->reader_lock);
+    *model = study.model;
     tacet__study_clear(&study);
     return status;
 }
 
+static size_t slot_of(const char *name) {
+    size_t hash = 5381;
+    for (; *name != '\0'; name++) {
+        hash = hash * 33 + (unsigned char)*name;
+    }
+    return hash % NAME_SLOTS;
+}
+
 static tacet__worker *find(const tacet__engine *e, const char *name) {
-    tacet__worker *w = e->workers;
-    while (w != NULL && strcmp(tacet__worker_name(w), name) != 0) {
-        w = *tacet__worker_next(w);
+    tacet__worker *w = e->workers[slot_of(name)];
+    while (w != NULL && strcmp(w->r.name, name) != 0) {
+        w = w->next;
     }
     return w;
+}
+
+/* A lane for one more study. */
+static tacet_status lane_for(tacet__engine *e, tacet__lane **out, tacet__study_model model, tacet_error *err) {
+    const bool shares =
+        model == TACET__STUDY_LOCAL && e->settings.self == NULL && tacet__studies_can_gather(&e->settings.store);
+    tacet__lane **place = shares ? &e->shared : out;
+    *out = shares ? *place : NULL;
+    if (*out != NULL) {
+        return TACET_OK;
+    }
+    const tacet_status status = tacet__lane_start(place, &e->settings, shares, err);
+    *out = *place;
+    if (status == TACET_OK) {
+        *tacet__lane_next(*out) = e->lanes;
+        e->lanes = *out;
+    }
+    return status;
+}
+
+/* Under the engine's lock. */
+static tacet_status start(tacet__engine *e, tacet__worker **out, const char *name, tacet__study_model model,
+                          tacet_error *err) {
+    tacet__lane *lane = NULL;
+    tacet_status status = lane_for(e, &lane, model, err);
+    status = status != TACET_OK ? status : tacet__lane_add(lane, out, name, err);
+    if (status == TACET_OK) {
+        tacet__worker **slot = &e->workers[slot_of(name)];
+        (*out)->next = *slot;
+        *slot = *out;
+        e->worker_count++;
+    }
+    return status;
 }
 
 /* The worker of a study in use; NULL: it is not. */
@@ -254,7 +299,8 @@ static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char 
     if (status != TACET_OK || *out != NULL) {
         return status;
     }
-    status = exists(e, name, err);
+    tacet__study_model model = TACET__STUDY_LOCAL;
+    status = exists(e, name, &model, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -265,12 +311,7 @@ static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char 
     } else if (*out == NULL && e->worker_count >= STUDIES_MOST) {
         status = tacet__fail(err, TACET_BUSY, "too many studies are in use at a time");
     } else if (*out == NULL) {
-        status = tacet__worker_start(out, &e->settings, name, err);
-        if (status == TACET_OK) {
-            *tacet__worker_next(*out) = e->workers;
-            e->workers = *out;
-            e->worker_count++;
-        }
+        status = start(e, out, name, model, err);
     }
     (void)pthread_mutex_unlock(&e->lock);
     return status;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine.h - studies at work: takes jobs from any thread, answers each once what it did is durable.
  *
- * Every study in use has one worker thread, which owns its policy and its connection to the store. It takes all jobs
- * that wait (up to batch_most), opens one transaction under the study's lock, applies what other processes appended,
- * applies the jobs, appends their events, commits, and only then answers. When a commit fails, or nobody knows whether
- * it did, the policy in memory is thrown away and made again from the store before anything more is answered.
- * docs/service.md has the argument. Ring: open. */
+ * Every study in use has one thread, which owns its policy and its connection to the store; the local studies of a
+ * folder share one. It takes all jobs that wait (up to batch_most of a study), opens one transaction under the study's
+ * lock, applies what other processes appended, applies the jobs, appends their events, commits, and only then answers.
+ * When a commit fails, or nobody knows whether it did, the policy in memory is thrown away and made again from the
+ * store before anything more is answered. docs/service.md has the argument. Ring: open. */
 #ifndef TACET_SRC_SERVICE_OPEN_ENGINE_H
 #define TACET_SRC_SERVICE_OPEN_ENGINE_H
 

@@ -206,6 +206,16 @@ tacet_status tacet__studies_keep(tacet__studies *studies, tacet__study *study, c
 tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err);
 void tacet__studies_rollback(tacet__studies *studies); /* nothing without a transaction */
 
+/* One transaction for several local studies of a folder, and one sync for all of them (SQLite has one lock for all
+ * anyway). Between gather and gathered each begin, commit and rollback is of one study's part, which stays or falls
+ * with the whole: once a part that has written is rolled back, every begin fails (IO), and so does gathered. DENIED:
+ * with PostgreSQL. */
+bool tacet__studies_can_gather(const tacet__studies_settings *settings);
+tacet_status tacet__studies_gather(tacet__studies *studies, tacet_error *err);
+/* OK: all parts that were committed are durable, and so is what the others rest on. Anything else: unknown, for each of
+ * them. */
+tacet_status tacet__studies_gathered(tacet__studies *studies, tacet_error *err);
+
 /* What a token, or a person, has of a study. */
 typedef enum tacet__holder_kind { TACET__HOLDER_TOKEN = 1, TACET__HOLDER_PERSON = 2 } tacet__holder_kind;
 typedef struct tacet__held {

@@ -79,6 +79,7 @@ struct tacet__studies {
     tacet__half *writing; /* NULL: none */
     uint64_t number;      /* its study */
     bool changed;
+    bool touched; /* something was written, perhaps in part */
     unsigned char head_hash[TACET__EVENT_HASH_BYTES];
     tacet__study *study; /* borrowed from begin to commit */
     /* Keys that were looked for in this transaction, and not found: what is known need not be asked again, which would
@@ -90,6 +91,11 @@ struct tacet__studies {
     size_t waiting_count;
     tacet__held_row held[TACET__HELD_MOST]; /* as they will be once they are written */
     size_t held_count;
+    /* A transaction of several studies (store_gather.c). */
+    bool gathering;
+    bool gathered_changes;   /* a part of it changed something */
+    bool gathered_unsettled; /* nothing may leave before what was read is durable */
+    bool gathered_lost;      /* a part failed that had written */
 };
 
 /* Opens one side, creates or migrates its tables. */
@@ -135,6 +141,11 @@ bool tacet__forget_waiting(tacet__studies *studies, uint64_t seq);
 tacet_status tacet__count_held(tacet__studies *studies, const tacet__event *event, tacet_error *err);
 tacet_status tacet__write_held(tacet__studies *studies, tacet_error *err);
 void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__study *study, const void *key, size_t size);
+
+/* The transaction of one study, or its part of a gathered one. */
+tacet_status tacet__part_begin(tacet__studies *studies, tacet__half *half, tacet_error *err);
+tacet_status tacet__part_commit(tacet__studies *studies, tacet__half *half, tacet_error *err);
+void tacet__part_rollback(tacet__studies *studies, tacet__half *half);
 
 /* What TACET__Q_STUDY_LOCK and _LOOK give. */
 typedef struct tacet__head {

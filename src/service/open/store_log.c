@@ -144,10 +144,7 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     if (half == NULL) {
         return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
     }
-    tacet_status status = tacet__half_relax(half, false, err);
-    if (status == TACET_OK) {
-        status = tacet__db_begin_rows(half->db, err);
-    }
+    tacet_status status = tacet__part_begin(studies, half, err);
     if (status != TACET_OK) {
         return status;
     }
@@ -156,7 +153,7 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
         status = tacet__check_shown(studies, study, &head, err);
     }
     if (status != TACET_OK) {
-        tacet__db_rollback(half->db);
+        tacet__part_rollback(studies, half);
         return status;
     }
     study->checked = true;
@@ -343,6 +340,7 @@ tacet_status tacet__studies_append(tacet__studies *studies, tacet__study *study,
     if (event->kind == TACET__EVENT_RELEASE) {
         event->number = study->released + 1;
     }
+    studies->touched = true;
     memcpy(event->hash, studies->head_hash, sizeof event->hash);
     tacet__chain(event->hash, event);
     status = insert_event(studies, event, err);
@@ -370,6 +368,7 @@ tacet_status tacet__studies_put_snapshot(tacet__studies *studies, tacet__study *
     if (status != TACET_OK) {
         return status;
     }
+    studies->touched = true;
     tacet__query *add = studies->writing->queries[TACET__Q_SNAPSHOT_ADD];
     tacet__query *drop = studies->writing->queries[TACET__Q_SNAPSHOT_DROP];
     tacet__query_bind_int(add, 1, tacet__place(study->number, study->head));
@@ -397,6 +396,13 @@ tacet_status tacet__studies_keep(tacet__studies *studies, tacet__study *study, c
     return status;
 }
 
+static void forget_transaction(tacet__studies *studies) {
+    studies->writing = NULL;
+    studies->study = NULL;
+    studies->missed_count = 0;
+    studies->held_count = 0;
+}
+
 tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
     tacet__half *half = studies->writing;
     if (half == NULL) {
@@ -405,6 +411,7 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
     const tacet__study *study = studies->study;
     tacet_status status = TACET_OK;
     if (studies->changed) {
+        studies->touched = true;
         tacet__head head = {.state = study->state,
                             .head = study->head,
                             .snapshot = study->snapshot,
@@ -418,9 +425,13 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
         status = status != TACET_OK ? status : tacet__write_held(studies, err);
     }
     if (status == TACET_OK) {
-        status = tacet__db_commit(half->db, err);
+        status = tacet__part_commit(studies, half, err);
     }
-    tacet__studies_rollback(studies);
+    if (status == TACET_OK) {
+        forget_transaction(studies);
+    } else {
+        tacet__studies_rollback(studies);
+    }
     return status;
 }
 
@@ -429,6 +440,10 @@ tacet_status tacet__studies_settle(tacet__studies *studies, const tacet__study *
     if (studies->writing != NULL) {
         return tacet__fail(err, TACET_STATE, "a transaction is open");
     }
+    if (half != NULL && studies->gathering) {
+        studies->gathered_unsettled = true; /* with the rest of it */
+        return TACET_OK;
+    }
     return half != NULL ? tacet__db_settle(half->db, err) : TACET_OK;
 }
 
@@ -436,9 +451,6 @@ void tacet__studies_rollback(tacet__studies *studies) {
     if (studies->writing == NULL) {
         return;
     }
-    tacet__db_rollback(studies->writing->db);
-    studies->writing = NULL;
-    studies->study = NULL;
-    studies->missed_count = 0;
-    studies->held_count = 0;
+    tacet__part_rollback(studies, studies->writing);
+    forget_transaction(studies);
 }

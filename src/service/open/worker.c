@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker.c - one study at work: a queue, a thread, batches, long polls.
+/* worker.c - one study at work: batches, long polls. Its thread and its queue: lane.c.
  * Ring: open. The order of a batch is fixed (engine.h); no answer leaves before the commit it rests on.
- * Cost: one transaction a batch. */
+ * Cost: one transaction a batch, or one for a batch of each of several studies. */
 #include "service/open/engine_internal.h"
-#include "service/open/relaying.h"
 #include "service/open/waiting.h"
 
 #include "core/fail.h"
@@ -15,36 +14,11 @@
 #include <time.h>
 
 enum {
-    BATCH_MOST = 64,
-    QUEUE_MOST = 4096,
     SNAPSHOT_BYTES = 64, /* of snapshots an event, on average: a policy of 256 KiB costs that at
                             TACET__SNAPSHOT_EVENTS, a larger one is saved less often */
     PROJECT_BATCHES = 32 /* the open store may lag by that many batches while there is work */
 };
-static const size_t BYTES_MOST = (size_t)64 << 20; /* of the jobs of a study, waiting or in hand: one may be 2 MiB */
-static const double DAMAGED_SECONDS = 5;           /* between two looks at a history that did not hold together */
-static const double POLL_SECONDS = 0.25; /* how often the log is read for others' observations while someone waits */
-
-struct tacet__worker {
-    tacet__replica r; /* the thread's own, as are … */
-    tacet__relaying relaying;
-    bool damaged; /* CORRUPT was seen: nothing is served until the store was read once more, some seconds later */
-    double damaged_until;
-    unsigned unprojected;
-    size_t in_hand; /* bytes of the jobs that were taken last */
-
-    pthread_t thread;
-    tacet__worker *next;
-    bool joined;
-
-    pthread_mutex_t lock; /* of the next five */
-    pthread_cond_t wake;
-    tacet__job *first, *last;
-    size_t queued;
-    size_t bytes; /* of what is queued, and in_hand */
-    bool stop;
-};
-
+static const double DAMAGED_SECONDS = 5; /* between two looks at a history that did not hold together */
 void tacet__job_fail(tacet__job *job, tacet_status status, const char *message) {
     tacet_error_clear(&job->err);
     job->status = tacet__fail(&job->err, status, "%s", message);
@@ -117,6 +91,18 @@ static void settle(tacet__worker *w, tacet__job *job, const tacet_error *failure
     job->done(job);
 }
 
+/* Whether it was stored or not, the store knows; what is in memory may be ahead of it. */
+static void give_up(tacet__worker *w, const tacet_error *err, tacet_error *failure) {
+    tacet__replica_unload(&w->r);
+    tacet__metrics_add(&w->r.settings->metrics->failures, 1);
+    log_failure(w, "a batch was not stored", err);
+    *failure = *err;
+    if (failure->status == TACET_OK || failure->status == TACET_CONFLICT || failure->status == TACET_STATE ||
+        failure->status == TACET_INVALID || failure->status == TACET_NOT_FOUND) {
+        failure->status = TACET_IO; /* no fault of the client's */
+    }
+}
+
 /* Commits when something was written. *failure is what befell the whole batch. */
 static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
     tacet__metrics *metrics = w->r.settings->metrics;
@@ -137,23 +123,17 @@ static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
         if (b->wrote) {
             tacet__metrics_add(&metrics->batches, 1);
             w->unprojected++;
+            w->alone = false;
         }
         return true;
     }
-    /* Whether it was stored or not, the store knows; what is in memory may be ahead of it. */
     tacet__studies_rollback(w->r.store);
-    tacet__replica_unload(&w->r);
-    tacet__metrics_add(&metrics->failures, 1);
-    log_failure(w, "a batch was not stored", &b->err);
-    *failure = b->err;
-    if (failure->status == TACET_OK || failure->status == TACET_CONFLICT || failure->status == TACET_STATE ||
-        failure->status == TACET_INVALID || failure->status == TACET_NOT_FOUND) {
-        failure->status = TACET_IO; /* no fault of the client's */
-    }
+    w->alone = true;
+    give_up(w, &b->err, failure);
     return false;
 }
 
-static void project(tacet__worker *w, bool idle) {
+void tacet__worker_project(tacet__worker *w, bool idle) {
     tacet_error err = {0};
     if (w->unprojected == 0 || !w->r.loaded || (!idle && w->unprojected < PROJECT_BATCHES)) {
         return;
@@ -166,7 +146,7 @@ static void project(tacet__worker *w, bool idle) {
     }
 }
 
-static void fail_all(tacet__worker *w, tacet__job *jobs, const tacet_error *err) {
+void tacet__worker_fail(tacet__worker *w, tacet__job *jobs, const tacet_error *err) {
     const tacet_status status = w->damaged ? TACET_CORRUPT : err->status != TACET_OK ? err->status : TACET_IO;
     while (jobs != NULL) {
         tacet__job *next = jobs->next;
@@ -201,7 +181,7 @@ static unsigned pass_of(const tacet__job *job) {
 
 /* Whose client was told to try again: not done, so that what nobody waits for does not pile up behind a store that was
  * away. */
-static tacet__job *leave_out_late(tacet__job *jobs) {
+tacet__job *tacet__worker_leave_out_late(tacet__job *jobs) {
     tacet__job *kept = NULL;
     tacet__job **end = &kept;
     while (jobs != NULL) {
@@ -227,57 +207,72 @@ static bool any_suggests(const tacet__job *jobs) {
     return jobs != NULL;
 }
 
-/* NULL: they were answered, or wait. Otherwise another server keeps the study, and nothing was done. */
-static tacet__job *run_here(tacet__worker *w, tacet__job *jobs) {
-    tacet__batch b = {0};
-    tacet_error failure = {0};
+/* False: nothing was done, because another server keeps the study (then the turn still has its jobs), or because it
+ * cannot be (then they were answered). */
+static bool act(tacet__turn *t) {
+    tacet__worker *w = t->worker;
+    tacet__batch *b = &t->batch;
     look_again(w);
     tacet_status status = w->damaged ? TACET_CORRUPT : TACET_OK;
-    if (status == TACET_OK && any_suggests(jobs)) {
+    if (status == TACET_OK && any_suggests(t->jobs)) {
         const uint64_t applied = w->r.applied;
         status = tacet__replica_expire(
-            &w->r, w->r.settings->clock != NULL ? w->r.settings->clock() : (uint64_t)time(NULL), &b.err);
+            &w->r, w->r.settings->clock != NULL ? w->r.settings->clock() : (uint64_t)time(NULL), &b->err);
         w->unprojected += w->r.applied > applied;
     }
-    status = status != TACET_OK ? status : tacet__replica_begin(&w->r, &b.err);
+    status = status != TACET_OK ? status : tacet__replica_begin(&w->r, &b->err);
     if (status == TACET_BUSY && w->r.elsewhere) {
         tacet__relaying_found(&w->relaying, &w->r);
-        return jobs;
+        return false;
     }
     if (status != TACET_OK) {
         if (status != TACET_NOT_FOUND && status != TACET_STATE && !w->damaged) {
             tacet__metrics_add(&w->r.settings->metrics->failures, 1);
-            log_failure(w, "cannot begin", &b.err);
+            log_failure(w, "cannot begin", &b->err);
         }
         note_damage(w, status);
-        fail_all(w, jobs, &b.err);
-        return NULL;
+        tacet__worker_fail(w, t->jobs, &b->err);
+        t->jobs = NULL;
+        return false;
     }
-    uint64_t done = 0;
     for (unsigned pass = 0; pass < PASSES; pass++) {
-        for (tacet__job *job = jobs; job != NULL && !b.broken; job = job->next) {
+        for (tacet__job *job = t->jobs; job != NULL && !b->broken; job = job->next) {
             if (pass_of(job) == pass) {
-                job->status = tacet__replica_act(&w->r, &b, job);
-                done += job->status == TACET_OK;
+                job->status = tacet__replica_act(&w->r, b, job);
+                t->done += job->status == TACET_OK;
             }
         }
     }
-    const bool kept = finish(w, &b, &failure);
-    if (kept && b.wrote) {
-        atomic_fetch_add_explicit(&w->r.settings->metrics->batched, done, memory_order_relaxed);
+    t->kept = finish(w, b, &t->failure);
+    return true;
+}
+
+/* Once what was done is durable, or known not to be. */
+static void answer(tacet__turn *t) {
+    tacet__worker *w = t->worker;
+    if (t->kept && t->batch.wrote) {
+        atomic_fetch_add_explicit(&w->r.settings->metrics->batched, t->done, memory_order_relaxed);
     }
-    while (jobs != NULL) {
-        tacet__job *job = jobs;
-        jobs = job->next;
-        if (!kept || !tacet__waiting_add(&w->r, job)) {
-            settle(w, job, kept ? NULL : &failure);
+    while (t->jobs != NULL) {
+        tacet__job *job = t->jobs;
+        t->jobs = job->next;
+        if (!t->kept || !tacet__waiting_add(&w->r, job)) {
+            settle(w, job, t->kept ? NULL : &t->failure);
         }
     }
-    return NULL;
+}
+
+/* NULL: they were answered, or wait. Otherwise another server keeps the study, and nothing was done. */
+static tacet__job *run_here(tacet__worker *w, tacet__job *jobs) {
+    tacet__turn t = {.worker = w, .jobs = jobs};
+    if (act(&t)) {
+        answer(&t);
+    }
+    return t.jobs;
 }
 
 /* Someone waits, so look what this and other processes appended. */
-static void poll_log(tacet__worker *w) {
+void tacet__worker_poll(tacet__worker *w) {
     tacet_error err = {0};
     if (w->r.waiting != NULL && !w->damaged && tacet__relaying_away(&w->relaying, &w->r)) {
         tacet__relaying_poll(&w->relaying, &w->r);
@@ -298,64 +293,70 @@ static void poll_log(tacet__worker *w) {
     tacet__waiting_answer(&w->r, w->damaged);
 }
 
-/* Here, or where the study is kept; it may change hands meanwhile, so more than once. */
-static void run(tacet__worker *w, tacet__job *jobs) {
-    enum { TRIES = 4 };
-    const tacet_error moving = {.status = TACET_BUSY, .message = "the study is changing hands"};
-    for (unsigned i = 0; i < TRIES && jobs != NULL; i++) {
-        jobs = tacet__relaying_away(&w->relaying, &w->r)
-                   ? leave_out_late(tacet__relaying_run(&w->relaying, &w->r, jobs))
-                   : run_here(w, jobs);
-    }
-    fail_all(w, jobs, &moving);
+static void answer_waiting(tacet__worker *w) {
     if (tacet__waiting_behind(&w->r)) {
-        poll_log(w);
+        tacet__worker_poll(w);
     } else {
         tacet__waiting_answer(&w->r, false);
     }
 }
 
-/* --- the thread --------------------------------------------------------------------------------------------------- */
-
-static size_t bytes_of(const tacet__job *job) {
-    return sizeof *job + (job->d * job->count + job->context_dim) * sizeof(double);
+/* Here, or where the study is kept; it may change hands meanwhile, so more than once. */
+void tacet__worker_run(tacet__worker *w, tacet__job *jobs) {
+    enum { TRIES = 4 };
+    const tacet_error moving = {.status = TACET_BUSY, .message = "the study is changing hands"};
+    for (unsigned i = 0; i < TRIES && jobs != NULL; i++) {
+        jobs = tacet__relaying_away(&w->relaying, &w->r)
+                   ? tacet__worker_leave_out_late(tacet__relaying_run(&w->relaying, &w->r, jobs))
+                   : run_here(w, jobs);
+    }
+    tacet__worker_fail(w, jobs, &moving);
+    answer_waiting(w);
 }
 
-/* Up to a batch of jobs, in the order they came; NULL: the time is up, or the worker stops. */
-static tacet__job *take(tacet__worker *w, bool *stop, bool *idle) {
-    const size_t most = w->r.settings->batch_most > 0 ? w->r.settings->batch_most : BATCH_MOST;
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(POLL_SECONDS * 1e9);
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    (void)pthread_mutex_lock(&w->lock);
-    w->bytes -= w->in_hand; /* these were answered */
-    int code = 0;
-    while (w->first == NULL && !w->stop && code == 0) {
-        code = w->r.waiting != NULL ? pthread_cond_timedwait(&w->wake, &w->lock, &until)
-                                    : pthread_cond_wait(&w->wake, &w->lock);
+/* Those that are not in memory yet are loaded in a transaction of their own, and one that was the end of such a common
+ * transaction is not let in again before it has shown that it can be stored: so no study is the end of the others more
+ * than once. */
+void tacet__worker_run_together(tacet__turn *turns, size_t count, tacet__studies *store) {
+    tacet_error err = {0};
+    size_t ready = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!turns[i].worker->r.loaded || turns[i].worker->alone) {
+            tacet__worker_run(turns[i].worker, turns[i].jobs);
+            turns[i].jobs = NULL;
+        } else {
+            ready++;
+        }
     }
-    tacet__job *jobs = w->first;
-    tacet__job *end = NULL;
-    size_t taken = 0;
-    w->in_hand = 0;
-    for (tacet__job *job = jobs; job != NULL && taken < most; job = job->next) {
-        end = job;
-        taken++;
-        w->in_hand += bytes_of(job);
+    if (ready == 0) {
+        return;
     }
-    if (end != NULL) {
-        w->first = end->next;
-        w->last = w->first != NULL ? w->last : NULL;
-        end->next = NULL;
+    tacet_status status = tacet__studies_gather(store, &err);
+    const bool begun = status == TACET_OK;
+    for (size_t i = 0; i < count; i++) {
+        tacet__turn *t = &turns[i];
+        if (t->jobs != NULL && !begun) {
+            log_failure(t->worker, "cannot begin", &err);
+            tacet__metrics_add(&t->worker->r.settings->metrics->failures, 1);
+            tacet__worker_fail(t->worker, t->jobs, &err);
+            t->jobs = NULL;
+        } else if (t->jobs != NULL && !act(t)) {
+            t->jobs = NULL;
+        }
     }
-    w->queued -= taken;
-    *stop = w->stop;
-    *idle = w->first == NULL;
-    (void)pthread_mutex_unlock(&w->lock);
-    return jobs;
+    status = begun ? tacet__studies_gathered(store, &err) : status;
+    for (size_t i = 0; i < count; i++) {
+        tacet__turn *t = &turns[i];
+        if (t->jobs != NULL && t->kept && status != TACET_OK) {
+            t->kept = false;
+            give_up(t->worker, &err, &t->failure);
+        }
+        answer(t);
+        answer_waiting(t->worker);
+    }
 }
+
+/* --- beside batches ----------------------------------------------------------------------------------------------- */
 
 /* Saves the policy as of the newest event, unless that was done. */
 static tacet_status save_now(tacet__worker *w, tacet_error *err) {
@@ -391,23 +392,44 @@ static void yield_at_end(tacet__worker *w) {
     }
 }
 
+tacet__worker *tacet__worker_create(const tacet__engine_settings *settings, const char *name) {
+    tacet__worker *w = TACET__ZALLOC(tacet__worker, 1);
+    if (w != NULL) {
+        w->r.settings = settings;
+        (void)snprintf(w->r.name, sizeof w->r.name, "%s", name);
+        tacet__study_init(&w->r.study);
+    }
+    return w;
+}
+
 static void forget(tacet__worker *w) {
     tacet__relay_hang_up(&w->relaying.link);
-    tacet__replica_unload(&w->r);
+    tacet__replica_leave(&w->r);
     tacet__study_clear(&w->r.study);
-    tacet__studies_close(w->r.store);
+}
+
+void tacet__worker_free(tacet__worker *w) {
+    if (w != NULL) {
+        forget(w);
+        free(w);
+    }
+}
+
+void tacet__worker_end(tacet__worker *w) {
+    tacet__waiting_answer(&w->r, true);
+    save_at_end(w);
+    tacet__worker_project(w, true);
+    yield_at_end(w);
+    forget(w);
 }
 
 tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t *replayed, uint64_t *events,
                                 const char *name, tacet_error *err) {
-    tacet__worker *w = TACET__ZALLOC(tacet__worker, 1);
+    tacet__worker *w = tacet__worker_create(settings, name);
     *replayed = *events = 0;
     if (w == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
     }
-    w->r.settings = settings;
-    (void)snprintf(w->r.name, sizeof w->r.name, "%s", name);
-    tacet__study_init(&w->r.study);
     tacet_status status = tacet__replica_begin(&w->r, err);
     if (status == TACET_OK) {
         *events = w->r.study.head;
@@ -415,126 +437,19 @@ tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t
         tacet__studies_rollback(w->r.store);
         status = save_now(w, err);
     }
-    forget(w);
-    free(w);
+    tacet__worker_free(w);
     return status;
 }
 
 tacet_status tacet__engine_try(const tacet__engine_settings *settings, const char *name, tacet_error *err) {
-    tacet__worker *w = TACET__ZALLOC(tacet__worker, 1);
+    tacet__worker *w = tacet__worker_create(settings, name);
     if (w == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
     }
-    w->r.settings = settings;
-    (void)snprintf(w->r.name, sizeof w->r.name, "%s", name);
-    tacet__study_init(&w->r.study);
     const tacet_status status = tacet__replica_begin(&w->r, err);
     if (w->r.store != NULL) {
         tacet__studies_rollback(w->r.store);
     }
-    forget(w);
-    free(w);
+    tacet__worker_free(w);
     return status;
-}
-
-static void *work(void *user) {
-    tacet__worker *w = user;
-    const tacet_error stopping = {.status = TACET_BUSY, .message = "the server is stopping"};
-    bool stop = false;
-    bool idle = false;
-    while (!stop) {
-        tacet__job *jobs = take(w, &stop, &idle);
-        if (stop) {
-            fail_all(w, jobs, &stopping);
-        } else if (jobs != NULL) {
-            jobs = leave_out_late(jobs);
-            if (jobs != NULL) {
-                run(w, jobs);
-            }
-            project(w, idle);
-        } else {
-            poll_log(w);
-        }
-    }
-    for (tacet__job *jobs = take(w, &stop, &idle); jobs != NULL; jobs = take(w, &stop, &idle)) {
-        fail_all(w, jobs, &stopping);
-    }
-    tacet__waiting_answer(&w->r, true);
-    save_at_end(w);
-    project(w, true);
-    yield_at_end(w);
-    forget(w);
-    return NULL;
-}
-
-tacet_status tacet__worker_start(tacet__worker **out, const tacet__engine_settings *settings, const char *name,
-                                 tacet_error *err) {
-    tacet__worker *w = TACET__ZALLOC(tacet__worker, 1);
-    pthread_condattr_t attributes;
-    *out = NULL;
-    if (w == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
-    }
-    w->r.settings = settings;
-    (void)snprintf(w->r.name, sizeof w->r.name, "%s", name);
-    tacet__study_init(&w->r.study);
-    (void)pthread_mutex_init(&w->lock, NULL);
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&w->wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    if (pthread_create(&w->thread, NULL, work, w) != 0) {
-        (void)pthread_cond_destroy(&w->wake);
-        (void)pthread_mutex_destroy(&w->lock);
-        free(w);
-        return tacet__fail(err, TACET_BUSY, "no thread can be started for the study");
-    }
-    *out = w;
-    return TACET_OK;
-}
-
-void tacet__worker_submit(tacet__worker *w, tacet__job *job) {
-    const size_t bytes = bytes_of(job);
-    job->next = NULL;
-    (void)pthread_mutex_lock(&w->lock);
-    const bool refused = w->stop || w->queued >= QUEUE_MOST || bytes > BYTES_MOST - w->bytes;
-    if (!refused) {
-        *(w->last != NULL ? &w->last->next : &w->first) = job;
-        w->last = job;
-        w->queued++;
-        w->bytes += bytes;
-        (void)pthread_cond_signal(&w->wake);
-    }
-    (void)pthread_mutex_unlock(&w->lock);
-    if (refused) {
-        tacet__job_fail(job, TACET_BUSY, "too many requests wait, or the server is stopping");
-    }
-}
-
-void tacet__worker_stop(tacet__worker *w) {
-    (void)pthread_mutex_lock(&w->lock);
-    w->stop = true;
-    (void)pthread_cond_signal(&w->wake);
-    (void)pthread_mutex_unlock(&w->lock);
-}
-
-void tacet__worker_join(tacet__worker *w) {
-    if (!w->joined) {
-        (void)pthread_join(w->thread, NULL);
-        w->joined = true;
-    }
-}
-
-void tacet__worker_free(tacet__worker *w) {
-    (void)pthread_cond_destroy(&w->wake);
-    (void)pthread_mutex_destroy(&w->lock);
-    free(w);
-}
-
-const char *tacet__worker_name(const tacet__worker *w) {
-    return w->r.name;
-}
-
-tacet__worker **tacet__worker_next(tacet__worker *w) {
-    return &w->next;
 }

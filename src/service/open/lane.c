@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lane.c - a thread, and the studies that it works on: one, or several that share a transaction.
+ * Ring: open. A study in PostgreSQL, and one with a ledger, has a lane of its own. The local studies of a folder share
+ * a few: SQLite lets one write at a time anyway, and what a pair costs there is the change of threads, of transactions
+ * and of page caches, not the rows. Cost: one wake and one transaction a turn, whatever the number of studies in it. */
+#include "service/open/engine_internal.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    BATCH_MOST = 64,
+    QUEUE_MOST = 4096,
+    TURNS_MOST = 64 /* studies in a transaction */
+};
+static const size_t BYTES_MOST = (size_t)64 << 20; /* of the jobs of a study, waiting or in hand: one may be 2 MiB */
+static const double POLL_SECONDS = 0.25; /* how often the log is read for others' observations while someone waits */
+
+struct tacet__lane {
+    const tacet__engine_settings *settings;
+    bool gathers;
+    tacet__lane *next;
+    pthread_t thread;
+    bool joined;
+    tacet__studies *store; /* of all its studies, where it gathers; the thread's own, as are … */
+    tacet__turn turns[TURNS_MOST];
+    size_t count;
+
+    pthread_mutex_t lock; /* of the rest, and of its workers' queues */
+    pthread_cond_t wake;
+    tacet__worker *workers;
+    tacet__worker *first, *last; /* that have jobs */
+    bool stop;
+};
+
+static size_t bytes_of(const tacet__job *job) {
+    return sizeof *job + (job->d * job->count + job->context_dim) * sizeof(double);
+}
+
+/* Up to a batch of jobs of a study, in the order they came. */
+static tacet__job *take_jobs(tacet__worker *w, size_t most) {
+    tacet__job *jobs = w->first;
+    tacet__job *end = NULL;
+    size_t taken = 0;
+    for (tacet__job *job = jobs; job != NULL && taken < most; job = job->next) {
+        end = job;
+        taken++;
+        w->in_hand += bytes_of(job);
+    }
+    if (end != NULL) {
+        w->first = end->next;
+        w->last = w->first != NULL ? w->last : NULL;
+        end->next = NULL;
+    }
+    w->queued -= taken;
+    return jobs;
+}
+
+static void ask_turn(tacet__lane *l, tacet__worker *w) {
+    w->asked = true;
+    w->behind = NULL;
+    *(l->last != NULL ? &l->last->behind : &l->first) = w;
+    l->last = w;
+}
+
+static bool anyone_waits(const tacet__lane *l) {
+    const tacet__worker *w = l->workers;
+    while (w != NULL && w->r.waiting == NULL) {
+        w = w->beside;
+    }
+    return w != NULL;
+}
+
+/* The studies that have jobs, in the order they asked, with a batch of each. None: the time is up, or the lane stops.
+ */
+static bool take_turns(tacet__lane *l) {
+    const size_t most = l->settings->batch_most > 0 ? l->settings->batch_most : BATCH_MOST;
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(POLL_SECONDS * 1e9);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    (void)pthread_mutex_lock(&l->lock);
+    for (size_t i = 0; i < l->count; i++) { /* these were answered */
+        l->turns[i].worker->bytes -= l->turns[i].worker->in_hand;
+        l->turns[i].worker->in_hand = 0;
+    }
+    int code = 0;
+    while (l->first == NULL && !l->stop && code == 0) {
+        code = anyone_waits(l) ? pthread_cond_timedwait(&l->wake, &l->lock, &until)
+                               : pthread_cond_wait(&l->wake, &l->lock);
+    }
+    const tacet__worker *end = l->last;
+    bool more = l->first != NULL;
+    for (l->count = 0; more && l->count < TURNS_MOST;) {
+        tacet__worker *w = l->first;
+        more = w != end;
+        l->first = w->behind;
+        l->last = l->first != NULL ? l->last : NULL;
+        w->asked = false;
+        l->turns[l->count++] = (tacet__turn){.worker = w, .jobs = take_jobs(w, most), .idle = w->first == NULL};
+        if (w->first != NULL) {
+            ask_turn(l, w);
+        }
+    }
+    const bool stop = l->stop;
+    (void)pthread_mutex_unlock(&l->lock);
+    return stop;
+}
+
+/* The connection that the studies of the lane share. */
+static bool connect_all(tacet__lane *l) {
+    tacet_error err = {0};
+    tacet__studies_settings s = l->settings->store;
+    s.create = false;
+    if (l->gathers && l->store == NULL && tacet__studies_open(&l->store, &s, &err) != TACET_OK) {
+        for (size_t i = 0; i < l->count; i++) {
+            tacet__worker_fail(l->turns[i].worker, l->turns[i].jobs, &err);
+        }
+        return false;
+    }
+    for (size_t i = 0; l->gathers && i < l->count; i++) {
+        l->turns[i].worker->r.store = l->store;
+    }
+    return true;
+}
+
+static void run_turns(tacet__lane *l) {
+    size_t busy = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        l->turns[i].jobs = tacet__worker_leave_out_late(l->turns[i].jobs);
+        busy += l->turns[i].jobs != NULL;
+    }
+    if (busy == 0 || !connect_all(l)) {
+        return;
+    }
+    if (busy > 1) {
+        tacet__worker_run_together(l->turns, l->count, l->store);
+    }
+    for (size_t i = 0; i < l->count; i++) {
+        if (busy == 1 && l->turns[i].jobs != NULL) {
+            tacet__worker_run(l->turns[i].worker, l->turns[i].jobs);
+        }
+        tacet__worker_project(l->turns[i].worker, l->turns[i].idle);
+    }
+}
+
+/* Nothing came in: some wait, so look what other processes appended. */
+static void poll_all(tacet__lane *l) {
+    (void)pthread_mutex_lock(&l->lock);
+    tacet__worker *w = l->workers;
+    (void)pthread_mutex_unlock(&l->lock);
+    for (; w != NULL; w = w->beside) {
+        tacet__worker_poll(w);
+    }
+}
+
+static void *work(void *user) {
+    tacet__lane *l = user;
+    const tacet_error stopping = {.status = TACET_BUSY, .message = "the server is stopping"};
+    bool stop = false;
+    while (!stop) {
+        stop = take_turns(l);
+        if (!stop && l->count > 0) {
+            run_turns(l);
+        } else if (!stop) {
+            poll_all(l);
+        }
+    }
+    for (; l->count > 0; (void)take_turns(l)) {
+        for (size_t i = 0; i < l->count; i++) {
+            tacet__worker_fail(l->turns[i].worker, l->turns[i].jobs, &stopping);
+        }
+    }
+    for (tacet__worker *w = l->workers; w != NULL; w = w->beside) { /* nothing is added to a lane that stops */
+        tacet__worker_end(w);
+    }
+    tacet__studies_close(l->store);
+    l->store = NULL;
+    return NULL;
+}
+
+tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *settings, bool gathers,
+                               tacet_error *err) {
+    tacet__lane *l = TACET__ZALLOC(tacet__lane, 1);
+    pthread_condattr_t attributes;
+    *out = NULL;
+    if (l == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
+    }
+    l->settings = settings;
+    l->gathers = gathers;
+    (void)pthread_mutex_init(&l->lock, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&l->wake, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    if (pthread_create(&l->thread, NULL, work, l) != 0) {
+        l->joined = true;
+        tacet__lane_free(l);
+        return tacet__fail(err, TACET_BUSY, "no thread can be started for the study");
+    }
+    *out = l;
+    return TACET_OK;
+}
+
+tacet_status tacet__lane_add(tacet__lane *l, tacet__worker **out, const char *name, tacet_error *err) {
+    *out = tacet__worker_create(l->settings, name);
+    if (*out == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
+    }
+    (*out)->lane = l;
+    (*out)->r.borrows = l->gathers;
+    (void)pthread_mutex_lock(&l->lock);
+    (*out)->beside = l->workers;
+    l->workers = *out;
+    (void)pthread_mutex_unlock(&l->lock);
+    return TACET_OK;
+}
+
+void tacet__worker_submit(tacet__worker *w, tacet__job *job) {
+    tacet__lane *l = w->lane;
+    const size_t bytes = bytes_of(job);
+    job->next = NULL;
+    (void)pthread_mutex_lock(&l->lock);
+    const bool refused = l->stop || w->queued >= QUEUE_MOST || bytes > BYTES_MOST - w->bytes;
+    if (!refused) {
+        *(w->last != NULL ? &w->last->next : &w->first) = job;
+        w->last = job;
+        w->queued++;
+        w->bytes += bytes;
+        if (!w->asked) {
+            ask_turn(l, w);
+        }
+        (void)pthread_cond_signal(&l->wake);
+    }
+    (void)pthread_mutex_unlock(&l->lock);
+    if (refused) {
+        tacet__job_fail(job, TACET_BUSY, "too many requests wait, or the server is stopping");
+    }
+}
+
+void tacet__lane_stop(tacet__lane *l) {
+    (void)pthread_mutex_lock(&l->lock);
+    l->stop = true;
+    (void)pthread_cond_signal(&l->wake);
+    (void)pthread_mutex_unlock(&l->lock);
+}
+
+void tacet__lane_join(tacet__lane *l) {
+    if (!l->joined) {
+        (void)pthread_join(l->thread, NULL);
+        l->joined = true;
+    }
+}
+
+void tacet__lane_free(tacet__lane *l) {
+    if (l == NULL) {
+        return;
+    }
+    while (l->workers != NULL) {
+        tacet__worker *w = l->workers;
+        l->workers = w->beside;
+        tacet__worker_free(w);
+    }
+    (void)pthread_cond_destroy(&l->wake);
+    (void)pthread_mutex_destroy(&l->lock);
+    free(l);
+}
+
+tacet__lane **tacet__lane_next(tacet__lane *l) {
+    return &l->next;
+}

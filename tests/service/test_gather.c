@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_gather.c - several studies in one transaction of SQLite: each part is there with all the others or none is, at
+ * whatever write, sync, kill or power cut; what was acknowledged is there; and one sync serves them all. */
+#include "service/engine_fixture.h"
+#include "support/fault_vfs.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STUDIES = 6 };
+
+static const char *name_of(size_t i) {
+    static const char *const NAMES[STUDIES] = {"a", "b", "c", "d", "e", "f"};
+    return NAMES[i];
+}
+
+static tacet__studies_settings fault_settings(void) {
+    return (tacet__studies_settings){.store = store_place, .create = true, .busy_ms = 100, .vfs = "fault"};
+}
+
+static void add_all(tacet__studies *s, tacet__study *studies) {
+    for (size_t i = 0; i < STUDIES; i++) {
+        tacet__study_init(&studies[i]);
+        assert_ok(tacet__studies_add(s, &studies[i], name_of(i), TACET__STUDY_LOCAL, true, "{}", 2, NULL));
+    }
+}
+
+static void clear_all(tacet__study *studies) {
+    for (size_t i = 0; i < STUDIES; i++) {
+        tacet__study_clear(&studies[i]);
+    }
+}
+
+/* A suggestion in each study. */
+static tacet_status round_of_all(tacet__studies *s, tacet__study *studies) {
+    tacet_status status = tacet__studies_gather(s, NULL);
+    for (size_t i = 0; i < STUDIES && status == TACET_OK; i++) {
+        static const unsigned char large[40000]; /* so that the log takes several writes for all of them */
+        tacet__event event = {.kind = TACET__EVENT_SUGGEST, .number = 1, .body = large, .body_size = sizeof large};
+        status = tacet__studies_begin(s, &studies[i], NULL);
+        status = status != TACET_OK ? status : tacet__studies_append(s, &studies[i], &event, NULL);
+        status = status != TACET_OK ? status : tacet__studies_commit(s, NULL);
+    }
+    tacet__studies_rollback(s);
+    const tacet_status end = tacet__studies_gathered(s, NULL);
+    return status != TACET_OK ? status : end;
+}
+
+/* How many rounds the store has: of every study the same number. */
+static uint64_t rounds_of_all(tacet__studies *s) {
+    tacet__study study;
+    uint64_t rounds = 0;
+    tacet__study_init(&study);
+    for (size_t i = 0; i < STUDIES; i++) {
+        assert_ok(tacet__studies_get(s, &study, name_of(i), NULL));
+        rounds = i == 0 ? study.head : rounds;
+        assert_int_equal(study.head, rounds);
+        assert_int_equal(study.suggested, rounds);
+    }
+    tacet__study_clear(&study);
+    return rounds;
+}
+
+static void test_each_failure(void **state) {
+    const tacet__studies_settings settings = fault_settings();
+    const fault_action actions[] = {FAULT_ERROR, FAULT_SHORT, FAULT_FULL};
+    tacet__studies *s = NULL;
+    tacet__study studies[STUDIES];
+    (void)state;
+    assert_ok(tacet__studies_open(&s, &settings, NULL));
+    add_all(s, studies);
+    for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++) {
+        size_t failures = 0;
+        bool hit = true;
+        for (long n = 1; hit; n++) {
+            const uint64_t before = rounds_of_all(s);
+            fault_vfs_arm(n, FAULT_CHANGE, actions[k]);
+            const tacet_status status = round_of_all(s, studies);
+            hit = fault_vfs_hit() != 0;
+            fault_vfs_arm(0, 0, FAULT_ERROR);
+            const uint64_t after = rounds_of_all(s);
+            assert_true(status == TACET_OK ? after == before + 1 : after == before || after == before + 1);
+            failures += status != TACET_OK;
+            assert_true(n < 200);
+        }
+        assert_true(failures > 1);
+    }
+    clear_all(studies);
+    tacet__studies_close(s);
+}
+
+/* A child that is killed, or loses its power, at the n-th operation; it says each round that was acknowledged. */
+static uint64_t acknowledged_by_child(long n, fault_action action, bool *ended) {
+    int ends[2];
+    char byte = 0;
+    uint64_t count = 0;
+    int code = 0;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const tacet__studies_settings settings = fault_settings();
+        tacet__studies *s = NULL;
+        tacet__study studies[STUDIES];
+        assert_ok(tacet__studies_open(&s, &settings, NULL));
+        add_all(s, studies);
+        fault_vfs_arm(n, FAULT_CHANGE, action);
+        for (int i = 0; i < 3; i++) {
+            if (round_of_all(s, studies) == TACET_OK && write(ends[1], "+", 1) != 1) {
+                _exit(2);
+            }
+        }
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    while (read(ends[0], &byte, 1) == 1) {
+        count++;
+    }
+    (void)close(ends[0]);
+    assert_int_equal(waitpid(pid, &code, 0), pid);
+    *ended = WIFEXITED(code);
+    assert_true(!*ended || WEXITSTATUS(code) == 0);
+    return count;
+}
+
+static void test_kills_and_power_cuts(void **state) {
+    const fault_action actions[] = {FAULT_KILL, FAULT_TORN_KILL, FAULT_POWER, FAULT_POWER_HALF};
+    size_t kills = 0;
+    (void)state;
+    for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++) {
+        bool ended = false;
+        for (long n = 1; !ended; n += test_slow() ? 7 : 1) {
+            tacet__studies *s = NULL;
+            const tacet__studies_settings settings = {.store = store_place, .create = true, .busy_ms = 100};
+            tacet__study studies[STUDIES];
+            assert_ok(tacet__studies_open(&s, &settings, NULL));
+            add_all(s, studies);
+            clear_all(studies);
+            const uint64_t before = rounds_of_all(s);
+            tacet__studies_close(s);
+            const uint64_t said = acknowledged_by_child(n, actions[k], &ended);
+            assert_ok(tacet__studies_open(&s, &settings, NULL));
+            const uint64_t after = rounds_of_all(s);
+            assert_true(after >= before + said && after <= before + said + 1);
+            tacet__studies_close(s);
+            kills += !ended;
+        }
+    }
+    assert_true(kills > (test_slow() ? 4 : 20));
+}
+
+/* A part that fails after it has written is the end of all of them, and of no more than this transaction; one that has
+ * written nothing is not. */
+static void test_a_part_that_fails(void **state) {
+    const tacet__studies_settings settings = fault_settings();
+    tacet__studies *s = NULL;
+    tacet__study studies[STUDIES];
+    (void)state;
+    assert_ok(tacet__studies_open(&s, &settings, NULL));
+    add_all(s, studies);
+    tacet__event event = {.kind = TACET__EVENT_SUGGEST, .number = 1};
+    assert_ok(tacet__studies_gather(s, NULL));
+    assert_int_equal(tacet__studies_gather(s, NULL), TACET_STATE);
+    assert_ok(tacet__studies_begin(s, &studies[0], NULL));
+    assert_ok(tacet__studies_append(s, &studies[0], &event, NULL));
+    assert_ok(tacet__studies_commit(s, NULL));
+    assert_ok(tacet__studies_begin(s, &studies[1], NULL));
+    assert_ok(tacet__studies_append(s, &studies[1], &event, NULL));
+    tacet__studies_rollback(s);
+    assert_int_equal(tacet__studies_begin(s, &studies[2], NULL), TACET_IO);
+    assert_int_equal(tacet__studies_gathered(s, NULL), TACET_IO);
+    assert_int_equal(rounds_of_all(s), 0);
+    assert_ok(round_of_all(s, studies));
+    assert_ok(tacet__studies_gather(s, NULL));
+    assert_ok(tacet__studies_begin(s, &studies[0], NULL));
+    tacet__studies_rollback(s);
+    assert_ok(tacet__studies_begin(s, &studies[1], NULL));
+    assert_ok(tacet__studies_append(s, &studies[1], &event, NULL));
+    assert_ok(tacet__studies_commit(s, NULL));
+    assert_ok(tacet__studies_gathered(s, NULL));
+    assert_int_equal(tacet__studies_gathered(s, NULL), TACET_STATE);
+    assert_int_equal(raw_number(false, "SELECT sum(head) FROM study"), STUDIES + 1);
+    clear_all(studies);
+    tacet__studies_close(s);
+}
+
+/* The engine's studies on a disk that fails at the n-th operation: what is answered is stored, and what is asked again
+ * under its key is stored once. */
+static void ask_all(tacet__engine *e, long n, answer *out) {
+    tacet__job *jobs[STUDIES];
+    bool done[STUDIES] = {false};
+    for (size_t i = 0; i < STUDIES; i++) {
+        jobs[i] = tacet__job_create(TACET__JOB_SUGGEST);
+        (void)snprintf(jobs[i]->key, sizeof jobs[i]->key, "round-%ld", n);
+        jobs[i]->user = &done[i];
+        jobs[i]->done = job_done;
+        tacet__engine_submit(e, name_of(i), jobs[i]);
+    }
+    for (size_t i = 0; i < STUDIES; i++) {
+        job_wait(&done[i]);
+        out[i] = take_answer(jobs[i]); /* and frees it */
+    }
+}
+
+static void test_engine_on_a_failing_disk(void **state) {
+    tacet__engine_settings settings = engine_settings();
+    tacet__engine *e = NULL;
+    answer first[STUDIES];
+    answer again[STUDIES];
+    size_t failures = 0;
+    (void)state;
+    for (size_t i = 0; i < STUDIES; i++) {
+        char definition[sizeof LOCAL_STUDY];
+        const char *rest = strstr(LOCAL_STUDY, "slides") + strlen("slides");
+        (void)snprintf(definition, sizeof definition, "{\"name\":\"%s%s", name_of(i), rest);
+        add_study(definition);
+    }
+    settings.store.vfs = "fault";
+    assert_ok(tacet__engine_open(&e, &settings, NULL));
+    ask_all(e, 0, first);
+    const uint64_t batches = engine_metrics.batches;
+    enum { ROUNDS = 60 };
+    for (long n = 1; n <= ROUNDS; n++) {
+        fault_vfs_arm(1 + n % 9, FAULT_CHANGE, n % 3 == 0 ? FAULT_SHORT : FAULT_ERROR);
+        ask_all(e, n, first);
+        fault_vfs_arm(0, 0, FAULT_ERROR);
+        ask_all(e, n, again);
+        for (size_t i = 0; i < STUDIES; i++) {
+            assert_int_equal(again[i].status, TACET_OK);
+            assert_true(first[i].status == TACET_OK || first[i].status == TACET_IO || first[i].status == TACET_BUSY);
+            failures += first[i].status != TACET_OK;
+            if (first[i].status == TACET_OK) {
+                assert_true(again[i].repeated);
+                assert_string_equal(again[i].ticket, first[i].ticket);
+            }
+        }
+    }
+    assert_true(failures > 0);
+    assert_true(engine_metrics.batches > batches);
+    tacet__engine_close(e);
+    assert_int_equal(raw_number(false, "SELECT count(*) FROM event"), STUDIES * (ROUNDS + 1));
+    assert_int_equal(raw_number(false, "SELECT sum(head) FROM study"), STUDIES * (ROUNDS + 1));
+    /* What was stored is one history of each: another server follows it from the beginning. */
+    const tacet__engine_settings plain = engine_settings();
+    for (size_t i = 0; i < STUDIES; i++) {
+        assert_ok(tacet__engine_try(&plain, name_of(i), NULL));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_each_failure, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_kills_and_power_cuts, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_a_part_that_fails, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_engine_on_a_failing_disk, store_setup, store_teardown),
+    };
+    (void)unsetenv("TACET_TEST_POSTGRES");
+    fault_vfs_register();
+    return cmocka_run_group_tests_name("studies in one transaction", tests, NULL, NULL);
+}
