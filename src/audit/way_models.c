@@ -178,10 +178,12 @@ static tacet_status add_study(const tacet__shipment *s, const tacet__engine_sett
     for (size_t i = 0; i < POINTS; i++) {
         (void)json_array_append_new(points, json_pack("[f]", (double)i / POINTS));
     }
+    /* Of one number: all points look alike, so that it has nearly all of what a record can move. Of many: none do. */
+    const double lengthscale = s->numbers == 1 ? 10 : 0.05;
     json_t *study = json_pack("{ss ss ss s{sf sf} si s{so} s{sf s[ff]} s{si}}", "name", STUDY, "trust", "central",
                               "policy", "fixed", "budget", "eps", s->settings->eps, "delta", s->settings->delta,
-                              "rounds", BATCH + 1, "domain", "points", points, "prior", "lengthscale", 0.05, "reward",
-                              0.0, 1.0, "options", "features", (int)s->numbers);
+                              "rounds", BATCH + 1, "domain", "points", points, "prior", "lengthscale", lengthscale,
+                              "reward", 0.0, 1.0, "options", "features", (int)s->numbers);
     char *text = study != NULL ? json_dumps(study, 0) : NULL;
     json_decref(study);
     const tacet_status status = text != NULL ? tacet__engine_add(settings, NULL, text, strlen(text), err)

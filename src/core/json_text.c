@@ -5,14 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *tacet__json_text(const json_t *value, size_t indent) {
-    char *text = value != NULL ? json_dumps(value, JSON_INDENT(indent) | JSON_REAL_PRECISION(17)) : NULL;
-    const size_t length = text != NULL ? strlen(text) : 0;
-    char *longer = text != NULL ? realloc(text, length + 2) : NULL;
-    if (longer == NULL) {
+/* Two passes into a buffer that is large enough: nothing has to grow. One more byte than the text, for a newline. */
+static char *dump(const json_t *value, size_t flags, size_t *length) {
+    *length = value != NULL ? json_dumpb(value, NULL, 0, flags) : 0;
+    char *text = *length > 0 ? malloc(*length + 2) : NULL;
+    if (text != NULL && json_dumpb(value, text, *length, flags) != *length) {
         free(text);
         return NULL;
     }
-    memcpy(longer + length, "\n", 2); /* a file of text ends with one: people print it */
-    return longer;
+    if (text != NULL) {
+        text[*length] = '\0';
+    }
+    return text;
+}
+
+char *tacet__json_dump(const json_t *value, size_t flags) {
+    size_t length = 0;
+    return dump(value, flags, &length);
+}
+
+char *tacet__json_text(const json_t *value, size_t indent) {
+    size_t length = 0;
+    char *text = dump(value, JSON_INDENT(indent) | JSON_REAL_PRECISION(17), &length);
+    if (text != NULL) {
+        memcpy(text + length, "\n", 2); /* a file of text ends with one: people print it */
+    }
+    return text;
 }

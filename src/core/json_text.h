@@ -6,6 +6,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+/* json_dumps, whole or NULL: that of jansson leaves out what it has no memory for in the middle of a name, and goes on.
+ * From malloc. NULL: `value` is, or there is no memory. */
+char *tacet__json_dump(const json_t *value, size_t flags);
 /* Indented, every double exact, closed by a newline, from malloc. NULL: `value` is, or there is no memory. */
 char *tacet__json_text(const json_t *value, size_t indent);
 

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 
 tacet_status tacet__ledger_load(tacet__ledger_view **view, tacet__ledger_report *report, const char *path,
@@ -37,14 +36,9 @@ static json_t *hash_json(const unsigned char *hash) {
     return json_string(hex);
 }
 
-static json_t *bytes_json(const unsigned char *bytes, size_t size) {
-    char *hex = malloc(2 * size + 1);
-    json_t *text = NULL;
-    if (hex != NULL) {
-        text = json_string(sodium_bin2hex(hex, 2 * size + 1, bytes, size));
-    }
-    free(hex);
-    return text;
+static json_t *id_json(const unsigned char *id) {
+    char hex[2 * TACET__LEDGER_ID_BYTES + 1];
+    return json_string(sodium_bin2hex(hex, sizeof hex, id, TACET__LEDGER_ID_BYTES));
 }
 
 static json_t *count_json(uint64_t count) {
@@ -53,7 +47,7 @@ static json_t *count_json(uint64_t count) {
 
 json_t *tacet__ledger_report_json(const tacet__ledger_report *r) {
     return json_pack("{s:o, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:f, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "id",
-                     bytes_json(r->id, sizeof r->id), "accounting", tacet_accounting_name(r->accounting), "unit",
+                     id_json(r->id), "accounting", tacet_accounting_name(r->accounting), "unit",
                      tacet__ledger_unit(r->accounting), "budget_eps", r->budget_eps, "budget_delta", r->budget_delta,
                      "cap", r->cap, "spent", r->spent, "spent_delta", r->spent_delta, "eps",
                      tacet__ledger_bound(r->eps), "delta", r->delta, "uncovered_most", count_json(r->uncovered_most),
@@ -62,9 +56,13 @@ json_t *tacet__ledger_report_json(const tacet__ledger_report *r) {
                      (json_int_t)r->seeded, "records", (json_int_t)r->records, "head", hash_json(r->head));
 }
 
-/* Parameters are JSON by agreement; what is not is shown as the text it is. */
+/* Parameters are JSON by agreement; what is not is shown as the text it is (so is what memory was too short to read).
+ */
 static json_t *parameters_json(const char *text) {
-    json_t *value = text[0] == '\0' ? json_object() : json_loads(text, JSON_DECODE_ANY, NULL);
+    if (text[0] == '\0') {
+        return json_object();
+    }
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
     return value != NULL ? value : json_string(text);
 }
 
@@ -103,7 +101,7 @@ static void add_step(json_t *object, const tacet__record *record) {
 }
 
 static void add_budget(json_t *object, const tacet__record *record) {
-    (void)json_object_set_new(object, "id", bytes_json(record->budget.id, sizeof record->budget.id));
+    (void)json_object_set_new(object, "id", id_json(record->budget.id));
     (void)json_object_set_new(object, "accounting", json_string(tacet_accounting_name(record->budget.accounting)));
     (void)json_object_set_new(object, "eps", json_real(record->budget.eps));
     (void)json_object_set_new(object, "delta", json_real(record->budget.delta));
@@ -113,6 +111,7 @@ static void add_budget(json_t *object, const tacet__record *record) {
 
 json_t *tacet__ledger_row_json(const tacet__ledger_row *row) {
     static const char *const KINDS[] = {"?", "budget", "reserve", "commit", "step"};
+    static const size_t FIELDS[] = {0, 11, 22, 9, 8}; /* of an object that no allocation has cut short */
     json_t *object = json_pack("{s:I, s:s, s:I}", "seq", (json_int_t)row->record->seq, "kind", KINDS[row->record->kind],
                                "time", (json_int_t)row->record->time);
     switch (row->record->kind) {
@@ -131,6 +130,10 @@ json_t *tacet__ledger_row_json(const tacet__ledger_row *row) {
     }
     (void)json_object_set_new(object, "previous", hash_json(row->previous));
     (void)json_object_set_new(object, "hash", hash_json(row->hash));
+    if (json_object_size(object) != FIELDS[row->record->kind]) {
+        json_decref(object);
+        object = NULL;
+    }
     return object;
 }
 

@@ -12,7 +12,7 @@ tacet_status tacet__ledger_load(tacet__ledger_view **view, tacet__ledger_report 
                                 const unsigned char *noted, tacet_error *err);
 /* The report as an object; new reference, NULL when out of memory. */
 json_t *tacet__ledger_report_json(const tacet__ledger_report *report);
-/* A record as an object with all its fields. */
+/* A record as an object with all its fields; NULL when out of memory. */
 json_t *tacet__ledger_row_json(const tacet__ledger_row *row);
 /* A bound that is not claimed (infinite) as null. */
 json_t *tacet__ledger_bound(double value);

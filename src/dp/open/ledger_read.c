@@ -4,6 +4,7 @@
 #include <tacet/dp/open/ledger_read.h>
 
 #include "core/fail.h"
+#include "core/json_text.h"
 #include "dp/open/ledger_json.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 static tacet_status as_text(char **out, json_t *object, tacet_error *err) {
-    *out = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    *out = tacet__json_dump(object, JSON_COMPACT | JSON_REAL_PRECISION(17)); /* NULL of NULL */
     json_decref(object);
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a ledger's text");
 }
@@ -69,8 +70,10 @@ tacet_status tacet_ledger_verify(char **out, const char *path, const char *head,
         return status;
     }
     json_t *object = tacet__ledger_report_json(&report);
-    if (report.head_was_given) {
-        (void)json_object_set_new(object, "head_at", json_integer((json_int_t)report.head_at));
+    if (report.head_was_given &&
+        json_object_set_new(object, "head_at", json_integer((json_int_t)report.head_at)) != 0) {
+        json_decref(object);
+        object = NULL;
     }
     return as_text(out, object, err);
 }
@@ -97,9 +100,11 @@ static tacet_status export_row(void *user, const tacet__ledger_row *row, tacet_e
     char *text = NULL;
     char *hex = malloc(2 * row->body_size + 1);
     json_t *object = hex != NULL ? tacet__ledger_row_json(row) : NULL;
-    if (object != NULL) {
-        (void)json_object_set_new(object, "body",
-                                  json_string(sodium_bin2hex(hex, 2 * row->body_size + 1, row->body, row->body_size)));
+    if (object != NULL &&
+        json_object_set_new(object, "body",
+                            json_string(sodium_bin2hex(hex, 2 * row->body_size + 1, row->body, row->body_size))) != 0) {
+        json_decref(object);
+        object = NULL;
     }
     free(hex);
     tacet_status status = as_text(&text, object, err);

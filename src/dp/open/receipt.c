@@ -6,6 +6,7 @@
 #include <tacet/dp/open/receipt.h>
 
 #include "core/fail.h"
+#include "core/json_text.h"
 #include "core/memory.h"
 #include "dp/open/ledger_json.h"
 #include "dp/open/merkle.h"
@@ -25,12 +26,11 @@ static const char RECEIPT[] = "tacet-receipt-1", SECRET[] = "tacet-signing-key-1
 /* ---- texts with one form ---- */
 
 static char *canonical(const json_t *object) {
-    char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
-    return text;
+    return tacet__json_dump(object, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
 }
 
 static tacet_status as_text(char **out, json_t *object, tacet_error *err) {
-    *out = object != NULL ? canonical(object) : NULL;
+    *out = canonical(object); /* NULL of NULL */
     json_decref(object);
     return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a receipt");
 }
@@ -39,7 +39,7 @@ static tacet_status as_text(char **out, json_t *object, tacet_error *err) {
 static tacet_status parse(json_t **out, const char *text, size_t length, const char *format, tacet_error *err) {
     length -= length > 0 && text[length - 1] == '\n' ? 1 : 0;
     *out = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-    char *again = *out != NULL ? canonical(*out) : NULL;
+    char *again = canonical(*out);
     const char *is = json_string_value(json_object_get(*out, "format"));
     const bool same = again != NULL && strlen(again) == length && memcmp(again, text, length) == 0;
     free(again);
@@ -54,9 +54,11 @@ static tacet_status parse(json_t **out, const char *text, size_t length, const c
 /* Bytes from a field of lower-case hex of exactly that length. */
 static bool hex_field(unsigned char *out, size_t size, const json_t *object, const char *name) {
     const char *text = json_string_value(json_object_get(object, name));
-    size_t got = 0;
-    return text != NULL && strlen(text) == 2 * size && strspn(text, "0123456789abcdef") == 2 * size &&
-           sodium_hex2bin(out, size, text, 2 * size, NULL, &got, NULL) == 0 && got == size;
+    const bool good = text != NULL && strlen(text) == 2 * size && strspn(text, "0123456789abcdef") == 2 * size;
+    if (good) {
+        (void)sodium_hex2bin(out, size, text, 2 * size, NULL, NULL, NULL);
+    }
+    return good;
 }
 
 static json_t *hex_json(const unsigned char *bytes, size_t size) {
@@ -166,7 +168,7 @@ static json_t *find_key(const json_t *ring, const char *key) {
     unsigned char before[TACET_PUBLIC_KEY_BYTES], here[TACET_PUBLIC_KEY_BYTES];
     json_array_foreach(json_object_get(ring, "keys"), i, entry) {
         const char *text = json_string_value(json_object_get(entry, "key"));
-        if (text == NULL || !hex_field(here, sizeof here, entry, "key")) {
+        if (!hex_field(here, sizeof here, entry, "key")) {
             return NULL;
         }
         if (i > 0) {
@@ -198,8 +200,10 @@ tacet_status tacet_receipt_rotate(char **secret, char **public_text, const char 
             memcmp(key, old + TACET_SIGNING_KEY_BYTES - TACET_PUBLIC_KEY_BYTES, sizeof key) != 0) {
             status = tacet__fail(err, TACET_INVALID, "the secret key is not that of the last key of the ring");
         } else {
-            (void)json_object_set_new(last, "retired", json_integer((json_int_t)time(NULL)));
-            status = new_pair(secret, public_text, json_incref(ring), old, err);
+            const json_int_t now = (json_int_t)time(NULL);
+            status = json_object_set_new(last, "retired", json_integer(now)) == 0
+                         ? new_pair(secret, public_text, json_incref(ring), old, err)
+                         : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a key");
         }
     }
     json_decref(ring);
@@ -219,7 +223,7 @@ tacet_status tacet_receipt_revoke(char **public_text, const char *ring_text, con
         json_decref(ring);
         return tacet__fail(err, TACET_NOT_FOUND, "the ring has no such key");
     }
-    (void)json_object_set_new(entry, "revoked", json_true());
+    (void)json_object_set_new(entry, "revoked", json_true()); /* in the place of false: nothing is allocated */
     return as_text(public_text, ring, err);
 }
 
@@ -339,8 +343,7 @@ tacet_status tacet_receipt_sign(char **receipt, const tacet_receipt_request *req
             request->program_name, "version", tacet_version(), "hash", file_hash(request->program_file));
         status = as_text(receipt,
                          json_pack("{s:s, s:o, s:o}", "format", RECEIPT, "signature",
-                                   statement != NULL ? signature_json(statement, RECEIPT, secret) : NULL, "statement",
-                                   statement),
+                                   signature_json(statement, RECEIPT, secret), "statement", statement),
                          err);
     }
     tree_clear(&t);
@@ -480,14 +483,18 @@ tacet_status tacet_receipt_prove(char **proof, const char *receipt, size_t lengt
     if (status == TACET_OK) {
         const size_t steps = tacet__merkle_path(path, (const merkle_hash *)t.leaves, t.count, (size_t)seq);
         json_t *list = json_array();
+        bool whole = true;
         for (size_t i = 0; i < steps; i++) {
-            (void)json_array_append_new(list, hex_json(path[i], sizeof path[i]));
+            whole = json_array_append_new(list, hex_json(path[i], sizeof path[i])) == 0 && whole;
         }
-        status = as_text(proof,
-                         json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "format", PROOF, "root", facts.root, "seq",
-                                   (json_int_t)seq, "salt", hex_json(t.salt, sizeof t.salt), "body",
-                                   hex_json(t.body, t.body_size), "path", list),
-                         err);
+        json_t *object =
+            json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "format", PROOF, "root", facts.root, "seq", (json_int_t)seq,
+                      "salt", hex_json(t.salt, sizeof t.salt), "body", hex_json(t.body, t.body_size), "path", list);
+        if (!whole) {
+            json_decref(object);
+            object = NULL;
+        }
+        status = as_text(proof, object, err);
     }
     tree_clear(&t);
     sodium_memzero(secret, sizeof secret);
@@ -548,10 +555,10 @@ tacet_status tacet_receipt_check(char **record, const char *proof, size_t length
     if (status == TACET_OK) {
         const tacet__ledger_row row = {
             .record = &decoded, .body = body, .body_size = size, .previous = NONE, .hash = NONE};
-        json_t *object = tacet__ledger_row_json(&row);
-        (void)json_object_del(object, "previous"); /* a proof shows one record, not its place in the chain */
+        json_t *object = tacet__ledger_row_json(&row); /* NULL goes through as such */
+        (void)json_object_del(object, "previous");     /* a proof shows one record, not its place in the chain */
         (void)json_object_del(object, "hash");
-        *record = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        *record = tacet__json_dump(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
         json_decref(object);
         status = *record != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a record");
     }

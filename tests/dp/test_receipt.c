@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_receipt.c - receipts and proofs of single records: what was signed is read back, and whatever was changed, left
+ * out or made up is refused, also by somebody who has a key. Where memory runs out nothing half-made comes back.
+ * The linker finds sodium_init here before it finds the real one. */
+#include "dp/ledger_view_fixture.h"
+#include "dp/open/ledger_json.h"
+#include "dp/open/merkle.h"
+
+#include <dlfcn.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <tacet/dp/open/ledger_read.h>
+#include <tacet/dp/open/receipt.h>
+
+static bool no_entropy;
+int sodium_init(void);
+
+int sodium_init(void) {
+    int (*real)(void) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "sodium_init");
+    return no_entropy ? -1 : real();
+}
+
+enum { NOW = 2000000000 /* after every key that is made here */, EXPORTED = 1 << 16 };
+
+typedef struct signed_ledger {
+    char *secret, *ring, *receipt;
+    tacet_receipt_facts facts;
+} signed_ledger;
+
+static const char MANIFEST[] = "{\"rows\":5}";
+
+/* A record of each kind, with and without the fields that may be missing. */
+static void write_ledger(void) {
+    static const unsigned char HASH[TACET_HASH_BYTES] = {7};
+    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_GAUSSIAN, 3);
+    tacet_charge c = charge(0.1);
+    tacet_entry entry;
+    tacet_blob memo;
+    add(ledger, "pure", &c, "an answer");
+    c.parameters = "not json";
+    c.group = "epoch 1";
+    c.part = "a";
+    add(ledger, "part", &c, NULL);
+    tacet_charge_init(&c);
+    c.what = "all of it";
+    c.to_whom = "the modeler";
+    c.mechanism = "none";
+    tacet_charge_gaussian(&c, 0.1, 0.2, 1e-6);
+    tacet_blob_init(&memo);
+    assert_ok(tacet_ledger_reserve(ledger, &entry, &memo, "stream", &c, NULL));
+    assert_ok(tacet_ledger_commit(ledger, &entry, "key", 3, NULL, NULL));
+    tacet_mark mark = {.step = 1};
+    memcpy(mark.hash, HASH, sizeof HASH);
+    assert_ok(tacet_ledger_step(ledger, &entry, &mark, 1, NULL));
+    tacet_blob_clear(&memo);
+    tacet_ledger_close(ledger);
+}
+
+static tacet_receipt_request request(void) {
+    return (tacet_receipt_request){.ledger = path,
+                                   .manifest = MANIFEST,
+                                   .manifest_length = strlen(MANIFEST),
+                                   .program_name = "test",
+                                   .program_file = "/proc/self/exe",
+                                   .time = NOW};
+}
+
+static void begin(signed_ledger *s) {
+    memset(s, 0, sizeof *s);
+    write_ledger();
+    const tacet_receipt_request ask = request();
+    assert_ok(tacet_receipt_keys(&s->secret, &s->ring, NULL));
+    assert_ok(tacet_receipt_sign(&s->receipt, &ask, s->secret, NULL));
+    assert_ok(tacet_receipt_verify(&s->facts, s->receipt, strlen(s->receipt), s->ring, MANIFEST, strlen(MANIFEST), path,
+                                   NULL));
+}
+
+static void end(signed_ledger *s) {
+    free(s->secret);
+    free(s->ring);
+    free(s->receipt);
+}
+
+static tacet_status verify_text(const char *receipt, const char *ring, tacet_error *err) {
+    tacet_receipt_facts facts;
+    tacet_error_clear(err);
+    return tacet_receipt_verify(&facts, receipt, strlen(receipt), ring, NULL, 0, NULL, err);
+}
+
+static char *dumps(json_t *object) {
+    char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+    assert_non_null(text);
+    json_decref(object);
+    return text;
+}
+
+static json_t *loads(const char *text) {
+    json_t *object = json_loads(text, 0, NULL);
+    assert_non_null(object);
+    return object;
+}
+
+static void hex(char *out, const unsigned char *bytes, size_t size) {
+    (void)sodium_bin2hex(out, 2 * size + 1, bytes, size);
+}
+
+static void own_key(unsigned char *secret, const char *text) {
+    json_t *object = loads(text);
+    const char *digits = json_string_value(json_object_get(object, "secret"));
+    assert_int_equal(sodium_hex2bin(secret, TACET_SIGNING_KEY_BYTES, digits, strlen(digits), NULL, NULL, NULL), 0);
+    json_decref(object);
+}
+
+/* Somebody who has the key signs this statement; takes it over. */
+static char *forge(json_t *statement, const char *secret_text) {
+    unsigned char secret[TACET_SIGNING_KEY_BYTES], signature[crypto_sign_BYTES];
+    char digits[2 * crypto_sign_BYTES + 1];
+    own_key(secret, secret_text);
+    char *body = json_dumps(statement, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+    const size_t size = strlen(body) + 32;
+    char *message = malloc(size);
+    assert_non_null(message);
+    (void)snprintf(message, size, "tacet-receipt-1\n%s", body);
+    (void)crypto_sign_detached(signature, NULL, (const unsigned char *)message, strlen(message), secret);
+    hex(digits, signature, sizeof signature);
+    free(message);
+    free(body);
+    return dumps(
+        json_pack("{s:s, s:s, s:o}", "format", "tacet-receipt-1", "signature", digits, "statement", statement));
+}
+
+static void what_was_signed_is_read_back(void **state) {
+    (void)state;
+    static const char *const KINDS[] = {"budget", "reserve", "commit", "reserve", "reserve", "commit", "step"};
+    signed_ledger s;
+    begin(&s);
+    assert_true(s.facts.key_known && s.facts.time == NOW && s.facts.records == 7);
+    assert_string_equal(s.facts.program, "test");
+    for (uint64_t seq = 0; seq < s.facts.records; seq++) {
+        char *proof = NULL, *record = NULL;
+        assert_ok(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, seq, s.secret, NULL));
+        assert_ok(tacet_receipt_check(&record, proof, strlen(proof), &s.facts, NULL));
+        json_t *object = loads(record);
+        assert_string_equal(json_string_value(json_object_get(object, "kind")), KINDS[seq]);
+        assert_int_equal(json_integer_value(json_object_get(object, "seq")), seq);
+        json_decref(object);
+        free(proof);
+        free(record);
+    }
+    char *proof = NULL, *more = NULL, *receipt = NULL, *other = NULL;
+    assert_status(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, 7, s.secret, NULL), TACET_NOT_FOUND);
+    assert_null(proof);
+    /* a ledger that has grown is as good; a receipt without a manifest or a program's file is one */
+    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_GAUSSIAN, 3);
+    const tacet_charge c = charge(0.1);
+    add(ledger, "later", &c, NULL);
+    tacet_ledger_close(ledger);
+    assert_ok(tacet_receipt_verify(&s.facts, s.receipt, strlen(s.receipt), NULL, NULL, 0, path, NULL));
+    assert_false(s.facts.key_known);
+    assert_ok(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, 2, s.secret, NULL));
+    tacet_receipt_request ask = request();
+    ask.manifest = ask.program_file = NULL;
+    assert_ok(tacet_receipt_sign(&receipt, &ask, s.secret, NULL));
+    assert_ok(tacet_receipt_verify(&s.facts, receipt, strlen(receipt), s.ring, NULL, 0, path, NULL));
+    assert_string_equal(s.facts.manifest, "");
+    /* salts are the signer's: another key has another root */
+    assert_ok(tacet_receipt_keys(&other, &more, NULL));
+    char *nothing = NULL;
+    assert_status(tacet_receipt_prove(&nothing, s.receipt, strlen(s.receipt), path, 2, other, NULL), TACET_INVALID);
+    assert_null(nothing);
+    free(proof);
+    free(more);
+    free(other);
+    free(receipt);
+    end(&s);
+}
+
+static void changed_receipts_are_refused(void **state) {
+    (void)state;
+    signed_ledger s;
+    tacet_error err = {TACET_OK, ""};
+    begin(&s);
+    const size_t length = strlen(s.receipt);
+    for (size_t i = 0; i < length; i++) {
+        s.receipt[i] ^= 1;
+        assert_status(verify_text(s.receipt, NULL, &err), TACET_CORRUPT);
+        s.receipt[i] ^= 1;
+    }
+    tacet_receipt_facts facts;
+    assert_status(tacet_receipt_verify(&facts, s.receipt, 0, NULL, NULL, 0, NULL, NULL), TACET_CORRUPT);
+    assert_status(tacet_receipt_verify(&facts, s.receipt, length - 1, NULL, NULL, 0, NULL, NULL), TACET_CORRUPT);
+    assert_status(tacet_receipt_verify(&facts, s.receipt, length, NULL, "other", 5, NULL, NULL), TACET_CORRUPT);
+    assert_status(tacet_receipt_verify(&facts, s.receipt, length, NULL, NULL, 0, "/nowhere", NULL), TACET_NOT_FOUND);
+    assert_status(verify_text("{\"a\":1}", NULL, &err), TACET_CORRUPT); /* canonical, and of no format */
+    assert_status(verify_text("[1]", NULL, &err), TACET_CORRUPT);
+    /* with a space, which means the same: one text has one form */
+    char spaced[8192];
+    (void)snprintf(spaced, sizeof spaced, "{ %s", s.receipt + 1);
+    assert_status(verify_text(spaced, NULL, &err), TACET_CORRUPT);
+    (void)snprintf(spaced, sizeof spaced, "%s\n", s.receipt);
+    assert_ok(verify_text(spaced, NULL, &err));
+    /* parts that are missing, or no numbers, signed by the right key */
+    static const char *const PARTS[][2] = {{"ledger", "head"},    {"ledger", "root"},  {"ledger", "id"},
+                                           {"ledger", "records"}, {"program", "name"}, {"program", "version"}};
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
+        json_t *whole = loads(s.receipt);
+        json_t *statement = json_deep_copy(json_object_get(whole, "statement"));
+        assert_int_equal(json_object_del(json_object_get(statement, PARTS[i][0]), PARTS[i][1]), 0);
+        char *forged = forge(statement, s.secret);
+        assert_status(verify_text(forged, s.ring, &err), TACET_CORRUPT);
+        assert_non_null(strstr(err.message, "lacks a part"));
+        free(forged);
+        json_decref(whole);
+    }
+    json_t *whole = loads(s.receipt);
+    json_t *statement = json_deep_copy(json_object_get(whole, "statement"));
+    (void)json_object_set_new(json_object_get(statement, "program"), "version", json_string(spaced)); /* too long */
+    char *forged = forge(statement, s.secret);
+    assert_status(verify_text(forged, s.ring, &err), TACET_CORRUPT);
+    free(forged);
+    /* a ledger that is another one: its number of records, its name */
+    static const char *const OTHERS[] = {"records", "id"};
+    for (size_t i = 0; i < 2; i++) {
+        statement = json_deep_copy(json_object_get(whole, "statement"));
+        (void)json_object_set_new(json_object_get(statement, "ledger"), OTHERS[i],
+                                  i == 0 ? json_integer(6) : json_string("00"));
+        forged = forge(statement, s.secret);
+        tacet_error_clear(&err);
+        assert_status(tacet_receipt_verify(&facts, forged, strlen(forged), s.ring, NULL, 0, path, &err), TACET_CORRUPT);
+        assert_non_null(strstr(err.message, "another one"));
+        free(forged);
+    }
+    statement = json_deep_copy(json_object_get(whole, "statement"));
+    (void)json_object_del(statement, "key");
+    forged = forge(statement, s.secret);
+    assert_status(verify_text(forged, s.ring, &err), TACET_CORRUPT);
+    free(forged);
+    json_decref(whole);
+    end(&s);
+}
+
+/* Replaces a field of the ring's n-th key, or drops it where value is NULL; the text is the caller's. */
+static char *with_key_field(const char *ring, size_t n, const char *name, json_t *value) {
+    json_t *object = loads(ring);
+    json_t *entry = json_array_get(json_object_get(object, "keys"), n);
+    if (value != NULL) {
+        assert_int_equal(json_object_set_new(entry, name, value), 0);
+    } else {
+        assert_int_equal(json_object_del(entry, name), 0);
+    }
+    return dumps(object);
+}
+
+static void keys_have_their_time(void **state) {
+    (void)state;
+    signed_ledger s;
+    tacet_error err = {TACET_OK, ""};
+    char *secret = NULL, *ring = NULL, *receipt = NULL, *changed = NULL;
+    begin(&s);
+    assert_ok(tacet_receipt_rotate(&secret, &ring, s.secret, s.ring, NULL));
+    assert_status(verify_text(s.receipt, ring, &err), TACET_CORRUPT); /* NOW is after the old key was retired */
+    assert_non_null(strstr(err.message, "outside its time"));
+    const tacet_receipt_request ask = request();
+    assert_ok(tacet_receipt_sign(&receipt, &ask, secret, NULL));
+    assert_ok(verify_text(receipt, ring, &err));
+    assert_status(verify_text(receipt, s.ring, &err), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "not in the ring"));
+    changed = with_key_field(ring, 1, "made", json_integer((json_int_t)NOW + 1));
+    assert_status(verify_text(receipt, changed, &err), TACET_CORRUPT); /* another statement than the one signed */
+    free(changed);
+    changed = with_key_field(s.ring, 0, "made", json_integer((json_int_t)NOW + 1));
+    assert_status(verify_text(s.receipt, changed, &err), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "outside its time"));
+    free(changed);
+    changed = with_key_field(s.ring, 0, "retired", json_integer((json_int_t)NOW + 1));
+    assert_ok(verify_text(s.receipt, changed, &err));
+    free(changed);
+    static const char *const FIELDS[] = {"key", "signature", "made"};
+    for (size_t i = 0; i < 3; i++) {
+        changed = with_key_field(ring, 1, FIELDS[i], NULL);
+        assert_status(verify_text(receipt, changed, &err), TACET_CORRUPT);
+        free(changed);
+    }
+    static const char *const WRONG[] = {"short", "G000000000000000000000000000000000000000000000000000000000000000"};
+    for (size_t i = 0; i < 2; i++) {
+        changed = with_key_field(ring, 1, "key", json_string(WRONG[i]));
+        assert_status(verify_text(receipt, changed, &err), TACET_CORRUPT);
+        free(changed);
+    }
+    assert_status(verify_text(receipt, "[]", &err), TACET_CORRUPT);
+    /* revoked: nothing that it signed holds */
+    json_t *object = loads(ring);
+    const char *key = json_string_value(json_object_get(json_array_get(json_object_get(object, "keys"), 1), "key"));
+    assert_ok(tacet_receipt_revoke(&changed, ring, key, NULL));
+    assert_status(verify_text(receipt, changed, &err), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "revoked"));
+    free(changed);
+    assert_status(tacet_receipt_revoke(&changed, s.ring, key, NULL), TACET_NOT_FOUND);
+    assert_status(tacet_receipt_revoke(&changed, "{}", key, NULL), TACET_CORRUPT);
+    assert_null(changed);
+    json_decref(object);
+    /* the next key is signed by the last one, and by no other */
+    char *third = NULL;
+    assert_status(tacet_receipt_rotate(&third, &changed, s.secret, ring, NULL), TACET_INVALID);
+    assert_status(tacet_receipt_rotate(&third, &changed, "{}", ring, NULL), TACET_CORRUPT);
+    assert_status(tacet_receipt_rotate(&third, &changed, secret, "{}", NULL), TACET_CORRUPT);
+    assert_status(
+        tacet_receipt_rotate(&third, &changed, secret, "{\"format\":\"tacet-signing-ring-1\",\"keys\":[]}", NULL),
+        TACET_INVALID);
+    assert_status(
+        tacet_receipt_rotate(&third, &changed, secret, "{\"format\":\"tacet-signing-ring-1\",\"keys\":[1]}", NULL),
+        TACET_INVALID);
+    assert_status(
+        tacet_receipt_rotate(&third, &changed, "{\"format\":\"tacet-signing-key-1\",\"secret\":\"00\"}", ring, NULL),
+        TACET_CORRUPT);
+    assert_true(third == NULL && changed == NULL);
+    free(secret);
+    free(ring);
+    free(receipt);
+    end(&s);
+}
+
+static tacet_status check_changed(const char *proof, const char *name, json_t *value,
+                                  const tacet_receipt_facts *facts) {
+    json_t *object = loads(proof);
+    char *record = NULL;
+    assert_int_equal(value != NULL ? json_object_set_new(object, name, value) : json_object_del(object, name), 0);
+    char *text = dumps(object);
+    const tacet_status status = tacet_receipt_check(&record, text, strlen(text), facts, NULL);
+    assert_true((status == TACET_OK) == (record != NULL));
+    free(record);
+    free(text);
+    return status;
+}
+
+static void proofs_that_prove_nothing(void **state) {
+    (void)state;
+    signed_ledger s;
+    begin(&s);
+    char *proof = NULL, *record = NULL;
+    assert_ok(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, 4, s.secret, NULL));
+    static const char *const FIELDS[] = {"root", "seq", "salt", "body", "path"};
+    for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++) {
+        assert_status(check_changed(proof, FIELDS[i], NULL, &s.facts), TACET_CORRUPT);
+        assert_status(check_changed(proof, FIELDS[i], json_string("00"), &s.facts), TACET_CORRUPT);
+    }
+    for (int seq = -1; seq < 9; seq++) { /* the record is at its own place alone */
+        assert_status(check_changed(proof, "seq", json_integer(seq), &s.facts), seq == 4 ? TACET_OK : TACET_CORRUPT);
+    }
+    json_t *object = loads(proof), *list = json_object_get(object, "path");
+    json_t *longer = json_deep_copy(list), *longest = json_array(), *odd = json_deep_copy(list);
+    (void)json_array_append(longer, json_array_get(list, 0));
+    for (size_t i = 0; i <= MERKLE_MOST_PATH; i++) {
+        (void)json_array_append(longest, json_array_get(list, 0));
+    }
+    (void)json_array_set_new(odd, 0, json_integer(1));
+    assert_status(check_changed(proof, "path", longer, &s.facts), TACET_CORRUPT);
+    assert_status(check_changed(proof, "path", longest, &s.facts), TACET_CORRUPT);
+    assert_status(check_changed(proof, "path", odd, &s.facts), TACET_CORRUPT);
+    json_decref(object);
+    assert_status(tacet_receipt_check(&record, "{}", 2, &s.facts, NULL), TACET_CORRUPT);
+    /* a receipt over a record that is none, by somebody who has the key: it leads to the root, and is refused */
+    static const unsigned char BODY[] = {1, 2, 3};
+    merkle_hash salt = {5}, leaf;
+    char root[65], salted[65];
+    tacet__merkle_leaf(leaf, salt, BODY, sizeof BODY);
+    hex(root, leaf, sizeof leaf);
+    hex(salted, salt, sizeof salt);
+    tacet_receipt_facts facts = s.facts;
+    facts.records = 1;
+    memcpy(facts.root, root, sizeof root);
+    char *forged = dumps(json_pack("{s:s, s:s, s:i, s:s, s:s, s:[]}", "format", "tacet-proof-1", "root", root, "seq", 0,
+                                   "salt", salted, "body", "010203", "path"));
+    assert_status(tacet_receipt_check(&record, forged, strlen(forged), &facts, NULL), TACET_CORRUPT);
+    assert_null(record);
+    free(forged);
+    /* and other mistakes of whoever asks for one */
+    char *nothing = NULL;
+    assert_status(tacet_receipt_prove(&nothing, "{}", 2, path, 4, s.secret, NULL), TACET_CORRUPT);
+    assert_status(tacet_receipt_prove(&nothing, s.receipt, strlen(s.receipt), path, 4, "{}", NULL), TACET_CORRUPT);
+    assert_status(tacet_receipt_prove(&nothing, s.receipt, strlen(s.receipt), "/nowhere", 4, s.secret, NULL),
+                  TACET_NOT_FOUND);
+    const tacet_receipt_request ask = {.ledger = "/nowhere", .program_name = "test"};
+    assert_status(tacet_receipt_sign(&nothing, &ask, s.secret, NULL), TACET_NOT_FOUND);
+    assert_null(nothing);
+    free(proof);
+    end(&s);
+}
+
+/* Every path of the tree of n leaves leads to its root, from its own place and with its own length alone. */
+static void paths_of_all_trees(void **state) {
+    (void)state;
+    enum { MOST = 9 };
+    merkle_hash leaves[MOST], path_of[MERKLE_MOST_PATH], root, climbed;
+    for (size_t i = 0; i < MOST; i++) {
+        memset(leaves[i], (int)i + 1, sizeof leaves[i]);
+    }
+    for (size_t n = 1; n <= MOST; n++) {
+        tacet__merkle_root(root, (const merkle_hash *)leaves, n);
+        for (size_t i = 0; i < n; i++) {
+            const size_t steps = tacet__merkle_path(path_of, (const merkle_hash *)leaves, n, i);
+            for (size_t k = 0; k <= n; k++) {
+                for (size_t length = 0; length <= steps; length++) {
+                    const bool good =
+                        tacet__merkle_climb(climbed, leaves[i], k, n, (const merkle_hash *)path_of, length);
+                    const bool right = good && memcmp(climbed, root, sizeof root) == 0;
+                    assert_true(right == (k == i && length == steps));
+                }
+            }
+        }
+    }
+}
+
+/* What is done with memory that runs out at the n-th allocation, jansson's included. */
+typedef struct attempt {
+    const signed_ledger *s;
+    const char *proof;
+} attempt;
+
+static tacet_status try_keys(const attempt *a, char **text, tacet_error *err) {
+    char *secret = NULL;
+    (void)a;
+    const tacet_status status = tacet_receipt_keys(&secret, text, err);
+    assert_true((status == TACET_OK) == (secret != NULL));
+    free(secret);
+    return status;
+}
+
+static tacet_status try_rotate(const attempt *a, char **text, tacet_error *err) {
+    char *secret = NULL;
+    const tacet_status status = tacet_receipt_rotate(&secret, text, a->s->secret, a->s->ring, err);
+    assert_true((status == TACET_OK) == (secret != NULL));
+    free(secret);
+    return status;
+}
+
+static tacet_status try_revoke(const attempt *a, char **text, tacet_error *err) {
+    return tacet_receipt_revoke(text, a->s->ring, a->s->facts.key, err);
+}
+
+static tacet_status try_sign(const attempt *a, char **text, tacet_error *err) {
+    const tacet_receipt_request ask = request();
+    return tacet_receipt_sign(text, &ask, a->s->secret, err);
+}
+
+static tacet_status try_verify(const attempt *a, char **text, tacet_error *err) {
+    tacet_receipt_facts facts;
+    *text = NULL;
+    return tacet_receipt_verify(&facts, a->s->receipt, strlen(a->s->receipt), a->s->ring, MANIFEST, strlen(MANIFEST),
+                                path, err);
+}
+
+static tacet_status try_prove(const attempt *a, char **text, tacet_error *err) {
+    return tacet_receipt_prove(text, a->s->receipt, strlen(a->s->receipt), path, 3, a->s->secret, err);
+}
+
+static tacet_status try_check(const attempt *a, char **text, tacet_error *err) {
+    return tacet_receipt_check(text, a->proof, strlen(a->proof), &a->s->facts, err);
+}
+
+static tacet_status try_read(const attempt *a, char **text, tacet_error *err) {
+    (void)a;
+    return tacet_ledger_read(text, path, err);
+}
+
+static tacet_status try_ledger_verify(const attempt *a, char **text, tacet_error *err) {
+    return tacet_ledger_verify(text, path, a->s->facts.head, NULL, err);
+}
+
+static tacet_status append_line(void *user, const char *line, tacet_error *err) {
+    char *all = user; /* EXPORTED bytes */
+    (void)err;
+    assert_true(strlen(all) + strlen(line) < EXPORTED);
+    (void)memcpy(all + strlen(all), line, strlen(line) + 1);
+    return TACET_OK;
+}
+
+static void whole_or_nothing(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        tacet_status (*run)(const attempt *a, char **text, tacet_error *err);
+        bool same; /* the text is the same every time */
+    } WAYS[] = {{"keys", try_keys, false},  {"rotate", try_rotate, false}, {"revoke", try_revoke, true},
+                {"sign", try_sign, true},   {"verify", try_verify, true},  {"prove", try_prove, true},
+                {"check", try_check, true}, {"read", try_read, true},      {"ledger", try_ledger_verify, true}};
+    signed_ledger s;
+    char *proof = NULL;
+    begin(&s);
+    assert_ok(tacet_receipt_prove(&proof, s.receipt, strlen(s.receipt), path, 3, s.secret, NULL));
+    const attempt a = {.s = &s, .proof = proof};
+    for (size_t w = 0; w < sizeof WAYS / sizeof *WAYS; w++) {
+        char *want = NULL;
+        assert_ok(WAYS[w].run(&a, &want, NULL));
+        size_t failures = 0;
+        for (long n = 1;; n++) {
+            char *text = NULL;
+            tacet_error err = {TACET_OK, ""};
+            fail_alloc_after(n);
+            const tacet_status status = WAYS[w].run(&a, &text, &err);
+            const int hit = fail_alloc_hit();
+            fail_alloc_after(0);
+            failures += status != TACET_OK;
+            assert_true(status == TACET_OK || text == NULL);
+            if (status == TACET_OK && WAYS[w].same && want != NULL && strcmp(text, want) != 0) {
+                fail_msg("%s: allocation %ld failed, and another text came back:\n%s\n%s", WAYS[w].name, n, text, want);
+            }
+            free(text);
+            if (!hit) {
+                assert_ok(status);
+                break;
+            }
+        }
+        assert_true(failures > 2);
+        free(want);
+    }
+    free(proof);
+    end(&s);
+}
+
+static tacet_status stop(void *user, const char *line, tacet_error *err) {
+    (void)user;
+    (void)line;
+    (void)err;
+    return TACET_STATE;
+}
+
+static void ledgers_as_text(void **state) {
+    (void)state;
+    signed_ledger s;
+    begin(&s);
+    char *text = NULL;
+    assert_ok(tacet_ledger_read(&text, path, NULL));
+    json_t *object = loads(text);
+    const json_t *list = json_object_get(object, "list");
+    assert_int_equal(json_array_size(list), 3);
+    assert_string_equal(json_string_value(json_object_get(object, "unit")), "mu");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "parameters")), "not json");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "group")), "epoch 1");
+    assert_true(json_is_null(json_object_get(json_array_get(list, 1), "answered_by")));
+    assert_true(json_is_object(json_object_get(json_array_get(list, 2), "parameters")));
+    json_decref(object);
+    free(text);
+    static char lines[EXPORTED], some[EXPORTED];
+    assert_ok(tacet_ledger_export(path, append_line, lines, NULL));
+    assert_non_null(strstr(lines, "\"kind\":\"step\""));
+    assert_non_null(strstr(lines, "\"body\":"));
+    assert_status(tacet_ledger_export(path, stop, NULL, NULL), TACET_STATE);
+    assert_status(tacet_ledger_export("/nowhere", stop, NULL, NULL), TACET_NOT_FOUND);
+    assert_status(tacet_ledger_read(&text, "/nowhere", NULL), TACET_NOT_FOUND);
+    double eps = 0;
+    assert_ok(tacet_ledger_numerical(&eps, path, NULL));
+    assert_true(eps > 0 && eps < 1);
+    assert_status(tacet_ledger_numerical(&eps, "/nowhere", NULL), TACET_NOT_FOUND);
+    assert_true(isinf(eps));
+    for (long n = 1, failed = 0;; n++) { /* an export that memory runs out of ends with an error */
+        some[0] = '\0';
+        fail_alloc_after(n);
+        const tacet_status status = tacet_ledger_export(path, append_line, some, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        failed += status != TACET_OK;
+        assert_memory_equal(some, lines, strlen(some)); /* what came is whole */
+        if (!hit) {
+            assert_ok(status);
+            assert_true(failed > 2);
+            break;
+        }
+    }
+    tacet_charge c = charge(0.1);
+    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_GAUSSIAN, 3);
+    c.parameters = "{\"k\":1}";
+    add(ledger, "more", &c, NULL);
+    tacet_ledger_close(ledger);
+    assert_ok(tacet_ledger_read(&text, path, NULL));
+    assert_non_null(strstr(text, "\"parameters\":{\"k\":1}"));
+    free(text);
+    assert_string_equal(tacet__ledger_unit(TACET_ACCOUNTING_BASIC), "eps");
+    assert_string_equal(tacet__ledger_unit(TACET_ACCOUNTING_ZCDP), "rho");
+    end(&s);
+}
+
+/* A head or an anchor that was noted elsewhere. */
+static void noted_heads(void **state) {
+    (void)state;
+    signed_ledger s;
+    char anchor[400], *text = NULL;
+    begin(&s);
+    (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
+    assert_ok(tacet_ledger_verify(&text, path, NULL, NULL, NULL));
+    assert_null(strstr(text, "head_at"));
+    free(text);
+    assert_ok(tacet_ledger_verify(&text, path, s.facts.head, NULL, NULL));
+    assert_non_null(strstr(text, "\"head_at\":6"));
+    free(text);
+    assert_status(tacet_ledger_verify(&text, path, "00", NULL, NULL), TACET_INVALID);
+    assert_status(tacet_ledger_verify(&text, path, s.facts.head, anchor, NULL), TACET_INVALID);
+    assert_status(tacet_ledger_verify(&text, path, NULL, anchor, NULL), TACET_CORRUPT); /* there is none */
+    const struct {
+        const char *format;
+        tacet_status status;
+    } ANCHORS[] = {{"7 %s\n", TACET_OK},      {"6 %s\n", TACET_CORRUPT},  {"0 %s\n", TACET_CORRUPT},
+                   {"7-%s\n", TACET_CORRUPT}, {"7 x%s\n", TACET_CORRUPT}, {"", TACET_CORRUPT}};
+    for (size_t i = 0; i < sizeof ANCHORS / sizeof *ANCHORS; i++) {
+        FILE *file = fopen(anchor, "w");
+        assert_non_null(file);
+        char *at = strstr(ANCHORS[i].format, "%s");
+        if (at != NULL) {
+            (void)fprintf(file, "%.*s%s%s", (int)(at - ANCHORS[i].format), ANCHORS[i].format, s.facts.head, at + 2);
+        }
+        assert_int_equal(fclose(file), 0);
+        assert_status(tacet_ledger_verify(&text, path, NULL, anchor, NULL), ANCHORS[i].status);
+        free(text);
+    }
+    end(&s);
+}
+
+static void pairs_in_a_folder(void **state) {
+    (void)state;
+    char keys[400], file[500];
+    (void)snprintf(keys, sizeof keys, "%s/keys", folder);
+    assert_ok(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_FIRST, NULL, NULL));
+    assert_status(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_FIRST, NULL, NULL), TACET_CONFLICT);
+    assert_ok(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_NEXT, NULL, NULL));
+    assert_status(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_REVOKED, "00", NULL), TACET_NOT_FOUND);
+    assert_status(tacet_receipt_keep("/proc/nowhere", TACET_RECEIPT_KEYS_FIRST, NULL, NULL), TACET_IO);
+    for (long n = 1;; n++) {
+        fail_alloc_after(n);
+        const tacet_status status = tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_NEXT, NULL, NULL);
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+    }
+    struct stat st;
+    (void)snprintf(file, sizeof file, "%s/receipt.key", keys);
+    assert_true(stat(file, &st) == 0 && (st.st_mode & 0777) == 0600);
+    assert_int_equal(unlink(file), 0);
+    assert_status(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_NEXT, NULL, NULL), TACET_NOT_FOUND);
+    (void)snprintf(file, sizeof file, "%s/receipt.ring", keys);
+    assert_int_equal(unlink(file), 0);
+    assert_status(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_NEXT, NULL, NULL), TACET_NOT_FOUND);
+}
+
+static void nothing_without_entropy(void **state) {
+    (void)state;
+    signed_ledger s;
+    char *text = NULL, *more = NULL;
+    tacet_receipt_facts facts;
+    begin(&s);
+    const tacet_receipt_request ask = request();
+    no_entropy = true;
+    assert_status(tacet_receipt_keys(&text, &more, NULL), TACET_IO);
+    assert_status(tacet_receipt_rotate(&text, &more, s.secret, s.ring, NULL), TACET_IO);
+    assert_status(tacet_receipt_sign(&text, &ask, s.secret, NULL), TACET_IO);
+    assert_status(tacet_receipt_verify(&facts, s.receipt, strlen(s.receipt), NULL, NULL, 0, NULL, NULL), TACET_IO);
+    no_entropy = false;
+    assert_true(text == NULL && more == NULL);
+    end(&s);
+}
+
+int main(void) {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(what_was_signed_is_read_back),
+        T(changed_receipts_are_refused),
+        T(keys_have_their_time),
+        T(proofs_that_prove_nothing),
+        cmocka_unit_test(paths_of_all_trees),
+        T(whole_or_nothing),
+        T(ledgers_as_text),
+        T(noted_heads),
+        T(pairs_in_a_folder),
+        T(nothing_without_entropy),
+    };
+    json_set_alloc_funcs(malloc, free); /* so that jansson's can fail, too */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
