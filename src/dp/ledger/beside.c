@@ -16,7 +16,7 @@ tacet_status tacet__beside(char out[TACET__PATH], const char *data, const char *
     char *real = realpath(data, NULL); /* NULL: no such file, which reading it will say */
     const int n = snprintf(out, TACET__PATH, "%s%s", real != NULL ? real : data, ending);
     free(real);
-    return n >= 0 && n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
+    return (size_t)n < TACET__PATH ? TACET_OK : tacet__fail(err, TACET_INVALID, "the ledger's path is too long");
 }
 
 void tacet__ticket_name(char out[TACET__TICKET_NAME + 1], const char *ticket) {

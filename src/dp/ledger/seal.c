@@ -25,7 +25,7 @@ static tacet_status too_long(tacet_error *err) {
 
 static tacet_status named_path(tacet__seal *seal, const char *folder, const char *name, tacet_error *err) {
     const int n = snprintf(seal->path, sizeof seal->path, "%s%s", folder, name);
-    return n > 0 && (size_t)n < sizeof seal->path ? TACET_OK : too_long(err);
+    return (size_t)n < sizeof seal->path ? TACET_OK : too_long(err);
 }
 
 /* The state folder of this user; the file in it is made with it. */
@@ -103,22 +103,21 @@ static tacet_status make_key(const tacet__seal *seal, tacet_error *err) {
     if (!made) {
         return no_key(seal, number, "written", err);
     }
-    const tacet_status status = tacet__folder_of(folder, seal->path, err);
-    return status == TACET_OK ? tacet__folder_sync(folder, err) : status;
+    (void)tacet__folder_of(folder, seal->path, NULL); /* the path fits, so its folder's does */
+    return tacet__folder_sync(folder, err);
 }
 
 static tacet_status read_key(tacet__seal *seal, int fd, tacet_error *err) {
     char text[FILE_BYTES + 1] = {0};
-    struct stat st;
-    size_t size = 0;
-    if (fstat(fd, &st) != 0 || (st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    struct stat st = {.st_mode = S_IRWXO}; /* what is not known is refused */
+    (void)fstat(fd, &st);
+    if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
         return tacet__fail(err, TACET_DENIED, "the key file %.200s may be used by others: chmod 600 it", seal->path);
     }
     const bool good = read(fd, text, FILE_BYTES) == (ssize_t)FILE_BYTES && memcmp(text, HEAD, HEAD_BYTES) == 0 &&
                       text[FILE_BYTES - 1] == '\n' &&
                       sodium_hex2bin(seal->key, sizeof seal->key, text + HEAD_BYTES, 2 * (size_t)TACET__SEAL_KEY, NULL,
-                                     &size, NULL) == 0 &&
-                      size == sizeof seal->key;
+                                     NULL, NULL) == 0; /* all digits, so all bytes */
     sodium_memzero(text, sizeof text);
     seal->open = good;
     return good ? TACET_OK : tacet__fail(err, TACET_CORRUPT, "%.200s is no key file", seal->path);

@@ -104,8 +104,7 @@ void tacet__mechanism_charge_levels(const tacet_mechanism *m, tacet_charge *char
         charge->rho = fmax(charge->rho, response.rho);
         charge->eps = fmax(charge->eps, response.eps);
     }
-    size_t at = strlen(parameters);
-    at -= at > 0 && parameters[at - 1] == '}' ? 1 : 0;
+    size_t at = strlen(parameters) - 1; /* in the place of the closing brace */
     at += (size_t)snprintf(parameters + at, size - at, ",\"levels\":[");
     for (size_t i = 0; i < m->level_count && at < size; i++) {
         at += (size_t)snprintf(parameters + at, size - at, "%s%zu", i > 0 ? "," : "", m->levels[i]);

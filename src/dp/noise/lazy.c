@@ -50,6 +50,7 @@ unsigned tacet__lazy_start(lazy *x, uint64_t n, uint64_t word) {
 }
 
 uint64_t tacet__lazy_more(tacet_noise *noise, lazy *x, unsigned i) {
+    /*@ loop unroll LAZY_MORE + 1; */
     while (x->have <= i) {
         x->more[x->have++] = tacet__noise_next(noise);
     }

@@ -126,6 +126,7 @@ static double nearest(tacet_noise *noise, knorm *k, lazy *z, double guess) {
     uint64_t low[SQUARE_LIMBS];
     uint64_t high[SQUARE_LIMBS];
     uint64_t q = (uint64_t)(guess + 0.5);
+    /*@ loop unroll LAZY_MORE + 1; */
     for (;;) {
         whole_digits(noise, x, z, k->level);
         squares(low, high, x, k->level + 2);

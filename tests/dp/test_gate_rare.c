@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_gate_rare.c - what seldom happens in the gate: no entropy, disks that fail under the key file, tables of odd
+ * shapes, noise of the wrong source, paths that are too long. This program defines the calls that fail on demand, so
+ * the library under test calls these. */
+#include "support/test.h"
+
+#include "dp/bound_internal.h"
+#include "dp/ledger/beside.h"
+#include "dp/ledger/seal.h"
+#include "dp/mechanisms/mechanism_internal.h"
+#include "dp/mint.h"
+#include "dp/noise/mint.h"
+#include "dp/noise/noise_state.h"
+#include "dp/noise/sampler.h"
+#include "dp/open/interval.h"
+#include "dp/open/ledger_json.h"
+#include "dp/open/sphere.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <tacet/dp/mechanism.h>
+#include <tacet/dp/open/l2.h>
+#include <tacet/dp/open/levels.h>
+#include <tacet/dp/open/shuffle.h>
+#include <tacet/dp/randomizer.h>
+#include <unistd.h>
+
+static bool no_entropy;
+static int write_errno, fsync_errno, link_errno; /* 0: as usual; -1: less is written, and nothing is said */
+int sodium_init(void);
+
+int sodium_init(void) {
+    int (*real)(void) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "sodium_init");
+    return no_entropy ? -1 : real();
+}
+
+ssize_t write(int fd, const void *bytes, size_t size) {
+    ssize_t (*real)(int, const void *, size_t) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "write");
+    if (write_errno > 0) {
+        errno = write_errno;
+        return -1;
+    }
+    return write_errno < 0 ? (ssize_t)size / 2 : real(fd, bytes, size);
+}
+
+int fsync(int fd) {
+    int (*real)(int) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "fsync");
+    errno = fsync_errno != 0 ? fsync_errno : errno;
+    return fsync_errno != 0 ? -1 : real(fd);
+}
+
+int link(const char *from, const char *to) {
+    int (*real)(const char *, const char *) = NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "link");
+    errno = link_errno != 0 ? link_errno : errno;
+    return link_errno != 0 ? -1 : real(from, to);
+}
+
+/* Tries to make a key file; nothing is left behind where it fails. */
+static tacet_status make_key(const char *path) {
+    tacet__seal seal;
+    tacet_error err = {TACET_OK, ""};
+    assert_ok(tacet__seal_find(&seal, NULL, path, NULL));
+    const tacet_status status = tacet__seal_open(&seal, &err);
+    write_errno = fsync_errno = link_errno = 0;
+    assert_true(status == TACET_OK ? seal.open : strstr(err.message, path) != NULL && !seal.open);
+    return status;
+}
+
+static void disks_that_fail_under_a_key_file(void **state) {
+    (void)state;
+    const char *folder = test_mkdir();
+    char path[600], inside[640];
+    snprintf(path, sizeof path, "%s/a/b/ledger.key", folder);
+    write_errno = ENOSPC;
+    assert_status(make_key(path), TACET_IO);
+    write_errno = -1;
+    assert_status(make_key(path), TACET_IO);
+    fsync_errno = EIO;
+    assert_status(make_key(path), TACET_IO);
+    link_errno = EACCES;
+    assert_status(make_key(path), TACET_DENIED);
+    link_errno = EPERM;
+    assert_status(make_key(path), TACET_DENIED);
+    link_errno = EROFS;
+    assert_status(make_key(path), TACET_DENIED);
+    link_errno = EEXIST; /* somebody was faster, and has taken it away again */
+    assert_status(make_key(path), TACET_IO);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_ok(make_key(path));
+    assert_ok(make_key(path));
+    snprintf(inside, sizeof inside, "%s/x", path); /* a file is no folder */
+    assert_status(make_key(inside), TACET_IO);
+    assert_status(make_key("/proc/nowhere/ledger.key"), TACET_IO);
+    /* what is no key file: too short, another head, no end of the line, no digits */
+    static const char *const WRONG[] = {"", "short", "tacet-ledger-kex-1 ", "tacet-ledger-key-1 "};
+    for (size_t i = 0; i < 6; i++) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(WRONG[i < 3 ? i : 3], file);
+        for (int c = 0; i >= 2 && c < 64; c++) {
+            fputc(i == 4 && c == 60 ? 'g' : '0', file);
+        }
+        fputs(i == 3 ? "x" : i == 5 ? "\n" : "\n", file);
+        assert_int_equal(fclose(file), 0);
+        assert_status(make_key(path), i == 5 ? TACET_OK : TACET_CORRUPT);
+    }
+    test_rmdir(folder);
+}
+
+static void places_beside_a_file(void **state) {
+    (void)state;
+    static char longest[TACET__PATH + 1];
+    const char *folder = test_mkdir();
+    char data[600], out[TACET__PATH], ledger[620], beside[640];
+    snprintf(data, sizeof data, "%s/t.csv", folder);
+    snprintf(ledger, sizeof ledger, "%s/elsewhere.db", folder);
+    assert_ok(tacet__beside(out, data, ".ledger.db", NULL)); /* not there yet */
+    snprintf(beside, sizeof beside, "%s.ledger.db", data);
+    assert_string_equal(out, beside);
+    memset(longest, 'x', sizeof longest - 1);
+    assert_status(tacet__beside(out, longest, "", NULL), TACET_INVALID);
+    tacet__beside_note(beside, ledger); /* no such ledger: nothing is noted */
+    struct stat st;
+    assert_int_equal(lstat(beside, &st), -1);
+    FILE *file = fopen(ledger, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    file = fopen(data, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    assert_ok(tacet__beside(out, data, "", NULL));
+    tacet__beside_note(beside, ledger);
+    assert_true(lstat(beside, &st) == 0 && S_ISLNK(st.st_mode));
+    tacet__beside_note(beside, data); /* something is there: it stays */
+    assert_int_equal(readlink(beside, out, sizeof out), strlen(ledger));
+    char name[TACET__TICKET_NAME + 1], other[TACET__TICKET_NAME + 1];
+    tacet__ticket_name(name, "a/b");
+    tacet__ticket_name(other, "a/c");
+    assert_true(strlen(name) == TACET__TICKET_NAME && strcmp(name, other) != 0);
+    test_rmdir(folder);
+}
+
+typedef struct table_fixture {
+    tacet_bound *bound;
+    tacet_mechanism *mechanism;
+    tacet_noise *noise;
+    tacet_ask ask;
+} table_fixture;
+
+static void begin(table_fixture *f, size_t count, tacet_mechanism_kind kind) {
+    const tacet_neighbours move = {TACET_RELATION_MOVE, 1};
+    memset(f, 0, sizeof *f);
+    assert_ok(tacet_bound_range(&f->bound, count, -1, 1, NULL));
+    assert_ok(tacet_mechanism_create(&f->mechanism, kind, f->bound, &move, 1, 1e-5, NULL));
+    assert_ok(tacet_noise_open_seeded(&f->noise, 3, 0, NULL));
+    f->ask = (tacet_ask){.noise = f->noise, .ticket = "t", .what = "rows", .to_whom = "test"};
+}
+
+static void end(table_fixture *f) {
+    tacet_mechanism_free(f->mechanism);
+    tacet_bound_free(f->bound);
+    tacet_noise_close(f->noise);
+}
+
+static void nothing_without_entropy(void **state) {
+    (void)state;
+    table_fixture f;
+    tacet_mint mint;
+    tacet_bounded *value = NULL;
+    tacet_release *release = NULL;
+    tacet_ledger *ledger = NULL;
+    char path[600];
+    const char *folder = test_mkdir();
+    begin(&f, 2, TACET_MECHANISM_GAUSSIAN);
+    assert_ok(tacet_bounded_create(&value, f.bound, NULL));
+    snprintf(path, sizeof path, "%s/ledger.db", folder);
+    tacet_ledger_settings set;
+    tacet_ledger_settings_defaults(&set);
+    set.eps = 10;
+    assert_ok(tacet_ledger_open(&ledger, path, &set, NULL));
+    no_entropy = true;
+    assert_status(tacet__mint_fresh(&mint, NULL), TACET_IO);
+    tacet_ask ask = f.ask;
+    ask.noise = NULL;
+    ask.ledger = ledger;
+    assert_status(tacet_mechanism_run(f.mechanism, &release, &ask, value, NULL), TACET_IO);
+    assert_null(release);
+    no_entropy = false;
+    tacet_ledger_totals totals;
+    assert_ok(tacet_ledger_total(ledger, &totals, NULL));
+    assert_int_equal(totals.entries, 0); /* and nothing was charged */
+    assert_ok(tacet_mechanism_run(f.mechanism, &release, &ask, value, NULL));
+    tacet_release_free(release);
+    tacet_ledger_close(ledger);
+    tacet_bounded_free(value);
+    end(&f);
+    test_rmdir(folder);
+}
+
+/* A sampler to look at makes no report. */
+static void reports_of_the_wrong_noise(void **state) {
+    (void)state;
+    tacet_noise *sample = NULL;
+    tacet_ldp ldp;
+    double out = 0;
+    assert_ok(tacet_noise_open_sample(&sample, NULL));
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, -1, 1, NULL));
+    assert_status(tacet_randomize(sample, &out, &ldp, 0, NULL), TACET_INVALID);
+    assert_true(isnan(out));
+    assert_status(tacet_randomize_among(sample, &out, &ldp, NULL, NULL), TACET_INVALID); /* no sphere */
+    tacet_noise_close(sample);
+}
+
+static void scales_and_levels_that_are_none(void **state) {
+    (void)state;
+    double scale = 1;
+    table_fixture f, choice;
+    tacet_mechanism *m = NULL;
+    static const size_t TWO[] = {2, 3}, ONE[] = {1};
+    assert_status(tacet_mechanism_scale_for(&scale, (tacet_mechanism_kind)99, 1, 1e-5, 1, 2, NULL), TACET_INVALID);
+    assert_status(tacet_mechanism_scale_for(&scale, TACET_MECHANISM_PERMUTE_AND_FLIP, 1, 0, 1, 2, NULL), TACET_INVALID);
+    assert_true(scale == 0);
+    begin(&f, 2, TACET_MECHANISM_GAUSSIAN);
+    assert_status(tacet_mechanism_add_levels(f.mechanism, TWO, 0, NULL), TACET_INVALID);
+    assert_status(tacet_mechanism_add_levels(f.mechanism, ONE, 1, NULL), TACET_INVALID);
+    f.mechanism->neighbours.relation = TACET_RELATION_REPLACE;
+    assert_status(tacet_mechanism_add_levels(f.mechanism, TWO, 2, NULL), TACET_INVALID);
+    f.mechanism->neighbours.relation = TACET_RELATION_MOVE;
+    const double eps = f.mechanism->eps;
+    f.mechanism->eps = 2000;
+    assert_status(tacet_mechanism_add_levels(f.mechanism, TWO, 2, NULL), TACET_INVALID);
+    f.mechanism->eps = 0;
+    assert_status(tacet_mechanism_add_levels(f.mechanism, TWO, 2, NULL), TACET_INVALID);
+    f.mechanism->eps = eps;
+    fail_alloc_after(1);
+    assert_status(tacet_mechanism_add_levels(f.mechanism, TWO, 2, NULL), TACET_NO_MEMORY);
+    fail_alloc_after(0);
+    assert_ok(tacet_mechanism_add_levels(f.mechanism, TWO, 2, NULL));
+    assert_status(tacet_mechanism_add_levels(f.mechanism, TWO, 2, NULL), TACET_INVALID); /* once */
+    /* levels that were never drawn do not leave as numbers */
+    tacet_bounded *value = NULL;
+    double out[2];
+    assert_ok(tacet_bounded_create(&value, f.bound, NULL));
+    assert_status(tacet__mechanism_draw(f.mechanism, f.noise, out, value, NULL), TACET_INVALID);
+    tacet_bounded_free(value);
+    /* a level that cannot be drawn ends the row */
+    const double raw[2] = {1, 1};
+    f.mechanism->eps = -1;
+    assert_status(tacet__mechanism_draw_levels(f.mechanism, f.noise, out, raw, 1, NULL), TACET_INVALID);
+    f.mechanism->eps = eps;
+    /* more columns than the parameters have room for */
+    char parameters[64] = "{\"scale\":1}";
+    tacet_charge charge;
+    tacet_charge_init(&charge);
+    for (size_t size = 16; size <= sizeof parameters; size++) {
+        (void)snprintf(parameters, sizeof parameters, "{\"scale\":1}");
+        tacet__mechanism_charge_levels(f.mechanism, &charge, parameters, size);
+        assert_true(strlen(parameters) < size);
+    }
+    assert_string_equal(parameters, "{\"scale\":1,\"levels\":[2,3]}");
+    begin(&choice, 2, TACET_MECHANISM_GAUSSIAN);
+    assert_ok(tacet_mechanism_response(&m, TWO, 2, 1, NULL));
+    assert_status(tacet_mechanism_add_levels(m, TWO, 2, NULL), TACET_INVALID);
+    tacet_mechanism_free(m);
+    fail_alloc_after(1);
+    assert_status(tacet_mechanism_response(&m, TWO, 2, 1, NULL), TACET_NO_MEMORY);
+    fail_alloc_after(0);
+    assert_null(m);
+    end(&choice);
+    end(&f);
+    assert_string_equal(tacet_levels_name(TACET_LEVELS_RESPONSE), "response");
+    assert_string_equal(tacet_levels_name(TACET_LEVELS_SIMPLEX), "simplex");
+    assert_null(tacet_levels_name((tacet_levels_way)9));
+    assert_int_equal(tacet_levels_choose(3, 1, false, 0), TACET_LEVELS_RESPONSE);
+    assert_int_equal(tacet_levels_choose(3, 0.1, true, 0.05), TACET_LEVELS_SIMPLEX); /* hardly any noise */
+    assert_int_equal(tacet_levels_choose(3, 8, true, 50), TACET_LEVELS_RESPONSE);
+}
+
+/* Rows of more numbers than a place has; draws that fail. */
+static void tables_of_odd_shapes(void **state) {
+    (void)state;
+    static const size_t COUNTS[] = {1, 3, 224, 300};
+    for (size_t i = 0; i < 4; i++) {
+        table_fixture f;
+        tacet_table *table = NULL;
+        tacet_release *answered = NULL;
+        tacet_raw *raw = NULL;
+        const size_t rows = 5, count = COUNTS[i];
+        begin(&f, count, TACET_MECHANISM_GAUSSIAN);
+        double *values = calloc(rows * count, sizeof *values), *again = calloc(rows * count, sizeof *again);
+        assert_true(values != NULL && again != NULL);
+        assert_ok(tacet_raw_create(&raw, rows * count, NULL));
+        assert_ok(tacet_raw_set(raw, values, rows * count, NULL));
+        assert_ok(tacet_table_open(&table, &answered, f.mechanism, &f.ask, rows, NULL));
+        assert_ok(tacet_table_rows(table, values, raw, 0, rows, NULL));
+        tacet_table_free(table);
+        for (size_t k = 0; k < rows; k++) { /* all of them other */
+            for (size_t j = 0; j < k; j++) {
+                assert_memory_not_equal(values + k * count, values + j * count, count * sizeof *values);
+            }
+        }
+        assert_ok(tacet_table_open(&table, &answered, f.mechanism, &f.ask, rows, NULL));
+        f.mechanism->scale = -1;
+        assert_int_not_equal(tacet_table_rows(table, again, raw, 1, 2, NULL), TACET_OK);
+        tacet_table_free(table);
+        free(values);
+        free(again);
+        tacet_raw_free(raw);
+        end(&f);
+    }
+}
+
+static void samplers_by_name(void **state) {
+    (void)state;
+    static const char *const NAMES[] = {"gaussian", "discrete-gaussian", "laplace", "discrete-laplace", "knorm", "bit"};
+    tacet_noise *noise = NULL;
+    tacet_sampler s;
+    double out[64];
+    assert_ok(tacet_noise_open_sample(&noise, NULL));
+    for (size_t i = 0; i < 6; i++) {
+        assert_ok(tacet_sampler_init(&s, NAMES[i], 2, 10, NULL));
+        assert_ok(tacet_sampler_draw(&s, noise, out, 64, NULL));
+        double ones = 0;
+        for (size_t k = 0; k < 64; k++) {
+            const double steps = ldexp(out[k], -s.grid_exponent);
+            assert_true(steps == round(steps));
+            ones += out[k] == 1;
+            assert_true(i != 5 || out[k] == 0 || out[k] == 1);
+        }
+        assert_true(i != 5 || ones < 40); /* exp(-2) = 0.14: above 40 of 64 with probability 1e-17 */
+    }
+    assert_status(tacet_sampler_init(&s, "bits", 1, 10, NULL), TACET_INVALID);
+    assert_status(tacet_sampler_draw(&(tacet_sampler){.name = "none"}, noise, out, 1, NULL), TACET_INVALID);
+    static const double SCALES[] = {0, -1, NAN, INFINITY};
+    for (size_t i = 0; i < 4; i++) {
+        assert_status(tacet_sampler_init(&s, "laplace", SCALES[i], 10, NULL), TACET_INVALID);
+    }
+    assert_status(tacet_sampler_init(&s, "bit", 0x1p-11, 10, NULL), TACET_INVALID);
+    assert_status(tacet_sampler_init(&s, "bit", 1025, 10, NULL), TACET_INVALID);
+    assert_status(tacet_sampler_init(&s, "knorm", 1, 30, NULL), TACET_INVALID);
+    assert_ok(tacet_sampler_init(&s, "knorm", 1, 29, NULL));
+    assert_status(tacet_sampler_draw(&s, noise, out, 0, NULL), TACET_INVALID);
+    assert_status(tacet_sampler_draw(&s, noise, out, (1 << 20) + 1, NULL), TACET_INVALID);
+    tacet_noise_close(noise);
+}
+
+/* Bounds that cannot be had are the whole line, never a number. */
+static void bounds_of_what_has_none(void **state) {
+    (void)state;
+    interval x = tacet__interval_exp((interval){NAN, NAN});
+    assert_true(x.lo == 0 && isinf(x.hi));
+    x = tacet__interval_exp((interval){-800, 800});
+    assert_true(x.lo == 0 && isinf(x.hi));
+    assert_true(tacet__interval_exp(interval_of(750)).lo > 1e300);
+    x = tacet__interval_log(interval_of(0));
+    assert_true(x.lo == -INFINITY);
+    assert_true(tacet__interval_log(interval_of(INFINITY)).hi == INFINITY);
+    assert_true(tacet__interval_log(interval_of(NAN)).hi == INFINITY);
+    double eps = 0;
+    assert_int_equal(tacet_shuffle_least(30, 1e-300), 0); /* no number of reports is enough */
+    assert_ok(tacet_shuffle_eps(&eps, 30, 1e-300, 1000, NULL));
+    assert_true(eps == 30);
+    assert_true(json_is_null(tacet__ledger_bound(INFINITY)));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(disks_that_fail_under_a_key_file),
+        cmocka_unit_test(places_beside_a_file),
+        cmocka_unit_test(nothing_without_entropy),
+        cmocka_unit_test(reports_of_the_wrong_noise),
+        cmocka_unit_test(scales_and_levels_that_are_none),
+        cmocka_unit_test(tables_of_odd_shapes),
+        cmocka_unit_test(samplers_by_name),
+        cmocka_unit_test(bounds_of_what_has_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
