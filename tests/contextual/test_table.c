@@ -252,6 +252,29 @@ static void same(tacet_contextual_model *a, tacet_contextual_model *b) {
     tacet_contextual_model_free(b);
 }
 
+/* Two per record in L1, whatever eps: the receipt, which is what the ledger has been charged by, says so. */
+static void its_noise_is_paid_for(void **state) {
+    const fixture *f = *state;
+    tacet_contextual_learner *l = NULL;
+    tacet_contextual_model *model = NULL;
+    assert_ok(tacet_contextual_learner_create(&l, f->basis, &f->settings, NULL));
+    for (size_t i = 0; i < 4000; i++) {
+        add(f, l, i % A, i / A % C, i % 2 == 0 ? 1 : 0);
+    }
+    release(l, &model, 7);
+    const tacet_contextual_parts *parts = tacet_contextual_model_parts(model);
+    assert_true(parts->receipt_count > 0);
+    const tacet_receipt *r = &parts->receipts[0];
+    const double eps = f->settings.eps;
+    assert_string_equal(r->mechanism, "laplace");
+    assert_true(r->eps == eps && r->delta == 0);
+    assert_true(r->sensitivity >= 2 && r->sensitivity < 2.01);
+    assert_true(r->scale >= 2 / eps && r->scale < 2.01 / eps);
+    assert_close(r->error_sd, sqrt(2) * r->scale, 1e-3 * r->scale);
+    tacet_contextual_model_free(model);
+    tacet_contextual_learner_free(l);
+}
+
 /* Stages deal rows in another way: under one ticket both would read a row twice for one charge. */
 static void a_ticket_keeps_its_form(void **state) {
     const fixture *f = *state;
@@ -278,9 +301,11 @@ static void a_ticket_keeps_its_form(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_record_moves_it_by_more_than_two), cmocka_unit_test(its_cells_are_those_of_a_plain_count),
-        cmocka_unit_test(what_is_stated_holds), cmocka_unit_test(empty_cells_follow_the_others),
-        cmocka_unit_test(a_ticket_keeps_its_form)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_record_moves_it_by_more_than_two),
+                                       cmocka_unit_test(its_cells_are_those_of_a_plain_count),
+                                       cmocka_unit_test(what_is_stated_holds),
+                                       cmocka_unit_test(empty_cells_follow_the_others),
+                                       cmocka_unit_test(its_noise_is_paid_for),
+                                       cmocka_unit_test(a_ticket_keeps_its_form)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
