@@ -17,7 +17,7 @@ tacet_status tacet__fail(tacet_error *err, tacet_status status, const char *form
     return status;
 }
 
-enum { NORMALS = 2 };
+enum { NORMALS = 2 };                    /* in G: one, or two */
 static const double GUESS_MOST = 0x1p24; /* what 2^53 is at the full width */
 
 static lazy any_normal(tacet_noise *noise) {
@@ -33,12 +33,12 @@ static lazy any_normal(tacet_noise *noise) {
     return x;
 }
 
-void main(void) {
+static void with(size_t normals) {
     tacet_noise noise = {false};
     lazy g[NORMALS] = {any_normal(&noise), any_normal(&noise)};
     lazy z = any_normal(&noise);
     knorm k = {0};
-    k.g.count = (size_t)Frama_C_interval(1, NORMALS);
+    k.g.count = normals;
     k.g.full = g;
     k.level = 0;
     k.fineness = Frama_C_interval(LAZY_MIN_FINENESS, KNORM_MAX_FINENESS - 1);
@@ -46,4 +46,9 @@ void main(void) {
     tacet__big_multiply(k.scale, &m, 1, &m, 1);
     sum_squares(&noise, &k);
     (void)nearest(&noise, &k, &z, Frama_C_double_interval(0.0, GUESS_MOST));
+}
+
+void main(void) {
+    with(1);
+    with(NORMALS);
 }

@@ -223,15 +223,18 @@ static void show(const tacet_manifest *m, const char *folder, const char *protec
     char *noise = tacet_manifest_noise(m);
     char *uncovered = tacet_manifest_uncovered(m);
     if (m->sigma > 0) {
-        printf("noise: standard deviation %.6g per coordinate in scaled units, on a grid of %g\n", m->sigma, m->grid);
+        char sd[32], grid[32]; /* down: no more noise is promised than there is */
+        printf("noise: standard deviation %s per coordinate in scaled units, on a grid of %s\n",
+               cli_safe(sd, m->sigma, 6, true), cli_safe(grid, m->grid, 6, true));
     }
     printf("noise in the columns' own units: %s\n", noise != NULL ? noise : "");
     printf("not protected: %s\n", uncovered != NULL ? uncovered : "");
     free(noise);
     free(uncovered);
     if (m->outputs_private) {
-        printf("measured values: each randomised with eps %g, once for a record, which the ledger adds to the above\n",
-               m->outputs.eps);
+        char eps[32];
+        printf("measured values: each randomised with eps %s, once for a record, which the ledger adds to the above\n",
+               cli_safe(eps, m->outputs.eps, 6, false));
     }
 }
 

@@ -75,23 +75,26 @@ static const char *protection_of(const tacet_contextual_parts *p) {
                           : "eps-DP for one record's context and reward; any number of predictions";
 }
 
+/* What is spent, and what is said to be at most so much, is rounded up; the lower end of an interval down. */
 static void print_report(const tacet_contextual_parts *p, const char *out) {
-    printf("%s: learnt from %llu records, eps = %g, delta = %g\n", out, (unsigned long long)p->rounds, p->eps,
-           p->delta);
+    char a[32], b[32], c[32], d[32];
+    printf("%s: learnt from %llu records, eps = %s, delta = %s\n", out, (unsigned long long)p->rounds,
+           cli_safe(a, p->eps, 6, false), cli_safe(b, p->delta, 6, false));
     if (p->measured) {
-        printf("error of the mean reward: about %.3g, likely at most %.3g (root mean square)\n", p->predicted_error,
-               TACET_CONTEXTUAL_LIKELY * p->predicted_error);
-        printf("outcomes differ from predictions by %.3g, with probability 95 %% at most %.3g: measured on rows that "
+        printf("error of the mean reward: about %.3g, likely at most %s (root mean square)\n", p->predicted_error,
+               cli_safe(a, TACET_CONTEXTUAL_LIKELY * p->predicted_error, 3, false));
+        printf("outcomes differ from predictions by %.3g, with probability 95 %% at most %s: measured on rows that "
                "were held out\n",
-               p->outcome_error, p->outcome_bound);
+               p->outcome_error, cli_safe(a, p->outcome_bound, 3, false));
     } else {
         printf("error of the mean reward: %.4g (root mean square), if law, noise and prior are as believed\n",
                p->predicted_error);
     }
     if (p->recommended.there) {
-        printf("the recommended rule is worth %.4g (95 %%: %.4g to %.4g), the logged one %.4g (%.4g to %.4g): %s\n",
-               p->recommended.estimate, p->recommended.lower, p->recommended.upper, p->logged.estimate, p->logged.lower,
-               p->logged.upper, compare(p));
+        printf("the recommended rule is worth %.4g (95 %%: %s to %s), the logged one %.4g (%s to %s): %s\n",
+               p->recommended.estimate, cli_safe(a, p->recommended.lower, 4, true),
+               cli_safe(b, p->recommended.upper, 4, false), p->logged.estimate, cli_safe(c, p->logged.lower, 4, true),
+               cli_safe(d, p->logged.upper, 4, false), compare(p));
     }
     printf("protection: %s\n", protection_of(p));
     printf("not protected: that a row is in the log, its action, the number of rows\n");

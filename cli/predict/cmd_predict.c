@@ -84,7 +84,9 @@ static void print_prediction(const asking *q, size_t best, bool all) {
                TACET_CONTEXTUAL_LIKELY * p->predicted_error, p->outcome_error, p->outcome_bound);
     }
     printf(")\n");
-    printf("protection: %s (eps = %g, delta = %g)\n", protection_of(p), p->eps, p->delta);
+    char eps[32], delta[32];
+    printf("protection: %s (eps = %s, delta = %s)\n", protection_of(p), cli_safe(eps, p->eps, 6, false),
+           cli_safe(delta, p->delta, 6, false));
     for (size_t i = 0; all && i < q->actions.count; i++) {
         for (size_t c = 0; c < q->actions.columns; c++) {
             action_text(q, text, i, c);

@@ -3,6 +3,8 @@
  */
 #include "outsourced/desk_fixture.h"
 
+#include "audit/scratch.h"
+
 /* Private outputs: possible values only, the same bits on every retry, and composed over one row's queries only. */
 static void test_private_outputs(void **state) {
     fixture *f = *state;
@@ -236,6 +238,63 @@ static void a_failed_function_shows_nothing(void **state) {
     assert_int_equal(entries(f->desk), 4);
 }
 
+/* A measurement that is another one each time it is made, unless it is told which. */
+static double measured_now;
+
+static tacet_status drifts(void *user, double *value, size_t row, tacet_error *err) {
+    (void)user;
+    (void)row;
+    (void)err;
+    *value = measured_now;
+    return TACET_OK;
+}
+
+static tacet_status ask_once(void *user, tacet_error *err) {
+    fixture *f = user;
+    tacet_desk_reply r;
+    tacet_desk *desk = NULL;
+    const tacet_status status = tacet_desk_open(&desk, &f->settings, err);
+    return status == TACET_OK ? tacet_desk_ask(desk, &r, "a", 3, err) : status;
+}
+
+/* Killed before each commit of its ledger, and asked again with another measurement. Once a draw is bound to a value
+ * no other value gets one: the ticket waits until the value comes back, and is then answered, charged once. */
+static void a_bound_draw_is_for_no_other_value(void **state) {
+    fixture *f = *state;
+    tacet_ldp ldp;
+    size_t bound = 0, died = 0;
+    f->settings.measure = drifts;
+    for (size_t commit = 0;; commit++) {
+        char ledger[PATH_BYTES + 16];
+        tacet_desk_reply r;
+        assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 30, 100, 101, NULL));
+        release(f, QUERIES, &ldp);
+        (void)snprintf(ledger, sizeof ledger, "%s.ledger.db", f->data);
+        measured_now = 100.25;
+        const bool killed = tacet__scratch_killed(ledger, commit, ask_once, f);
+        died += killed;
+        measured_now = 100.75;
+        open_desk(f, &f->desk);
+        const tacet_status status = tacet_desk_ask(f->desk, &r, "a", 3, NULL);
+        if (status == TACET_OK) { /* of the first value when that was answered, else of the second */
+            assert_true(r.answered && fabs(r.value - (killed ? 100.75 : 100.25)) < 0.5);
+        } else {
+            assert_int_equal(status, TACET_UNSUPPORTED);
+            assert_int_equal(refused(f->desk, "a", 3), TACET_UNSUPPORTED);
+            measured_now = 100.25;
+            assert_true(fabs(ask(f->desk, "a", 3) - 100.25) < 0.5);
+            bound++;
+        }
+        assert_int_equal(entries(f->desk), 2);
+        f->desk = (tacet_desk_close(f->desk), NULL);
+        if (!killed) {
+            break;
+        }
+    }
+    assert_true(died >= 2);
+    assert_int_equal(bound, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_private_outputs, setup, teardown),
@@ -245,6 +304,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_impossible_value, setup, teardown),
         cmocka_unit_test_setup_teardown(a_failed_command_shows_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(a_failed_function_shows_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_bound_draw_is_for_no_other_value, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
