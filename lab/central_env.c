@@ -83,27 +83,42 @@ static tacet_status spread_features(tacet_features **out, const tacet_kernel *ke
     return status;
 }
 
-tacet_status central_world_features_create(tacet_features **out, central_world *world, bool published, size_t count,
-                                           tacet_error *err) {
-    const tacet_domain domain = central_world_domain(world);
+static tacet_status world_kernel(tacet_kernel **out, const central_world *world, tacet_error *err) {
     const double lengthscale = central_world_lengthscale(world) * (world->believed > 0 ? world->believed : 1);
     tacet_kernel_spec spec;
-    tacet_kernel *kernel = NULL;
-    *out = NULL;
     tacet_kernel_spec_defaults(&spec);
-    spec.d = domain.d;
+    spec.d = central_world_dim(world);
     spec.lengthscales = &lengthscale;
     spec.lengthscale_count = 1;
     if (world->drawn) {
         spec.kind = TACET_KERNEL_MATERN;
         spec.matern_p = 2;
     }
-    tacet_status status = tacet_kernel_create(&kernel, &spec, err);
+    return tacet_kernel_create(out, &spec, err);
+}
+
+tacet_status central_world_qff(tacet_features **out, const central_world *world, size_t order, tacet_error *err) {
+    tacet_kernel *kernel = NULL;
+    *out = NULL;
+    tacet_status status = world_kernel(&kernel, world, err);
+    status = status != TACET_OK ? status : tacet_features_create_qff(out, kernel, order, err);
+    tacet_kernel_free(kernel);
+    return status;
+}
+
+tacet_status central_world_features_create(tacet_features **out, central_world *world, bool published, size_t count,
+                                           tacet_error *err) {
+    if (published && !(world->drawn && central_world_dim(world) > 2)) {
+        return central_world_qff(out, world, QFF_ORDER, err);
+    }
+    const tacet_domain domain = central_world_domain(world);
+    tacet_kernel *kernel = NULL;
+    *out = NULL;
+    tacet_status status = world_kernel(&kernel, world, err);
     if (status == TACET_OK && world->drawn && central_world_dim(world) > 2) {
         status = spread_features(out, kernel, &domain, count, err);
     } else if (status == TACET_OK) {
-        status = published ? tacet_features_create_qff(out, kernel, QFF_ORDER, err)
-                           : tacet_features_create_mercer(out, kernel, &domain, order(world), count, err);
+        status = tacet_features_create_mercer(out, kernel, &domain, order(world), count, err);
     }
     tacet_kernel_free(kernel);
     return status;

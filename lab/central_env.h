@@ -71,6 +71,8 @@ size_t central_world_features(const central_world *world);
 /* Features of its domain: `count` Mercer features, or (published) quadrature Fourier features as in the paper. */
 tacet_status central_world_features_create(tacet_features **out, central_world *world, bool published, size_t count,
                                            tacet_error *err);
+/* Quadrature Fourier features of `order` nodes a coordinate. */
+tacet_status central_world_qff(tacet_features **out, const central_world *world, size_t order, tacet_error *err);
 
 /* The `trial`-th function of a seed. INVALID: a dimension above CENTRAL_ENV_MOST_DIM, a lengthscale that is not
  * positive, negative noise. NO_MEMORY. */

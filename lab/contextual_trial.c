@@ -174,13 +174,16 @@ static tacet_status model_error(const contextual_simulation *s, const problem *p
 }
 
 static tacet_status choice_error(const contextual_simulation *s, const problem *p, const tacet_contextual_learner *l,
-                                 const tacet_ask *ask, double *loss, double *f, tacet_error *err) {
+                                 const tacet_ask *ask, double *loss, double *sup, double *f, tacet_error *err) {
     tacet_contextual_chooser *chooser = NULL;
     tacet_status status = tacet__contextual_chooser_begin(
         &chooser, l, s->algorithm == CONTEXTUAL_PUBLISHED ? TACET_CONTEXTUAL_PUBLISHED : TACET_CONTEXTUAL_RANGE,
         s->used_tau, s->sup, err);
     for (size_t k = 0; k < s->contexts && status == TACET_OK; k++) {
         const double top = values_in(s, p, f, k);
+        for (size_t i = 0; i < s->actions; i++) {
+            *sup = fmax(*sup, fabs(tacet__dot(s->U + (k * s->actions + i) * s->m, chooser->v, s->m) - f[i]));
+        }
         for (size_t draw = 0; draw < s->draws && status == TACET_OK; draw++) {
             tacet_release *chosen = NULL;
             status = tacet__contextual_choose_with(chooser, &chosen, ask, s->U + k * s->m * s->actions, s->actions,
@@ -330,7 +333,7 @@ tacet_status contextual_trial(void *user, size_t trial, tacet_error *err) {
     }
     const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "model", .to_whom = "simulation"};
     if (s->algorithm == CONTEXTUAL_PUBLISHED || s->algorithm == CONTEXTUAL_RANGE) {
-        status = choice_error(s, &p, l, &ask, &loss, f, err);
+        status = choice_error(s, &p, l, &ask, &loss, &s->rms[trial], f, err);
         goto done;
     }
     if (s->algorithm == CONTEXTUAL_FAITHFUL) {

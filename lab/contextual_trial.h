@@ -78,8 +78,17 @@ typedef struct contextual_simulation {
     contextual_law law;
     contextual_policy policy;
     bool waves; /* 0.7 cos(4 (x - a - b c)) + 0.25 sin(3 x c + p) instead of kernel functions of norm 1 */
-    double *rms, *stated, *outcome, *bound; /* trials: true error of predictions, what the model states of it */
+    double *rms, *stated, *outcome, *bound; /* trials: true error of predictions, what the model states of it; choosers:
+                                               rms is the largest error of the estimate at actions and contexts */
 } contextual_simulation;
+
+/* Lemma 6.3 and Theorem 8.2 in numbers, for norm 1 and delta = 0.1 (contextual_theory.c). */
+typedef struct contextual_theory {
+    double F, gamma;
+    double rate;       /* sqrt(gamma/T), Lemma 4.3's */
+    double sup, error; /* bounds on sup |mu - f| and on the error of a choice */
+} contextual_theory;
+tacet_status contextual_theory_of(contextual_theory *out, const contextual_simulation *s, tacet_error *err);
 
 /* The context below which a share u of them lies. */
 double contextual_law_quantile(contextual_law law, double u);

@@ -255,7 +255,7 @@ static void tails(bounds *b) {
         (void)snprintf(setting, sizeof setting, "alpha = %g, B = 1, c = 1, n = 100 epochs, rank 10", a);
         row(b, "local", "Theorem 4: beta_(n+1) of MoMA", setting,
             1 + 1 / sqrt(0.9) + 3 * pow(9 * m, 1 / (1 + a)) * pow(n, (1 - a) / (2 * (1 + a))), NAN,
-            "accuracy 0.1; alpha = 1 is what `--algorithm moma` runs");
+            "accuracy 0.1; `simulate local --algorithm moma --noise pareto --alpha A` runs with it");
     }
 }
 
@@ -454,6 +454,35 @@ static tacet_status outsourced(bounds *b, tacet_error *err) {
     return status;
 }
 
+/* --- contextual: Lemma 4.3 and Theorem 8.2 ------------------------------------------------------------------------ */
+
+static tacet_status contextual(bounds *b, size_t T, double eps, tacet_error *err) {
+    const lab_request request = {.model = LAB_CONTEXTUAL,
+                                 .trials = b->trials,
+                                 .seed = 1,
+                                 .of.contextual = {.algorithm = "published",
+                                                   .kernel = "se",
+                                                   .lengthscale = 0.3,
+                                                   .noise = 0.1,
+                                                   .eps = eps,
+                                                   .dim_action = 1,
+                                                   .dim_context = 1,
+                                                   .rounds = T,
+                                                   .draws = 8}};
+    double bound[2] = {0}, measured[2] = {0};
+    char setting[96];
+    const tacet_status status = lab_contextual_theory(bound, measured, &request, err);
+    if (status == TACET_OK) {
+        (void)snprintf(setting, sizeof setting, "se, lengthscale 0.3, d = 1 + 1, R = 0.1, B = 1, tau = 1, T = %zu", T);
+        row(b, "contextual", "Lemma 4.3 with the constants of Lemma 6.3 / sup of abs(mu - f)", setting, bound[0],
+            measured[0], "delta = 0.1; f is at most 1");
+        (void)snprintf(setting, sizeof setting, "the same, eps = %g, T = %zu", eps, T);
+        row(b, "contextual", "Theorem 8.2 / error of a choice as published", setting, bound[1], measured[1],
+            "trivial: 2");
+    }
+    return status;
+}
+
 tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err) {
     bounds b = {.file = file, .rows = json_array(), .trials = trials > 0 && trials < DRAWS ? trials : 3};
     if (file != NULL) {
@@ -476,6 +505,9 @@ tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *
     }
     for (double eps = 1; eps <= 4 && status == TACET_OK; eps *= 4) {
         status = lower_bounds(&b, eps, 5000, err);
+    }
+    for (size_t T = 1000; T <= 100000 && status == TACET_OK; T *= 10) {
+        status = contextual(&b, T, 1, err);
     }
     if (status == TACET_OK) {
         tails(&b);

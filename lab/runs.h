@@ -84,9 +84,12 @@ tacet_status lab_request_key(char *out, size_t size, const lab_request *request,
 tacet_status lab_outsourced_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_central_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_local_statistics_run(lab_outcome *out, const lab_request *request, tacet_error *err);
+/* Theorem 1 of the local paper with its constant set to 1, over the regret of uniform play; mean over the functions. */
+tacet_status lab_local_lower(double *out, const lab_request *request, tacet_error *err);
 tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, tacet_error *err);
 /* gamma_T of the kernel on the unit box at tau = 1, from which the published rate is made. */
+tacet_status lab_contextual_theory(double bound[2], double measured[2], const lab_request *request, tacet_error *err);
 tacet_status lab_contextual_gain(double *gain, const lab_contextual_request *request, tacet_error *err);
 /* What the published noise of joint DP really guarantees: its eps at the same delta. */
 tacet_status lab_central_published_eps(double *eps, double claimed_eps, double delta, size_t rounds, tacet_error *err);

@@ -33,6 +33,7 @@ typedef struct simulation {
     tacet_central_fixed_settings fixed;
     tacet_central_settings central;
     tacet_central_published_settings published;
+    bool doubling;  /* published: the horizon is not known, and m grows with it (Remark 5) */
     double missing; /* share of the rounds that never report */
     double *regret; /* by trial */
     double *curve;  /* trials x 10: regret after each tenth of the rounds */
@@ -48,10 +49,11 @@ static void note(simulation *s, size_t k, size_t t, double regret) {
     }
 }
 
+/* Rounds `first` to `end`; the regret so far goes on. */
 static tacet_status run_policy(simulation *s, size_t k, central_env *env, tacet_policy *policy, double *arms,
-                               tacet_error *err) {
-    double regret = 0;
-    for (size_t t = 0; t < s->rounds; t++) {
+                               size_t first, size_t end, tacet_error *err) {
+    double regret = s->regret[k];
+    for (size_t t = first; t < end; t++) {
         const double best = central_env_round(env, arms, s->arms);
         const tacet_round round = {.points = arms, .ld = env->dim, .d = env->dim, .count = s->arms};
         tacet_suggestion suggestion;
@@ -74,7 +76,55 @@ static tacet_status run_policy(simulation *s, size_t k, central_env *env, tacet_
     return TACET_OK;
 }
 
+/* Corollary 1's order for the horizon a period assumes, where no more nodes fit: 64 in one coordinate, 12 in two. */
+static size_t period_order(const simulation *s, size_t assumed) {
+    const size_t most = central_world_dim(&s->world) == 1 ? 64 : 12;
+    const double wanted = ceil(6 * log((double)assumed));
+    return wanted < 2 ? 2 : wanted < (double)most ? (size_t)wanted : most;
+}
+
+/* Remark 5: T = 1 for the first round, 2 for the next, then 4 for 2 rounds, 8 for 4, and so on; each period begins
+ * anew, with the m of its own T and with all of the budget, since a record is in one period only. */
+static tacet_status run_doubling(simulation *s, size_t k, central_env *env, double *arms, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    tacet_simrng coin;
+    tacet_simrng_init(&coin, s->seed, (uint64_t)1 << 34 | k);
+    for (size_t first = 0, assumed = 1; first < s->rounds && status == TACET_OK; assumed *= 2) {
+        const size_t length = assumed < 4 ? 1 : assumed / 2;
+        const size_t end = s->rounds - first < length ? s->rounds : first + length;
+        if (length == 1) { /* nothing to learn from */
+            const double best = central_env_round(env, arms, s->arms);
+            const double *x = arms + env->dim * tacet_simrng_below(&coin, s->arms);
+            s->regret[k] += best - central_env_mean(env, x);
+            (void)central_env_reward(env, x);
+            note(s, k, first, s->regret[k]);
+            first = end;
+            continue;
+        }
+        tacet_features *features = NULL;
+        tacet_noise *noise = NULL;
+        tacet_policy *policy = NULL;
+        tacet_central_published_settings set = s->published;
+        set.rounds = length;
+        status = central_world_qff(&features, &s->world, period_order(s, assumed), err);
+        status = status != TACET_OK ? status : tacet_noise_open_seeded(&noise, s->seed + assumed, k, err);
+        if (status == TACET_OK) {
+            const tacet_ask ask = {.noise = noise, .ticket = "simulation", .what = "a period", .to_whom = "all"};
+            status = tacet_central_published_create(&policy, features, &set, &ask, err);
+        }
+        status = status != TACET_OK ? status : run_policy(s, k, env, policy, arms, first, end, err);
+        tacet_policy_free(policy);
+        tacet_noise_close(noise);
+        tacet_features_free(features);
+        first = end;
+    }
+    return status;
+}
+
 static tacet_status run_private(simulation *s, size_t k, central_env *env, double *arms, tacet_error *err) {
+    if (s->doubling) {
+        return run_doubling(s, k, env, arms, err);
+    }
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
     tacet_status status = tacet_noise_open_seeded(&noise, s->seed, k, err);
@@ -85,7 +135,7 @@ static tacet_status run_private(simulation *s, size_t k, central_env *env, doubl
                      : tacet_central_published_create(&policy, s->features, &s->published, &ask, err);
     }
     if (status == TACET_OK) {
-        status = run_policy(s, k, env, policy, arms, err);
+        status = run_policy(s, k, env, policy, arms, 0, s->rounds, err);
     }
     tacet_policy_free(policy);
     tacet_noise_close(noise);
@@ -405,6 +455,8 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
          "Phased elimination, whose regret bound is proven, instead of Thompson sampling.", false},
         {"", CLI_FLAG, NULL, NULL, "The published algorithm", false},
         {"calibration", CLI_STRING, &calibration, "NAME", "proven (default) or published.", false},
+        {"unknown-horizon", CLI_FLAG, &s.doubling, NULL,
+         "The algorithm does not know T: it assumes 1, 2, 4, 8 … and begins anew with the features of each.", false},
         {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
     int exit_code = 0, which = 0;
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &exit_code)) {
@@ -424,6 +476,9 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     }
     tacet_error err;
     tacet_error_clear(&err);
+    if (s.doubling && (s.algorithm != PUBLISHED || strcmp(scenario, "contextual") != 0)) {
+        return cli_usage(self, "--unknown-horizon is for --algorithm published and decision sets that change");
+    }
     if (tacet_factorization_parse(&s.central.factorization, factorization, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);
     }

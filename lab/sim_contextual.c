@@ -232,6 +232,30 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
     }
 }
 
+/* What the paper proves of the estimate and of a choice, beside what was measured. */
+static void add_theory(const contextual_simulation *s, json_t *object) {
+    contextual_theory t;
+    double mean = 0, se = 0;
+    if (contextual_theory_of(&t, s, NULL) != TACET_OK) {
+        return;
+    }
+    lab_mean_se(&mean, &se, s->rms, s->trials);
+    if (!cli_json_wanted()) {
+        printf("sup |mu - f|: %.4f (largest %.4f), %.2f times sqrt(gamma_T/T) = %.4f; Lemma 4.3 with its constants: "
+               "%.4g\n",
+               mean, largest(s->rms, s->trials), mean / t.rate, t.rate, t.sup);
+        printf("Theorem 8.2 with its constants, for the error of a choice: %.4g (eigenfunctions up to %.2f)\n", t.error,
+               t.F);
+    }
+    (void)json_object_set_new(object, "sup_error",
+                              json_pack("{so so so}", "mean", cli_real(mean), "se", cli_real(se), "max",
+                                        cli_real(largest(s->rms, s->trials))));
+    (void)json_object_set_new(object, "sup_error_bound", cli_real(t.sup));
+    (void)json_object_set_new(object, "error_bound", cli_real(t.error));
+    (void)json_object_set_new(object, "gamma", cli_real(t.gamma));
+    (void)json_object_set_new(object, "eigenfunctions", cli_real(t.F));
+}
+
 /* A study: its regret. */
 static void report_regret(const contextual_simulation *s, double seconds) {
     double mean = 0;
@@ -274,6 +298,7 @@ static void report(const contextual_simulation *s, double seconds) {
     if (object != NULL && s->algorithm <= CONTEXTUAL_RANGE) {
         (void)json_object_set_new(object, "tau", cli_real(s->used_tau));
         (void)json_object_set_new(object, "sup_variance", cli_real(s->sup * s->sup));
+        add_theory(s, object);
     }
     if (object != NULL && (s->algorithm == CONTEXTUAL_RELEASE || s->algorithm == CONTEXTUAL_STAGED)) {
         (void)json_object_set_new(object, "features", json_integer((json_int_t)s->plan.m));
@@ -333,6 +358,34 @@ tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, ta
     if (status == TACET_OK) {
         status = lab_outcome_set(out, s.error, s.trials, NULL, NULL, err);
     }
+    clear(&s);
+    return status;
+}
+
+tacet_status lab_contextual_theory(double bound[2], double measured[2], const lab_request *request, tacet_error *err) {
+    const lab_contextual_request *r = &request->of.contextual;
+    contextual_simulation s = {.algorithm = CONTEXTUAL_PUBLISHED,
+                               .kernel_name = r->kernel,
+                               .dim_action = r->dim_action,
+                               .dim_context = r->dim_context,
+                               .rounds = r->rounds,
+                               .trials = request->trials,
+                               .draws = r->draws,
+                               .lengthscale = r->lengthscale,
+                               .noise = r->noise,
+                               .seed = request->seed};
+    contextual_theory t = {0};
+    double se = 0;
+    tacet_contextual_settings_defaults(&s.settings);
+    s.settings.eps = r->eps;
+    tacet_status status = simulate(&s, err);
+    status = status != TACET_OK ? status : contextual_theory_of(&t, &s, err);
+    if (status == TACET_OK) {
+        lab_mean_se(&measured[0], &se, s.rms, s.trials);
+        lab_mean_se(&measured[1], &se, s.error, s.trials);
+    }
+    bound[0] = t.sup;
+    bound[1] = t.error;
     clear(&s);
     return status;
 }
@@ -397,8 +450,8 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         {"dim-context", CLI_SIZE, &s.dim_context, "N", "Context coordinates. Default 1.", false},
         {"rounds", CLI_SIZE, &s.rounds, "T", "Records learnt from. Default 10000.", false},
         {"eps", CLI_DOUBLE, &s.settings.eps, "E", "Default 1.", false},
-        {"mechanism", CLI_STRING, &mechanism, "NAME", "release, staged: k-norm (pure) or gaussian. Default k-norm.",
-         false},
+        {"mechanism", CLI_STRING, &mechanism, "NAME",
+         "release, staged, robust: k-norm (pure), l2 or gaussian. Default k-norm.", false},
         {"delta", CLI_DOUBLE, &s.settings.delta, "D", "gaussian: default 1e-6.", false},
         {"tau", CLI_DOUBLE, &s.tau, "T", "published, faithful, range: the regulariser. Default 1, and by the sizes.",
          false},
@@ -419,7 +472,8 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
         return code;
     }
-    s.settings.gaussian = strcmp(mechanism, "gaussian") == 0;
+    s.settings.euclidean = strcmp(mechanism, "l2") == 0;
+    s.settings.gaussian = s.settings.euclidean || strcmp(mechanism, "gaussian") == 0;
     s.settings.rewards = strcmp(rewards, "symmetric") == 0 ? TACET_CONTEXTUAL_SYMMETRIC : TACET_CONTEXTUAL_SKEWED;
     s.waves = strcmp(function, "waves") == 0;
     if (!lab_reward_law_parse(&s.reward, reward) || !(s.believed >= 0) || !(s.missing >= 0 && s.missing < 1)) {
@@ -450,7 +504,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
                          "waves, --rewards skewed or symmetric");
     }
     if (!s.settings.gaussian && strcmp(mechanism, "k-norm") != 0) {
-        return cli_usage(self, "--mechanism is k-norm or gaussian");
+        return cli_usage(self, "--mechanism is k-norm, l2 or gaussian");
     }
     if (s.rounds == 0 || s.trials == 0 || s.draws == 0 || !(s.noise >= 0) || !(s.settings.eps > 0) || !(s.tau >= 0)) {
         return cli_usage(self,

@@ -398,6 +398,36 @@ tacet_status lab_local_run(lab_outcome *out, const lab_request *request, tacet_e
     return status;
 }
 
+/* alpha = 1, d = 1; nu = 5/2 for Matérn. */
+static double theorem_1(bool se, double B, double v, double eps, double T) {
+    const double zeta = expm1(eps), nu = 2.5, power = 2 * nu + 1;
+    return se ? sqrt(v * T) / zeta * pow(fmax(log(B * B * T * zeta * zeta / v), 1), 0.25)
+              : pow(v, nu / power) * pow(T, (nu + 1) / power) * pow(zeta, -1 + 1 / power) * pow(B, 1 / power);
+}
+
+tacet_status lab_local_lower(double *out, const lab_request *request, tacet_error *err) {
+    const lab_local_request *r = &request->of.local;
+    simulation s = {.eps = r->eps, .range = "paper", .unbounded = 1, .theta = 1, .alpha = 1, .support = r->support};
+    const words w = {"ucb", "tight", "hybrid", r->kernel,      r->noise, "synthetic",
+                     NULL,  NULL,    NULL,     r->lengthscale, r->arms};
+    const double T = (double)r->rounds;
+    *out = 0;
+    tacet_local_settings_defaults(&s.local);
+    tacet_status status = understand(&s, &w, err);
+    for (size_t k = 0; k < request->trials && status == TACET_OK; k++) {
+        local_function f = {0};
+        status = local_function_make(&f, &s.problem, r->support, request->seed, k * STREAMS, err);
+        if (status == TACET_OK) {
+            const double v = f.bound * f.bound + f.noise_var;
+            *out += theorem_1(strcmp(r->kernel, "se") == 0, f.norm, v, r->eps, T) / (T * (f.top - f.mean)) /
+                    (double)request->trials;
+        }
+        local_function_clear(&f);
+    }
+    clear(&s);
+    return status;
+}
+
 int lab_sim_local(int argc, char **argv, const cli_command *self) {
     simulation s = {
         .eps = 1, .range = "paper", .unbounded = 1, .theta = 1, .alpha = 1, .support = 100, .trials = 10, .seed = 1};

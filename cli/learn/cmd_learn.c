@@ -213,15 +213,16 @@ static bool check_words(learn_job *job, const char *algorithm, const char *mecha
                         const cli_command *self, int *code) {
     tacet_contextual_settings *s = &job->question.settings;
     const bool robust = strcmp(algorithm, "robust") == 0;
-    s->gaussian = strcmp(mechanism, "gaussian") == 0;
+    s->euclidean = strcmp(mechanism, "l2") == 0;
+    s->gaussian = s->euclidean || strcmp(mechanism, "gaussian") == 0;
     s->rewards = strcmp(rewards, "symmetric") == 0 ? TACET_CONTEXTUAL_SYMMETRIC : TACET_CONTEXTUAL_SKEWED;
     s->method = robust ? TACET_CONTEXTUAL_ROBUST : TACET_CONTEXTUAL_STAGED;
     if ((!s->gaussian && strcmp(mechanism, "k-norm") != 0) ||
         (!robust && strcmp(algorithm, "staged") != 0 && strcmp(algorithm, "release") != 0) ||
         (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0)) {
-        *code =
-            cli_usage(self, "--algorithm is robust, staged or release, --mechanism is k-norm or gaussian, --rewards "
-                            "is skewed or symmetric");
+        *code = cli_usage(self,
+                          "--algorithm is robust, staged or release, --mechanism is k-norm, l2 or gaussian, --rewards "
+                          "is skewed or symmetric");
         return false;
     }
     if (!(s->delta > 0 && s->delta < 1) || !(s->noise_sd >= 0) || !(s->prior_sd >= 0) ||
@@ -278,8 +279,9 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
          "robust; or staged and release (one stage), which believe --noise-sd, --prior-sd and an even law of contexts. "
          "Default robust.",
          false},
-        {"mechanism", CLI_STRING, &mechanism, "NAME", "k-norm (pure eps) or gaussian. Default k-norm.", false},
-        {"delta", CLI_DOUBLE, &s->delta, "D", "gaussian: default 1e-6.", false},
+        {"mechanism", CLI_STRING, &mechanism, "NAME",
+         "k-norm (pure eps), l2 (the same law with a delta: less noise) or gaussian. Default k-norm.", false},
+        {"delta", CLI_DOUBLE, &s->delta, "D", "l2, gaussian: default 1e-6.", false},
         {"noise-sd", CLI_DOUBLE, &s->noise_sd, "R",
          "Belief: noise of a reward. Not from these records. Default: 1/20 of the range.", false},
         {"prior-sd", CLI_DOUBLE, &s->prior_sd, "S",

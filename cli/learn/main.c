@@ -13,7 +13,7 @@ static const cli_command COMMANDS[] = {
      learn_actions},
     {"learn", "a private log of actions, contexts and rewards in; a released model out",
      "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds A=LO:HI,C=LO:HI --out FILE [options]",
-     "Reads a log and releases a model of the reward with pure eps (k-norm noise) or (eps, delta) (gaussian). Any "
+     "Reads a log and releases a model of the reward with pure eps (k-norm noise) or (eps, delta) (l2, gaussian). Any "
      "number of predictions from it is free: 'tacet predict'.\n\n"
      "Columns are numbers (--bounds, --log, --integer, --date) or categories (--levels). Actions that are numbers must "
      "have been drawn uniformly; actions that are levels may have had any propensities, which --propensity names where "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* features_qff.c - quadrature Fourier features of the squared exponential kernel, plain and additive.
+/* features_qff.c - quadrature Fourier features of the squared exponential kernel, plain and additive, and of Matérn
+ * kernels of one coordinate or of a sum over single coordinates.
  * Ring: pure. Source: Mutny & Krause 2018; Dubey 2021, Definition 4 and Theorem 2. Differs: the FULL Cartesian grid of
  * Gauss–Hermite nodes, one of each pair ±omega kept with twice the weight (they give the same two functions). Keeping
  * the positive orthant, as published code does, is another kernel for d >= 2. Definition 4 is misprinted (m for the
@@ -19,6 +20,25 @@
 
 enum { ORDER_MOST = 64 };
 static const size_t FEATURES_MOST = (size_t)1 << 26; /* half a gigabyte of amplitudes and of every feature vector */
+
+/* Frequencies of a Matérn kernel of smoothness nu = p + 1/2 in one coordinate: its spectral law is Student's t with 2
+ * nu degrees of freedom, w = sqrt(2 nu) t with density proportional to (1 + t^2)^-(p + 1). With t = REACH tan(a) that
+ * is a smooth function on a circle, and the midpoint rule takes `order` equal steps of it (features.md, section 1b). */
+static void matern_rule(double *nodes, double *weights, size_t order, unsigned p) {
+    static const double PI = 3.14159265358979323846;
+    static const double REACH = 1.5;
+    double sum = 0;
+    for (size_t i = 0; i < order; i++) {
+        const size_t half = i < order / 2 ? i : order - 1 - i; /* so that nodes are opposites to the last bit */
+        const double t = 2 * half + 1 == order ? 0 : REACH * tan(PI * ((double)half + 0.5) / (double)order - PI / 2);
+        nodes[i] = (i == half ? 1 : -1) * sqrt(2 * (double)p + 1) * t;
+        weights[i] = pow(1 + t * t, -(double)p - 1) * (1 + t * t / (REACH * REACH));
+        sum += weights[i];
+    }
+    for (size_t i = 0; i < order; i++) {
+        weights[i] /= sum;
+    }
+}
 
 /* Fills block for group g; order^d features. */
 static tacet_status create_block(tacet__feature_block *block, const tacet_kernel *kernel, size_t g, size_t order,
@@ -72,13 +92,26 @@ tacet_status tacet_features_create_qff(tacet_features **out, const tacet_kernel 
         return tacet__fail(err, TACET_INVALID, "Fourier features need a kernel and an order from 1 to %d",
                            (int)ORDER_MOST);
     }
-    if (kernel->spec.kind != TACET_KERNEL_SE) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "Fourier features by quadrature exist for the se kernel only");
+    const bool matern = kernel->spec.kind == TACET_KERNEL_MATERN;
+    if (kernel->spec.kind != TACET_KERNEL_SE && !matern) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "Fourier features by quadrature exist for se and Matérn kernels");
+    }
+    for (size_t g = 0; g < kernel->group_count && matern; g++) {
+        if (kernel->starts[g + 1] - kernel->starts[g] > 1) {
+            return tacet__fail(err, TACET_UNSUPPORTED,
+                               "Fourier features by quadrature of a Matérn kernel need one coordinate, or a sum of "
+                               "kernels of one each: in several it does not factor");
+        }
     }
     double nodes[ORDER_MOST];
     double weights[ORDER_MOST];
     tacet_features *features = NULL;
-    tacet_status status = tacet__gauss_hermite(nodes, weights, order, err);
+    tacet_status status = TACET_OK;
+    if (matern) {
+        matern_rule(nodes, weights, order, kernel->spec.matern_p);
+    } else {
+        status = tacet__gauss_hermite(nodes, weights, order, err);
+    }
     if (status == TACET_OK) {
         status = tacet__features_begin(&features, kernel, kernel->group_count, err);
     }

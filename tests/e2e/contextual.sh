@@ -101,6 +101,11 @@ run 0 $learn "$@" --eps 1 --out "$tmp/model.json"
 # shellcheck disable=SC2086
 run 0 $learn "$@" --eps 1 --algorithm release --mechanism gaussian --delta 1e-6 --out "$tmp/gaussian.json" --ledger "$tmp/gaussian.ledger" --new-budget "a test" --json
 awk -v d="$(number delta)" 'BEGIN { exit !(d > 0.9e-6 && d < 1.1e-6) }' || fail "delta is not reported"
+# The default algorithm with a delta: Euclidean noise.
+# shellcheck disable=SC2086
+run 0 $learn "$@" --eps 1 --mechanism l2 --delta 1e-6 --out "$tmp/l2.json" --ledger "$tmp/l2.ledger" --new-budget "a test" --json
+awk -v d="$(number delta)" 'BEGIN { exit !(d > 0.9e-6 && d < 1.1e-6) }' || fail "l2: delta is not reported"
+"$bin/tacet" ledger show --ledger "$tmp/l2.ledger" --json | grep -q '"l2"' || fail "l2 is not in the ledger"
 # Seeded noise is stamped, touches no ledger, and repeats.
 cp "$tmp/log.csv.ledger.db" "$tmp/before.ledger"
 # shellcheck disable=SC2086

@@ -222,12 +222,72 @@ static void qff_additive(void **state) {
     tacet_kernel_free(kernel);
 }
 
+/* The law of the frequencies by another way: k(r) of the closed form against the midpoint rule's sum, written out; and
+ * errors on [0, 1] that fall with the order as Matérn's smoothness allows. */
+static void matern_known_errors(void **state) {
+    (void)state;
+    enum { N = 201 };
+    static const char *const KERNELS[] = {"matern12", "matern32", "matern52"};
+    static const double MOST[3][2] = {{0.17, 0.075}, {0.0175, 0.0015}, {0.0024, 4.3e-5}}; /* 16 and 64 features */
+    double X[N];
+    for (size_t i = 0; i < N; i++) {
+        X[i] = (double)i / (N - 1);
+    }
+    for (size_t k = 0; k < 3; k++) {
+        tacet_kernel *kernel = make_kernel(KERNELS[k], 1, 0.5, 2, NULL, 0);
+        printf("%s, lengthscale 0.5:", KERNELS[k]);
+        for (size_t order = 8; order <= 64; order *= 2) {
+            tacet_features *f = NULL;
+            double phi[64], square = 0;
+            assert_ok(tacet_features_create_qff(&f, kernel, order, NULL));
+            assert_int_equal(tacet_features_dim(f), order);
+            const double worst = worst_error(f, X, N) / 2; /* signal variance 2 */
+            printf(" %.1e", worst);
+            assert_true(order != 16 || worst < MOST[k][0]);
+            assert_true(order != 64 || worst < MOST[k][1]);
+            tacet_features_eval(f, phi, X + 77, 1, 1);
+            for (size_t i = 0; i < order; i++) {
+                square += phi[i] * phi[i];
+            }
+            assert_close(square, 2, 1e-13);
+            tacet_features_free(f);
+        }
+        printf("\n");
+        tacet_kernel_free(kernel);
+    }
+}
+
+/* Odd orders have a constant feature; a sum over coordinates has one rule each; several coordinates in one are refused.
+ */
+static void matern_in_groups(void **state) {
+    (void)state;
+    enum { D = 3, N = 30 };
+    static const size_t alone[D] = {0, 1, 2};
+    static const size_t together[D] = {0, 0, 1};
+    double X[D * N];
+    uniform(X, (size_t)D * N, 0, 1, 9);
+    tacet_features *f = NULL;
+    tacet_kernel *kernel = make_kernel("matern52", D, 0.6, 1, alone, 3);
+    assert_ok(tacet_features_create_qff(&f, kernel, 63, NULL));
+    assert_int_equal(tacet_features_dim(f), 3 * 63);
+    assert_true(worst_error(f, X, N) < 1e-4);
+    tacet_features_free(f);
+    tacet_kernel_free(kernel);
+    kernel = make_kernel("matern52", D, 0.6, 1, together, 2);
+    assert_int_equal(tacet_features_create_qff(&f, kernel, 8, NULL), TACET_UNSUPPORTED);
+    tacet_kernel_free(kernel);
+    kernel = make_kernel("matern52", 2, 0.6, 1, NULL, 0);
+    assert_int_equal(tacet_features_create_qff(&f, kernel, 8, NULL), TACET_UNSUPPORTED);
+    tacet_kernel_free(kernel);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(qff_known_errors), cmocka_unit_test(qff_within_theorem2),
         cmocka_unit_test(qff_converges),    cmocka_unit_test(qff_on_the_ball),
         cmocka_unit_test(qff_norm),         cmocka_unit_test(orthant_is_another_kernel),
-        cmocka_unit_test(qff_additive),
+        cmocka_unit_test(qff_additive),     cmocka_unit_test(matern_known_errors),
+        cmocka_unit_test(matern_in_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,9 @@ tacet_status tacet__contextual_model_from(tacet_contextual_model **out, const ta
                                           const double *A, const double *theta, size_t m,
                                           const tacet_contextual_parts *claims, tacet_error *err);
 
+/* The noise that the settings ask for; `pure`: without a delta whatever they say. */
+tacet_mechanism_kind tacet__contextual_noise(const tacet_contextual_settings *settings, bool pure);
+
 struct tacet_contextual_chooser {
     const tacet_contextual_basis *basis;
     tacet_contextual_rule rule;

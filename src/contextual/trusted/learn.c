@@ -27,6 +27,12 @@ void tacet_contextual_settings_defaults(tacet_contextual_settings *settings) {
                                             .stages_most = TACET__CONTEXTUAL_STAGES_MOST};
 }
 
+tacet_mechanism_kind tacet__contextual_noise(const tacet_contextual_settings *settings, bool pure) {
+    return pure || !settings->gaussian ? TACET_MECHANISM_KNORM
+           : settings->euclidean       ? TACET_MECHANISM_L2
+                                       : TACET_MECHANISM_GAUSSIAN;
+}
+
 static tacet_status check(const tacet_contextual_settings *s, tacet_error *err) {
     if (!(isfinite(s->reward_lower) && isfinite(s->reward_upper) && s->reward_lower < s->reward_upper &&
           isfinite(s->reward_upper - s->reward_lower))) {
@@ -37,6 +43,9 @@ static tacet_status check(const tacet_contextual_settings *s, tacet_error *err) 
     }
     if (s->gaussian && !(s->delta > 0 && s->delta < 1)) {
         return tacet__fail(err, TACET_INVALID, "Gaussian noise needs delta between 0 and 1");
+    }
+    if (s->euclidean && !s->gaussian) {
+        return tacet__fail(err, TACET_INVALID, "Euclidean noise with a delta needs that a delta is allowed");
     }
     if (!(s->noise_sd >= 0 && isfinite(s->noise_sd) && s->prior_sd >= 0 && isfinite(s->prior_sd) &&
           isfinite(s->prior_decay) && s->prior_decay <= 2)) {

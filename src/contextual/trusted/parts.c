@@ -113,7 +113,6 @@ static tacet_status release(tacet__parts *p, double *values, double *sd, const t
 
 tacet_status tacet__parts_release(tacet__parts *p, double *values, double *sd, const tacet__parts_vector *v,
                                   tacet_error *err) {
-    const bool gaussian = p->learner->settings.gaussian && !v->pure;
     tacet_bound *norm = NULL;
     tacet_bound *bound = NULL;
     tacet_status status = tacet_bound_norm(&norm, v->count, 1.001 * v->radius, err);
@@ -121,7 +120,7 @@ tacet_status tacet__parts_release(tacet__parts *p, double *values, double *sd, c
         status = tacet_bound_narrow(&bound, norm, v->diameter, v->proof, err);
     }
     if (status == TACET_OK) {
-        status = release(p, values, sd, v, gaussian ? TACET_MECHANISM_GAUSSIAN : TACET_MECHANISM_KNORM, bound, err);
+        status = release(p, values, sd, v, tacet__contextual_noise(&p->learner->settings, v->pure), bound, err);
     }
     tacet_bound_free(bound);
     tacet_bound_free(norm);

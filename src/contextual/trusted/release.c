@@ -200,9 +200,8 @@ static tacet_status run_stage(const staging *s, tacet_release **out, size_t j, c
         status = tacet__contextual_pass_bound(&bound, pass, err);
     }
     if (status == TACET_OK) {
-        status =
-            tacet_mechanism_create(&mechanism, settings->gaussian ? TACET_MECHANISM_GAUSSIAN : TACET_MECHANISM_KNORM,
-                                   bound, &replace, settings->eps, settings->delta, err);
+        status = tacet_mechanism_create(&mechanism, tacet__contextual_noise(settings, false), bound, &replace,
+                                        settings->eps, settings->delta, err);
     }
     if (status == TACET_OK) {
         status = tacet_raw_create(&raw, pass->m, err);

@@ -48,8 +48,10 @@ typedef struct tacet_contextual_settings {
                            process, whose norm is infinite; 0.5: of finite norm, as the theory assumes. Default, -1:
                            0.25, and 0.5 for STAGED */
     double eps;         /* of everything released */
-    double delta;       /* Gaussian noise only */
-    bool gaussian;      /* false: K-norm noise, pure eps */
+    double delta;       /* Gaussian noise, and Euclidean noise with a delta, only */
+    bool gaussian;      /* delta is allowed; false: K-norm noise, pure eps */
+    bool euclidean;     /* with `gaussian`: Euclidean noise with that delta (l2), whose spread is smaller up to some
+                           hundred numbers; plans count on the Gaussian's */
     size_t stages_most; /* 1: one release; default 6 */
     size_t features_most; /* 0: as the plan wants */
 } tacet_contextual_settings;
