@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <tacet/gp/threads.h>
@@ -110,6 +111,23 @@ static int written(const cli_program *program, int code) {
     return code;
 }
 
+/* Keeps what is touched out of swap, where the system lets so much be locked as there is: without a limit, or for who
+ * may pass over it, which shows at a limit of 0. Under a limit, locking would make allocations fail. */
+static void lock_memory(void) {
+    struct rlimit is = {0, 0};
+    if (getrlimit(RLIMIT_MEMLOCK, &is) != 0) {
+        return;
+    }
+    const struct rlimit none = {0, is.rlim_max};
+    const bool limited = is.rlim_cur != RLIM_INFINITY;
+    if (!limited || setrlimit(RLIMIT_MEMLOCK, &none) == 0) {
+        (void)mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);
+    }
+    if (limited) {
+        (void)setrlimit(RLIMIT_MEMLOCK, &is);
+    }
+}
+
 /* What holds records leaves no image of its memory, and lets nobody of the same user read it. (The sanitizers trace
  * themselves.) */
 static void guard(const cli_program *program) {
@@ -118,6 +136,7 @@ static void guard(const cli_program *program) {
     if (strncmp(program->ring, "trusted", sizeof "trusted" - 1) == 0) {
         (void)setrlimit(RLIMIT_CORE, &none);
         (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+        lock_memory();
     }
 #else
     (void)program;

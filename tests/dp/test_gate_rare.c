@@ -370,6 +370,97 @@ static void bounds_of_what_has_none(void **state) {
     assert_true(json_is_null(tacet__ledger_bound(INFINITY)));
 }
 
+/* Texts are UTF-8 in its shortest form, without surrogates and controls. */
+static void texts_of_charges(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool good;
+    } TEXTS[] = {{"\xe0\xa0\x80", true},      {"\xe0\x9f\xbf", false},     {"\xf0\x90\x80\x80", true},
+                 {"\xf0\x8f\xbf\xbf", false}, {"\xed\x9f\xbf", true},      {"\xed\xa0\x80", false},
+                 {"\xf4\x8f\xbf\xbf", true},  {"\xf4\x90\x80\x80", false}, {"\xc2\xa0", true},
+                 {"\xc2\x9f", false},         {"\xc1\xbf", false},         {"\xf5\x80\x80\x80", false}};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        assert_int_equal(tacet__ticket_check(TEXTS[i].text, NULL) == TACET_OK, TEXTS[i].good);
+    }
+    tacet_charge a, b;
+    tacet_charge_init(&a);
+    tacet_charge_pure(&a, 1);
+    b = a;
+    assert_true(tacet__charge_equal(&a, &b));
+    double *const numbers[] = {&b.eps, &b.delta, &b.rho, &b.mu};
+    for (size_t i = 0; i < 4; i++) {
+        const double was = *numbers[i];
+        *numbers[i] = was + 0.5;
+        assert_false(tacet__charge_equal(&a, &b));
+        *numbers[i] = was;
+    }
+    b.seeded = !b.seeded;
+    assert_false(tacet__charge_equal(&a, &b));
+    b = a;
+    b.claim = TACET_CLAIM_GAUSSIAN;
+    assert_false(tacet__charge_equal(&a, &b));
+    b = a;
+    b.what = "something else";
+    assert_false(tacet__charge_equal(&a, &b));
+    unsigned char hash[TACET_HASH_BYTES];
+    assert_false(tacet__hash_parse(hash, "00"));
+    assert_false(tacet__hash_parse(hash, "g000000000000000000000000000000000000000000000000000000000000000"));
+    assert_true(tacet__hash_parse(hash, "0000000000000000000000000000000000000000000000000000000000000000"));
+}
+
+/* Bounds that are not claimed, and numbers that JSON cannot count to, are null. */
+static void rows_as_json(void **state) {
+    (void)state;
+    static const unsigned char HASH[TACET_HASH_BYTES];
+    tacet__record record = {.kind = TACET__RECORD_RESERVE};
+    record.reserve.ticket = "t";
+    tacet_charge *c = &record.reserve.charge;
+    tacet_charge_init(c);
+    c->what = c->to_whom = c->mechanism = c->parameters = c->group = c->part = "";
+    c->covered_fields = c->uncovered_fields = c->covered_records = "";
+    c->eps = c->rho = c->mu = INFINITY;
+    c->delta = 1;
+    const tacet__ledger_row row = {.record = &record, .previous = HASH, .hash = HASH, .answer = UINT64_MAX};
+    json_t *object = tacet__ledger_row_json(&row);
+    static const char *const NULLS[] = {"eps", "delta", "rho", "mu", "group", "part", "answered_by"};
+    for (size_t i = 0; i < sizeof NULLS / sizeof *NULLS; i++) {
+        assert_true(json_is_null(json_object_get(object, NULLS[i])));
+    }
+    json_decref(object);
+    c->delta = 0.5;
+    object = tacet__ledger_row_json(&row);
+    assert_true(json_is_real(json_object_get(object, "delta")));
+    json_decref(object);
+}
+
+/* Rows asked for in an order of their own: more pieces than there is room for at first, and then no memory. */
+static void rows_in_any_order(void **state) {
+    (void)state;
+    enum { N = 400 };
+    table_fixture f;
+    double values[1], zero[1] = {0};
+    tacet_raw *raw = NULL;
+    begin(&f, 1, TACET_MECHANISM_GAUSSIAN);
+    assert_ok(tacet_raw_create(&raw, 1, NULL));
+    assert_ok(tacet_raw_set(raw, zero, 1, NULL));
+    for (long n = 0; n < 2; n++) {
+        tacet_table *table = NULL;
+        tacet_release *answered = NULL;
+        assert_ok(tacet_table_open(&table, &answered, f.mechanism, &f.ask, N, NULL));
+        size_t failed = 0;
+        fail_alloc_after(n);
+        for (size_t i = 0; i < N; i += 2) {
+            failed += tacet_table_rows(table, values, raw, i, 1, NULL) != TACET_OK;
+        }
+        fail_alloc_after(0);
+        assert_true(n == 0 ? failed == 0 : failed > 0);
+        tacet_table_free(table);
+    }
+    tacet_raw_free(raw);
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(disks_that_fail_under_a_key_file),
@@ -380,6 +471,9 @@ int main(void) {
         cmocka_unit_test(tables_of_odd_shapes),
         cmocka_unit_test(samplers_by_name),
         cmocka_unit_test(bounds_of_what_has_none),
+        cmocka_unit_test(texts_of_charges),
+        cmocka_unit_test(rows_as_json),
+        cmocka_unit_test(rows_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

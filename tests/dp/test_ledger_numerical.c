@@ -100,10 +100,60 @@ static void what_it_cannot_add_up_is_infinite(void **state) {
     tacet_ledger_close(ledger);
 }
 
+/* Out of memory anywhere: no number, or the right one. Costs that differ in one part only are told apart. */
+static void no_memory(void **state) {
+    (void)state;
+    tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 40);
+    char ticket[16];
+    for (int i = 0; i < 12; i++) {
+        tacet_charge c = charge(i % 2 == 0 ? 0.1 : 0.2);
+        c.delta = i % 3 == 0 ? 1e-8 : 1e-9;
+        c.claim = TACET_CLAIM_APPROX;
+        c.rho = c.mu = INFINITY;
+        (void)snprintf(ticket, sizeof ticket, "t%d", i);
+        add(ledger, ticket, &c, "x");
+    }
+    tacet_ledger_close(ledger);
+    const double want = numerical();
+    assert_true(want > 1 && want < 2);
+    size_t failures = 0;
+    for (long n = 1;; n++) {
+        tacet__ledger_view *view = NULL;
+        double eps = 0;
+        fail_alloc_after(n);
+        tacet_status status = tacet__ledger_view_open(&view, path, NULL);
+        status = status == TACET_OK ? tacet__ledger_numerical(view, &eps, DELTA, 3, NULL) : status;
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        tacet__ledger_view_close(view);
+        assert_true(status == TACET_OK ? eps == want : status == TACET_NO_MEMORY && !(eps > 0 && isfinite(eps)));
+        failures += status != TACET_OK;
+        if (!hit) {
+            break;
+        }
+    }
+    assert_true(failures > 10);
+    failures = 0;
+    for (long n = 1;; n++) { /* and the same of verifying */
+        tacet__ledger_report report;
+        fail_alloc_after(n);
+        const tacet_status status = verify(&report, NULL, &(tacet_error){0});
+        const int hit = fail_alloc_hit();
+        fail_alloc_after(0);
+        failures += status != TACET_OK;
+        if (!hit) {
+            assert_ok(status);
+            break;
+        }
+    }
+    assert_true(failures > 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(entries_are_added_up_and_parts_count_once, setup, teardown),
         cmocka_unit_test_setup_teardown(what_it_cannot_add_up_is_infinite, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_memory, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

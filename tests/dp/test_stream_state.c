@@ -183,6 +183,35 @@ static void more_vectors_than_bytes(void **state) {
     teardown(&f);
 }
 
+/* Steps that wait, of a segment that is full since: what the state says of them must fit. */
+static void forged_waiting(void **state) {
+    (void)state;
+    enum { OUT_SEGMENT = 200, DRAWN = 208, FULL_MOST = 216 };
+    for (size_t k = 0; k < 2; k++) { /* without buffers: the places are known */
+        fixture f;
+        setup(&f, KINDS[k], 2, 1, 12);
+        f.settings.doubling = true;
+        tacet_stream *s = open_stream(&f);
+        set_x(&f, 1, 1);
+        for (int t = 0; t < 3; t++) {
+            assert_ok(tacet_stream_step(s, f.x, NULL));
+        }
+        tacet_blob blob;
+        tacet_blob_init(&blob);
+        assert_ok(tacet_stream_save(s, &blob, NULL));
+        assert_ok(load_patched(&f, &blob, DRAWN, 0));
+        assert_status(load_patched(&f, &blob, OUT_SEGMENT, 2), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, OUT_SEGMENT, 1), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, DRAWN, 1), TACET_CORRUPT); /* a step less waits than there is */
+        assert_status(load_patched(&f, &blob, DRAWN, 3), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, FULL_MOST, 3), TACET_CORRUPT);
+        assert_status(load_patched(&f, &blob, FULL_MOST, (size_t)1 << 25), TACET_CORRUPT);
+        tacet_blob_clear(&blob);
+        tacet_stream_close(s);
+        teardown(&f);
+    }
+}
+
 static tacet_ledger *open_ledger(const char *path, double eps) {
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings set;
@@ -281,7 +310,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_states), cmocka_unit_test(a_saved_state_is_as_long_whatever_was_drawn),
         cmocka_unit_test(forged_states),  cmocka_unit_test(more_vectors_than_bytes),
-        cmocka_unit_test(ledger),
+        cmocka_unit_test(forged_waiting), cmocka_unit_test(ledger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

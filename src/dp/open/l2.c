@@ -33,11 +33,8 @@ static void l2_init(l2_law *law, size_t dims) {
     }
 }
 
-/* x^(d-1) e^-x / (d-1)! */
+/* x^(d-1) e^-x / (d-1)!, x > 0. */
 static interval gamma_density(const l2_law *law, double x) {
-    if (!(x > 0)) {
-        return interval_of(0);
-    }
     const interval log_x = tacet__interval_log(interval_of(x));
     const interval power = interval_mul(interval_of((double)law->sphere.dims - 1), log_x);
     return tacet__interval_exp(interval_sub(interval_sub(power, interval_of(x)), law->log_gamma));
@@ -86,7 +83,7 @@ static interval cell_integral(const l2_shift *k, const node *l, const node *r, i
     interval out = interval_mul(interval_mul(f, share), width);
     out.lo = interval_most(0, out.lo);
     interval h, slope;
-    if (!(l->x > 0) || !tacet__sphere_density(&h, &slope, &k->law->sphere, hull(l->s[side], r->s[side]))) {
+    if (!tacet__sphere_density(&h, &slope, &k->law->sphere, hull(l->s[side], r->s[side]))) {
         return out;
     }
     /* share' = h s', share'' = h'(s) s'^2 + h s''; density' = density q, q = (d-1)/x - 1. */
