@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_central.c - joint-DP bandits: a suggestion against the bare features it must evaluate; growth in T and m. Times
  * are of the processor, so that other work on the machine does not count. Ring: programs. */
+#include "bench.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,19 +16,6 @@ enum { ARMS = 25 };
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
 static double arms[2 * ARMS];
 
-static double seconds(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(tacet_status status, const tacet_error *err) {
-    if (status != TACET_OK) {
-        fprintf(stderr, "bench_central: %s\n", err->message);
-        exit(1);
-    }
-}
-
 static tacet_features *mercer(size_t m) {
     tacet_error err;
     tacet_error_clear(&err);
@@ -35,8 +24,8 @@ static tacet_features *mercer(size_t m) {
     spec.d = 2;
     tacet_kernel *kernel = NULL;
     tacet_features *features = NULL;
-    must(tacet_kernel_create(&kernel, &spec, &err), &err);
-    must(tacet_features_create_mercer(&features, kernel, &BALL, 14, m, &err), &err);
+    bench_must(tacet_kernel_create(&kernel, &spec, &err), &err);
+    bench_must(tacet_features_create_mercer(&features, kernel, &BALL, 14, m, &err), &err);
     tacet_kernel_free(kernel);
     return features;
 }
@@ -49,8 +38,8 @@ static double run(size_t m, uint64_t rounds, tacet_factorization factorization, 
     tacet_central_map *map = NULL;
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
-    must(tacet_central_map_create(&map, features, &BALL, 15, 0, 1, &err), &err);
-    must(tacet_noise_open_seeded(&noise, 1, 0, &err), &err);
+    bench_must(tacet_central_map_create(&map, features, &BALL, 15, 0, 1, &err), &err);
+    bench_must(tacet_noise_open_seeded(&noise, 1, 0, &err), &err);
     tacet_central_settings settings;
     tacet_central_settings_defaults(&settings);
     settings.eps = 1;
@@ -59,21 +48,21 @@ static double run(size_t m, uint64_t rounds, tacet_factorization factorization, 
     settings.factorization = factorization;
     settings.save_first = false;
     const tacet_ask ask = {.noise = noise, .ticket = "bench", .what = "bench", .to_whom = "nobody"};
-    const double start = seconds();
-    must(tacet_central_create(&policy, map, &settings, &ask, &err), &err);
+    const double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
+    bench_must(tacet_central_create(&policy, map, &settings, &ask, &err), &err);
     const tacet_round round = {.points = arms, .ld = 2, .d = 2, .count = ARMS};
     double spent = 0;
     for (uint64_t t = 0; t < rounds; t++) {
         tacet_suggestion s;
-        const double before = seconds();
-        must(tacet_policy_suggest(policy, &s, &round, &err), &err);
-        spent += seconds() - before;
-        must(tacet_policy_observe(policy, s.ticket, (double)(t % 3) / 2, &err), &err);
+        const double before = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
+        bench_must(tacet_policy_suggest(policy, &s, &round, &err), &err);
+        spent += bench_seconds(CLOCK_THREAD_CPUTIME_ID) - before;
+        bench_must(tacet_policy_observe(policy, s.ticket, (double)(t % 3) / 2, &err), &err);
     }
-    const double total = seconds() - start;
+    const double total = bench_seconds(CLOCK_THREAD_CPUTIME_ID) - start;
     tacet_blob blob;
     tacet_blob_init(&blob);
-    must(tacet_policy_save(policy, &blob, &err), &err);
+    bench_must(tacet_policy_save(policy, &blob, &err), &err);
     *state = blob.size;
     *suggest = spent / (double)rounds;
     tacet_blob_clear(&blob);
@@ -88,12 +77,12 @@ static double run(size_t m, uint64_t rounds, tacet_factorization factorization, 
 static double bare(size_t m) {
     tacet_features *features = mercer(m);
     double *phi = malloc(m * ARMS * sizeof(double));
-    const double start = seconds();
+    const double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
     enum { TIMES = 2000 };
     for (int k = 0; k < TIMES; k++) {
         tacet_features_eval(features, phi, arms, 2, ARMS);
     }
-    const double each = (seconds() - start) / TIMES;
+    const double each = (bench_seconds(CLOCK_THREAD_CPUTIME_ID) - start) / TIMES;
     free(phi);
     tacet_features_free(features);
     return each;

@@ -2,6 +2,8 @@
 /* bench_contextual.c - contextual models: learning from 100,000 records, certificates, predictions; beside the features
  * of the same records alone (kernel values at the nodes and one matrix product), which every form of the algorithm must
  * compute. */
+#include "bench.h"
+
 #include "gp/quadrature.h"
 #include "contextual/shared/internal.h"
 #include "contextual/open/internal.h"
@@ -18,12 +20,6 @@
 enum { ROUNDS = 100000, ACTIONS = 101, TILE = 32 };
 
 /* Of the processor, not of the wall: others may be at work beside. */
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void stop(const tacet_error *err) {
     fprintf(stderr, "bench_contextual: %s\n", err->message);
     exit(1);
@@ -34,14 +30,14 @@ static double features_alone(const tacet_contextual_basis *basis, const double *
     tacet__contextual_view view;
     double *phi = malloc(m * TILE * sizeof *phi);
     double sum = 0;
-    const double start = now();
+    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     tacet__contextual_view_init(&view, basis, m);
     for (size_t i = 0; i + TILE <= ROUNDS && phi != NULL; i += TILE) {
         tacet_features_eval(&view.features, phi, W + i * basis->d, basis->d, TILE);
         sum += phi[0];
     }
     free(phi);
-    return isfinite(sum) ? now() - start : -1;
+    return isfinite(sum) ? bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start : -1;
 }
 
 /* The shortest of many predictions over ACTIONS actions in one context. */
@@ -57,9 +53,9 @@ static double predict(const tacet_contextual_model *model) {
     double best = INFINITY;
     for (int k = 0; k < REPEATS; k++) {
         size_t chosen = 0;
-        const double start = now();
+        const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
         (void)tacet_contextual_predict(model, &chosen, means, actions, ACTIONS, context, NULL);
-        best = fmin(best, now() - start);
+        best = fmin(best, bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
     }
     return best;
 }
@@ -78,7 +74,7 @@ static double predict_directly(const tacet_contextual_model *model, double *erro
         actions[i] = (double)(i % ACTIONS) / (ACTIONS - 1);
     }
     for (int k = 0; k < 20; k++) {
-        const double start = now();
+        const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
         for (size_t i = 0; i < ACTIONS; i++) {
             double unit[TACET_CONTEXTUAL_DIM_MOST] = {0.3, 0.3, 0.3, 0.3};
             for (size_t c = 0; c < p->action_dim; c++) {
@@ -86,7 +82,7 @@ static double predict_directly(const tacet_contextual_model *model, double *erro
             }
             direct[i] = tacet__contextual_mean(model, unit);
         }
-        best = fmin(best, now() - start);
+        best = fmin(best, bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
     }
     (void)tacet_contextual_predict(model, &chosen, means, actions, ACTIONS, context, NULL);
     *error = 0;
@@ -162,11 +158,11 @@ static void table(tacet_contextual_model *model) {
     tacet_error err = {0};
     double error = 0;
     const double direct = predict(model);
-    const double start = now();
+    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (tacet_contextual_model_tabulate(model, &error, 1e-4, &err) != TACET_OK) {
         stop(&err);
     }
-    const double made = now() - start;
+    const double made = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     printf("  prediction over %d actions: %.1f us; from a table (made in %.1f ms, error %.1e) %.1f us\n", (int)ACTIONS,
            1e6 * direct, 1e3 * made, error, 1e6 * predict(model));
 }
@@ -182,12 +178,12 @@ static void certificates(const tacet_contextual_basis *basis) {
     const size_t per_axis = a == 1 ? ACTIONS : 17;
     const size_t n = a == 1 ? per_axis : per_axis * per_axis;
     double *U = malloc(n * m * sizeof *U);
-    double start = now();
+    double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (U == NULL || tacet_contextual_certify(&certificate, basis, ROUNDS, 100, 0, 0.01, &err) != TACET_OK) {
         stop(&err);
     }
     printf("  certificate at tau = 100: %zu cells, upper/found = %.4f, %.2f s\n", certificate.cells,
-           certificate.upper / certificate.found, now() - start);
+           certificate.upper / certificate.found, bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
     tacet__contextual_view_init(&view, basis, m);
     for (size_t j = 0; j < m; j++) {
         inverse_root[j] = 1 / sqrt(ROUNDS * basis->features->eigenvalues[j] + 100);
@@ -208,12 +204,13 @@ static void certificates(const tacet_contextual_basis *basis) {
             tacet_features_eval(&view.features, U + i * m, w, basis->d, 1);
         }
         tacet__lever_apply(&lever, U, n);
-        start = now();
+        start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
         if (tacet__lever_certify(&certificate, &lever, U, n, 0.01, 200000, &err) != TACET_OK) {
             stop(&err);
         }
         printf("  certificate of the range over %zu actions at context %.1f: %zu cells, upper/found = %.4f, %.2f s\n",
-               n, 0.5 * k, certificate.cells, certificate.upper / certificate.found, now() - start);
+               n, 0.5 * k, certificate.cells, certificate.upper / certificate.found,
+               bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
     }
     free(U);
 }
@@ -238,13 +235,13 @@ static void published(tacet_kernel_kind kind, unsigned p, size_t action_dim) {
     if (tacet_contextual_basis_create(&basis, &space, 0, &err) != TACET_OK) {
         stop(&err);
     }
-    const double start = now();
+    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (tacet_contextual_certify(&certificate, basis, ROUNDS, 1, 0, 0.01, &err) != TACET_OK) {
         stop(&err);
     }
     printf("  %-10s %zu + 1, lengthscale %.1f: %zu features, %5zu cells, upper/found = %.4f, %.2f s\n", NAMES[p],
            action_dim, lengthscale, tacet_contextual_basis_dim(basis), certificate.cells,
-           certificate.upper / certificate.found, now() - start);
+           certificate.upper / certificate.found, bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
     tacet_contextual_basis_free(basis);
 }
 
@@ -284,13 +281,13 @@ static void run(const char *title, tacet_kernel_kind kind, size_t action_dim, do
     for (size_t i = 0; i < ROUNDS * d; i++) {
         W[i] = tacet_simrng_uniform(&rng);
     }
-    const double start = now();
+    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (tacet_contextual_basis_create(&basis, &space, 0, &err) != TACET_OK ||
         tacet_contextual_learner_create(&learner, basis, &settings, &err) != TACET_OK ||
         tacet_noise_open_seeded(&noise, 1, 1, &err) != TACET_OK) {
         stop(&err);
     }
-    const double made = now();
+    const double made = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (size_t i = 0; i < ROUNDS; i++) {
         if (tacet_contextual_learner_add(learner, W + i * d, sin(5 * W[i * d]) * W[i * d + d - 1], &err) != TACET_OK) {
             stop(&err);
@@ -300,7 +297,7 @@ static void run(const char *title, tacet_kernel_kind kind, size_t action_dim, do
     if (tacet_contextual_release(learner, &model, &ask, &err) != TACET_OK) {
         stop(&err);
     }
-    const double learnt = now();
+    const double learnt = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     const size_t m = (size_t)tacet_contextual_model_parts(model)->receipts[0].count;
     const double limit = features_alone(basis, W, m);
     struct rusage usage;

@@ -2,6 +2,8 @@
 /* bench_csv.c - how fast tables are read: selected numeric columns of a CSV in memory, beside one pass of memchr over
  * the same bytes (finding the line ends and nothing else) and beside strtod on every field. Processor time, so that
  * other work on the machine does not count. */
+#include "bench.h"
+
 #include <tacet/io/csv.h>
 #include <tacet/core/simrng.h>
 
@@ -27,37 +29,31 @@ static tacet_status read_memory(void *user, void *buffer, size_t capacity, size_
     return TACET_OK;
 }
 
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double by_memchr(const char *text, size_t size) {
-    const double start = now();
+    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     size_t lines = 0;
     for (const char *at = text; (at = memchr(at, '\n', size - (size_t)(at - text))) != NULL; at++) {
         lines++;
     }
-    const double seconds = now() - start;
+    const double seconds = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     return lines > 0 ? seconds : -1;
 }
 
 static double by_strtod(const char *text) {
-    const double start = now();
+    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     double sum = 0;
     for (const char *at = strchr(text, '\n') + 1; *at != '\0'; at++) {
         char *end = NULL;
         sum += strtod(at, &end);
         at = end;
     }
-    const double seconds = now() - start;
+    const double seconds = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
     return sum == sum ? seconds : -1;
 }
 
 static double by_tacet(const char *text, size_t size) {
     static const char *const names[COLUMNS] = {"c0", "c1", "c2", "c3", "c4", "c5"};
-    const double start = now();
+    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     memory m = {.at = text, .left = size};
     const tacet_csv_source source = {.name = "bench", .read = read_memory, .user = &m};
     const tacet_csv_wanted wanted = {.columns = names, .d = COLUMNS};
@@ -71,7 +67,7 @@ static double by_tacet(const char *text, size_t size) {
     }
     tacet_csv_close(csv);
     tacet_csv_table_clear(&table);
-    return now() - start;
+    return bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
 }
 
 int main(void) {

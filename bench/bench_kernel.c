@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_kernel.c - kernel rows and feature maps, as ratios to work that cannot be avoided, within one run.
  * The row: n = 100,000 points of d = 5. Its floors: copying the points, and libm's exp over as many numbers. */
+#include "bench.h"
+
 #include "gp/kernel_internal.h"
 #include "gp/linalg.h"
 
@@ -13,12 +15,6 @@
 #include <time.h>
 
 enum { N = 100000, D = 5, REPEATS = 30, POINTS = 2000 };
-
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 typedef struct arrays {
     double *X, *Xt, *out, *copy;
@@ -59,9 +55,9 @@ static void do_gemm(arrays *a) {
 static double seconds(void (*work)(arrays *), arrays *a) {
     double best = INFINITY;
     for (int i = 0; i < REPEATS; i++) {
-        const double start = now();
+        const double start = bench_seconds(CLOCK_MONOTONIC);
         work(a);
-        best = fmin(best, now() - start);
+        best = fmin(best, bench_seconds(CLOCK_MONOTONIC) - start);
     }
     return best;
 }

@@ -3,6 +3,8 @@
  * process and from 8 processes, and their ratios. Usage: bench_ledger [--seconds S] [--folder DIR] | bench_ledger
  * --ledger FILE --entries N --charge E (writes a ledger with a budget of eps 1 and keeps it; exit code 3 when the
  * budget refuses). */
+#include "bench.h"
+
 #include <tacet/dp/ledger.h>
 
 #include <pthread.h>
@@ -16,12 +18,6 @@
 enum { WRITERS = 8 };
 
 static char path[4096];
-
-static double seconds_now(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static tacet_ledger *open_ledger(double eps) {
     tacet_ledger *ledger = NULL;
@@ -69,7 +65,7 @@ typedef struct writer {
 static void *write_on(void *argument) {
     writer *w = argument;
     char ticket[64];
-    while (seconds_now() < w->until) {
+    while (bench_seconds(CLOCK_MONOTONIC) < w->until) {
         (void)snprintf(ticket, sizeof ticket, "%d-%ld", w->number, w->done);
         if (write_entry(w->ledger, ticket, 1e-9, NULL) != TACET_OK) {
             w->done = -1;
@@ -85,7 +81,7 @@ static double from_threads(int count, double seconds) {
     pthread_t threads[WRITERS];
     long done = 0;
     tacet_ledger *ledger = open_ledger(1);
-    const double start = seconds_now();
+    const double start = bench_seconds(CLOCK_MONOTONIC);
     for (int i = 0; i < count; i++) {
         writers[i] = (writer){ledger, i, start + seconds, 0};
         (void)pthread_create(&threads[i], NULL, write_on, &writers[i]);
@@ -94,7 +90,7 @@ static double from_threads(int count, double seconds) {
         (void)pthread_join(threads[i], NULL);
         done += writers[i].done;
     }
-    const double rate = (double)done / (seconds_now() - start);
+    const double rate = (double)done / (bench_seconds(CLOCK_MONOTONIC) - start);
     tacet_ledger_close(ledger);
     (void)unlink(path);
     return rate;
@@ -107,7 +103,7 @@ static double from_processes(int count, double seconds) {
     if (pipe(ends) != 0) {
         return -1;
     }
-    const double start = seconds_now();
+    const double start = bench_seconds(CLOCK_MONOTONIC);
     for (int i = 0; i < count; i++) {
         if (fork() == 0) {
             writer w = {open_ledger(1), i, start + seconds, 0};
@@ -123,7 +119,7 @@ static double from_processes(int count, double seconds) {
         }
         (void)wait(NULL);
     }
-    const double rate = (double)done / (seconds_now() - start);
+    const double rate = (double)done / (bench_seconds(CLOCK_MONOTONIC) - start);
     (void)close(ends[0]);
     (void)close(ends[1]);
     (void)unlink(path);

@@ -3,6 +3,8 @@
  * and up to 10^6 rounds of one run, and the growth from the first to the last; then the saved states at these rounds,
  * reports not remembered: bytes, and milliseconds to save and to load. 100 arms, Matérn 5/2, reports through the
  * randomiser included. Usage: bench_local [--rounds T] */
+#include "bench.h"
+
 #include <tacet/dp/randomizer.h>
 #include <tacet/local/open/local.h>
 
@@ -14,19 +16,6 @@
 
 enum { ARMS = 100, STEPS = 3 };
 
-static double seconds_now(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void must(tacet_status status, const tacet_error *err) {
-    if (status != TACET_OK) {
-        fprintf(stderr, "bench_local: %s\n", err->message);
-        exit(1);
-    }
-}
-
 typedef struct saved_state {
     double kilobytes, save_ms, load_ms;
 } saved_state;
@@ -36,11 +25,11 @@ static saved_state measure_state(const tacet_policy *policy, tacet_policy *fresh
     tacet_error err = {TACET_OK, ""};
     tacet_blob blob;
     tacet_blob_init(&blob);
-    const double begin = seconds_now();
-    must(tacet_policy_save(policy, &blob, &err), &err);
-    const double middle = seconds_now();
-    must(tacet_policy_load(fresh, blob.data, blob.size, &err), &err);
-    out.load_ms = 1e3 * (seconds_now() - middle);
+    const double begin = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    bench_must(tacet_policy_save(policy, &blob, &err), &err);
+    const double middle = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    bench_must(tacet_policy_load(fresh, blob.data, blob.size, &err), &err);
+    out.load_ms = 1e3 * (bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - middle);
     out.save_ms = 1e3 * (middle - begin);
     out.kilobytes = (double)blob.size / 1e3;
     tacet_blob_clear(&blob);
@@ -62,11 +51,11 @@ static void measure(tacet_local_algorithm algorithm, tacet_local_parameters para
         X[i] = (double)i / (ARMS - 1);
     }
     tacet_kernel_spec_defaults(&spec);
-    must(tacet_kernel_parse(&spec, "matern52", &err), &err);
+    bench_must(tacet_kernel_parse(&spec, "matern52", &err), &err);
     spec.lengthscales = &lengthscale;
-    must(tacet_kernel_create(&kernel, &spec, &err), &err);
+    bench_must(tacet_kernel_create(&kernel, &spec, &err), &err);
     const tacet_ldp_kind kind = algorithm == TACET_LOCAL_UCB ? TACET_LDP_HYBRID : TACET_LDP_LAPLACE;
-    must(tacet_ldp_init(&ldp, kind, 1, -2, 2, &err), &err);
+    bench_must(tacet_ldp_init(&ldp, kind, 1, -2, 2, &err), &err);
     tacet_local_settings_defaults(&s);
     s.algorithm = algorithm;
     s.parameters = parameters;
@@ -76,24 +65,24 @@ static void measure(tacet_local_algorithm algorithm, tacet_local_parameters para
     s.horizon = rounds;
     s.forget = true;
     const tacet_cov_spec cov = {.kernel = kernel};
-    must(tacet_local_create(&policy, &s, &cov, X, 1, ARMS, &err), &err);
-    must(tacet_local_create(&fresh, &s, &cov, X, 1, ARMS, &err), &err);
-    must(tacet_noise_open_seeded(&noise, 1, 0, &err), &err);
+    bench_must(tacet_local_create(&policy, &s, &cov, X, 1, ARMS, &err), &err);
+    bench_must(tacet_local_create(&fresh, &s, &cov, X, 1, ARMS, &err), &err);
+    bench_must(tacet_noise_open_seeded(&noise, 1, 0, &err), &err);
     double each[STEPS] = {0};
     saved_state states[STEPS] = {{0}};
     size_t t = 0;
     for (size_t step = 0; step < STEPS; step++) {
         const size_t end = step == 0 ? rounds / 100 : step == 1 ? rounds / 10 : rounds;
         const size_t first = t;
-        const double begin = seconds_now();
+        const double begin = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
         for (; t < end; t++) {
             tacet_suggestion suggestion;
             double report = 0;
-            must(tacet_policy_suggest(policy, &suggestion, NULL, &err), &err);
-            must(tacet_randomize(noise, &report, &ldp, sin(6 * X[suggestion.index]), &err), &err);
-            must(tacet_policy_observe(policy, suggestion.ticket, report, &err), &err);
+            bench_must(tacet_policy_suggest(policy, &suggestion, NULL, &err), &err);
+            bench_must(tacet_randomize(noise, &report, &ldp, sin(6 * X[suggestion.index]), &err), &err);
+            bench_must(tacet_policy_observe(policy, suggestion.ticket, report, &err), &err);
         }
-        each[step] = 1e6 * (seconds_now() - begin) / (double)(end - first);
+        each[step] = 1e6 * (bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin) / (double)(end - first);
         states[step] = measure_state(policy, fresh);
     }
     printf("%-4s %-9s us a round: %.2f to %zu rounds, %.2f to %zu, %.2f to %zu; growth %.2f\n",

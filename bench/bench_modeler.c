@@ -2,6 +2,8 @@
 /* bench_modeler.c - one round of the modeler (suggest and observe) over 40,000 released rows, up to 100 measurements,
  * for every method: the mean and the longest round, in processor time. The same rounds are run three times and the
  * shortest time of each is taken: a neighbour on the machine is not the modeler's cost. Ring: programs. */
+#include "bench.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +13,6 @@
 #include <tacet/outsourced/open/modeler.h>
 
 enum { N = 40000, T = 100, MOST_D = 5, REPEATS = 3 };
-
-static double seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static double truth(const double *x, size_t d) {
     double y = 0;
@@ -68,12 +64,12 @@ static int run(tacet_modeler_method method, size_t d, const char *name) {
         status = tacet_modeler_create(&policy, &s, &err);
         for (size_t t = 0; t < T && status == TACET_OK; t++) {
             tacet_suggestion next;
-            const double start = seconds();
+            const double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
             status = tacet_policy_suggest(policy, &next, NULL, &err);
             if (status == TACET_OK) {
                 status = tacet_policy_observe(policy, next.ticket, truth(positions + next.index * d, d), &err);
             }
-            const double took = seconds() - start;
+            const double took = bench_seconds(CLOCK_THREAD_CPUTIME_ID) - start;
             spent[t] = r == 0 ? took : fmin(spent[t], took);
         }
         tacet_policy_free(policy);

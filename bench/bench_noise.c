@@ -2,6 +2,8 @@
 /* bench_noise.c - exact draws a second on one core, and their ratio to a plain Box-Muller in floating point on the same
  * key stream, in the same run. Seconds are of processor time, so that other work on the machine does not count.
  * Ring: programs. The Box-Muller is a yardstick only: it is not private. */
+#include "bench.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +17,6 @@
 
 enum { COUNT = 1 << 16, ROUNDS = 5 };
 static double out[COUNT];
-
-static double seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void box_muller(tacet_noise *noise) {
     for (size_t i = 0; i < COUNT; i += 2) {
@@ -87,12 +83,12 @@ static double rate(tacet_noise *noise, void (*draw)(tacet_noise *)) {
     double best = 0;
     for (int round = 0; round < ROUNDS; round++) {
         double drawn = 0;
-        const double start = seconds();
+        const double start = bench_seconds(CLOCK_THREAD_CPUTIME_ID);
         double elapsed = 0;
         do {
             draw(noise);
             drawn += COUNT;
-            elapsed = seconds() - start;
+            elapsed = bench_seconds(CLOCK_THREAD_CPUTIME_ID) - start;
         } while (elapsed < 0.1);
         best = fmax(best, drawn / elapsed);
     }

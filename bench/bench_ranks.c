@@ -2,6 +2,8 @@
 /* bench_ranks.c - `tacet gp-ucb` as candidates grow, and over two ranks: memory against the formula of docs/scaling.md,
  * time of one rank over time of two, and over streaming the same bytes with two processes. Ring: programs; made-up
  * data, in a .npy file below the folder for temporary files. */
+#include "bench.h"
+
 #include "core/memory.h"
 #include "gp/linalg.h"
 
@@ -18,12 +20,6 @@
 #include <unistd.h>
 
 enum { D = 5, T = 50, RANKS = 2 };
-
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* n rows of D inputs and a target. */
 static bool write_table(const char *path, size_t n) {
@@ -152,14 +148,14 @@ static bool stream(double *seconds, size_t n) {
     for (int p = 0; p < RANKS; p++) {
         (void)!read(ready[0], marks, 1);
     }
-    const double start = now();
+    const double start = bench_seconds(CLOCK_MONOTONIC);
     (void)!write(go[1], marks, sizeof marks);
     bool ok = true;
     for (int p = 0; p < RANKS; p++) {
         int status = 1;
         ok = wait(&status) > 0 && status == 0 && ok;
     }
-    *seconds = now() - start;
+    *seconds = bench_seconds(CLOCK_MONOTONIC) - start;
     for (int k = 0; k < 2; k++) {
         (void)close(ready[k]);
         (void)close(go[k]);

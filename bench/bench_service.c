@@ -7,6 +7,8 @@
  *                                 drives a server that runs elsewhere; --set K: decision sets of K arms in [0, 1]^D
  * Prints one JSON object. Rewards of a local study are reported as one of the two ends of Duchi's bit: any report that
  * the randomiser can give does. Exit code 1 when a request failed. */
+#include "bench.h"
+
 #include "io/http/client.h"
 #include "service/open/engine.h"
 #include "service/open/host.h"
@@ -41,12 +43,6 @@ typedef struct client {
     double until;
 } client;
 
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void write_round(char *body, const plan *p, tacet_simrng *rng) {
     size_t at = (size_t)snprintf(body, BODY_BYTES, "{\"decision_set\":[");
     for (size_t a = 0; a < p->set; a++) {
@@ -62,10 +58,10 @@ static void write_round(char *body, const plan *p, tacet_simrng *rng) {
 static bool ask(tacet__client *wire, tacet__answer *answer, const char *path, const char *body, long wanted,
                 double *seconds) {
     tacet_error err = {0};
-    const double since = now();
+    const double since = bench_seconds(CLOCK_MONOTONIC);
     const bool ok =
         tacet__client_request(wire, answer, "POST", path, body, &err) == TACET_OK && answer->status == wanted;
-    *seconds = now() - since;
+    *seconds = bench_seconds(CLOCK_MONOTONIC) - since;
     if (!ok) {
         fprintf(stderr, "bench_service: %s: %ld %s %s\n", path, answer->status,
                 answer->body != NULL ? answer->body : "", err.message);
@@ -94,7 +90,7 @@ static void *drive(void *user) {
     if (body == NULL || tacet__client_open(&wire, &s, &err) != TACET_OK) {
         c->failed = 1;
     }
-    while (c->failed == 0 && now() < c->until && c->pairs < SAMPLES_MOST) {
+    while (c->failed == 0 && bench_seconds(CLOCK_MONOTONIC) < c->until && c->pairs < SAMPLES_MOST) {
         tacet__answer answer = {0};
         if (p->set > 0) {
             write_round(body, p, &rng);
@@ -127,7 +123,7 @@ static int measure(const plan *p) {
     pthread_t threads[CLIENTS_MOST];
     size_t pairs = 0;
     size_t failed = 0;
-    const double since = now();
+    const double since = bench_seconds(CLOCK_MONOTONIC);
     for (size_t i = 0; i < p->clients; i++) {
         clients[i] = (client){.p = p,
                               .number = (unsigned)i,
@@ -145,7 +141,7 @@ static int measure(const plan *p) {
         pairs += clients[i].pairs;
         failed += clients[i].failed;
     }
-    const double took = now() - since;
+    const double took = bench_seconds(CLOCK_MONOTONIC) - since;
     double *all = malloc((2 * pairs + 1) * sizeof(double));
     size_t n = 0;
     for (size_t i = 0; i < p->clients; i++) {
@@ -170,13 +166,6 @@ static int measure(const plan *p) {
 }
 
 /* --- a server of its own ------------------------------------------------------------------------------------------ */
-
-static void check(tacet_status status, const tacet_error *err) {
-    if (status != TACET_OK) {
-        fprintf(stderr, "bench_service: %s\n", err->message);
-        exit(1);
-    }
-}
 
 static int drop(const char *path, const struct stat *st, int flag, struct FTW *ftw) {
     (void)st;
@@ -227,7 +216,7 @@ static int alone(const plan *asked) {
     (void)snprintf(ca, sizeof ca, "%s/ca.pem", folder);
     const tacet_keys_request keys = {
         .folder = folder, .hosts = hosts, .host_count = 1, .days = 1, .authority = "bench"};
-    check(tacet_keys_server(&keys, &err), &err);
+    bench_must(tacet_keys_server(&keys, &err), &err);
     tacet_server_defaults(&settings);
     settings.store.store = store;
     settings.store.create = true;
@@ -237,12 +226,12 @@ static int alone(const plan *asked) {
                                            .kinds = tacet__policy_kinds_local,
                                            .metrics = &metrics};
     char *text = definition(p.arms);
-    check(tacet__engine_add(&engine, NULL, text, strlen(text), &err), &err);
+    bench_must(tacet__engine_add(&engine, NULL, text, strlen(text), &err), &err);
     free(text);
-    check(tacet__studies_open(&studies, &engine.store, &err), &err);
-    check(tacet__studies_add_token(studies, token, TACET__TOKEN_DEVICE, "bench", "", &err), &err);
+    bench_must(tacet__studies_open(&studies, &engine.store, &err), &err);
+    bench_must(tacet__studies_add_token(studies, token, TACET__TOKEN_DEVICE, "bench", "", &err), &err);
     tacet__studies_close(studies);
-    check(tacet__host_start(&host, &settings, tacet__policy_kinds_local, &err), &err);
+    bench_must(tacet__host_start(&host, &settings, tacet__policy_kinds_local, &err), &err);
     (void)snprintf(url, sizeof url, "https://127.0.0.1:%u", tacet_server_port(host));
     p.url = url;
     p.ca = ca;
@@ -278,7 +267,7 @@ int main(int argc, char **argv) {
     if (p.set == 0) {
         tacet_ldp ldp;
         tacet_error err = {0};
-        check(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, 0, 1, &err), &err);
+        bench_must(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, 0, 1, &err), &err);
         p.low = tacet_ldp_bit(&ldp, false);
         p.high = tacet_ldp_bit(&ldp, true);
     }

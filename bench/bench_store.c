@@ -3,6 +3,8 @@
  * syncs a second of the same disk; and what a start costs: reading and checking all events of a log, against stepping
  * through the same rows, and opening at a snapshot. Usage: bench_store [--pairs N] [--store FOLDER|URL]; N is half the
  * number of events that are read (default 500000: a million events). */
+#include "bench.h"
+
 #include <tacet/core/status.h>
 
 #include "io/db/db.h"
@@ -18,12 +20,6 @@
 enum { ROUND = 400 /* bytes of a decision set: 25 arms of two numbers */ };
 
 static tacet_error err;
-
-static double seconds_now(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void need(tacet_status status) {
     if (status != TACET_OK) {
@@ -63,13 +59,13 @@ static void append_pairs(tacet__studies *s, tacet__study *study, size_t count, b
 }
 
 static double pair_rate(tacet__studies *s, tacet__study *study, size_t batch) {
-    const double start = seconds_now();
+    const double start = bench_seconds(CLOCK_MONOTONIC);
     size_t done = 0;
-    while (seconds_now() < start + 1.0) {
+    while (bench_seconds(CLOCK_MONOTONIC) < start + 1.0) {
         append_pairs(s, study, batch, true);
         done += batch;
     }
-    return (double)done / (seconds_now() - start);
+    return (double)done / (bench_seconds(CLOCK_MONOTONIC) - start);
 }
 
 static double sync_rate(const char *folder) {
@@ -77,9 +73,9 @@ static double sync_rate(const char *folder) {
     char path[4200];
     (void)snprintf(path, sizeof path, "%s/bench-sync", folder);
     const int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-    const double start = seconds_now();
+    const double start = bench_seconds(CLOCK_MONOTONIC);
     size_t done = 0;
-    while (fd >= 0 && seconds_now() < start + 0.5) {
+    while (fd >= 0 && bench_seconds(CLOCK_MONOTONIC) < start + 0.5) {
         if (write(fd, page, sizeof page) != (ssize_t)sizeof page || fdatasync(fd) != 0) {
             break;
         }
@@ -87,7 +83,7 @@ static double sync_rate(const char *folder) {
     }
     (void)close(fd);
     (void)unlink(path);
-    return (double)done / (seconds_now() - start);
+    return (double)done / (bench_seconds(CLOCK_MONOTONIC) - start);
 }
 
 static tacet_status count_event(const tacet__event *event, void *user, tacet_error *e) {
@@ -112,7 +108,7 @@ static double plain_read(const char *place, uint64_t events) {
                            "SELECT place, kind, time, of_seq, number, idx, value, client_key, body, hash FROM event "
                            "WHERE place >= ?1 ORDER BY place LIMIT 1024",
                            &err));
-    const double start = seconds_now();
+    const double start = bench_seconds(CLOCK_MONOTONIC);
     while (seen < events) {
         bool row = false;
         tacet__query_bind_int(query, 1, next);
@@ -127,7 +123,7 @@ static double plain_read(const char *place, uint64_t events) {
         }
         tacet__query_reset(query);
     }
-    const double taken = seconds_now() - start;
+    const double taken = bench_seconds(CLOCK_MONOTONIC) - start;
     tacet__query_free(query);
     tacet__db_close(db);
     return bytes > 0 ? taken : -1;
@@ -154,18 +150,18 @@ static void bench_start(const char *place, size_t pairs) {
     tacet__studies_close(s);
 
     const double plain = plain_read(place, study.head);
-    double start = seconds_now();
+    double start = bench_seconds(CLOCK_MONOTONIC);
     need(tacet__studies_open(&s, &settings, &err));
     need(tacet__studies_get(s, &study, "start", &err));
     need(tacet__studies_read(s, &study, 1, count_event, &bytes, &err));
-    const double all = seconds_now() - start;
+    const double all = bench_seconds(CLOCK_MONOTONIC) - start;
     tacet__studies_close(s);
-    start = seconds_now();
+    start = bench_seconds(CLOCK_MONOTONIC);
     need(tacet__studies_open(&s, &settings, &err));
     need(tacet__studies_get(s, &study, "start", &err));
     need(tacet__studies_get_snapshot(s, &study, &blob, &seq, &err));
     need(tacet__studies_read(s, &study, seq + 1, count_event, &bytes, &err));
-    const double snapshot = seconds_now() - start;
+    const double snapshot = bench_seconds(CLOCK_MONOTONIC) - start;
     tacet__studies_close(s);
     printf("reading %llu events, chain checked %7.2f s, %.2f times stepping through their rows\n",
            (unsigned long long)study.head, all, all / plain);

@@ -423,7 +423,8 @@ static tacet_status outsourced(bounds *b, tacet_error *err) {
                                                               : kernel_of(&kernel, "se", 2, err);
     status = status != TACET_OK ? status : kernel_of(&seen, "se", REDUCED, err);
     for (size_t i = 0; i < GRID && status == TACET_OK; i++) {
-        X[2 * i] = (double)(i / SIDE) / (SIDE - 1);
+        const size_t row = i / SIDE;
+        X[2 * i] = (double)row / (SIDE - 1);
         X[2 * i + 1] = (double)(i % SIDE) / (SIDE - 1);
     }
     if (status == TACET_OK) {
@@ -495,7 +496,7 @@ tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *
     }
     tacet_status status = outsourced(&b, err);
     status = status != TACET_OK ? status : choices_of_m(&b, err);
-    for (double eps = 1; eps <= 10 && status == TACET_OK; eps *= 10) {
+    for (int eps = 1; eps <= 10 && status == TACET_OK; eps *= 10) {
         status = central_regret(&b, false, eps, err);
         status = status != TACET_OK ? status : central_regret(&b, true, eps, err);
     }
@@ -503,7 +504,7 @@ tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *
         status = gains(&b, "se", T, err);
         status = status != TACET_OK ? status : gains(&b, "matern52", T, err);
     }
-    for (double eps = 1; eps <= 4 && status == TACET_OK; eps *= 4) {
+    for (int eps = 1; eps <= 4 && status == TACET_OK; eps *= 4) {
         status = lower_bounds(&b, eps, 5000, err);
     }
     for (size_t T = 1000; T <= 100000 && status == TACET_OK; T *= 10) {

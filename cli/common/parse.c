@@ -18,7 +18,7 @@ bool cli_json_wanted(void) {
 
 bool cli_number(double *out, const char *text) {
     char *end = NULL;
-    if (text[0] == '\0') {
+    if (text == NULL || text[0] == '\0') {
         return false;
     }
     const double value = strtod(text, &end);
@@ -59,7 +59,7 @@ bool cli_interval(double *lower, double *upper, const char *text) {
 
 static bool whole(uint64_t *out, const char *text) {
     char *end = NULL;
-    if (text[0] < '0' || text[0] > '9') {
+    if (text == NULL || text[0] < '0' || text[0] > '9') {
         return false; /* strtoull takes "-1" and " 1" */
     }
     errno = 0;
@@ -87,7 +87,7 @@ static const char *append(const char *before, const char *more) {
         char text[];
     } joined;
     static joined *all;
-    if (before == NULL) {
+    if (before == NULL || more == NULL) {
         return more;
     }
     const size_t size = strlen(before) + strlen(more) + 2;

@@ -323,6 +323,7 @@ static int run_it(tacet_session_settings *s, const arguments *a, const cli_comma
             cli_say(self, "nothing is lost: the same command goes on where this one stopped");
         }
     }
+    s->user = NULL; /* the view ends with this function */
     tacet_session_result_clear(&result);
     tacet_manifest_clear(&manifest);
     tacet_remote_close(link);

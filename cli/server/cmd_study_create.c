@@ -236,7 +236,8 @@ static int create(const cli_command *self, const request *r, const tacet_space *
     if (status == TACET_OK && (r->earlier != NULL || r->from != NULL)) {
         status = add_known(&text, r, &err);
     }
-    status = status != TACET_OK ? status : tacet_study_add(&canonical, place, text, strlen(text), &err);
+    status =
+        status != TACET_OK ? status : tacet_study_add(&canonical, place, text, text != NULL ? strlen(text) : 0, &err);
     free(text);
     if (status != TACET_OK) {
         return status == TACET_INVALID || status == TACET_PARSE ? cli_usage(self, "%s", err.message)

@@ -287,12 +287,13 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
 static tacet_status write_release(const json_t *body, const char *path, tacet_error *err) {
     const json_t *model = json_object_get(body, "model");
     char *text = json_dumps(model != NULL ? model : body, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    char *line = text != NULL ? realloc(text, strlen(text) + 2) : NULL;
+    const size_t length = text != NULL ? strlen(text) : 0;
+    char *line = text != NULL ? realloc(text, length + 2) : NULL;
     if (line == NULL) {
         free(text);
         return tacet_error_set(err, TACET_NO_MEMORY, "out of memory writing a release");
     }
-    (void)strcat(line, "\n");
+    memcpy(line + length, "\n", 2);
     const tacet_status status = tacet_file_write(path, line, false, err);
     free(line);
     return status;

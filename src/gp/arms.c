@@ -271,10 +271,6 @@ tacet_status tacet_arms_set(tacet_arms *arms, const double *weights, const doubl
     return status;
 }
 
-size_t tacet_arms_size(const tacet_arms *arms) {
-    return arms->n;
-}
-
 const double *tacet_arms_mean(const tacet_arms *arms) {
     return arms->mean;
 }

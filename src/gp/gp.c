@@ -351,10 +351,6 @@ tacet_status tacet_gp_observe(tacet_gp *gp, size_t candidate, double y, tacet_er
     return tacet_gp_observe_noisy(gp, candidate, y, gp->noise_var, err);
 }
 
-size_t tacet_gp_size(const tacet_gp *gp) {
-    return gp->n;
-}
-
 size_t tacet_gp_count(const tacet_gp *gp) {
     return gp->report.count;
 }

@@ -328,7 +328,8 @@ tacet_status tacet_disclose_check(const char *yaml, tacet_error *err) {
 
 /* ---- the label ---- */
 
-double tacet_disclose_odds(double eps, double delta) {
+/* The chance of telling two equally likely values of a record apart, at most: (e^eps + delta) / (1 + e^eps). */
+static double odds_of(double eps, double delta) {
     const double told = (1 + delta * exp(-eps)) / (1 + exp(-eps));
     return told < 1 ? told : 1;
 }
@@ -354,7 +355,7 @@ static void put_odds(page *p, const tacet_manifest *m) {
         "Somebody who knows everything but one record, and that it has one of two values a unit apart, guesses "
         "right half of the time without the release, and at most %.1f times in 100 with it (eps = %.4g, delta = "
         "%.3g). Three units apart it can be more.",
-        ceil(1000 * tacet_disclose_odds(m->eps, m->delta)) / 10, m->eps, m->delta);
+        ceil(1000 * odds_of(m->eps, m->delta)) / 10, m->eps, m->delta);
     paragraph(p, text);
 }
 

@@ -104,7 +104,8 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_stream_replay(tacet_stream **out, 
  * ledger's errors: nothing left, ask again. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_release(tacet_stream *stream, tacet_release **out,
                                                              tacet_error *err);
-/* The same numbers, allocating only where a segment has doubled; sd (may be NULL) receives the standard deviation of the noise in each. */
+/* The same numbers, allocating only where a segment has doubled; sd (may be NULL) receives the standard deviation of
+ * the noise in each. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_stream_read(tacet_stream *stream, double *values, double *sd,
                                                           tacet_error *err);
 TACET_API size_t tacet_stream_steps(const tacet_stream *stream); /* taken so far */

@@ -37,7 +37,6 @@ TACET_API tacet_status tacet_arms_set_sums(tacet_arms *arms, const double *sums,
 /* Replaces all weights (finite, >= 0) and weighted sums, and rebuilds. O(n^3). */
 TACET_API tacet_status tacet_arms_set(tacet_arms *arms, const double *weights, const double *sums, tacet_error *err);
 
-TACET_API size_t tacet_arms_size(const tacet_arms *arms);
 TACET_API const double *tacet_arms_mean(const tacet_arms *arms); /* n posterior means */
 TACET_API const double *tacet_arms_var(const tacet_arms *arms);  /* n posterior variances, >= 0 */
 /* n x n posterior covariance, leading dimension n. */

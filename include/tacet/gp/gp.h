@@ -57,7 +57,6 @@ TACET_API tacet_status tacet_gp_observe_noisy(tacet_gp *gp, size_t candidate, do
 /* Forgets all observations, keeps the memory. */
 TACET_API void tacet_gp_reset(tacet_gp *gp);
 
-TACET_API size_t tacet_gp_size(const tacet_gp *gp);  /* candidates */
 TACET_API size_t tacet_gp_count(const tacet_gp *gp); /* observations */
 /* n posterior means and n posterior variances (>= 0); the pointers stay valid and show each new observation. */
 TACET_API const double *tacet_gp_mean(const tacet_gp *gp);

@@ -36,8 +36,6 @@ TACET_API tacet_status tacet_disclose_label(char **out, const tacet_disclosure *
 /* Whether a text is an entry of the registry: every field of the schema once, in its section, of its type. PARSE names
  * the line or the field. */
 TACET_API tacet_status tacet_disclose_check(const char *yaml, tacet_error *err);
-/* The chance of telling two equally likely values of a record apart, at most: (e^eps + delta) / (1 + e^eps). */
-TACET_API double tacet_disclose_odds(double eps, double delta);
 
 #ifdef __cplusplus
 }

@@ -177,10 +177,6 @@ size_t tacet_fixed_learner_dim(const tacet_fixed_learner *l) {
     return l->m;
 }
 
-size_t tacet_fixed_learner_groups(const tacet_fixed_learner *l) {
-    return l->G;
-}
-
 static void features_of(const tacet_fixed_learner *l, double *phi, const size_t *arm) {
     for (size_t g = 0; g < l->G; g++) {
         const tacet_fixed_group *group = &l->groups[g];

@@ -66,10 +66,6 @@ tacet_status tacet_central_learner_parse(tacet_central_learner_kind *out, const 
     return tacet__fail(err, TACET_INVALID, "no learner '%.40s'; there are both, tilt and decode", name);
 }
 
-const char *tacet_central_learner_name(tacet_central_learner_kind kind) {
-    return (size_t)kind < sizeof KINDS / sizeof *KINDS ? KINDS[kind] : "unknown";
-}
-
 void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings) {
     *settings = (tacet_central_learner_settings){.kind = TACET_CENTRAL_BOTH,
                                                  .set_size = 25,

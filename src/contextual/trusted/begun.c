@@ -28,13 +28,6 @@ static tacet_status entered(bool *there, const tacet_ask *ask, const char *ticke
     return status == TACET_OK || status == TACET_NOT_FOUND ? TACET_OK : tacet__fail(err, status, "%s", why.message);
 }
 
-/* Whether the ledger has this first part. */
-static tacet_status charged(bool *there, const tacet_ask *ask, size_t which, tacet_error *err) {
-    char first[TACET_TICKET_MOST + 1];
-    tacet__contextual_first_ticket(first, ask->ticket, which);
-    return entered(there, ask, first, err);
-}
-
 /* *records = 0: there is no such field. */
 static tacet_status field_of(size_t *records, const char *parameters, tacet_error *err) {
     json_error_t why;
@@ -67,20 +60,30 @@ static size_t words_of(const char *text) {
     return count;
 }
 
-tacet_status tacet__contextual_begun_in_stages(bool *stages, const tacet_ask *ask, tacet_error *err) {
-    *stages = false;
-    for (size_t i = 0; i < TACET__CONTEXTUAL_FIRST_TABLE && ask->ledger != NULL && !*stages; i++) {
-        const tacet_status status = charged(stages, ask, i, err);
-        if (status != TACET_OK) {
-            return status;
-        }
+tacet_status tacet__contextual_begun_as(unsigned *forms, const tacet_ask *ask, tacet_error *err) {
+    char first[TACET_TICKET_MOST + 1];
+    tacet_status status = TACET_OK;
+    *forms = 0;
+    for (size_t i = 0; i < TACET__CONTEXTUAL_FIRSTS && ask->ledger != NULL && ask->ticket != NULL && status == TACET_OK;
+         i++) {
+        bool there = false;
+        tacet__contextual_first_ticket(first, ask->ticket, i);
+        status = entered(&there, ask, first, err);
+        *forms |= there ? 1U << i : 0U;
     }
-    return TACET_OK;
+    return status;
+}
+
+tacet_status tacet__contextual_other_form(tacet_error *err) {
+    return tacet__fail(err, TACET_CONFLICT,
+                       "the ledger has a release of another form under this ticket: ask with the same settings, or "
+                       "name another ticket");
 }
 
 tacet_status tacet__contextual_begun_with(const tacet_ask *ask, const char *part, tacet_error *err) {
     char ticket[TACET_TICKET_MOST + 1];
     bool there = false;
+    unsigned forms = 0;
     if (ask->ledger == NULL || ask->ticket == NULL) {
         return TACET_OK;
     }
@@ -89,27 +92,8 @@ tacet_status tacet__contextual_begun_with(const tacet_ask *ask, const char *part
     if (status != TACET_OK || there) {
         return status; /* gone on with: each part is compared with what was entered */
     }
-    for (size_t i = 0; i < TACET__CONTEXTUAL_FIRSTS && status == TACET_OK; i++) {
-        status = charged(&there, ask, i, err);
-        if (status == TACET_OK && there) {
-            status = tacet__fail(err, TACET_CONFLICT,
-                                 "the ledger has a release of another form under this ticket: ask with the same "
-                                 "settings, or name another ticket");
-        }
-    }
-    return status;
-}
-
-tacet_status tacet__contextual_begun_not_table(const tacet_ask *ask, tacet_error *err) {
-    bool table = false;
-    const tacet_status status = ask->ledger != NULL && ask->ticket != NULL
-                                    ? charged(&table, ask, TACET__CONTEXTUAL_FIRST_TABLE, err)
-                                    : TACET_OK;
-    return status == TACET_OK && table
-               ? tacet__fail(err, TACET_CONFLICT,
-                             "the ledger has a table of levels under this ticket: ask with the same settings, or name "
-                             "another ticket")
-               : status;
+    status = tacet__contextual_begun_as(&forms, ask, err);
+    return status == TACET_OK && forms != 0 ? tacet__contextual_other_form(err) : status;
 }
 
 tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const tacet_ask *ask, const char *ticket,

@@ -70,14 +70,14 @@ typedef struct tacet__contextual_begun {
 tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const tacet_ask *ask, const char *ticket,
                                           tacet_error *err);
 
-/* Whether any of the first parts but a table is in the ledger under ask->ticket: rows are dealt by the form, so a
- * release keeps the form it was begun in. */
-tacet_status tacet__contextual_begun_in_stages(bool *stages, const tacet_ask *ask, tacet_error *err);
+/* Which first parts are in the ledger under ask->ticket: bit i for number i of TACET__CONTEXTUAL_FIRSTS. Rows are dealt
+ * by the form, so a release keeps the form it was begun in. */
+tacet_status tacet__contextual_begun_as(unsigned *forms, const tacet_ask *ask, tacet_error *err);
+/* CONFLICT, in words. */
+tacet_status tacet__contextual_other_form(tacet_error *err);
 /* Before a release whose first part this is. CONFLICT: the ledger does not have it, but has another first part under
  * ask->ticket: rows were dealt otherwise then, and would be read twice for one charge. */
 tacet_status tacet__contextual_begun_with(const tacet_ask *ask, const char *part, tacet_error *err);
-/* CONFLICT: a table is. */
-tacet_status tacet__contextual_begun_not_table(const tacet_ask *ask, tacet_error *err);
 
 /* Which stage each record is in: row numbers decide, in proportion all along. */
 tacet_status tacet__contextual_assign(unsigned char **out, const tacet__contextual_plan *plan, size_t count,

@@ -575,10 +575,11 @@ static tacet_status describe(tacet__robust *r, char out[TACET_CHARGE_TEXT_MOST +
 
 /* A table, unless the ledger has parts of stages under this ticket: those are of other rows, and are gone on with. */
 static tacet_status choose_form(tacet__robust *r, tacet_error *err) {
-    bool stages = false;
-    const tacet_status status = tacet__contextual_begun_in_stages(&stages, r->parts.ask, err);
-    r->table = !stages && tacet__robust_table_fits(r->learner);
-    return status == TACET_OK && !r->table ? tacet__contextual_begun_not_table(r->parts.ask, err) : status;
+    const unsigned table = 1U << TACET__CONTEXTUAL_FIRST_TABLE;
+    unsigned forms = 0;
+    const tacet_status status = tacet__contextual_begun_as(&forms, r->parts.ask, err);
+    r->table = (forms & ~table) == 0 && tacet__robust_table_fits(r->learner);
+    return status == TACET_OK && !r->table && (forms & table) != 0 ? tacet__contextual_other_form(err) : status;
 }
 
 static tacet_status learn_stages(tacet__robust *r, tacet_error *err) {

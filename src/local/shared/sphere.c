@@ -65,7 +65,8 @@ tacet_status tacet_sphere_init(tacet_sphere *out, const tacet_ldp *ldp, size_t d
     return TACET_OK;
 }
 
-void tacet_sphere_direction(const tacet_sphere *sphere, double *out, uint64_t round, uint32_t k) {
+/* Direction k of a round: dim + 1 numbers of norm 1. */
+static void direction_of(const tacet_sphere *sphere, double *out, uint64_t round, uint32_t k) {
     tacet_simrng coins;
     double norm = 0;
     tacet_simrng_init(&coins, sphere->seed, round * sphere->ldp.cells + k);
@@ -83,7 +84,7 @@ tacet_status tacet_sphere_estimate(const tacet_sphere *sphere, double *out, doub
     if (!tacet_ldp_possible(&sphere->ldp, report)) {
         return tacet__fail(err, TACET_INVALID, "a report is a whole number from 0 to %u", sphere->ldp.cells - 1);
     }
-    tacet_sphere_direction(sphere, work, round, (uint32_t)report);
+    direction_of(sphere, work, round, (uint32_t)report);
     for (size_t i = 0; i < sphere->dim; i++) {
         out[i] = work[i] / sphere->gain;
     }
@@ -104,7 +105,7 @@ void tacet_sphere_order(const tacet_sphere *sphere, uint32_t *order, double *wor
     }
     lifted[dim] = sqrt(fmax(0, scale == 0 ? 1 : 1 - norm2));
     for (uint32_t k = 0; k < sphere->ldp.cells; k++) {
-        tacet_sphere_direction(sphere, direction, round, k);
+        direction_of(sphere, direction, round, k);
         along[k] = 0;
         for (size_t i = 0; i <= dim; i++) {
             along[k] += lifted[i] * direction[i];

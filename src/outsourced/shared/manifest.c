@@ -48,7 +48,8 @@ const tacet_law *tacet_manifest_law(const tacet_manifest *m) {
     return form != NULL ? form->law : NULL;
 }
 
-bool tacet_manifest_projects(const tacet_manifest *m) {
+/* Whether the released coordinates are others than the columns; also where the mechanism is not known. */
+static bool projects(const tacet_manifest *m) {
     const tacet__form *form = tacet__form_find(m->mechanism);
     return form == NULL || form->projects;
 }
@@ -82,7 +83,7 @@ double tacet_manifest_pure_eps(const tacet_manifest *m) {
 
 /* A projection of the kind whose matrix is public, and in the manifest by its seed. */
 static bool has_matrix(const tacet_manifest *m) {
-    return tacet_manifest_projects(m) && tacet_manifest_law(m) != NULL;
+    return projects(m) && tacet_manifest_law(m) != NULL;
 }
 
 static json_t *columns_json(const tacet_manifest *m) {
@@ -304,7 +305,7 @@ static void read_space(reading *r, tacet_manifest *m, const json_t *root) {
         tacet_manifest_clear(&said);
         return;
     }
-    bool same = said.dims == m->dims && !tacet_manifest_projects(m);
+    bool same = said.dims == m->dims && !projects(m);
     m->space = said.space;
     m->columns = said.columns;
     m->column_count = said.column_count;

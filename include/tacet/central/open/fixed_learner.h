@@ -57,9 +57,8 @@ TACET_API void tacet_fixed_settings_defaults(tacet_fixed_settings *settings);
 TACET_API tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_fixed_group *groups,
                                                   size_t group_count, const tacet_fixed_settings *settings,
                                                   tacet_error *err);
-TACET_API void tacet_fixed_learner_free(tacet_fixed_learner *learner);           /* NULL is allowed */
-TACET_API size_t tacet_fixed_learner_dim(const tacet_fixed_learner *learner);    /* m: numbers of a release */
-TACET_API size_t tacet_fixed_learner_groups(const tacet_fixed_learner *learner); /* G */
+TACET_API void tacet_fixed_learner_free(tacet_fixed_learner *learner);        /* NULL is allowed */
+TACET_API size_t tacet_fixed_learner_dim(const tacet_fixed_learner *learner); /* m: numbers of a release */
 /* Plans the next batch of `count` rounds. INVALID: 0 or above TACET_FIXED_BATCH_MOST. NO_MEMORY, NUMERIC. */
 TACET_API tacet_status tacet_fixed_learner_plan(tacet_fixed_learner *learner, size_t count, tacet_error *err);
 TACET_API size_t tacet_fixed_learner_planned(const tacet_fixed_learner *learner); /* rounds of the batch; 0: none */

@@ -53,7 +53,6 @@ typedef struct tacet_central_learner tacet_central_learner;
 TACET_API void tacet_central_learner_settings_defaults(tacet_central_learner_settings *settings);
 /* "both", "tilt", "decode". INVALID names the choices. */
 TACET_API tacet_status tacet_central_learner_parse(tacet_central_learner_kind *out, const char *name, tacet_error *err);
-TACET_API const char *tacet_central_learner_name(tacet_central_learner_kind kind);
 /* The map is borrowed and must outlive the learner. INVALID names the setting. NO_MEMORY. */
 TACET_API tacet_status tacet_central_learner_create(tacet_central_learner **out, const tacet_central_map *map,
                                                     const tacet_central_learner_settings *settings, tacet_error *err);

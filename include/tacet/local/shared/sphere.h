@@ -27,8 +27,6 @@ typedef struct tacet_sphere {
 /* INVALID: a randomiser of another kind, dim = 0 or above 2^16. Some milliseconds. */
 TACET_API tacet_status tacet_sphere_init(tacet_sphere *out, const tacet_ldp *ldp, size_t dim, uint64_t seed,
                                          tacet_error *err);
-/* Direction k of a round: dim + 1 numbers of norm 1. */
-TACET_API void tacet_sphere_direction(const tacet_sphere *sphere, double *out, uint64_t round, uint32_t k);
 /* The record that a report speaks for: dim numbers. INVALID: not a report of this randomiser. `work`: dim + 1. */
 TACET_API tacet_status tacet_sphere_estimate(const tacet_sphere *sphere, double *out, double *work, uint64_t round,
                                              double report, tacet_error *err);

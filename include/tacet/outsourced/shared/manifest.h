@@ -91,8 +91,6 @@ TACET_API const tacet_law *tacet_manifest_law(const tacet_manifest *manifest);
 /* The eps that holds with delta = 0, rounded up: m->eps for a pure law, what the scale of a Euclidean one has; INFINITY
  * where there is none. */
 TACET_API double tacet_manifest_pure_eps(const tacet_manifest *m);
-/* Whether the released coordinates are others than the columns; also where the mechanism is not known. */
-TACET_API bool tacet_manifest_projects(const tacet_manifest *manifest);
 
 /* What is protected, and what is not, in a sentence each; from malloc, NULL when out of memory. */
 TACET_API char *tacet_manifest_protects(const tacet_manifest *manifest);
