@@ -21,7 +21,7 @@ help:
 	@echo "make bench          measurements, as ratios within one run"
 	@echo "make space-studies  studies over a space, searched over HTTPS: what they find (minutes)"
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
-	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); a quarter of an hour"
+	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); half an hour"
 	@echo "make robustness     docs/robustness.md: every model in worlds it was not made for; some minutes"
 	@echo "make python         the Python packages into build/python: PYTHONPATH=build/python (python/README.md)"
 	@echo "make coverage       branch coverage of the gate and of everything"

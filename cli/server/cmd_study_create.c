@@ -19,7 +19,7 @@ enum { DEFINITION_BYTES = 4 << 20 };
 typedef struct request {
     cli_space space;
     const char *definition, *name, *description, *trust, *policy, *direction;
-    const char *points, *columns, *bounds, *context, *kernel, *lengthscale, *reward;
+    const char *points, *columns, *bounds, *context, *kernel, *lengthscale, *groups, *reward;
     const char *randomizer, *parameters;
     const char *levels, *learner, *earlier, *from;
     double eps, delta, bound;
@@ -187,6 +187,10 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     if (scale != NULL) {
         (void)json_object_set_new(prior, "lengthscale", scale);
     }
+    if (r->groups != NULL) { /* the definition's reader says what is wrong with them */
+        json_t *groups = numbers_json(r->groups);
+        (void)json_object_set_new(prior, "groups", groups != NULL ? groups : json_string(r->groups));
+    }
     json_t *budget = json_pack("{sf}", "eps", r->eps);
     json_t *options = json_object();
     set_text(prior, "kernel", r->kernel);
@@ -323,6 +327,9 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         {"bound", CLI_DOUBLE, &r.bound, "B",
          "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on.", false},
         {"kernel", CLI_STRING, &r.kernel, "NAME", "se, matern12, matern32, matern52 (default), …", false},
+        {"groups", CLI_STRING, &r.groups, "G1,G2,…",
+         "With --points: coordinates whose effects add up, as the number of each one's group; 0,0,1: f(a, b) + g(c).",
+         false},
         {"lengthscale", CLI_STRING, &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…", false},
         {"reward", CLI_STRING, &r.reward, "LO:HI", "Public range of the reward. Default 0:1.", false},
         {"randomizer", CLI_STRING, &r.randomizer, "NAME",

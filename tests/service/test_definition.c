@@ -2,7 +2,11 @@
 /* test_definition.c - definitions of studies: what is refused, the canonical form, directions. */
 #include "support/test.h"
 
+#include "local/open/internal.h"
 #include "service/open/policies.h"
+
+#include <math.h>
+#include <tacet/local/shared/ldp.h>
 
 static const char LOCAL[] =
     "{\"name\":\"slides\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"domain\":{\"points\":[[0,1],[0.5,1],[1,0]]},"
@@ -183,6 +187,71 @@ static void test_policies(void **state) {
     tacet__definition_clear(&d);
 }
 
+/* What a learner of the definition would choose first after one report of a large value at the first point: the mean of
+ * each point, over that of the first. */
+static void means_of(const char *text, double means[3]) {
+    tacet__definition d;
+    tacet__learner learner;
+    tacet_suggestion s;
+    const double *mean = NULL, *var = NULL;
+    double shift = 0, scale = 0;
+    const tacet__policy_kind *kind = NULL;
+    char *once = NULL;
+    assert_ok(tacet__definition_decode(&d, text, strlen(text), NULL));
+    assert_ok(tacet__definition_encode(&d, &once, NULL)); /* and it survives being written */
+    tacet__definition_clear(&d);
+    assert_ok(tacet__definition_decode(&d, once, strlen(once), NULL));
+    free(once);
+    assert_ok(tacet__policy_check(tacet__policy_kinds_local, &d, NULL));
+    for (size_t i = 0; tacet__policy_kinds_local[i] != NULL && kind == NULL; i++) {
+        kind = strcmp(tacet__policy_kinds_local[i]->name, "ucb") == 0 ? tacet__policy_kinds_local[i] : NULL;
+    }
+    assert_non_null(kind);
+    assert_ok(tacet__policy_create(kind, &learner, &d, NULL, NULL, 0, NULL));
+    assert_ok(tacet_policy_suggest(learner.policy, &s, NULL, NULL));
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, 1, 0, 10, NULL));
+    assert_ok(tacet_policy_observe(learner.policy, s.ticket, tacet_ldp_bit(&ldp, true), NULL));
+    assert_int_equal(tacet__local_posterior(learner.policy, &mean, &var, &shift, &scale), 3);
+    for (size_t i = 0; i < 3; i++) {
+        means[i] = mean[i] / mean[s.index];
+    }
+    tacet__learner_free(kind, &learner);
+    tacet__definition_clear(&d);
+}
+
+#define STUDY(points, prior)                                                                                           \
+    "{\"name\":\"s\",\"trust\":\"local\",\"budget\":{\"eps\":1},\"domain\":{\"points\":" points "},\"options\":{"      \
+    "\"randomizer\":\"duchi\",\"parameters\":\"orderwise\"},\"prior\":{\"reward\":[0,10]," prior "}}"
+
+/* One report tells of the other points what the kernel says: k(x, x')/k(x, x). */
+static void test_sums_and_covariances(void **state) {
+    (void)state;
+    double plain[3], sum[3], given[3];
+    const double near = exp(-2), far = exp(-8); /* distances 0.4 and 0.8 with lengthscale 0.2 */
+    means_of(STUDY("[[0,0],[0.4,0],[0.4,0.8]]", "\"kernel\":\"se\",\"lengthscale\":0.2"), plain);
+    assert_close(plain[1], near, 1e-12);
+    assert_close(plain[2], near * far, 1e-12);
+    means_of(STUDY("[[0,0],[0.4,0],[0.4,0.8]]", "\"kernel\":\"se\",\"lengthscale\":0.2,\"groups\":[0,1]"), sum);
+    assert_close(sum[1], (near + 1) / 2, 1e-12);
+    assert_close(sum[2], (near + far) / 2, 1e-12);
+    means_of(STUDY("[[0],[1],[2]]", "\"kernel\":\"precomputed\",\"covariance\":[1,0.5,-0.25,0.5,1,0,-0.25,0,1]"),
+             given);
+    assert_close(given[1], 0.5, 1e-12);
+    assert_close(given[2], -0.25, 1e-12);
+    static const char *const WRONG[] = {
+        STUDY("[[0,0],[1,1]]", "\"lengthscale\":0.2,\"groups\":[0]"),
+        STUDY("[[0,0],[1,1]]", "\"lengthscale\":0.2,\"groups\":[0,0.5]"),
+        STUDY("[[0,0],[1,1]]", "\"lengthscale\":0.2,\"groups\":[0,7]"),
+        STUDY("[[0],[1]]", "\"kernel\":\"precomputed\",\"lengthscale\":1"),
+        STUDY("[[0],[1]]", "\"kernel\":\"precomputed\",\"covariance\":[1,0,0]"),
+        STUDY("[[0],[1]]", "\"kernel\":\"se\",\"lengthscale\":1,\"covariance\":[1,0,0,1]")};
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        tacet__definition d;
+        assert_int_equal(tacet__definition_decode(&d, WRONG[i], strlen(WRONG[i]), NULL), TACET_PARSE);
+    }
+}
+
 static void test_out_of_memory(void **state) {
     (void)state;
     for (long n = 1;; n++) {
@@ -220,9 +289,10 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_canonical), cmocka_unit_test(test_direction),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_policies),  cmocka_unit_test(test_context),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_direction),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_policies),      cmocka_unit_test(test_context),
+        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_sums_and_covariances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

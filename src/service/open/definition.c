@@ -39,6 +39,8 @@ void tacet__definition_clear(tacet__definition *def) {
         free(def->context_upper);
         tacet_space_clear(&def->context_space);
         free(def->lengthscales);
+        free(def->groups);
+        free(def->covariance);
         *def = (tacet__definition){0};
     }
 }
@@ -323,9 +325,48 @@ static void read_earlier(reading *r, tacet__definition *s, const json_t *earlier
     }
 }
 
+enum { COVARIANCE_MOST = 256 };
+
+/* Coordinates whose effects add up: [0, 0, 1] is a sum of a function of the first two and one of the third. */
+static void read_groups(reading *r, tacet__definition *s, const json_t *value) {
+    double *numbers = NULL;
+    if (value == NULL) {
+        return;
+    }
+    if (s->count == 0 || s->space.count > 0 || s->context_dim > 0) {
+        complain(r, "prior.groups", "needs a domain that is a list of points");
+    } else if (reals_of(r, &numbers, value, "prior.groups", s->d, s->d) == s->d) {
+        s->groups = TACET__ZALLOC(size_t, s->d);
+        if (s->groups == NULL) {
+            out_of_memory(r);
+        }
+        for (size_t c = 0; c < s->d && s->groups != NULL; c++) {
+            if (!(numbers[c] >= 0 && numbers[c] < (double)s->d && numbers[c] == floor(numbers[c]))) {
+                complain(r, "prior.groups", "must be whole numbers from 0, one for each coordinate");
+                break;
+            }
+            s->groups[c] = (size_t)numbers[c];
+        }
+    }
+    free(numbers);
+}
+
+/* A covariance of the points that is known otherwise than by distances. */
+static void read_covariance(reading *r, tacet__definition *s, const json_t *value) {
+    const bool asked = strcmp(s->kernel, "precomputed") == 0;
+    if (asked != (value != NULL) ||
+        (asked && (s->count == 0 || s->count > COVARIANCE_MOST || s->space.count > 0 || s->groups != NULL))) {
+        complain(r, "prior.covariance",
+                 "goes with the kernel \"precomputed\" and a domain that is a list of at most 256 points");
+    } else if (asked) {
+        (void)reals_of(r, &s->covariance, value, "prior.covariance", s->count * s->count, s->count * s->count);
+    }
+}
+
 static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
-    static const char *const CENTRAL[] = {"kernel", "lengthscale", "reward", "earlier", NULL};
-    static const char *const LOCAL[] = {"kernel", "lengthscale", "reward", "mean", "bound", "noise", "earlier", NULL};
+    static const char *const CENTRAL[] = {"kernel", "lengthscale", "reward", "earlier", "groups", NULL};
+    static const char *const LOCAL[] = {"kernel", "lengthscale", "reward", "mean",       "bound",
+                                        "noise",  "earlier",     "groups", "covariance", NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *prior = object_of(r, root, "prior", local ? LOCAL : CENTRAL);
     double *reward = NULL;
@@ -334,7 +375,16 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
     }
     word_of(r, s->kernel, prior, "kernel", s->space.count > 0 ? "se" : "matern52");
     const json_t *scale = json_object_get(prior, "lengthscale");
-    if (scale == NULL && s->space.count > 0) {
+    const bool precomputed = json_object_get(prior, "covariance") != NULL && scale == NULL;
+    if (precomputed) {
+        s->lengthscales = TACET__ZALLOC(double, 1);
+        s->lengthscale_count = s->lengthscales != NULL;
+        if (s->lengthscales == NULL) {
+            out_of_memory(r);
+            return;
+        }
+        s->lengthscales[0] = 1; /* of nothing */
+    } else if (scale == NULL && s->space.count > 0) {
         s->lengthscale_count = 0;
     } else if (json_is_number(scale)) {
         s->lengthscales = TACET__ZALLOC(double, 1);
@@ -369,6 +419,10 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
     }
     free(reward);
     read_earlier(r, s, json_object_get(prior, "earlier"));
+    read_groups(r, s, json_object_get(prior, "groups"));
+    if (r->status == TACET_OK) {
+        read_covariance(r, s, json_object_get(prior, "covariance"));
+    }
     if (local) {
         const double half = (s->reward_hi - s->reward_lo) / 2;
         s->mean = real_of(r, json_object_get(prior, "mean"), "prior.mean", s->reward_lo + half);
@@ -568,6 +622,16 @@ static json_t *prior_json(const tacet__definition *s) {
             (void)json_array_append_new(earlier, tacet__reals_json(s->earlier + 3 * i, 3));
         }
         (void)json_object_set_new(prior, "earlier", earlier);
+    }
+    if (prior != NULL && s->groups != NULL) {
+        json_t *groups = json_array();
+        for (size_t c = 0; c < s->d; c++) {
+            (void)json_array_append_new(groups, json_integer((json_int_t)s->groups[c]));
+        }
+        (void)json_object_set_new(prior, "groups", groups);
+    }
+    if (prior != NULL && s->covariance != NULL) {
+        (void)json_object_set_new(prior, "covariance", tacet__reals_json(s->covariance, s->count * s->count));
     }
     if (prior != NULL && s->trust == TACET_TRUST_LOCAL &&
         (json_object_set_new(prior, "mean", json_real(s->mean)) != 0 ||

@@ -53,6 +53,9 @@ typedef struct tacet__definition {
     char kernel[TACET__DEFINITION_WORD]; /* "se", "matern12", … */
     double *lengthscales;                /* owned; 1 or d + context_dim */
     size_t lengthscale_count;
+    size_t
+        *groups; /* d, owned: the kernel is a sum over groups of coordinates, and this is each one's group; NULL: one */
+    double *covariance;          /* count x count, owned: of the points, in place of a kernel; NULL: none. Local */
     double reward_lo, reward_hi; /* in the clients' units */
     double *earlier; /* earlier_count triples, owned: a point's index, a public value of it, its standard deviation */
     size_t earlier_count;

@@ -110,9 +110,19 @@ tacet_status tacet__definition_kernel(tacet_kernel **out, const tacet__definitio
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
     *out = NULL;
+    if (def->covariance != NULL) {
+        spec.kind = TACET_KERNEL_PRECOMPUTED;
+        spec.matrix = def->covariance;
+        spec.order = spec.ld_matrix = def->count;
+        return tacet_kernel_create(out, &spec, err);
+    }
     tacet_status status = tacet_kernel_parse(&spec, def->kernel, err);
     if (status != TACET_OK) {
         return status;
+    }
+    for (size_t c = 0; def->groups != NULL && c < d; c++) {
+        spec.groups = def->groups;
+        spec.group_count = def->groups[c] + 1 > spec.group_count ? def->groups[c] + 1 : spec.group_count;
     }
     spec.d = d;
     spec.lengthscales = def->lengthscales;
@@ -179,10 +189,19 @@ static tacet_status local_create(tacet__learner *out, const tacet__definition *d
     if (status == TACET_OK && (known != NULL) != (def->earlier_count > 0)) {
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
     }
+    double *numbers = def->covariance != NULL ? TACET__ZALLOC(double, def->count) : NULL;
+    for (size_t i = 0; i < def->count && numbers != NULL; i++) {
+        numbers[i] = (double)i; /* a precomputed kernel knows points by their numbers */
+    }
+    if (status == TACET_OK && (numbers != NULL) != (def->covariance != NULL)) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+    }
     if (status == TACET_OK) {
         const tacet_cov_spec cov = {.kernel = kernel}; /* read once, so it need not outlive this */
-        status = tacet_local_create(&out->policy, &s, &cov, def->points, def->d, def->count, err);
+        status = tacet_local_create(&out->policy, &s, &cov, numbers != NULL ? numbers : def->points,
+                                    numbers != NULL ? 1 : def->d, def->count, err);
     }
+    free(numbers);
     free(known);
     if (status == TACET_OK && snapshot != NULL) {
         status = tacet_policy_load(out->policy, snapshot, size, err);
