@@ -400,6 +400,9 @@ static void paths_of_all_trees(void **state) {
         tacet__merkle_root(root, (const merkle_hash *)leaves, n);
         for (size_t i = 0; i < n; i++) {
             const size_t steps = tacet__merkle_path(path_of, (const merkle_hash *)leaves, n, i);
+            merkle_hash longer[MERKLE_MOST_PATH + 1] = {{0}}; /* a step too many, below the others */
+            memcpy(longer + 1, path_of, steps * sizeof *longer);
+            assert_false(tacet__merkle_climb(climbed, leaves[i], i, n, (const merkle_hash *)longer, steps + 1));
             for (size_t k = 0; k <= n; k++) {
                 for (size_t length = 0; length <= steps; length++) {
                     const bool good =
