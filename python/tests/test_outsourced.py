@@ -107,25 +107,33 @@ def test_a_wrong_address_or_keys_say_so(keys: Path, tmp_path: Path) -> None:
 INTERRUPTED = """
 import sys, numpy as np, tacet
 from tacet import trusted
+def tell(fraction): print(fraction, flush=True)
 space = tacet.Space(x=tacet.Real(0, 1, unit=0.01), y=tacet.Real(0, 1, unit=0.01))
-table = np.random.default_rng(1).random((3_000_000, 2))
+table = np.random.default_rng(1).random((3_000_000 if sys.argv[1] == "curate" else 300_000, 2))
+log = {"x": table[:, 0], "y": table[:, 1], "told": table[:, 0] > 0.5}
 print("ready", flush=True)
 try:
-    trusted.curate(table, space=space, eps=1, out=sys.argv[1], threads=1, progress=lambda f: print(f, flush=True))
+    if sys.argv[1] == "curate":
+        trusted.curate(table, space=space, eps=1, out=sys.argv[2], threads=1, progress=tell)
+    elif sys.argv[1] == "audit":
+        trusted.audit("gaussian", runs=10**8, progress=tell)
+    else:
+        trusted.learn(log, space=space, action="x", reward="told", eps=1, out=sys.argv[2])
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
 
 
-def test_ctrl_c_ends_a_long_call_cleanly(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, str(tmp_path / "out")], stdout=subprocess.PIPE, text=True, env=dict(os.environ)
-    )
+@pytest.mark.parametrize("call", ["curate", "audit", "learn"])
+def test_ctrl_c_ends_a_long_call_cleanly(call: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", INTERRUPTED, call, str(tmp_path / "out")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
     assert process.stdout is not None
-    for _ in range(3):  # ready, and well into the drawing
+    for _ in range(1 if call == "learn" else 3):  # ready, and well into the drawing
         process.stdout.readline()
+    time.sleep(2 if call == "learn" else 0)
     process.send_signal(signal.SIGINT)
     rest = process.stdout.read()
     assert process.wait(60) == 0
     assert rest.strip().endswith("interrupted")
-    assert not (tmp_path / "out" / "release.csv").exists()
+    assert not (tmp_path / "out" / "release.csv").exists() and not (tmp_path / "out").is_file()

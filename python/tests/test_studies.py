@@ -107,6 +107,72 @@ def test_a_device_reports_for_a_local_study(serve: Serve, tmp_path: Path) -> Non
     assert tacet.Ledger(tmp_path / "device.db").eps == pytest.approx(4)
 
 
+def test_owners_see_every_round_and_devices_their_own(serve: Serve, store: Path, tmp_path: Path) -> None:
+    url, token, ca = serve("device")
+    mine = tacet.Client(url, token=token, ca=ca).study("taste")
+    with trusted.Device(tmp_path / "device.db", eps=2, budget=4) as device:
+        report = device.observe(mine.suggest(), 0.4)
+    mine.suggest()
+    with pytest.raises(tacet.Denied):
+        mine.trials_dataframe(everyone=True)
+    url, token, ca = serve("owner")
+    owner = tacet.Client(url, token=token, ca=ca).study("taste")
+    assert owner.trials_dataframe().empty
+    assert owner.expire(older=3600) == 0 and owner.expire(number=3) == 1 and owner.expire(number=3) == 0
+    frame = owner.trials_dataframe(everyone=True)
+    assert list(frame.state) == ["observed", "expired"] and list(frame.number) == [1, 3]
+    assert frame.value[0] == report and frame.params_x1[0] in (0.0, 0.5, 1.0)
+    assert frame.datetime_complete[0] >= frame.datetime_start[0] and str(frame.datetime_start.dt.tz) == "UTC"
+    dose = tacet.Client(url, token=token, ca=ca).study("dose")
+    dose.suggest(context=WHO).observe(0.7)
+    seen = dose.trials_dataframe(everyone=True)
+    assert list(seen.state) == ["observed"] and seen.value.isna().all() and "context_age" not in seen
+    with trusted.Study(store, "taste") as here:
+        assert list(here.trials_dataframe(everyone=True).state) == ["observed", "expired"]
+
+
+def test_many_events_come_in_pages(store: Path) -> None:
+    with trusted.Study(store, "dose") as study:
+        for _ in range(510):
+            study.suggest(context=WHO).observe(0.5)
+        assert len(study.trials_dataframe(everyone=True)) == 510
+
+
+ROUTES = {
+    "name": "routes", "trust": "local", "policy": "statistics", "budget": {"eps": 4}, "rounds": 500,
+    "domain": {"lower": [0, 0], "upper": [1, 1]}, "prior": {"lengthscale": 0.3, "reward": [0, 1]},
+}  # fmt: skip
+ARMS = [[0.1, 0.2], [0.5, 0.5], [0.9, 0.4]]
+
+
+def test_a_device_keeps_its_arms_and_reports_a_direction(store: Path, serve: Serve, tmp_path: Path) -> None:
+    trusted.Study.create(store, ROUTES).close()
+    url, token, ca = serve("device", "routes")
+    study = tacet.Client(url, token=token, ca=ca).study("routes")
+    with trusted.StatisticsDevice(tmp_path / "device.db", eps=4, budget=12) as device:
+        s = device.suggest(study, ARMS)
+        assert list(s.params.values()) in ARMS and s.index == 1
+        report = device.observe(s, 0.7)
+        assert report == int(report) and 0 <= report < 256
+        assert device.observe(s, 0.7) == report  # the same bits again
+        with trusted.Study(store, "routes") as here:
+            device.failed(device.suggest(here, ARMS))
+            with pytest.raises(tacet.InvalidValue, match="another device"):
+                device.observe(here.suggest(), 0.5)
+        with pytest.raises(tacet.InvalidValue, match="2 coordinates"):
+            device.suggest(study, [[0.5]])
+        with pytest.raises(tacet.Unsupported):
+            device.report("ticket", 0.5)
+        with pytest.raises(tacet.Conflict, match="nothing was sent"):
+            device.suggest(tacet.Client(url, token=serve("device")[1], ca=ca).study("taste"), ARMS)
+        device.observe(device.suggest(study, ARMS), 0.1)
+        with pytest.raises(tacet.BudgetExceeded):
+            device.observe(device.suggest(study, ARMS), 0.1)
+    assert tacet.Ledger(tmp_path / "device.db").eps == pytest.approx(12)
+    with pytest.raises(tacet.StateError, match="closed"):
+        device.suggest(study, ARMS)
+
+
 def test_the_token_is_in_no_traceback(serve: Serve, tmp_path: Path) -> None:
     url, token, ca = serve("device", "dose")
     client = tacet.Client(url, token=token, ca=ca, patience=0.1)

@@ -10,6 +10,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/stop.h"
 #include "dp/noise/sampler.h"
 
 #include <math.h>
@@ -59,7 +60,8 @@ static tacet_status run_block(job *j, void *state, tacet_noise *noise, size_t bl
         }
         const int world = (int)(coins >> (i % 64) & 1);
         double statistic = 0;
-        const tacet_status status = j->target->run(state, noise, world, &statistic, err);
+        tacet_status status = tacet__stopped(j->settings->stop, err);
+        status = status != TACET_OK ? status : j->target->run(state, noise, world, &statistic, err);
         if (status != TACET_OK) {
             return status;
         }

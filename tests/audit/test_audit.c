@@ -183,6 +183,18 @@ static void test_a_failing_target_is_reported(void **state) {
     assert_status(tacet_audit_run(&result, &FAILING, &claim, &settings, NULL), TACET_IO);
 }
 
+static void test_another_thread_stops_it(void **state) {
+    (void)state;
+    static volatile bool stop = true;
+    tacet_audit_settings settings;
+    tacet_audit_result result;
+    const tacet_audit_claim claim = {1, 0};
+    tacet_audit_defaults(&settings);
+    settings.runs = SIZE_MAX >> 44; /* would take minutes */
+    settings.stop = &stop;
+    assert_status(tacet_audit_run(&result, &RESPONSE, &claim, &settings, NULL), TACET_STATE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bounds_against_sums),
@@ -193,6 +205,7 @@ int main(void) {
         cmocka_unit_test(test_other_budgets_are_consistent),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_a_failing_target_is_reported),
+        cmocka_unit_test(test_another_thread_stops_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,19 @@ static void the_same_rows_have_one_budget_without_a_name(void **state) {
     tacet_contextual_model_free(learn(f, true, TACET_OK));
 }
 
+static void a_release_that_was_stopped_goes_on_and_is_charged_once(void **state) {
+    fixture *f = *state;
+    static volatile bool stop;
+    stop = true;
+    f->entry.seeded = false;
+    f->question.settings.stop = &stop;
+    assert_null(learn(f, true, TACET_STATE));
+    stop = false;
+    tacet_contextual_model_free(learn(f, true, TACET_OK));
+    f->entry.ticket = "another";
+    assert_null(learn(f, true, TACET_BUDGET));
+}
+
 static void public_cells_are_refused_and_private_ones_are_not(void **state) {
     fixture *f = *state;
     tacet_contextual_log *log = NULL;
@@ -160,6 +173,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(memory_and_file_give_the_same_model, setup, teardown),
         cmocka_unit_test_setup_teardown(the_same_rows_have_one_budget_without_a_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_release_that_was_stopped_goes_on_and_is_charged_once, setup, teardown),
         cmocka_unit_test_setup_teardown(public_cells_are_refused_and_private_ones_are_not, setup, teardown),
         cmocka_unit_test_setup_teardown(many_predictions_are_those_of_one_at_a_time, setup, teardown),
     };

@@ -118,6 +118,15 @@ static void a_study_is_opened_again_where_it_was(void **state) {
     json_decref(status);
     json_decref(text_of(study, TACET_STUDY_LEDGER));
     char *text = NULL;
+    assert_ok(tacet_study_events(study, &text, 1, NULL));
+    json_t *events = json_loads(text, 0, NULL);
+    free(text);
+    assert_int_equal(json_array_size(json_object_get(events, "events")), 1); /* the first is known */
+    const json_t *event = json_array_get(json_object_get(events, "events"), 0);
+    assert_string_equal(json_string_value(json_object_get(event, "kind")), "observed");
+    assert_null(json_object_get(event, "value"));
+    json_decref(events);
+    assert_int_equal(tacet_study_text(study, &text, TACET_STUDY_MODEL, NULL), TACET_NOT_FOUND);
     assert_int_equal(tacet_study_text(study, &text, TACET_STUDY_RELEASE, NULL), TACET_STATE);
     assert_null(text);
     tacet_study_close(study);

@@ -44,6 +44,7 @@ typedef struct tacet_audit_settings {
     uint64_t seed;
     void (*progress)(double fraction, void *user); /* may be NULL; called from the calling thread */
     void *user;
+    const volatile bool *stop; /* may be NULL; once another thread sets it tacet_audit_run ends with STATE */
 } tacet_audit_settings;
 
 typedef struct tacet_audit_result {

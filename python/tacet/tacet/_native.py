@@ -98,9 +98,9 @@ class Handle:
         raise TypeError(f"a {self._name} cannot be pickled: it is open in this process; open it again where it is needed")
 
 
-def interruptible(call: Callable[[], Result], stop: Callable[[], None] | None = None) -> Result:
-    """Runs a long C call beside the main thread, so that Ctrl-C is noticed: `stop` then asks the call to end early,
-    it is waited for, and KeyboardInterrupt goes on its way."""
+def interruptible(call: Callable[[], Result], stop: Any) -> Result:
+    """Runs a long C call beside the main thread, so that Ctrl-C is noticed: `stop`, a `bool *` that the call looks at,
+    is set then, the call is waited for, and KeyboardInterrupt goes on its way."""
     if threading.current_thread() is not threading.main_thread():
         return call()
     result: list[Result] = []
@@ -120,8 +120,7 @@ def interruptible(call: Callable[[], Result], stop: Callable[[], None] | None = 
             worker.join(0.2)
         except KeyboardInterrupt as error:
             interrupted = error
-            if stop is not None:
-                stop()
+            stop[0] = True
     if interrupted is not None:
         raise interrupted
     if failure:

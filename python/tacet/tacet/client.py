@@ -147,7 +147,12 @@ class Client:
 
 
 class RemoteStudy(BaseStudy):
-    """A study of a service: what its token's role may do."""
+    """A study of a service: what its token's role may do.
+
+    >>> study = client.study("dose")                          # doctest: +SKIP
+    >>> study.suggest(context={"age": 44}).observe(0.7)       # doctest: +SKIP
+    >>> study.trials_dataframe(everyone=True)                 # doctest: +SKIP
+    """
 
     def __init__(self, client: Client, name: str) -> None:
         self._client = client
@@ -160,6 +165,12 @@ class RemoteStudy(BaseStudy):
 
     def account(self) -> dict[str, Any]:
         return self._client._request("GET", self._path + "/ledger")
+
+    def expire(self, *, number: int | None = None, older: float = 0.0) -> int:
+        """Gives open tickets up, for owners: that of round `number`, or all that are `older` seconds old. Their reports
+        are refused from then on. Gives how many there were."""
+        which = {"older": int(older)} if number is None else {"number": number}
+        return int(self._client._request("POST", self._path + "/expiry", which)["expired"])
 
     def archive(self) -> None:
         """Ends the study, for good."""
@@ -181,6 +192,12 @@ class RemoteStudy(BaseStudy):
 
     def _release(self) -> dict[str, Any]:
         return dict(self._client._request("POST", self._path + "/releases", {})["release"])
+
+    def _events(self, after: int) -> dict[str, Any]:
+        return self._client._request("GET", f"{self._path}/events?after={after}")
+
+    def _model(self) -> dict[str, Any]:
+        return self._client._request("GET", self._path + "/model")
 
 
 def _token_text(token: str | Path) -> str:

@@ -32,6 +32,7 @@ class Suggestion:
         self.params = params
         self.context = context
         self.value: float | None = None
+        self._chosen: Any = None  # what a device chose by itself, and by what
         self.state = "open" if ticket else "last"
         self.clipped = False
 
@@ -104,6 +105,12 @@ class BaseStudy:
     def _release(self) -> dict[str, Any]:
         raise NotImplementedError
 
+    def _events(self, after: int) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _model(self) -> dict[str, Any]:
+        raise NotImplementedError
+
     def suggest(
         self,
         *,
@@ -131,7 +138,7 @@ class BaseStudy:
     def _params(self, answer: dict[str, Any]) -> dict[str, Any]:
         if "point" in answer:
             return dict(answer["point"])
-        return {f"x{i + 1}": value for i, value in enumerate(answer["action"])}
+        return _by_coordinate(answer.get("action", []))
 
     def release(self) -> Model | dict[str, Any]:
         """What was learnt, for anyone; costs nothing. A model where the study makes one, else its best point."""
@@ -148,10 +155,14 @@ class BaseStudy:
         with self._trials_lock:
             return list(self._trials)
 
-    def trials_dataframe(self) -> pd.DataFrame:
-        """The rounds that were taken through this object: one's own, which are all that this role may read."""
+    def trials_dataframe(self, *, everyone: bool = False) -> pd.DataFrame:
+        """The rounds that were taken through this object, one's own; or, with `everyone`, all of the study, as owners
+        and analysts may see them: when each was taken and told, its action where that is public, and its value where
+        that is a randomised report. Rewards and contexts of a central study are shown to nobody."""
         import pandas as pd
 
+        if everyone:
+            return pd.DataFrame(self._rounds())
         rows = []
         for number, trial in enumerate(self.trials):
             row: dict[str, Any] = {"number": number, "state": trial.state, "value": trial.value}
@@ -160,6 +171,29 @@ class BaseStudy:
                 row.update({f"context_{name}": value for name, value in trial.context.items()})
             rows.append({**row, "ticket": trial.ticket})
         return pd.DataFrame(rows)
+
+    def _rounds(self) -> list[dict[str, Any]]:
+        """Every round of the study, from its events."""
+        import pandas as pd
+
+        points = self.definition["domain"].get("points")
+        rounds: dict[int, dict[str, Any]] = {}
+        known, head = 0, 1
+        while known < head:
+            page = self._events(known)
+            head = page["head"] if page["events"] else known
+            for event in page["events"]:
+                known, kind, moment = event["number"], event["kind"], pd.Timestamp(event["time"], unit="s", tz="UTC")
+                if kind == "suggested":
+                    row = {"number": known, "state": "open", "value": None, "datetime_start": moment, "datetime_complete": pd.NaT}
+                    if "index" in event:
+                        row["index"] = event["index"]
+                        for name, value in _by_coordinate(points[event["index"]] if points else []).items():
+                            row[f"params_{name}"] = value
+                    rounds[known] = row
+                elif kind in ("observed", "expired"):
+                    rounds[event["of"]].update(state=kind, value=event.get("value"), datetime_complete=moment)
+        return list(rounds.values())
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """One's own values and the best so far."""
@@ -192,6 +226,10 @@ class BaseStudy:
 
     def _repr_html_(self) -> str:
         return table(["study", ""], self._facts())
+
+
+def _by_coordinate(action: Sequence[float]) -> dict[str, float]:
+    return {f"x{i + 1}": value for i, value in enumerate(action)}
 
 
 def _space(described: Any) -> Space | None:

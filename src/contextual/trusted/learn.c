@@ -7,6 +7,7 @@
 #include "contextual/trusted/internal.h"
 
 #include "core/fail.h"
+#include "core/stop.h"
 #include "gp/linalg.h"
 #include "core/memory.h"
 
@@ -208,7 +209,7 @@ tacet_status tacet__contextual_sum(const tacet_contextual_learner *l, tacet_raw 
     }
     (void)tacet__contextual_share(pass, &step);
     tacet__contextual_view_init(&view, l->basis, m);
-    for (size_t i = 0; i <= l->count; i++) {
+    for (size_t i = 0; i <= l->count && status == TACET_OK; i++) {
         if (i < l->count && (pass->stage_of == NULL || pass->stage_of[i] == pass->stage)) {
             memcpy(points + filled * d, l->records + i * l->stride, d * sizeof *points);
             rewards[filled++] = l->records[i * l->stride + d];
@@ -219,12 +220,13 @@ tacet_status tacet__contextual_sum(const tacet_contextual_learner *l, tacet_raw 
                 add_share(sums, pass, phi + j * m, rewards[j], step);
             }
             filled = 0;
+            status = tacet__stopped(l->settings.stop, err);
         }
     }
     for (size_t j = 0; j < m; j++) {
         values[j] = (double)sums[j] * step;
     }
-    status = tacet_raw_set(out, values, m, err);
+    status = status != TACET_OK ? status : tacet_raw_set(out, values, m, err);
 done:
     if (sums != NULL && phi != NULL && values != NULL) {
         sodium_memzero(sums, m * sizeof *sums);

@@ -8,6 +8,7 @@
 #include "contextual/trusted/robust.h"
 
 #include "core/fail.h"
+#include "core/stop.h"
 #include "gp/linalg.h"
 #include "core/memory.h"
 
@@ -87,7 +88,8 @@ tacet_status tacet__robust_visit(const tacet__robust *r, size_t part, tacet__rob
     double *points = TACET__ZALLOC(double, d *TACET__ROBUST_TILE);
     double *phi = TACET__ALIGNED(double, (M + 1) * TACET__ROBUST_TILE);
     const bool good = points != NULL && phi != NULL;
-    for (size_t i = 0; i <= l->count && good; i++) {
+    tacet_status status = good ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu features", M);
+    for (size_t i = 0; i <= l->count && status == TACET_OK; i++) {
         if (i < l->count && r->parts.part_of[i] == part) {
             records[filled] = l->records + i * l->stride;
             memcpy(points + filled * d, records[filled], d * sizeof *points);
@@ -101,6 +103,7 @@ tacet_status tacet__robust_visit(const tacet__robust *r, size_t part, tacet__rob
                 visit(user, records[j], phi + j * M);
             }
             filled = 0;
+            status = tacet__stopped(l->settings.stop, err);
         }
     }
     if (good) {
@@ -109,7 +112,7 @@ tacet_status tacet__robust_visit(const tacet__robust *r, size_t part, tacet__rob
     }
     free(points);
     free(phi);
-    return good ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu features", M);
+    return status;
 }
 
 bool tacet__robust_null(const tacet__robust *r, const double *record) {

@@ -276,11 +276,16 @@ tacet_status tacet_study_extend(tacet_study *study, uint64_t rounds, tacet_error
     return status;
 }
 
-static tacet_status ask_text(tacet_study *study, char **out, uint64_t *number, tacet__job_kind kind, tacet_error *err) {
+/* `after` goes with the question, `number` (may be NULL) comes back with the answer. */
+static tacet_status ask_text(tacet_study *study, char **out, uint64_t *number, tacet__job_kind kind, uint64_t after,
+                             tacet_error *err) {
     tacet__job *job = NULL;
     *out = NULL;
     tacet_status status = make_job(&job, kind, err);
-    status = status != TACET_OK ? status : ask(study, job, err);
+    if (status == TACET_OK) {
+        job->number = after;
+        status = ask(study, job, err);
+    }
     status = status != TACET_OK ? status : as_text(out, json_incref(job->body), err);
     if (number != NULL) {
         *number = status == TACET_OK ? job->number : 0;
@@ -290,12 +295,16 @@ static tacet_status ask_text(tacet_study *study, char **out, uint64_t *number, t
 }
 
 tacet_status tacet_study_release(tacet_study *study, char **out, uint64_t *number, tacet_error *err) {
-    return ask_text(study, out, number, TACET__JOB_RELEASE, err);
+    return ask_text(study, out, number, TACET__JOB_RELEASE, 0, err);
 }
 
 tacet_status tacet_study_text(tacet_study *study, char **out, tacet_study_text_kind kind, tacet_error *err) {
-    static const tacet__job_kind KINDS[] = {TACET__JOB_STATUS, TACET__JOB_RELEASE, TACET__JOB_LEDGER};
+    static const tacet__job_kind KINDS[] = {TACET__JOB_STATUS, TACET__JOB_RELEASE, TACET__JOB_LEDGER, TACET__JOB_MODEL};
     *out = NULL;
-    return (size_t)kind < sizeof KINDS / sizeof *KINDS ? ask_text(study, out, NULL, KINDS[kind], err)
+    return (size_t)kind < sizeof KINDS / sizeof *KINDS ? ask_text(study, out, NULL, KINDS[kind], 0, err)
                                                        : tacet__fail(err, TACET_INVALID, "no such text of a study");
+}
+
+tacet_status tacet_study_events(tacet_study *study, char **out, uint64_t after, tacet_error *err) {
+    return ask_text(study, out, NULL, TACET__JOB_EVENTS, after, err);
 }

@@ -53,7 +53,10 @@ typedef struct tacet_contextual_settings {
     bool euclidean;     /* with `gaussian`: Euclidean noise with that delta (l2), whose spread is smaller up to some
                            hundred numbers; plans count on the Gaussian's */
     size_t stages_most; /* 1: one release; default 6 */
-    size_t features_most; /* 0: as the plan wants */
+    size_t features_most;      /* 0: as the plan wants */
+    const volatile bool *stop; /* may be NULL; once another thread sets it a release ends with STATE, between two passes
+                                  over the records or within one. What was charged by then is drawn, the same, by the
+                                  next release of this ticket */
 } tacet_contextual_settings;
 
 /* Rewards in [-1, 1], skewed; eps = 1, K-norm noise; robust. */

@@ -59,7 +59,8 @@ typedef struct tacet_study_known {
 typedef enum tacet_study_text_kind {
     TACET_STUDY_STATUS,  /* definition, state, counts, rounds left, guarantee */
     TACET_STUDY_RELEASE, /* what was learnt; STATE: nothing yet */
-    TACET_STUDY_LEDGER   /* budget and what was spent */
+    TACET_STUDY_LEDGER,  /* budget and what was spent */
+    TACET_STUDY_MODEL    /* by what devices of a study with policy `statistics` choose; NOT_FOUND: they need none */
 } tacet_study_text_kind;
 
 /* Adds a study to the store (a folder, made when missing, or postgresql://…), and charges its budget. `definition` is
@@ -100,6 +101,9 @@ TACET_API tacet_status tacet_study_extend(tacet_study *study, uint64_t rounds, t
 TACET_API tacet_status tacet_study_release(tacet_study *study, char **out, uint64_t *number, tacet_error *err);
 /* JSON text, from malloc. */
 TACET_API tacet_status tacet_study_text(tacet_study *study, char **out, tacet_study_text_kind kind, tacet_error *err);
+/* Up to 1000 events after number `after`, as `GET …/events` of docs/API.md has them: no reward, context or decision set
+ * of a central study. JSON text, from malloc. */
+TACET_API tacet_status tacet_study_events(tacet_study *study, char **out, uint64_t after, tacet_error *err);
 
 #ifdef __cplusplus
 }

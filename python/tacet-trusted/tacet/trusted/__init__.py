@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from tacet.trusted._lib import native as _native
 from tacet.trusted.auditing import Audit, audit, audit_targets
-from tacet.trusted.device import Device
+from tacet.trusted.device import Device, StatisticsDevice
 from tacet.trusted.learning import learn
 from tacet.trusted.outsourced import Desk, Release, curate
 from tacet.trusted.studies import Study
 
 __version__: str = _native.text(_native.lib.tacet_version())
-__all__ = ["Audit", "Desk", "Device", "Release", "Study", "audit", "audit_targets", "curate", "learn"]
+__all__ = ["Audit", "Desk", "Device", "Release", "StatisticsDevice", "Study", "audit", "audit_targets", "curate", "learn"]

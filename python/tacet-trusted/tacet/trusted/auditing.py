@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
-from tacet._native import interruptible
 from tacet.display import table
 from tacet.errors import NotFound
 from tacet.trusted._lib import ffi, lib, native
@@ -64,11 +63,9 @@ def audit(
     settings = ffi.new("tacet_audit_settings *")
     lib.tacet_audit_defaults(settings)
     settings.runs, settings.seeded, settings.seed = runs, seed is not None, seed or 0
-    settings.progress, settings.user = lib.tacet_python_progress, user
+    settings.progress, settings.user, settings.stop = lib.tacet_python_progress, user, watch.stop
     claim, out = ffi.new("tacet_audit_claim *", [eps, delta]), ffi.new("tacet_audit_result *")
-    interruptible(lambda: native.call(lib.tacet_audit_run, out, found, claim, settings))
-    if watch.failure is not None:
-        raise watch.failure
+    watch.run(lambda: native.call(lib.tacet_audit_run, out, found, claim, settings))
     return Audit(
         target, native.text(found.summary), eps, out.claimed_delta, out.eps_lower, out.confidence, out.violated,
         found.control,

@@ -2,12 +2,14 @@
 """A person's device in the local model: a reward leaves it clipped, randomised, and once for each ticket."""
 from __future__ import annotations
 
+import base64
+import secrets
 from pathlib import Path
 from typing import Any
 
 from tacet._native import Handle
-from tacet.errors import Conflict
-from tacet.study import BaseStudy, Suggestion
+from tacet.errors import Conflict, InvalidValue, Unsupported
+from tacet.study import BaseStudy, Suggestion, _arms, _by_coordinate
 from tacet.trusted._lib import ffi, lib, native
 from tacet.trusted.outsourced import randomizer
 
@@ -41,16 +43,16 @@ class Device(Handle):
         settings.eps = (eps if budget is None else budget) * (1 + 1e-9)
         settings.use_stored = budget is None and Path(ledger).exists()
         book = ffi.new("tacet_ledger **")
-        ldp = ffi.new("tacet_ldp *")
-        randomizer(ldp, randomizer_name, eps, range)
+        self._ldp = ffi.new("tacet_ldp *")
+        randomizer(self._ldp, randomizer_name, eps, range)
         native.call(lib.tacet_ledger_open, book, str(ledger).encode(), settings)
         self._book = book[0]
         self._to_whom = ffi.new("char[]", to_whom.encode())
-        self._memory, store = ffi.new("tacet_device_ledger *"), ffi.new("tacet_device_store *")
-        lib.tacet_device_ledger_init(self._memory, store, self._book, self._to_whom)
+        self._memory, self._store = ffi.new("tacet_device_ledger *"), ffi.new("tacet_device_store *")
+        lib.tacet_device_ledger_init(self._memory, self._store, self._book, self._to_whom)
         out = ffi.new("tacet_device **")
         try:
-            native.call(lib.tacet_device_open, out, ldp, store)
+            native.call(lib.tacet_device_open, out, self._ldp, self._store)
         except Exception:
             lib.tacet_ledger_close(self._book)
             raise
@@ -95,7 +97,70 @@ class Device(Handle):
             )
 
     def __repr__(self) -> str:
-        return f"Device(eps={self.eps:g}, range={self.range})"
+        return f"{type(self).__name__}(eps={self.eps:g}, range={self.range})"
 
 
+class StatisticsDevice(Device):
+    """A device of a local study with policy `statistics`: its arms, the one it plays and the reward all stay here. What
+    leaves is the number of one of 256 public directions, with pure eps.
 
+    >>> device = StatisticsDevice("device.ledger.db", eps=1, budget=10)              # doctest: +SKIP
+    >>> s = device.suggest(study, arms)                                              # doctest: +SKIP
+    >>> device.observe(s, reward(s.params))                                          # doctest: +SKIP
+    113.0
+    """
+
+    def __init__(
+        self,
+        ledger: str | Path,
+        *,
+        eps: float,
+        range: tuple[float, float] = (0.0, 1.0),
+        budget: float | None = None,
+        to_whom: str = "the collector",
+    ) -> None:
+        super().__init__(ledger, eps=eps, range=range, randomizer_name="sphere", budget=budget, to_whom=to_whom)
+
+    def suggest(self, study: BaseStudy, arms: Any) -> Suggestion:
+        """Takes a round of the study and chooses, here, among arms (one a row) by the study's public model."""
+        self._pointer  # noqa: B018 - refuses a device that is closed
+        self.agree(study)
+        rows, model = _arms(arms), _opened(study._model()["model"])
+        dims = lib.tacet_statistics_model_dim(model)
+        if len(rows[0]) != dims:
+            raise InvalidValue(f"an arm of this study has {dims} coordinates")
+        points, coin = ffi.new("double[]", [value for row in rows for value in row]), ffi.new("tacet_simrng *")
+        lib.tacet_simrng_init(coin, secrets.randbits(64), 0)
+        point = rows[lib.tacet_statistics_model_choose(model, coin, points, dims, len(rows))]
+        suggestion = study.suggest()
+        suggestion.params = _by_coordinate(point)
+        suggestion._chosen = (model, point)
+        return suggestion
+
+    def report(self, ticket: str, reward: float) -> float:
+        raise Unsupported("a report of this device is of a point and its reward: observe(suggestion, reward)")
+
+    def observe(self, suggestion: Suggestion, reward: float) -> float:
+        """Reports the chosen arm and its reward together, randomised; gives what was sent."""
+        self._pointer  # noqa: B018
+        if suggestion._chosen is None:
+            raise InvalidValue("this suggestion is of another device: its arm is not known here")
+        self.agree(suggestion._study)
+        model, point = suggestion._chosen
+        out = ffi.new("tacet_device_answer *")
+        native.call(
+            lib.tacet_statistics_report, model, self._ldp, self._store, out, suggestion.ticket.encode(), suggestion.index,
+            ffi.new("double[]", point), float(reward),
+        )  # fmt: skip
+        self.clipped, report = bool(out.clipped), float(out.report)
+        suggestion._told(report, "observed")
+        suggestion._study._observe(suggestion.ticket, report)
+        return report
+
+
+def _opened(text: str) -> Any:
+    """A model of the service, from its text."""
+    content = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    out = ffi.new("tacet_statistics_model **")
+    native.call(lib.tacet_statistics_model_open, out, ffi.from_buffer(content), len(content))
+    return ffi.gc(out[0], lib.tacet_statistics_model_free)

@@ -35,7 +35,8 @@ def learn(
 
     The space names the action columns and the context columns; `reward` and `propensity` (the probability that the
     action had) are columns of the table. Nothing of it may be fitted on the rows. Without a `ledger` it lies in the
-    registry of this machine, where the same rows find it again. `out` receives the model as a file.
+    registry of this machine, where the same rows find it again. `out` receives the model as a file. Ctrl-C ends it
+    early: what was charged by then is drawn, the same, by the next call with this ticket.
 
     >>> model = learn(df, space=space, action="variant", reward="bought", propensity="p", eps=1)   # doctest: +SKIP
     >>> model.best(age=60)                                                                          # doctest: +SKIP
@@ -53,6 +54,8 @@ def learn(
     question.action_columns, question.kind = len(actions), lib.TACET_KERNEL_SE
     question.settings.reward_lower, question.settings.reward_upper = reward_range
     question.settings.eps, question.settings.delta, question.settings.gaussian = eps, delta, delta > 0
+    flag = ffi.new("bool *")
+    question.settings.stop = flag
     entry = ffi.new("tacet_contextual_entry *")
     named = _texts(ledger=ledger, new_budget=new_budget, ticket=ticket, to_whom=to_whom)
     for name, text in named.items():
@@ -60,7 +63,7 @@ def learn(
     entry.budget = budget
     with _CSpace(ordered) as raw_space:
         question.space = raw_space
-        text = interruptible(lambda: _released(rows, question, entry))
+        text = interruptible(lambda: _released(rows, question, entry), flag)
     if out is not None:
         Path(out).write_text(text, encoding="utf-8")
     return Model(text)

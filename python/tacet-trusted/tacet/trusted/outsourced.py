@@ -43,12 +43,23 @@ class Release:
 
 
 class _Watch:
-    """What the callbacks of a release share."""
+    """What a long call and its callbacks share: whom to tell, and whether to go on."""
 
     def __init__(self, progress: Callable[[float], object] | None) -> None:
         self.progress = progress
         self.stop = ffi.new("bool *")
         self.failure: BaseException | None = None
+
+    def run(self, call: Callable[[], None]) -> None:
+        """Runs the call; Ctrl-C, or an exception in `progress`, ends it early and is raised."""
+        try:
+            interruptible(call, self.stop)
+        except StateError:
+            if self.failure is not None:
+                raise self.failure from None
+            raise
+        if self.failure is not None:
+            raise self.failure
 
 
 @ffi.def_extern()  # type: ignore[misc]
@@ -114,16 +125,7 @@ def curate(
     with _CSpace(space) as raw_space:
         settings.space = raw_space
         manifest = ffi.new("tacet_manifest *")
-
-        def stop() -> None:
-            watch.stop[0] = True
-
-        try:
-            interruptible(lambda: native.call(lib.tacet_curate_run, manifest, settings), stop)
-        except StateError:
-            if watch.failure is not None:
-                raise watch.failure from None
-            raise
+        watch.run(lambda: native.call(lib.tacet_curate_run, manifest, settings))
         lib.tacet_manifest_clear(manifest)
     return Release(out)
 
@@ -271,8 +273,9 @@ def _texts(**named: Any) -> dict[str, Any]:
 
 def randomizer(out: Any, name: str, eps: float, reach: tuple[float, float]) -> None:
     """Fills a tacet_ldp."""
-    kind = ffi.new("tacet_ldp_kind *")
-    native.call(lib.tacet_ldp_parse, kind, name.encode())
+    kind = ffi.new("tacet_ldp_kind *", lib.TACET_LDP_SPHERE)  # of a vector: none of those that are parsed
+    if name != "sphere":
+        native.call(lib.tacet_ldp_parse, kind, name.encode())
     raw = ffi.new("tacet_ldp *")
     native.call(lib.tacet_ldp_init, raw, kind[0], eps, float(reach[0]), float(reach[1]))
     ffi.memmove(ffi.addressof(out) if ffi.typeof(out).kind == "struct" else out, raw, ffi.sizeof("tacet_ldp"))

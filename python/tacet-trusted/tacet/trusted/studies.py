@@ -82,6 +82,14 @@ class Study(BaseStudy, Handle):
     def _release(self) -> dict[str, Any]:
         return self._text(lib.TACET_STUDY_RELEASE)
 
+    def _model(self) -> dict[str, Any]:
+        return self._text(lib.TACET_STUDY_MODEL)
+
+    def _events(self, after: int) -> dict[str, Any]:
+        out = ffi.new("char **")
+        native.call(lib.tacet_study_events, self._pointer, out, after)
+        return dict(json.loads(native.take(out[0])))
+
     def _ask(self, round: dict[str, Any]) -> dict[str, Any]:
         raw = ffi.new("tacet_study_round *")
         out = ffi.new("tacet_study_suggestion *")
