@@ -40,9 +40,11 @@ struct tacet_gp {
     bool single;
     double *mean;
     double *var;
-    double *block; /* scratch: BLOCK doubles */
-    size_t d;      /* coordinates of a point */
-    double *pivot; /* scratch: what an observation needs of its candidate; capacity */
+    double *block;            /* scratch: BLOCK doubles */
+    size_t d;                 /* coordinates of a point */
+    double *pivot;            /* scratch: what an observation needs of its candidate; capacity */
+    tacet__gp_watch_fn watch; /* NULL, or sees mean and variance of each block as it is moved */
+    void *watcher;
     tacet_gp_report report;
 };
 
@@ -254,6 +256,9 @@ static void advance(tacet_gp *gp, const double *x, const double *coef, size_t i,
         }
         subtract(gp, w, at, m, coef, t);
         move_block(gp->mean + at, gp->var + at, w, inverse, innovation, m);
+        if (gp->watch != NULL) {
+            gp->watch(gp->watcher, gp->mean + at, gp->var + at, at, m);
+        }
         if (gp->single) {
             float *column = gp->V1 + t * gp->ldv + at;
             for (size_t j = 0; j < m; j++) {
@@ -278,6 +283,11 @@ static bool row_is_finite(tacet_gp *gp, size_t i) {
         }
     }
     return true;
+}
+
+void tacet__gp_watch(tacet_gp *gp, tacet__gp_watch_fn watch, void *watcher) {
+    gp->watch = watch;
+    gp->watcher = watcher;
 }
 
 size_t tacet__gp_pivot_size(const tacet_gp *gp) {

@@ -21,4 +21,9 @@ tacet_status tacet__gp_may_observe(const tacet_gp *gp, size_t name, double y, do
 tacet_status tacet__gp_observe_pivot(tacet_gp *gp, const double *pivot, size_t i, size_t name, double y,
                                      double noise_var, tacet_error *err);
 
+/* Sees mean and variance of candidates at … at + m - 1 as an observation has moved them, while they are in cache. */
+typedef void (*tacet__gp_watch_fn)(void *user, const double *mean, const double *var, size_t at, size_t m);
+/* For the observations that follow; NULL: nobody looks. */
+void tacet__gp_watch(tacet_gp *gp, tacet__gp_watch_fn watch, void *user);
+
 #endif

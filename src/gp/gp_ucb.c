@@ -5,7 +5,7 @@
  * Differs: a candidate is asked once unless repeats are allowed; ties go to the lowest number, and equal candidates do
  * tie (their posterior has equal bits); several suggestions may be open, each counts in t when it is made.
  * The candidates may be spread over ranks (ranks.md): each step is then taken by all of them, on their own slab.
- * Cost: O(n) a suggestion, O(n t) an observation, no allocation in either; 8 n horizon bytes. A saved state is the list
+ * Cost: O(n t) an observation, which finds the next suggestion on its way; no allocation; 8 n horizon bytes. A saved state is the list
  * of suggestions and reports, replayed on loading: O(n T^2) time, and the same bits. */
 #include "gp/gp_ucb_internal.h"
 
@@ -82,26 +82,44 @@ static double bounds_of(double *restrict bound, const double *restrict mean, con
     return top;
 }
 
-/* Largest mean + width * sd among the candidates not asked; the lowest number of equals. SIZE_MAX: none left. */
-static size_t best_bound(const gp_ucb *self, double width, double *score) {
-    const double *mean = tacet_gp_mean(self->gp);
-    const double *var = tacet_gp_var(self->gp);
+/* Looks for a larger mean + width * sd among some candidates, in the order of their numbers: the lowest of equals. */
+static void look_at(const gp_ucb *self, tacet__bound *best, const double *mean, const double *var, size_t at,
+                    size_t count) {
     double bound[BLOCK];
-    size_t best = SIZE_MAX;
-    for (size_t at = 0; at < self->local; at += BLOCK) {
-        const size_t m = self->local - at < BLOCK ? self->local - at : BLOCK;
-        const double top = bounds_of(bound, mean + at, var + at, width, m);
-        if (best != SIZE_MAX && !(top > *score)) {
+    for (size_t done = 0; done < count; done += BLOCK) {
+        const size_t m = count - done < BLOCK ? count - done : BLOCK;
+        const double top = bounds_of(bound, mean + done, var + done, best->width, m);
+        if (best->row != SIZE_MAX && !(top > best->score)) {
             continue;
         }
         for (size_t j = 0; j < m; j++) {
-            if ((best == SIZE_MAX || bound[j] > *score) && (self->settings.allow_repeats || !self->asked[at + j])) {
-                best = at + j;
-                *score = bound[j];
+            if ((best->row == SIZE_MAX || bound[j] > best->score) &&
+                (self->settings.allow_repeats || !self->asked[at + done + j])) {
+                best->row = at + done + j;
+                best->score = bound[j];
             }
         }
     }
-    return best;
+}
+
+static void look_on(void *user, const double *mean, const double *var, size_t at, size_t m) {
+    gp_ucb *self = user;
+    look_at(self, &self->next_best, mean, var, at, m);
+}
+
+static double width_of(const gp_ucb *self, size_t t) {
+    return sqrt(self->settings.beta_scale * tacet_gp_ucb_beta(self->n, t, self->settings.delta_ucb));
+}
+
+/* Largest mean + width * sd among the candidates not asked; the lowest number of equals. SIZE_MAX: none left. */
+static size_t best_bound(const gp_ucb *self, size_t t, double *score) {
+    tacet__bound best = self->next_best;
+    if (best.t != t) {
+        best = (tacet__bound){.width = width_of(self, t), .row = SIZE_MAX};
+        look_at(self, &best, tacet_gp_mean(self->gp), tacet_gp_var(self->gp), 0, self->local);
+    }
+    *score = best.row != SIZE_MAX ? best.score : *score;
+    return best.row;
 }
 
 /* Makes a rank's best (SIZE_MAX: it has none) the best of all, as a row of all. */
@@ -125,17 +143,15 @@ tacet_status tacet__gp_ucb_suggest(gp_ucb *self, tacet_suggestion *out, tacet_er
         return tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", self->settings.horizon);
     }
     const size_t t = self->suggested + 1;
-    const double beta_t = self->settings.beta_scale * tacet_gp_ucb_beta(self->n, t, self->settings.delta_ucb);
-    const double width = sqrt(beta_t);
     double score = 0;
     size_t row = SIZE_MAX;
     if (t <= self->settings.initial_count) {
         row = here(self, self->initial[t - 1]);
         if (row != SIZE_MAX) {
-            score = tacet_gp_mean(self->gp)[row] + width * sqrt(tacet_gp_var(self->gp)[row]);
+            score = tacet_gp_mean(self->gp)[row] + width_of(self, t) * sqrt(tacet_gp_var(self->gp)[row]);
         }
     } else {
-        row = best_bound(self, width, &score);
+        row = best_bound(self, t, &score);
     }
     const tacet_status status = best_of_all(self, &row, &score, err);
     if (status != TACET_OK) {
@@ -150,6 +166,7 @@ tacet_status tacet__gp_ucb_suggest(gp_ucb *self, tacet_suggestion *out, tacet_er
         self->asked[here(self, row)] = true;
     }
     self->suggested = t;
+    self->next_best.t = 0; /* one more is asked, and the width is another */
     *out = (tacet_suggestion){.index = row, .ticket = t, .score = score};
     return TACET_OK;
 }
@@ -186,10 +203,18 @@ tacet_status tacet__gp_ucb_observe(gp_ucb *self, uint64_t ticket, double value, 
         return tacet__fail(err, TACET_CONFLICT, "ticket %llu has been reported already", (unsigned long long)ticket);
     }
     const size_t count = tacet_gp_count(self->gp);
+    const size_t t = self->suggested + 1;
+    self->next_best = (tacet__bound){.row = SIZE_MAX};
+    if (t <= self->settings.horizon && t > self->settings.initial_count) {
+        self->next_best.width = width_of(self, t);
+        tacet__gp_watch(self->gp, look_on, self);
+    }
     const tacet_status status = learn(self, self->rows[k], value, err);
+    tacet__gp_watch(self->gp, NULL, NULL);
     if (status != TACET_OK) {
         return status;
     }
+    self->next_best.t = self->next_best.width > 0 ? t : 0;
     self->reported[k] = true;
     self->values[k] = value;
     self->order[count] = k;
@@ -335,6 +360,7 @@ static void history_read(history *h, const gp_ucb *self, tacet__reader *r) {
 static tacet_status replay(gp_ucb *self, const size_t *rows, const size_t *order, const double *values, bool by_ticket,
                            size_t observed, tacet_error *err) {
     tacet_gp_reset(self->gp);
+    self->next_best.t = 0;
     tacet_status status = TACET_OK;
     for (size_t s = 0; s < observed && status == TACET_OK; s++) {
         status = learn(self, rows[order[s]], values[by_ticket ? order[s] : s], err);

@@ -10,6 +10,14 @@
 
 enum { TACET__PRINT_BYTES = 32 };
 
+/* The largest bound of this rank's candidates, as far as they were looked at. */
+typedef struct tacet__bound {
+    size_t t; /* the suggestion it is for; 0: none */
+    double width;
+    size_t row; /* SIZE_MAX: none yet */
+    double score;
+} tacet__bound;
+
 typedef struct tacet__gp_ucb {
     tacet_gp_ucb_settings settings; /* pointers go to the copies below */
     tacet_guarantee guarantee;
@@ -27,6 +35,7 @@ typedef struct tacet__gp_ucb {
     bool *reported;                            /* horizon; by ticket */
     size_t *order;                             /* horizon; tickets in the order of their reports */
     bool *asked;                               /* local */
+    tacet__bound next_best;                    /* found by the observation before, where there was one */
     unsigned char problem[TACET__PRINT_BYTES]; /* fingerprint of candidates and settings */
     uint64_t name;                             /* what rank 0 calls this search */
     struct tacet__gp_ucb *next;                /* a follower's further searches */
