@@ -168,9 +168,9 @@ static double predicted(size_t n) {
     return 8.0 * (double)n * T + 17.0 * (double)n + 8.0 * (double)n * (D + 1) + 7e6;
 }
 
-static bool growth(const char *folder, const char *table) {
+static bool growth(const char *folder, const char *table, size_t most) {
     double last = 0;
-    for (size_t n = 100000; n <= 10000000; n *= 10) {
+    for (size_t n = 100000; n <= most; n *= 10) {
         double seconds = 0;
         double peak = 0;
         if (!write_table(table, n) || !search(&seconds, &peak, folder, table, 0)) {
@@ -212,7 +212,9 @@ static bool two_ranks(const char *folder, const char *table) {
     return true;
 }
 
-int main(void) {
+/* The largest n may be given; the default, 10^7, needs 5 GB of memory, 0.5 GB of disk and about a minute. */
+int main(int argc, char **argv) {
+    const size_t most = argc > 1 ? strtoul(argv[1], NULL, 10) : 10000000;
     char folder[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
     folder[length > 0 ? length : 0] = '\0';
@@ -228,7 +230,7 @@ int main(void) {
     (void)close(made);
     char program[PATH_MAX + 32];
     (void)snprintf(program, sizeof program, "%s/tacet-plain-mpi", folder);
-    bool ok = growth(folder, table);
+    bool ok = growth(folder, table, most);
     if (ok && access(program, X_OK) != 0) {
         printf("gp-ucb over ranks: built without MPI, not measured\n");
     } else {
