@@ -35,6 +35,7 @@ help:
 	@echo "make install        PREFIX=$(PREFIX)"
 	@echo "make uninstall      takes away what make install wrote"
 	@echo "make deb            Debian packages by role, into build/deb"
+	@echo "make deb-check      the packages in bare Debian roots: a modeler in one, a curator in another (root, network)"
 	@echo "make clean"
 
 setup:
@@ -127,10 +128,12 @@ install: build
 clean:
 	@rm -rf build build-* build.configure.log
 
-.PHONY: deb uninstall
+.PHONY: deb deb-check uninstall
 deb:
 	@tools/setup --with-packages
 	@tools/deb
+deb-check: deb
+	@tools/deb-check
 uninstall:
 	@test -f $(BUILD)/install_manifest.txt || { echo "make uninstall: nothing was installed from here"; exit 1; }
 	@xargs -a $(BUILD)/install_manifest.txt -d '\n' -I{} rm -f "$(DESTDIR){}"

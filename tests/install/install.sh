@@ -98,4 +98,8 @@ done
 for unit in tacet-server tacet-collector; do
     [ -s "$prefix/lib/systemd/system/$unit.service" ] || { echo "no unit $unit"; exit 1; }
 done
+# What was installed can be taken away again, all of it.
+mv "$prefix" "$tmp/first"
+make -s -C "$source" BUILD="$build" uninstall
+[ ! -e "$tmp/first" ] || { echo "make uninstall leaves:"; find "$tmp/first"; exit 1; }
 echo "$(wc -l <"$tmp/headers") headers, programs built and run against the three installed libraries"
