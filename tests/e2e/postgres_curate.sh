@@ -166,7 +166,7 @@ join 0 "$q3,q1,q2"
 # The whole: the lines of the parts, counted through, and nothing else.
 {
     head -n 1 q1/part.csv
-    for f in q1 q2 "$q3"; do tail -n +2 $f/part.csv; done | awk -F, -v OFS=, '{ $1 = NR - 1; print }'
+    for f in q1 q2 "$q3"; do tail -n +2 "$f/part.csv"; done | awk -F, -v OFS=, '{ $1 = NR - 1; print }'
 } >expected
 cmp -s expected whole/release.csv || fail "the whole is not its parts"
 python3 - "$q3" <<'PY' || fail "the manifest of the whole"
