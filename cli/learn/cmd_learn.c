@@ -280,7 +280,10 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
          "Default robust.",
          false},
         {"mechanism", CLI_STRING, &mechanism, "NAME",
-         "k-norm (pure eps), l2 (the same law with a delta: less noise) or gaussian. Default k-norm.", false},
+         "k-norm (pure eps), l2 (the same law with a delta: less noise) or gaussian. Default k-norm. Counts, scales, "
+         "held-out errors and values, and the whole table where all columns are categories, have Laplace noise and "
+         "pure eps either way.",
+         false},
         {"delta", CLI_DOUBLE, &s->delta, "D", "l2, gaussian: default 1e-6.", false},
         {"noise-sd", CLI_DOUBLE, &s->noise_sd, "R",
          "Belief: noise of a reward. Not from these records. Default: 1/20 of the range.", false},

@@ -156,6 +156,10 @@ static void test_decode(void **state) {
     }
     assert_close(total, 1, 1e-9);
     assert_close(low, 0.9, 0.03);
+    /* 1,000 of 1,000 rounds have a context, or of 1,500; noise that could explain the difference says nothing */
+    assert_true(tacet__contextual_law_mass(&law, V, 1000, 1) == 1);
+    assert_close(tacet__contextual_law_mass(&law, V, 1500, 1), 2.0 / 3, 0.02);
+    assert_true(tacet__contextual_law_mass(&law, V, 1500, 300) == 1);
     free(q);
     tacet__contextual_law_clear(&law);
     tacet_contextual_basis_free(basis);

@@ -165,6 +165,40 @@ static void its_cells_are_those_of_a_plain_count(void **state) {
     free(parts.part_of);
 }
 
+/* How large effects are follows the release: where there are none the cells are drawn together, and the stated error
+ * falls with them. */
+static void cells_without_effects_are_drawn_together(void **state) {
+    (void)state;
+    enum { CELLS = 12 };
+    double stated[2] = {0}, spread[2] = {0};
+    for (int effects = 0; effects < 2; effects++) {
+        const tacet__cells c = {.actions = 4, .contexts = 3, .bound = 0.5, .prior_var = 0.03, .noise_var = 8};
+        for (uint64_t seed = 0; seed < 40; seed++) {
+            double released[2 * CELLS], theta[CELLS], P[CELLS * CELLS];
+            tacet_simrng rng;
+            tacet_simrng_init(&rng, 900 + (uint64_t)effects, seed);
+            for (size_t k = 0; k < CELLS; k++) {
+                const double rate = 0.3 + (effects == 1 ? 0.2 * tacet_simrng_normal(&rng) : 0), n = 100;
+                const double up = n * fmin(fmax(rate, 0), 1) + sqrt(n * 0.2) * tacet_simrng_normal(&rng);
+                released[2 * k] = up + sqrt(8) * tacet_simrng_normal(&rng);
+                released[2 * k + 1] = n - up + sqrt(8) * tacet_simrng_normal(&rng);
+            }
+            assert_ok(tacet__cells_learn(&c, theta, P, released, NULL));
+            double mean = 0;
+            for (size_t k = 0; k < CELLS; k++) {
+                mean += theta[k] / CELLS;
+                stated[effects] += P[k * (CELLS + 1)] / (40 * CELLS);
+            }
+            for (size_t k = 0; k < CELLS; k++) {
+                spread[effects] += (theta[k] - mean) * (theta[k] - mean) / (40 * CELLS);
+            }
+        }
+    }
+    /* a count of 100 alone has a mean square error of 0.003; the effects of the second world 0.04 */
+    assert_true(spread[0] < 0.0006 && stated[0] < 0.001);
+    assert_true(spread[1] > 0.025 && stated[1] > 0.0015);
+}
+
 /* At eps = 1: the charge is Laplace noise for 2, the best action is found, and errors are as large as stated. */
 static void what_is_stated_holds(void **state) {
     fixture *f = *state;
@@ -303,6 +337,7 @@ static void a_ticket_keeps_its_form(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_record_moves_it_by_more_than_two),
                                        cmocka_unit_test(its_cells_are_those_of_a_plain_count),
+                                       cmocka_unit_test(cells_without_effects_are_drawn_together),
                                        cmocka_unit_test(what_is_stated_holds),
                                        cmocka_unit_test(empty_cells_follow_the_others),
                                        cmocka_unit_test(its_noise_is_paid_for),

@@ -20,6 +20,10 @@ static const double EIGENVALUE_LEAST = 1e-3; /* of the largest: smaller ones dro
 static const double EVENNESS = 0.02;         /* weight of the entropy, in records */
 static const double EVEN_LEAST = 0.02;       /* of the even law, mixed in */
 static const double EVEN_MOST = 0.2;
+static const double MASS_RIDGE = 1e-4;
+static const double MASS_BIAS = 0.01; /* how far from 1 the combination may be at a context */
+static const double MASS_DOUBT = 2;   /* standard deviations */
+static const double MASS_LEAST = 0.05;
 static const uint64_t REDRAW_SEED = 1; /* post-processing: any number would do */
 
 static tacet_status make_sketch(tacet__contextual_law *law, const tacet_contextual_basis *b, bool joint,
@@ -137,6 +141,30 @@ tacet_status tacet__contextual_law_decode(tacet__contextual_law *law, double *q,
         }
     }
     return TACET_OK;
+}
+
+double tacet__contextual_law_mass(const tacet__contextual_law *law, const double *V, double n, double sd) {
+    const size_t g = law->g;
+    double S[TACET__CONTEXTUAL_SKETCH_MOST * TACET__CONTEXTUAL_SKETCH_MOST];
+    double w[TACET__CONTEXTUAL_SKETCH_MOST] = {0};
+    if (law->sketch == NULL || law->classes != 1) {
+        return 1;
+    }
+    /* the combination of features that is nearest to 1 everywhere, and not long: w'V is the number of records */
+    memset(S, 0, g * g * sizeof *S);
+    for (size_t k = 0; k < law->contexts; k++) {
+        tacet__syrk(false, g, 1, 1 / (double)law->contexts, law->G + k * g, g, 1, S, g);
+        tacet__axpy(w, 1 / (double)law->contexts, law->G + k * g, g);
+    }
+    for (size_t i = 0; i < g; i++) {
+        S[i * (g + 1)] += MASS_RIDGE;
+    }
+    if (tacet__cholesky(S, g, g, NULL, NULL, NULL) != TACET_OK) {
+        return 1;
+    }
+    tacet__chol_solve(g, S, g, w);
+    const double mass = tacet__dot(w, V, g) / n, error = tacet__norm2(w, g) * sd / n + MASS_BIAS;
+    return mass > 1 - MASS_DOUBT * error ? 1 : fmax(mass, MASS_LEAST);
 }
 
 /* Counts of the cells of another log of n records: normal, which is near enough for how wrong the law may be. */

@@ -31,6 +31,9 @@ size_t tacet__contextual_law_size(const tacet__contextual_law *law);
 /* q (nodes, sums to 1) from the noisy sum V over n contexts; sd: of each number's noise. */
 tacet_status tacet__contextual_law_decode(tacet__contextual_law *law, double *q, const double *V, double n, double sd,
                                           tacet_error *err);
+/* Which share of the n records has a context at all: the noisy sum V misses those that are null. 1 where the noise
+ * could explain what is missing. */
+double tacet__contextual_law_mass(const tacet__contextual_law *law, const double *V, double n, double sd);
 /* Other laws that could have looked the same: count of them, drawn about q. A function of its arguments. */
 tacet_status tacet__contextual_law_redraw(tacet__contextual_law *law, double *laws, size_t count, const double *q,
                                           double n, double sd, tacet_error *err);

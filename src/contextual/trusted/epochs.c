@@ -296,17 +296,20 @@ static tacet_status set_law(tacet__epochs *u, const double *V, double var, doubl
     tacet__robust *r = &u->robust;
     const size_t N = r->belief.N;
     tacet_status status = TACET_OK;
+    const double sd = sqrt(var) * fmax(u->settings.learner.eps / TACET__ROBUST_TRUSTED_EPS, 1);
+    double mass = 1; /* of the rounds that were reported: q is the law of a round's record, null or not */
     if (tacet__contextual_law_size(&r->law) > 0) {
-        status = tacet__contextual_law_decode(&r->law, r->even, V, n, sqrt(var), err);
+        mass = tacet__contextual_law_mass(&r->law, V, n, sd);
+        status = tacet__contextual_law_decode(&r->law, r->even, V, n * mass, sd, err);
         if (status == TACET_OK) {
-            status = tacet__contextual_law_redraw(&r->law, r->laws, TACET__ROBUST_LAWS, r->even, n, sqrt(var), err);
+            status = tacet__contextual_law_redraw(&r->law, r->laws, TACET__ROBUST_LAWS, r->even, n * mass, sd, err);
         }
     }
     for (size_t k = 0; k < N && status == TACET_OK; k++) {
-        r->q[k] = r->even[k] * (double)u->n * u->pi[k];
+        r->q[k] = mass * r->even[k] * (double)u->n * u->pi[k];
     }
     for (size_t k = 0; k < N * TACET__ROBUST_LAWS && status == TACET_OK; k++) {
-        r->laws[k] *= (double)u->n * u->pi[k % N];
+        r->laws[k] *= mass * (double)u->n * u->pi[k % N];
     }
     return status;
 }

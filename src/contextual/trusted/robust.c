@@ -481,6 +481,7 @@ tacet_status tacet__robust_learn(tacet__robust *r, size_t j, const tacet__belief
         status = tacet__parts_release(&r->parts, v, &sd, &leaves, err);
     }
     if (status == TACET_OK) {
+        sd *= fmax(r->learner->settings.eps / TACET__ROBUST_TRUSTED_EPS, 1);
         status = tacet__belief_learn(&r->belief, &r->form, &c, v, sd, r->laws, TACET__ROBUST_LAWS, scaling, err);
     }
     if (sums != NULL && u != NULL) {
@@ -498,8 +499,10 @@ tacet_status tacet__robust_learn(tacet__robust *r, size_t j, const tacet__belief
 tacet_status tacet__robust_noise(tacet__robust *r, tacet_error *err) {
     const tacet_contextual_settings *s = &r->learner->settings;
     r->grows = !s->gaussian;
-    r->unit_sd = sqrt(2) / s->eps;
-    return s->gaussian ? tacet_calibrate_gaussian(&r->unit_sd, s->eps, s->delta, 1, err) : TACET_OK;
+    r->unit_sd = sqrt(2) / fmin(s->eps, TACET__ROBUST_TRUSTED_EPS);
+    return s->gaussian
+               ? tacet_calibrate_gaussian(&r->unit_sd, fmin(s->eps, TACET__ROBUST_TRUSTED_EPS), s->delta, 1, err)
+               : TACET_OK;
 }
 
 static tacet_status begin(tacet__robust *r, tacet_error *err) {

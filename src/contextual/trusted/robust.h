@@ -50,6 +50,9 @@ double tacet__robust_step(double limit);
 
 /* How large the residuals of a part are (rewards, while the model is 0), by a mechanism of their own. */
 tacet_status tacet__robust_scale(tacet__robust *r, double *scale, size_t part, const char *name, tacet_error *err);
+/* Believed is never less noise than that of this eps: what the model leaves out (contexts between nodes, say) is then
+ * larger, and a belief in less is sure of what is wrong. What is drawn is the noise of eps. */
+#define TACET__ROBUST_TRUSTED_EPS 30.0
 /* The scale by a quantile, whatever the rewards; and the mean of what lies beyond `bound`, with its noise's scale. */
 tacet_status tacet__robust_quantile_scale(tacet__robust *r, double *scale, size_t part, const char *name,
                                           tacet_error *err);
