@@ -25,6 +25,7 @@ help:
 	@echo "make robustness     docs/robustness.md: every model in worlds it was not made for; some minutes"
 	@echo "make python         the Python packages into build/python: PYTHONPATH=build/python (python/README.md)"
 	@echo "make coverage       branch coverage of the gate and of everything"
+	@echo "make units          boots systemd in a fresh Debian and starts the units (root, three minutes)"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
 	@echo "make soak           the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
 	@echo "make mutants        small wrong changes to the gate and its callers, each with the test that must fail"
@@ -92,6 +93,10 @@ coverage: setup-dev
 	@cmake --preset coverage >/dev/null
 	@cmake --build build-coverage -j $(JOBS) -- --no-print-directory -s
 	@tools/coverage build-coverage $(JOBS)
+
+.PHONY: units
+units: build
+	@tools/boot-units build
 
 fuzz: setup-dev
 	@cmake --preset fuzz >/dev/null
