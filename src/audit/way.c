@@ -16,7 +16,10 @@
 #include <string.h>
 #include <tacet/dp/ledger.h>
 
-enum { SIDE_BY_SIDE = 64 }; /* answers of one number in a row, when rows are compared */
+enum {
+    SIDE_BY_SIDE = 64, /* answers of one number in a row, when rows are compared */
+    COMMITS_MOST = 64  /* of one question; there are four or five */
+};
 
 static void tell(const tacet__shipment *s, double fraction) {
     if (s->settings->progress != NULL) {
@@ -60,7 +63,7 @@ static tacet_status find_commit(tacet__shipment *s, size_t *out, tacet_error *er
         *out = s->questions;
         return TACET_OK;
     }
-    for (size_t k = 0; status == TACET_OK; k++) {
+    for (size_t k = 0; status == TACET_OK && k < COMMITS_MOST; k++) { /* a question that fails looks killed, too */
         status = begin(s, err);
         if (status == TACET_OK && !tacet__scratch_killed(s->ledger, k, ask, s)) {
             break;
