@@ -102,7 +102,11 @@ static tacet_status ask_learn(tacet__shipment *s, tacet_error *err) {
 
 /* --- a study ----------------------------------------------------------------------------------------------------- */
 
-enum { BATCH = 30 /* the first of the policy's */, STUDY_VICTIM = 7, POINTS = 2 * STUDY_NUMBERS };
+enum {
+    BATCH = 30 /* the first of the policy's, of as many rounds as leave others after it */,
+    STUDY_VICTIM = 7,
+    POINTS = 2 * STUDY_NUMBERS
+};
 static const char STUDY[] = "audit";
 
 static tacet_status choose_study(tacet__shipment *s, const char *mechanism, tacet_error *err) {
@@ -182,7 +186,7 @@ static tacet_status add_study(const tacet__shipment *s, const tacet__engine_sett
     const double lengthscale = s->numbers == 1 ? 10 : 0.05;
     json_t *study = json_pack("{ss ss ss s{sf sf} si s{so} s{sf s[ff]} s{si}}", "name", STUDY, "trust", "central",
                               "policy", "fixed", "budget", "eps", s->settings->eps, "delta", s->settings->delta,
-                              "rounds", BATCH + 1, "domain", "points", points, "prior", "lengthscale", lengthscale,
+                              "rounds", 3 * BATCH, "domain", "points", points, "prior", "lengthscale", lengthscale,
                               "reward", 0.0, 1.0, "options", "features", (int)s->numbers);
     char *text = study != NULL ? json_dumps(study, 0) : NULL;
     json_decref(study);
