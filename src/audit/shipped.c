@@ -114,7 +114,7 @@ const char *tacet_audit_ways(size_t index, const char **summary) {
         *summary = "neighbouring tables through tacet curate; bound on eps, and tests of the noise's law";
         return CURATE;
     }
-    if (index > sizeof WAYS / sizeof *WAYS) {
+    if (index > sizeof WAYS / sizeof WAYS[0]) {
         return NULL;
     }
     *summary = WAYS[index - 1]->summary;
@@ -525,7 +525,7 @@ static tacet_status audit_way(const tacet__way *way, tacet_audit_shipped_result 
 }
 
 static const tacet__way *way_of(const char *name) {
-    for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
+    for (size_t i = 0; i < sizeof WAYS / sizeof WAYS[0]; i++) {
         if (strcmp(WAYS[i]->name, name) == 0) {
             return WAYS[i];
         }

@@ -251,7 +251,7 @@ static bool descend(tacet__tilt *t, const double *sums, const double *guess, dou
     const size_t p = t->p;
     double length = reach(t);
     memcpy(t->read, t->trial, p * sizeof(double));
-    for (int k = 0; k < HALVINGS; k++, length *= 0.5) {
+    for (int k = 0; k < HALVINGS; k++, length *= 0.5) { /* NOLINT(cert-flp30-c): k counts */
         for (size_t i = 0; i < p; i++) {
             t->trial[i] = t->read[i] + length * t->step[i];
         }

@@ -209,6 +209,7 @@ tacet_status tacet__contextual_law_redraw(tacet__contextual_law *law, double *la
         draw_cells(law, cells, q, n, &rng);
         for (size_t j = 0; j < N; j++) {
             const size_t x = law->classes == 1 ? 0 : j % law->actions;
+            /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): N cells are a multiple of actions, so there is one */
             tacet__axpy(V + x * law->g, cells[j], law->G + j / law->actions * law->g, law->g);
         }
         status = tacet__contextual_law_decode(law, laws + k * N, V, n, sd, err);

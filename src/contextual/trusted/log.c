@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -232,8 +233,8 @@ static tacet_status adopt(tacet_contextual_log *l, const char *path, const tacet
     l->path = path != NULL ? strdup(path) : NULL;
     l->action_columns = q->action_columns;
     l->settings = q->settings;
-    (void)strcpy(l->reward, q->reward);
-    (void)strcpy(l->propensity, q->propensity != NULL ? q->propensity : "");
+    (void)snprintf(l->reward, sizeof l->reward, "%s", q->reward);
+    (void)snprintf(l->propensity, sizeof l->propensity, "%s", q->propensity != NULL ? q->propensity : "");
     for (size_t i = 0; i < l->space.count; i++) {
         const tacet_space_column *c = &l->space.columns[i];
         l->dims += tacet_space_column_dims(c);

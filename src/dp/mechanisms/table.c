@@ -8,7 +8,7 @@ static const tacet__kind *const KINDS[] = {
     &tacet__kind_l2,       &tacet__kind_permute_and_flip, &tacet__kind_exponential};
 
 const tacet__kind *tacet__kind_at(size_t i) {
-    return i < sizeof KINDS / sizeof *KINDS ? KINDS[i] : NULL;
+    return i < sizeof KINDS / sizeof KINDS[0] ? KINDS[i] : NULL;
 }
 
 const tacet__kind *tacet__kind_of(tacet_mechanism_kind kind) {

@@ -25,7 +25,7 @@ tacet_status tacet__draw_level(tacet_noise *noise, size_t *out, size_t level, si
         bool taken = drawn == level;
         if (!taken) {
             taken = tacet__bernoulli_exp(noise, rest, UINT64_C(1) << BITS);
-            for (double i = 0; i < whole && taken; i++) {
+            for (size_t i = 0; (double)i < whole && taken; i++) {
                 taken = tacet__bernoulli_exp(noise, 1, 1);
             }
         }

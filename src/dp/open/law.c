@@ -53,7 +53,7 @@ static const tacet_law *const LAWS[] = {&tacet__law_gaussian, &tacet__law_laplac
                                         &tacet__law_l2,       &tacet__law_permute_and_flip, &tacet__law_exponential};
 
 const tacet_law *tacet_law_at(size_t i) {
-    return i < sizeof LAWS / sizeof *LAWS ? LAWS[i] : NULL;
+    return i < sizeof LAWS / sizeof LAWS[0] ? LAWS[i] : NULL;
 }
 
 const tacet_law *tacet_law_find(const char *name) {

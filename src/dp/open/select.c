@@ -59,6 +59,7 @@ tacet_status tacet_select_zcdp(tacet_select *law, double rho, double delta, tace
     const double hat = fmax(1, sqrt(many / rho));
     const double extra = (1 + law->eta) * (rho * (hat - 1) + many / hat);
     double best = INFINITY;
+    /* NOLINTNEXTLINE(cert-flp30-c,clang-analyzer-security.FloatLoopCounter): every lambda gives a bound */
     for (double t = -8; t <= 14; t += 0.01) {
         const double over = exp(t); /* lambda - 1 */
         const double lambda = 1 + over;
