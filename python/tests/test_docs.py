@@ -19,6 +19,13 @@ def test_examples_run(module: object) -> None:
     assert tried > 0 and failed == 0
 
 
+@pytest.mark.parametrize("package", [tacet, trusted])
+def test_help_of_every_class_has_an_example(package: object) -> None:
+    classes = [getattr(package, name) for name in package.__all__ if isinstance(getattr(package, name), type)]  # type: ignore[attr-defined]
+    without = [c.__name__ for c in classes if not issubclass(c, Exception) and ">>> " not in (c.__doc__ or "")]
+    assert len(classes) > 5 and without == []
+
+
 def test_an_audit_tells_a_sound_mechanism_from_a_broken_one() -> None:
     seen: list[float] = []
     sound = trusted.audit("gaussian", eps=1, runs=4000, seed=1, progress=seen.append)

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 class Prediction:
     """What a model says of some rows: `mean` (one number a row), `sd` (how far the model errs, about), and, where the
-    actions were left open, `best`: the best action of each row by the names of its columns."""
+    actions were left open, `best`: the best action of each row by the names of its columns.
+
+    >>> model.predict(df).mean[:2]                          # doctest: +SKIP
+    array([0.41, 0.62])
+    """
 
     def __init__(self, mean: NDArray[np.float64], sd: float, best: list[dict[str, Any]] | None) -> None:
         self.mean = mean

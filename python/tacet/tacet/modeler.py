@@ -67,7 +67,11 @@ class Manifest:
 
 
 class Best:
-    """The best row that was measured, and what the model would try or recommend."""
+    """The best row that was measured, and what the model would try or recommend.
+
+    >>> run.best.row, run.best.value                        # doctest: +SKIP
+    (1655, 29.91)
+    """
 
     def __init__(self, raw: Any) -> None:
         self.row: int = raw.best_row

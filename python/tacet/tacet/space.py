@@ -67,21 +67,30 @@ class Real(_Bounded):
 
 @dataclass(frozen=True)
 class Log(_Bounded):
-    """A positive number whose distances are factors: `unit="10 %"` or `unit=1.1`."""
+    """A positive number whose distances are factors: `unit="10 %"` or `unit=1.1`.
+
+    >>> rate = Log(1e-4, 1, unit="10 %")
+    """
 
     kind = "log"
 
 
 @dataclass(frozen=True)
 class Integer(_Bounded):
-    """A whole number between public bounds."""
+    """A whole number between public bounds.
+
+    >>> layers = Integer(1, 12, unit=1)
+    """
 
     kind = "integer"
 
 
 @dataclass(frozen=True)
 class Date(_Bounded):
-    """A day, "2021-03-01"; bounds as text, `unit` in days or "2 weeks"."""
+    """A day, "2021-03-01"; bounds as text, `unit` in days or "2 weeks".
+
+    >>> visit = Date("2021-01-01", "2021-12-31", unit="2 weeks")
+    """
 
     kind = "date"
 
@@ -271,15 +280,14 @@ def _levels(fields: dict[str, Any], array: Any) -> NDArray[np.float64]:
     name, levels = fields["name"], fields["levels"]
     index = {level: float(number) for number, level in enumerate(levels)}
     others = index.get(fields.get("others", ""), None)
-    flat = array.astype(object)
+    flat = array.astype(object, copy=False)
     if "pandas" in sys.modules and len(flat) > 1000:  # far fewer different cells than rows
         number, different = sys.modules["pandas"].factorize(flat, use_na_sentinel=False)
-        first = np.unique(number, return_index=True)[1]
         if len(different) <= 1000:
             try:
                 return np.asarray(_levels(fields, np.asarray(different, dtype=object))[number])
             except InvalidValue:
-                flat = flat[: int(first.max()) + 1]  # the loop below names the row
+                pass  # the loop below names the row
     codes: dict[Any, float] = {}
     numbers = np.empty(len(flat))
     for i, cell in enumerate(flat):

@@ -13,7 +13,11 @@ from tacet.trusted.outsourced import _Watch
 
 @dataclass(frozen=True)
 class Audit:
-    """What an attack found: `eps_lower` is a lower bound on eps with the stated confidence."""
+    """What an attack found: `eps_lower` is a lower bound on eps with the stated confidence.
+
+    >>> audit("gaussian", eps=1).eps_lower                  # doctest: +SKIP
+    0.93
+    """
 
     target: str
     summary: str
