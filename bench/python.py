@@ -41,7 +41,7 @@ def pairs(folder: Path) -> None:
         folder / "studies", name="dose", space=space, eps=1, delta=1e-6, candidates=16, rounds=20000
     )
     out, raw = ffi.new("tacet_study_suggestion *"), ffi.new("tacet_study_round *")
-    error, clipped = ffi.new("tacet_error *"), ffi.new("bool *")
+    error, taken = ffi.new("tacet_error *"), ffi.new("tacet_study_taken *")
 
     def by_package() -> None:
         study.suggest().observe(0.5)
@@ -49,7 +49,7 @@ def pairs(folder: Path) -> None:
     def by_c() -> None:
         lib.tacet_study_suggest(study._pointer, out, raw, error)
         lib.free(out.point)
-        lib.tacet_study_observe(study._pointer, clipped, out.ticket, 0.5, error)
+        lib.tacet_study_observe(study._pointer, taken, out.ticket, 0.5, error)
 
     times: dict[Callable[[], None], list[float]] = {by_package: [], by_c: []}
     for _ in range(400):
