@@ -139,6 +139,40 @@ static void bound_holds(void **state) {
     }
 }
 
+/* Without noise, as the references that know everything have it: many batches, growing, few different arms each. */
+static void exact_batches_go_on_for_long(void **state) {
+    (void)state;
+    enum { N = 100, F = 20 };
+    static double many[F * N];
+    for (size_t x = 0; x < N; x++) { /* smooth features whose sizes fall fast */
+        for (size_t k = 0; k < F; k++) {
+            many[x * F + k] = pow(0.4, (double)k) * cos((double)k * (double)x * 3.14159265 / (N - 1));
+        }
+    }
+    const tacet_fixed_group group = {many, F, N};
+    tacet_fixed_settings set;
+    tacet_fixed_settings_defaults(&set);
+    set.distinct = 8;
+    tacet_fixed_learner *l = NULL;
+    assert_ok(tacet_fixed_learner_create(&l, &group, 1, &set, NULL));
+    for (double length = 8; length < 500; length *= 1.05) {
+        double u[F] = {0}, x[F];
+        assert_ok(tacet_fixed_learner_plan(l, (size_t)length, NULL));
+        for (size_t i = 0; i < (size_t)length; i++) {
+            const double at = (double)*tacet_fixed_learner_arm(l, i) / (N - 1) - 0.3;
+            tacet_fixed_learner_vector(l, x, i);
+            for (size_t k = 0; k < F; k++) {
+                u[k] += (0.3 - at * at + (i % 2 == 0 ? 0.1 : -0.1)) * x[k];
+            }
+        }
+        assert_ok(tacet_fixed_learner_update(l, u, 0, NULL));
+    }
+    size_t best = 0;
+    (void)tacet_fixed_learner_best(l, &best);
+    assert_true(best >= 25 && best <= 35);
+    tacet_fixed_learner_free(l);
+}
+
 /* Earlier values are observations before the first batch: ridge regression on them, and known at once. */
 static void earlier_values_are_ridge_regression(void **state) {
     (void)state;
@@ -399,6 +433,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(exact_batches_are_ridge_regression),
                                        cmocka_unit_test(earlier_values_are_ridge_regression),
                                        cmocka_unit_test(bound_holds),
+                                       cmocka_unit_test(exact_batches_go_on_for_long),
                                        cmocka_unit_test(saved_and_loaded),
                                        cmocka_unit_test(elimination_keeps_the_best_arm),
                                        cmocka_unit_test(designs_are_nearly_optimal),

@@ -18,6 +18,8 @@ enum { REWARD_VARS = 3, PRIORS = 2, MODELS_MOST = REWARD_VARS * PRIORS };
 static const double REWARD_VAR[REWARD_VARS] = {0.01, 0.05, 0.25}; /* of a reward around its mean; 0.25: 0/1 rewards */
 static const double POWER[PRIORS] = {0, 0.5};                     /* of the eigenvalues: the kernel's own, smoother */
 
+static const double EXACT = 1e-9; /* of the variance of a release: keeps an exact, singular one definite */
+
 typedef struct rung {
     double reward_var;
     double *precision, *rhs; /* m x m (lower), m: of the posterior */
@@ -173,8 +175,12 @@ static tacet_status update_rung(tacet__fixed_models *l, size_t k, const double *
     for (size_t i = 0; i < m * m; i++) {
         l->T2[i] = r->reward_var * V[i];
     }
+    double trace = 0;
     for (size_t i = 0; i < m; i++) {
-        l->T2[i * (m + 1)] += noise_var + 1e-9; /* the latter keeps an exact, singular one definite */
+        trace += l->T2[i * (m + 1)];
+    }
+    for (size_t i = 0; i < m; i++) {
+        l->T2[i * (m + 1)] += noise_var + EXACT * (1 + trace);
     }
     /* How probable that was before: N(u; H mean, H cov H' + T2), H cov H' = (L^-1 H')'(L^-1 H'). */
     for (size_t j = 0; j < m; j++) {

@@ -12,7 +12,7 @@
 #include "gp/linalg.h"
 
 enum { HALVINGS = 60 };
-static const double LEAST_NOISE = 1e-6; /* variance: a release without noise is shaped as with this little */
+static const double LEAST_NOISE = 0.01; /* variance: with less, directions that say nothing would be blown up */
 
 /* The share of a direction at which one more unit of length adds `price` nats (times 2). */
 static double share_at(double s, double n, double reward_var, double noise_var, double price) {
