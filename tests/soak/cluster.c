@@ -89,6 +89,8 @@ void soak_server_start(soak *s, size_t i) {
     for (;;) {
         (void)unlink(ready);
         const bool peers = s->server_count > 1 && !s->alone;
+        char peer[32];
+        (void)snprintf(peer, sizeof peer, s->split != NULL ? "10.99.0.%zu:0" : "127.0.0.1:0", i + 1);
         const char *const argv[] = {"tacet-server",
                                     "server",
                                     "--store",
@@ -100,7 +102,7 @@ void soak_server_start(soak *s, size_t i) {
                                     "--ready-file",
                                     ready,
                                     peers ? "--peers" : NULL,
-                                    "127.0.0.1:0",
+                                    peer,
                                     NULL};
         const pid_t pid = fork();
         if (pid == 0) {

@@ -47,6 +47,8 @@ typedef struct soak {
     size_t server_count;
     char cut_store[SOAK_PATH]; /* of server 0: the same store by a way that can be cut; "": none */
     bool alone;                /* servers do not know of each other */
+    const char *split;         /* a command that cuts servers off from each other ("cut") and mends that ("mend"), whose
+                                  addresses for each other are then 10.99.0.1, .2, .3; NULL: none */
     char keys[SOAK_PATH];
     char token[TACET__STUDIES_TOKEN_TEXT];
     pthread_mutex_t lock; /* of servers */
@@ -57,8 +59,8 @@ typedef struct soak {
     int only;               /* the study all clients use; -1: each its own */
     soak_journal journals[SOAK_STUDIES][SOAK_CLIENTS];
     tacet_blob first_state; /* of the central study, before its first round */
-    double gaps[3];  /* the longest time without an acknowledged pair of a study while server 0 was stopped for twelve
-                        seconds, cut off from the database, or dead; 0: not tried */
+    double gaps[4];  /* the longest time without an acknowledged pair of a study while server 0 was stopped for twelve
+                        seconds, cut off from the database, dead, or the servers cut off from each other; 0: not tried */
     double away;     /* seconds for which server 0 is stopped and cut off, before it is killed; 0: not done */
     double gap_most; /* seconds that the others may take then */
     bool failover;   /* the database is a primary with a synchronous standby */
