@@ -2,7 +2,7 @@
 """Where the two packages find the C libraries when they are built: in the build folder of the clone, or by pkg-config.
 
 `TACET_BUILD` names another build folder (the one of a sanitizer, say). The extension gets the library's folder as its
-run path, so it finds the library that it was linked to without LD_LIBRARY_PATH.
+run path, so it finds the library that it was linked to without LD_LIBRARY_PATH, unless `TACET_NO_RUNPATH` is set.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def located(library: str) -> dict[str, Any]:
     return {
         "include_dirs": include,
         "library_dirs": folder,
-        "runtime_library_dirs": folder,
+        "runtime_library_dirs": [] if os.environ.get("TACET_NO_RUNPATH") else folder,
         "libraries": [library],
         "extra_compile_args": ["-O2", *flags],
         "extra_link_args": flags,
