@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # report.sh - results of other commands, as a person draws them: one page, well-formed charts, refusals with a reason.
 set -eu
-# The pages of web/ have the colours of the reports.
-for colour in $(sed -n 's/.*\(LIGHT\|DARK\)\[TACET__PALETTE\] = //; s/[^#]*\(#[0-9a-f]\{6\}\)[^#]*/\1 /gp' "${TACET_SOURCE:?}/src/report/chart.c" | head -n 4); do
-    grep -q "$colour" "$TACET_SOURCE/web/app.css" || { echo "report.sh: $colour of src/report/chart.c is not in web/app.css"; exit 1; }
+# The series of the pages of web/ have the colours of the reports.
+colours=$(grep -o -- '--s[0-9]: #[0-9a-f]*' "${TACET_SOURCE:?}/web/app.css" | sed 's/.* //')
+[ -n "$colours" ] || { echo "report.sh: web/app.css names no colours of series" >&2 && exit 1; }
+for colour in $colours; do
+    grep -q "$colour" "$TACET_SOURCE/src/report/chart.c" || { echo "report.sh: $colour of web/app.css is not in src/report/chart.c" >&2 && exit 1; }
 done
 tacet=$TACET_BIN/tacet
 work=$(mktemp -d)
