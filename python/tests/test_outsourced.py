@@ -109,7 +109,7 @@ import sys, numpy as np, tacet
 from tacet import trusted
 def tell(fraction): print(fraction, flush=True)
 space = tacet.Space(x=tacet.Real(0, 1, unit=0.01), y=tacet.Real(0, 1, unit=0.01))
-table = np.random.default_rng(1).random((3_000_000 if sys.argv[1] == "curate" else 300_000, 2))
+table = np.random.default_rng(1).random((3_000_000 if sys.argv[1] == "curate" else 2_000_000, 2))
 log = {"x": table[:, 0], "y": table[:, 1], "told": table[:, 0] > 0.5}
 print("ready", flush=True)
 try:
@@ -131,7 +131,7 @@ def test_ctrl_c_ends_a_long_call_cleanly(call: str, tmp_path: Path) -> None:
     assert process.stdout is not None
     for _ in range(1 if call == "learn" else 3):  # ready, and well into the drawing
         process.stdout.readline()
-    time.sleep(2 if call == "learn" else 0)
+    time.sleep(1 if call == "learn" else 0)
     process.send_signal(signal.SIGINT)
     rest = process.stdout.read()
     assert process.wait(60) == 0

@@ -41,7 +41,8 @@ static void reports_as_they_are_pass(void **state) {
         const tacet_audit_shipped_result r = audit("device", KINDS[i], NULL, false);
         passes(&r);
         assert_true(r.bound.eps_lower > 0.5 && r.bound.eps_lower <= 1);
-        assert_true(fabs(r.variance_ratio - 1) < 0.1);
+        /* Five standard errors of the variance of Laplace noise, which has the heaviest tails of them. */
+        assert_true(fabs(r.variance_ratio - 1) < 5 * sqrt(5.0 / REPORTS));
     }
     const tacet_audit_shipped_result r = audit("desk", NULL, NULL, false);
     passes(&r);

@@ -249,6 +249,12 @@ static void test_paths_and_tokens(void **state) {
         assert_int_equal(handle(&service, "GET", "/v1/studies/toys/suggestions/x", WAITS[i], device, "", 0, NULL), 400);
         assert_int_equal(handle(&service, "GET", "/v1/studies/toys/events", WAITS[i], analyst, "", 0, NULL), 400);
     }
+    /* The first call of a token waits for its check, and keeps an argument that is empty. */
+    char fresh[TACET__STUDIES_TOKEN_TEXT];
+    tacet__studies *studies = open_store();
+    assert_ok(tacet__studies_add_token(studies, fresh, TACET__TOKEN_DEVICE, "toys", "", NULL));
+    tacet__studies_close(studies);
+    assert_int_equal(handle(&service, "GET", "/v1/studies/toys/suggestions/x", "wait=", fresh, "", 0, NULL), 400);
     /* A token of one study sees that study alone. */
     char *text = NULL;
     assert_int_equal(say("GET", "/v1/studies", device, "", &text), 200);

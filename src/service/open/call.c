@@ -179,7 +179,8 @@ static char *put(char **at, const char *text, size_t size) {
     return begin;
 }
 
-/* The arguments that any route knows, kept one after the other, each ended by a NUL; "" for one that was not given. */
+/* The arguments that any route knows, kept one after the other, each ended by a NUL: "=" and the value, which may be
+ * empty; "" for one that was not given. */
 static const char *const ARGUMENTS[] = {"wait", "after", "x", "y", "at"};
 enum { ARGUMENT_COUNT = sizeof ARGUMENTS / sizeof ARGUMENTS[0] };
 
@@ -187,7 +188,7 @@ static const char *copied_argument(const void *peer, const char *name) {
     const char *at = peer;
     for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
         if (strcmp(name, ARGUMENTS[i]) == 0) {
-            return at[0] != '\0' ? at : NULL;
+            return at[0] != '\0' ? at + 1 : NULL;
         }
         at += strlen(at) + 1;
     }
@@ -201,8 +202,7 @@ static bool own_texts(tacet__call *c) {
     size_t arguments = 0;
     for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
         given[i] = r->argument != NULL ? r->argument(r->peer, ARGUMENTS[i]) : NULL;
-        given[i] = given[i] != NULL ? given[i] : "";
-        arguments += strlen(given[i]) + 1;
+        arguments += given[i] != NULL ? strlen(given[i]) + 2 : 1;
     }
     const size_t path = strlen(r->path);
     const size_t bearer = r->bearer != NULL ? strlen(r->bearer) : 0;
@@ -218,7 +218,10 @@ static bool own_texts(tacet__call *c) {
     r->bearer = r->bearer != NULL ? put(&at, r->bearer, bearer) : NULL;
     r->peer = at;
     for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
-        (void)put(&at, given[i], strlen(given[i]));
+        if (given[i] != NULL) {
+            *at++ = '=';
+        }
+        (void)put(&at, given[i] != NULL ? given[i] : "", given[i] != NULL ? strlen(given[i]) : 0);
     }
     r->argument = copied_argument;
     r->header = r->cookie = NULL; /* read before */
