@@ -111,6 +111,8 @@ static int written(const cli_program *program, int code) {
     return code;
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they trace themselves */
+
 /* Keeps what is touched out of swap, where the system lets so much be locked as there is: without a limit, or for who
  * may pass over it, which shows at a limit of 0. Under a limit, locking would make allocations fail. */
 static void lock_memory(void) {
@@ -128,20 +130,23 @@ static void lock_memory(void) {
     }
 }
 
-/* What holds records leaves no image of its memory, and lets nobody of the same user read it. (The sanitizers trace
- * themselves.) */
+/* What holds records leaves no image of its memory, and lets nobody of the same user read it. */
 static void guard(const cli_program *program) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     const struct rlimit none = {0, 0};
     if (strncmp(program->ring, "trusted", sizeof "trusted" - 1) == 0) {
         (void)setrlimit(RLIMIT_CORE, &none);
         (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
         lock_memory();
     }
-#else
-    (void)program;
-#endif
 }
+
+#else
+
+static void guard(const cli_program *program) {
+    (void)program;
+}
+
+#endif
 
 int cli_main(const cli_program *program, int argc, char **argv) {
     guard(program);
