@@ -42,7 +42,11 @@ void *tacet__aligned(size_t count, size_t size) {
     if (bytes < 2 * (size_t)HUGE_PAGE) {
         return aligned_alloc(ALIGNMENT, bytes);
     }
-    void *array = aligned_alloc(HUGE_PAGE, bytes);
+    size_t whole = 0; /* a multiple of this alignment too; pages beyond `bytes` are never touched */
+    if (!tacet__size_add(&whole, bytes, HUGE_PAGE - 1)) {
+        return NULL;
+    }
+    void *array = aligned_alloc(HUGE_PAGE, whole - whole % HUGE_PAGE);
     if (array != NULL) {
         (void)madvise(array, bytes - bytes % HUGE_PAGE,
                       MADV_HUGEPAGE); /* advice: without it all is as before, slower */
