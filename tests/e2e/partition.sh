@@ -14,7 +14,13 @@ if [ -z "${TACET_TEST_SPLIT:-}" ]; then
         echo "skipped: no network namespace can be made here"
         exit 77
     fi
-    TACET_TEST_SPLIT=yes exec unshare -n "$0"
+    for attempt in 1 2 3; do
+        code=0
+        TACET_TEST_SPLIT=yes unshare -n "$0" || code=$?
+        [ "$code" = 3 ] || exit "$code"
+        echo "attempt $attempt: no server needed another one while they were cut off"
+    done
+    exit 1
 fi
 if [ -z "${TACET_TEST_CLUSTER:-}" ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0"; fi
 work=$(mktemp -d)
@@ -34,7 +40,7 @@ for n in 1 2 3; do ip neigh add "10.99.0.$n" lladdr 02:00:00:00:00:09 dev v0; do
 grep -E 'cut off|taken away|lost|acknowledged,' "$work/said"
 taken=$(($(cat "$work/at-mend") - $(cat "$work/at-cut")))
 echo "  taken over $taken times"
-if [ "$taken" -lt 1 ]; then # then they were not cut off: without a cut nobody takes over
+if [ "$taken" -lt 1 ]; then # then they were not cut off, or each had its studies: that shows nothing
     tail -n 5 "$work"/server*.log
-    exit 1
+    exit 3
 fi

@@ -105,19 +105,21 @@ def interruptible(call: Callable[[], Result], stop: Any) -> Result:
         return call()
     result: list[Result] = []
     failure: list[BaseException] = []
+    done = threading.Event()  # not join(): one that Ctrl-C interrupts takes a running thread for ended (3.11)
 
     def work() -> None:
         try:
             result.append(call())
         except BaseException as error:  # handed to the caller's thread
             failure.append(error)
+        finally:
+            done.set()
 
-    worker = threading.Thread(target=work, name="tacet", daemon=True)
-    worker.start()
+    threading.Thread(target=work, name="tacet", daemon=True).start()
     interrupted: KeyboardInterrupt | None = None
-    while worker.is_alive():
+    while not done.is_set():
         try:
-            worker.join(0.2)
+            done.wait(0.2)
         except KeyboardInterrupt as error:
             interrupted = error
             stop[0] = True
