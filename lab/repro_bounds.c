@@ -487,12 +487,11 @@ static tacet_status contextual(bounds *b, size_t T, double eps, tacet_error *err
 tacet_status repro_bounds(FILE *file, json_t **out, size_t trials, tacet_error *err) {
     bounds b = {.file = file, .rows = json_array(), .trials = trials > 0 && trials < DRAWS ? trials : 3};
     if (file != NULL) {
-        fprintf(
-            file,
-            "\n## The theorems in numbers\n\nPrinted by `tacet repro bounds`. Where two things are named, the first "
-            "is the bound, the second what is measured beside it.\n\n"
-            "| paper | what / beside it | setting | bound | beside | |\n"
-            "| --- | --- | --- | --- | --- | --- |\n");
+        fprintf(file, "\n## The theorems in numbers\n\nPrinted by `tacet repro bounds`. Where two things are named, "
+                      "the first is the\n"
+                      "bound, the second what is measured beside it.\n\n"
+                      "| paper | what / beside it | setting | bound | beside | |\n"
+                      "| --- | --- | --- | --- | --- | --- |\n");
     }
     tacet_status status = outsourced(&b, err);
     status = status != TACET_OK ? status : choices_of_m(&b, err);

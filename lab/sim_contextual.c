@@ -335,7 +335,8 @@ static bool choose(contextual_simulation *s, const char *name) {
     return chosen < CONTEXTUAL_ALGORITHM_COUNT;
 }
 
-tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+/* All that a request says but the algorithm, which is left at the first. */
+static contextual_simulation simulation_of(const lab_request *request) {
     const lab_contextual_request *r = &request->of.contextual;
     contextual_simulation s = {.kernel_name = r->kernel,
                                .dim_action = r->dim_action,
@@ -348,6 +349,12 @@ tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, ta
                                .seed = request->seed};
     tacet_contextual_settings_defaults(&s.settings);
     s.settings.eps = r->eps;
+    return s;
+}
+
+tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, tacet_error *err) {
+    const lab_contextual_request *r = &request->of.contextual;
+    contextual_simulation s = simulation_of(request);
     if (r->actions > 0 && r->dim_action > 0) {
         s.per_axis = (size_t)fmax(2, floor(pow((double)r->actions, 1 / (double)r->dim_action) + 0.5));
     }
@@ -363,21 +370,10 @@ tacet_status lab_contextual_run(lab_outcome *out, const lab_request *request, ta
 }
 
 tacet_status lab_contextual_theory(double bound[2], double measured[2], const lab_request *request, tacet_error *err) {
-    const lab_contextual_request *r = &request->of.contextual;
-    contextual_simulation s = {.algorithm = CONTEXTUAL_PUBLISHED,
-                               .kernel_name = r->kernel,
-                               .dim_action = r->dim_action,
-                               .dim_context = r->dim_context,
-                               .rounds = r->rounds,
-                               .trials = request->trials,
-                               .draws = r->draws,
-                               .lengthscale = r->lengthscale,
-                               .noise = r->noise,
-                               .seed = request->seed};
+    contextual_simulation s = simulation_of(request);
     contextual_theory t = {0};
     double se = 0;
-    tacet_contextual_settings_defaults(&s.settings);
-    s.settings.eps = r->eps;
+    s.algorithm = CONTEXTUAL_PUBLISHED;
     tacet_status status = simulate(&s, err);
     status = status != TACET_OK ? status : contextual_theory_of(&t, &s, err);
     if (status == TACET_OK) {

@@ -60,6 +60,9 @@ curate 1 bad --data "$url" --table nowhere --ledger no.db
 grep -q nowhere err || fail "the table is not named: $(cat err)"
 curate 2 bad --data "$url" --table t
 grep -q -- --ledger err || fail "a database without a ledger: $(cat err)"
+sql "CREATE VIEW spoilt AS SELECT id, CASE WHEN id = 40 THEN 'confidential' ELSE '1' END::float8 AS x, y, word, day FROM t"
+curate 1 bad --data "$url" --table spoilt --ledger no.db
+grep -q 'a value cannot be converted' err && ! grep -q confidential err || fail "a cell is told, or no reason: $(cat err)"
 [ ! -e bad ] && [ ! -e no.db ] || fail "a refused release left something"
 
 # --- the registry knows the table again, here and as numbers in a file
