@@ -8,7 +8,7 @@ BUILD := build
 .DEFAULT_GOAL := all
 DATA ?= ../shared/data
 .PHONY: all help quick reference symbols reproduction setup setup-dev build demo check check-asan check-ubsan check-tsan \
-        check-valgrind check-browser bench space-studies peers coverage fuzz soak mutants prove lint format install clean python
+        check-valgrind check-browser bench space-studies space-tables peers coverage fuzz soak mutants prove lint format install clean python
 
 help:
 	@echo "make all            install what is missing, configure, build into build/bin"
@@ -20,6 +20,7 @@ help:
 	@echo "make check-browser  the pages in Chromium (tools/setup --with-ci installs it); closes with 'N passed, M failed'"
 	@echo "make bench          measurements, as ratios within one run"
 	@echo "make space-studies  studies over a space, searched over HTTPS: what they find (minutes)"
+	@echo "make space-tables   real tables with categories, missing cells and dates, searched over TLS, DATA=$(DATA) (minutes)"
 	@echo "make peers          the same jobs with Python packages, where installed; writes docs/benchmarks.md"
 	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); half an hour"
 	@echo "make robustness     docs/robustness.md: every model in worlds it was not made for; some minutes"
@@ -79,6 +80,9 @@ bench: build
 
 space-studies: build
 	@/usr/bin/python3 bench/space_studies.py
+
+space-tables: build
+	@/usr/bin/python3 bench/space_tables.py --data $(DATA)
 
 peers: build
 	@bench/peers/run --markdown docs/benchmarks.md
