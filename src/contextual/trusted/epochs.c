@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
@@ -24,15 +23,13 @@ static const double SYMMETRIC_PRIOR = 0.15;
 static const double SKEWED_PRIOR = 0.12; /* mean square of the function, of B^2 */
 static const double SYMMETRIC_SCALE = 0.45;
 static const double SKEWED_SCALE = 0.7; /* of a reward in epoch 0, of B */
-static const tacet__belief_scaling FIRST_SCALING = {.width = 2.5, .least = 1.0 / 64};
-static const tacet__belief_scaling LATER_SCALING = {.width = 0.5, .least = 1};
 
 void tacet_contextual_epochs_settings_defaults(tacet_contextual_epochs_settings *settings) {
     *settings = (tacet_contextual_epochs_settings){.coin_seed = 1};
     tacet_contextual_settings_defaults(&settings->learner);
 }
 
-static void forget(tacet__epochs *u) {
+void tacet__epochs_forget(tacet__epochs *u) {
     if (u->rewards != NULL && u->context != NULL) {
         sodium_memzero(u->rewards, u->capacity * sizeof *u->rewards);
         sodium_memzero(u->context, u->capacity * u->contexts * sizeof *u->context);
@@ -44,7 +41,7 @@ static void epochs_free(void *self) {
     if (u == NULL) {
         return;
     }
-    forget(u);
+    tacet__epochs_forget(u);
     tacet__robust_clear(&u->robust);
     tacet_contextual_learner_free(u->learner);
     tacet_contextual_basis_free(u->basis);
@@ -69,8 +66,7 @@ size_t tacet__epochs_size(const tacet__epochs *u, size_t epoch) {
     return size < (double)u->settings.rounds ? (size_t)size : u->settings.rounds;
 }
 
-/* Room for the rounds of an epoch of this size. */
-static tacet_status make_room(tacet__epochs *u, size_t size, tacet_error *err) {
+tacet_status tacet__epochs_reserve(tacet__epochs *u, size_t size, tacet_error *err) {
     if (size <= u->capacity) {
         return TACET_OK;
     }
@@ -83,7 +79,7 @@ static tacet_status make_room(tacet__epochs *u, size_t size, tacet_error *err) {
         free(action);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for an epoch of %zu rounds", size);
     }
-    forget(u);
+    tacet__epochs_forget(u);
     free(u->context);
     free(u->rewards);
     free(u->action);
@@ -92,296 +88,6 @@ static tacet_status make_room(tacet__epochs *u, size_t size, tacet_error *err) {
     u->action = action;
     u->capacity = size;
     return TACET_OK;
-}
-
-/* --- what follows from the releases ------------------------------------------------------------------------------ */
-
-/* Each draw's function at the actions, as weights of the context nodes' kernel values: SE is a product. */
-static tacet_status make_fast(tacet__epochs *u, tacet_error *err) {
-    const tacet_contextual_basis *b = u->basis;
-    const tacet__feature_block *block = &b->features->blocks[0];
-    const size_t N = block->count;
-    if (tacet_kernel_describe(b->features->kernel)->kind != TACET_KERNEL_SE || b->d > TACET_CONTEXTUAL_DIM_MOST) {
-        return TACET_OK;
-    }
-    if (u->fast == NULL) {
-        u->fast = TACET__ALIGNED(double, N *DRAWS);
-    }
-    double *Ka = TACET__ZALLOC(double, u->n * u->n);
-    double *W = TACET__ALIGNED(double, N *DRAWS);
-    if (u->fast == NULL || Ka == NULL || W == NULL) {
-        free(Ka);
-        free(W);
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for draws");
-    }
-    for (size_t i = 0; i < u->n; i++) {
-        for (size_t j = 0; j < u->n; j++) { /* nodes i and j have the first context */
-            Ka[j * u->n + i] = tacet_kernel_eval(b->features->kernel, block->Z + i * b->d, block->Z + j * b->d);
-        }
-    }
-    tacet__gemm(false, false, N, DRAWS, u->robust.belief.M, 1, block->A, N, u->draws, u->robust.belief.M, 0, W, N);
-    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an action list has at least one node */
-    tacet__gemm(false, false, u->n, N / u->n * DRAWS, u->n, 1, Ka, u->n, W, u->n, 0, u->fast, u->n);
-    free(Ka);
-    free(W);
-    return TACET_OK;
-}
-
-/* Which of the actions whose features are the columns of phi no width excludes; returns how many. keep: n. */
-static size_t survivors(const tacet__epochs *u, bool *keep, double *room, const double *phi) {
-    const tacet__belief *b = &u->robust.belief;
-    double most = -INFINITY;
-    size_t count = 0;
-    for (size_t pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < u->n; i++) {
-            const double *x = phi + i * b->M;
-            tacet__gemv(false, b->M, b->M, 1, b->P, b->M, x, 0, room);
-            const double half = u->settings.width * sqrt(fmax(tacet__dot(room, x, b->M) + b->tail, 0));
-            const double mean = tacet__dot(b->theta, x, b->M);
-            if (pass == 0) {
-                most = fmax(most, mean - half);
-            } else {
-                keep[i] = mean + half >= most;
-                count += keep[i] ? 1 : 0;
-            }
-        }
-    }
-    return count;
-}
-
-/* How likely each action is in each context node. */
-static tacet_status make_pi(tacet__epochs *u, tacet_error *err) {
-    const tacet__belief *b = &u->robust.belief;
-    double *F = TACET__ALIGNED(double, b->N *DRAWS);
-    bool *keep = TACET__ZALLOC(bool, u->n);
-    double *room = TACET__ZALLOC(double, b->M);
-    if (F == NULL || keep == NULL || room == NULL) {
-        free(F);
-        free(keep);
-        free(room);
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for draws");
-    }
-    memset(u->pi, 0, b->N * sizeof *u->pi);
-    tacet__gemm(true, false, b->N, DRAWS, b->M, 1, b->phi, b->M, u->draws, b->M, 0, F, b->N);
-    for (size_t k = 0; k < b->N; k += u->n) {
-        if (u->settings.explore == TACET_CONTEXTUAL_ELIMINATION) {
-            const size_t count = survivors(u, keep, room, b->phi + k * b->M);
-            for (size_t i = 0; i < u->n; i++) {
-                u->pi[k + i] = keep[i] ? 1 / (double)count : 0;
-            }
-            continue;
-        }
-        for (size_t s = 0; s < DRAWS; s++) {
-            size_t best = 0;
-            for (size_t i = 1; i < u->n; i++) {
-                best = F[s * b->N + k + i] > F[s * b->N + k + best] ? i : best;
-            }
-            u->pi[k + best] += 1.0 / DRAWS;
-        }
-    }
-    free(F);
-    free(keep);
-    free(room);
-    return TACET_OK;
-}
-
-static tacet_status make_model(tacet__epochs *u, tacet_error *err) {
-    tacet__robust *r = &u->robust;
-    tacet_contextual_model *model = NULL;
-    tacet__belief_gram(&r->belief, r->belief.L, r->even);
-    const tacet_contextual_parts claims = {.is_private = tacet_ask_is_private(&u->ask),
-                                           .eps = u->settings.learner.eps,
-                                           .delta = u->settings.learner.gaussian ? u->settings.learner.delta : 0,
-                                           .predicted_error =
-                                               sqrt(fmax(tacet__belief_risk(&r->belief, r->belief.L), 0)),
-                                           .receipts = r->parts.receipts,
-                                           .receipt_count = r->parts.receipt_count};
-    const tacet_status status = tacet__contextual_model_from(&model, u->learner, u->basis->features->blocks[0].A,
-                                                             r->belief.theta, r->belief.M, &claims, err);
-    if (status == TACET_OK) {
-        tacet_contextual_model_free(u->model);
-        u->model = model;
-    }
-    return status;
-}
-
-tacet_status tacet__epochs_refresh(tacet__epochs *u, tacet_error *err) {
-    const tacet__belief *b = &u->robust.belief;
-    tacet_status status = make_fast(u, err);
-    if (status == TACET_OK) {
-        status = make_pi(u, err);
-    }
-    if (status == TACET_OK) {
-        status = make_model(u, err);
-    }
-    memset(u->average, 0, u->n * sizeof *u->average);
-    for (size_t k = 0; k < b->N; k++) {
-        u->average[k % u->n] += u->robust.even[k] * (double)u->n * tacet__dot(b->theta, b->phi + k * b->M, b->M);
-    }
-    return status;
-}
-
-/* theta_i = theta + width P^1/2 z: post-processing, a function of the release and the epoch's number. */
-static tacet_status make_draws(tacet__epochs *u, tacet_error *err) {
-    const tacet__belief *b = &u->robust.belief;
-    const size_t M = b->M;
-    tacet_simrng rng;
-    double *V = TACET__ZALLOC(double, M *M);
-    double *w = TACET__ZALLOC(double, M);
-    double *z = TACET__ZALLOC(double, M);
-    tacet_status status = TACET_OK;
-    if (V == NULL || w == NULL || z == NULL) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for draws");
-    } else {
-        memcpy(V, b->P, M * M * sizeof *V);
-        status = tacet__eigh(V, M, M, w, err);
-    }
-    tacet_simrng_init(&rng, u->settings.coin_seed, UINT64_MAX - u->epoch);
-    for (size_t s = 0; s < DRAWS && status == TACET_OK; s++) {
-        for (size_t j = 0; j < M; j++) {
-            z[j] = u->settings.width * sqrt(fmax(w[j], 0)) * tacet_simrng_normal(&rng);
-        }
-        memcpy(u->draws + s * M, b->theta, M * sizeof *z);
-        tacet__gemv(false, M, M, 1, V, M, z, 1, u->draws + s * M);
-    }
-    free(V);
-    free(w);
-    free(z);
-    return status;
-}
-
-/* --- the end of an epoch ----------------------------------------------------------------------------------------- */
-
-static size_t between(double x, double low, double high) {
-    return (size_t)fmax(fmin(x, high), fmin(low, high));
-}
-
-static void set_sizes(const tacet__epochs *u, tacet__parts_sizes *sizes) {
-    const double n = (double)u->size;
-    const size_t j = u->epoch == 0 ? 0 : 1;
-    const bool symmetric = u->settings.learner.rewards == TACET_CONTEXTUAL_SYMMETRIC;
-    memset(sizes, 0, sizeof *sizes);
-    sizes->stages = 1;
-    if (tacet__contextual_law_size(&u->robust.law) > 0) {
-        sizes->n[TACET__PART_LAW] = j == 0 ? u->size / 4 : between(0.05 * n, 50, fmin(1000, n / 3));
-    }
-    if (j > 0) {
-        sizes->n[TACET__PART_STAGE + 4] = between(0.04 * n, 50, fmin(600, n / 4));
-        sizes->n[TACET__PART_STAGE + 5] = symmetric ? 0 : between(0.08 * n, 100, fmin(2000, n / 4));
-    }
-    sizes->n[TACET__PART_STAGE + 3 * j] =
-        u->size - sizes->n[TACET__PART_LAW] - sizes->n[TACET__PART_STAGE + 4] - sizes->n[TACET__PART_STAGE + 5];
-}
-
-/* The epoch's rounds as records; those without a report are null. */
-static tacet_status fill_records(tacet__epochs *u, tacet_error *err) {
-    tacet_contextual_learner *l = u->learner;
-    double w[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
-    tacet_status status = TACET_OK;
-    l->count = 0;
-    for (size_t k = 0; k < u->size && status == TACET_OK; k++) {
-        const bool null = isnan(u->rewards[k]);
-        memcpy(w, u->actions + u->action[k] * u->a, u->a * sizeof *w);
-        memcpy(w + u->a, u->context + k * u->contexts, u->contexts * sizeof *w);
-        status = tacet_contextual_learner_add(l, w, null ? l->middle : u->rewards[k], err);
-        if (status == TACET_OK && null) {
-            l->records[(l->count - 1) * l->stride + l->basis->d + 1] = -1;
-        }
-    }
-    sodium_memzero(w, sizeof w);
-    return status;
-}
-
-/* The law of contexts from all epochs so far, of records from it and pi. `V`: with this epoch's sketch. */
-static tacet_status set_law(tacet__epochs *u, const double *V, double var, double n, tacet_error *err) {
-    tacet__robust *r = &u->robust;
-    const size_t N = r->belief.N;
-    tacet_status status = TACET_OK;
-    const double sd = sqrt(var) * fmax(u->settings.learner.eps / TACET__ROBUST_TRUSTED_EPS, 1);
-    double mass = 1; /* of the rounds that were reported: q is the law of a round's record, null or not */
-    if (tacet__contextual_law_size(&r->law) > 0) {
-        mass = tacet__contextual_law_mass(&r->law, V, n, sd);
-        status = tacet__contextual_law_decode(&r->law, r->even, V, n * mass, sd, err);
-        if (status == TACET_OK) {
-            status = tacet__contextual_law_redraw(&r->law, r->laws, TACET__ROBUST_LAWS, r->even, n * mass, sd, err);
-        }
-    }
-    for (size_t k = 0; k < N && status == TACET_OK; k++) {
-        r->q[k] = mass * r->even[k] * (double)u->n * u->pi[k];
-    }
-    for (size_t k = 0; k < N * TACET__ROBUST_LAWS && status == TACET_OK; k++) {
-        r->laws[k] *= mass * (double)u->n * u->pi[k % N];
-    }
-    return status;
-}
-
-static void set_errors_law(tacet__robust *r) {
-    for (size_t k = 0; k < r->belief.N; k++) {
-        r->reach[k] = 0.5 * (r->q[k] + r->even[k]);
-    }
-    tacet__belief_gram(&r->belief, r->belief.U, r->reach);
-}
-
-static tacet_status release_epoch(tacet__epochs *u, tacet_error *err) {
-    tacet__robust *r = &u->robust;
-    const size_t size = tacet__contextual_law_size(&r->law);
-    char prefix[32];
-    double sd = 0;
-    double *V = TACET__ZALLOC(double, size + 1);
-    (void)snprintf(prefix, sizeof prefix, "epoch %zu, ", u->epoch);
-    r->parts = (tacet__parts){
-        .learner = u->learner, .ask = &u->ask, .what = u->ask.what, .prefix = prefix, .records = u->size};
-    set_sizes(u, &r->parts.sizes);
-    const double n = u->sketch_n + (double)r->parts.sizes.n[TACET__PART_LAW];
-    tacet_status status =
-        V == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch") : fill_records(u, err);
-    if (status == TACET_OK) {
-        status = tacet__parts_deal(&r->parts, err);
-    }
-    if (status == TACET_OK && size > 0) {
-        status = tacet__robust_sketch(r, V, &sd, err);
-        for (size_t i = 0; i < size; i++) {
-            V[i] += u->V[i];
-        }
-    }
-    if (status == TACET_OK) {
-        status = set_law(u, V, u->sketch_var + sd * sd, n, err);
-    }
-    if (status == TACET_OK) {
-        set_errors_law(r);
-        status = tacet__robust_learn(r, u->epoch == 0 ? 0 : 1, u->epoch == 0 ? &FIRST_SCALING : &LATER_SCALING, err);
-    }
-    if (status == TACET_OK) {
-        memcpy(u->V, V, size * sizeof *V);
-        u->sketch_var += sd * sd;
-        u->sketch_n = n;
-    }
-    sodium_memzero(u->learner->records, u->learner->capacity * sizeof *u->learner->records);
-    u->learner->count = 0;
-    free(r->parts.part_of);
-    r->parts.part_of = NULL;
-    r->parts.prefix = NULL;
-    free(V);
-    return status;
-}
-
-static tacet_status end_epoch(tacet__epochs *u, tacet_error *err) {
-    tacet_status status = make_room(u, 0, err);
-    status = status == TACET_OK ? release_epoch(u, err) : status;
-    if (status == TACET_OK) {
-        status = make_draws(u, err);
-    }
-    if (status == TACET_OK) {
-        status = tacet__epochs_refresh(u, err);
-    }
-    if (status != TACET_OK) {
-        return status;
-    }
-    forget(u);
-    u->begin += u->size;
-    u->epoch++;
-    u->size = tacet__epochs_size(u, u->epoch);
-    return make_room(u, u->size, err);
 }
 
 /* --- suggest, observe, recommend --------------------------------------------------------------------------------- */
@@ -431,7 +137,7 @@ static size_t eliminate(tacet__epochs *u, double coin, double *unit) {
     bool keep[ACTIONS_MOST];
     double room[TACET__BELIEF_FEATURES_MOST];
     features_in(u, unit);
-    const size_t count = survivors(u, keep, room, u->phi);
+    const size_t count = tacet__epochs_survivors(u, keep, room, u->phi);
     size_t left = (size_t)(coin * (double)count);
     for (size_t i = 0; i < u->n; i++) {
         if (keep[i] && left-- == 0) {
@@ -454,7 +160,7 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
         return tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", u->settings.rounds);
     }
     if (u->suggested == u->begin + u->size) {
-        const tacet_status status = end_epoch(u, err);
+        const tacet_status status = tacet__epochs_end(u, err);
         if (status != TACET_OK) {
             return status;
         }
@@ -713,7 +419,7 @@ tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_cont
     }
     if (status == TACET_OK) {
         u->size = tacet__epochs_size(u, 0);
-        status = make_room(u, u->size, err);
+        status = tacet__epochs_reserve(u, u->size, err);
     }
     if (status != TACET_OK) {
         epochs_free(u);

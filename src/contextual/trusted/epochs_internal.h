@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* epochs_internal.h - the inside of the policy with epochs, between epochs.c and epochs_state.c. Ring: trusted. */
+/* epochs_internal.h - the inside of the policy with epochs, between its files. Ring: trusted. */
 #ifndef TACET_SRC_CONTEXTUAL_TRUSTED_EPOCHS_INTERNAL_H
 #define TACET_SRC_CONTEXTUAL_TRUSTED_EPOCHS_INTERNAL_H
 
@@ -40,6 +40,16 @@ typedef struct tacet__epochs {
     unsigned char problem[TACET__EPOCHS_PRINT];
 } tacet__epochs;
 
+/* Room for the rounds of an epoch of this size. */
+tacet_status tacet__epochs_reserve(tacet__epochs *u, size_t size, tacet_error *err);
+/* Wipes the rounds of the current epoch. */
+void tacet__epochs_forget(tacet__epochs *u);
+/* Releases the current epoch, makes draws and the rest from it, and begins the next. */
+tacet_status tacet__epochs_end(tacet__epochs *u, tacet_error *err);
+/* theta_i = theta + width P^1/2 z: post-processing, a function of the release and the epoch's number. */
+tacet_status tacet__epochs_draw(tacet__epochs *u, tacet_error *err);
+/* Which of the actions whose features are the columns of phi no width excludes; returns how many. keep: n; room: M. */
+size_t tacet__epochs_survivors(const tacet__epochs *u, bool *keep, double *room, const double *phi);
 /* After theta, P, draws or law have changed: fast, pi, model, average. */
 tacet_status tacet__epochs_refresh(tacet__epochs *u, tacet_error *err);
 /* The size of an epoch, by its number. */

@@ -8,6 +8,7 @@
 #include "contextual/trusted/parts.h"
 
 enum { TACET__ROBUST_LAWS = 8, TACET__ROBUST_TILE = 32 };
+#define TACET__ROBUST_PROOF "src/contextual/README.md, the robust release"
 #define TACET__ROBUST_NOTHING_LEARNT 0.95 /* of the prior standard deviation */
 
 typedef struct tacet__robust {
@@ -47,6 +48,10 @@ size_t tacet__robust_action(const tacet_contextual_basis *basis, const double *r
 /* Sums whose terms are whole numbers of steps: exact, in any order. */
 enum { TACET__ROBUST_STEP_BITS = 30 };
 double tacet__robust_step(double limit);
+/* A share of norm at most `limit`, in whole steps; what is not finite adds nothing. */
+void tacet__robust_add(int64_t *sums, const double *share, size_t m, double factor, double step);
+/* Norm of what one record adds, with rounding: computed norms are good to 1e-12, coordinates to half a step. */
+double tacet__robust_share(double limit, size_t m);
 
 /* How large the residuals of a part are (rewards, while the model is 0), by a mechanism of their own. */
 tacet_status tacet__robust_scale(tacet__robust *r, double *scale, size_t part, const char *name, tacet_error *err);
@@ -65,6 +70,11 @@ tacet_status tacet__robust_values(tacet__robust *r, tacet_error *err);
 
 /* V (tacet__contextual_law_size): the released sum of the features of contexts of the part of the law. */
 tacet_status tacet__robust_sketch(tacet__robust *r, double *V, double *sd, tacet_error *err);
+/* Sets law, q and even: as stated, or measured on the part of the law, with laws it might be. */
+tacet_status tacet__robust_find_law(tacet__robust *r, tacet_error *err);
+/* The basis' features, turned so that E phi phi' is diagonal under the law of errors, the leading ones first: belief
+ * (with a prior of mean square 1), A and view. */
+tacet_status tacet__robust_adapt(tacet__robust *r, tacet_error *err);
 /* Stage j: 0 learns from rewards, later ones from residuals of the model so far. */
 tacet_status tacet__robust_learn(tacet__robust *r, size_t j, const tacet__belief_scaling *scaling, tacet_error *err);
 tacet_status tacet__robust_noise(tacet__robust *r, tacet_error *err);
