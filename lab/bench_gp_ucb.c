@@ -148,18 +148,16 @@ static void print(const problem *p, double seconds, double streaming, double pea
 int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self) {
     problem p = {.n = 100000, .d = 5, .queries = 200, .repeats = 3, .seed = 1, .kernel = "se"};
     const cli_option options[] = {
-        {"n", CLI_SIZE, &p.n, "N", "candidates; default 100000", false},
-        {"d", CLI_SIZE, &p.d, "D", "coordinates; default 5", false},
-        {"queries", CLI_SIZE, &p.queries, "T", "rounds; default 200", false},
-        {"kernel", CLI_STRING, &p.kernel, "NAME", "se, matern12, matern32, matern52, …; default se", false},
-        {"repeats", CLI_SIZE, &p.repeats, "K", "times each is measured, in turn; default 3", false},
-        {"seed", CLI_U64, &p.seed, "S", "of the made-up problem; default 1", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_OPT("n", &p.n, "N", "candidates; default 100000"),
+        CLI_OPT("d", &p.d, "D", "coordinates; default 5"),
+        CLI_OPT("queries", &p.queries, "T", "rounds; default 200"),
+        CLI_OPT("kernel", &p.kernel, "NAME", "se, matern12, matern32, matern52, …; default se"),
+        CLI_OPT("repeats", &p.repeats, "K", "times each is measured, in turn; default 3"),
+        CLI_OPT("seed", &p.seed, "S", "of the made-up problem; default 1"),
+        {0},
     };
     int code = CLI_EXIT_OK;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (p.n == 0 || p.d == 0 || p.queries < 2 || p.queries > p.n || p.repeats == 0) {
         return cli_usage(self, "--n, --d and --repeats must be at least 1, --queries at least 2 and at most --n");
     }

@@ -22,9 +22,8 @@ static const cli_command COMMANDS[] = {
     {"simulate central", "joint-DP bandits on made-up users, regret: many seeded trials",
      "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",
      "Each round is a user with a decision set of arms (points of the ball of radius 2 in the plane), one of them "
-     "good; "
-     "the algorithm shows one arm and gets a reward of 0 or 1. Both are private towards all other users. Prints the "
-     "cumulative regret with its standard error.\n\n"
+     "good; the algorithm shows one arm and gets a reward of 0 or 1. Both are private towards all other users. Prints "
+     "the cumulative regret with its standard error.\n\n"
      "shipped releases two vectors over growing epochs and decodes them; published is the algorithm of the paper, with "
      "its own noise or the proven one; nonprivate and random are the two ends.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
@@ -34,15 +33,13 @@ static const cli_command COMMANDS[] = {
     {"simulate local-statistics", "bandits whose users add their own noise, regret: many seeded trials",
      "[--algorithm NAME] [--eps E] [--delta D] [--rounds T] [options]",
      "The problem of 'tacet simulate central', but nobody is trusted: each user scores the arms by the public model, "
-     "and "
-     "reports one noisy vector. Prints the cumulative regret with its standard error.\n\n"
+     "and reports one noisy vector. Prints the cumulative regret with its standard error.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
      "tacet simulate local-statistics --eps 1 --delta 0.1 --rounds 1024 --trials 40 --json", lab_sim_local_statistics},
     {"simulate local", "local privacy: randomised rewards, learner, regret: many seeded trials",
      "[--algorithm NAME] [--mechanism NAME] [--parameters NAME] [options]",
      "Each round the learner plays an arm and a device reports its reward, clipped and randomised. Prints the "
-     "cumulative "
-     "regret, and the same relative to uniform random play, with standard errors.\n\n"
+     "cumulative regret, and the same relative to uniform random play, with standard errors.\n\n"
      "literal parameters are those of the published theorems, tight the smallest for which their proofs (or better "
      "ones) hold, orderwise drops constants as published experiments do, tuned has no guarantee.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
@@ -63,8 +60,7 @@ static const cli_command COMMANDS[] = {
     {"repro", "the papers' tables and figures beside ours", "NAME | list | items | bounds | all [options]",
      "Runs a table or figure of one of the four papers: the paper's value, ours as published, ours as shipped with the "
      "guarantee that really holds, standard errors. 'list' names them, 'all' runs all of them, 'bounds' puts the "
-     "theorems into numbers, 'items' says of every "
-     "definition, theorem and algorithm of the papers what is here.\n\n"
+     "theorems into numbers, 'items' says of every definition, theorem and algorithm of the papers what is here.\n\n"
      "Uses all processors; results depend on settings and seed alone. With --out the results of finished cells are "
      "kept, and a run that was interrupted goes on.\n\n"
      "The noise comes from a seeded source, so that runs can be repeated: nothing printed here is private.",
@@ -75,18 +71,15 @@ static const cli_command COMMANDS[] = {
      lab_repro},
     {"plan", "expected regret against eps, before anything is spent", "--model NAME [options]",
      "States a problem (candidates, coordinates, lengthscale, noise, queries or rounds, trust model) and simulates it "
-     "on "
-     "made-up functions at several eps, with random choices and the non-private reference on the same functions beside "
-     "it: a table, a chart with --report, and advice in a sentence.\n\n"
+     "on made-up functions at several eps, with random choices and the non-private reference on the same functions "
+     "beside it: a table, a chart with --report, and advice in a sentence.\n\n"
      "An eps is called better than random when the mean gain over random, function by function, exceeds two of its "
      "standard errors (one-sided, false alarms about 2.5 % for each eps), and close to non-private when it keeps 90 % "
      "of the non-private gain. The non-private reference of the outsourced model is the same modeler on rows whose "
-     "noise "
-     "is negligible (eps = 100).\n\n"
+     "noise is negligible (eps = 100).\n\n"
      "Nothing is read and nothing is spent; what is planned with is made up.",
      "tacet plan --model outsourced --candidates 2000 --dim 3 --lengthscale 0.2 --queries 40 --eps 0.5,1,2,4,8 "
-     "--report "
-     "plan.html\n"
+     "--report plan.html\n"
      "tacet plan --model outsourced --mechanism laplace --dim 2 --eps 0.5,1,2,4\n"
      "tacet plan --model central --candidates 25 --dim 2 --lengthscale 0.25 --rounds 1000 --eps 1,10\n"
      "tacet plan --model local --rounds 20000 --eps 0.5,1,2 --json",

@@ -129,19 +129,17 @@ static void advise(planning *p) {
     }
     int at = 0;
     if (p->plain.hopeless && !p->plain.better) {
-        (void)snprintf(
-            p->advice, sizeof p->advice,
-            "Even without privacy %zu %s gain less than a tenth over random here (%zu functions): ask more, or "
-            "expect what random gives.",
-            p->problem.rounds, unit, p->problem.trials);
+        (void)snprintf(p->advice, sizeof p->advice,
+                       "Even without privacy %zu %s gain less than a tenth over random here (%zu functions): ask more, "
+                       "or expect what random gives.",
+                       p->problem.rounds, unit, p->problem.trials);
         return;
     }
     if (!p->plain.better) {
-        (void)snprintf(
-            p->advice, sizeof p->advice,
-            "Not settled: over %zu functions the gain without privacy is %.3g +- %.2g of a regret of %.3g at %zu "
-            "%s. More --trials would tell.",
-            p->problem.trials, p->plain.gain, p->plain.gain_se, p->random.mean, p->problem.rounds, unit);
+        (void)snprintf(p->advice, sizeof p->advice,
+                       "Not settled: over %zu functions the gain without privacy is %.3g +- %.2g of a regret of %.3g "
+                       "at %zu %s. More --trials would tell.",
+                       p->problem.trials, p->plain.gain, p->plain.gain_se, p->random.mean, p->problem.rounds, unit);
         return;
     }
     if (first == p->count) {
@@ -274,11 +272,10 @@ static void print(const planning *p) {
     }
     printf("\n%s\n", p->advice);
     printf("The band of chance: nine of ten random players end between %.3g and %.3g.\n\n", p->low, p->high);
-    printf(
-        "± is one standard error over %zu made-up functions. Better than random: the paired gain exceeds two of its "
-        "standard errors (one-sided, about 2.5 %% each); close: it keeps 90 %% of the non-private gain. Seeded noise: "
-        "not private.\n",
-        p->problem.trials);
+    printf("± is one standard error over %zu made-up functions. Better than random: the paired gain exceeds two of its "
+           "standard errors (one-sided, about 2.5 %% each); close: it keeps 90 %% of the non-private gain. Seeded "
+           "noise: not private.\n",
+           p->problem.trials);
 }
 
 static json_t *point_json(const point *at) {
@@ -427,57 +424,47 @@ int lab_plan(int argc, char **argv, const cli_command *self) {
     double delta = NAN;
     cli_space typed = {0};
     const cli_option options[] = {
-        {"model", CLI_STRING, &model, "NAME", "outsourced, central, local, local-statistics or contextual.", true},
-        {"", CLI_FLAG, NULL, NULL, "Problem", false},
+        CLI_NEED("model", &model, "NAME", "outsourced, central, local, local-statistics or contextual."),
+        CLI_HEADING("Problem"),
         {"candidates", CLI_COUNT, &q->candidates, "N",
          "Rows of the table (outsourced), arms (local), arms a round (central, local-statistics), actions "
-         "(contextual). "
-         "Default "
-         "2000, 100, 25, 101.",
+         "(contextual). Default 2000, 100, 25, 101.",
          false},
         {"dim", CLI_COUNT, &q->dim, "D",
          "Coordinates; contextual: of the action, beside one of the context. Default 2; contextual 1.", false},
-        {"lengthscale", CLI_DOUBLE, &q->lengthscale, "L", "Of the objective, as a fraction of the domain. Default 0.2.",
-         false},
-        {"noise", CLI_DOUBLE, &q->noise, "S",
-         "Standard deviation of a measurement (local: largest deviation), where the objective has about 1 (central, "
-         "local-statistics: lies in [0, 1]). Default 0.1.",
-         false},
+        CLI_OPT("lengthscale", &q->lengthscale, "L", "Of the objective, as a fraction of the domain. Default 0.2."),
+        CLI_OPT("noise", &q->noise, "S",
+                "Standard deviation of a measurement (local: largest deviation), where the objective has about 1 "
+                "(central, local-statistics: lies in [0, 1]). Default 0.1."),
         CLI_SPACE_FILE(typed),
         CLI_SPACE_SHORT(typed),
         CLI_SPACE_UNIT(typed),
-        {"radius", CLI_DOUBLE, &q->radius, "R",
-         "outsourced: half the diagonal of the domain, in units of the move of a record that is protected. Default 25.",
-         false},
+        CLI_OPT("radius", &q->radius, "R",
+                "outsourced: half the diagonal of the domain, in units of the move of a record that is protected. "
+                "Default 25."),
         {"queries", CLI_COUNT, &queries, "T", "outsourced: measurements. Default 40.", false},
         {"rounds", CLI_COUNT, &q->rounds, "T",
          "The others: rounds. Default 1000; local 10000; contextual 10000 records.", false},
-        {"", CLI_FLAG, NULL, NULL, "Privacy", false},
-        {"eps", CLI_STRING, &eps, "LIST", "Values to try. Default 0.5,1,2,4,8.", false},
-        {"delta", CLI_DOUBLE, &delta, "D",
-         "central, local-statistics: default 1e-5. outsourced: as for 'tacet curate', considered only if given "
-         "(gaussian: "
-         "default "
-         "1e-5). The others have none, nor has laplace.",
-         false},
-        {"mechanism", CLI_STRING, &q->mechanism, "NAME",
-         "outsourced: auto (default), gaussian, laplace or l2, the noise of 'tacet curate --mechanism'.", false},
-        {"known-prior", CLI_FLAG, &q->known_prior, NULL,
-         "outsourced: the modeler is told the lengthscale and the noise. Default: it is told nothing.", false},
-        {"", CLI_FLAG, NULL, NULL, "Simulation", false},
+        CLI_HEADING("Privacy"),
+        CLI_OPT("eps", &eps, "LIST", "Values to try. Default 0.5,1,2,4,8."),
+        CLI_OPT("delta", &delta, "D",
+                "central, local-statistics: default 1e-5. outsourced: as for 'tacet curate', considered only if given "
+                "(gaussian: default 1e-5). The others have none, nor has laplace."),
+        CLI_OPT("mechanism", &q->mechanism, "NAME",
+                "outsourced: auto (default), gaussian, laplace or l2, the noise of 'tacet curate --mechanism'."),
+        CLI_OPT("known-prior", &q->known_prior, NULL,
+                "outsourced: the modeler is told the lengthscale and the noise. Default: it is told nothing."),
+        CLI_HEADING("Simulation"),
         {"trials", CLI_COUNT, &q->trials, "N",
          "Made-up functions, exactly. Default: 20 (contextual 10), doubled until the answer is settled, 16 times as "
-         "many "
-         "at most.",
+         "many at most.",
          false},
-        {"seed", CLI_U64, &q->seed, "S", "Default 1.", false},
-        {"threads", CLI_SIZE, &threads, "N", "Default 0: one per processor. Results do not depend on it.", false},
-        {"report", CLI_STRING, &report, "FILE", "One HTML page: advice, chart, table.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+        CLI_OPT("seed", &q->seed, "S", "Default 1."),
+        CLI_OPT("threads", &threads, "N", "Default 0: one per processor. Results do not depend on it."),
+        CLI_OPT("report", &report, "FILE", "One HTML page: advice, chart, table."),
+        {0}};
     int code = CLI_EXIT_OK;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (!plan_model_parse(&q->model, model)) {
         return cli_usage(self, "--model is outsourced, central, local, local-statistics or contextual");
     }

@@ -81,8 +81,8 @@ static int outsourced_key(char *out, size_t size, const lab_outsourced_request *
     }
     return snprintf(
         out, size,
-        "outsourced %s table=%s:%s:%s:%s:%s:%s:%zu:%d%d%d radius=%.17g l=%.17g var=%.17g noise=%.17g mean=%.17g "
-        "n=%zu d=%zu mechanism=%s modeler=%s eps=%.17g delta=%.17g dims=%zu queries=%zu initial=%zu",
+        "outsourced %s table=%s:%s:%s:%s:%s:%s:%zu:%d%d%d radius=%.17g l=%.17g var=%.17g noise=%.17g mean=%.17g n=%zu "
+        "d=%zu mechanism=%s modeler=%s eps=%.17g delta=%.17g dims=%zu queries=%zu initial=%zu",
         o->scenario, content, words(o->table.inputs), words(o->table.log_inputs), target, words(o->table.target),
         words(o->table.scales), o->table.rows, o->table.log_target, o->table.minimize, o->table.standardize, o->radius,
         o->lengthscale, o->signal_var, o->noise_var, o->mean, o->candidates, o->dim, o->mechanism, o->modeler, o->eps,

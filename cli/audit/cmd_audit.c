@@ -89,41 +89,31 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     const char *folder = NULL;
     settings.seed = no_seed;
     const cli_option options[] = {
-        {"eps", CLI_DOUBLE, &claim.eps, "E", "claimed epsilon (default 1)", false},
-        {"delta", CLI_DOUBLE, &claim.delta, "D", "claimed delta (default 1e-5; pure mechanisms are audited at 0)",
-         false},
-        {"runs", CLI_SIZE, &settings.runs, "N",
-         "runs per world and direction of the guess (default 1000000); half as many more choose the event", false},
-        {"confidence", CLI_DOUBLE, &settings.confidence, "C", "of the lower bound (default 0.98)", false},
-        {"threads", CLI_SIZE, &settings.threads, "N", "default: as many as there are processors", false},
-        {"seed", CLI_U64, &settings.seed, "S", "reproducible noise instead of the operating system's", false},
-        {"", CLI_FLAG, NULL, NULL, "What ships (curate, desk, device, learn, study, and their controls):", false},
-        {"mechanism", CLI_STRING, &shipped.mechanism, "NAME",
-         "curate: gaussian (default), laplace or l2; desk and device: hybrid (default), duchi, piecewise, laplace or "
-         "staircase; learn: k-norm (default) or gaussian",
-         false},
-        {"rows", CLI_SIZE, &shipped.rows, "N",
-         "of a released table (default 1000000), answers of the desk and the device (100000), releases of a model or a "
-         "study (2000)",
-         false},
-        {"columns", CLI_SIZE, &shipped.columns, "N", "curate: of the table that eps is bounded with (default 1)",
-         false},
-        {"interrupted", CLI_FLAG, &shipped.interrupted, NULL,
-         "kill every release before it is committed, and repeat it; --runs of one answer (default 10000 of curate, "
-         "2000 "
-         "of the others)",
-         false},
-        {"bundle", CLI_STRING, &folder, "DIR", "all targets: DIR/audit.html, one page to hand over, and audit.json",
-         false},
-        {"list", CLI_FLAG, &list_only, NULL, "print the targets and stop", false},
+        CLI_OPT("eps", &claim.eps, "E", "claimed epsilon (default 1)"),
+        CLI_OPT("delta", &claim.delta, "D", "claimed delta (default 1e-5; pure mechanisms are audited at 0)"),
+        CLI_OPT("runs", &settings.runs, "N",
+                "runs per world and direction of the guess (default 1000000); half as many more choose the event"),
+        CLI_OPT("confidence", &settings.confidence, "C", "of the lower bound (default 0.98)"),
+        CLI_OPT("threads", &settings.threads, "N", "default: as many as there are processors"),
+        CLI_OPT("seed", &settings.seed, "S", "reproducible noise instead of the operating system's"),
+        CLI_HEADING("What ships (curate, desk, device, learn, study, and their controls):"),
+        CLI_OPT("mechanism", &shipped.mechanism, "NAME",
+                "curate: gaussian (default), laplace or l2; desk and device: hybrid (default), duchi, piecewise, "
+                "laplace or staircase; learn: k-norm (default) or gaussian"),
+        CLI_OPT("rows", &shipped.rows, "N",
+                "of a released table (default 1000000), answers of the desk and the device (100000), releases of a "
+                "model or a study (2000)"),
+        CLI_OPT("columns", &shipped.columns, "N", "curate: of the table that eps is bounded with (default 1)"),
+        CLI_OPT("interrupted", &shipped.interrupted, NULL,
+                "kill every release before it is committed, and repeat it; --runs of one answer (default 10000 of "
+                "curate, 2000 of the others)"),
+        CLI_OPT("bundle", &folder, "DIR", "all targets: DIR/audit.html, one page to hand over, and audit.json"),
+        CLI_OPT("list", &list_only, NULL, "print the targets and stop"),
         {0},
     };
     const char *name = NULL;
     size_t names = 1;
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, &name, &names, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, &name, &names);
     if (list_only) {
         return list();
     }

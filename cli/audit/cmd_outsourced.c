@@ -125,17 +125,14 @@ int cmd_outsourced(int argc, char **argv, const cli_command *self) {
     tacet_rebuild result;
     tacet_error err = {0};
     const cli_option options[] = {
-        {"release", CLI_STRING, &folder, "DIR", "the folder 'tacet curate' wrote", true},
-        {"data", CLI_STRING, &data, "FILE", "the records it was made from: the attacker's knowledge, and the truth",
-         true},
-        {"known", CLI_SIZE, &known, "K", "how many records the attacker knows", true},
-        {"seed", CLI_U64, &seed, "S", "which ones (default 1)", false},
+        CLI_NEED("release", &folder, "DIR", "the folder 'tacet curate' wrote"),
+        CLI_NEED("data", &data, "FILE", "the records it was made from: the attacker's knowledge, and the truth"),
+        CLI_NEED("known", &known, "K", "how many records the attacker knows"),
+        CLI_OPT("seed", &seed, "S", "which ones (default 1)"),
         {0},
     };
     int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = load_manifest(&m, folder, &err);
     status = status != TACET_OK ? status : load_release(&m, folder, &err);
     status = status != TACET_OK ? status : load_records(&m, data, &err);

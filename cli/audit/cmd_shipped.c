@@ -72,9 +72,9 @@ static void show(const char *name, const tacet_audit_shipped_result *r, const ch
     printf("  claimed    eps = %g, delta = %g\n", r->bound.claimed_eps, r->bound.claimed_delta);
     printf("  measured   eps >= %.4f  (confidence %g, %zu runs, %zu right and %zu wrong guesses)\n", r->bound.eps_lower,
            r->bound.confidence, r->bound.measured, r->bound.correct, r->bound.wrong);
-    printf("  noise      %.5f of the claimed variance; %zu rows with another row's noise; %zu repeated with other "
-           "noise\n",
-           r->variance_ratio, r->repeats, r->redrawn);
+    printf(
+        "  noise      %.5f of the claimed variance; %zu rows with another row's noise; %zu repeated with other noise\n",
+        r->variance_ratio, r->repeats, r->redrawn);
     printf("  verdict    %s: %s\n", verdict, r->reason);
 }
 

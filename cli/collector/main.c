@@ -9,17 +9,13 @@ static int cmd_collector(int argc, char **argv, const cli_command *self) {
     const char *ready = NULL;
     tacet_server_defaults(&settings);
     const cli_option options[] = {
-        {"store", CLI_STRING, &settings.store.store, "DIR|URL",
-         "Where the studies are: a folder (SQLite: open.db in it), or postgresql://… as the role tacet_open.", true},
-        {"keys", CLI_STRING, &settings.keys, "DIR", "A folder with server.pem and server.key ('tacet server init').",
-         true},
+        CLI_NEED("store", &settings.store.store, "DIR|URL",
+                 "Where the studies are: a folder (SQLite: open.db in it), or postgresql://… as the role tacet_open."),
+        CLI_NEED("keys", &settings.keys, "DIR", "A folder with server.pem and server.key ('tacet server init')."),
         SERVING_OPTIONS(settings, log_format, ready),
         {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     return serving_run(self, tacet_collector_start, &settings, log_format, ready);
 }
 
@@ -28,13 +24,11 @@ static const cli_command COMMANDS[] = {
         .name = "collector",
         .summary = "serve local studies over HTTPS, with nothing private in reach",
         .usage = "--store DIR|URL --keys DIR [--listen HOST:PORT] [options]",
-        .description =
-            "Answers the requests of docs/API.md for the local studies of a store: devices ask what to try, and report "
-            "what came of it in randomised form. The program is linked to nothing that could hold or make private "
-            "data, "
-            "and opens the open store only. Central studies are not served.\n\n"
-            "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, "
-            "SIGTERM).",
+        .description = "Answers the requests of docs/API.md for the local studies of a store: devices ask what to try, "
+                       "and report what came of it in randomised form. The program is linked to nothing that could "
+                       "hold or make private data, and opens the open store only. Central studies are not served.\n\n"
+                       "Prints the address it listens on, as JSON with --json, and runs until it is told to stop "
+                       "(SIGINT, SIGTERM).",
         .examples = "tacet study create --store studies --open-only --name slides --trust local --eps 1 --points "
                     "arms.csv --columns x,y --lengthscale 0.2\n"
                     "tacet collector --store studies --keys keys",

@@ -31,6 +31,21 @@ typedef struct cli_option {
     bool required;
 } cli_option;
 
+/* Rows of the table. The kind follows from the target's type, so that the two cannot disagree. (Where size_t has 64
+ * bits, as on every system this is built for, uint64_t is the same type.) */
+#define CLI_KIND_OF(target)                                                                                            \
+    _Generic((target), bool * : CLI_FLAG, const char ** : CLI_STRING, double * : CLI_DOUBLE, size_t * : CLI_SIZE)
+#define CLI_OPT(name, target, meta, help)                                                                              \
+    { name, CLI_KIND_OF(target), target, meta, help, false }
+#define CLI_NEED(name, target, meta, help)                                                                             \
+    { name, CLI_KIND_OF(target), target, meta, help, true }
+#define CLI_OPT_LIST(name, target, meta, help)                                                                         \
+    { name, CLI_LIST, target, meta, help, false }
+#define CLI_NEED_LIST(name, target, meta, help)                                                                        \
+    { name, CLI_LIST, target, meta, help, true }
+#define CLI_HEADING(title)                                                                                             \
+    { "", CLI_FLAG, NULL, NULL, title, false }
+
 typedef struct cli_command {
     const char *name;        /* as typed after `tacet`: "gp-ucb", "ledger show" */
     const char *summary;     /* one line, for the list of commands and the NAME section */
@@ -61,6 +76,16 @@ int cli_main(const cli_program *program, int argc, char **argv);
  * return (0 after --help or --man, 2 after a usage error, which was explained on stderr). */
 bool cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, const char **positional,
                size_t *positional_count, int *exit_code);
+
+/* The same at the head of a command, `self`, `argc` and `argv` being its arguments: it returns where there is nothing
+ * to go on with. */
+#define CLI_PARSE_OR_RETURN(options, positional, positional_count)                                                     \
+    do {                                                                                                               \
+        int cli_code = CLI_EXIT_OK;                                                                                    \
+        if (!cli_parse(self, options, argc, argv, positional, positional_count, &cli_code)) {                          \
+            return cli_code;                                                                                           \
+        }                                                                                                              \
+    } while (0)
 
 bool cli_json_wanted(void);
 /* Prints the object (consumed) as one line on stdout when --json was given, and frees it either way. */

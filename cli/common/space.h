@@ -13,31 +13,22 @@ typedef struct cli_space {
 } cli_space;
 
 /* The rows of an option table, all of them or those a command takes. */
-#define CLI_SPACE_FILE(s)                                                                                              \
-    { "space", CLI_STRING, &(s).file, "FILE", "the space: names, kinds, bounds, levels, units", false }
-#define CLI_SPACE_INPUTS(s)                                                                                            \
-    { "inputs", CLI_STRING, &(s).options.inputs, "A,B,…", "the columns and their order", false }
-#define CLI_SPACE_SHORT(s)                                                                                              \
-    {                                                                                                                   \
-        "bounds",                                                                                                       \
-        CLI_LIST,                                                                                                       \
-        &(s).options.bounds,                                                                                            \
-        "A=LO:HI,…",                                                                                                    \
-        "public bounds of real columns; values outside are clipped",                                                    \
-        false},                                                                                                         \
-        {"log", CLI_LIST, &(s).options.log, "A=LO:HI,…", "columns on a logarithmic scale, with their bounds", false},   \
-        {"integer", CLI_LIST, &(s).options.integer, "A=LO:HI,…", "columns of whole numbers, with their bounds", false}, \
-        {"date", CLI_LIST, &(s).options.date, "A=FROM:TO,…", "columns of dates (YYYY, YYYY-MM, YYYY-MM-DD)", false},    \
-        {"levels", CLI_LIST, &(s).options.levels, "A=X|Y|Z,…", "categories, with their public levels", false},          \
-        {"others", CLI_LIST, &(s).options.others, "A=LEVEL,…", "the level of what is none of the levels", false}, {     \
-        "missing", CLI_LIST, &(s).options.missing, "A=VALUE,…",                                                         \
-            "what stands for a missing cell: a value, a level, or flag:VALUE, which keeps that it was missing", false   \
-    }
+#define CLI_SPACE_FILE(s) CLI_OPT("space", &(s).file, "FILE", "the space: names, kinds, bounds, levels, units")
+#define CLI_SPACE_INPUTS(s) CLI_OPT("inputs", &(s).options.inputs, "A,B,…", "the columns and their order")
+#define CLI_SPACE_SHORT(s)                                                                                             \
+    CLI_OPT_LIST("bounds", &(s).options.bounds, "A=LO:HI,…",                                                           \
+                 "public bounds of real columns; values outside are clipped"),                                         \
+        CLI_OPT_LIST("log", &(s).options.log, "A=LO:HI,…", "columns on a logarithmic scale, with their bounds"),       \
+        CLI_OPT_LIST("integer", &(s).options.integer, "A=LO:HI,…", "columns of whole numbers, with their bounds"),     \
+        CLI_OPT_LIST("date", &(s).options.date, "A=FROM:TO,…", "columns of dates (YYYY, YYYY-MM, YYYY-MM-DD)"),        \
+        CLI_OPT_LIST("levels", &(s).options.levels, "A=X|Y|Z,…", "categories, with their public levels"),              \
+        CLI_OPT_LIST("others", &(s).options.others, "A=LEVEL,…", "the level of what is none of the levels"),           \
+        CLI_OPT_LIST(                                                                                                  \
+            "missing", &(s).options.missing, "A=VALUE,…",                                                              \
+            "what stands for a missing cell: a value, a level, or flag:VALUE, which keeps that it was missing")
 #define CLI_SPACE_UNIT(s)                                                                                              \
-    {                                                                                                                  \
-        "unit", CLI_LIST, &(s).options.unit, "A=U,…",                                                                  \
-            "what counts as distance 1 in each column (log: a factor, as 10%; date: days)", false                      \
-    }
+    CLI_OPT_LIST("unit", &(s).options.unit, "A=U,…",                                                                   \
+                 "what counts as distance 1 in each column (log: a factor, as 10%; date: days)")
 
 /* Whether any of them was given. */
 bool cli_space_given(const cli_space *s);

@@ -70,9 +70,8 @@ static int columns_from(tacet_space *space, const arguments *a, const cli_comman
         without += space->columns[i].unit == 0 ? 1 : 0;
     }
     if (!(a->radius >= 0) || (without > 0) != (a->radius > 0)) {
-        return cli_usage(self,
-                         "either a unit for every column (--unit, or in the space) or --radius (above 0) says what "
-                         "distance 1 means");
+        return cli_usage(self, "either a unit for every column (--unit, or in the space) or --radius (above 0) says "
+                               "what distance 1 means");
     }
     if (a->radius > 0) {
         units_from(space, a->radius);
@@ -103,10 +102,10 @@ static int look_at_target(const char *data, const char *target, const cli_comman
                 cells.unreadable, (unsigned long long)cells.first_line);
         return CLI_EXIT_FAILED;
     }
-    cli_say(self,
-            "%s: %zu of %zu cells of '%s' are empty; asked for one of them, the curator answers that it cannot be "
-            "measured",
-            TACET_SPACE_STAMP, cells.missing, rows, target);
+    cli_say(
+        self,
+        "%s: %zu of %zu cells of '%s' are empty; asked for one of them, the curator answers that it cannot be measured",
+        TACET_SPACE_STAMP, cells.missing, rows, target);
     return CLI_EXIT_OK;
 }
 
@@ -273,11 +272,10 @@ static bool warn_lengthscale(const tacet_manifest *m, char *item, const cli_comm
         if (strcmp(m->columns[i].name, item) == 0) {
             const double noise = m->columns[i].unit * m->sigma;
             if (length < noise) {
-                cli_say(
-                    self,
-                    "warning: in '%s' the value varies over %.3g, and the noise is %.3g: what varies over less than "
-                    "the noise cannot be seen",
-                    item, length, noise);
+                cli_say(self,
+                        "warning: in '%s' the value varies over %.3g, and the noise is %.3g: what varies over less "
+                        "than the noise cannot be seen",
+                        item, length, noise);
             }
             return true;
         }
@@ -312,11 +310,10 @@ static void warn(const tacet_manifest *m, void *user) {
                 m->delta, 0.1 / (double)m->rows, m->rows);
     }
     if (m->sigma > 5) {
-        cli_say(
-            self,
-            "warning: the noise is %.3g units: a unit is far below it. Larger units protect larger changes; a larger "
-            "eps means less noise",
-            m->sigma);
+        cli_say(self,
+                "warning: the noise is %.3g units: a unit is far below it. Larger units protect larger changes; a "
+                "larger eps means less noise",
+                m->sigma);
     }
     for (size_t i = 0; i < m->column_count && m->dims >= m->column_count; i++) {
         const double range = (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit;
@@ -433,71 +430,64 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     tacet_curate_defaults(&s);
     s.noise_seed = no_seed;
     const cli_option options[] = {
-        {"data", CLI_LIST, &s.data, "FILE,…",
-         "the records: a CSV with a header, or a .npy, whose columns are called 0, 1, …; several files are one table; "
-         "or, with --table, a database: postgresql://…",
-         true},
-        {"table", CLI_STRING, &s.table, "NAME",
-         "the table or view of that database, NAME or SCHEMA.NAME; read in one snapshot, and needs --ledger", false},
-        {"order", CLI_STRING, &s.order, "COLUMN",
-         "numbers its records by this column, so that they can be found again (default: as they are stored)", false},
-        {"part", CLI_STRING, &a.part, "I/N",
-         "these records are part I of N of one table, released by several machines under one ticket of one --ledger; "
-         "'tacet curator join' puts them together",
-         false},
+        CLI_NEED_LIST("data", &s.data, "FILE,…",
+                      "the records: a CSV with a header, or a .npy, whose columns are called 0, 1, …; several files "
+                      "are one table; or, with --table, a database: postgresql://…"),
+        CLI_OPT("table", &s.table, "NAME",
+                "the table or view of that database, NAME or SCHEMA.NAME; read in one snapshot, and needs --ledger"),
+        CLI_OPT("order", &s.order, "COLUMN",
+                "numbers its records by this column, so that they can be found again (default: as they are stored)"),
+        CLI_OPT("part", &a.part, "I/N",
+                "these records are part I of N of one table, released by several machines under one ticket of one "
+                "--ledger; 'tacet curator join' puts them together"),
         CLI_SPACE_FILE(a.space),
         CLI_SPACE_INPUTS(a.space),
         CLI_SPACE_SHORT(a.space),
         CLI_SPACE_UNIT(a.space),
-        {"lengthscale", CLI_LIST, &a.lengthscale, "A=L,…",
-         "over which change of a column the value varies, if you know: warns where that is below the noise", false},
-        {"radius", CLI_DOUBLE, &a.radius, "R",
-         "instead of units: scale the box of the bounds so that its corners are at distance R from its centre", false},
-        {"eps", CLI_DOUBLE, &s.eps, "E", "privacy of the release", true},
-        {"delta", CLI_DOUBLE, &delta, "D",
-         "a probability of failing that you allow; without it auto takes pure eps (gaussian: default 1e-5)", false},
-        {"out", CLI_STRING, &s.folder, "DIR", "receives release.csv, manifest.json, and a link to the ledger", true},
-        {"ledger", CLI_STRING, &s.ledger, "FILE",
-         "the ledger (default: the --data FILE with .ledger.db added, one for all releases of the table)", false},
-        {"budget-eps", CLI_DOUBLE, &s.budget_eps, "E",
-         "budget of a new ledger (default: what this release and its outputs need)", false},
-        {"budget-delta", CLI_DOUBLE, &s.budget_delta, "D", "likewise (default: --delta)", false},
-        {"ticket", CLI_STRING, &s.ticket, "NAME", "names this release in the ledger (default release)", false},
-        {"new-budget", CLI_STRING, &s.new_budget, "REASON",
-         "begin a new budget although these rows were released before; the reason stands in the manifest", false},
-        {"to", CLI_STRING, &s.to_whom, "WHOM", "who receives it, for the ledger (default modeler)", false},
-        {"queries", CLI_SIZE, &s.queries, "N", "how many measured values may be asked for (default 100)", false},
-        {"", CLI_FLAG, NULL, NULL, "Measured values:", false},
-        {"target", CLI_STRING, &a.target, "COLUMN",
-         "the column that 'tacet curator serve' will answer from: tells you, and nobody else, how many of its cells "
-         "are "
-         "empty",
-         false},
-        {"eps-output", CLI_DOUBLE, &a.eps_output, "E", "randomise each measured value with this eps (default: not)",
-         false},
-        {"output-range", CLI_STRING, &a.output_range, "LO:HI", "public range of measured values; clipped", false},
-        {"output-mechanism", CLI_STRING, &a.output_mechanism, "NAME",
-         "laplace, staircase, duchi, piecewise or hybrid (default)", false},
-        {"", CLI_FLAG, NULL, NULL, "Mechanism:", false},
-        {"mechanism", CLI_STRING, &a.mechanism, "NAME",
-         "auto (default): the least noise; gaussian, laplace, l2, projection or published", false},
-        {"dims", CLI_SIZE, &s.dims, "R", "coordinates released by projection and published", false},
-        {"projection-seed", CLI_U64, &s.seed, "S", "of the public matrix of a projection (default 1)", false},
-        {"i-know-this-is-not-private", CLI_FLAG, &s.accept_not_private, NULL, "allow the published mechanism", false},
-        {"suggest-r", CLI_FLAG, &a.suggest_r, NULL,
-         "print the published mechanism's guideline for --dims and stop: computed from the records, so it needs "
-         "--i-know-this-is-not-private and is entered in the ledger",
-         false},
-        {"dry-run", CLI_FLAG, &a.dry_run, NULL,
-         "check table and settings and tell the noise; nothing is released, written or charged", false},
-        {"threads", CLI_SIZE, &s.threads, "N", "at most 8 (default: one a processor); the release is the same", false},
-        {"seed", CLI_U64, &s.noise_seed, "S", "for tests: reproducible noise, stamped not private", false},
+        CLI_OPT_LIST(
+            "lengthscale", &a.lengthscale, "A=L,…",
+            "over which change of a column the value varies, if you know: warns where that is below the noise"),
+        CLI_OPT("radius", &a.radius, "R",
+                "instead of units: scale the box of the bounds so that its corners are at distance R from its centre"),
+        CLI_NEED("eps", &s.eps, "E", "privacy of the release"),
+        CLI_OPT("delta", &delta, "D",
+                "a probability of failing that you allow; without it auto takes pure eps (gaussian: default 1e-5)"),
+        CLI_NEED("out", &s.folder, "DIR", "receives release.csv, manifest.json, and a link to the ledger"),
+        CLI_OPT("ledger", &s.ledger, "FILE",
+                "the ledger (default: the --data FILE with .ledger.db added, one for all releases of the table)"),
+        CLI_OPT("budget-eps", &s.budget_eps, "E",
+                "budget of a new ledger (default: what this release and its outputs need)"),
+        CLI_OPT("budget-delta", &s.budget_delta, "D", "likewise (default: --delta)"),
+        CLI_OPT("ticket", &s.ticket, "NAME", "names this release in the ledger (default release)"),
+        CLI_OPT("new-budget", &s.new_budget, "REASON",
+                "begin a new budget although these rows were released before; the reason stands in the manifest"),
+        CLI_OPT("to", &s.to_whom, "WHOM", "who receives it, for the ledger (default modeler)"),
+        CLI_OPT("queries", &s.queries, "N", "how many measured values may be asked for (default 100)"),
+        CLI_HEADING("Measured values:"),
+        CLI_OPT("target", &a.target, "COLUMN",
+                "the column that 'tacet curator serve' will answer from: tells you, and nobody else, how many of its "
+                "cells are empty"),
+        CLI_OPT("eps-output", &a.eps_output, "E", "randomise each measured value with this eps (default: not)"),
+        CLI_OPT("output-range", &a.output_range, "LO:HI", "public range of measured values; clipped"),
+        CLI_OPT("output-mechanism", &a.output_mechanism, "NAME",
+                "laplace, staircase, duchi, piecewise or hybrid (default)"),
+        CLI_HEADING("Mechanism:"),
+        CLI_OPT("mechanism", &a.mechanism, "NAME",
+                "auto (default): the least noise; gaussian, laplace, l2, projection or published"),
+        CLI_OPT("dims", &s.dims, "R", "coordinates released by projection and published"),
+        CLI_OPT("projection-seed", &s.seed, "S", "of the public matrix of a projection (default 1)"),
+        CLI_OPT("i-know-this-is-not-private", &s.accept_not_private, NULL, "allow the published mechanism"),
+        CLI_OPT("suggest-r", &a.suggest_r, NULL,
+                "print the published mechanism's guideline for --dims and stop: computed from the records, so it needs "
+                "--i-know-this-is-not-private and is entered in the ledger"),
+        CLI_OPT("dry-run", &a.dry_run, NULL,
+                "check table and settings and tell the noise; nothing is released, written or charged"),
+        CLI_OPT("threads", &s.threads, "N", "at most 8 (default: one a processor); the release is the same"),
+        CLI_OPT("seed", &s.noise_seed, "S", "for tests: reproducible noise, stamped not private"),
         {0},
     };
     int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     s.seeded = s.noise_seed != no_seed;
     s.columns = columns;
     warning words = {.self = self, .lengthscales = a.lengthscale};

@@ -140,17 +140,14 @@ int cmd_desk(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     tacet_desk_defaults(&o.settings);
     const cli_option options[] = {
-        {"release", CLI_STRING, &o.settings.folder, "DIR", "the folder 'tacet curate' wrote", true},
-        {"data", CLI_STRING, &o.settings.data, "FILE", "the table of records", true},
-        {"id", CLI_STRING, &o.id, "COLUMN", "the column by which you know a record; shown first", false},
-        {"range", CLI_STRING, &range, "LO:HI", "where values are expected; one outside is asked for once more", false},
-        {"ledger", CLI_STRING, &o.settings.ledger, "FILE", "default ledger.db in the release folder", false},
+        CLI_NEED("release", &o.settings.folder, "DIR", "the folder 'tacet curate' wrote"),
+        CLI_NEED("data", &o.settings.data, "FILE", "the table of records"),
+        CLI_OPT("id", &o.id, "COLUMN", "the column by which you know a record; shown first"),
+        CLI_OPT("range", &range, "LO:HI", "where values are expected; one outside is asked for once more"),
+        CLI_OPT("ledger", &o.settings.ledger, "FILE", "default ledger.db in the release folder"),
         {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (range != NULL && !cli_interval(&o.lo, &o.hi, range)) {
         return cli_usage(self, "--range is LO:HI with LO below HI");
     }

@@ -14,19 +14,16 @@ int cmd_join(int argc, char **argv, const cli_command *self) {
     tacet_join_settings s = {.ticket = "release"};
     tacet_manifest manifest;
     tacet_error err = {0};
-    int code = 0;
     const cli_option options[] = {
-        {"parts", CLI_LIST, &folders, "DIR,…", "the folders that 'tacet curate --part' wrote, in any order", true},
-        {"ledger", CLI_STRING, &s.ledger, "FILE", "the ledger of all parts: a file or postgresql://…", true},
-        {"out", CLI_STRING, &s.folder, "DIR", "receives release.csv and manifest.json", true},
-        {"ticket", CLI_STRING, &s.ticket, "NAME", "of the release (default release)", false},
-        {"shared", CLI_STRING, &s.shared, "REASON",
-         "join although parts have rows in common: why these are of different people; stands in the manifest", false},
+        CLI_NEED_LIST("parts", &folders, "DIR,…", "the folders that 'tacet curate --part' wrote, in any order"),
+        CLI_NEED("ledger", &s.ledger, "FILE", "the ledger of all parts: a file or postgresql://…"),
+        CLI_NEED("out", &s.folder, "DIR", "receives release.csv and manifest.json"),
+        CLI_OPT("ticket", &s.ticket, "NAME", "of the release (default release)"),
+        CLI_OPT("shared", &s.shared, "REASON",
+                "join although parts have rows in common: why these are of different people; stands in the manifest"),
         {0},
     };
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (!cli_split(&items, &s.count, folders)) {
         return cli_usage(self, "--parts: folders with commas between them");
     }

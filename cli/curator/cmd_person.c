@@ -13,14 +13,11 @@ int cmd_pending(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     tacet_desk_defaults(&settings);
     const cli_option options[] = {
-        {"release", CLI_STRING, &settings.folder, "DIR", "the folder 'tacet curate' wrote", true},
-        {"ledger", CLI_STRING, &settings.ledger, "FILE", "default ledger.db in the release folder", false},
+        CLI_NEED("release", &settings.folder, "DIR", "the folder 'tacet curate' wrote"),
+        CLI_OPT("ledger", &settings.ledger, "FILE", "default ledger.db in the release folder"),
         {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (tacet_desk_open(&desk, &settings, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
@@ -50,14 +47,11 @@ int cmd_answer(int argc, char **argv, const cli_command *self) {
     double value = 0;
     tacet_desk_defaults(&settings);
     const cli_option options[] = {
-        {"release", CLI_STRING, &settings.folder, "DIR", "the folder 'tacet curate' wrote", true},
-        {"ledger", CLI_STRING, &settings.ledger, "FILE", "default ledger.db in the release folder", false},
+        CLI_NEED("release", &settings.folder, "DIR", "the folder 'tacet curate' wrote"),
+        CLI_OPT("ledger", &settings.ledger, "FILE", "default ledger.db in the release folder"),
         {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, words, &count, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, words, &count);
     if (count != 2 || !cli_number(&value, words[1])) {
         return cli_usage(self, "a TICKET and a finite VALUE are needed; negative values after '--'");
     }

@@ -36,43 +36,36 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     tacet_curator_defaults(&settings);
     const cli_option options[] = {
-        {"release", CLI_STRING, &settings.desk.folder, "DIR", "the folder 'tacet curate' wrote", true},
-        {"keys", CLI_STRING, &settings.keys, "DIR", "the folder 'tacet curator init' wrote", true},
-        {"data", CLI_STRING, &settings.desk.data, "FILE", "the table of records", false},
-        {"ledger", CLI_STRING, &settings.desk.ledger, "FILE", "default ledger.db in the release folder", false},
-        {"listen", CLI_STRING, &settings.listen, "HOST:PORT", "default 127.0.0.1:8443; port 0: any free one", false},
-        {"auth", CLI_STRING, &auth, "HOW", "token, certificate or either (default)", false},
-        {"target", CLI_STRING, &settings.desk.values, "COLUMN",
-         "measured values are in this column; a row whose cell is empty cannot be measured", false},
-        {"values", CLI_STRING, &settings.desk.values, "COLUMN", "the same as --target", false},
-        {"evaluate", CLI_STRING, &settings.desk.evaluate, "CMD", "measured values come from this shell command", false},
-        {"evaluate-seconds", CLI_DOUBLE, &settings.desk.seconds, "S", "time-out of the command (default 60)", false},
-        {"queries", CLI_SIZE, &settings.desk.queries, "N",
-         "allow so many measured values in all, more than 'tacet curate --queries' did: they are disclosed uncovered, "
-         "or, "
-         "with private outputs, charged to the ledger's budget",
-         false},
-        {"patience", CLI_DOUBLE, &settings.desk.patience, "S",
-         "a question is answered 'pending' when the command takes longer (default 2)", false},
-        {"person", CLI_FLAG, &person, NULL, "measured values come from a person: 'tacet curator desk'", false},
-        {"desk", CLI_STRING, &settings.page.listen, "HOST:PORT",
-         "a page for you, on an address of this machine: questions, budget, ledger; with --person on any free port "
-         "unless "
-         "this says another, or 'none'",
-         false},
-        {"id", CLI_STRING, &settings.page.id, "COLUMN", "--desk: the column by which you know a record", false},
-        {"range", CLI_STRING, &range, "LO:HI", "--desk: where values are expected; one outside must be confirmed",
-         false},
-        {"session-minutes", CLI_DOUBLE, &settings.page.session_minutes, "M",
-         "--desk: a login ends when nothing was asked for so long (default 60)", false},
-        {"log", CLI_STRING, &log_format, "FORMAT", "lines on stderr: text (default) or json", false},
-        {"ready-file", CLI_STRING, &ready, "FILE", "write the address here once the service answers", false},
+        CLI_NEED("release", &settings.desk.folder, "DIR", "the folder 'tacet curate' wrote"),
+        CLI_NEED("keys", &settings.keys, "DIR", "the folder 'tacet curator init' wrote"),
+        CLI_OPT("data", &settings.desk.data, "FILE", "the table of records"),
+        CLI_OPT("ledger", &settings.desk.ledger, "FILE", "default ledger.db in the release folder"),
+        CLI_OPT("listen", &settings.listen, "HOST:PORT", "default 127.0.0.1:8443; port 0: any free one"),
+        CLI_OPT("auth", &auth, "HOW", "token, certificate or either (default)"),
+        CLI_OPT("target", &settings.desk.values, "COLUMN",
+                "measured values are in this column; a row whose cell is empty cannot be measured"),
+        CLI_OPT("values", &settings.desk.values, "COLUMN", "the same as --target"),
+        CLI_OPT("evaluate", &settings.desk.evaluate, "CMD", "measured values come from this shell command"),
+        CLI_OPT("evaluate-seconds", &settings.desk.seconds, "S", "time-out of the command (default 60)"),
+        CLI_OPT("queries", &settings.desk.queries, "N",
+                "allow so many measured values in all, more than 'tacet curate --queries' did: they are disclosed "
+                "uncovered, or, with private outputs, charged to the ledger's budget"),
+        CLI_OPT("patience", &settings.desk.patience, "S",
+                "a question is answered 'pending' when the command takes longer (default 2)"),
+        CLI_OPT("person", &person, NULL, "measured values come from a person: 'tacet curator desk'"),
+        CLI_OPT("desk", &settings.page.listen, "HOST:PORT",
+                "a page for you, on an address of this machine: questions, budget, ledger; with --person on any free "
+                "port unless this says another, or 'none'"),
+        CLI_OPT("id", &settings.page.id, "COLUMN", "--desk: the column by which you know a record"),
+        CLI_OPT("range", &range, "LO:HI", "--desk: where values are expected; one outside must be confirmed"),
+        CLI_OPT("session-minutes", &settings.page.session_minutes, "M",
+                "--desk: a login ends when nothing was asked for so long (default 60)"),
+        CLI_OPT("log", &log_format, "FORMAT", "lines on stderr: text (default) or json"),
+        CLI_OPT("ready-file", &ready, "FILE", "write the address here once the service answers"),
         {0},
     };
     int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if ((settings.desk.values != NULL) + (settings.desk.evaluate != NULL) + person != 1) {
         return cli_usage(self, "exactly one of --target, --evaluate and --person says where values come from");
     }

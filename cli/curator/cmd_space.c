@@ -18,8 +18,8 @@ int cmd_space_draft(int argc, char **argv, const cli_command *self) {
     const char *inputs = NULL;
     const char *names[TACET_SPACE_COLUMNS];
     const cli_option options[] = {
-        {"data", CLI_STRING, &data, "FILE", "a CSV with a header; nothing else of it is read", true},
-        {"inputs", CLI_STRING, &inputs, "A,B,…", "only these columns (default: all)", false},
+        CLI_NEED("data", &data, "FILE", "a CSV with a header; nothing else of it is read"),
+        CLI_OPT("inputs", &inputs, "A,B,…", "only these columns (default: all)"),
         {0},
     };
     tacet_error err = {0};
@@ -27,10 +27,7 @@ int cmd_space_draft(int argc, char **argv, const cli_command *self) {
     char **wanted = NULL;
     char *text = NULL;
     size_t count = 0;
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (inputs != NULL && !cli_split(&wanted, &count, inputs)) {
         return cli_usage(self, "--inputs: an empty name");
     }
@@ -141,7 +138,7 @@ int cmd_space_check(int argc, char **argv, const cli_command *self) {
     const char *data = NULL;
     cli_space given = {0};
     const cli_option options[] = {
-        {"data", CLI_STRING, &data, "FILE", "the records; without it the space alone is checked and printed", false},
+        CLI_OPT("data", &data, "FILE", "the records; without it the space alone is checked and printed"),
         CLI_SPACE_FILE(given),
         CLI_SPACE_INPUTS(given),
         CLI_SPACE_SHORT(given),
@@ -150,9 +147,7 @@ int cmd_space_check(int argc, char **argv, const cli_command *self) {
     };
     tacet_space space;
     int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     code = cli_space_read(&space, &given, self);
     if (code != CLI_EXIT_OK) {
         return code;

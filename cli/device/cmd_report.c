@@ -147,28 +147,24 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
                  .address = {.patience = SERVICE_PATIENCE}};
     bool failed = false;
     const cli_option options[] = {
-        {"ticket", CLI_STRING, &r.ticket, "T", "Names the question: the server's round. At most 200 bytes.", true},
-        {"reward", CLI_STRING, &r.reward, "Y", "The reward; - reads it from stdin.", false},
-        {"failed", CLI_FLAG, &failed, NULL,
-         "There is no reward: an ordinary report about the middle of the range, so that nothing shows.", false},
-        {"point", CLI_STRING, &r.point, "X,Y",
-         "A study of decision sets that stay on the devices: the point that was played. With --server; the report is "
-         "of "
-         "point and reward, with pure eps, by the mechanism sphere.",
-         false},
-        {"range", CLI_STRING, &r.range, "LO:HI", "Public range of the reward; what lies outside is clipped.", true},
-        {"eps", CLI_DOUBLE, &r.eps, "E", "Of this report; 2^-10 to 32.", true},
-        {"mechanism", CLI_STRING, &r.mechanism, "NAME",
-         "laplace, staircase, duchi (one bit), piecewise, hybrid. Default hybrid.", false},
-        {"ledger", CLI_STRING, &r.ledger, "FILE", "The device's memory and account.", true},
-        {"budget", CLI_DOUBLE, &r.budget, "E", "Creates the ledger: eps of all reports together.", false},
-        {"to", CLI_STRING, &r.to, "WHOM", "Who receives the reports, for the ledger. Default server.", false},
+        CLI_NEED("ticket", &r.ticket, "T", "Names the question: the server's round. At most 200 bytes."),
+        CLI_OPT("reward", &r.reward, "Y", "The reward; - reads it from stdin."),
+        CLI_OPT("failed", &failed, NULL,
+                "There is no reward: an ordinary report about the middle of the range, so that nothing shows."),
+        CLI_OPT("point", &r.point, "X,Y",
+                "A study of decision sets that stay on the devices: the point that was played. With --server; the "
+                "report is of point and reward, with pure eps, by the mechanism sphere."),
+        CLI_NEED("range", &r.range, "LO:HI", "Public range of the reward; what lies outside is clipped."),
+        CLI_NEED("eps", &r.eps, "E", "Of this report; 2^-10 to 32."),
+        CLI_OPT("mechanism", &r.mechanism, "NAME",
+                "laplace, staircase, duchi (one bit), piecewise, hybrid. Default hybrid."),
+        CLI_NEED("ledger", &r.ledger, "FILE", "The device's memory and account."),
+        CLI_OPT("budget", &r.budget, "E", "Creates the ledger: eps of all reports together."),
+        CLI_OPT("to", &r.to, "WHOM", "Who receives the reports, for the ledger. Default server."),
         SERVICE_OPTIONS(r.address, false),
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+        {0}};
     int code = CLI_EXIT_OK;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     double lo = 0;
     double hi = 0;
     double reward = 0;

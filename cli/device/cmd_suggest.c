@@ -51,21 +51,16 @@ int cmd_suggest(int argc, char **argv, const cli_command *self) {
     tacet_error_clear(&err);
     const cli_option options[] = {
         SERVICE_OPTIONS(address, true),
-        {"key", CLI_STRING, &key, "TEXT",
-         "Names this request: asking again with it gives the same suggestion. Default: a "
-         "fresh one for this call, which "
-         "covers its own retries.",
-         false},
-        {"set", CLI_STRING, &set, "FILE",
-         "A study of decision sets that stay on the devices: this device's arms, a CSV. The "
-         "arm is chosen here.",
-         false},
-        {"columns", CLI_STRING, &columns, "A,B", "Which of its columns are coordinates.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+        CLI_OPT("key", &key, "TEXT",
+                "Names this request: asking again with it gives the same suggestion. Default: a fresh one for this "
+                "call, which covers its own retries."),
+        CLI_OPT(
+            "set", &set, "FILE",
+            "A study of decision sets that stay on the devices: this device's arms, a CSV. The arm is chosen here."),
+        CLI_OPT("columns", &columns, "A,B", "Which of its columns are coordinates."),
+        {0}};
     int code = CLI_EXIT_OK;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = tacet_device_service_open(&server, &address, &err);
     status = status != TACET_OK ? status : tacet_device_service_suggest(server, &text, key, &err);
     answer = text != NULL ? json_loads(text, 0, NULL) : NULL;

@@ -20,9 +20,6 @@ enum { SERVICE_PATIENCE = 30 };
          "PEM of the authority that signed the server's certificate, with --server.",                                  \
          needed},                                                                                                      \
         {"token-file", CLI_STRING, &(address).token_file, "FILE", "Holds the device's token, with --server.", needed}, \
-    {                                                                                                                  \
-        "patience", CLI_DOUBLE, &(address).patience, "S",                                                              \
-            "Seconds to go on asking while the server is away. Default 30.", false                                     \
-    }
+        CLI_OPT("patience", &(address).patience, "S", "Seconds to go on asking while the server is away. Default 30.")
 
 #endif

@@ -375,41 +375,35 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                       {"range", range}};
     options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN, 1, 1, 1, 0, 1, NULL, NULL};
     const cli_option table[] = {
-        {"eps", CLI_DOUBLE, &o.eps, "E", "privacy parameter eps, > 0", false},
-        {"delta", CLI_DOUBLE, &o.delta, "D", "privacy parameter delta, > 0 and < 1", false},
-        {"sensitivity", CLI_DOUBLE, &o.sensitivity, "S",
-         "largest distance of the answers on neighbouring data (L2); default 1", false},
-        {"sigma", CLI_DOUBLE, &o.sigma, "S", "gaussian: standard deviation of the noise", false},
-        {"count", CLI_SIZE, &o.count, "K",
-         "gaussian: releases of the same kind on the same data, default 1; levels: of a category; shuffle: reports",
-         false},
-        {"scale", CLI_DOUBLE, &o.scale, "B", "laplace, l2: scale of the noise", false},
-        {"dims", CLI_SIZE, &o.dims, "D",
-         "laplace, l2: coordinates that one Euclidean draw is shared by; sphere: of a vector; default 1", false},
-        {"rho", CLI_DOUBLE, &o.rho, "R", "zcdp, select: privacy parameter rho", false},
-        {"runs", CLI_DOUBLE, &o.runs, "K", "select: mean of the number of runs, which is drawn at random", false},
-        {"eta", CLI_DOUBLE, &o.eta, "E", "select: 0 logarithmic (default), 1 geometric", false},
-        {"rounds", CLI_SIZE, &o.rounds, "T", "stream, range: how many rounds; stream: at least 2", false},
-        {"theta", CLI_DOUBLE, &o.theta, "TH",
-         "range: tails of a reward's noise, P(beyond x) <= a exp(-b x^(1/theta)); normal noise of sd s: theta 0.5, a "
-         "2, "
-         "b 1/(2 s^2)",
-         false},
-        {"tail-a", CLI_DOUBLE, &o.tail_a, "A", "range: a; default 1", false},
-        {"tail-b", CLI_DOUBLE, &o.tail_b, "B", "range: b; default 1", false},
-        {"factorization", CLI_STRING, &o.factorization, "NAME", "stream: tree, toeplitz or blt; default blt", false},
-        {"kind", CLI_STRING, &o.kind, "NAME",
-         "randomizer: laplace, staircase, duchi, piecewise or hybrid; default hybrid", false},
-        {"lo", CLI_DOUBLE, &o.lo, "A", "randomizer: least value, default -1; range: of the mean reward", false},
-        {"hi", CLI_DOUBLE, &o.hi, "B", "randomizer: largest value, default 1; range: of the mean reward", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_OPT("eps", &o.eps, "E", "privacy parameter eps, > 0"),
+        CLI_OPT("delta", &o.delta, "D", "privacy parameter delta, > 0 and < 1"),
+        CLI_OPT("sensitivity", &o.sensitivity, "S",
+                "largest distance of the answers on neighbouring data (L2); default 1"),
+        CLI_OPT("sigma", &o.sigma, "S", "gaussian: standard deviation of the noise"),
+        CLI_OPT(
+            "count", &o.count, "K",
+            "gaussian: releases of the same kind on the same data, default 1; levels: of a category; shuffle: reports"),
+        CLI_OPT("scale", &o.scale, "B", "laplace, l2: scale of the noise"),
+        CLI_OPT("dims", &o.dims, "D",
+                "laplace, l2: coordinates that one Euclidean draw is shared by; sphere: of a vector; default 1"),
+        CLI_OPT("rho", &o.rho, "R", "zcdp, select: privacy parameter rho"),
+        CLI_OPT("runs", &o.runs, "K", "select: mean of the number of runs, which is drawn at random"),
+        CLI_OPT("eta", &o.eta, "E", "select: 0 logarithmic (default), 1 geometric"),
+        CLI_OPT("rounds", &o.rounds, "T", "stream, range: how many rounds; stream: at least 2"),
+        CLI_OPT("theta", &o.theta, "TH",
+                "range: tails of a reward's noise, P(beyond x) <= a exp(-b x^(1/theta)); normal noise of sd s: theta "
+                "0.5, a 2, b 1/(2 s^2)"),
+        CLI_OPT("tail-a", &o.tail_a, "A", "range: a; default 1"),
+        CLI_OPT("tail-b", &o.tail_b, "B", "range: b; default 1"),
+        CLI_OPT("factorization", &o.factorization, "NAME", "stream: tree, toeplitz or blt; default blt"),
+        CLI_OPT("kind", &o.kind, "NAME", "randomizer: laplace, staircase, duchi, piecewise or hybrid; default hybrid"),
+        CLI_OPT("lo", &o.lo, "A", "randomizer: least value, default -1; range: of the mean reward"),
+        CLI_OPT("hi", &o.hi, "B", "randomizer: largest value, default 1; range: of the mean reward"),
+        {0},
     };
     const char *name[1] = {NULL};
     size_t names = 1;
-    int code = 0;
-    if (!cli_parse(self, table, argc, argv, name, &names, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(table, name, &names);
     if (names != 1) {
         return cli_usage(self, "which mechanism? gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, "
                                "select, sphere, shuffle or range");

@@ -110,19 +110,16 @@ int cmd_noise(int argc, char **argv, const cli_command *self) {
     const char *format = NULL;
     const char *seed = NULL;
     const cli_option options[] = {
-        {"scale", CLI_DOUBLE, &scale, "S", "Standard deviation, Laplace scale, K-norm scale, or exponent. > 0.", true},
-        {"count", CLI_SIZE, &r.count, "N", "How many draws; for knorm, how many coordinates.", true},
-        {"grid-bits", CLI_SIZE, &bits, "B", "Grid of S / 2^B or the next power of two below. 20 unless given.", false},
-        {"format", CLI_STRING, &format, "FORMAT", "csv (one draw a line, the default) or f64le (raw doubles).", false},
-        {"seed", CLI_STRING, &seed, "NUMBER", "Reproducible draws, for tests: not private.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_NEED("scale", &scale, "S", "Standard deviation, Laplace scale, K-norm scale, or exponent. > 0."),
+        CLI_NEED("count", &r.count, "N", "How many draws; for knorm, how many coordinates."),
+        CLI_OPT("grid-bits", &bits, "B", "Grid of S / 2^B or the next power of two below. 20 unless given."),
+        CLI_OPT("format", &format, "FORMAT", "csv (one draw a line, the default) or f64le (raw doubles)."),
+        CLI_OPT("seed", &seed, "NUMBER", "Reproducible draws, for tests: not private."),
+        {0},
     };
     const char *kind[1] = {NULL};
     size_t kinds = 1;
-    int exit_code = 0;
-    if (!cli_parse(self, options, argc, argv, kind, &kinds, &exit_code)) {
-        return exit_code;
-    }
+    CLI_PARSE_OR_RETURN(options, kind, &kinds);
     tacet_error err = {0};
     if (tacet_sampler_init(&r.sampler, kinds > 0 ? kind[0] : "", scale, bits, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);

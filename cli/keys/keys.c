@@ -15,19 +15,15 @@ static int run(int argc, char **argv, const cli_command *self, bool curator) {
     const char *names = HOSTS;
     char **hosts = NULL;
     tacet_error err = {0};
-    const cli_option name = {"name", CLI_STRING, &r.authority, "TEXT", "Of the authority. Default 'tacet study'.",
-                             false};
+    const cli_option name = CLI_OPT("name", &r.authority, "TEXT", "Of the authority. Default 'tacet study'.");
     const cli_option options[] = {
-        {"dir", CLI_STRING, &r.folder, "DIR", "Receives the keys; made when missing.", true},
-        {"host", CLI_STRING, &names, "NAME,…", "Names and addresses of the server. Default " HOSTS ".", false},
-        {"days", CLI_SIZE, &r.days, "N", "How long the certificates hold. Default 365.", false},
+        CLI_NEED("dir", &r.folder, "DIR", "Receives the keys; made when missing."),
+        CLI_OPT("host", &names, "NAME,…", "Names and addresses of the server. Default " HOSTS "."),
+        CLI_OPT("days", &r.days, "N", "How long the certificates hold. Default 365."),
         curator ? name : END,
         END,
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (!cli_split(&hosts, &r.host_count, names)) {
         return cli_usage(self, "--host: an empty name");
     }

@@ -15,12 +15,12 @@ int learn_actions(int argc, char **argv, const cli_command *self) {
     uint64_t seed = UINT64_MAX;
     uint64_t first = 0;
     const cli_option options[] = {
-        {"bounds", CLI_STRING, &bounds, "LO:HI,…", "Bounds of the action coordinates.", true},
-        {"count", CLI_SIZE, &count, "N", "How many actions. Default 1.", false},
-        {"design", CLI_STRING, &design, "NAME", "uniform or sobol (needs --seed). Default uniform.", false},
-        {"seed", CLI_U64, &seed, "S", "sobol: chooses the random shift; keep it for a whole study.", false},
-        {"first", CLI_U64, &first, "K", "sobol: number of the first action, from 0. Default 0.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+        CLI_NEED("bounds", &bounds, "LO:HI,…", "Bounds of the action coordinates."),
+        CLI_OPT("count", &count, "N", "How many actions. Default 1."),
+        CLI_OPT("design", &design, "NAME", "uniform or sobol (needs --seed). Default uniform."),
+        CLI_OPT("seed", &seed, "S", "sobol: chooses the random shift; keep it for a whole study."),
+        CLI_OPT("first", &first, "K", "sobol: number of the first action, from 0. Default 0."),
+        {0}};
     int code = CLI_EXIT_OK;
     char **items = NULL;
     size_t d = 0;
@@ -28,9 +28,7 @@ int learn_actions(int argc, char **argv, const cli_command *self) {
     double upper[TACET_CONTEXTUAL_DIM_MOST];
     double x[TACET_CONTEXTUAL_DIM_MOST];
     tacet_error err = {0};
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     const bool low_discrepancy = strcmp(design, "sobol") == 0;
     bool good = cli_split(&items, &d, bounds) && d <= TACET_CONTEXTUAL_DIM_MOST;
     for (size_t i = 0; i < d && good; i++) {

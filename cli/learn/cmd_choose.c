@@ -46,14 +46,11 @@ int learn_choose(int argc, char **argv, const cli_command *self) {
     tacet_contextual_log *log = NULL;
     learn_job_init(&job);
     size_t n = learn_job_options(&job, options);
-    options[n++] = (cli_option){"context", CLI_STRING, &context_text, "V[,V…]", "The context asked for.", false};
-    options[n++] =
-        (cli_option){"algorithm", CLI_STRING, &algorithm, "NAME", "range or published. Default range.", false};
-    options[n++] =
-        (cli_option){"grid", CLI_SIZE, &grid, "N", "Candidate actions: N equispaced a coordinate. Default 33.", false};
-    options[n++] = (cli_option){
-        "tau", CLI_DOUBLE, &tau, "T", "Regulariser. Not from these records. Default: by the sizes; 1 for published.",
-        false};
+    options[n++] = (cli_option)CLI_OPT("context", &context_text, "V[,V…]", "The context asked for.");
+    options[n++] = (cli_option)CLI_OPT("algorithm", &algorithm, "NAME", "range or published. Default range.");
+    options[n++] = (cli_option)CLI_OPT("grid", &grid, "N", "Candidate actions: N equispaced a coordinate. Default 33.");
+    options[n++] = (cli_option)CLI_OPT("tau", &tau, "T",
+                                       "Regulariser. Not from these records. Default: by the sizes; 1 for published.");
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) || !learn_job_check(&job, self, &code)) {
         goto done;
     }

@@ -163,11 +163,10 @@ static void say_finding(const cli_command *self, const tacet_contextual_finding 
                 f->rows, rows);
         break;
     case TACET_CONTEXTUAL_MISMATCH:
-        cli_say(
-            self,
-            "%s: %zu actions were taken plainly more or less often than this column says, the first is %s: the model "
-            "will be biased",
-            f->column, f->rows, action_name(name, q, f->first));
+        cli_say(self,
+                "%s: %zu actions were taken plainly more or less often than this column says, the first is %s: the "
+                "model will be biased",
+                f->column, f->rows, action_name(name, q, f->first));
         break;
     }
 }
@@ -220,16 +219,14 @@ static bool check_words(learn_job *job, const char *algorithm, const char *mecha
     if ((!s->gaussian && strcmp(mechanism, "k-norm") != 0) ||
         (!robust && strcmp(algorithm, "staged") != 0 && strcmp(algorithm, "release") != 0) ||
         (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0)) {
-        *code = cli_usage(self,
-                          "--algorithm is robust, staged or release, --mechanism is k-norm, l2 or gaussian, --rewards "
-                          "is skewed or symmetric");
+        *code = cli_usage(self, "--algorithm is robust, staged or release, --mechanism is k-norm, l2 or gaussian, "
+                                "--rewards is skewed or symmetric");
         return false;
     }
     if (!(s->delta > 0 && s->delta < 1) || !(s->noise_sd >= 0) || !(s->prior_sd >= 0) ||
         !(s->prior_decay >= -1 && s->prior_decay <= 2) || !(s->propensity_least >= 0 && s->propensity_least < 1)) {
-        *code =
-            cli_usage(self, "--delta and --least-propensity must lie between 0 and 1, --noise-sd and --prior-sd must "
-                            "not be negative, --prior-decay lies between 0 and 2");
+        *code = cli_usage(self, "--delta and --least-propensity must lie between 0 and 1, --noise-sd and --prior-sd "
+                                "must not be negative, --prior-decay lies between 0 and 2");
         return false;
     }
     s->stages_most = strcmp(algorithm, "release") == 0 ? 1 : s->stages_most;
@@ -264,34 +261,31 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
     size_t n = learn_job_options(&job, options);
     tacet_contextual_settings *s = &job.question.settings;
     const cli_option own[] = {
-        {"out", CLI_STRING, &out, "FILE", "Receives the model.", false},
-        {"propensity", CLI_STRING, &job.question.propensity, "P",
-         "Column of the probability that each row's action had, where actions are levels.", false},
-        {"least-propensity", CLI_DOUBLE, &s->propensity_least, "P",
-         "Smaller ones count as this. Public. Default: a quarter of an even share.", false},
-        {"rewards", CLI_STRING, &rewards, "KIND",
-         "skewed (anything within the range, 0/1 included) or symmetric (noise as likely above as below). Default "
-         "skewed.",
-         false},
-        {"dry-run", CLI_FLAG, &dry, NULL,
-         "Charge, draw and write nothing; tell the holder of the log what its rows would be taken as.", false},
-        {"algorithm", CLI_STRING, &algorithm, "NAME",
-         "robust; or staged and release (one stage), which believe --noise-sd, --prior-sd and an even law of contexts. "
-         "Default robust.",
-         false},
-        {"mechanism", CLI_STRING, &mechanism, "NAME",
-         "k-norm (pure eps), l2 (the same law with a delta: less noise) or gaussian. Default k-norm. Counts, scales, "
-         "held-out errors and values, and the whole table where all columns are categories, have Laplace noise and "
-         "pure eps either way.",
-         false},
-        {"delta", CLI_DOUBLE, &s->delta, "D", "l2, gaussian: default 1e-6.", false},
-        {"noise-sd", CLI_DOUBLE, &s->noise_sd, "R",
-         "Belief: noise of a reward. Not from these records. Default: 1/20 of the range.", false},
-        {"prior-sd", CLI_DOUBLE, &s->prior_sd, "S",
-         "Belief: size of the function. Not from these records. Default: robust fits it, else 0.11 of the range.",
-         false},
-        {"prior-decay", CLI_DOUBLE, &s->prior_decay, "P",
-         "Belief: smoothness, from 0 (rough) to 2. Not from these records. Default 0.25, else 0.5.", false},
+        CLI_OPT("out", &out, "FILE", "Receives the model."),
+        CLI_OPT("propensity", &job.question.propensity, "P",
+                "Column of the probability that each row's action had, where actions are levels."),
+        CLI_OPT("least-propensity", &s->propensity_least, "P",
+                "Smaller ones count as this. Public. Default: a quarter of an even share."),
+        CLI_OPT("rewards", &rewards, "KIND",
+                "skewed (anything within the range, 0/1 included) or symmetric (noise as likely above as below). "
+                "Default skewed."),
+        CLI_OPT("dry-run", &dry, NULL,
+                "Charge, draw and write nothing; tell the holder of the log what its rows would be taken as."),
+        CLI_OPT("algorithm", &algorithm, "NAME",
+                "robust; or staged and release (one stage), which believe --noise-sd, --prior-sd and an even law of "
+                "contexts. Default robust."),
+        CLI_OPT("mechanism", &mechanism, "NAME",
+                "k-norm (pure eps), l2 (the same law with a delta: less noise) or gaussian. Default k-norm. Counts, "
+                "scales, held-out errors and values, and the whole table where all columns are categories, have "
+                "Laplace noise and pure eps either way."),
+        CLI_OPT("delta", &s->delta, "D", "l2, gaussian: default 1e-6."),
+        CLI_OPT("noise-sd", &s->noise_sd, "R",
+                "Belief: noise of a reward. Not from these records. Default: 1/20 of the range."),
+        CLI_OPT(
+            "prior-sd", &s->prior_sd, "S",
+            "Belief: size of the function. Not from these records. Default: robust fits it, else 0.11 of the range."),
+        CLI_OPT("prior-decay", &s->prior_decay, "P",
+                "Belief: smoothness, from 0 (rough) to 2. Not from these records. Default 0.25, else 0.5."),
     };
     memcpy(options + n, own, sizeof own);
     if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) || !learn_job_check(&job, self, &code) ||

@@ -24,16 +24,15 @@ static const cli_command COMMANDS[] = {
      "Protected: one row's contexts, propensity and reward, whatever they are. Not protected: the actions, the number "
      "of rows.\n\n"
      "Bounds, levels, range, kernel and lengthscale must come from you or from public data. Fitted on these records "
-     "they "
-     "would void the proof, so nothing here fits them.\n\n"
+     "they would void the proof, so nothing here fits them.\n\n"
      "Contexts outside their bounds or levels and rewards outside the range are taken as the nearest value within, "
      "without a word: an error or a warning would tell of private rows. --dry-run names them to the owner.\n\n"
      "Refused: actions outside their bounds or levels (they are public), too few rows for this eps, a ledger without "
      "budget (exit code 3). Warned: numeric actions that were plainly not uniform.",
      "tacet learn --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 "
      "--lengthscale 1.5,20 --eps 1 --out model.json\n"
-     "tacet learn --data ab.csv --actions variant --contexts device --reward click --range 0:1 "
-     "--levels 'variant=A|B|C,device=phone|tablet|desktop' --propensity p --out model.json",
+     "tacet learn --data ab.csv --actions variant --contexts device --reward click --range 0:1 --levels "
+     "'variant=A|B|C,device=phone|tablet|desktop' --propensity p --out model.json",
      learn_learn},
     {"choose", "one private action for one context, charged each time",
      "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds LO:HI,LO:HI --context V [options]",

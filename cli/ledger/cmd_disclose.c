@@ -42,20 +42,18 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     const char *folder = NULL, *format = "label", *ledger = NULL, *facts_path = NULL, *check = NULL;
     bool html = false;
     const cli_option options[] = {
-        {"release", CLI_STRING, &folder, "DIR", "A release of 'tacet curate'.", false},
-        {"format", CLI_STRING, &format, "NAME", "registry (YAML) or label (one page). Default label.", false},
-        {"html", CLI_FLAG, &html, NULL, "label: as HTML instead of text.", false},
-        {"ledger", CLI_STRING, &ledger, "FILE", "The ledger. Default: DIR/ledger.db, when it is there.", false},
-        {"facts", CLI_STRING, &facts_path, "FILE",
-         "registry: JSON with what only people know: name, curators, intended_use, region, justification, …", false},
-        {"check", CLI_STRING, &check, "FILE", "Check an entry of the registry against the schema instead.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_OPT("release", &folder, "DIR", "A release of 'tacet curate'."),
+        CLI_OPT("format", &format, "NAME", "registry (YAML) or label (one page). Default label."),
+        CLI_OPT("html", &html, NULL, "label: as HTML instead of text."),
+        CLI_OPT("ledger", &ledger, "FILE", "The ledger. Default: DIR/ledger.db, when it is there."),
+        CLI_OPT("facts", &facts_path, "FILE",
+                "registry: JSON with what only people know: name, curators, intended_use, region, justification, …"),
+        CLI_OPT("check", &check, "FILE", "Check an entry of the registry against the schema instead."),
+        {0},
     };
     int code = 0;
     tacet_error err = {TACET_OK, ""};
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (check != NULL) {
         return check_file(check, self);
     }

@@ -15,13 +15,10 @@ static tacet_status print_line(void *user, const char *text, tacet_error *err) {
 int cmd_export(int argc, char **argv, const cli_command *self) {
     const char *path = NULL;
     const cli_option options[] = {
-        {"ledger", CLI_STRING, &path, "FILE", "The ledger.", true},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_NEED("ledger", &path, "FILE", "The ledger."),
+        {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_error err = {TACET_OK, ""};
     return tacet_ledger_export(path, print_line, NULL, &err) == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
 }

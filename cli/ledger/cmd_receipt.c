@@ -17,18 +17,13 @@ int cmd_keys(int argc, char **argv, const cli_command *self) {
     const char *revoke = NULL;
     bool rotate = false;
     const cli_option options[] = {
-        {"dir", CLI_STRING, &folder, "DIR", "Receives receipt.key (keep it) and receipt.ring (hand it out).", true},
-        {"rotate", CLI_FLAG, &rotate, NULL, "The next pair: signed into the ring by the present one, which retires.",
-         false},
-        {"revoke", CLI_STRING, &revoke, "KEY", "64 hex digits: nothing signed by this key is accepted any more.",
-         false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_NEED("dir", &folder, "DIR", "Receives receipt.key (keep it) and receipt.ring (hand it out)."),
+        CLI_OPT("rotate", &rotate, NULL, "The next pair: signed into the ring by the present one, which retires."),
+        CLI_OPT("revoke", &revoke, "KEY", "64 hex digits: nothing signed by this key is accepted any more."),
+        {0},
     };
-    int code = 0;
     tacet_error err = {TACET_OK, ""};
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (rotate && revoke != NULL) {
         return cli_usage(self, "give --rotate or --revoke, not both");
     }
@@ -50,17 +45,14 @@ int cmd_keys(int argc, char **argv, const cli_command *self) {
 int cmd_sign(int argc, char **argv, const cli_command *self) {
     const char *path = NULL, *key = NULL, *manifest_path = NULL, *out = NULL;
     const cli_option options[] = {
-        {"ledger", CLI_STRING, &path, "FILE", "The ledger.", true},
-        {"key", CLI_STRING, &key, "FILE", "receipt.key of 'tacet ledger keys' or 'tacet curator init'.", true},
-        {"manifest", CLI_STRING, &manifest_path, "FILE", "manifest.json of the release: its hash is signed.", false},
-        {"out", CLI_STRING, &out, "FILE", "The receipt.", true},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_NEED("ledger", &path, "FILE", "The ledger."),
+        CLI_NEED("key", &key, "FILE", "receipt.key of 'tacet ledger keys' or 'tacet curator init'."),
+        CLI_OPT("manifest", &manifest_path, "FILE", "manifest.json of the release: its hash is signed."),
+        CLI_NEED("out", &out, "FILE", "The receipt."),
+        {0},
     };
-    int code = 0;
     tacet_error err = {TACET_OK, ""};
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     char *secret = NULL, *manifest = NULL, *receipt = NULL;
     tacet_receipt_request request = {
         .ledger = path, .program_name = "tacet-ledger", .program_file = "/proc/self/exe", .time = (uint64_t)time(NULL)};
@@ -85,18 +77,15 @@ int cmd_prove(int argc, char **argv, const cli_command *self) {
     const char *path = NULL, *key = NULL, *receipt_path = NULL, *out = NULL;
     uint64_t seq = UINT64_MAX;
     const cli_option options[] = {
-        {"ledger", CLI_STRING, &path, "FILE", "The ledger.", true},
-        {"key", CLI_STRING, &key, "FILE", "The receipt.key that signed the receipt.", true},
-        {"receipt", CLI_STRING, &receipt_path, "FILE", "The receipt.", true},
-        {"entry", CLI_U64, &seq, "N", "Number of the record, as 'tacet ledger show' has it.", true},
-        {"out", CLI_STRING, &out, "FILE", "The proof.", true},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_NEED("ledger", &path, "FILE", "The ledger."),
+        CLI_NEED("key", &key, "FILE", "The receipt.key that signed the receipt."),
+        CLI_NEED("receipt", &receipt_path, "FILE", "The receipt."),
+        CLI_NEED("entry", &seq, "N", "Number of the record, as 'tacet ledger show' has it."),
+        CLI_NEED("out", &out, "FILE", "The proof."),
+        {0},
     };
-    int code = 0;
     tacet_error err = {TACET_OK, ""};
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     char *secret = NULL, *receipt = NULL, *proof = NULL;
     size_t length = 0;
     tacet_status status = tacet_file_read(&secret, NULL, key, LEDGER_TEXT_MOST, &err);

@@ -143,15 +143,12 @@ int cmd_show(int argc, char **argv, const cli_command *self) {
     bool numerical = false;
     double eps = (double)NAN;
     const cli_option options[] = {
-        {"ledger", CLI_STRING, &path, "FILE", "The ledger.", true},
-        {"numerical", CLI_FLAG, &numerical, NULL,
-         "Also add up by privacy-loss distributions: tighter, for charges that were fixed beforehand.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_NEED("ledger", &path, "FILE", "The ledger."),
+        CLI_OPT("numerical", &numerical, NULL,
+                "Also add up by privacy-loss distributions: tighter, for charges that were fixed beforehand."),
+        {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_error err = {TACET_OK, ""};
     char *text = NULL;
     tacet_status status = tacet_ledger_read(&text, path, &err);

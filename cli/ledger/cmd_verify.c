@@ -28,20 +28,16 @@ int cmd_verify(int argc, char **argv, const cli_command *self) {
     const char *anchor = NULL;
     const char *receipt = NULL, *ring = NULL, *manifest = NULL, *proof = NULL;
     const cli_option options[] = {
-        {"ledger", CLI_STRING, &path, "FILE", "The ledger; with --receipt, by default ledger.db beside it.", false},
-        {"receipt", CLI_STRING, &receipt, "FILE", "A receipt of 'tacet ledger sign': checked with all it names.",
-         false},
-        {"ring", CLI_STRING, &ring, "FILE", "receipt: the signer's keys, as they gave them to you.", false},
-        {"manifest", CLI_STRING, &manifest, "FILE", "receipt: by default manifest.json beside it.", false},
-        {"proof", CLI_STRING, &proof, "FILE", "receipt: a proof of 'tacet ledger prove', shown when it holds.", false},
-        {"head", CLI_STRING, &head, "HASH", "A head noted earlier, 64 hex digits: must be in the chain.", false},
-        {"anchor", CLI_STRING, &anchor, "FILE", "The side file a writer keeps: its head must be in the chain.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_OPT("ledger", &path, "FILE", "The ledger; with --receipt, by default ledger.db beside it."),
+        CLI_OPT("receipt", &receipt, "FILE", "A receipt of 'tacet ledger sign': checked with all it names."),
+        CLI_OPT("ring", &ring, "FILE", "receipt: the signer's keys, as they gave them to you."),
+        CLI_OPT("manifest", &manifest, "FILE", "receipt: by default manifest.json beside it."),
+        CLI_OPT("proof", &proof, "FILE", "receipt: a proof of 'tacet ledger prove', shown when it holds."),
+        CLI_OPT("head", &head, "HASH", "A head noted earlier, 64 hex digits: must be in the chain."),
+        CLI_OPT("anchor", &anchor, "FILE", "The side file a writer keeps: its head must be in the chain."),
+        {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (receipt != NULL) {
         return head != NULL || anchor != NULL ? cli_usage(self, "a receipt has its own head: no --head or --anchor")
                                               : ledger_verify_receipt(receipt, ring, manifest, path, proof, self);

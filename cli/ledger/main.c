@@ -6,15 +6,13 @@
 static const cli_command COMMANDS[] = {
     {"ledger show", "what was spent, on what, for whom", "--ledger FILE [--numerical] [--json]",
      "Verifies the ledger, then prints its entries, one a line, and its totals. An entry that is 'open' was reserved "
-     "but "
-     "never answered: its budget is spent, nothing left. 'UNCOVERED' entries left without protection, and "
-     "'NOT PRIVATE' ones were drawn from a seeded source.",
+     "but never answered: its budget is spent, nothing left. 'UNCOVERED' entries left without protection, and 'NOT "
+     "PRIVATE' ones were drawn from a seeded source.",
      "tacet ledger show --ledger study.ledger\ntacet ledger show --ledger study.ledger --json", cmd_show},
     {"ledger verify", "that the chain is intact and the totals are right",
      "--ledger FILE [--head HASH] [--anchor FILE] | --receipt FILE [--ring FILE] [--json]",
      "Recomputes every hash, the order, the tickets, the stored answers and the totals from the records. Prints the "
-     "head: "
-     "the hash of the last record, which covers all records. Note it elsewhere.\n\n"
+     "head: the hash of the last record, which covers all records. Note it elsewhere.\n\n"
      "A file that was rolled back to an earlier state as a whole looks intact: only a head noted elsewhere (--head) or "
      "an anchor file (--anchor) shows that. A head noted earlier stays valid while the ledger grows.\n\n"
      "With --receipt: that the signature holds, and that manifest and ledger are those that were signed "
@@ -23,8 +21,7 @@ static const cli_command COMMANDS[] = {
     {"ledger export", "all records, one JSON object a line", "--ledger FILE",
      "Verifies the ledger, then writes its records. 'body' is the record's canonical encoding in hex: its hash is "
      "BLAKE2b-256 of the bytes of 'previous' followed by those of 'body', so anyone can check the chain with other "
-     "tools. "
-     "Stored answers are not exported, only their hashes.",
+     "tools. Stored answers are not exported, only their hashes.",
      "tacet ledger export --ledger study.ledger > study.jsonl", cmd_export},
     {"ledger keys", "keys for receipts", "--dir DIR [--rotate | --revoke KEY]",
      "Makes an Ed25519 pair: receipt.key signs, receipt.ring is handed out. 'tacet curator init' makes one, too.",
@@ -32,8 +29,7 @@ static const cli_command COMMANDS[] = {
     {"ledger sign", "a signed receipt of a ledger and a release",
      "--ledger FILE --key FILE [--manifest FILE] --out FILE",
      "Verifies the ledger, then signs its head, the root of a tree over its records, the manifest's hash, and version "
-     "and "
-     "hash of this program.",
+     "and hash of this program.",
      "tacet ledger sign --ledger r/ledger.db --key keys/receipt.key --manifest r/manifest.json --out r/receipt.json",
      cmd_sign},
     {"ledger prove", "that a ledger has one entry, without showing the others",

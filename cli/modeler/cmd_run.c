@@ -221,8 +221,7 @@ static void looked(const tacet_session_result *so_far, void *user) {
 static void show_knowledge(const tacet_session_result *r) {
     if (r->banded) {
         printf("by chance       the best of %zu random rows would have been about %.6g, between %.6g and %.6g nine "
-               "times in "
-               "ten\n                (told from %zu rows that were asked at random)\n",
+               "times in ten\n                (told from %zu rows that were asked at random)\n",
                r->chance.queries, r->chance.median, r->chance.low, r->chance.high, r->chance.rows);
     }
     if (r->known) {
@@ -345,54 +344,44 @@ static int run_alone(int argc, char **argv, const tacet_ranks *ranks, const cli_
     s.stop = a.link.stop = stop;
     a.link.waiting = waiting;
     const cli_option options[] = {
-        {"url", CLI_STRING, &a.link.url, "URL", "the curator: https://HOST:PORT", true},
-        {"keys", CLI_STRING, &a.link.keys, "DIR",
-         "the folder the curator handed over: ca.pem, token, client.pem, client.key", true},
-        {"state", CLI_STRING, &s.state, "DIR", "journal and release of this run; made when missing", true},
-        {"page", CLI_STRING, &a.page, "FILE",
-         "a page that shows the search, written anew after each answer: open it in a browser", false},
-        {"queries", CLI_SIZE, &s.queries, "N",
-         "rows to measure in all (default 40); a state may be gone on with for more", false},
-        {"certificate", CLI_FLAG, &a.link.use_certificate, NULL, "show the client certificate instead of the token",
-         false},
-        {"patience", CLI_DOUBLE, &a.link.patience, "S",
-         "go on trying for this long while the curator is away (default 60)", false},
-        {"poll", CLI_DOUBLE, &a.link.poll, "S", "seconds between two looks at a pending query (default 0.5)", false},
-        {"", CLI_FLAG, NULL, NULL, "Model, where you know it (scaled units of the release):", false},
-        {"modeler", CLI_STRING, &s.method, "HOW",
-         "auto (default): ladder, or latent or eiv where a lengthscale is given", false},
-        {"kernel", CLI_STRING, &s.kernel, "NAME", "se (default), matern12, matern32, matern52, …", false},
-        {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L",
-         "of the objective; then latent or eiv, by the noise of measurements", false},
-        {"signal-var", CLI_DOUBLE, &s.signal_var, "V", "(default 1)", false},
-        {"noise-var", CLI_DOUBLE, &s.noise_var, "V",
-         "of a measurement, in the values' own units (default: not known; latent, eiv: 1e-4)", false},
-        {"mean", CLI_DOUBLE, &s.mean, "M", "(default 0)", false},
-        {"fit", CLI_FLAG, &s.fit, NULL, "latent or eiv, fitted once to the first rows, knowing the release's noise",
-         false},
-        {"ard", CLI_FLAG, &s.ard, NULL, "one lengthscale per coordinate", false},
-        {"beta-scale", CLI_DOUBLE, &s.beta_scale, "F", "factor on GP-UCB's beta_t (eiv; default 1)", false},
-        {"delta-ucb", CLI_DOUBLE, &s.delta_ucb, "D", "of GP-UCB (default 0.05)", false},
-        {"", CLI_FLAG, NULL, NULL, "Search:", false},
-        {"minimize", CLI_FLAG, &s.minimize, NULL, "look for the smallest value", false},
-        {"log", CLI_FLAG, &s.log_target, NULL, "model the logarithm of the value", false},
-        {"standardize", CLI_FLAG, &s.standardize, NULL,
-         "latent, eiv: shift and scale values by those of the first rows", false},
-        {"first", CLI_STRING, &a.first, "ROW,…", "rows to measure first", false},
-        {"initial", CLI_SIZE, &initial, "N",
-         "random rows to measure before the model chooses (default 10, a quarter of the queries at most; latent, eiv: "
-         "0, "
-         "with --fit 10)",
-         false},
-        {"warm", CLI_STRING, &a.warm, "FILE",
-         "values known already: a CSV with the columns row and value; not asked again", false},
-        {"seed", CLI_U64, &s.seed, "S", "of random rows and of the model (default 1)", false},
+        CLI_NEED("url", &a.link.url, "URL", "the curator: https://HOST:PORT"),
+        CLI_NEED("keys", &a.link.keys, "DIR",
+                 "the folder the curator handed over: ca.pem, token, client.pem, client.key"),
+        CLI_NEED("state", &s.state, "DIR", "journal and release of this run; made when missing"),
+        CLI_OPT("page", &a.page, "FILE",
+                "a page that shows the search, written anew after each answer: open it in a browser"),
+        CLI_OPT("queries", &s.queries, "N",
+                "rows to measure in all (default 40); a state may be gone on with for more"),
+        CLI_OPT("certificate", &a.link.use_certificate, NULL, "show the client certificate instead of the token"),
+        CLI_OPT("patience", &a.link.patience, "S", "go on trying for this long while the curator is away (default 60)"),
+        CLI_OPT("poll", &a.link.poll, "S", "seconds between two looks at a pending query (default 0.5)"),
+        CLI_HEADING("Model, where you know it (scaled units of the release):"),
+        CLI_OPT("modeler", &s.method, "HOW", "auto (default): ladder, or latent or eiv where a lengthscale is given"),
+        CLI_OPT("kernel", &s.kernel, "NAME", "se (default), matern12, matern32, matern52, …"),
+        CLI_OPT("lengthscale", &s.lengthscale, "L",
+                "of the objective; then latent or eiv, by the noise of measurements"),
+        CLI_OPT("signal-var", &s.signal_var, "V", "(default 1)"),
+        CLI_OPT("noise-var", &s.noise_var, "V",
+                "of a measurement, in the values' own units (default: not known; latent, eiv: 1e-4)"),
+        CLI_OPT("mean", &s.mean, "M", "(default 0)"),
+        CLI_OPT("fit", &s.fit, NULL, "latent or eiv, fitted once to the first rows, knowing the release's noise"),
+        CLI_OPT("ard", &s.ard, NULL, "one lengthscale per coordinate"),
+        CLI_OPT("beta-scale", &s.beta_scale, "F", "factor on GP-UCB's beta_t (eiv; default 1)"),
+        CLI_OPT("delta-ucb", &s.delta_ucb, "D", "of GP-UCB (default 0.05)"),
+        CLI_HEADING("Search:"),
+        CLI_OPT("minimize", &s.minimize, NULL, "look for the smallest value"),
+        CLI_OPT("log", &s.log_target, NULL, "model the logarithm of the value"),
+        CLI_OPT("standardize", &s.standardize, NULL, "latent, eiv: shift and scale values by those of the first rows"),
+        CLI_OPT("first", &a.first, "ROW,…", "rows to measure first"),
+        CLI_OPT("initial", &initial, "N",
+                "random rows to measure before the model chooses (default 10, a quarter of the queries at most; "
+                "latent, eiv: 0, with --fit 10)"),
+        CLI_OPT("warm", &a.warm, "FILE", "values known already: a CSV with the columns row and value; not asked again"),
+        CLI_OPT("seed", &s.seed, "S", "of random rows and of the model (default 1)"),
         {0},
     };
     int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (!isnan(s.lengthscale) && !(s.lengthscale > 0)) {
         return cli_usage(self, "--lengthscale must be above 0; without it the model learns it");
     }

@@ -10,8 +10,7 @@ static const cli_command COMMANDS[] = {
         .usage = "--url URL --keys DIR --state DIR [--queries N] [options]",
         .description =
             "Fetches the release and its manifest from the curator, chooses rows to measure, asks for their values, "
-            "and "
-            "says which row is best.\n\n"
+            "and says which row is best.\n\n"
             "There is nothing to tune. The first rows are asked at random; then a Gaussian process, averaged over what "
             "its lengthscales and noise may be and weighed anew with every value, chooses (ladder). It knows the noise "
             "in the release and takes it out. At the end you read where as many random rows would have ended, whether "
@@ -23,14 +22,11 @@ static const cli_command COMMANDS[] = {
             "is used.\n\n"
             "Every query is written to a journal in the state folder before it is asked, and its value before it is "
             "used. Stopped by Ctrl-C, by a curator that is away for longer than --patience or whose budget is spent, "
-            "it "
-            "prints the best so far; the same command goes on where it was and asks nothing twice, with more --queries "
-            "if you like. A row that cannot be measured is left out and another one asked.\n\n"
+            "it prints the best so far; the same command goes on where it was and asks nothing twice, with more "
+            "--queries if you like. A row that cannot be measured is left out and another one asked.\n\n"
             "--page FILE is a page of the search as it goes: queries, the best so far against the band of chance, what "
-            "the "
-            "model believes and how sure it is, whether it found signal at all, what is left to ask. The state folder "
-            "has "
-            "the same as result.json: 'tacet report --in run1/result.json --out page.html' draws it later.",
+            "the model believes and how sure it is, whether it found signal at all, what is left to ask. The state "
+            "folder has the same as result.json: 'tacet report --in run1/result.json --out page.html' draws it later.",
         .examples = "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/\n"
                     "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/ --queries 60 --page "
                     "run1.html\n"

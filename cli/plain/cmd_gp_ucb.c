@@ -62,46 +62,40 @@ typedef struct run {
 
 static bool parse(options *o, int argc, char **argv, const cli_command *self, int *code) {
     const cli_option table[] = {
-        {"data", CLI_LIST, &o->data, "FILE",
-         "CSV with a header row; several, separated by commas, are one table; - reads standard input. Or one .npy file "
-         "of "
-         "numbers, which is mapped and not copied",
-         true},
-        {"inputs", CLI_STRING, &o->inputs, "A,B",
-         "columns the model looks at, separated by commas; of a .npy file their numbers, from 0", true},
-        {"target", CLI_STRING, &o->target, "Y", "column to find the largest value of", true},
-        {"queries", CLI_SIZE, &o->queries, "T", "rows to ask; at most as many as there are, unless --repeats", true},
-        {"", CLI_FLAG, NULL, NULL, "Model:", false},
-        {"kernel", CLI_STRING, &o->kernel, "NAME", "se, matern12, matern32, matern52, … or linear; default se", false},
-        {"lengthscale", CLI_STRING, &o->lengthscale, "L",
-         "one, or one per input separated by commas; required unless --fit", false},
-        {"signal-var", CLI_DOUBLE, &o->signal_var, "V", "prior variance of the target; default 1", false},
-        {"noise-var", CLI_DOUBLE, &o->noise_var, "V", "variance of the measurement noise; default 1e-6", false},
-        {"mean", CLI_DOUBLE, &o->mean, "M", "prior mean of the target; default 0", false},
-        {"fit", CLI_FLAG, &o->fit, NULL,
-         "fit lengthscale, variances and mean by maximum likelihood on rows of the table, targets included; what is "
-         "given "
-         "is where the search starts",
-         false},
-        {"ard", CLI_FLAG, &o->ard, NULL, "with --fit: one lengthscale per input", false},
-        {"fit-rows", CLI_SIZE, &o->fit_rows, "N", "rows to fit on, evenly spread over the table; default 400", false},
-        {"seed", CLI_U64, &o->seed, "S", "of the starts of the fit; default 1", false},
-        {"", CLI_FLAG, NULL, NULL, "Search:", false},
-        {"delta-ucb", CLI_DOUBLE, &o->delta_ucb, "D", "probability that the confidence bounds fail; default 0.05",
-         false},
-        {"beta-scale", CLI_DOUBLE, &o->beta_scale, "F", "factor on beta_t; default 1", false},
-        {"first", CLI_STRING, &o->first, "ROW", "row to ask first, or several separated by commas; rows count from 0",
-         false},
-        {"minimize", CLI_FLAG, &o->minimize, NULL, "find the smallest target instead", false},
-        {"repeats", CLI_FLAG, &o->repeats, NULL, "a row may be asked again", false},
-        {"allow-duplicates", CLI_FLAG, &o->allow_duplicates, NULL,
-         "accept rows whose inputs and target are those of an earlier row", false},
-        {"", CLI_FLAG, NULL, NULL, "Large tables:", false},
-        {"single", CLI_FLAG, &o->single, NULL,
-         "keep the model in single precision: half the memory; see src/gp/README.md for what that does", false},
-        {"journal", CLI_STRING, &o->journal, "FILE",
-         "write every round there, and go on from what is there already; with any number of ranks", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false},
+        CLI_NEED_LIST("data", &o->data, "FILE",
+                      "CSV with a header row; several, separated by commas, are one table; - reads standard input. Or "
+                      "one .npy file of numbers, which is mapped and not copied"),
+        CLI_NEED("inputs", &o->inputs, "A,B",
+                 "columns the model looks at, separated by commas; of a .npy file their numbers, from 0"),
+        CLI_NEED("target", &o->target, "Y", "column to find the largest value of"),
+        CLI_NEED("queries", &o->queries, "T", "rows to ask; at most as many as there are, unless --repeats"),
+        CLI_HEADING("Model:"),
+        CLI_OPT("kernel", &o->kernel, "NAME", "se, matern12, matern32, matern52, … or linear; default se"),
+        CLI_OPT("lengthscale", &o->lengthscale, "L",
+                "one, or one per input separated by commas; required unless --fit"),
+        CLI_OPT("signal-var", &o->signal_var, "V", "prior variance of the target; default 1"),
+        CLI_OPT("noise-var", &o->noise_var, "V", "variance of the measurement noise; default 1e-6"),
+        CLI_OPT("mean", &o->mean, "M", "prior mean of the target; default 0"),
+        CLI_OPT("fit", &o->fit, NULL,
+                "fit lengthscale, variances and mean by maximum likelihood on rows of the table, targets included; "
+                "what is given is where the search starts"),
+        CLI_OPT("ard", &o->ard, NULL, "with --fit: one lengthscale per input"),
+        CLI_OPT("fit-rows", &o->fit_rows, "N", "rows to fit on, evenly spread over the table; default 400"),
+        CLI_OPT("seed", &o->seed, "S", "of the starts of the fit; default 1"),
+        CLI_HEADING("Search:"),
+        CLI_OPT("delta-ucb", &o->delta_ucb, "D", "probability that the confidence bounds fail; default 0.05"),
+        CLI_OPT("beta-scale", &o->beta_scale, "F", "factor on beta_t; default 1"),
+        CLI_OPT("first", &o->first, "ROW", "row to ask first, or several separated by commas; rows count from 0"),
+        CLI_OPT("minimize", &o->minimize, NULL, "find the smallest target instead"),
+        CLI_OPT("repeats", &o->repeats, NULL, "a row may be asked again"),
+        CLI_OPT("allow-duplicates", &o->allow_duplicates, NULL,
+                "accept rows whose inputs and target are those of an earlier row"),
+        CLI_HEADING("Large tables:"),
+        CLI_OPT("single", &o->single, NULL,
+                "keep the model in single precision: half the memory; see src/gp/README.md for what that does"),
+        CLI_OPT("journal", &o->journal, "FILE",
+                "write every round there, and go on from what is there already; with any number of ranks"),
+        {0},
     };
     return cli_parse(self, table, argc, argv, NULL, NULL, code);
 }
@@ -321,8 +315,8 @@ static tacet_status open_journal(run *r, tacet_error *err) {
     char head[1024];
     int length =
         snprintf(head, sizeof head,
-                 "tacet-gp-ucb-journal 1 table %016llx kernel %s signal %.17g noise %.17g mean %.17g delta "
-                 "%.17g beta %.17g%s%s%s first %s lengthscale",
+                 "tacet-gp-ucb-journal 1 table %016llx kernel %s signal %.17g noise %.17g mean %.17g delta %.17g beta "
+                 "%.17g%s%s%s first %s lengthscale",
                  (unsigned long long)table_digest(&r->table), r->o.kernel, r->o.signal_var, r->o.noise_var, r->o.mean,
                  r->o.delta_ucb, r->o.beta_scale, r->o.minimize ? " minimize" : "", r->o.repeats ? " repeats" : "",
                  r->o.single ? " single" : "", r->o.first != NULL ? r->o.first : "-");
@@ -338,11 +332,10 @@ static tacet_status open_journal(run *r, tacet_error *err) {
                                r->journal.count, r->o.queries);
     }
     char words[512];
-    (void)snprintf(
-        words, sizeof words,
-        "tacet gp-ucb: the run was ended from outside, perhaps because a rank died; what was asked is in %.200s: "
-        "the same command goes on from there, with any number of ranks",
-        r->o.journal);
+    (void)snprintf(words, sizeof words,
+                   "tacet gp-ucb: the run was ended from outside, perhaps because a rank died; what was asked is in "
+                   "%.200s: the same command goes on from there, with any number of ranks",
+                   r->o.journal);
     cli_ranks_last_words(&r->ranks, words);
     return status;
 }

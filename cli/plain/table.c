@@ -113,16 +113,15 @@ static tacet_status check_duplicates(const plain_table *t, const char *path, tac
     }
     unsigned long long lines[2] = {0, 0};
     if (!t->mapped && strchr(path, ',') == NULL && lines_of(path, first, second, lines)) {
-        return tacet_error_set(
-            err, TACET_PARSE,
-            "%s: line %llu: row %zu has the inputs and the target of row %zu (line %llu): duplicate rows "
-            "are refused without --allow-duplicates",
-            path, lines[1], second, first, lines[0]);
+        return tacet_error_set(err, TACET_PARSE,
+                               "%s: line %llu: row %zu has the inputs and the target of row %zu (line %llu): duplicate "
+                               "rows are refused without --allow-duplicates",
+                               path, lines[1], second, first, lines[0]);
     }
-    return tacet_error_set(err, TACET_PARSE,
-                           "%s: row %zu has the inputs and the target of row %zu: duplicate rows are refused without "
-                           "--allow-duplicates",
-                           path, second, first);
+    return tacet_error_set(
+        err, TACET_PARSE,
+        "%s: row %zu has the inputs and the target of row %zu: duplicate rows are refused without --allow-duplicates",
+        path, second, first);
 }
 
 /* --- .npy -------------------------------------------------------------------------------------------------------- */

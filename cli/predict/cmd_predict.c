@@ -190,21 +190,19 @@ int predict_predict(int argc, char **argv, const cli_command *self) {
     size_t grid = 0;
     bool all = false;
     const cli_option options[] = {
-        {"model", CLI_STRING, &path, "FILE", "The released model.", true},
-        {"context", CLI_STRING, &context_text, "V[,V…]", "One value for each context column of the model.", false},
-        {"data", CLI_STRING, &data, "FILE", "Instead: CSV with the context columns, a prediction for each row.", false},
-        {"grid", CLI_SIZE, &grid, "N",
-         "Actions looked at: N equispaced a numeric column. Default 101 for one, 33 for more.", false},
-        {"all", CLI_FLAG, &all, NULL, "Print the predicted reward of every action looked at.", false},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
+        CLI_NEED("model", &path, "FILE", "The released model."),
+        CLI_OPT("context", &context_text, "V[,V…]", "One value for each context column of the model."),
+        CLI_OPT("data", &data, "FILE", "Instead: CSV with the context columns, a prediction for each row."),
+        CLI_OPT("grid", &grid, "N",
+                "Actions looked at: N equispaced a numeric column. Default 101 for one, 33 for more."),
+        CLI_OPT("all", &all, NULL, "Print the predicted reward of every action looked at."),
+        {0}};
     int code = CLI_EXIT_OK;
     tacet_error err = {0};
     asking q = {0};
     double values[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
     size_t best = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = predict_load(&q.model, path, &err);
     if (status != TACET_OK) {
         return cli_fail(self, &err);

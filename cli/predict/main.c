@@ -5,10 +5,8 @@
 static const cli_command COMMANDS[] = {
     {"predict", "the best action in a context, from a released model", "--model FILE --context V [options]",
      "Reads a model that 'tacet learn' or a study released and prints the action with the largest predicted reward, "
-     "how "
-     "far off the model likely is, and how far outcomes lie from its predictions. Predictions are post-processing of "
-     "the "
-     "release: any number of them, for anybody, costs no privacy.\n\n"
+     "how far off the model likely is, and how far outcomes lie from its predictions. Predictions are post-processing "
+     "of the release: any number of them, for anybody, costs no privacy.\n\n"
      "Only declared levels and points within the bounds are recommended. --data predicts for every row of a file.",
      "tacet predict --model model.json --context 44\n"
      "tacet predict --model model.json --context 44,phone --all --json\n"

@@ -115,9 +115,9 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     tacet_report *report = NULL;
     const cli_option options[] = {
-        {"in", CLI_STRING, &unused, "FILE", "result JSON or a document; may be given many times", false},
-        {"out", CLI_STRING, &out, "FILE", "receives the page", true},
-        {"svg", CLI_STRING, &folder, "DIR", "receives the charts as chart-1.svg, …; made when missing", false},
+        CLI_OPT("in", &unused, "FILE", "result JSON or a document; may be given many times"),
+        CLI_NEED("out", &out, "FILE", "receives the page"),
+        CLI_OPT("svg", &folder, "DIR", "receives the charts as chart-1.svg, …; made when missing"),
         {0},
     };
     const char **inputs = calloc((size_t)argc + 1, sizeof *inputs);

@@ -25,15 +25,11 @@ int cmd_server(int argc, char **argv, const cli_command *self) {
     tacet_server_defaults(&settings);
     const cli_option options[] = {
         STORE_OPTIONS(settings.store),
-        {"keys", CLI_STRING, &settings.keys, "DIR", "The folder 'tacet server init' wrote: server.pem, server.key.",
-         true},
+        CLI_NEED("keys", &settings.keys, "DIR", "The folder 'tacet server init' wrote: server.pem, server.key."),
         SERVING_OPTIONS(settings, log_format, ready),
         {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     json_set_alloc_funcs(malloc, wipe_and_free);
     return serving_run(self, tacet_server_start, &settings, log_format, ready);
 }

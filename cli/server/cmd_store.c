@@ -17,15 +17,12 @@ int cmd_store_init(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
     tacet_error err = {0};
     const cli_option options[] = {
-        {"store", CLI_STRING, &place.store, "DIR|URL", "The store: a folder, or postgresql://…", true},
-        {"open-store", CLI_STRING, &place.open_store, "URL",
-         "PostgreSQL: where the open schema is, when it is in another database. Default: the same as --store.", false},
+        CLI_NEED("store", &place.store, "DIR|URL", "The store: a folder, or postgresql://…"),
+        CLI_OPT("open-store", &place.open_store, "URL",
+                "PostgreSQL: where the open schema is, when it is in another database. Default: the same as --store."),
         {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (tacet_store_init(&place, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
@@ -41,10 +38,7 @@ int cmd_store_check(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     char *text = NULL;
     const cli_option options[] = {STORE_OPTIONS(place), {0}};
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (tacet_store_check(&text, &place, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
@@ -71,14 +65,11 @@ int cmd_store_restore(int argc, char **argv, const cli_command *self) {
     bool whole = false;
     const cli_option options[] = {
         STORE_OPTIONS(place),
-        {"nothing-was-answered", CLI_FLAG, &whole, NULL,
-         "Every server had been stopped before the copy was made: central studies go on, too.", false},
+        CLI_OPT("nothing-was-answered", &whole, NULL,
+                "Every server had been stopped before the copy was made: central studies go on, too."),
         {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (tacet_store_restore(&text, &place, whole, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
@@ -104,14 +95,11 @@ int cmd_store_backup(int argc, char **argv, const cli_command *self) {
     const char *to = NULL;
     tacet_error err = {0};
     const cli_option options[] = {
-        {"store", CLI_STRING, &store, "DIR", "The store.", true},
-        {"to", CLI_STRING, &to, "DIR", "Receives the copy; must not exist.", true},
+        CLI_NEED("store", &store, "DIR", "The store."),
+        CLI_NEED("to", &to, "DIR", "Receives the copy; must not exist."),
         {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (tacet_store_backup(store, to, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }

@@ -24,10 +24,7 @@ int cmd_study_list(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     char *text = NULL;
     const cli_option options[] = {STORE_OPTIONS(place), {0}};
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (tacet_store_list(&text, &place, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
@@ -68,10 +65,7 @@ static int with_study(int argc, char **argv, const cli_command *self, bool archi
     const char *name = NULL;
     size_t names = 1;
     const cli_option options[] = {STORE_OPTIONS(place), {0}};
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, &name, &names, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, &name, &names);
     if (names != 1) {
         return cli_usage(self, "which study? Give its name");
     }
@@ -102,10 +96,7 @@ int cmd_study_snapshot(int argc, char **argv, const cli_command *self) {
     const char *name = NULL;
     size_t names = 1;
     const cli_option options[] = {STORE_OPTIONS(place), {0}};
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, &name, &names, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, &name, &names);
     if (tacet_store_snapshot(&text, &place, names == 1 ? name : NULL, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
@@ -130,14 +121,11 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self) {
     uint64_t seconds = 0, token = 0, expired = 0;
     const cli_option options[] = {
         STORE_OPTIONS(place),
-        {"token", CLI_U64, &token, "N", "Those that token number N asked for. Default: all.", false},
-        {"older", CLI_U64, &seconds, "S", "Those that are at least S seconds old. Default 0.", false},
+        CLI_OPT("token", &token, "N", "Those that token number N asked for. Default: all."),
+        CLI_OPT("older", &seconds, "S", "Those that are at least S seconds old. Default 0."),
         {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, &name, &names, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, &name, &names);
     if (names != 1) {
         return cli_usage(self, "which study? Give its name");
     }
@@ -188,28 +176,22 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     const cli_option options[] = {
         STORE_OPTIONS(place),
-        {"role", CLI_STRING, &r.role, "ROLE", "device, analyst or owner: makes a token and prints it, once.", false},
-        {"study", CLI_STRING, &r.study, "NAME", "The study it is for. Default: all of them.", false},
-        {"label", CLI_STRING, &r.label, "TEXT", "Says later whose it is.", false},
-        {"days", CLI_DOUBLE, &r.days, "N",
-         "With --role or --renew: how long it is good. Default: until it is withdrawn.", false},
-        {"open-most", CLI_U64, &r.open_most, "N",
-         "With --role: tickets it may have open in a study. Default: three quarters of what a central study may.",
-         false},
-        {"rounds-most", CLI_U64, &r.rounds_most, "N", "With --role: rounds it may take of a study. Default: all.",
-         false},
-        {"list", CLI_FLAG, &list, NULL, "List the tokens there are: number, role, study, end, label.", false},
-        {"renew", CLI_U64, &renew, "N",
-         "Make a token like number N in its place: the same role, study and label, another text.", false},
-        {"grace", CLI_U64, &grace, "S", "With --renew: how many seconds the old text is good for still. Default 0.",
-         false},
-        {"drop", CLI_U64, &drop, "N", "Withdraw token number N; servers notice within 5 seconds.", false},
+        CLI_OPT("role", &r.role, "ROLE", "device, analyst or owner: makes a token and prints it, once."),
+        CLI_OPT("study", &r.study, "NAME", "The study it is for. Default: all of them."),
+        CLI_OPT("label", &r.label, "TEXT", "Says later whose it is."),
+        CLI_OPT("days", &r.days, "N", "With --role or --renew: how long it is good. Default: until it is withdrawn."),
+        CLI_OPT(
+            "open-most", &r.open_most, "N",
+            "With --role: tickets it may have open in a study. Default: three quarters of what a central study may."),
+        CLI_OPT("rounds-most", &r.rounds_most, "N", "With --role: rounds it may take of a study. Default: all."),
+        CLI_OPT("list", &list, NULL, "List the tokens there are: number, role, study, end, label."),
+        CLI_OPT("renew", &renew, "N",
+                "Make a token like number N in its place: the same role, study and label, another text."),
+        CLI_OPT("grace", &grace, "S", "With --renew: how many seconds the old text is good for still. Default 0."),
+        CLI_OPT("drop", &drop, "N", "Withdraw token number N; servers notice within 5 seconds."),
         {0},
     };
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if ((r.role != NULL) + list + (drop > 0) + (renew > 0) != 1) {
         return cli_usage(self, "exactly one of --role, --list, --renew and --drop says what to do");
     }

@@ -253,9 +253,9 @@ static int create(const cli_command *self, const request *r, const tacet_space *
     }
     const char *parameters = json_string_value(json_object_get(json_object_get(definition, "options"), "parameters"));
     if (parameters != NULL && (strcmp(parameters, "tight") == 0 || strcmp(parameters, "literal") == 0)) {
-        cli_say(self, "the width's proof is for rewards within the stated range; where rewards have heavy tails "
-                      "(Student's t with 3 degrees of freedom, say) devices clip them, and the bound is for the "
-                      "clipped mean");
+        cli_say(self,
+                "the width's proof is for rewards within the stated range; where rewards have heavy tails (Student's t "
+                "with 3 degrees of freedom, say) devices clip them, and the bound is for the clipped mean");
     }
     free(canonical);
     cli_json_print(json_pack("{so}", "created", definition));
@@ -272,76 +272,63 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
     const cli_option options[] = {
         STORE_OPTIONS(place),
-        {"definition", CLI_STRING, &r.definition, "FILE", "The study as JSON (docs/API.md); instead of all below.",
-         false},
-        {"", CLI_FLAG, NULL, NULL, "The study, when there is no file:", false},
-        {"name", CLI_STRING, &r.name, "NAME", "1 to 48 of a-z 0-9 _ -, beginning with a letter.", false},
-        {"description", CLI_STRING, &r.description, "TEXT", "For people.", false},
-        {"trust", CLI_STRING, &r.trust, "MODEL",
-         "local: devices randomise their rewards. central: the server sees them.", false},
-        {"policy", CLI_STRING, &r.policy, "NAME",
-         "local: ucb (default), tgp, ata, moma; statistics: decision sets, too, stay on the devices. central: central "
-         "(default), fixed, contextual.",
-         false},
-        {"direction", CLI_STRING, &r.direction, "WAY", "maximize (default) or minimize.", false},
-        {"eps", CLI_DOUBLE, &r.eps, "E", "local: of each report. central: of the whole study, for one round.", false},
-        {"delta", CLI_DOUBLE, &r.delta, "D", "central only; contextual without it: pure eps.", false},
-        {"rounds", CLI_SIZE, &r.rounds, "T", "Suggestions at the most. Default 10000.", false},
-        {"ticket-seconds", CLI_SIZE, &r.ticket_seconds, "S",
-         "How long a ticket is waited for; then it expires, and its round is a null record. Default 86400 (a day); 0: "
-         "for "
-         "ever.",
-         false},
-        {"person-rounds", CLI_SIZE, &r.person_rounds, "N",
-         "How many rounds of a named person count; later ones are null records. central: --eps is then of a person. "
-         "Default 1.",
-         false},
-        {"points", CLI_STRING, &r.points, "FILE", "The actions: a CSV, one a line.", false},
-        {"columns", CLI_STRING, &r.columns, "A,B", "Which of its columns are coordinates.", false},
-        {"bounds", CLI_LIST, &r.bounds, "LO:HI,…",
-         "Where decision sets lie, one pair for each coordinate; A=LO:HI,… names real columns of a space.", false},
-        {"space", CLI_STRING, &r.space.file, "FILE", "The server proposes the point, from this space.", false},
-        {"log", CLI_LIST, &r.space.options.log, "A=LO:HI,…", "A space in short: logarithmic columns.", false},
-        {"integer", CLI_LIST, &r.space.options.integer, "A=LO:HI,…", "Columns of whole numbers.", false},
-        {"levels", CLI_LIST, &r.space.options.levels, "A=X|Y,…", "Categories.", false},
+        CLI_OPT("definition", &r.definition, "FILE", "The study as JSON (docs/API.md); instead of all below."),
+        CLI_HEADING("The study, when there is no file:"),
+        CLI_OPT("name", &r.name, "NAME", "1 to 48 of a-z 0-9 _ -, beginning with a letter."),
+        CLI_OPT("description", &r.description, "TEXT", "For people."),
+        CLI_OPT("trust", &r.trust, "MODEL", "local: devices randomise their rewards. central: the server sees them."),
+        CLI_OPT("policy", &r.policy, "NAME",
+                "local: ucb (default), tgp, ata, moma; statistics: decision sets, too, stay on the devices. central: "
+                "central (default), fixed, contextual."),
+        CLI_OPT("direction", &r.direction, "WAY", "maximize (default) or minimize."),
+        CLI_OPT("eps", &r.eps, "E", "local: of each report. central: of the whole study, for one round."),
+        CLI_OPT("delta", &r.delta, "D", "central only; contextual without it: pure eps."),
+        CLI_OPT("rounds", &r.rounds, "T", "Suggestions at the most. Default 10000."),
+        CLI_OPT("ticket-seconds", &r.ticket_seconds, "S",
+                "How long a ticket is waited for; then it expires, and its round is a null record. Default 86400 (a "
+                "day); 0: for ever."),
+        CLI_OPT("person-rounds", &r.person_rounds, "N",
+                "How many rounds of a named person count; later ones are null records. central: --eps is then of a "
+                "person. Default 1."),
+        CLI_OPT("points", &r.points, "FILE", "The actions: a CSV, one a line."),
+        CLI_OPT("columns", &r.columns, "A,B", "Which of its columns are coordinates."),
+        CLI_OPT_LIST("bounds", &r.bounds, "LO:HI,…",
+                     "Where decision sets lie, one pair for each coordinate; A=LO:HI,… names real columns of a space."),
+        CLI_OPT("space", &r.space.file, "FILE", "The server proposes the point, from this space."),
+        CLI_OPT_LIST("log", &r.space.options.log, "A=LO:HI,…", "A space in short: logarithmic columns."),
+        CLI_OPT_LIST("integer", &r.space.options.integer, "A=LO:HI,…", "Columns of whole numbers."),
+        CLI_OPT_LIST("levels", &r.space.options.levels, "A=X|Y,…", "Categories."),
         {"candidates", CLI_COUNT, &r.candidates, "N", "Points the server chooses from over a space. Default 1024.",
          false},
-        {"earlier", CLI_STRING, &r.earlier, "FILE",
-         "Values that are public already: a CSV with the columns of the space (or --columns), 'value', and, if you "
-         "know "
-         "it, 'sd'. The study begins with them; they stand in its definition.",
-         false},
-        {"from", CLI_STRING, &r.from, "MODEL",
-         "What another study released ('study release --out'): this one begins with it, and is charged by itself.",
-         false},
-        {"context", CLI_STRING, &r.context, "LO:HI,…", "contextual: where contexts lie, one pair for each coordinate.",
-         false},
-        {"learn", CLI_SIZE, &r.learn, "N",
-         "contextual: explore for N rounds, then commit to one model. Default: epochs, which learn all along.", false},
-        {"level-counts", CLI_STRING, &r.levels, "N,…",
-         "With --bounds: how many evenly spaced values a coordinate has; 0: any.", false},
-        {"learner", CLI_STRING, &r.learner, "NAME",
-         "central: both (default), tilt or decode; fixed, contextual: elimination plays among the arms that are not "
-         "excluded yet, and with policy fixed its regret is bounded by proof.",
-         false},
-        {"bound", CLI_DOUBLE, &r.bound, "B",
-         "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on.", false},
-        {"kernel", CLI_STRING, &r.kernel, "NAME", "se, matern12, matern32, matern52 (default), …", false},
-        {"groups", CLI_STRING, &r.groups, "G1,G2,…",
-         "With --points: coordinates whose effects add up, as the number of each one's group; 0,0,1: f(a, b) + g(c).",
-         false},
-        {"lengthscale", CLI_STRING, &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…", false},
-        {"reward", CLI_STRING, &r.reward, "LO:HI", "Public range of the reward. Default 0:1.", false},
-        {"randomizer", CLI_STRING, &r.randomizer, "NAME",
-         "local: hybrid (default), duchi, piecewise, laplace, staircase.", false},
-        {"parameters", CLI_STRING, &r.parameters, "NAME",
-         "local: tight (default with --bound), literal, orderwise, tuned (default without).", false},
+        CLI_OPT("earlier", &r.earlier, "FILE",
+                "Values that are public already: a CSV with the columns of the space (or --columns), 'value', and, if "
+                "you know it, 'sd'. The study begins with them; they stand in its definition."),
+        CLI_OPT(
+            "from", &r.from, "MODEL",
+            "What another study released ('study release --out'): this one begins with it, and is charged by itself."),
+        CLI_OPT("context", &r.context, "LO:HI,…", "contextual: where contexts lie, one pair for each coordinate."),
+        CLI_OPT("learn", &r.learn, "N",
+                "contextual: explore for N rounds, then commit to one model. Default: epochs, which learn all along."),
+        CLI_OPT("level-counts", &r.levels, "N,…",
+                "With --bounds: how many evenly spaced values a coordinate has; 0: any."),
+        CLI_OPT("learner", &r.learner, "NAME",
+                "central: both (default), tilt or decode; fixed, contextual: elimination plays among the arms that are "
+                "not excluded yet, and with policy fixed its regret is bounded by proof."),
+        CLI_OPT("bound", &r.bound, "B",
+                "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),
+        CLI_OPT("kernel", &r.kernel, "NAME", "se, matern12, matern32, matern52 (default), …"),
+        CLI_OPT("groups", &r.groups, "G1,G2,…",
+                "With --points: coordinates whose effects add up, as the number of each one's group; 0,0,1: f(a, b) + "
+                "g(c)."),
+        CLI_OPT("lengthscale", &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…"),
+        CLI_OPT("reward", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
+        CLI_OPT("randomizer", &r.randomizer, "NAME", "local: hybrid (default), duchi, piecewise, laplace, staircase."),
+        CLI_OPT("parameters", &r.parameters, "NAME",
+                "local: tight (default with --bound), literal, orderwise, tuned (default without)."),
         {0},
     };
     int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (r.definition == NULL && isnan(r.eps)) {
         return cli_usage(self,
                          "a study needs --definition FILE, or --name, --trust, --eps, a domain and --lengthscale");

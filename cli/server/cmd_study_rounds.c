@@ -20,10 +20,7 @@ typedef struct asked {
     tacet_error err;
 } asked;
 
-#define STUDY_OPTIONS(a)                                                                                               \
-    STORE_OPTIONS((a).place), {                                                                                        \
-        "study", CLI_STRING, &(a).name, "NAME", "The study.", true                                                     \
-    }
+#define STUDY_OPTIONS(a) STORE_OPTIONS((a).place), CLI_NEED("study", &(a).name, "NAME", "The study.")
 
 static tacet_status open_study(asked *a) {
     return tacet_study_open_at(&a->study, &a->place, a->name, &a->err);
@@ -151,20 +148,14 @@ int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
     size_t count = 0;
     const cli_option options[] = {
         STUDY_OPTIONS(a),
-        {"decision-set", CLI_STRING, &set, "FILE",
-         "The arms of this round: CSV without a header, one a line, coordinates in the study's order.", false},
-        {"context", CLI_STRING, &context, "V[,V…]", "Contextual studies: what is known of this round.", false},
-        {"person", CLI_STRING, &round.person, "NAME", "Who takes the round, where a person may take few of them.",
-         false},
-        {"count", CLI_SIZE, &count, "N", "So many suggestions at once, 1 to 64; fewer where no more are possible now.",
-         false},
-        {"key", CLI_STRING, &round.key, "TEXT", "Repeating a suggestion with the same key gives the same answer.",
-         false},
+        CLI_OPT("decision-set", &set, "FILE",
+                "The arms of this round: CSV without a header, one a line, coordinates in the study's order."),
+        CLI_OPT("context", &context, "V[,V…]", "Contextual studies: what is known of this round."),
+        CLI_OPT("person", &round.person, "NAME", "Who takes the round, where a person may take few of them."),
+        CLI_OPT("count", &count, "N", "So many suggestions at once, 1 to 64; fewer where no more are possible now."),
+        CLI_OPT("key", &round.key, "TEXT", "Repeating a suggestion with the same key gives the same answer."),
         {0}};
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (context != NULL && !read_context(&numbers, &round, context)) {
         wipe(numbers, round.context_dim);
         return cli_usage(self, "--context is numbers with commas between");
@@ -188,17 +179,13 @@ int cmd_study_observe(int argc, char **argv, const cli_command *self) {
     tacet_study_taken taken = {0};
     const cli_option options[] = {
         STUDY_OPTIONS(a),
-        {"ticket", CLI_STRING, &ticket, "TICKET", "Of the suggestion.", true},
-        {"reward", CLI_DOUBLE, &reward, "Y", "What its action returned; local studies: the device's report.", false},
-        {"failed", CLI_FLAG, &failed, NULL,
-         "Instead: it could not be evaluated. A central study counts the round as an ordinary one; a device "
-         "reports noise about a stand-in ('tacet device report --failed').",
-         false},
+        CLI_NEED("ticket", &ticket, "TICKET", "Of the suggestion."),
+        CLI_OPT("reward", &reward, "Y", "What its action returned; local studies: the device's report."),
+        CLI_OPT("failed", &failed, NULL,
+                "Instead: it could not be evaluated. A central study counts the round as an ordinary one; a device "
+                "reports noise about a stand-in ('tacet device report --failed')."),
         {0}};
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (failed ? !isnan(reward) : !isfinite(reward)) {
         return cli_usage(self, "either --reward, a finite number, or --failed");
     }
@@ -221,11 +208,8 @@ int cmd_study_extend(int argc, char **argv, const cli_command *self) {
     asked a = {0};
     size_t rounds = 0;
     const cli_option options[] = {
-        STUDY_OPTIONS(a), {"rounds", CLI_SIZE, &rounds, "T", "How many rounds it is to have in all.", true}, {0}};
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+        STUDY_OPTIONS(a), CLI_NEED("rounds", &rounds, "T", "How many rounds it is to have in all."), {0}};
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = open_study(&a);
     status = status != TACET_OK ? status : tacet_study_extend(a.study, rounds, &a.err);
     if (status == TACET_OK) {
@@ -269,10 +253,7 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
     asked a = {0};
     char *text = NULL;
     const cli_option options[] = {STUDY_OPTIONS(a), {0}};
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = open_study(&a);
     status = status != TACET_OK ? status : tacet_study_text(a.study, &text, TACET_STUDY_STATUS, &a.err);
     json_t *body = server_object(text);
@@ -305,13 +286,8 @@ int cmd_study_release(int argc, char **argv, const cli_command *self) {
     char *text = NULL;
     uint64_t number = 0;
     const cli_option options[] = {
-        STUDY_OPTIONS(a),
-        {"out", CLI_STRING, &out, "FILE", "Receives the model that 'tacet predict' reads.", true},
-        {0}};
-    int code = 0;
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code)) {
-        return code;
-    }
+        STUDY_OPTIONS(a), CLI_NEED("out", &out, "FILE", "Receives the model that 'tacet predict' reads."), {0}};
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = open_study(&a);
     status = status != TACET_OK ? status : tacet_study_release(a.study, &text, &number, &a.err);
     json_t *body = server_object(text);

@@ -27,21 +27,11 @@ int cmd_store_backup(int argc, char **argv, const cli_command *self);
 
 /* The three options that say where studies are; for the tables of the commands. */
 #define STORE_OPTIONS(place)                                                                                           \
-    {"store",                                                                                                          \
-     CLI_STRING,                                                                                                       \
-     &(place).store,                                                                                                   \
-     "DIR|URL",                                                                                                        \
-     "Where the studies are: a folder (SQLite), or postgresql://… for a store that several servers share.",            \
-     true},                                                                                                            \
-        {"open-store",                                                                                                 \
-         CLI_STRING,                                                                                                   \
-         &(place).open_store,                                                                                          \
-         "URL",                                                                                                        \
-         "PostgreSQL: the address for the open role. Default: the same as --store.",                                   \
-         false},                                                                                                       \
-    {                                                                                                                  \
-        "open-only", CLI_FLAG, &(place).open_only, NULL, "Do not touch the trusted store: local studies only.", false  \
-    }
+    CLI_NEED("store", &(place).store, "DIR|URL",                                                                       \
+             "Where the studies are: a folder (SQLite), or postgresql://… for a store that several servers share."),   \
+        CLI_OPT("open-store", &(place).open_store, "URL",                                                              \
+                "PostgreSQL: the address for the open role. Default: the same as --store."),                           \
+        CLI_OPT("open-only", &(place).open_only, NULL, "Do not touch the trusted store: local studies only.")
 
 /* JSON from malloc as an object; the text is freed. NULL gives NULL. */
 json_t *server_object(char *text);

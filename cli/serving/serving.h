@@ -11,50 +11,26 @@
 
 /* Entries of a cli_option table. */
 #define SERVING_OPTIONS(settings, log_format, ready)                                                                   \
-    {"listen", CLI_STRING, &(settings).listen, "HOST:PORT", "Default 127.0.0.1:8443; port 0: any free one.", false},   \
-        {"peers",                                                                                                      \
-         CLI_STRING,                                                                                                   \
-         &(settings).peers,                                                                                            \
-         "HOST:PORT",                                                                                                  \
-         "Where the other servers of this store reach this one: each study is then kept by one of them, and the "      \
-         "others hand requests to it. The keys need peer.pem and peer.key of one ca.pem.",                             \
-         false},                                                                                                       \
-        {"threads",                                                                                                    \
-         CLI_SIZE,                                                                                                     \
-         &(settings).threads,                                                                                          \
-         "N",                                                                                                          \
-         "Threads of the wire; each study in use has one more. Default 2.",                                            \
-         false},                                                                                                       \
-        {"rate", CLI_DOUBLE, &(settings).rate, "N", "Requests a second of one token; above: 429. Default 20000.",      \
-         false},                                                                                                       \
-        {"address-rate",                                                                                               \
-         CLI_DOUBLE,                                                                                                   \
-         &(settings).address_rate,                                                                                     \
-         "N",                                                                                                          \
-         "Requests a second of one address without a known token; above: slowed, then 429. Default 200.",              \
-         false},                                                                                                       \
-        {"connections", CLI_SIZE, &(settings).most_connections, "N", "Connections at a time. Default 4000.", false},   \
-        {"address-connections",                                                                                        \
-         CLI_SIZE,                                                                                                     \
-         &(settings).most_of_address,                                                                                  \
-         "N",                                                                                                          \
-         "Connections of one address at a time; raise it behind a balancer. Default 1000.",                            \
-         false},                                                                                                       \
-        {"session-minutes",                                                                                            \
-         CLI_DOUBLE,                                                                                                   \
-         &(settings).session_minutes,                                                                                  \
-         "M",                                                                                                          \
-         "A login on the board ends when nothing was asked for so long. Default 30.",                                  \
-         false},                                                                                                       \
-        {"busy-ms",                                                                                                    \
-         CLI_U64,                                                                                                      \
-         &(settings).store.busy_ms,                                                                                    \
-         "MS",                                                                                                         \
-         "How long to wait for the store's lock. Requests are answered within 2 s all the same. Default 10000.",       \
-         false},                                                                                                       \
-        {"log", CLI_STRING, &(log_format), "FORMAT", "Lines on stderr: text (default) or json.", false}, {             \
-        "ready-file", CLI_STRING, &(ready), "FILE", "Write the address here once the service answers.", false          \
-    }
+    CLI_OPT("listen", &(settings).listen, "HOST:PORT", "Default 127.0.0.1:8443; port 0: any free one."),               \
+        CLI_OPT(                                                                                                       \
+            "peers", &(settings).peers, "HOST:PORT",                                                                   \
+            "Where the other servers of this store reach this one: each study is then kept by one of them, and the "   \
+            "others hand requests to it. The keys need peer.pem and peer.key of one ca.pem."),                         \
+        CLI_OPT("threads", &(settings).threads, "N",                                                                   \
+                "Threads of the wire; each study in use has one more. Default 2."),                                    \
+        CLI_OPT("rate", &(settings).rate, "N", "Requests a second of one token; above: 429. Default 20000."),          \
+        CLI_OPT("address-rate", &(settings).address_rate, "N",                                                         \
+                "Requests a second of one address without a known token; above: slowed, then 429. Default 200."),      \
+        CLI_OPT("connections", &(settings).most_connections, "N", "Connections at a time. Default 4000."),             \
+        CLI_OPT("address-connections", &(settings).most_of_address, "N",                                               \
+                "Connections of one address at a time; raise it behind a balancer. Default 1000."),                    \
+        CLI_OPT("session-minutes", &(settings).session_minutes, "M",                                                   \
+                "A login on the board ends when nothing was asked for so long. Default 30."),                          \
+        CLI_OPT(                                                                                                       \
+            "busy-ms", &(settings).store.busy_ms, "MS",                                                                \
+            "How long to wait for the store's lock. Requests are answered within 2 s all the same. Default 10000."),   \
+        CLI_OPT("log", &(log_format), "FORMAT", "Lines on stderr: text (default) or json."),                           \
+        CLI_OPT("ready-file", &(ready), "FILE", "Write the address here once the service answers.")
 
 /* Opens the log on stderr, for the life of the process, and blocks SIGINT, SIGTERM and SIGHUP; before any thread is
  * started. False: all is said, and *code is the program's exit code. */
