@@ -4,16 +4,12 @@
  * nothing else by an unqualified name, so the same SQL serves a file and a schema. Parameters and columns travel in
  * binary. What tacet__query_send gets is queued (libpq's pipeline mode) and goes to the server together with the next
  * step or the commit, so that a batch costs few round trips.
- *
- * Durability is the server's: synchronous_commit=on, set here, whatever the server's default. Messages carry the
- * server's primary message and never its detail, which could show values.
+ * The connection itself: postgres_link.c.
  * Cost: one round trip for begin (none for begin_rows), each step, and commit; all rows of a step are held in memory.
  */
-#include "io/db/backend.h"
-#include "io/postgres/postgres_wait.h"
-
 #include "core/fail.h"
 #include "core/memory.h"
+#include "io/postgres/postgres_link.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -21,12 +17,8 @@
 #include <string.h>
 
 enum {
-    PARAMS_MOST = 16,
-    SCHEMA_MOST = 63,   /* PostgreSQL's limit of a name */
-    QUEUE_MOST = 128,   /* answers to as many fit every socket's buffer, so neither side waits for the other */
-    CONNECT_MS = 3000,  /* for a connection, whatever the URL says */
-    PATIENCE_MS = 5000, /* for an answer, beyond the time that a lock may take */
-    OID_BOOL = 16,      /* from the server's catalogue, which never changes them */
+    QUEUE_MOST = 128, /* answers to as many fit every socket's buffer, so neither side waits for the other */
+    OID_BOOL = 16,    /* from the server's catalogue, which never changes them */
     OID_BYTEA = 17,
     OID_NAME = 19,
     OID_INT8 = 20,
@@ -35,288 +27,39 @@ enum {
     OID_VARCHAR = 1043,
 };
 
-typedef struct statement statement;
-
-typedef struct store {
-    tacet__db base;
-    PGconn *connection;
-    char *url; /* without the schema */
-    char schema[SCHEMA_MOST + 1];
-    uint64_t busy_ms;
-    bool read_only;
-    bool relaxed;
-    bool in_transaction;
-    bool unsynced; /* the server said that the commit was not replicated as it should */
-    bool late;     /* it did not answer in time: the connection is given up */
-    bool missing;  /* the schema was not there when looked for, and may be made */
-    bool creating; /* the open transaction makes it */
-    size_t queued; /* statements sent whose answers were not taken; > 0: in pipeline mode */
-    unsigned names;
-    statement *statements; /* all of them, to be prepared again */
-} store;
-
-struct statement {
-    tacet__query base;
-    statement *next;
-    char name[24];
-    char *sql;
-    bool prepared;
-    int params;
-    bool bind_error;
-    unsigned char numbers[PARAMS_MOST][8];
-    const char *values[PARAMS_MOST];
-    int lengths[PARAMS_MOST];
-    PGresult *result; /* after the first step */
-    int row;          /* the current one; -1 before the first */
-};
-
-typedef struct code_status {
-    char code[6]; /* an SQLSTATE, or the two characters of its class */
-    tacet_status status;
-} code_status;
-
-/* The first that fits. https://www.postgresql.org/docs/15/errcodes-appendix.html */
-static const code_status CODES[] = {
-    {"55P03", TACET_BUSY}, /* lock_timeout */
-    {"40", TACET_BUSY},    /* serialisation, deadlock: try again */
-    {"53300", TACET_BUSY}, /* too many connections */
-    {"57P03", TACET_BUSY}, /* starting up */
-    {"53200", TACET_IO},   /* the server's memory, not ours */
-    {"53", TACET_IO},      /* disk full and the like */
-    {"57", TACET_IO},      /* shut down, crashed */
-    {"58", TACET_IO},        {"08", TACET_IO},          {"25006", TACET_DENIED}, /* read-only transaction */
-    {"25P03", TACET_IO}, /* idle for too long, connection ended */
-    {"42501", TACET_DENIED}, {"28", TACET_DENIED},      {"3D", TACET_NOT_FOUND},
-    {"23", TACET_CONFLICT},  {"P0001", TACET_CONFLICT}, /* RAISE EXCEPTION of a trigger */
-    {"54", TACET_OVERFLOW},  {"XX", TACET_CORRUPT},
-};
-
-static tacet_status from_code(const char *code) {
-    for (size_t i = 0; i < sizeof CODES / sizeof CODES[0]; i++) {
-        if (strncmp(code, CODES[i].code, strlen(CODES[i].code)) == 0) {
-            return CODES[i].status;
-        }
-    }
-    return TACET_STATE; /* wrong SQL: an error of the caller */
-}
-
-static uint64_t patience(const store *db) {
-    return tacet__pg_now() + db->busy_ms + PATIENCE_MS;
-}
-
-/* The last result of what was sent outside the pipeline; as PQexec, but not for ever. */
-static PGresult *take_result(store *db, int sent) {
-    return tacet__pg_take(db->connection, sent, patience(db), &db->late);
-}
-
-/* libpq's message without its line ends. */
-static void one_line(char *out, size_t size, const char *text) {
-    (void)snprintf(out, size, "%s", text);
-    for (char *c = out; *c != '\0'; c++) {
-        if (*c == '\n' || *c == '\r' || *c == '\t') {
-            *c = c[1] == '\0' ? '\0' : ' ';
-        }
-    }
-}
-
-static tacet_status fail(const store *db, const PGresult *result, const char *doing, tacet_error *err) {
-    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    if (db->late) {
-        return tacet__fail(err, TACET_IO, "store: %s: the server does not answer", doing);
-    }
-    if (code == NULL || PQstatus(db->connection) != CONNECTION_OK) {
-        char line[160];
-        one_line(line, sizeof line, PQerrorMessage(db->connection));
-        return tacet__fail(err, TACET_IO, "store: %s: connection lost: %s", doing, line);
-    }
-    return tacet__fail(err, from_code(code), "store: %s: %s", doing, text == NULL ? code : text);
-}
-
-static bool succeeded(const PGresult *result) {
-    const ExecStatusType status = PQresultStatus(result);
-    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
-}
-
-/* Outside the pipeline. */
-static tacet_status run_now(store *db, const char *sql, const char *doing, tacet_error *err) {
-    PGresult *result = take_result(db, PQsendQuery(db->connection, sql));
-    const tacet_status status = succeeded(result) ? TACET_OK : fail(db, result, doing, err);
-    PQclear(result);
-    return status;
-}
-
-/* Takes the answers to all that is queued, and leaves the pipeline. The last one is handed out when wanted; the first
- * failure is the outcome. */
-static tacet_status drain(store *db, PGresult **last, tacet_error *err) {
-    tacet_status status = TACET_OK;
-    size_t taken = 0;
-    const uint64_t until = patience(db);
-    if (PQpipelineSync(db->connection) != 1) {
-        status = fail(db, NULL, "send", err);
-    }
-    bool synced = false;
-    while (!synced && !db->late && PQstatus(db->connection) == CONNECTION_OK) {
-        PGresult *result = tacet__pg_next(db->connection, until, &db->late); /* NULL between two answers */
-        const ExecStatusType kind = PQresultStatus(result);
-        synced = result != NULL && kind == PGRES_PIPELINE_SYNC;
-        if (result != NULL && !synced) {
-            taken++;
-            if (status == TACET_OK && kind != PGRES_PIPELINE_ABORTED && !succeeded(result)) {
-                status = fail(db, result, "statement", err);
-            }
-            if (last != NULL && taken == db->queued && status == TACET_OK) {
-                *last = result;
-                continue;
-            }
-        }
-        PQclear(result);
-    }
-    db->queued = 0;
-    if (status == TACET_OK && !synced) {
-        status = fail(db, NULL, "receive", err);
-    }
-    if (status == TACET_OK && PQexitPipelineMode(db->connection) != 1) {
-        status = tacet__fail(err, TACET_STATE, "store: the pipeline does not end");
-    } else if (status != TACET_OK) {
-        (void)PQexitPipelineMode(db->connection);
-    }
-    if (status != TACET_OK && last != NULL) {
-        PQclear(*last);
-        *last = NULL;
-    }
-    return status;
-}
-
-static tacet_status empty_queue(store *db, tacet_error *err) {
-    return db->queued == 0 ? TACET_OK : drain(db, NULL, err);
-}
-
-/* One more statement into the queue: a prepared one, or a plain text. */
-static tacet_status enqueue(store *db, const statement *query, const char *sql, tacet_error *err) {
-    if (db->queued == 0 && PQenterPipelineMode(db->connection) != 1) {
-        return fail(db, NULL, "pipeline", err);
-    }
-    int formats[PARAMS_MOST];
-    int sent = 0;
-    if (query != NULL) {
-        for (size_t i = 0; i < PARAMS_MOST; i++) {
-            formats[i] = 1;
-        }
-        sent =
-            PQsendQueryPrepared(db->connection, query->name, query->params, query->values, query->lengths, formats, 1);
-    } else {
-        sent = PQsendQueryParams(db->connection, sql, 0, NULL, NULL, NULL, NULL, 1);
-    }
-    if (sent != 1) {
-        if (db->queued == 0) {
-            (void)PQexitPipelineMode(db->connection);
-        }
-        return fail(db, NULL, "send", err);
-    }
-    db->queued++;
-    return TACET_OK;
-}
-
-static tacet_status prepare_one(store *db, statement *query, tacet_error *err) {
-    PGresult *result = take_result(db, PQsendPrepare(db->connection, query->name, query->sql, 0, NULL));
-    query->prepared = succeeded(result);
-    const tacet_status status = query->prepared ? TACET_OK : fail(db, result, "prepare", err);
-    PQclear(result);
-    return status;
-}
-
-/* The library never prints. A warning beside a commit matters: the wait for a synchronous standby was cancelled, so
- * that the commit is on one machine alone and may be forgotten by a failover (SyncRepWaitForLSN in the server's
- * syncrep.c). Its words are the server's language, so any warning counts; nothing else here gives one. */
-static void on_notice(void *user, const PGresult *result) {
-    store *db = user;
-    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
-    db->unsynced = db->unsynced || (severity != NULL && strcmp(severity, "WARNING") == 0);
-}
-
-static tacet_status connect_now(store *db, tacet_error *err) {
-    /* The URL comes last: what it says about these wins. */
-    const char *const keys[] = {"connect_timeout", "tcp_user_timeout", "fallback_application_name", "dbname", NULL};
-    const char *const values[] = {"2", "5000", "tacet", db->url, NULL};
-    char settings[640];
-    char line[160];
-    PQfinish(db->connection);
-    db->queued = 0;
-    db->in_transaction = false;
-    db->late = db->unsynced = false;
-    db->connection = tacet__pg_connect(keys, values, CONNECT_MS);
-    if (db->connection == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory connecting to the store");
-    }
-    (void)PQsetNoticeReceiver(db->connection, on_notice, db);
-    if (PQstatus(db->connection) != CONNECTION_OK) {
-        one_line(line, sizeof line,
-                 PQstatus(db->connection) == CONNECTION_BAD ? PQerrorMessage(db->connection)
-                                                            : "the server does not answer");
-        const bool password =
-            PQconnectionNeedsPassword(db->connection) == 1 || PQconnectionUsedPassword(db->connection);
-        return tacet__fail(err, password ? TACET_DENIED : TACET_IO, "cannot connect to the store: %s", line);
-    }
-    (void)PQsetnonblocking(db->connection, 1);
-    /* A server that waits for a client which is gone must not hold its lock for long: a process that was stopped in the
-     * middle of a batch would keep a study from everybody. */
-    (void)snprintf(settings, sizeof settings,
-                   "SET client_min_messages=warning; SET lock_timeout=%llu; SET synchronous_commit=%s;"
-                   "SET idle_in_transaction_session_timeout='5s'; SET statement_timeout=%llu;"
-                   "SET default_transaction_read_only=%s;"
-                   "SET search_path=\"%s\"",
-                   (unsigned long long)(db->busy_ms == 0 ? 1 : db->busy_ms), db->relaxed ? "off" : "on",
-                   (unsigned long long)(db->busy_ms + PATIENCE_MS), db->read_only ? "on" : "off", db->schema);
-    tacet_status status = run_now(db, settings, "connect", err);
-    for (statement *query = db->statements; status == TACET_OK && query != NULL; query = query->next) {
-        (void)prepare_one(db, query, NULL); /* one that fails, fails when it is used */
-    }
-    return status;
-}
-
-/* Connects again when the server hung up. The first look may find its parting words only, the second the end. */
-static tacet_status revive(store *db, tacet_error *err) {
-    if (!db->late && PQstatus(db->connection) == CONNECTION_OK && PQconsumeInput(db->connection) == 1 &&
-        PQconsumeInput(db->connection) == 1 && PQstatus(db->connection) == CONNECTION_OK) {
-        return TACET_OK;
-    }
-    return connect_now(db, err);
-}
-
 static void close_store(tacet__db *base) {
-    store *db = (store *)base;
+    tacet__pg_store *db = (tacet__pg_store *)base;
     PQfinish(db->connection);
     free(db->url);
     free(db);
 }
 
 static tacet_status exec(tacet__db *base, const char *sql, tacet_error *err) {
-    store *db = (store *)base;
-    tacet_status status = db->in_transaction ? empty_queue(db, err) : revive(db, err);
+    tacet__pg_store *db = (tacet__pg_store *)base;
+    tacet_status status = db->in_transaction ? tacet__pg_empty_queue(db, err) : tacet__pg_revive(db, err);
     if (status == TACET_OK) {
-        status = run_now(db, sql, "statement", err);
+        status = tacet__pg_run(db, sql, "statement", err);
     }
     return status;
 }
 
 static void rollback(tacet__db *base) {
-    store *db = (store *)base;
+    tacet__pg_store *db = (tacet__pg_store *)base;
     if (!db->in_transaction) {
         return;
     }
-    (void)empty_queue(db, NULL);
+    (void)tacet__pg_empty_queue(db, NULL);
     db->in_transaction = false;
     if (!db->late && PQstatus(db->connection) == CONNECTION_OK && PQtransactionStatus(db->connection) != PQTRANS_IDLE) {
-        (void)run_now(db, "ROLLBACK", "rollback", NULL);
+        (void)tacet__pg_run(db, "ROLLBACK", "rollback", NULL);
     }
 }
 
-static tacet_status find_schema(store *db, bool *there, tacet_error *err) {
+static tacet_status find_schema(tacet__pg_store *db, bool *there, tacet_error *err) {
     static const char SQL[] = "SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = $1";
     const char *const values[] = {db->schema};
-    PGresult *result = take_result(db, PQsendQueryParams(db->connection, SQL, 1, NULL, values, NULL, NULL, 0));
-    tacet_status status = succeeded(result) ? TACET_OK : fail(db, result, "look for the schema", err);
+    PGresult *result = tacet__pg_result(db, PQsendQueryParams(db->connection, SQL, 1, NULL, values, NULL, NULL, 0));
+    tacet_status status = tacet__pg_good(result) ? TACET_OK : tacet__pg_fail(db, result, "look for the schema", err);
     *there = status == TACET_OK && PQntuples(result) == 1;
     if (*there && PQgetvalue(result, 0, 0)[0] != 't') {
         status = tacet__fail(err, TACET_DENIED, "the store's schema %s is not for this role", db->schema);
@@ -326,26 +69,26 @@ static tacet_status find_schema(store *db, bool *there, tacet_error *err) {
 }
 
 /* Under the store's write lock, so that two cannot both make it. */
-static tacet_status make_schema(store *db, tacet_error *err) {
-    char sql[SCHEMA_MOST + 32];
+static tacet_status make_schema(tacet__pg_store *db, tacet_error *err) {
+    char sql[TACET__PG_SCHEMA_MOST + 32];
     bool there = false;
     tacet_status status = find_schema(db, &there, err);
     if (status == TACET_OK && !there) {
         (void)snprintf(sql, sizeof sql, "CREATE SCHEMA \"%s\"", db->schema);
-        status = run_now(db, sql, "create the schema", err);
+        status = tacet__pg_run(db, sql, "create the schema", err);
         db->creating = status == TACET_OK;
     }
     return status;
 }
 
-static tacet_status run_begin(store *db, tacet__begin how, tacet_error *err) {
+static tacet_status run_begin(tacet__pg_store *db, tacet__begin how, tacet_error *err) {
     static const char READ[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-    char sql[SCHEMA_MOST + 160];
+    char sql[TACET__PG_SCHEMA_MOST + 160];
     (void)snprintf(sql, sizeof sql,
                    "BEGIN ISOLATION LEVEL READ COMMITTED;"
                    "SELECT pg_advisory_xact_lock(hashtextextended('tacet:%s', 0))",
                    db->schema);
-    tacet_status status = run_now(db, how == TACET__BEGIN_READ ? READ : sql, "begin", err);
+    tacet_status status = tacet__pg_run(db, how == TACET__BEGIN_READ ? READ : sql, "begin", err);
     if (status == TACET_OK && how == TACET__BEGIN_WRITE && db->missing) {
         status = make_schema(db, err);
     }
@@ -353,17 +96,17 @@ static tacet_status run_begin(store *db, tacet__begin how, tacet_error *err) {
 }
 
 static tacet_status begin(tacet__db *base, tacet__begin how, tacet_error *err) {
-    store *db = (store *)base;
+    tacet__pg_store *db = (tacet__pg_store *)base;
     if (db->in_transaction) {
         return tacet__fail(err, TACET_STATE, "store: begin: there is a transaction already");
     }
     db->creating = false;
-    tacet_status status = revive(db, err);
+    tacet_status status = tacet__pg_revive(db, err);
     if (status != TACET_OK) {
         return status;
     }
     if (how == TACET__BEGIN_ROWS) {
-        status = enqueue(db, NULL, "BEGIN ISOLATION LEVEL READ COMMITTED", err);
+        status = tacet__pg_enqueue(db, NULL, "BEGIN ISOLATION LEVEL READ COMMITTED", err);
         db->in_transaction = status == TACET_OK;
         return status;
     }
@@ -372,7 +115,7 @@ static tacet_status begin(tacet__db *base, tacet__begin how, tacet_error *err) {
     if (status == TACET_IO && PQstatus(db->connection) != CONNECTION_OK) {
         /* The connection had died unnoticed; nothing has happened yet, so once more is safe. */
         tacet_error_clear(&first);
-        status = connect_now(db, &first);
+        status = tacet__pg_open(db, &first);
         if (status == TACET_OK) {
             status = run_begin(db, how, &first);
         }
@@ -386,7 +129,7 @@ static tacet_status begin(tacet__db *base, tacet__begin how, tacet_error *err) {
 }
 
 static tacet_status commit(tacet__db *base, tacet_error *err) {
-    store *db = (store *)base;
+    tacet__pg_store *db = (tacet__pg_store *)base;
     PGresult *result = NULL;
     tacet_status status = TACET_OK;
     if (!db->in_transaction) {
@@ -394,13 +137,13 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
     }
     db->unsynced = false;
     if (db->queued > 0) {
-        status = enqueue(db, NULL, "COMMIT", err);
+        status = tacet__pg_enqueue(db, NULL, "COMMIT", err);
         if (status == TACET_OK) {
-            status = drain(db, &result, err);
+            status = tacet__pg_drain(db, &result, err);
         }
     } else {
-        result = take_result(db, PQsendQuery(db->connection, "COMMIT"));
-        status = succeeded(result) ? TACET_OK : fail(db, result, "commit", err);
+        result = tacet__pg_result(db, PQsendQuery(db->connection, "COMMIT"));
+        status = tacet__pg_good(result) ? TACET_OK : tacet__pg_fail(db, result, "commit", err);
     }
     /* A transaction in which something failed answers COMMIT with "ROLLBACK", and calls it a success. */
     if (status == TACET_OK && strcmp(PQcmdStatus(result), "COMMIT") != 0) {
@@ -421,7 +164,7 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
 }
 
 static bool creating(const tacet__db *base) {
-    return ((const store *)base)->creating;
+    return ((const tacet__pg_store *)base)->creating;
 }
 
 /* What can be seen may not be replicated: the wait of its commit was cancelled, or the server restarted meanwhile. The
@@ -436,7 +179,7 @@ static tacet_status touch(tacet__db *base, tacet_error *err) {
 }
 
 static tacet_status relax(tacet__db *base, bool relaxed, tacet_error *err) {
-    store *db = (store *)base;
+    tacet__pg_store *db = (tacet__pg_store *)base;
     const tacet_status status = exec(base, relaxed ? "SET synchronous_commit=off" : "SET synchronous_commit=on", err);
     if (status == TACET_OK) {
         db->relaxed = relaxed;
@@ -454,13 +197,13 @@ static bool translate(char *sql, int *params) {
             *params = number > *params ? number : *params;
         }
     }
-    return *params <= PARAMS_MOST;
+    return *params <= TACET__PG_PARAMS_MOST;
 }
 
 static void free_query(tacet__query *base) {
-    statement *query = (statement *)base;
-    store *db = (store *)base->db;
-    for (statement **at = &db->statements; *at != NULL; at = &(*at)->next) {
+    tacet__pg_statement *query = (tacet__pg_statement *)base;
+    tacet__pg_store *db = (tacet__pg_store *)base->db;
+    for (tacet__pg_statement **at = &db->statements; *at != NULL; at = &(*at)->next) {
         if (*at == query) {
             *at = query->next;
             break;
@@ -472,9 +215,9 @@ static void free_query(tacet__query *base) {
 }
 
 static tacet_status prepare(tacet__db *base, tacet__query **out, const char *sql, tacet_error *err) {
-    store *db = (store *)base;
+    tacet__pg_store *db = (tacet__pg_store *)base;
     *out = NULL;
-    statement *query = TACET__ZALLOC(statement, 1);
+    tacet__pg_statement *query = TACET__ZALLOC(tacet__pg_statement, 1);
     const size_t size = strlen(sql) + 1;
     char *copy = TACET__ZALLOC(char, size);
     if (query == NULL || copy == NULL) {
@@ -491,10 +234,10 @@ static tacet_status prepare(tacet__db *base, tacet__query **out, const char *sql
                               ? TACET_OK
                               : tacet__fail(err, TACET_STATE, "store: prepare: too many parameters");
     if (status == TACET_OK) {
-        status = db->in_transaction ? empty_queue(db, err) : revive(db, err);
+        status = db->in_transaction ? tacet__pg_empty_queue(db, err) : tacet__pg_revive(db, err);
     }
     if (status == TACET_OK) {
-        status = prepare_one(db, query, err);
+        status = tacet__pg_prepare(db, query, err);
     }
     if (status != TACET_OK) {
         free_query(&query->base);
@@ -506,14 +249,14 @@ static tacet_status prepare(tacet__db *base, tacet__query **out, const char *sql
     return TACET_OK;
 }
 
-static bool in_range(statement *query, int index) {
+static bool in_range(tacet__pg_statement *query, int index) {
     const bool good = index >= 1 && index <= query->params;
     query->bind_error = query->bind_error || !good;
     return good;
 }
 
 static void bind_int(tacet__query *base, int index, int64_t value) {
-    statement *query = (statement *)base;
+    tacet__pg_statement *query = (tacet__pg_statement *)base;
     if (!in_range(query, index)) {
         return;
     }
@@ -527,7 +270,7 @@ static void bind_int(tacet__query *base, int index, int64_t value) {
 }
 
 static void bind_bytes(tacet__query *base, int index, const void *bytes, size_t size) {
-    statement *query = (statement *)base;
+    tacet__pg_statement *query = (tacet__pg_statement *)base;
     if (!in_range(query, index) || size > INT32_MAX) {
         query->bind_error = true;
         return;
@@ -540,37 +283,37 @@ static void bind_text(tacet__query *base, int index, const char *text, size_t si
     bind_bytes(base, index, text, size); /* the binary form of a text is its bytes */
 }
 
-static tacet_status check_bound(const statement *query, tacet_error *err) {
+static tacet_status check_bound(const tacet__pg_statement *query, tacet_error *err) {
     if (query->bind_error) {
         return tacet__fail(err, TACET_STATE, "store: parameter: there is no such one, or it is too large");
     }
     return query->prepared ? TACET_OK : tacet__fail(err, TACET_STATE, "store: step: the tables have changed");
 }
 
-static tacet_status ask(store *db, statement *query, tacet_error *err) {
-    int formats[PARAMS_MOST];
+static tacet_status ask(tacet__pg_store *db, tacet__pg_statement *query, tacet_error *err) {
+    int formats[TACET__PG_PARAMS_MOST];
     tacet_status status = check_bound(query, err);
     if (status != TACET_OK) {
         return status;
     }
     if (db->queued > 0) {
-        status = enqueue(db, query, NULL, err);
-        return status == TACET_OK ? drain(db, &query->result, err) : status;
+        status = tacet__pg_enqueue(db, query, NULL, err);
+        return status == TACET_OK ? tacet__pg_drain(db, &query->result, err) : status;
     }
-    for (size_t i = 0; i < PARAMS_MOST; i++) {
+    for (size_t i = 0; i < TACET__PG_PARAMS_MOST; i++) {
         formats[i] = 1;
     }
-    query->result = take_result(
+    query->result = tacet__pg_result(
         db, PQsendQueryPrepared(db->connection, query->name, query->params, query->values, query->lengths, formats, 1));
-    return succeeded(query->result) ? TACET_OK : fail(db, query->result, "step", err);
+    return tacet__pg_good(query->result) ? TACET_OK : tacet__pg_fail(db, query->result, "step", err);
 }
 
-static tacet_status first_step(store *db, statement *query, tacet_error *err) {
+static tacet_status first_step(tacet__pg_store *db, tacet__pg_statement *query, tacet_error *err) {
     if (db->in_transaction) {
         return ask(db, query, err);
     }
     tacet_error first = {TACET_OK, ""};
-    tacet_status status = revive(db, &first);
+    tacet_status status = tacet__pg_revive(db, &first);
     if (status == TACET_OK) {
         status = ask(db, query, &first);
     }
@@ -579,7 +322,7 @@ static tacet_status first_step(store *db, statement *query, tacet_error *err) {
         tacet_error_clear(&first);
         PQclear(query->result);
         query->result = NULL;
-        status = connect_now(db, &first);
+        status = tacet__pg_open(db, &first);
         if (status == TACET_OK) {
             status = ask(db, query, &first);
         }
@@ -588,9 +331,9 @@ static tacet_status first_step(store *db, statement *query, tacet_error *err) {
 }
 
 static tacet_status step(tacet__query *base, bool *row, tacet_error *err) {
-    statement *query = (statement *)base;
+    tacet__pg_statement *query = (tacet__pg_statement *)base;
     if (query->result == NULL) {
-        const tacet_status status = first_step((store *)base->db, query, err);
+        const tacet_status status = first_step((tacet__pg_store *)base->db, query, err);
         if (status != TACET_OK) {
             return status;
         }
@@ -602,26 +345,26 @@ static tacet_status step(tacet__query *base, bool *row, tacet_error *err) {
 }
 
 static tacet_status send(tacet__query *base, tacet_error *err) {
-    statement *query = (statement *)base;
-    store *db = (store *)base->db;
+    tacet__pg_statement *query = (tacet__pg_statement *)base;
+    tacet__pg_store *db = (tacet__pg_store *)base->db;
     if (!db->in_transaction) {
         bool row = false;
         return step(base, &row, err);
     }
     tacet_status status = check_bound(query, err);
     if (status == TACET_OK && db->queued >= QUEUE_MOST) {
-        status = drain(db, NULL, err);
+        status = tacet__pg_drain(db, NULL, err);
     }
-    return status == TACET_OK ? enqueue(db, query, NULL, err) : status;
+    return status == TACET_OK ? tacet__pg_enqueue(db, query, NULL, err) : status;
 }
 
-static bool has_value(const statement *query, int column) {
+static bool has_value(const tacet__pg_statement *query, int column) {
     return query->result != NULL && query->row >= 0 && query->row < PQntuples(query->result) && column >= 0 &&
            column < PQnfields(query->result) && PQgetisnull(query->result, query->row, column) == 0;
 }
 
 static int64_t column_int(tacet__query *base, int column) {
-    const statement *query = (const statement *)base;
+    const tacet__pg_statement *query = (const tacet__pg_statement *)base;
     if (!has_value(query, column)) {
         return 0;
     }
@@ -640,7 +383,7 @@ static int64_t column_int(tacet__query *base, int column) {
 
 static const unsigned char *column_bytes(tacet__query *base, int column, size_t *size) {
     static const unsigned char NONE[1] = {0};
-    const statement *query = (const statement *)base;
+    const tacet__pg_statement *query = (const tacet__pg_statement *)base;
     *size = 0;
     if (!has_value(query, column)) {
         return NONE;
@@ -654,7 +397,7 @@ static const unsigned char *column_bytes(tacet__query *base, int column, size_t 
 }
 
 static void reset(tacet__query *base) {
-    statement *query = (statement *)base;
+    tacet__pg_statement *query = (tacet__pg_statement *)base;
     PQclear(query->result);
     query->result = NULL;
     query->row = -1;
@@ -687,12 +430,12 @@ static const tacet__backend POSTGRES = {
 };
 
 /* "url#schema" into its parts. A schema's name is of a-z 0-9 _ -, so it needs no quoting inside quotes. */
-static tacet_status take_url(store *db, const char *url, tacet_error *err) {
+static tacet_status take_url(tacet__pg_store *db, const char *url, tacet_error *err) {
     const char *hash = strrchr(url, '#');
     const char *schema = hash == NULL ? "public" : hash + 1;
     const size_t length = hash == NULL ? strlen(url) : (size_t)(hash - url);
     const size_t name = strlen(schema);
-    if (name == 0 || name > SCHEMA_MOST || strspn(schema, "abcdefghijklmnopqrstuvwxyz0123456789_-") != name) {
+    if (name == 0 || name > TACET__PG_SCHEMA_MOST || strspn(schema, "abcdefghijklmnopqrstuvwxyz0123456789_-") != name) {
         return tacet__fail(err, TACET_INVALID, "the URL of the store names no schema behind its '#'");
     }
     memcpy(db->schema, schema, name + 1);
@@ -716,7 +459,7 @@ static tacet_status take_url(store *db, const char *url, tacet_error *err) {
 tacet_status tacet__postgres_open(tacet__db **out, const char *url, const tacet__db_settings *settings,
                                   tacet_error *err) {
     *out = NULL;
-    store *db = TACET__ZALLOC(store, 1);
+    tacet__pg_store *db = TACET__ZALLOC(tacet__pg_store, 1);
     if (db == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory connecting to the store");
     }
@@ -725,7 +468,7 @@ tacet_status tacet__postgres_open(tacet__db **out, const char *url, const tacet_
     db->read_only = settings->read_only;
     tacet_status status = take_url(db, url, err);
     if (status == TACET_OK) {
-        status = connect_now(db, err);
+        status = tacet__pg_open(db, err);
     }
     if (status == TACET_OK) {
         bool there = false;

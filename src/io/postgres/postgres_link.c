@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* postgres_link.c - one connection to PostgreSQL: what is sent, what is queued, what the answers mean, and connecting
+ * again.
+ * Ring: io. Durability is the server's: synchronous_commit=on, set here, whatever the server's default. Messages carry
+ * the server's primary message and never its detail, which could show values.
+ * Cost: one round trip for a statement, none for one that is queued, one for the queue. */
+#include "io/postgres/postgres_link.h"
+
+#include "core/fail.h"
+#include "io/postgres/postgres_wait.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    CONNECT_MS = 3000, /* for a connection, whatever the URL says */
+    PATIENCE_MS = 5000 /* for an answer, beyond the time that a lock may take */
+};
+
+typedef struct code_status {
+    char code[6]; /* an SQLSTATE, or the two characters of its class */
+    tacet_status status;
+} code_status;
+
+/* The first that fits. https://www.postgresql.org/docs/15/errcodes-appendix.html */
+static const code_status CODES[] = {
+    {"55P03", TACET_BUSY}, /* lock_timeout */
+    {"40", TACET_BUSY},    /* serialisation, deadlock: try again */
+    {"53300", TACET_BUSY}, /* too many connections */
+    {"57P03", TACET_BUSY}, /* starting up */
+    {"53200", TACET_IO},   /* the server's memory, not ours */
+    {"53", TACET_IO},      /* disk full and the like */
+    {"57", TACET_IO},      /* shut down, crashed */
+    {"58", TACET_IO},        {"08", TACET_IO},          {"25006", TACET_DENIED}, /* read-only transaction */
+    {"25P03", TACET_IO}, /* idle for too long, connection ended */
+    {"42501", TACET_DENIED}, {"28", TACET_DENIED},      {"3D", TACET_NOT_FOUND},
+    {"23", TACET_CONFLICT},  {"P0001", TACET_CONFLICT}, /* RAISE EXCEPTION of a trigger */
+    {"54", TACET_OVERFLOW},  {"XX", TACET_CORRUPT},
+};
+
+static tacet_status from_code(const char *code) {
+    for (size_t i = 0; i < sizeof CODES / sizeof CODES[0]; i++) {
+        if (strncmp(code, CODES[i].code, strlen(CODES[i].code)) == 0) {
+            return CODES[i].status;
+        }
+    }
+    return TACET_STATE; /* wrong SQL: an error of the caller */
+}
+
+static uint64_t patience(const tacet__pg_store *db) {
+    return tacet__pg_now() + db->busy_ms + PATIENCE_MS;
+}
+
+PGresult *tacet__pg_result(tacet__pg_store *db, int sent) {
+    return tacet__pg_take(db->connection, sent, patience(db), &db->late);
+}
+
+/* libpq's message without its line ends. */
+static void one_line(char *out, size_t size, const char *text) {
+    (void)snprintf(out, size, "%s", text);
+    for (char *c = out; *c != '\0'; c++) {
+        if (*c == '\n' || *c == '\r' || *c == '\t') {
+            *c = c[1] == '\0' ? '\0' : ' ';
+        }
+    }
+}
+
+tacet_status tacet__pg_fail(const tacet__pg_store *db, const PGresult *result, const char *doing, tacet_error *err) {
+    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    if (db->late) {
+        return tacet__fail(err, TACET_IO, "store: %s: the server does not answer", doing);
+    }
+    if (code == NULL || PQstatus(db->connection) != CONNECTION_OK) {
+        char line[160];
+        one_line(line, sizeof line, PQerrorMessage(db->connection));
+        return tacet__fail(err, TACET_IO, "store: %s: connection lost: %s", doing, line);
+    }
+    return tacet__fail(err, from_code(code), "store: %s: %s", doing, text == NULL ? code : text);
+}
+
+bool tacet__pg_good(const PGresult *result) {
+    const ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+tacet_status tacet__pg_run(tacet__pg_store *db, const char *sql, const char *doing, tacet_error *err) {
+    PGresult *result = tacet__pg_result(db, PQsendQuery(db->connection, sql));
+    const tacet_status status = tacet__pg_good(result) ? TACET_OK : tacet__pg_fail(db, result, doing, err);
+    PQclear(result);
+    return status;
+}
+
+tacet_status tacet__pg_drain(tacet__pg_store *db, PGresult **last, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    size_t taken = 0;
+    const uint64_t until = patience(db);
+    if (PQpipelineSync(db->connection) != 1) {
+        status = tacet__pg_fail(db, NULL, "send", err);
+    }
+    bool synced = false;
+    while (!synced && !db->late && PQstatus(db->connection) == CONNECTION_OK) {
+        PGresult *result = tacet__pg_next(db->connection, until, &db->late); /* NULL between two answers */
+        const ExecStatusType kind = PQresultStatus(result);
+        synced = result != NULL && kind == PGRES_PIPELINE_SYNC;
+        if (result != NULL && !synced) {
+            taken++;
+            if (status == TACET_OK && kind != PGRES_PIPELINE_ABORTED && !tacet__pg_good(result)) {
+                status = tacet__pg_fail(db, result, "statement", err);
+            }
+            if (last != NULL && taken == db->queued && status == TACET_OK) {
+                *last = result;
+                continue;
+            }
+        }
+        PQclear(result);
+    }
+    db->queued = 0;
+    if (status == TACET_OK && !synced) {
+        status = tacet__pg_fail(db, NULL, "receive", err);
+    }
+    if (status == TACET_OK && PQexitPipelineMode(db->connection) != 1) {
+        status = tacet__fail(err, TACET_STATE, "store: the pipeline does not end");
+    } else if (status != TACET_OK) {
+        (void)PQexitPipelineMode(db->connection);
+    }
+    if (status != TACET_OK && last != NULL) {
+        PQclear(*last);
+        *last = NULL;
+    }
+    return status;
+}
+
+tacet_status tacet__pg_empty_queue(tacet__pg_store *db, tacet_error *err) {
+    return db->queued == 0 ? TACET_OK : tacet__pg_drain(db, NULL, err);
+}
+
+tacet_status tacet__pg_enqueue(tacet__pg_store *db, const tacet__pg_statement *query, const char *sql,
+                               tacet_error *err) {
+    if (db->queued == 0 && PQenterPipelineMode(db->connection) != 1) {
+        return tacet__pg_fail(db, NULL, "pipeline", err);
+    }
+    int formats[TACET__PG_PARAMS_MOST];
+    int sent = 0;
+    if (query != NULL) {
+        for (size_t i = 0; i < TACET__PG_PARAMS_MOST; i++) {
+            formats[i] = 1;
+        }
+        sent =
+            PQsendQueryPrepared(db->connection, query->name, query->params, query->values, query->lengths, formats, 1);
+    } else {
+        sent = PQsendQueryParams(db->connection, sql, 0, NULL, NULL, NULL, NULL, 1);
+    }
+    if (sent != 1) {
+        if (db->queued == 0) {
+            (void)PQexitPipelineMode(db->connection);
+        }
+        return tacet__pg_fail(db, NULL, "send", err);
+    }
+    db->queued++;
+    return TACET_OK;
+}
+
+tacet_status tacet__pg_prepare(tacet__pg_store *db, tacet__pg_statement *query, tacet_error *err) {
+    PGresult *result = tacet__pg_result(db, PQsendPrepare(db->connection, query->name, query->sql, 0, NULL));
+    query->prepared = tacet__pg_good(result);
+    const tacet_status status = query->prepared ? TACET_OK : tacet__pg_fail(db, result, "prepare", err);
+    PQclear(result);
+    return status;
+}
+
+/* The library never prints. A warning beside a commit matters: the wait for a synchronous standby was cancelled, so
+ * that the commit is on one machine alone and may be forgotten by a failover (SyncRepWaitForLSN in the server's
+ * syncrep.c). Its words are the server's language, so any warning counts; nothing else here gives one. */
+static void on_notice(void *user, const PGresult *result) {
+    tacet__pg_store *db = user;
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    db->unsynced = db->unsynced || (severity != NULL && strcmp(severity, "WARNING") == 0);
+}
+
+tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
+    /* The URL comes last: what it says about these wins. */
+    const char *const keys[] = {"connect_timeout", "tcp_user_timeout", "fallback_application_name", "dbname", NULL};
+    const char *const values[] = {"2", "5000", "tacet", db->url, NULL};
+    char settings[640];
+    char line[160];
+    PQfinish(db->connection);
+    db->queued = 0;
+    db->in_transaction = false;
+    db->late = db->unsynced = false;
+    db->connection = tacet__pg_connect(keys, values, CONNECT_MS);
+    if (db->connection == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory connecting to the store");
+    }
+    (void)PQsetNoticeReceiver(db->connection, on_notice, db);
+    if (PQstatus(db->connection) != CONNECTION_OK) {
+        one_line(line, sizeof line,
+                 PQstatus(db->connection) == CONNECTION_BAD ? PQerrorMessage(db->connection)
+                                                            : "the server does not answer");
+        const bool password =
+            PQconnectionNeedsPassword(db->connection) == 1 || PQconnectionUsedPassword(db->connection);
+        return tacet__fail(err, password ? TACET_DENIED : TACET_IO, "cannot connect to the store: %s", line);
+    }
+    (void)PQsetnonblocking(db->connection, 1);
+    /* A server that waits for a client which is gone must not hold its lock for long: a process that was stopped in the
+     * middle of a batch would keep a study from everybody. */
+    (void)snprintf(settings, sizeof settings,
+                   "SET client_min_messages=warning; SET lock_timeout=%llu; SET synchronous_commit=%s;"
+                   "SET idle_in_transaction_session_timeout='5s'; SET statement_timeout=%llu;"
+                   "SET default_transaction_read_only=%s;"
+                   "SET search_path=\"%s\"",
+                   (unsigned long long)(db->busy_ms == 0 ? 1 : db->busy_ms), db->relaxed ? "off" : "on",
+                   (unsigned long long)(db->busy_ms + PATIENCE_MS), db->read_only ? "on" : "off", db->schema);
+    tacet_status status = tacet__pg_run(db, settings, "connect", err);
+    for (tacet__pg_statement *query = db->statements; status == TACET_OK && query != NULL; query = query->next) {
+        (void)tacet__pg_prepare(db, query, NULL); /* one that fails, fails when it is used */
+    }
+    return status;
+}
+
+/* The first look may find its parting words only, the second the end. */
+tacet_status tacet__pg_revive(tacet__pg_store *db, tacet_error *err) {
+    if (!db->late && PQstatus(db->connection) == CONNECTION_OK && PQconsumeInput(db->connection) == 1 &&
+        PQconsumeInput(db->connection) == 1 && PQstatus(db->connection) == CONNECTION_OK) {
+        return TACET_OK;
+    }
+    return tacet__pg_open(db, err);
+}
