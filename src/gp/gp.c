@@ -21,8 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Candidates per block: 8 KiB of kernel row, and stretches of V long enough for the prefetcher. */
-enum { BLOCK = 1024 };
+/* Candidates per block: 16 KiB of kernel row, and stretches of V long enough for the prefetcher. */
+enum { BLOCK = 2048 };
+enum { STEP = 128 };  /* candidates whose kernel values are worked out between two looks ahead, … */
+enum { AHEAD = 6 };   /* … and the columns of V that are fetched meanwhile: more would push each other out */
+enum { LINE = 64 };   /* bytes of a cache line */
+enum { MOVED = 256 }; /* candidates moved before they are looked at, still in the nearest cache */
 
 static const double PIVOT_FLOOR = 1e-10; /* relative to the prior variance: below it the matrix counts as singular */
 static const double PIVOT_FLOOR_SINGLE = 1e-6; /* the same where V is kept in single precision, whose unit is 6e-8 */
@@ -230,15 +234,45 @@ static double jitter_for(const tacet_gp *gp, double pivot, double prior) {
     return jitter;
 }
 
-TACET__CLONES
-static void move_block(double *restrict mean, double *restrict var, double *restrict w, double inverse,
-                       double innovation, size_t m) {
-    for (size_t j = 0; j < m; j++) {
-        const double v = w[j] * inverse;
-        const double left = var[j] - v * v;
-        w[j] = v;
-        mean[j] += v * innovation;
-        var[j] = left > 0 ? left : 0;
+/* The new column, and mean and variance moved by it. */
+#define DEFINE_MOVE(NAME, TYPE)                                                                                        \
+    TACET__CLONES                                                                                                      \
+    static void NAME(double *restrict mean, double *restrict var, TYPE *restrict column, const double *restrict w,     \
+                     double inverse, double innovation, size_t m) {                                                    \
+        for (size_t j = 0; j < m; j++) {                                                                               \
+            const double v = w[j] * inverse;                                                                           \
+            const double left = var[j] - v * v;                                                                        \
+            column[j] = (TYPE)v;                                                                                       \
+            mean[j] += v * innovation;                                                                                 \
+            var[j] = left > 0 ? left : 0;                                                                              \
+        }                                                                                                              \
+    }
+DEFINE_MOVE(move_double, double)
+DEFINE_MOVE(move_float, float)
+
+/* Has the first columns of V of candidates at … at + m - 1 brought into cache. */
+static void look_ahead(const tacet_gp *gp, size_t at, size_t m) {
+    const size_t count = gp->report.count < AHEAD ? gp->report.count : AHEAD;
+    const size_t size = gp->single ? sizeof *gp->V1 : sizeof *gp->V;
+    const char *V = gp->single ? (const char *)gp->V1 : (const char *)gp->V;
+    for (size_t s = 0; s < count; s++) {
+        const char *from = V + (s * gp->ldv + at) * size;
+        for (size_t b = 0; b < m * size; b += LINE) {
+            __builtin_prefetch(from + b, 0, 2);
+        }
+    }
+}
+
+/* The prior's row. Its arithmetic leaves the memory idle, so the start of V comes meanwhile. */
+static void prior_row(const tacet_gp *gp, double *w, size_t at, size_t m, const double *x, size_t i) {
+    if (x == NULL) {
+        tacet_cov_row(gp->cov, w, at, m, i);
+        return;
+    }
+    for (size_t done = 0; done < m; done += STEP) {
+        const size_t step = m - done < STEP ? m - done : STEP;
+        look_ahead(gp, at + done, step);
+        tacet__cov_row_at(gp->cov, w + done, at + done, step, x, i);
     }
 }
 
@@ -249,23 +283,19 @@ static void advance(tacet_gp *gp, const double *x, const double *coef, size_t i,
     double *restrict w = gp->block;
     for (size_t at = 0; at < gp->n; at += BLOCK) {
         const size_t m = gp->n - at < BLOCK ? gp->n - at : BLOCK;
-        if (x != NULL) {
-            tacet__cov_row_at(gp->cov, w, at, m, x, i);
-        } else {
-            tacet_cov_row(gp->cov, w, at, m, i);
-        }
+        prior_row(gp, w, at, m, x, i);
         subtract(gp, w, at, m, coef, t);
-        move_block(gp->mean + at, gp->var + at, w, inverse, innovation, m);
-        if (gp->watch != NULL) {
-            gp->watch(gp->watcher, gp->mean + at, gp->var + at, at, m);
-        }
-        if (gp->single) {
-            float *column = gp->V1 + t * gp->ldv + at;
-            for (size_t j = 0; j < m; j++) {
-                column[j] = (float)w[j];
+        for (size_t done = 0; done < m; done += MOVED) {
+            const size_t part = m - done < MOVED ? m - done : MOVED;
+            const size_t to = at + done;
+            if (gp->single) {
+                move_float(gp->mean + to, gp->var + to, gp->V1 + t * gp->ldv + to, w + done, inverse, innovation, part);
+            } else {
+                move_double(gp->mean + to, gp->var + to, gp->V + t * gp->ldv + to, w + done, inverse, innovation, part);
             }
-        } else {
-            memcpy(gp->V + t * gp->ldv + at, w, m * sizeof *w);
+            if (gp->watch != NULL) {
+                gp->watch(gp->watcher, gp->mean + to, gp->var + to, to, part);
+            }
         }
     }
 }

@@ -5,8 +5,8 @@
  * Differs: a candidate is asked once unless repeats are allowed; ties go to the lowest number, and equal candidates do
  * tie (their posterior has equal bits); several suggestions may be open, each counts in t when it is made.
  * The candidates may be spread over ranks (ranks.md): each step is then taken by all of them, on their own slab.
- * Cost: O(n t) an observation, which finds the next suggestion on its way; no allocation; 8 n horizon bytes. A saved state is the list
- * of suggestions and reports, replayed on loading: O(n T^2) time, and the same bits. */
+ * Cost: O(n t) an observation, which finds the next suggestion on its way; no allocation; 8 n horizon bytes. A saved
+ * state is the list of suggestions and reports, replayed on loading: O(n T^2) time, and the same bits. */
 #include "gp/gp_ucb_internal.h"
 
 #include "core/codec.h"
@@ -82,12 +82,33 @@ static double bounds_of(double *restrict bound, const double *restrict mean, con
     return top;
 }
 
+/* Whether some mean[j] + width sqrt(var[j]) may exceed `best`: never says no where bounds_of would find one. No root:
+ * with g = best - mean > 0 it asks whether g^2 <= width^2 var. The slack covers the roundings of both sides (at most
+ * two units of mean and best in g, four of the product), and the constant what underflows. */
+TACET__CLONES
+static bool may_exceed(const double *restrict mean, const double *restrict var, double width, double best, size_t m) {
+    const double unit = 0x1p-52;
+    const double square = width * width * (1 + 16 * unit);
+    const double tiny = 1e-300;
+    const double largest = fabs(best);
+    uint64_t count = 0;
+    for (size_t j = 0; j < m; j++) {
+        const double gap = (best - mean[j]) - 4 * unit * (largest + fabs(mean[j]));
+        const double g = gap > 0 ? gap : 0;
+        count += g * g <= square * var[j] + tiny;
+    }
+    return count > 0;
+}
+
 /* Looks for a larger mean + width * sd among some candidates, in the order of their numbers: the lowest of equals. */
 static void look_at(const gp_ucb *self, tacet__bound *best, const double *mean, const double *var, size_t at,
                     size_t count) {
     double bound[BLOCK];
     for (size_t done = 0; done < count; done += BLOCK) {
         const size_t m = count - done < BLOCK ? count - done : BLOCK;
+        if (best->row != SIZE_MAX && !may_exceed(mean + done, var + done, best->width, best->score, m)) {
+            continue;
+        }
         const double top = bounds_of(bound, mean + done, var + done, best->width, m);
         if (best->row != SIZE_MAX && !(top > best->score)) {
             continue;

@@ -23,46 +23,62 @@ static const double MATERN_FAR = 1000;        /* beyond it e^-s is 0; keeps the 
 
 /* --- values ------------------------------------------------------------------------------------------------------ */
 
-/* r2[j] = sum over k < count of ((X[at[k] + j] - x[k]) inv[k])^2, added to what is there unless `fresh`; the sums in
- * the order of k. `count` is a constant wherever this is inlined, so the sum of one point stays in a register. */
-TACET__INLINE void squares_of(double *restrict r2, const double *const *at, const double *x, const double *inv,
+enum { TOGETHER = 8 }; /* coordinates read side by side */
+
+/* r2[j] = (fresh ? 0 : r2[j]) + sum over k < count of ((from[k][j] - x[k]) inv[k])^2, in the order of k. `count` is a
+ * constant wherever this is inlined, so the sum of one point stays in a register. */
+TACET__INLINE void squares_of(double *restrict r2, const double *const *from, const double *x, const double *inv,
                               size_t n, size_t count, bool fresh) {
     for (size_t j = 0; j < n; j++) {
         double sum = fresh ? 0 : r2[j];
         for (size_t k = 0; k < count; k++) {
-            const double t = (at[k][j] - x[k]) * inv[k];
+            const double t = (from[k][j] - x[k]) * inv[k];
             sum += t * t;
         }
         r2[j] = sum;
     }
 }
 
+/* The first `count` coordinates, 1 to TOGETHER. */
 TACET__CLONES
-static void squares_four(double *restrict r2, const double *const *at, const double *x, const double *inv, size_t n,
-                         bool fresh) {
-    const double *restrict a = at[0];
-    const double *restrict b = at[1];
-    const double *restrict c = at[2];
-    const double *restrict e = at[3];
-    const double *const own[] = {a, b, c, e};
-    const double xs[] = {x[0], x[1], x[2], x[3]};
-    const double invs[] = {inv[0], inv[1], inv[2], inv[3]};
-    if (fresh) {
-        squares_of(r2, own, xs, invs, n, 4, true);
-    } else {
-        squares_of(r2, own, xs, invs, n, 4, false);
+static void squares_first(double *restrict r2, const double *const *from, const double *x, const double *inv, size_t n,
+                          size_t count) {
+    switch (count) {
+    case 1:
+        squares_of(r2, from, x, inv, n, 1, true);
+        break;
+    case 2:
+        squares_of(r2, from, x, inv, n, 2, true);
+        break;
+    case 3:
+        squares_of(r2, from, x, inv, n, 3, true);
+        break;
+    case 4:
+        squares_of(r2, from, x, inv, n, 4, true);
+        break;
+    case 5:
+        squares_of(r2, from, x, inv, n, 5, true);
+        break;
+    case 6:
+        squares_of(r2, from, x, inv, n, 6, true);
+        break;
+    case 7:
+        squares_of(r2, from, x, inv, n, 7, true);
+        break;
+    default:
+        squares_of(r2, from, x, inv, n, TOGETHER, true);
+        break;
     }
 }
 
+/* Further ones: TOGETHER of them, or one. */
 TACET__CLONES
-static void squares_one(double *restrict r2, const double *const *at, const double *x, const double *inv, size_t n,
-                        bool fresh) {
-    const double *restrict a = at[0];
-    const double x0 = x[0];
-    const double inv0 = inv[0];
-    for (size_t j = 0; j < n; j++) {
-        const double t = (a[j] - x0) * inv0;
-        r2[j] = (fresh ? 0 : r2[j]) + t * t;
+static void squares_more(double *restrict r2, const double *const *from, const double *x, const double *inv, size_t n,
+                         size_t count) {
+    if (count == TOGETHER) {
+        squares_of(r2, from, x, inv, n, TOGETHER, false);
+    } else {
+        squares_of(r2, from, x, inv, n, 1, false);
     }
 }
 
@@ -83,9 +99,9 @@ static void add_products(double *restrict sum, const double *restrict X, size_t 
 }
 
 TACET__CLONES
-static void se_of_r2(double *v, size_t n) {
+static void se_of_r2(double *v, size_t n, double scale) {
     for (size_t j = 0; j < n; j++) {
-        v[j] = tacet__vexp(-0.5 * v[j]);
+        v[j] = tacet__vexp(-0.5 * v[j]) * scale;
     }
 }
 
@@ -125,7 +141,7 @@ static void finish(double *v, size_t n, double count, double signal_var) {
 
 void tacet__kernel_of_r2(const tacet_kernel *kernel, double *r2, size_t n) {
     if (kernel->spec.kind == TACET_KERNEL_SE) {
-        se_of_r2(r2, n);
+        se_of_r2(r2, n, 1);
     } else {
         matern_of_r2(r2, n, kernel->matern_scale2, kernel->matern, kernel->spec.matern_p);
     }
@@ -142,19 +158,20 @@ void tacet__kernel_r2(const tacet_kernel *kernel, double *r2, size_t g, const do
         }
         return;
     }
-    /* Coordinate by coordinate in the same order, but four of them at a time. */
+    /* Coordinate by coordinate in the same order, but several side by side. */
     for (size_t k = 0; k < count;) {
-        const double *at[4];
-        double xs[4];
-        double inv[4];
-        const size_t together = count - k >= 4 ? 4 : 1;
+        const double *from[TOGETHER] = {NULL};
+        double xs[TOGETHER] = {0};
+        double inv[TOGETHER] = {0};
+        const size_t left = count - k;
+        const size_t together = left >= TOGETHER ? TOGETHER : k == 0 ? left : 1;
         for (size_t i = 0; i < together; i++) {
             const size_t c = own[k + i];
-            at[i] = X + c * coordinate;
+            from[i] = X + c * coordinate;
             xs[i] = x[c];
             inv[i] = kernel->inverse[c];
         }
-        (together == 4 ? squares_four : squares_one)(r2, at, xs, inv, n, k == 0);
+        (k == 0 ? squares_first : squares_more)(r2, from, xs, inv, n, together);
         k += together;
     }
 }
@@ -188,6 +205,10 @@ static void block(const tacet_kernel *kernel, double *out, const double *X, size
         }
     } else {
         tacet__kernel_r2(kernel, out, 0, X, point, coordinate, n, x);
+        if (kernel->spec.kind == TACET_KERNEL_SE && kernel->group_count == 1) {
+            se_of_r2(out, n, kernel->spec.signal_var);
+            return;
+        }
         tacet__kernel_of_r2(kernel, out, n);
         for (size_t g = 1; g < kernel->group_count; g++) {
             double v[TACET__KERNEL_BLOCK];

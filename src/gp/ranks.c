@@ -101,6 +101,7 @@ void tacet__digest_word(uint64_t out[2], uint64_t word, uint64_t position) {
 
 void tacet__points_digest(uint64_t out[2], const tacet_points *points, size_t d, size_t first, size_t count,
                           size_t base) {
+    uint64_t sums[2] = {out[0], out[1]}; /* of our own: what is behind `out` may be anything */
     for (size_t r = first; r < first + count; r++) {
         for (size_t c = 0; c < d; c++) {
             const size_t at = r * points->step + points->offsets[c];
@@ -108,7 +109,9 @@ void tacet__points_digest(uint64_t out[2], const tacet_points *points, size_t d,
                 points->single ? (double)((const float *)points->data)[at] : ((const double *)points->data)[at];
             uint64_t word = 0;
             memcpy(&word, &x, sizeof word);
-            tacet__digest_word(out, word, (uint64_t)(base + r) * d + c);
+            tacet__digest_word(sums, word, (uint64_t)(base + r) * d + c);
         }
     }
+    out[0] = sums[0];
+    out[1] = sums[1];
 }
