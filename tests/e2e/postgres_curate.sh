@@ -54,6 +54,10 @@ cmp -s typed-csv/release.csv typed-db/release.csv || fail "typed columns differ 
 sql "CREATE TABLE holes AS SELECT id, CASE WHEN id = 40 THEN NULL ELSE x END AS x, y, word FROM t ORDER BY id LIMIT 100"
 curate 1 bad --data "$url" --table holes --ledger no.db
 grep -q "holes: row 39 (counted from 0): column 'x' is missing" err || fail "the missing cell is not named: $(cat err)"
+sql "UPDATE holes SET x = 1, y = NULL WHERE id = 40; ALTER TABLE holes ADD COLUMN v float8 DEFAULT 1, ADD COLUMN w int2 DEFAULT 2, ADD COLUMN z float4 DEFAULT 3"
+"$tacet" curate --data "$url" --table holes --order id --inputs x,v,w,y,z --bounds x=0:100,v=0:100,w=0:100,y=0:100,z=0:100 \
+    --unit x=1,v=1,w=1,y=1,z=1 --eps 1 --ledger no.db --out bad 2>err && fail "a missing cell among four"
+grep -q "holes: row 39 (counted from 0): column 'y' is missing" err || fail "one cell of four is not named: $(cat err)"
 "$tacet" curate --data "$url" --table t --inputs word --bounds word=0:1 --unit word=1 --eps 1 --ledger no.db --out bad 2>err && fail "words as numbers"
 grep -q "'word' is no number" err || fail "the column is not named: $(cat err)"
 curate 1 bad --data "$url" --table nowhere --ledger no.db

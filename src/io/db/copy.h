@@ -32,7 +32,7 @@ typedef struct tacet__copy_cell {
 
 /* INVALID: the URL, or a column that is no number where one is needed. NOT_FOUND: no such database, table or column.
  * DENIED: not for this role, or row security would hide some rows from it. IO: the server is not there, or goes away.
- * Messages have names, never values. *out is NULL on failure. */
+ * Messages have names, never values. *out is NULL on failure. `wanted` must stay until it is closed. */
 tacet_status tacet__copy_open(tacet__copy **out, const tacet__copy_wanted *wanted, tacet_error *err);
 /* The next row into `count` cells; *found is false at the end. IO: the server went away: what was read is not the whole
  * table. */

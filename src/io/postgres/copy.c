@@ -2,7 +2,10 @@
 /* copy.c - COPY … TO STDOUT (FORMAT binary) through libpq.
  * Ring: io. Source: PostgreSQL's documentation of COPY, "Binary Format": a signature and a header, then for each row
  * the number of its cells and of each its length and bytes, in network order; -1 ends it. Numbers are cast to double
- * precision by the server, which rounds to the nearest. Cost: one message a row; constant memory. */
+ * precision by the server, which rounds to the nearest. It makes an allocation and several calls for each cell it
+ * sends, which took longer than all else; so up to four numbers come as one cell, a pair as a point and four as a line
+ * segment, whose bytes are those of their coordinates. One that is missing makes such a cell missing: to tell which it
+ * was, the rows are read again in the same snapshot, a cell each. Cost: one message a row; constant memory. */
 #include "io/db/copy.h"
 
 #include "core/fail.h"
@@ -25,9 +28,12 @@ enum {
 
 struct tacet__copy {
     PGconn *connection;
-    char *table; /* for messages */
+    const tacet__copy_wanted *wanted; /* the caller's */
+    char *table;                      /* for messages */
     size_t count;
+    size_t rows; /* read so far */
     bool text, ended, begun;
+    bool packed;   /* several numbers in a cell */
     char *message; /* of libpq; rows are read from it */
     size_t at, size;
 };
@@ -167,17 +173,36 @@ static tacet_status check_types(tacet__copy *c, const tacet__copy_wanted *w, con
     return status;
 }
 
-static tacet_status begin(tacet__copy *c, const tacet__copy_wanted *w, tacet_error *err) {
+/* Numbers in the cell that begins with column i. */
+static size_t packed_at(const tacet__copy *c, size_t i) {
+    const size_t left = c->count - i;
+    return !c->packed || left == 1 ? 1 : left < 4 ? 2 : 4;
+}
+
+static void add_numbers(text *sql, const tacet__copy *c, size_t i, size_t together) {
+    static const char *const OPEN[] = {"", "", "pg_catalog.point(", "", "pg_catalog.lseg("};
+    add(sql, OPEN[together]);
+    for (size_t k = 0; k < together; k++) {
+        add(sql, k > 0 ? "," : "");
+        add(sql, together == 4 && k % 2 == 0 ? OPEN[2] : "");
+        add_name(sql, c->connection, c->wanted->columns[i + k], strlen(c->wanted->columns[i + k]));
+        add(sql, c->text ? "::pg_catalog.text" : "::pg_catalog.float8");
+        add(sql, together == 4 && k % 2 == 1 ? ")" : "");
+    }
+    add(sql, together > 1 ? ")" : "");
+}
+
+static tacet_status begin(tacet__copy *c, tacet_error *err) {
+    const tacet__copy_wanted *w = c->wanted;
     text sql = {0};
     text table = {0};
     add_table(&table, c->connection, w->table);
     tacet_status status = table.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
                                         : check_types(c, w, table.bytes, err);
     add(&sql, "COPY (SELECT ");
-    for (size_t i = 0; i < w->count; i++) {
+    for (size_t i = 0; i < w->count; i += packed_at(c, i)) {
         add(&sql, i > 0 ? "," : "");
-        add_name(&sql, c->connection, w->columns[i], strlen(w->columns[i]));
-        add(&sql, w->text ? "::pg_catalog.text" : "::pg_catalog.float8");
+        add_numbers(&sql, c, i, packed_at(c, i));
     }
     add(&sql, " FROM ");
     add(&sql, table.bytes != NULL ? table.bytes : "");
@@ -211,11 +236,13 @@ tacet_status tacet__copy_open(tacet__copy **out, const tacet__copy_wanted *wante
         free(table);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", wanted->table);
     }
+    c->wanted = wanted;
     c->table = table;
     c->count = wanted->count;
     c->text = wanted->text;
+    c->packed = !wanted->text;
     tacet_status status = connect_to(c, wanted->url, err);
-    status = status != TACET_OK ? status : begin(c, wanted, err);
+    status = status != TACET_OK ? status : begin(c, err);
     if (status != TACET_OK) {
         tacet__copy_close(c);
         return status;
@@ -229,13 +256,14 @@ static tacet_status next_message(tacet__copy *c, bool *end, tacet_error *err) {
     *end = false;
     PQfreemem(c->message);
     c->message = NULL;
-    for (const uint64_t until = tacet__pg_now() + WAIT_MS;;) {
+    for (uint64_t until = 0;;) { /* most messages are here already: the clock is asked when one is waited for */
         const int size = PQgetCopyData(c->connection, &c->message, 1);
         if (size > 0) {
             c->at = 0;
             c->size = (size_t)size;
             return TACET_OK;
         }
+        until = until != 0 ? until : tacet__pg_now() + WAIT_MS;
         if (size == -1) {
             bool late = false;
             PGresult *result = tacet__pg_take(c->connection, 1, until, &late);
@@ -275,34 +303,66 @@ static bool take_head(tacet__copy *c) {
            take(c, number32(head + HEAD - 4), &extension);
 }
 
-static bool take_cell(tacet__copy *c, tacet__copy_cell *cell) {
+static void take_numbers(tacet__copy_cell *cells, const char *bytes, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        uint64_t bits = 0;
+        memcpy(&bits, bytes + k * sizeof bits, sizeof bits);
+        bits = be64toh(bits);
+        cells[k].missing = false;
+        memcpy(&cells[k].number, &bits, sizeof bits);
+    }
+}
+
+/* The cells of one cell of the server. */
+static bool take_cells(tacet__copy *c, tacet__copy_cell *cells, size_t together) {
     const char *bytes = NULL;
     if (!take(c, 4, &bytes)) {
         return false;
     }
     const uint32_t length = number32(bytes);
-    *cell = (tacet__copy_cell){.missing = length == UINT32_MAX};
-    if (cell->missing) {
+    if (length == UINT32_MAX) {
+        for (size_t k = 0; k < together; k++) {
+            cells[k] = (tacet__copy_cell){.missing = true};
+        }
         return true;
     }
-    if (!take(c, length, &bytes) || (!c->text && length != sizeof(double))) {
+    if (!take(c, length, &bytes) || (!c->text && length != together * sizeof(double))) {
         return false;
     }
     if (c->text) {
-        cell->text = bytes;
-        cell->length = length;
+        cells[0] = (tacet__copy_cell){.text = bytes, .length = length};
     } else {
-        uint64_t bits = 0;
-        memcpy(&bits, bytes, sizeof bits);
-        bits = be64toh(bits);
-        memcpy(&cell->number, &bits, sizeof bits);
+        take_numbers(cells, bytes, together);
     }
     return true;
 }
 
-tacet_status tacet__copy_next(tacet__copy *c, tacet__copy_cell *cells, bool *found, tacet_error *err) {
+static tacet_status next_row(tacet__copy *c, tacet__copy_cell *cells, bool *found, bool *torn, tacet_error *err);
+
+/* Reads what is left, then all from the start, a cell each, up to the row before this one: the transaction's snapshot
+ * is the same. */
+static tacet_status unpack(tacet__copy *c, tacet__copy_cell *cells, tacet_error *err) {
+    const size_t rows = c->rows;
+    bool found = true;
+    bool torn = false;
+    tacet_status status = TACET_OK;
+    while (status == TACET_OK && found) {
+        status = next_row(c, cells, &found, &torn, err);
+    }
+    c->packed = c->ended = c->begun = false;
+    c->at = c->size = c->rows = 0;
+    status = status != TACET_OK ? status : begin(c, err);
+    found = true;
+    while (status == TACET_OK && found && c->rows < rows) {
+        status = next_row(c, cells, &found, &torn, err);
+    }
+    return status;
+}
+
+/* The next row; *torn: a cell of several numbers is missing. */
+static tacet_status next_row(tacet__copy *c, tacet__copy_cell *cells, bool *found, bool *torn, tacet_error *err) {
     bool end = false;
-    *found = false;
+    *found = *torn = false;
     while (!c->ended && c->at == c->size) { /* the head may come alone */
         const tacet_status status = next_message(c, &end, err);
         if (status != TACET_OK || end) {
@@ -324,12 +384,28 @@ tacet_status tacet__copy_next(tacet__copy *c, tacet__copy_cell *cells, bool *fou
         c->ended = status == TACET_OK && end;
         return status != TACET_OK || end ? status : tacet__fail(err, TACET_IO, "%s: rows behind the end", c->table);
     }
-    good = good && count == c->count;
-    for (size_t i = 0; i < c->count && good; i++) {
-        good = take_cell(c, &cells[i]);
+    size_t taken = 0;
+    for (size_t i = 0; i < c->count && good; taken++) {
+        const size_t together = packed_at(c, i);
+        good = take_cells(c, cells + i, together);
+        *torn = *torn || (good && together > 1 && cells[i].missing);
+        i += together;
     }
-    *found = good;
-    return good ? TACET_OK : tacet__fail(err, TACET_IO, "%s: the server's answer is not that of COPY", c->table);
+    *found = good && count == taken;
+    c->rows += *found;
+    return *found ? TACET_OK : tacet__fail(err, TACET_IO, "%s: the server's answer is not that of COPY", c->table);
+}
+
+tacet_status tacet__copy_next(tacet__copy *c, tacet__copy_cell *cells, bool *found, tacet_error *err) {
+    bool torn = false;
+    tacet_status status = next_row(c, cells, found, &torn, err);
+    if (status == TACET_OK && torn) {
+        *found = false;
+        c->rows--;
+        status = unpack(c, cells, err);
+        status = status != TACET_OK ? status : next_row(c, cells, found, &torn, err);
+    }
+    return status;
 }
 
 void tacet__copy_close(tacet__copy *c) {

@@ -183,16 +183,15 @@ static tacet_status make_spool(tacet__source *s, const char *release, tacet_erro
 static tacet_status settle_row(double *record, const tacet__copy_cell *cells, const tacet_curate_settings *settings,
                                const char *const *columns, size_t width, size_t row, tacet_error *err) {
     for (size_t i = 0; i < width; i++) {
-        tacet_error why = {0};
-        tacet_status status = TACET_OK;
-        if (settings->space != NULL) {
-            status = tacet_space_cell(&settings->space->columns[i], &record[i], NULL,
-                                      cells[i].missing ? "" : cells[i].text, cells[i].length, &why);
-        } else if (cells[i].missing) {
-            status = tacet__fail(&why, TACET_PARSE, "column '%s' is missing", columns[i]);
-        } else {
+        if (settings->space == NULL && !cells[i].missing) {
             record[i] = cells[i].number;
+            continue;
         }
+        tacet_error why = {0};
+        const tacet_status status =
+            settings->space == NULL ? tacet__fail(&why, TACET_PARSE, "column '%s' is missing", columns[i])
+                                    : tacet_space_cell(&settings->space->columns[i], &record[i], NULL,
+                                                       cells[i].missing ? "" : cells[i].text, cells[i].length, &why);
         if (status != TACET_OK) {
             return tacet__fail(err, status, "%s: row %zu (counted from 0): %s", settings->table, row, why.message);
         }
