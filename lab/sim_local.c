@@ -221,14 +221,14 @@ static void report(const simulation *s, const char *scenario, double seconds) {
 }
 
 static tacet_status parse_pending(tacet_local_pending *out, const char *name, tacet_error *err) {
-    static const char *const NAMES[] = {NULL, "proven", "plain", "ignored"};
+    static const char *const NAMES[] = {NULL, "factor", "plain", "ignored"};
     for (int i = 1; name != NULL && i < 4; i++) {
         if (strcmp(NAMES[i], name) == 0) {
             *out = (tacet_local_pending)i;
             return TACET_OK;
         }
     }
-    return name == NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "--pending is proven, plain or ignored");
+    return name == NULL ? TACET_OK : tacet__fail(err, TACET_INVALID, "--pending is factor, plain or ignored");
 }
 
 /* The learner's kernel where its lengthscale is not the function's. */
@@ -474,8 +474,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
         {"outstanding", CLI_SIZE, &s.outstanding, "N",
          "Reports that are out at a time: each comes N rounds late. Default 0.", false},
         {"pending", CLI_STRING, &w.pending, "NAME",
-         "ucb, of rounds whose reports are out: proven, plain or ignored. Default: proven where the parameters are.",
-         false},
+         "ucb, of rounds whose reports are out: plain, factor or ignored. Default plain.", false},
         {"ladder", CLI_SIZE, &s.local.ladder, "K",
          "ucb: lengthscales averaged over, 1 or 5 (1/4 to 4 times). Default 5 for tuned, 1 for the others.", false},
         {"believed-lengthscale", CLI_DOUBLE, &s.believed_scale, "L", "The learner's. Default: the function's.", false},

@@ -103,6 +103,48 @@ static void tgp_is_the_dense_solve(void **state) {
     follow_dense(f, true);
 }
 
+/* Reports come LAG rounds late: the mean is of the reports, the variance of all rounds given, the width of the reports;
+ * with the factor, times exp(G_H - G_C). Both against dense solves. */
+static void follow_late(fixture *f, tacet_local_pending asked, bool factor) {
+    enum { LAG = 6 };
+    tacet_policy *policy = NULL;
+    size_t at[T];
+    double values[T], noise[T], mean[N], var[N], unused[N], played[N];
+    double known = 0, all = 0;
+    f->s.parameters = TACET_LOCAL_LITERAL;
+    f->s.pending = asked;
+    assert_ok(make(f, &policy, NULL));
+    const double lambda = f->ldp.duchi * f->ldp.duchi;
+    for (size_t t = 0; t < T; t++) {
+        const size_t in = t > LAG ? t - LAG : 0;
+        tacet_suggestion s;
+        double top = -INFINITY;
+        dense_gp(mean, var, NULL, f->K, N, 0, at, values, noise, in);
+        dense_gp(unused, played, NULL, f->K, N, 0, at, values, noise, t);
+        const double beta = (1 + sqrt(2 * (known + log(10)))) * (factor ? exp(all - known) : 1);
+        assert_ok(tacet_policy_suggest(policy, &s, NULL, NULL));
+        for (size_t j = 0; j < N; j++) {
+            top = fmax(top, mean[j] + beta * sqrt(fmax(played[j], 0)));
+        }
+        assert_close(s.score, top, 1e-6 * (1 + fabs(top)));
+        assert_close(mean[s.index] + beta * sqrt(fmax(played[s.index], 0)), top, 1e-6 * (1 + fabs(top)));
+        all += 0.5 * log1p(played[s.index] / lambda);
+        at[t] = s.index;
+        noise[t] = lambda;
+        values[t] = report(f, t, s.index);
+        if (t >= LAG) {
+            known += 0.5 * log1p(var[at[t - LAG]] / lambda);
+            assert_ok(tacet_policy_observe(policy, t - LAG + 1, values[t - LAG], NULL));
+        }
+    }
+    tacet_policy_free(policy);
+}
+
+static void late_rounds_count_in_the_variance(void **state) {
+    follow_late(*state, TACET_LOCAL_PENDING_DEFAULT, false);
+    follow_late(*state, TACET_LOCAL_PENDING_FACTOR, true);
+}
+
 /* An earlier value weighs as one report: a study that begins with it recommends, and goes on, as one that was told it.
  */
 static void earlier_values_weigh_as_reports(void **state) {
@@ -290,6 +332,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(conforms, setup, teardown),
         cmocka_unit_test_setup_teardown(ucb_is_the_dense_solve, setup, teardown),
         cmocka_unit_test_setup_teardown(tgp_is_the_dense_solve, setup, teardown),
+        cmocka_unit_test_setup_teardown(late_rounds_count_in_the_variance, setup, teardown),
         cmocka_unit_test_setup_teardown(earlier_values_weigh_as_reports, setup, teardown),
         cmocka_unit_test_setup_teardown(receives_retries, setup, teardown),
         cmocka_unit_test_setup_teardown(moma_waits_for_its_epoch, setup, teardown),

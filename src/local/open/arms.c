@@ -162,7 +162,7 @@ static void bounds(void *self, double *out, size_t t) {
     if (!late && e->played != NULL) {
         e->stale = true; /* cheaper to make again when it is next wanted */
     }
-    if (late && e->p->s.pending == TACET_LOCAL_PENDING_PROVEN) {
+    if (late && e->p->s.pending == TACET_LOCAL_PENDING_FACTOR) {
         /* sd of the known is at most exp(G_played - G_known) times that of the played */
         beta_t *= exp(tacet_arms_information(e->played[0]) - tacet_arms_information(e->known[0]));
     }

@@ -539,11 +539,10 @@ static tacet_status make_covariances(tacet_cov **covs, tacet_kernel **kernels, s
 
 /* Defaults that depend on other settings; a ladder where the kernel has lengthscales. */
 static void choose_defaults(tacet_local_settings *s, const tacet_cov_spec *spec) {
-    const bool proven = s->parameters == TACET_LOCAL_LITERAL || s->parameters == TACET_LOCAL_TIGHT;
     const tacet_kernel_spec *kernel = spec != NULL && spec->kernel != NULL ? tacet_kernel_describe(spec->kernel) : NULL;
     const bool scales = kernel != NULL && (kernel->kind == TACET_KERNEL_SE || kernel->kind == TACET_KERNEL_MATERN);
     if (s->pending == TACET_LOCAL_PENDING_DEFAULT) {
-        s->pending = proven ? TACET_LOCAL_PENDING_PROVEN : TACET_LOCAL_PENDING_PLAIN;
+        s->pending = TACET_LOCAL_PENDING_PLAIN;
     }
     const size_t usual = s->parameters == TACET_LOCAL_TUNED ? TACET_LOCAL_LADDER : 1;
     s->ladder = s->ladder == 0 ? usual : s->ladder;

@@ -35,9 +35,11 @@ typedef enum tacet_local_parameters {
 
 /* Rounds whose reports are not in (UCB). They say nothing of the mean, but the variance is known without them. */
 typedef enum tacet_local_pending {
-    TACET_LOCAL_PENDING_DEFAULT, /* PROVEN for literal and tight parameters, PLAIN for the others */
-    TACET_LOCAL_PENDING_PROVEN,  /* counted in the variance, the width widened so that its proof holds */
-    TACET_LOCAL_PENDING_PLAIN,   /* counted in the variance: less regret, no regret bound while reports are out */
+    TACET_LOCAL_PENDING_DEFAULT, /* PLAIN */
+    TACET_LOCAL_PENDING_FACTOR,  /* counted in the variance, the width times exp(G_H - G_C): an upper bound of each arm
+                                  */
+    TACET_LOCAL_PENDING_PLAIN,   /* counted in the variance, the width as it is: less regret; the delay is an addend of
+                                    its bound (src/local/README.md, "Late reports") */
     TACET_LOCAL_PENDING_IGNORED  /* as if they had not been played: the bound holds, regret grows with the delay */
 } tacet_local_pending;
 enum { TACET_LOCAL_LADDER = 5 }; /* rungs of the ladder of lengthscales: 1/4, 1/2, 1, 2, 4 of the given one */
