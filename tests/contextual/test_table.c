@@ -310,6 +310,31 @@ static void its_noise_is_paid_for(void **state) {
 }
 
 /* Stages deal rows in another way: under one ticket both would read a row twice for one charge. */
+/* Half a million records in a thousand cells: the sums fit the grid of the noise. */
+static void large_tables_are_released(void **state) {
+    enum { MANY = 2000 };
+    const fixture *f = *state;
+    tacet_contextual_learner *l = NULL;
+    tacet_noise *noise = NULL;
+    static double values[MANY];
+    double sd = 0;
+    values[0] = 1 << 19;
+    assert_ok(tacet_contextual_learner_create(&l, f->basis, &f->settings, NULL));
+    assert_ok(tacet_noise_open_seeded(&noise, 1, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "model", .to_whom = "anyone"};
+    tacet__parts parts = {.learner = l, .ask = &ask, .what = "model", .records = 1 << 19};
+    const tacet__parts_vector v = {.name = "table",
+                                   .values = values,
+                                   .count = MANY,
+                                   .radius = 1 << 19,
+                                   .diameter = 2,
+                                   .proof = "src/contextual/README.md"};
+    assert_ok(tacet__parts_count(&parts, values, &sd, &v, NULL));
+    assert_true(fabs(values[0] - (1 << 19)) < 60 && fabs(values[1]) < 60 && sd < 3); /* e^-30 */
+    tacet_noise_close(noise);
+    tacet_contextual_learner_free(l);
+}
+
 static void a_ticket_keeps_its_form(void **state) {
     const fixture *f = *state;
     char folder[200], path[300];
@@ -341,6 +366,7 @@ int main(void) {
                                        cmocka_unit_test(what_is_stated_holds),
                                        cmocka_unit_test(empty_cells_follow_the_others),
                                        cmocka_unit_test(its_noise_is_paid_for),
+                                       cmocka_unit_test(large_tables_are_released),
                                        cmocka_unit_test(a_ticket_keeps_its_form)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

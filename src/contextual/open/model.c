@@ -226,10 +226,11 @@ static void answer(asked *q, double *means, const double *units, size_t n) {
 
 tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_t *best, double *means,
                                       const double *actions, size_t n, const double *context, tacet_error *err) {
-    enum { SOME = 64 };
+    enum { ROOM = 2048, MOST = 64 };
     const size_t a = model->parts.action_dim;
     double room[TACET__CONTEXTUAL_ACTION_POINTS];
-    double units[SOME * TACET_CONTEXTUAL_COORDINATES_MOST];
+    double units[ROOM];
+    const size_t step = ROOM / model->d < MOST ? ROOM / model->d : MOST;
     asked question = {.model = model, .room = room};
     size_t top = 0;
     if (n == 0) {
@@ -239,8 +240,8 @@ tacet_status tacet_contextual_predict(const tacet_contextual_model *model, size_
         return tacet__fail(err, TACET_INVALID, "the context lies outside the bounds of the model");
     }
     begin(&question);
-    for (size_t at = 0; at < n; at += SOME) {
-        const size_t some = n - at < SOME ? n - at : SOME;
+    for (size_t at = 0; at < n; at += step) {
+        const size_t some = n - at < step ? n - at : step;
         for (size_t i = 0; i < some; i++) {
             double *unit = units + i * model->d;
             memcpy(unit, question.unit, model->d * sizeof *unit);

@@ -129,17 +129,18 @@ tacet_status tacet__parts_release(tacet__parts *p, double *values, double *sd, c
 
 tacet_status tacet__parts_count(tacet__parts *p, double *values, double *sd, const tacet__parts_vector *v,
                                 tacet_error *err) {
-    tacet_bound *range = NULL;
+    /* A norm, not a range: a range says that all the numbers may be large, and then they do not fit the grid. */
+    tacet_bound *norm = NULL;
     tacet_bound *bound = NULL;
-    tacet_status status = tacet_bound_range(&range, v->count, 0, v->radius, err);
+    tacet_status status = tacet_bound_norm(&norm, v->count, 1.001 * v->radius, err);
     if (status == TACET_OK) {
-        status = tacet_bound_narrow_1(&bound, range, v->diameter, v->proof, err);
+        status = tacet_bound_narrow_1(&bound, norm, v->diameter, v->proof, err);
     }
     if (status == TACET_OK) {
         status = release(p, values, sd, v, TACET_MECHANISM_LAPLACE, bound, err);
     }
     tacet_bound_free(bound);
-    tacet_bound_free(range);
+    tacet_bound_free(norm);
     return status;
 }
 

@@ -51,8 +51,8 @@ tacet_status tacet__parts_deal(tacet__parts *parts, tacet_error *err);
 /* values become the released ones; *sd is the standard deviation of each. As tacet_mechanism_run. */
 tacet_status tacet__parts_release(tacet__parts *parts, double *values, double *sd, const tacet__parts_vector *v,
                                   tacet_error *err);
-/* The same for numbers from 0 to v->radius, any two of neighbours at most v->diameter apart in the L1 norm: Laplace
- * noise. */
+/* The same for vectors of a norm of at most v->radius, any two of neighbours at most v->diameter apart in the L1 norm:
+ * Laplace noise. */
 tacet_status tacet__parts_count(tacet__parts *parts, double *values, double *sd, const tacet__parts_vector *v,
                                 tacet_error *err);
 /* The number of a candidate with a high score, scores changing by at most 1 between neighbours. */

@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 enum {
-    TACET_CONTEXTUAL_DIM_MOST = 4,          /* coordinates of a box */
-    TACET_CONTEXTUAL_COORDINATES_MOST = 32, /* where actions and contexts are lists: a category takes one a level */
+    TACET_CONTEXTUAL_DIM_MOST = 4,           /* coordinates of a box */
+    TACET_CONTEXTUAL_COORDINATES_MOST = 512, /* where actions and contexts are lists: a category takes one a level */
     TACET_CONTEXTUAL_FEATURES_MOST = 400
 };
 
