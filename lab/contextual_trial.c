@@ -18,7 +18,7 @@ enum { CENTRES = 20, STREAMS = 4 };
 
 typedef struct problem {
     double wave[3]; /* a, b, p */
-    double centre[CENTRES * TACET_CONTEXTUAL_DIM_MOST];
+    double centre[CENTRES * TACET_CONTEXTUAL_COORDINATES_MOST];
     double weight[CENTRES];
 } problem;
 
@@ -92,7 +92,7 @@ static tacet_status log_rounds(const contextual_simulation *s, tacet_contextual_
     tacet_status status = TACET_OK;
     tacet_simrng_init(&rng, s->seed, stream(trial, 1));
     for (size_t t = 0; t < s->rounds && status == TACET_OK; t++) {
-        double w[TACET_CONTEXTUAL_DIM_MOST];
+        double w[TACET_CONTEXTUAL_COORDINATES_MOST];
         for (size_t c = 0; c < s->d; c++) {
             w[c] = tacet_simrng_uniform(&rng);
             w[c] = c >= s->dim_action ? contextual_law_quantile(s->law, w[c]) : w[c];
@@ -106,7 +106,7 @@ static tacet_status log_rounds(const contextual_simulation *s, tacet_contextual_
 /* f of all actions in one context, and the largest. */
 static double values_in(const contextual_simulation *s, const problem *p, double *f, size_t context) {
     double top = -INFINITY;
-    double w[TACET_CONTEXTUAL_DIM_MOST];
+    double w[TACET_CONTEXTUAL_COORDINATES_MOST];
     memcpy(w + s->dim_action, s->context + context * s->dim_context, s->dim_context * sizeof *w);
     for (size_t i = 0; i < s->actions; i++) {
         memcpy(w, s->action + i * s->dim_action, s->dim_action * sizeof *w);

@@ -65,9 +65,11 @@ typedef struct contextual_simulation {
     tacet_contextual_settings settings;
     tacet_contextual_basis *basis;
     size_t d, actions, contexts;
-    size_t per_axis; /* of actions; 0: by the dimension */
-    double *action;  /* dim_action x actions */
-    double *context; /* dim_context x contexts */
+    size_t group[TACET_CONTEXTUAL_COORDINATES_MOST];
+    const size_t *groups; /* of the coordinates; NULL: none */
+    size_t per_axis;      /* of actions; 0: by the dimension */
+    double *action;       /* dim_action x actions */
+    double *context;      /* dim_context x contexts */
     tacet__contextual_plan plan;
     double sup, used_tau; /* of the choosers */
     double *U;            /* per context: m x actions */

@@ -72,10 +72,11 @@ static tacet_status prepare_plan(contextual_simulation *s, tacet_error *err) {
     return status;
 }
 
-/* Equispaced actions with their end points; contexts at the middles of equal cells, or uniform ones in more dimensions.
+/* Equispaced actions with their end points (of many coordinates: middles of three cells each); contexts at the middles
+ * of equal cells, or uniform ones in more dimensions.
  */
 static tacet_status make_grids(contextual_simulation *s, tacet_error *err) {
-    const size_t usual = s->dim_action == 1 ? 101 : s->dim_action == 2 ? 17 : 9;
+    const size_t usual = s->dim_action == 1 ? 101 : s->dim_action == 2 ? 17 : s->dim_action < 5 ? 9 : 3;
     const size_t per_axis = s->per_axis > 1 ? s->per_axis : usual;
     s->contexts = s->dim_context == 0 ? 1 : s->d > 2 ? 8 : s->law == CONTEXTUAL_LAW_UNIFORM ? 16 : 40;
     s->actions = 1;
@@ -99,7 +100,8 @@ static tacet_status make_grids(contextual_simulation *s, tacet_error *err) {
     for (size_t j = 0; j < s->actions; j++) {
         size_t rest = j;
         for (size_t c = 0; c < s->dim_action; c++, rest /= per_axis) {
-            s->action[j * s->dim_action + c] = (double)(rest % per_axis) / (double)(per_axis - 1);
+            s->action[j * s->dim_action + c] = s->dim_action < 5 ? (double)(rest % per_axis) / (double)(per_axis - 1)
+                                                                 : ((double)(rest % per_axis) + 0.5) / (double)per_axis;
         }
     }
     tacet_simrng rng;
@@ -120,8 +122,11 @@ static tacet_status make_basis(contextual_simulation *s, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
-    const double zero[TACET_CONTEXTUAL_DIM_MOST] = {0};
-    const double one[TACET_CONTEXTUAL_DIM_MOST] = {1, 1, 1, 1};
+    const double zero[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+    double one[TACET_CONTEXTUAL_COORDINATES_MOST];
+    for (size_t c = 0; c < TACET_CONTEXTUAL_COORDINATES_MOST; c++) {
+        one[c] = 1;
+    }
     space.kind = spec.kind;
     space.matern_p = spec.matern_p;
     space.action_dim = s->dim_action;
@@ -129,6 +134,8 @@ static tacet_status make_basis(contextual_simulation *s, tacet_error *err) {
     space.lower = zero;
     space.upper = one;
     spec.d = s->dim_action + s->dim_context;
+    spec.groups = space.groups = s->groups;
+    spec.group_count = tacet__contextual_group_count(s->groups, spec.d);
     spec.lengthscales = &s->lengthscale;
     spec.lengthscale_count = 1;
     s->model_lengthscale = s->lengthscale * (s->believed > 0 ? s->believed : 1);
@@ -139,6 +146,12 @@ static tacet_status make_basis(contextual_simulation *s, tacet_error *err) {
 
 static tacet_status simulate(contextual_simulation *s, tacet_error *err) {
     s->settings.method = s->algorithm == CONTEXTUAL_ROBUST ? TACET_CONTEXTUAL_ROBUST : TACET_CONTEXTUAL_STAGED;
+    const bool certified = s->algorithm <= CONTEXTUAL_RANGE || s->algorithm == CONTEXTUAL_FAITHFUL;
+    if (s->groups != NULL && (certified || s->policy != CONTEXTUAL_POLICY_NONE || s->waves)) {
+        return tacet__fail(err, TACET_UNSUPPORTED,
+                           "groups go with logs and kernel functions, and the algorithms robust, staged, release, "
+                           "nonprivate and uniform");
+    }
     tacet_status status = make_basis(s, err);
     if (status == TACET_OK) {
         s->d = s->dim_action + s->dim_context;
@@ -414,6 +427,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     const char *function = "kernel";
     const char *reward = "normal";
     const char *mechanism = "k-norm";
+    const char *groups = NULL;
     tacet_contextual_settings_defaults(&s.settings);
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &name, "NAME",
@@ -444,6 +458,10 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3.", false},
         {"dim-action", CLI_SIZE, &s.dim_action, "N", "Action coordinates. Default 1.", false},
         {"dim-context", CLI_SIZE, &s.dim_context, "N", "Context coordinates. Default 1.", false},
+        {"groups", CLI_STRING, &groups, "G,G…",
+         "The group of each coordinate, from 0, actions first: the function is a sum over groups. Needed above four "
+         "coordinates.",
+         false},
         {"rounds", CLI_SIZE, &s.rounds, "T", "Records learnt from. Default 10000.", false},
         {"eps", CLI_DOUBLE, &s.settings.eps, "E", "Default 1.", false},
         {"mechanism", CLI_STRING, &mechanism, "NAME",
@@ -475,6 +493,13 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     if (!lab_reward_law_parse(&s.reward, reward) || !(s.believed >= 0) || !(s.missing >= 0 && s.missing < 1)) {
         return cli_usage(self, "--reward-law is %s, --believed above 0, --missing from 0 to 1", lab_reward_law_names());
     }
+    if (s.dim_action > TACET_CONTEXTUAL_COORDINATES_MOST || s.dim_context > TACET_CONTEXTUAL_COORDINATES_MOST / 2 ||
+        s.dim_action + s.dim_context > TACET_CONTEXTUAL_COORDINATES_MOST ||
+        (groups != NULL && !cli_groups(s.group, s.dim_action + s.dim_context, groups))) {
+        return cli_usage(self, "--groups is a number from 0 for each coordinate, of which there are at most %d",
+                         (int)TACET_CONTEXTUAL_COORDINATES_MOST);
+    }
+    s.groups = groups != NULL ? s.group : NULL;
     size_t chosen_policy = 0;
     while (chosen_policy < CONTEXTUAL_POLICY_COUNT && strcmp(POLICIES[chosen_policy], policy) != 0) {
         chosen_policy++;

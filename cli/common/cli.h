@@ -122,5 +122,7 @@ bool cli_number(double *out, const char *text);
 bool cli_pair(double *a, double *b, const char *text);
 /* "LO:HI", a pair with LO below HI. */
 bool cli_interval(double *lower, double *upper, const char *text);
+/* "G,G…", exactly `count` whole numbers from 0. */
+bool cli_groups(size_t *out, size_t count, const char *text);
 
 #endif

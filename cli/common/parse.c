@@ -46,6 +46,19 @@ bool cli_pair(double *a, double *b, const char *text) {
     return true;
 }
 
+bool cli_groups(size_t *out, size_t count, const char *text) {
+    char **items = NULL;
+    size_t n = 0;
+    double at = 0;
+    bool good = cli_split(&items, &n, text) && n == count;
+    for (size_t i = 0; good && i < n; i++) {
+        good = cli_number(&at, items[i]) && at >= 0 && at < 1e6 && at == floor(at);
+        out[i] = good ? (size_t)at : 0;
+    }
+    free(items);
+    return good;
+}
+
 bool cli_interval(double *lower, double *upper, const char *text) {
     double lo = 0;
     double hi = 0;

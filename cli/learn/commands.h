@@ -16,13 +16,14 @@ enum { JOB_OPTIONS = 44, JOB_LENGTHSCALES = 64 }; /* options: shared ones, with 
 
 /* What learn and choose have in common. */
 typedef struct learn_job {
-    const char *data, *actions, *contexts, *reward, *range, *kernel, *lengthscale;
+    const char *data, *actions, *contexts, *reward, *range, *kernel, *lengthscale, *groups;
     cli_space columns;
     tacet_contextual_question question;
     tacet_contextual_entry entry;
     uint64_t seed;
     tacet_space space;
     double lengthscales[JOB_LENGTHSCALES];
+    size_t group[JOB_LENGTHSCALES];
 } learn_job;
 
 void learn_job_init(learn_job *job);

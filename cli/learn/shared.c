@@ -29,6 +29,9 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
         CLI_OPT("lengthscale", &job->lengthscale, "L[,L…]",
                 "Of numeric columns, in their units; or one a column. From you or from public data: never fitted on "
                 "these records. Default: 0.3 of the width."),
+        CLI_OPT("groups", &job->groups, "G,G…",
+                "The group of each column, from 0, actions first: the reward is a sum over groups of functions of "
+                "their columns. More than four columns of numbers need it; a public belief, like the lengthscale."),
         CLI_OPT("public-contexts", &job->question.public_contexts, "FILE",
                 "CSV of contexts that are public, as their law. Default: the law is measured."),
         CLI_OPT("context-density", &job->question.context_density, "FILE",
@@ -144,10 +147,16 @@ bool learn_job_check(learn_job *job, const cli_command *self, int *code) {
                         "--lengthscale is one positive number, or %zu of them. It must come from you or from public "
                         "data: a lengthscale fitted on these records would void the proof of privacy",
                         job->space.count);
+    } else if (job->groups != NULL &&
+               (job->space.count > JOB_LENGTHSCALES || !cli_groups(job->group, job->space.count, job->groups))) {
+        *code = CLI_EXIT_USAGE;
+        (void)cli_usage(self, "--groups is a number from 0 for each of the %zu columns, actions first",
+                        job->space.count);
     } else if (tacet_kernel_parse(&spec, job->kernel, &err) != TACET_OK) {
         *code = cli_usage(self, "%s", err.message);
     } else {
         job->question.space = &job->space;
+        job->question.groups = job->groups != NULL ? job->group : NULL;
         job->question.kind = spec.kind;
         job->question.matern_p = spec.kind == TACET_KERNEL_MATERN ? spec.matern_p : 0;
         *code = CLI_EXIT_OK;

@@ -3,6 +3,7 @@
  * Ring: programs (open). */
 #include "predict/commands.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,14 @@ static int predict_file(const asking *q, const char *path, const cli_command *se
     return CLI_EXIT_OK;
 }
 
+static size_t usual_grid(size_t dims) {
+    size_t n = dims == 1 ? 101 : 33;
+    while (dims > 3 && n > 2 && pow((double)n, (double)dims) > 40000) {
+        n--;
+    }
+    return n;
+}
+
 int predict_predict(int argc, char **argv, const cli_command *self) {
     const char *path = NULL;
     const char *context_text = NULL;
@@ -193,8 +202,10 @@ int predict_predict(int argc, char **argv, const cli_command *self) {
         CLI_NEED("model", &path, "FILE", "The released model."),
         CLI_OPT("context", &context_text, "V[,V…]", "One value for each context column of the model."),
         CLI_OPT("data", &data, "FILE", "Instead: CSV with the context columns, a prediction for each row."),
-        CLI_OPT("grid", &grid, "N",
-                "Actions looked at: N equispaced a numeric column. Default 101 for one, 33 for more."),
+        CLI_OPT(
+            "grid", &grid, "N",
+            "Actions looked at: N equispaced a numeric column. Default 101 for one, 33 for two and three, fewer for "
+            "more: at most 40,000 in all."),
         CLI_OPT("all", &all, NULL, "Print the predicted reward of every action looked at."),
         {0}};
     int code = CLI_EXIT_OK;
@@ -209,7 +220,7 @@ int predict_predict(int argc, char **argv, const cli_command *self) {
     }
     q.parts = tacet_contextual_model_parts(q.model);
     q.contexts = tacet_contextual_context_columns(q.model);
-    grid = grid != 0 ? grid : q.parts->action_dim == 1 ? 101 : 33;
+    grid = grid != 0 ? grid : usual_grid(q.parts->action_dim);
     if (data != NULL && (context_text != NULL || q.parts->space == NULL)) {
         code = cli_usage(self, "--data or --context, and --data needs a model whose columns have names");
         goto done;

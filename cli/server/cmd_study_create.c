@@ -318,8 +318,8 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
                 "local: of the reward less its mean, in the kernel's norm; what the proven widths rest on."),
         CLI_OPT("kernel", &r.kernel, "NAME", "se, matern12, matern32, matern52 (default), …"),
         CLI_OPT("groups", &r.groups, "G1,G2,…",
-                "With --points: coordinates whose effects add up, as the number of each one's group; 0,0,1: f(a, b) + "
-                "g(c)."),
+                "With --points: coordinates whose effects add up, as the number of each one's group, contexts after "
+                "actions; 0,0,1: f(a, b) + g(c)."),
         CLI_OPT("lengthscale", &r.lengthscale, "L", "Over which distance outcomes are alike: L or L1,L2,…"),
         CLI_OPT("reward", &r.reward, "LO:HI", "Public range of the reward. Default 0:1."),
         CLI_OPT("randomizer", &r.randomizer, "NAME", "local: hybrid (default), duchi, piecewise, laplace, staircase."),

@@ -48,6 +48,26 @@ cmp -s "$tmp/model.json" "$tmp/first.json" || fail "asking again gave another mo
 # shellcheck disable=SC2086
 run 3 $learn "$@" --eps 1 --out "$tmp/model.json" --ticket second
 cmp -s "$tmp/model.json" "$tmp/first.json" || fail "a refused release changed the model"
+# Seven columns, one of them a category: the reward is a sum over groups. The best of each action is its own context.
+awk 'BEGIN { srand(8); print "a,b,c,u,v,w,kind,y"
+    for (i = 0; i < 12000; i++) { a = rand(); b = rand(); c = rand(); u = rand(); v = rand(); w = rand(); k = rand() < .5
+        y = .5 + .4 - .6 * ((a - u) ^ 2 + (b - v) ^ 2 + (c - (k ? w : 1 - w)) ^ 2) + .1 * (rand() - .5)
+        print a "," b "," c "," u "," v "," w "," (k ? "x" : "z") "," y } }' >"$tmp/seven.csv"
+seven="--data $tmp/seven.csv --actions a,b,c --contexts u,v,w,kind --reward y --range 0:1
+    --bounds a=0:1,b=0:1,c=0:1,u=0:1,v=0:1,w=0:1 --levels kind=x|z --lengthscale 0.6,0.6,0.6,0.6,0.6,0.6,1"
+# shellcheck disable=SC2086
+run 0 $learn $seven --groups 0,1,2,0,1,2,2 --eps 2 --out "$tmp/seven.json"
+for context in 0.3,0.7,0.2,x 0.3,0.7,0.2,z; do
+    run 0 "$bin/tacet" predict --model "$tmp/seven.json" --context $context --json
+    sed -n 's/.*"action":\[\([^]]*\)\].*/\1/p' "$tmp/out" | awk -F, -v k="${context##*,}" '
+        function far(p, q) { return (p - q) * (p - q) > .0625 }
+        { exit far($1, .3) || far($2, .7) || far($3, k == "x" ? .2 : .8) }' || fail "for $context: $(cat "$tmp/out")"
+done
+# shellcheck disable=SC2086
+run 2 $learn $seven --groups 0,1,2 --eps 2 --out "$tmp/no.json"
+# shellcheck disable=SC2086
+run 1 $learn $seven --eps 2 --out "$tmp/no.json" --new-budget test
+[ ! -e "$tmp/no.json" ] || fail "a model was written without groups"
 # A ticket keeps the form it was begun in: with the law stated rows are dealt otherwise, and would be read twice.
 printf 'density,age\n1,18\n1,90\n' >"$tmp/flat.csv"
 entries=$("$bin/tacet" ledger show --ledger "$tmp/log.csv.ledger.db" --json | grep -o '"ticket"' | wc -l)

@@ -144,7 +144,7 @@ static void test_context(void **state) {
     static const char TEXT[] =
         "{\"name\":\"a\",\"trust\":\"central\",\"policy\":\"contextual\",\"rounds\":9,\"budget\":{\"eps\":1},"
         "\"domain\":{\"points\":[[0],[1]],\"context\":{\"lower\":[0,0],\"upper\":[1,2]}},"
-        "\"prior\":{\"lengthscale\":[1,2,3],\"reward\":[0,1]}}";
+        "\"prior\":{\"lengthscale\":[1,2,3],\"groups\":[0,0,1],\"reward\":[0,1]}}";
     tacet__definition d;
     char *text = NULL;
     (void)state;
@@ -157,6 +157,7 @@ static void test_context(void **state) {
     tacet__definition_clear(&d);
     assert_ok(tacet__definition_decode(&d, text, strlen(text), NULL));
     assert_int_equal(d.context_dim, 2);
+    assert_true(d.groups != NULL && d.groups[1] == 0 && d.groups[2] == 1); /* one for each context, too */
     assert_int_equal(tacet__policy_check(tacet__policy_kinds_local, &d, NULL), TACET_INVALID);
     tacet__definition_clear(&d);
     free(text);

@@ -56,6 +56,13 @@ tacet_status tacet_contextual_model_encode(const tacet_contextual_model *model, 
                   "nodes", numbers(p->nodes, d * p->count), "weights", numbers(p->weights, p->count), "offset",
                   p->offset, "private", (int)p->is_private, "eps", p->eps, "delta", p->delta, "rounds",
                   (json_int_t)p->rounds, "predicted_error", p->predicted_error, "receipts", receipts(p));
+    if (p->groups != NULL && object != NULL) {
+        json_t *groups = json_array();
+        for (size_t c = 0; c < d; c++) {
+            (void)json_array_append_new(groups, json_integer((json_int_t)p->groups[c]));
+        }
+        (void)json_object_set_new(object, "groups", groups);
+    }
     if (p->logistic_scale > 0 && object != NULL) {
         (void)json_object_set_new(object, "logistic",
                                   json_pack("{sf sf}", "lo", p->logistic_lo, "scale", p->logistic_scale));
@@ -101,6 +108,7 @@ typedef struct decoder {
     tacet_contextual_parts parts;
     double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST],
         lengthscales[TACET_CONTEXTUAL_COORDINATES_MOST];
+    size_t groups[TACET_CONTEXTUAL_COORDINATES_MOST];
     double *nodes, *weights, *listed;
     tacet_receipt receipts[TACET_CONTEXTUAL_RECEIPTS_MOST];
     tacet_space space;
@@ -158,7 +166,7 @@ static tacet_status read_receipts(decoder *k, const json_t *array, tacet_error *
 
 typedef struct arrays {
     json_t *lower, *upper, *lengthscales, *nodes, *weights, *receipts, *logistic;
-    json_t *range, *errors, *values, *space, *action_columns, *actions; /* may be missing */
+    json_t *range, *errors, *values, *space, *action_columns, *actions, *groups; /* may be missing */
 } arrays;
 
 static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error *err) {
@@ -173,13 +181,13 @@ static tacet_status read_head(decoder *k, arrays *a, json_t *object, tacet_error
     tacet_contextual_parts *p = &k->parts;
     if (json_unpack_ex(
             object, &detail, JSON_STRICT,
-            "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o s?o s?o}",
+            "{s:s s:I s:I s:o s:o s:s s:o s:o s:o s:F s:b s:F s:F s:I s:F s:o s?:o s?:s s?o s?o s?o s?o s?o s?o s?o}",
             "format", &format, "action_dim", &actions, "context_dim", &contexts, "lower", &a->lower, "upper", &a->upper,
             "kernel", &kernel, "lengthscales", &a->lengthscales, "nodes", &a->nodes, "weights", &a->weights, "offset",
             &p->offset, "private", &is_private, "eps", &p->eps, "delta", &p->delta, "rounds", &rounds,
             "predicted_error", &p->predicted_error, "receipts", &a->receipts, "logistic", &a->logistic, "direction",
             &direction, "range", &a->range, "errors", &a->errors, "values", &a->values, "space", &a->space,
-            "action_columns", &a->action_columns, "actions", &a->actions) != 0) {
+            "action_columns", &a->action_columns, "actions", &a->actions, "groups", &a->groups) != 0) {
         return tacet__fail(err, TACET_PARSE, "not a model: %s", detail.text);
     }
     if (strcmp(format, FORMAT) != 0) {
@@ -261,6 +269,19 @@ static tacet_status read_space(decoder *k, const arrays *a, tacet_error *err) {
     return status;
 }
 
+/* That no group is missing is for the kernel to say. */
+static tacet_status read_groups(decoder *k, const json_t *groups, size_t d, tacet_error *err) {
+    bool good = json_is_array(groups) && json_array_size(groups) == d;
+    for (size_t c = 0; good && c < d; c++) {
+        const json_t *item = json_array_get(groups, c);
+        const json_int_t at = json_integer_value(item);
+        good = json_is_integer(item) && at >= 0 && (size_t)at < d;
+        k->groups[c] = (size_t)at;
+    }
+    k->parts.groups = k->groups;
+    return good ? TACET_OK : tacet__fail(err, TACET_PARSE, "field groups: a whole number from 0 for each coordinate");
+}
+
 static tacet_status read_listed(decoder *k, const json_t *actions, tacet_error *err) {
     const size_t numbers = json_array_size(actions), d = k->parts.action_dim;
     if (numbers == 0 || numbers % d != 0 || numbers / d > TACET_CONTEXTUAL_NODES_MOST) {
@@ -307,6 +328,9 @@ static tacet_status read_all(decoder *k, json_t *object, tacet_error *err) {
     p->weights = k->weights;
     p->receipts = k->receipts;
     tacet_status rest = read_claims(p, &a, err);
+    if (rest == TACET_OK && a.groups != NULL) {
+        rest = read_groups(k, a.groups, d, err);
+    }
     if (rest == TACET_OK && a.space != NULL) {
         rest = read_space(k, &a, err);
     }

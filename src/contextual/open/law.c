@@ -2,9 +2,10 @@
 /* law.c - the law of contexts from a noisy sum of their features.
  * Ring: open; post-processing of a release. Source: README.md, "The robust release". The sketch is the sum of g(c), the
  * leading Mercer features of the contexts' kernel with lengthscales l/sqrt 2: products of two features with lengthscale
- * l lie in its space, so the sum determines the Gram matrix of the records. Decoded to the most even weights on the
- * nodes that explain it (measure.c), mixed with a little of the even law, because what was never seen may occur. Cost:
- * some ten Newton steps of O(contexts g^2 + g^3). */
+ * l lie in its space, so the sum determines the Gram matrix of the records. With groups, and more contexts than a grid
+ * has, that takes products of two groups each: the kernel is the mean over pairs of groups. Decoded to the most even
+ * weights on the nodes that explain it (measure.c), mixed with a little of the even law, because what was never seen
+ * may occur. Cost: some ten Newton steps of O(contexts g^2 + g^3). */
 #include "contextual/open/law.h"
 
 #include "core/fail.h"
@@ -26,28 +27,73 @@ static const double MASS_DOUBT = 2;   /* standard deviations */
 static const double MASS_LEAST = 0.05;
 static const uint64_t REDRAW_SEED = 1; /* post-processing: any number would do */
 
+/* Which coordinates of contexts the sketch reads, and in which group of its kernel: all in one, or (many, in groups)
+ * every pair of the groups' coordinates. Returns the number of groups. */
+static size_t choose_inputs(tacet__contextual_law *law, size_t *group, const size_t *groups) {
+    const size_t dc = law->d - law->a;
+    size_t pairs = 0;
+    law->repeats = 0;
+    for (size_t g = 0; groups != NULL && dc > TACET_CONTEXTUAL_DIM_MOST && g < law->d; g++) {
+        for (size_t h = g + 1; h < law->d; h++) {
+            size_t found[2] = {0};
+            for (size_t c = 0; c < dc; c++) {
+                found[0] += groups[law->a + c] == g ? 1 : 0;
+                found[1] += groups[law->a + c] == h ? 1 : 0;
+            }
+            for (size_t c = 0; c < dc && found[0] > 0 && found[1] > 0; c++) {
+                const size_t at = groups[law->a + c];
+                if ((at == g || at == h) && law->repeats < TACET__CONTEXTUAL_REPEATS_MOST) {
+                    group[law->repeats] = pairs;
+                    law->from[law->repeats++] = c;
+                }
+            }
+            pairs += found[0] > 0 && found[1] > 0 ? 1 : 0;
+        }
+    }
+    for (size_t c = 0; pairs == 0 && c < dc; c++) {
+        group[c] = 0;
+        law->from[law->repeats++] = c;
+    }
+    return pairs > 0 ? pairs : 1;
+}
+
+static void repeat(const tacet__contextual_law *law, double *out, const double *context) {
+    for (size_t i = 0; i < law->repeats; i++) {
+        out[i] = context[law->from[i]];
+    }
+}
+
+void tacet__contextual_law_features(const tacet__contextual_law *law, double *g, const double *context) {
+    double inputs[TACET__CONTEXTUAL_REPEATS_MOST];
+    repeat(law, inputs, context);
+    tacet_features_eval(law->sketch, g, inputs, law->repeats, 1);
+}
+
 static tacet_status make_sketch(tacet__contextual_law *law, const tacet_contextual_basis *b, bool joint,
                                 tacet_error *err) {
-    const size_t dc = law->d - law->a;
     const tacet_kernel_spec *spec = tacet_kernel_describe(b->features->kernel);
-    double scales[TACET_CONTEXTUAL_COORDINATES_MOST];
+    double scales[TACET__CONTEXTUAL_REPEATS_MOST];
+    size_t group[TACET__CONTEXTUAL_REPEATS_MOST];
+    const size_t pairs = choose_inputs(law, group, spec->groups), dc = law->repeats;
     tacet_kernel *kernel = NULL;
     double *X = TACET__ZALLOC(double, law->contexts *dc);
     if (X == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu contexts", law->contexts);
     }
     for (size_t k = 0; k < law->contexts; k++) {
-        memcpy(X + k * dc, b->features->blocks[0].Z + k * law->actions * law->d + law->a, dc * sizeof *X);
+        repeat(law, X + k * dc, b->features->blocks[0].Z + k * law->actions * law->d + law->a);
     }
     for (size_t c = 0; c < dc; c++) {
-        scales[c] = b->unit_lengthscale[law->a + c] / sqrt(2);
+        scales[c] = b->unit_lengthscale[law->a + law->from[c]] / sqrt(2);
     }
     const tacet_kernel_spec narrow = {.kind = spec->kind,
                                       .d = dc,
                                       .matern_p = spec->matern_p,
                                       .signal_var = 1,
                                       .lengthscales = scales,
-                                      .lengthscale_count = dc};
+                                      .lengthscale_count = dc,
+                                      .groups = pairs > 1 ? group : NULL,
+                                      .group_count = pairs > 1 ? pairs : 0};
     tacet_status status = tacet_kernel_create(&kernel, &narrow, err);
     if (status == TACET_OK) {
         status = tacet_features_create_mercer_points(&law->sketch, kernel, X, dc, law->even, law->contexts,

@@ -6,7 +6,7 @@
 #include "contextual/shared/internal.h"
 #include "central/open/measure.h"
 
-enum { TACET__CONTEXTUAL_SKETCH_MOST = 96 };
+enum { TACET__CONTEXTUAL_SKETCH_MOST = 96, TACET__CONTEXTUAL_REPEATS_MOST = 1024 };
 
 typedef struct tacet__contextual_law {
     size_t actions, contexts; /* nodes of the basis: all pairs, actions fastest */
@@ -14,9 +14,11 @@ typedef struct tacet__contextual_law {
     size_t classes;           /* 1: actions are drawn alike in all contexts; else one law of contexts for each action */
     size_t g;                 /* sketch numbers a class */
     tacet_features *sketch;   /* of contexts; NULL: there are none, and nothing to measure */
-    double *G;                /* g x contexts */
-    double *even;             /* contexts: weights of the nodes under the assumed law */
-    double *share;            /* actions: how often each is drawn, sums to 1 */
+    size_t repeats;           /* inputs of the sketch: coordinates of contexts, repeated where they are in pairs */
+    size_t from[TACET__CONTEXTUAL_REPEATS_MOST]; /* which coordinate each is */
+    double *G;                                   /* g x contexts */
+    double *even;                                /* contexts: weights of the nodes under the assumed law */
+    double *share;                               /* actions: how often each is drawn, sums to 1 */
     tacet__measure *decoder;
     double *room; /* 2 contexts */
 } tacet__contextual_law;
@@ -28,6 +30,8 @@ tacet_status tacet__contextual_law_init(tacet__contextual_law *law, const tacet_
 void tacet__contextual_law_clear(tacet__contextual_law *law);
 /* Numbers of the sketch: g x classes; 0 without contexts. */
 size_t tacet__contextual_law_size(const tacet__contextual_law *law);
+/* g numbers: the features of one context (unit box), of norm at most 1. */
+void tacet__contextual_law_features(const tacet__contextual_law *law, double *g, const double *context);
 /* q (nodes, sums to 1) from the noisy sum V over n contexts; sd: of each number's noise. */
 tacet_status tacet__contextual_law_decode(tacet__contextual_law *law, double *q, const double *V, double n, double sd,
                                           tacet_error *err);

@@ -6,6 +6,7 @@
  * fifth of that and less; a table (table.c) takes none. */
 #include "contextual/open/internal.h"
 
+#include "contextual/shared/internal.h"
 #include "core/fail.h"
 #include "gp/kernel_internal.h"
 #include "gp/linalg.h"
@@ -84,6 +85,9 @@ static void adopt(tacet_contextual_model *m, const tacet_contextual_parts *p) {
     memcpy(m->bounds[0], p->lower, d * sizeof(double));
     memcpy(m->bounds[1], p->upper, d * sizeof(double));
     memcpy(m->bounds[2], p->lengthscales, d * sizeof(double));
+    if (p->groups != NULL) {
+        memcpy(m->groups, p->groups, d * sizeof *m->groups);
+    }
     memcpy(m->nodes, p->nodes, d * p->count * sizeof(double));
     memcpy(m->weights, p->weights, p->count * sizeof(double));
     if (p->listed_count > 0) {
@@ -101,6 +105,7 @@ static void adopt(tacet_contextual_model *m, const tacet_contextual_parts *p) {
     m->parts.lower = m->bounds[0];
     m->parts.upper = m->bounds[1];
     m->parts.lengthscales = m->bounds[2];
+    m->parts.groups = p->groups != NULL ? m->groups : NULL;
     m->parts.nodes = m->nodes;
     m->parts.weights = m->weights;
     m->parts.listed = m->listed;
@@ -144,7 +149,9 @@ tacet_status tacet_contextual_model_create(tacet_contextual_model **out, const t
                                     .matern_p = parts->matern_p,
                                     .signal_var = 1,
                                     .lengthscales = unit,
-                                    .lengthscale_count = m->d};
+                                    .lengthscale_count = m->d,
+                                    .groups = m->parts.groups,
+                                    .group_count = tacet__contextual_group_count(m->parts.groups, m->d)};
     status = tacet_kernel_create(&m->kernel, &spec, err);
     if (status != TACET_OK) {
         tacet_contextual_model_free(m);

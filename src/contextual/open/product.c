@@ -128,7 +128,7 @@ void tacet__contextual_product_init(tacet__contextual_product *p, const tacet_co
     size_t factors = 0;
     bool good = !mixed || (parts->matern_p >= 1 && parts->matern_p <= SMOOTHEST_MATERN);
     *p = (tacet__contextual_product){0};
-    if (m->d > TACET_CONTEXTUAL_DIM_MOST) {
+    if (m->d > TACET_CONTEXTUAL_DIM_MOST || parts->groups != NULL) {
         return;
     }
     for (size_t c = 0; c < m->d; c++) {

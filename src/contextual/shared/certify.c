@@ -303,8 +303,8 @@ static tacet_status step(search *s, double enough, size_t *cells, tacet_error *e
 
 tacet_status tacet__lever_certify(tacet_contextual_certificate *out, const tacet__lever *lever, const double *U,
                                   size_t n, double tolerance, size_t most_cells, tacet_error *err) {
-    if (lever->d > TACET_CONTEXTUAL_DIM_MOST) {
-        return tacet__fail(err, TACET_UNSUPPORTED, "suprema are certified in at most %d coordinates",
+    if (lever->d > TACET_CONTEXTUAL_DIM_MOST || tacet_kernel_describe(lever->features->kernel)->groups != NULL) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "suprema are certified in at most %d coordinates, without groups",
                            (int)TACET_CONTEXTUAL_DIM_MOST);
     }
     search s = {.lever = lever, .U = U, .n = n};

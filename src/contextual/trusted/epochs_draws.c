@@ -20,7 +20,8 @@ static tacet_status make_fast(tacet__epochs *u, tacet_error *err) {
     const tacet_contextual_basis *b = u->basis;
     const tacet__feature_block *block = &b->features->blocks[0];
     const size_t N = block->count;
-    if (tacet_kernel_describe(b->features->kernel)->kind != TACET_KERNEL_SE || b->d > TACET_CONTEXTUAL_DIM_MOST) {
+    if (tacet_kernel_describe(b->features->kernel)->kind != TACET_KERNEL_SE || b->d > TACET_CONTEXTUAL_DIM_MOST ||
+        tacet_kernel_describe(b->features->kernel)->groups != NULL) {
         return TACET_OK;
     }
     if (u->fast == NULL) {

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <tacet/io/csvfile.h>
 
-enum { LIST_MOST = 400, SAMPLE_MOST = 60 };
+enum { LIST_MOST = 400, SAMPLE_MOST = 60, LATTICE_COLUMNS = 16 };
 static const double LENGTHSCALE = 0.3; /* of the width of a numeric column */
 
 static bool is_category(const tacet_space_column *c) {
@@ -54,6 +54,12 @@ static tacet_status check(const char *path, const tacet_contextual_question *q, 
         return tacet__fail(err, TACET_INVALID, "%zu lengthscales for %zu columns: one, or one for each",
                            q->lengthscale_count, q->space->count);
     }
+    for (size_t i = 0; q->groups != NULL && i < q->space->count; i++) {
+        if (q->groups[i] >= q->space->count) {
+            return tacet__fail(err, TACET_INVALID, "column '%s' is in group %zu: groups are numbered from 0",
+                               q->space->columns[i].name, q->groups[i]);
+        }
+    }
     return TACET_OK;
 }
 
@@ -73,6 +79,7 @@ static tacet_status set_lengthscales(tacet_contextual_log *l, const tacet_contex
         for (size_t k = 0; k < tacet_space_column_dims(c); k++, at++) {
             const bool number = !is_category(c) && k == 0;
             const double span = l->upper[at] - l->lower[at];
+            l->groups[at] = q->groups != NULL ? q->groups[i] : 0;
             l->lengthscales[at] = !number ? (said && is_category(c) ? given : 1)
                                   : said  ? (factor ? log(given) : given) / width * span
                                           : LENGTHSCALE * span;
@@ -81,9 +88,10 @@ static tacet_status set_lengthscales(tacet_contextual_log *l, const tacet_contex
     return TACET_OK;
 }
 
-/* All combinations of levels and per_axis values of the numeric columns from `first` to `end`, embedded. */
+/* The columns from `first` to `end`, embedded: all combinations of levels and per_axis values of numbers; where these
+ * are too many and the function is a sum over groups, the points of a lattice, unless all are levels of actions. */
 static tacet_status make_list(tacet_contextual_log *l, double **out, size_t *count, size_t first, size_t end,
-                              tacet_error *err) {
+                              bool additive, tacet_error *err) {
     const tacet_space part = {.columns = l->space.columns + first, .count = end - first};
     const size_t dims = tacet_space_dims(&part);
     size_t numbers = 0;
@@ -92,26 +100,37 @@ static tacet_status make_list(tacet_contextual_log *l, double **out, size_t *cou
         numbers += is_category(&part.columns[i]) ? 0 : 1;
     }
     const size_t per_axis = numbers <= 1 ? 16 : numbers == 2 ? 8 : 5;
+    const bool spread = additive && (numbers > 0 || first > 0) && part.count <= LATTICE_COLUMNS; /* a lattice will do */
+    const size_t most = spread ? TACET__CONTEXTUAL_LATTICE : LIST_MOST;
+    bool few = true;
     for (size_t i = 0; i < part.count; i++) {
         const size_t n = is_category(&part.columns[i]) ? part.columns[i].level_count : per_axis;
-        if (!tacet__size_mul(&all, all, n) || all > LIST_MOST) {
-            return tacet__fail(err, TACET_INVALID, "too many combinations of levels: at most %d, numbers at %zu values",
-                               (int)LIST_MOST, per_axis);
-        }
+        few = few && tacet__size_mul(&all, all, n) && all <= most;
     }
+    if (!few && !spread) {
+        return tacet__fail(err, TACET_INVALID, "too many combinations of levels: at most %d, numbers at %zu values",
+                           (int)LIST_MOST, per_axis);
+    }
+    all = few ? all : TACET__CONTEXTUAL_LATTICE;
     *out = TACET__ZALLOC(double, all *dims + 1);
     double *record = TACET__ZALLOC(double, part.count + 1);
-    if (*out == NULL || record == NULL) {
+    double *at = TACET__ZALLOC(double, all *part.count + 1);
+    if (*out == NULL || record == NULL || at == NULL) {
         free(record);
+        free(at);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu points", all);
+    }
+    if (!few) {
+        tacet__contextual_lattice(at, part.count, all);
+        l->settings.levels = false;
     }
     for (size_t j = 0; j < all; j++) {
         size_t rest = j;
         for (size_t i = 0; i < part.count; i++) {
             const tacet_space_column *c = &part.columns[i];
             const size_t n = is_category(c) ? c->level_count : per_axis;
-            const double t = ((double)(rest % n) + 0.5) / (double)n;
-            record[i] = is_category(c)               ? (double)(rest % n)
+            const double t = few ? ((double)(rest % n) + 0.5) / (double)n : at[j * part.count + i];
+            record[i] = is_category(c)               ? floor(t * (double)n)
                         : c->kind == TACET_SPACE_LOG ? exp(log(c->lo) + t * (log(c->hi) - log(c->lo)))
                                                      : c->lo + t * (c->hi - c->lo);
             rest /= n;
@@ -120,6 +139,7 @@ static tacet_status make_list(tacet_contextual_log *l, double **out, size_t *cou
     }
     *count = all;
     free(record);
+    free(at);
     return TACET_OK;
 }
 
@@ -197,10 +217,11 @@ static tacet_status make_basis(tacet_contextual_log *l, const tacet_contextual_q
         status = tacet__fail(err, TACET_UNSUPPORTED, "a density of contexts does not go with categories");
     }
     if (status == TACET_OK && l->lists) {
-        status = make_list(l, &l->actions, &l->action_count, 0, l->action_columns, err);
+        status = make_list(l, &l->actions, &l->action_count, 0, l->action_columns, q->groups != NULL, err);
     }
     if (status == TACET_OK && l->lists && l->contexts == NULL && l->dims > l->action_dims) {
-        status = make_list(l, &l->contexts, &l->context_count, l->action_columns, l->space.count, err);
+        status =
+            make_list(l, &l->contexts, &l->context_count, l->action_columns, l->space.count, q->groups != NULL, err);
     }
     l->settings.law_stated = q->public_contexts != NULL || q->context_density != NULL;
     const bool sample = q->public_contexts != NULL && !l->lists;
@@ -212,6 +233,7 @@ static tacet_status make_basis(tacet_contextual_log *l, const tacet_contextual_q
                                           .matern_p = q->matern_p,
                                           .lengthscales = l->lengthscales,
                                           .lengthscale_count = l->dims,
+                                          .groups = q->groups != NULL ? l->groups : NULL,
                                           .actions = l->actions,
                                           .action_count = l->action_count,
                                           .density = l->density != NULL ? tacet_contextual_density_at : NULL,

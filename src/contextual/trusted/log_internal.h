@@ -16,6 +16,7 @@ struct tacet_contextual_log {
     tacet_contextual_settings settings;
     double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST];
     double lengthscales[TACET_CONTEXTUAL_COORDINATES_MOST];
+    size_t groups[TACET_CONTEXTUAL_COORDINATES_MOST];
     bool lists; /* actions and contexts are lists of points: there are categories */
     double *actions, *contexts;
     size_t action_count, context_count;

@@ -100,7 +100,7 @@ static tacet_status make_release(explorer *u, tacet_error *err);
 
 static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round *round, tacet_error *err) {
     explorer *u = self;
-    double context[TACET_CONTEXTUAL_DIM_MOST] = {0};
+    double context[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
     size_t index = 0;
     double score = 0;
     if (round->points != NULL || round->context_dim != u->contexts) {
@@ -212,7 +212,7 @@ tacet_status tacet__contextual_policy_average(const explorer *u, double *average
     tacet_status status = TACET_OK;
     memset(average, 0, u->n * sizeof *average);
     for (size_t at = 0; at < block->count && status == TACET_OK; at += b->node_actions) {
-        double context[TACET_CONTEXTUAL_DIM_MOST] = {0};
+        double context[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
         double weight = 0;
         size_t best = 0;
         for (size_t i = 0; i < b->node_actions; i++) {
@@ -270,7 +270,7 @@ static void describe(const explorer *u, char out[WHAT_MOST + 64], size_t count) 
 static tacet_status make_release(explorer *u, tacet_error *err) {
     tacet_contextual_learner *learner = NULL;
     tacet_contextual_model *model = NULL;
-    double w[TACET_CONTEXTUAL_DIM_MOST] = {0};
+    double w[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
     char what[WHAT_MOST + 64];
     size_t count = 0;
     bool older = false;
@@ -350,8 +350,9 @@ static tacet_status check(const tacet_contextual_space *space, const double *act
 static tacet_status make_basis(explorer *u, const tacet_contextual_space *space, const double *actions,
                                tacet_error *err) {
     tacet_contextual_space s = *space;
-    size_t nodes = space->contexts != NULL ? space->context_count : 1;
     const size_t d = space->action_dim + space->context_dim;
+    const bool lattice = d > TACET_CONTEXTUAL_DIM_MOST && space->context_dim > 0;
+    size_t nodes = space->contexts != NULL ? space->context_count : lattice ? TACET__CONTEXTUAL_LATTICE : 1;
     for (size_t c = 0; c < space->context_dim && space->contexts == NULL && d <= TACET_CONTEXTUAL_DIM_MOST; c++) {
         nodes *= space->order != 0 ? space->order : tacet__contextual_order(d);
     }

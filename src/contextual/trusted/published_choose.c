@@ -40,7 +40,7 @@ double tacet__contextual_range_tau(const tacet_contextual_learner *l, size_t rou
     double phi[TACET_CONTEXTUAL_FEATURES_MOST];
     double best = 1;
     double least = INFINITY;
-    const double corner[TACET_CONTEXTUAL_DIM_MOST] = {0};
+    const double corner[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
     tacet_features_eval(b->features, phi, corner, b->d, 1);
     for (int i = 0; i <= 10; i++) {
         const double tau = pow(10, 0.5 * i);
@@ -153,8 +153,8 @@ tacet_status tacet__contextual_levers(const tacet_contextual_chooser *c, double 
     tacet__contextual_view_init(&view, c->basis, c->m);
     const tacet__lever lever = lever_of(c, &view);
     for (size_t i = 0; i < n; i++) {
-        double w[TACET_CONTEXTUAL_DIM_MOST] = {0};
-        double unit[TACET_CONTEXTUAL_DIM_MOST];
+        double w[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+        double unit[TACET_CONTEXTUAL_COORDINATES_MOST];
         memcpy(w, actions + i * a, a * sizeof *w);
         if (c->basis->d > a) {
             memcpy(w + a, context, (c->basis->d - a) * sizeof *w);

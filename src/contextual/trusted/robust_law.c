@@ -50,7 +50,7 @@ static void sketch_record(void *user, const double *record, const double *phi) {
     if (tacet__robust_null(s->r, record)) {
         return;
     }
-    tacet_features_eval(law->sketch, s->g, record + law->a, law->d - law->a, 1);
+    tacet__contextual_law_features(law, s->g, record + law->a);
     const double norm = tacet__norm2(s->g, law->g);
     const size_t x = law->classes == 1 ? 0 : tacet__robust_action(s->r->learner->basis, record);
     tacet__robust_add(s->sums + x * law->g, s->g, law->g, norm > 1 ? 1 / norm : 1, s->step);

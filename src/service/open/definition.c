@@ -330,18 +330,19 @@ enum { COVARIANCE_MOST = 256 };
 /* Coordinates whose effects add up: [0, 0, 1] is a sum of a function of the first two and one of the third. */
 static void read_groups(reading *r, tacet__definition *s, const json_t *value) {
     double *numbers = NULL;
+    const size_t d = s->d + s->context_dim;
     if (value == NULL) {
         return;
     }
-    if (s->count == 0 || s->space.count > 0 || s->context_dim > 0) {
+    if (s->count == 0 || s->space.count > 0) {
         complain(r, "prior.groups", "needs a domain that is a list of points");
-    } else if (reals_of(r, &numbers, value, "prior.groups", s->d, s->d) == s->d) {
-        s->groups = TACET__ZALLOC(size_t, s->d);
+    } else if (reals_of(r, &numbers, value, "prior.groups", d, d) == d) {
+        s->groups = TACET__ZALLOC(size_t, d);
         if (s->groups == NULL) {
             out_of_memory(r);
         }
-        for (size_t c = 0; c < s->d && s->groups != NULL; c++) {
-            if (!(numbers[c] >= 0 && numbers[c] < (double)s->d && numbers[c] == floor(numbers[c]))) {
+        for (size_t c = 0; c < d && s->groups != NULL; c++) {
+            if (!(numbers[c] >= 0 && numbers[c] < (double)d && numbers[c] == floor(numbers[c]))) {
                 complain(r, "prior.groups", "must be whole numbers from 0, one for each coordinate");
                 break;
             }
@@ -625,7 +626,7 @@ static json_t *prior_json(const tacet__definition *s) {
     }
     if (prior != NULL && s->groups != NULL) {
         json_t *groups = json_array();
-        for (size_t c = 0; c < s->d; c++) {
+        for (size_t c = 0; c < s->d + s->context_dim; c++) {
             (void)json_array_append_new(groups, json_integer((json_int_t)s->groups[c]));
         }
         (void)json_object_set_new(prior, "groups", groups);

@@ -21,17 +21,18 @@ typedef struct contextual {
     central c;
     tacet_contextual_space space;
     tacet_contextual_policy_settings settings;
-    double lower[TACET_CONTEXTUAL_DIM_MOST], upper[TACET_CONTEXTUAL_DIM_MOST];
+    double lower[TACET_CONTEXTUAL_COORDINATES_MOST], upper[TACET_CONTEXTUAL_COORDINATES_MOST];
 } contextual;
 
 /* The bounds of the actions are those of the list, which is public. */
 static tacet_status describe(contextual *u, const tacet__definition *def, tacet_error *err) {
     tacet_kernel_spec spec;
     const size_t a = def->d;
-    if (a + def->context_dim > TACET_CONTEXTUAL_DIM_MOST) {
+    const size_t most = def->groups != NULL ? TACET_CONTEXTUAL_COORDINATES_MOST : TACET_CONTEXTUAL_DIM_MOST;
+    if (a + def->context_dim > most) {
         return tacet__fail(err, TACET_INVALID,
-                           "policy 'contextual' takes at most %d dimensions, actions and contexts together",
-                           TACET_CONTEXTUAL_DIM_MOST);
+                           "policy 'contextual' takes at most %zu dimensions, actions and contexts together%s", most,
+                           def->groups == NULL ? "; more with prior.groups" : "");
     }
     tacet_kernel_spec_defaults(&spec);
     tacet_status status = tacet_kernel_parse(&spec, def->kernel, err);
@@ -62,6 +63,7 @@ static tacet_status describe(contextual *u, const tacet__definition *def, tacet_
     u->space.upper = u->upper;
     u->space.kind = spec.kind;
     u->space.matern_p = spec.matern_p;
+    u->space.groups = def->groups;
     u->space.lengthscales = def->lengthscales;
     u->space.lengthscale_count = def->lengthscale_count;
     tacet_contextual_policy_settings_defaults(&u->settings);

@@ -37,6 +37,7 @@ typedef struct tacet_contextual_parts {
     tacet_kernel_kind kind;
     unsigned matern_p;
     const double *lengthscales; /* action_dim + context_dim of them, in the units of the bounds */
+    const size_t *groups;       /* likewise: the kernel is the mean of the groups'; NULL: one kernel of all of them */
     const double *nodes;        /* (action_dim + context_dim) x count */
     const double *weights;      /* count */
     size_t count;               /* at most TACET_CONTEXTUAL_NODES_MOST */

@@ -25,10 +25,12 @@ typedef struct tacet_contextual_question {
     const char *propensity; /* name of a column of P(action | context); NULL: none */
     tacet_kernel_kind kind; /* SE or MATERN */
     unsigned matern_p;
-    const double *lengthscales;  /* in the columns' units (log: a factor; category: changes of level) */
-    size_t lengthscale_count;    /* 0: 0.3 of the width, 1 for a category; 1: of all numeric columns; or one a column */
-    const char *public_contexts; /* a file with a PUBLIC sample of contexts; NULL: none */
-    const char *context_density; /* a file with their PUBLIC density on a grid; NULL: none */
+    const double *lengthscales; /* in the columns' units (log: a factor; category: changes of level) */
+    size_t lengthscale_count;   /* 0: 0.3 of the width, 1 for a category; 1: of all numeric columns; or one a column */
+    const size_t *groups; /* NULL, or the group of each column, from 0: the function is a sum over groups. More than
+                             four columns of numbers need it */
+    const char *public_contexts;        /* a file with a PUBLIC sample of contexts; NULL: none */
+    const char *context_density;        /* a file with their PUBLIC density on a grid; NULL: none */
     tacet_contextual_settings settings; /* method, rewards, range, eps; discrete and law_stated are set here */
 } tacet_contextual_question;
 
