@@ -30,6 +30,15 @@ below "$(regret central --scenario michalewicz10 --algorithm published --eps 100
 "$tacet" simulate central --algorithm published --calibration published --eps 10 --delta 0.1 --rounds 40 --trials 1 --json |
     grep -q '"guarantee_of_the_noise":{"proven":true,"eps":[0-9]\.[0-9]' ||
     { echo "the published noise is not stamped with its real guarantee"; exit 1; }
+# A horizon that is not known: whatever comes later, the first 40 rounds are the same; and there is something to learn.
+unknown() {
+    "$tacet" simulate central --algorithm published --unknown-horizon --eps 1000 --trials 2 --seed 3 --json "$@"
+}
+half=$(unknown --rounds 80 | sed -n 's/.*"regret_by_tenth":\[\([^]]*\)\].*/\1/p' | cut -d, -f5)
+[ "${half:-none}" = "$(unknown --rounds 40 | field mean)" ] || { echo "the rounds to come change those before"; exit 1; }
+[ "$half" != "$(regret central --algorithm published --eps 1000 --rounds 40 --trials 2 --seed 3)" ] ||
+    { echo "the horizon is known after all"; exit 1; }
+below "$(unknown --rounds 400 | field mean)" "$(regret central --algorithm random --rounds 400 --trials 2 --seed 3)" "unknown horizon"
 refused() {
     status=0
     "$tacet" simulate "$@" >/dev/null 2>&1 || status=$?
