@@ -53,8 +53,15 @@ static bool make(problem *p) {
     return true;
 }
 
-/* Everything a user waits for once the table is read. */
-static tacet_status optimise(const problem *p, double *seconds, tacet_error *err) {
+/* Processor time the system took on our behalf: nearly all of it clearing fresh pages of V. */
+static double system_seconds(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_stime.tv_sec + 1e-6 * (double)usage.ru_stime.tv_usec
+                                               : NAN;
+}
+
+/* Everything a user waits for once the table is read; and what of it was the system's. */
+static tacet_status optimise(const problem *p, double *seconds, double *of_system, tacet_error *err) {
     const double lengthscale = 0.3;
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
@@ -67,6 +74,7 @@ static tacet_status optimise(const problem *p, double *seconds, tacet_error *err
     settings.horizon = p->queries;
     tacet_kernel *kernel = NULL;
     tacet_policy *policy = NULL;
+    const double before = system_seconds();
     const double start = cli_seconds();
     tacet_status status = tacet_kernel_parse(&spec, p->kernel, err);
     if (status == TACET_OK) {
@@ -84,6 +92,7 @@ static tacet_status optimise(const problem *p, double *seconds, tacet_error *err
         }
     }
     *seconds = cli_seconds() - start;
+    *of_system = system_seconds() - before;
     tacet_policy_free(policy);
     tacet_kernel_free(kernel);
     return status;
@@ -121,13 +130,15 @@ static bool stream(const problem *p, double *seconds) {
     return ok;
 }
 
-static void print(const problem *p, double seconds, double streaming, double peak) {
+static void print(const problem *p, double seconds, double of_system, double streaming, double peak) {
     const double cells = (double)p->n * (double)p->queries;
     const double allowed = 1.2 * 8 * cells + 8 * (double)p->n * (double)(p->d + 1);
     const double read = 8 * (double)p->n * (double)p->queries * (double)(p->queries - 1) / 2;
     if (!cli_json_wanted()) {
         printf("n %zu, d %zu, %zu queries: %.3f s, streaming alone %.3f s (%.1f GB/s), ratio %.2f\n", p->n, p->d,
                p->queries, seconds, streaming, 1e-9 * read / streaming, seconds / streaming);
+        printf("of it %.3f s by the system, which clears fresh pages of V; the yardstick's were made before\n",
+               of_system);
         printf("peak %.1f MB, allowed %.1f MB\n", 1e-6 * peak, 1e-6 * allowed);
         return;
     }
@@ -137,6 +148,7 @@ static void print(const problem *p, double seconds, double streaming, double pea
     json_object_set_new(object, "queries", json_integer((json_int_t)p->queries));
     json_object_set_new(object, "repeats", json_integer((json_int_t)p->repeats));
     json_object_set_new(object, "seconds", cli_real(seconds));
+    json_object_set_new(object, "system_seconds", cli_real(of_system));
     json_object_set_new(object, "stream_seconds", cli_real(streaming));
     json_object_set_new(object, "ratio", cli_real(seconds / streaming));
     json_object_set_new(object, "streamed_bytes", cli_real(read));
@@ -164,14 +176,17 @@ int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self) {
     tacet_error err;
     tacet_error_clear(&err);
     double best = (double)INFINITY;
+    double best_system = 0;
     double best_stream = (double)INFINITY;
     double peak = 0;
     bool room = make(&p);
     tacet_status status = TACET_OK;
     for (size_t k = 0; k < p.repeats && room && status == TACET_OK; k++) {
         double seconds = 0;
+        double of_system = 0;
         cli_progress((double)k / (double)p.repeats, "measuring");
-        status = optimise(&p, &seconds, &err);
+        status = optimise(&p, &seconds, &of_system, &err);
+        best_system = seconds < best ? of_system : best_system;
         best = fmin(best, seconds);
         peak = k == 0 ? peak_bytes() : peak; /* before the yardstick's own matrix */
         room = status != TACET_OK || stream(&p, &seconds);
@@ -186,7 +201,7 @@ int lab_bench_gp_ucb(int argc, char **argv, const cli_command *self) {
             cli_say(self, "out of memory for %zu candidates and %zu queries", p.n, p.queries);
         }
     } else {
-        print(&p, best, best_stream, peak);
+        print(&p, best, best_system, best_stream, peak);
     }
     free(p.X);
     free(p.y);

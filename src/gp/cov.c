@@ -12,12 +12,14 @@
 #include "gp/vexp.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_GATHERED = 1024 }; /* coordinates of a point that fit the stack, and so of a borrowed one */
 enum { ROOM = 8192 };          /* numbers of borrowed points in order at a time: 64 KiB */
 enum { TOGETHER = 512 };       /* points at a time, at most */
+enum { AHEAD = 96 };           /* points */
 
 struct tacet_cov {
     size_t n;
@@ -221,23 +223,22 @@ static const double *point(const tacet_cov *cov, double *room, size_t i) {
     return room;
 }
 
-/* Borrowed points first … first + m - 1 by coordinate, m apart. */
-static void bring(const tacet_points *p, double *restrict out, size_t first, size_t m, size_t d) {
-    for (size_t c = 0; c < d; c++) {
-        const size_t base = first * p->step + p->offsets[c];
-        if (p->single) {
-            const float *from = (const float *)p->data + base;
-            for (size_t j = 0; j < m; j++) {
-                out[c * m + j] = (double)from[j * p->step];
-            }
-        } else {
-            const double *from = (const double *)p->data + base;
-            for (size_t j = 0; j < m; j++) {
-                out[c * m + j] = from[j * p->step];
-            }
-        }
+/* Borrowed points first … first + m - 1 by coordinate, m apart. Point by point, as they lie: one stream from memory,
+ * and the places they go to are in cache. */
+#define DEFINE_BRING(NAME, TYPE)                                                                                       \
+    static void NAME(const tacet_points *p, double *restrict out, size_t first, size_t m, size_t d) {                  \
+        const TYPE *from = (const TYPE *)p->data + first * p->step;                                                    \
+        const size_t *offsets = p->offsets;                                                                            \
+        const size_t step = p->step;                                                                                   \
+        for (size_t j = 0; j < m; j++, from += step) {                                                                 \
+            __builtin_prefetch((const void *)((uintptr_t)from + AHEAD * step * sizeof(TYPE)));                         \
+            for (size_t c = 0; c < d; c++) {                                                                           \
+                out[c * m + j] = (double)from[offsets[c]];                                                             \
+            }                                                                                                          \
+        }                                                                                                              \
     }
-}
+DEFINE_BRING(bring_double, double)
+DEFINE_BRING(bring_float, float)
 
 static void row_soa(const tacet_cov *cov, double *out, const double *Xt, size_t ldt, size_t m, const double *x) {
     if (cov->eiv == NULL) {
@@ -255,7 +256,7 @@ void tacet__cov_row_at(const tacet_cov *cov, double *out, size_t first, size_t c
         const size_t most = cov->d * TOGETHER <= ROOM ? TOGETHER : ROOM / cov->d;
         for (size_t at = 0; at < count; at += most) {
             const size_t m = count - at < most ? count - at : most;
-            bring(&cov->points, room, first + at, m, cov->d);
+            (cov->points.single ? bring_float : bring_double)(&cov->points, room, first + at, m, cov->d);
             row_soa(cov, out + at, room, m, m, x);
         }
     }

@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Candidates per block: 16 KiB of kernel row, and stretches of V long enough for the prefetcher. */
-enum { BLOCK = 2048 };
+/* Candidates per block: 32 KiB of kernel row, and stretches of V long enough for the prefetcher. */
+enum { BLOCK = 4096 };
 enum { STEP = 128 };  /* candidates whose kernel values are worked out between two looks ahead, … */
-enum { AHEAD = 6 };   /* … and the columns of V that are fetched meanwhile: more would push each other out */
+enum { AHEAD = 8 };   /* … and the columns of V that are fetched meanwhile: more would push each other out */
 enum { LINE = 64 };   /* bytes of a cache line */
 enum { MOVED = 256 }; /* candidates moved before they are looked at, still in the nearest cache */
 

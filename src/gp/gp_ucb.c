@@ -82,18 +82,17 @@ static double bounds_of(double *restrict bound, const double *restrict mean, con
     return top;
 }
 
-/* Whether some mean[j] + width sqrt(var[j]) may exceed `best`: never says no where bounds_of would find one. No root:
- * with g = best - mean > 0 it asks whether g^2 <= width^2 var. The slack covers the roundings of both sides (at most
- * two units of mean and best in g, four of the product), and the constant what underflows. */
+/* Whether some mean[j] + width sqrt(var[j]) may exceed `best`: never says no where bounds_of would find one. It asks,
+ * without a root, whether (best - mean)^2 <= width^2 var. A rounded sum is above the double `best` only where the exact
+ * one is, so what is left are relative errors, of a unit in the difference, the root and each product: the factor has
+ * more than them. The constant is for what underflows. */
 TACET__CLONES
 static bool may_exceed(const double *restrict mean, const double *restrict var, double width, double best, size_t m) {
-    const double unit = 0x1p-52;
-    const double square = width * width * (1 + 16 * unit);
+    const double square = width * width * (1 + 0x1p-48);
     const double tiny = 1e-300;
-    const double largest = fabs(best);
     uint64_t count = 0;
     for (size_t j = 0; j < m; j++) {
-        const double gap = (best - mean[j]) - 4 * unit * (largest + fabs(mean[j]));
+        const double gap = best - mean[j];
         const double g = gap > 0 ? gap : 0;
         count += g * g <= square * var[j] + tiny;
     }
