@@ -246,11 +246,75 @@ static void test_engine_on_a_failing_disk(void **state) {
     }
 }
 
+/* A round of one holder, and its holder's rounds then. */
+static uint64_t held_round(tacet__studies *s, tacet__study *study) {
+    tacet__event event = {.kind = TACET__EVENT_SUGGEST, .number = 1, .has_owner = true};
+    tacet__held held;
+    event.owner[0] = (unsigned char)study->name[0];
+    assert_ok(tacet__studies_begin(s, study, NULL));
+    assert_ok(tacet__studies_append(s, study, &event, NULL));
+    assert_ok(tacet__studies_held(s, study, &held, event.owner, NULL));
+    assert_ok(tacet__studies_commit(s, NULL));
+    return held.rounds;
+}
+
+static tacet_status count_one(const tacet__event *event, void *user, tacet_error *err) {
+    (void)event;
+    (void)err;
+    (*(uint64_t *)user)++;
+    return TACET_OK;
+}
+
+/* Rows are kept from one common transaction to the next; not when anyone else has committed, another handle or the
+ * same one by itself. Read back through a third: one chain, and every round counted. */
+static void test_others_commits_are_seen(void **state) {
+    tacet__studies *s = open_store();
+    tacet__studies *other = open_store();
+    tacet__study studies[STUDIES];
+    tacet__study theirs;
+    uint64_t rounds = 0;
+    (void)state;
+    add_all(s, studies);
+    tacet__study_init(&theirs);
+    assert_ok(tacet__studies_get(other, &theirs, name_of(0), NULL));
+    for (unsigned turn = 0; turn < 12; turn++) {
+        assert_ok(tacet__studies_gather(s, NULL));
+        rounds++;
+        for (size_t i = 0; i < STUDIES; i++) {
+            assert_int_equal(held_round(s, &studies[i]), i == 0 ? rounds : turn + 1);
+        }
+        assert_ok(tacet__studies_gathered(s, NULL));
+        if (turn % 3 == 1) {
+            assert_int_equal(held_round(other, &theirs), ++rounds);
+        } else if (turn % 3 == 2) {
+            assert_int_equal(held_round(s, &studies[0]), ++rounds);
+        }
+        if (turn == 6) {
+            assert_ok(tacet__studies_extend(other, name_of(1), 7, NULL));
+        }
+    }
+    assert_int_equal(studies[1].rounds, 7);
+    tacet__studies_close(other);
+    other = open_store();
+    for (size_t i = 0; i < STUDIES; i++) {
+        uint64_t count = 0;
+        assert_ok(tacet__studies_get(other, &theirs, name_of(i), NULL));
+        assert_ok(tacet__studies_read(other, &theirs, 1, count_one, &count, NULL));
+        assert_int_equal(count, i == 0 ? rounds : 12);
+        assert_int_equal(theirs.suggested, count);
+    }
+    tacet__study_clear(&theirs);
+    clear_all(studies);
+    tacet__studies_close(other);
+    tacet__studies_close(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_each_failure, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_kills_and_power_cuts, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_a_part_that_fails, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_others_commits_are_seen, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_engine_on_a_failing_disk, store_setup, store_teardown),
     };
     (void)unsetenv("TACET_TEST_POSTGRES");

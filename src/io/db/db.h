@@ -70,6 +70,9 @@ tacet_status tacet__db_commit(tacet__db *db, tacet_error *err);
 void tacet__db_rollback(tacet__db *db);
 /* OK: whatever was committed before is durable, also by other connections. Not inside a transaction. */
 tacet_status tacet__db_settle(tacet__db *db, tacet_error *err);
+/* Inside a transaction, or right after its commit: another number than before when any connection, this one too, has
+ * committed since. 0: not known. */
+uint64_t tacet__db_version(tacet__db *db);
 /* Writes something durably, and changes nothing: OK says that a transaction could be written now. Needs no table, and
  * no right but that to connect. Not inside a transaction. */
 tacet_status tacet__db_probe(tacet__db *db, tacet_error *err);

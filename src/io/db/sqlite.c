@@ -17,6 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Of the log of a service, before they are moved into the file: 32 MiB. A page that many commits change is moved once
+ * for all of them; a thousand, as SQLite has it, is a few dozen commits of many studies. */
+#define CHECKPOINT_PAGES "8000"
+
 enum {
     BUSY_STEP_US = 500, /* between two looks at a lock: a fraction of a sync */
 };
@@ -225,7 +229,8 @@ static tacet_status make_durable(store *db, const char *path, tacet_error *err) 
     bool row = false;
     tacet_status status = tacet__db_exec(&db->base,
                                          db->group != NULL ? "PRAGMA synchronous=NORMAL; PRAGMA fullfsync=1;"
-                                                             "PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1"
+                                                             "PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1;"
+                                                             "PRAGMA wal_autocheckpoint=" CHECKPOINT_PAGES
                                                            : "PRAGMA synchronous=FULL; PRAGMA fullfsync=1;"
                                                              "PRAGMA checkpoint_fullfsync=1; PRAGMA cell_size_check=1",
                                          err);
@@ -362,6 +367,14 @@ static tacet_status settle(tacet__db *base, tacet_error *err) {
         return tacet__fail(err, TACET_BUSY, "store: others write for too long");
     }
     return sync_up_to(db, tacet__sqlite_group_exit(db->group, true), err);
+}
+
+/* SQLite's own number starts at 0, and has 32 bits. */
+static uint64_t version(tacet__db *base) {
+    const store *db = (const store *)base;
+    unsigned number = 0;
+    const int code = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_DATA_VERSION, &number);
+    return code == SQLITE_OK ? (uint64_t)number + 1 : 0;
 }
 
 /* The number is the application's own, and nobody uses it; set to what it is, it is written all the same. */
@@ -501,6 +514,7 @@ static const tacet__backend SQLITE = {
     .commit = commit,
     .rollback = rollback,
     .settle = settle,
+    .version = version,
     .touch = touch,
     .erase = erase,
     .forget = forget,

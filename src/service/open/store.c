@@ -113,6 +113,7 @@ void tacet__studies_close(tacet__studies *studies) {
     tacet__half_close(&studies->open);
     sodium_memzero(studies->place, strlen(studies->place));
     free(studies->place);
+    free(studies->kept);
     free(studies);
 }
 
@@ -189,7 +190,7 @@ void tacet__studies_ticket_key(unsigned char out[TACET__STUDY_SECRET_BYTES], con
     }
 }
 
-/* The columns STUDY_COLUMNS of the current row. */
+/* The columns STUDY_QUERY of the current row. */
 static tacet_status take_study(tacet__query *query, tacet__study *out, tacet_error *err) {
     size_t size = 0;
     size_t secret_size = 0;
@@ -296,8 +297,13 @@ static tacet_status insert_study(tacet__half *half, tacet__study *study, bool se
     tacet__query_bind_int(add, 5, (int64_t)study->created);
     tacet__query_bind_bytes(add, 6, start, sizeof start);
     tacet__query_bind_bytes(add, 7, study->secret, secret ? sizeof study->secret : 0);
-    tacet__query_bind_bytes(add, 8, study->definition.data, study->definition.size);
     status = tacet__query_run(add, err);
+    if (status == TACET_OK) {
+        add = half->queries[TACET__Q_DEFINITION_ADD];
+        tacet__query_bind_int(add, 1, number);
+        tacet__query_bind_bytes(add, 2, study->definition.data, study->definition.size);
+        status = tacet__query_run(add, err);
+    }
     study->number = (uint64_t)number;
     return status;
 }

@@ -107,6 +107,8 @@ typedef struct tacet__study {
     uint64_t number;      /* internal: in the store of the log */
     uint64_t open_number; /* internal: in the open store */
     bool checked;         /* internal: compared with what the open store has seen of it */
+    uint64_t era;         /* internal: of the store in which the row is known to be as it is here; 0: none */
+    unsigned char hash[TACET__EVENT_HASH_BYTES]; /* internal: of the event `head`, in that era */
 } tacet__study;
 
 /* One event. When read, `key` and `body` live until the callback returns.

@@ -55,6 +55,7 @@ tacet_status tacet__write_held(tacet__studies *studies, tacet_error *err) {
             tacet__query_bind_int(query, 3, (int64_t)row->held.open);
             tacet__query_bind_int(query, 4, (int64_t)row->held.rounds);
             status = tacet__query_send(query, err);
+            tacet__kept_set(studies, row->hash, &row->held);
         }
     }
     studies->held_count = 0;
@@ -69,8 +70,11 @@ static tacet_status row_of(tacet__studies *studies, tacet__held_row **out, const
         return TACET_OK;
     }
     tacet_status status = studies->held_count < TACET__HELD_MOST ? TACET_OK : tacet__write_held(studies, err);
-    tacet__held held;
-    status = status != TACET_OK ? status : read_holder(studies->writing, &held, hash, err);
+    const tacet__held *kept = tacet__kept_find(studies, hash);
+    tacet__held held = kept != NULL ? *kept : (tacet__held){0};
+    if (status == TACET_OK && kept == NULL) {
+        status = read_holder(studies->writing, &held, hash, err);
+    }
     if (status == TACET_OK) {
         *out = &studies->held[studies->held_count++];
         **out = (tacet__held_row){.held = held};

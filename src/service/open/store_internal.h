@@ -22,6 +22,7 @@ enum {
     TACET__Q_STUDY_LIST,
     TACET__Q_STUDY_NEXT,
     TACET__Q_STUDY_ADD,
+    TACET__Q_DEFINITION_ADD,
     TACET__Q_STUDY_LOCK,
     TACET__Q_STUDY_LOOK,
     TACET__Q_STUDY_SET,
@@ -64,6 +65,14 @@ typedef struct tacet__held_row {
     bool changed;
 } tacet__held_row;
 
+/* Holders of the last parts of gathered transactions, found by their hashes: good while the era is. */
+enum { TACET__KEPT_MOST = 1024 };
+typedef struct tacet__kept_row {
+    unsigned char hash[TACET__HOLDER_BYTES];
+    tacet__held held;
+    uint64_t era;
+} tacet__kept_row;
+
 /* One of the two stores. */
 typedef struct tacet__half {
     tacet__db *db; /* NULL: the trusted one, when open_only */
@@ -96,6 +105,11 @@ struct tacet__studies {
     bool gathered_changes;   /* a part of it changed something */
     bool gathered_unsettled; /* nothing may leave before what was read is durable */
     bool gathered_lost;      /* a part failed that had written */
+    /* While nobody else commits to the open store, its rows are as the last gathered transaction left them: they need
+     * not be read again. An era ends with any other commit, and is never that of another handle. */
+    uint64_t era;
+    uint64_t version;      /* of the store after the last gathered transaction */
+    tacet__kept_row *kept; /* NULL: none */
 };
 
 /* Opens one side, creates or migrates its tables. */
@@ -146,6 +160,11 @@ void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__stud
 tacet_status tacet__part_begin(tacet__studies *studies, tacet__half *half, tacet_error *err);
 tacet_status tacet__part_commit(tacet__studies *studies, tacet__half *half, tacet_error *err);
 void tacet__part_rollback(tacet__studies *studies, tacet__half *half);
+
+/* In a part of a gathered transaction: the counts of a holder in this era; NULL: to be read. */
+const tacet__held *tacet__kept_find(const tacet__studies *studies, const unsigned char hash[TACET__HOLDER_BYTES]);
+/* And from now on. Nothing elsewhere. */
+void tacet__kept_set(tacet__studies *studies, const unsigned char hash[TACET__HOLDER_BYTES], const tacet__held *held);
 
 /* What TACET__Q_STUDY_LOCK and _LOOK give. */
 typedef struct tacet__head {

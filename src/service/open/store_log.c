@@ -135,6 +135,20 @@ tacet_status tacet__write_head(tacet__half *half, const tacet__head *head, uint6
     return tacet__query_send(query, err);
 }
 
+static void take_head(tacet__study *study, const tacet__head *head) {
+    study->checked = true;
+    study->state = head->state;
+    study->head = head->head;
+    study->snapshot = head->snapshot;
+    study->suggested = head->suggested;
+    study->observed = head->observed;
+    study->released = head->released;
+    study->rounds = head->rounds;
+    study->fence = head->fence;
+    memcpy(study->keeper, head->keeper, sizeof study->keeper);
+    memcpy(study->hash, head->hash, sizeof study->hash);
+}
+
 tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, tacet_error *err) {
     tacet__half *half = tacet__log_half(studies, study);
     tacet__head head;
@@ -148,25 +162,19 @@ tacet_status tacet__studies_begin(tacet__studies *studies, tacet__study *study, 
     if (status != TACET_OK) {
         return status;
     }
-    status = tacet__read_head(half, &head, study->number, true, err);
-    if (status == TACET_OK && !study->checked) {
-        status = tacet__check_shown(studies, study, &head, err);
+    if (!studies->gathering || study->era != studies->era) {
+        status = tacet__read_head(half, &head, study->number, true, err);
+        if (status == TACET_OK && !study->checked) {
+            status = tacet__check_shown(studies, study, &head, err);
+        }
+        if (status != TACET_OK) {
+            tacet__part_rollback(studies, half);
+            return status;
+        }
+        take_head(study, &head);
+        study->era = studies->gathering && half == &studies->open ? studies->era : 0;
     }
-    if (status != TACET_OK) {
-        tacet__part_rollback(studies, half);
-        return status;
-    }
-    study->checked = true;
-    study->state = head.state;
-    study->head = head.head;
-    study->snapshot = head.snapshot;
-    study->suggested = head.suggested;
-    study->observed = head.observed;
-    study->released = head.released;
-    study->rounds = head.rounds;
-    study->fence = head.fence;
-    memcpy(study->keeper, head.keeper, sizeof study->keeper);
-    memcpy(studies->head_hash, head.hash, sizeof head.hash);
+    memcpy(studies->head_hash, study->hash, sizeof study->hash);
     studies->writing = half;
     studies->number = study->number;
     studies->study = study;
@@ -408,7 +416,7 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
     if (half == NULL) {
         return tacet__fail(err, TACET_STATE, "no transaction is open");
     }
-    const tacet__study *study = studies->study;
+    tacet__study *study = studies->study;
     tacet_status status = TACET_OK;
     if (studies->changed) {
         studies->touched = true;
@@ -428,6 +436,7 @@ tacet_status tacet__studies_commit(tacet__studies *studies, tacet_error *err) {
         status = tacet__part_commit(studies, half, err);
     }
     if (status == TACET_OK) {
+        memcpy(study->hash, studies->head_hash, sizeof study->hash);
         forget_transaction(studies);
     } else {
         tacet__studies_rollback(studies);
@@ -452,5 +461,8 @@ void tacet__studies_rollback(tacet__studies *studies) {
         return;
     }
     tacet__part_rollback(studies, studies->writing);
+    if (studies->changed || studies->touched) { /* what is in memory is not what is stored */
+        studies->study->era = 0;
+    }
     forget_transaction(studies);
 }

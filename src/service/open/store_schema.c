@@ -64,11 +64,19 @@ typedef struct migration {
     "ALTER TABLE study ADD COLUMN fence " INT " NOT NULL DEFAULT 0;"                                                   \
     "ALTER TABLE study ADD COLUMN keeper TEXT NOT NULL DEFAULT '';"
 
-static const migration TRUSTED_STEPS[] = {{SQLITE_LOG, POSTGRES_LOG},
-                                          {SQLITE_HOLDERS, POSTGRES_HOLDERS},
-                                          {SALTS_SQLITE, SALTS_POSTGRES},
-                                          {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
-                                          {KEEPER("INTEGER"), KEEPER("BIGINT")}};
+/* Definitions leave the rows that every commit changes: those get small, so that many of them share a page. */
+#define DEFINITIONS(INT, BYTES, TABLE)                                                                                 \
+    "CREATE TABLE definition(number " INT " PRIMARY KEY, bytes " BYTES " NOT NULL)" TABLE ";"                          \
+    "INSERT INTO definition(number, bytes) SELECT number, definition FROM study;"                                      \
+    "ALTER TABLE study DROP COLUMN definition;"
+
+static const migration TRUSTED_STEPS[] = {
+    {SQLITE_LOG, POSTGRES_LOG},
+    {SQLITE_HOLDERS, POSTGRES_HOLDERS},
+    {SALTS_SQLITE, SALTS_POSTGRES},
+    {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
+    {KEEPER("INTEGER"), KEEPER("BIGINT")},
+    {DEFINITIONS("INTEGER", "BLOB", " STRICT"), DEFINITIONS("BIGINT", "BYTEA", "")}};
 static const migration OPEN_STEPS[] = {
     {SQLITE_LOG SHOWN_TABLES("INTEGER", "BLOB", " STRICT"), POSTGRES_LOG SHOWN_TABLES("BIGINT", "BYTEA", "")},
     {TOKEN_LABELS, TOKEN_LABELS},
@@ -77,11 +85,14 @@ static const migration OPEN_STEPS[] = {
     {SALTS_SQLITE, SALTS_POSTGRES},
     {ROUNDS("INTEGER"), ROUNDS("BIGINT")},
     {KEEPER("INTEGER"), KEEPER("BIGINT")},
+    {DEFINITIONS("INTEGER", "BLOB", " STRICT"), DEFINITIONS("BIGINT", "BYTEA", "")},
 };
 
-#define STUDY_COLUMNS                                                                                                  \
-    "number, name, model, state, index_public, created, head, snapshot, suggested, observed, released, secret, "       \
-    "definition, salts, rounds, fence, keeper"
+#define STUDY_QUERY                                                                                                    \
+    "SELECT s.number, s.name, s.model, s.state, s.index_public, s.created, s.head, s.snapshot, s.suggested, "          \
+    "s.observed, s.released, s.secret, d.bytes, s.salts, s.rounds, s.fence, s.keeper FROM study s LEFT JOIN "          \
+    "definition d "                                                                                                    \
+    "ON d.number = s.number"
 #define HEAD_QUERY                                                                                                     \
     "SELECT state, head, hash, snapshot, suggested, observed, released, rounds, fence, keeper FROM study "             \
     "WHERE number = ?1"
@@ -89,12 +100,13 @@ static const migration OPEN_STEPS[] = {
     "e.place, e.kind, e.time, e.number, e.idx, e.hash, o.seq, o.value, e.owner, e.person, e.is_null"
 
 static const char *const SQL[TACET__Q_COUNT] = {
-    [TACET__Q_STUDY_BY_NAME] = "SELECT " STUDY_COLUMNS " FROM study WHERE name = ?1",
-    [TACET__Q_STUDY_LIST] = "SELECT " STUDY_COLUMNS " FROM study WHERE model >= ?1 AND model <= ?2 ORDER BY number",
+    [TACET__Q_STUDY_BY_NAME] = STUDY_QUERY " WHERE s.name = ?1",
+    [TACET__Q_STUDY_LIST] = STUDY_QUERY " WHERE s.model >= ?1 AND s.model <= ?2 ORDER BY s.number",
     [TACET__Q_STUDY_NEXT] = "SELECT coalesce(max(number), 0) + 1 FROM study",
     [TACET__Q_STUDY_ADD] =
         "INSERT INTO study(number, name, model, state, index_public, created, head, hash, snapshot, suggested, "
-        "observed, released, secret, definition) VALUES(?1, ?2, ?3, 1, ?4, ?5, 0, ?6, 0, 0, 0, 0, ?7, ?8)",
+        "observed, released, secret) VALUES(?1, ?2, ?3, 1, ?4, ?5, 0, ?6, 0, 0, 0, 0, ?7)",
+    [TACET__Q_DEFINITION_ADD] = "INSERT INTO definition(number, bytes) VALUES(?1, ?2)",
     [TACET__Q_STUDY_LOCK] = HEAD_QUERY, /* FOR UPDATE, where there are row locks */
     [TACET__Q_STUDY_LOOK] = HEAD_QUERY,
     [TACET__Q_STUDY_SET] = "UPDATE study SET state = ?2, head = ?3, hash = ?4, snapshot = ?5, suggested = ?6, "
@@ -319,14 +331,14 @@ tacet_status tacet__half_grant(tacet__half *half, tacet__side side, tacet_error 
         "REVOKE ALL ON SCHEMA tacet_trusted FROM PUBLIC; GRANT USAGE ON SCHEMA tacet_trusted TO tacet_trusted;"
         "REVOKE ALL ON ALL TABLES IN SCHEMA tacet_trusted FROM PUBLIC;"
         "GRANT SELECT ON ALL TABLES IN SCHEMA tacet_trusted TO tacet_trusted;"
-        "GRANT INSERT ON study, event, observed, client_key, snapshot, release, holder TO tacet_trusted;"
+        "GRANT INSERT ON study, definition, event, observed, client_key, snapshot, release, holder TO tacet_trusted;"
         "GRANT UPDATE ON study, snapshot, holder TO tacet_trusted; GRANT DELETE ON snapshot TO tacet_trusted;";
     static const char OPEN[] =
         "REVOKE ALL ON SCHEMA tacet_open FROM PUBLIC;"
         "GRANT USAGE ON SCHEMA tacet_open TO tacet_open, tacet_trusted;"
         "REVOKE ALL ON ALL TABLES IN SCHEMA tacet_open FROM PUBLIC;"
         "GRANT SELECT ON ALL TABLES IN SCHEMA tacet_open TO tacet_open, tacet_trusted;"
-        "GRANT INSERT ON study, event, observed, client_key, snapshot, release, holder, shown, token TO "
+        "GRANT INSERT ON study, definition, event, observed, client_key, snapshot, release, holder, shown, token TO "
         "tacet_open, tacet_trusted;"
         "GRANT UPDATE ON study, snapshot, holder, shown TO tacet_open, tacet_trusted;"
         "GRANT DELETE ON snapshot, token TO tacet_open, tacet_trusted;";
