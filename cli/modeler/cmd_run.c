@@ -301,7 +301,7 @@ static int run_it(tacet_session_settings *s, const arguments *a, const cli_comma
     view v = {.page = a->page, .state = s->state, .manifest = &manifest, .self = self, .settings = s};
     tacet_manifest_init(&manifest);
     s->looked = looked;
-    s->user = &v;
+    s->user = &v; /* cppcheck-suppress autoVariables ; the settings are read until this returns, and not after */
     heed_interrupts();
     tacet_status status = tacet_remote_open(&link, &a->link, &err);
     status = status != TACET_OK ? status : tacet_remote_manifest(link, &manifest, &text, &err);

@@ -12,12 +12,15 @@ static tacet_status add_round(journal *j, size_t row, double value, tacet_error 
     if ((j->count & (j->count - 1)) == 0) { /* room doubles at each power of two */
         const size_t room = j->count == 0 ? 1 : 2 * j->count;
         size_t *rows = realloc(j->rows, room * sizeof *rows);
-        j->rows = rows != NULL ? rows : j->rows;
-        double *values = realloc(j->values, room * sizeof *values);
-        j->values = values != NULL ? values : j->values;
-        if (rows == NULL || values == NULL) {
+        if (rows == NULL) {
             return tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading the journal");
         }
+        j->rows = rows;
+        double *values = realloc(j->values, room * sizeof *values);
+        if (values == NULL) {
+            return tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading the journal");
+        }
+        j->values = values;
     }
     j->rows[j->count] = row;
     j->values[j->count] = value;

@@ -401,7 +401,8 @@ tacet_status tacet__shipped_judge(const tacet_audit_shipped_settings *settings, 
     }
     const double direction = direction_of(statistics, worlds, count / 3);
     for (size_t i = 0; i < count; i++) {
-        samples[i] = (tacet__audit_sample){direction * statistics[i], worlds[i]};
+        samples[i].statistic = direction * statistics[i];
+        samples[i].world = worlds[i];
     }
     const tacet_status status = tacet__audit_judge(&out->bound, samples, count, &claim, settings->confidence, err);
     if (status == TACET_OK && out->bound.violated) {

@@ -146,18 +146,20 @@ static tacet_status pass_points(const tacet_ranks *ranks, double *own, const dou
     double *chunk = tacet__size_mul(&cells, CHUNK, d) ? TACET__ALIGNED(double, cells) : NULL;
     const tacet_status room = chunk != NULL ? TACET_OK : TACET_NO_MEMORY;
     tacet_status status = tacet__ranks_agree(ranks, room, err);
-    for (size_t r = 1; r < ranks->count && status == TACET_OK; r++) {
+    for (size_t r = 1; r < ranks->count && status == TACET_OK && chunk != NULL; r++) {
+        const double *from = ranks->rank == 0 ? X : NULL;
+        double *to = ranks->rank == r ? own : NULL;
         size_t first = 0;
         size_t count = 0;
         tacet_ranks_slab(ranks, r, &first, &count, n);
         for (size_t at = 0; at < count && status == TACET_OK; at += CHUNK) {
             const size_t m = count - at < CHUNK ? count - at : CHUNK;
-            for (size_t j = 0; j < m && ranks->rank == 0; j++) {
-                memcpy(chunk + j * d, X + (first + at + j) * ldx, d * sizeof *chunk);
+            for (size_t j = 0; j < m && from != NULL; j++) {
+                memcpy(chunk + j * d, from + (first + at + j) * ldx, d * sizeof *chunk);
             }
             status = ranks->broadcast(ranks->user, chunk, m * d * sizeof *chunk, 0, err);
-            if (status == TACET_OK && r == ranks->rank) {
-                memcpy(own + at * d, chunk, m * d * sizeof *chunk);
+            if (status == TACET_OK && to != NULL) {
+                memcpy(to + at * d, chunk, m * d * sizeof *chunk);
             }
         }
     }

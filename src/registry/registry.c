@@ -390,18 +390,18 @@ tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_rele
 }
 
 tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *rows, tacet_error *err) {
-    static const char LEDGERS[] = "ledgers";
+    static const char LEDGERS[] = "ledgers", SUFFIX[] = ".db";
     registry r;
     tacet__sketch sketch = {.rows = NULL};
     char folder[TACET__PATH];
-    char name[2 * NAME_BYTES + sizeof ".db"];
+    char name[2 * NAME_BYTES + sizeof SUFFIX];
     tacet_status status = open_registry(&r, err);
     status = status != TACET_OK ? status : tacet__path(folder, r.folder, LEDGERS, err);
     status = status != TACET_OK ? status : tacet__folder_make(NULL, folder, err);
     status = status != TACET_OK ? status : tacet__sketch_rows(&sketch, rows, 0, r.key, err);
     if (status == TACET_OK) {
         (void)sodium_bin2hex(name, sizeof name, sketch.bytes, NAME_BYTES);
-        (void)strcat(name, ".db");
+        memcpy(name + 2 * (size_t)NAME_BYTES, SUFFIX, sizeof SUFFIX);
         status = tacet__path(out, folder, name, err);
     }
     tacet__sketch_clear(&sketch);

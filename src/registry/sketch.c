@@ -212,7 +212,8 @@ static sketching *divide(size_t *count, const sketching *first, size_t size, siz
                          const unsigned char key[TACET__SKETCH_KEY]) {
     static const unsigned char ROWS[] = "rows";
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t useful = bytes / PART_BYTES + 1;
+    const size_t whole = bytes / PART_BYTES;
+    const size_t useful = whole > 0 ? whole : 1;
     size_t parts = threads > 0 ? threads : processors < 1 ? 1 : (size_t)processors;
     parts = threads == 0 && useful < parts ? useful : parts;
     parts = parts < THREADS_MOST ? parts : THREADS_MOST;

@@ -197,8 +197,8 @@ static tacet_status take_levels(draft *d, const item *it, tacet_space_kind kind)
     if (c->levels == NULL) {
         return tacet__fail(d->err, TACET_NO_MEMORY, "out of memory for the levels of a space");
     }
-    for (const char *bar = at; at <= end; at = bar + 1) {
-        bar = memchr(at, '|', (size_t)(end - at));
+    while (at <= end) {
+        const char *bar = memchr(at, '|', (size_t)(end - at));
         bar = bar != NULL ? bar : end;
         const size_t before = c->level_count;
         if (tacet__space_level(c, at, (size_t)(bar - at)) == TACET_SPACE_NONE) {
@@ -207,6 +207,7 @@ static tacet_status take_levels(draft *d, const item *it, tacet_space_kind kind)
         if (c->level_count == before) {
             return wrong(d, it, "names a level twice");
         }
+        at = bar + 1;
     }
     return TACET_OK;
 }

@@ -40,6 +40,7 @@ typedef struct question {
     uint64_t a, b;
 } question;
 
+/* NOLINTBEGIN(bugprone-suspicious-include): the samplers themselves, in the widths above */
 #include "dp/noise/sampler_coin.c"
 
 static unsigned run_below(tacet_noise *noise, void *user) {
@@ -61,6 +62,7 @@ static unsigned run_bernoulli(tacet_noise *noise, void *user) {
 #include "dp/noise/sampler_gaussian.c"
 #define draw draw_laplace
 #include "dp/noise/sampler_laplace.c"
+/* NOLINTEND(bugprone-suspicious-include) */
 #undef draw
 
 static unsigned run_exp(tacet_noise *noise, void *user) {

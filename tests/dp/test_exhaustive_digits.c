@@ -37,11 +37,13 @@ static const uint64_t GAUSSIAN_FLOOR[3] = {1, 0, 0};
 /* Shown to be exact in test_exhaustive.c. */
 #define tacet__noise_below exact_below
 #define tacet__bernoulli exact_bernoulli
+/* NOLINTBEGIN(bugprone-suspicious-include): the samplers themselves, in the widths above */
 #include "dp/noise/big.c"
 #include "dp/noise/lazy.c"
 #include "dp/noise/sampler_exp.c"
 #include "dp/noise/sampler_gaussian.c"
 #include "dp/noise/sampler_laplace.c"
+/* NOLINTEND(bugprone-suspicious-include) */
 
 enum { REJECTED = OUTCOMES - 1, UPPERS = 2 * INVERSE /* the bits above the first digits: a coin and a sign */ };
 

@@ -39,9 +39,11 @@ static inline uint64_t tacet__noise_next(tacet_noise *noise) {
     return (noise->drawn++ * UINT64_C(0x9e3779b97f4a7c15) >> 56) & WORD_MASK;
 }
 
+/* NOLINTBEGIN(bugprone-suspicious-include): the samplers themselves, in the widths above */
 #include "dp/noise/big.c"
 #include "dp/noise/lazy.c"
 #include "dp/noise/sampler_knorm.c"
+/* NOLINTEND(bugprone-suspicious-include) */
 
 /* The digits are this test's. */
 tacet_status tacet__draft_init(draft *d, size_t capacity, tacet_error *err) {

@@ -120,7 +120,7 @@ grep -q 'did you mean --rounds' "$tmp/err" && grep -q 'line 2' "$tmp/err" || fai
 run 2 "$bin/tacet" calibrate stream --config "$tmp/none"
 
 # Completion, made from the same tables.
-complete() { bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tacet; echo "${COMPREPLY[@]}"' bash "${TACET_BUILD:?}/completion/tacet.bash" "$@"; }
-[ "$(complete tacet calib)" = calibrate ] || fail "a command is not completed: $(complete tacet calib)"
-complete tacet study crea | grep -qx create || fail "a second word is not completed: $(complete tacet study crea)"
-complete tacet study create --roun | grep -qx -- --rounds || fail "an option is not completed: $(complete tacet study create --roun)"
+completions() { bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tacet; echo "${COMPREPLY[@]}"' bash "${TACET_BUILD:?}/completion/tacet.bash" "$@"; }
+[ "$(completions tacet calib)" = calibrate ] || fail "a command is not completed: $(completions tacet calib)"
+completions tacet study crea | grep -qx create || fail "a second word is not completed: $(completions tacet study crea)"
+completions tacet study create --roun | grep -qx -- --rounds || fail "an option is not completed: $(completions tacet study create --roun)"

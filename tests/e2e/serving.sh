@@ -5,7 +5,8 @@
 set -eu
 work=$(mktemp -d)
 pids=""
-trap 'for p in $pids; do kill -9 "$p" 2>/dev/null || true; done; rm -rf "$work"' EXIT
+# shellcheck disable=SC2086 # a list of numbers
+trap 'kill -9 $pids 2>/dev/null || true; rm -rf "$work"' EXIT
 fail() {
     echo "serving.sh: $1" >&2
     cat "$work"/log* >&2 2>/dev/null || true

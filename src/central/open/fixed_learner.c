@@ -421,11 +421,11 @@ tacet_status tacet_fixed_learner_load(tacet_fixed_learner *l, const void *bytes,
     const bool good = tacet__fixed_models_read(l->models, &r);
     const size_t listed = l->design != NULL ? l->design->n : 0;
     size_t *arms = TACET__ZALLOC(size_t, count * l->G + listed);
-    size_t *live = arms + count * l->G;
     size_t left = listed == 0 ? 1 : 0;
     if (arms == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "no memory to load a learner");
     }
+    size_t *live = arms + count * l->G;
     for (size_t x = 0; x < listed; x++) {
         live[x] = tacet__read_size(&r, 1);
         left += live[x];

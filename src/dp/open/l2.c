@@ -208,14 +208,12 @@ tacet_status tacet_calibrate_l2(tacet_l2 *out, double eps, double delta, double 
     }
     lo = narrow(&law, lo, &hi, eps, delta, FEW_CELLS, ROUGHLY);
     const size_t n = cells(dims);
-    for (double step = 4 * ROUGHLY;;
-         step *=
-         4) { /* NOLINT(cert-flp30-c): powers of 4 are exact; more cells give a smaller bound, and so a larger shift */
-        hi = lo * (1 + step);
-        if (bound(&law, hi, eps, n, delta) > delta) {
-            break;
-        }
+    double step = 4 * ROUGHLY; /* more cells give a smaller bound, and so a larger shift */
+    hi = lo * (1 + step);
+    while (bound(&law, hi, eps, n, delta) <= delta) {
         lo = hi;
+        step *= 4;
+        hi = lo * (1 + step);
     }
     lo = narrow(&law, lo, &hi, eps, delta, n, CLOSELY);
     double scale = interval_up(sensitivity / lo);

@@ -104,6 +104,7 @@ bool tacet__sqlite_group_enter(tacet__sqlite_group *g, uint64_t ms) {
         (void)pthread_cond_init(&w.wake, &clock);
         (void)pthread_condattr_destroy(&clock);
         *(g->last != NULL ? &g->last->next : &g->first) = &w;
+        /* cppcheck-suppress autoVariables ; it is taken out of the list before this returns */
         g->last = &w;
         while (!w.mine && pthread_cond_timedwait(&w.wake, &lock, &until) == 0) {
         }

@@ -40,8 +40,16 @@ tacet__peers *tacet__peers_create(const tacet__peers_limits *limits) {
 }
 
 static void unlink_peer(tacet__peers *p, tacet__peer *peer) {
-    *(peer->before != NULL ? &peer->before->next : &p->first) = peer->next;
-    *(peer->next != NULL ? &peer->next->before : &p->last) = peer->before;
+    if (peer == p->first) {
+        p->first = peer->next;
+    } else {
+        peer->before->next = peer->next;
+    }
+    if (peer == p->last) {
+        p->last = peer->before;
+    } else {
+        peer->next->before = peer->before;
+    }
     p->count--;
     p->closing -= peer->closing;
     free(peer);
@@ -100,6 +108,7 @@ static tacet__peer *choose(const tacet__peers *p, const unsigned char *address) 
 static size_t count_of(const tacet__peers *p, const unsigned char *address) {
     size_t count = 0;
     for (const tacet__peer *peer = p->first; peer != NULL; peer = peer->next) {
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): whoever is freed was taken out of the list before */
         count += !peer->closing && same_address(peer, address);
     }
     return count;

@@ -197,15 +197,16 @@ static tacet_status begin(tacet__copy *c, tacet_error *err) {
     text sql = {0};
     text table = {0};
     add_table(&table, c->connection, w->table);
+    const char *from = table.lacking || table.bytes == NULL ? "" : table.bytes;
     tacet_status status = table.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
-                                        : check_types(c, w, table.bytes, err);
+                                        : check_types(c, w, from, err);
     add(&sql, "COPY (SELECT ");
     for (size_t i = 0; i < w->count; i += packed_at(c, i)) {
         add(&sql, i > 0 ? "," : "");
         add_numbers(&sql, c, i, packed_at(c, i));
     }
     add(&sql, " FROM ");
-    add(&sql, table.bytes != NULL ? table.bytes : "");
+    add(&sql, from);
     if (w->order != NULL) {
         add(&sql, " ORDER BY ");
         add_name(&sql, c->connection, w->order, strlen(w->order));

@@ -204,13 +204,14 @@ tacet_status tacet__pg_open(tacet__pg_store *db, tacet_error *err) {
     (void)PQsetnonblocking(db->connection, 1);
     /* A server that waits for a client which is gone must not hold its lock for long: a process that was stopped in the
      * middle of a batch would keep a study from everybody. */
+    const unsigned long long statement_ms = db->busy_ms + PATIENCE_MS;
     (void)snprintf(settings, sizeof settings,
                    "SET client_min_messages=warning; SET lock_timeout=%llu; SET synchronous_commit=%s;"
                    "SET idle_in_transaction_session_timeout='5s'; SET statement_timeout=%llu;"
                    "SET default_transaction_read_only=%s;"
                    "SET search_path=\"%s\"",
-                   (unsigned long long)(db->busy_ms == 0 ? 1 : db->busy_ms), db->relaxed ? "off" : "on",
-                   (unsigned long long)(db->busy_ms + PATIENCE_MS), db->read_only ? "on" : "off", db->schema);
+                   (unsigned long long)(db->busy_ms == 0 ? 1 : db->busy_ms), db->relaxed ? "off" : "on", statement_ms,
+                   db->read_only ? "on" : "off", db->schema);
     tacet_status status = tacet__pg_run(db, settings, "connect", err);
     for (tacet__pg_statement *query = db->statements; status == TACET_OK && query != NULL; query = query->next) {
         (void)tacet__pg_prepare(db, query, NULL); /* one that fails, fails when it is used */

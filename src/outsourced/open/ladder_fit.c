@@ -205,6 +205,7 @@ static void weigh_evidence(tacet__ladder *l) {
         sum += exp(l->rungs[m].fit - top);
         blank += exp(l->rungs[m].blank - blank_top);
     }
+    /* cppcheck-suppress invalidFunctionArg ; there is always a rung, and the best one adds 1 to either sum */
     l->evidence = top - blank_top + log(sum) - log(blank);
 }
 

@@ -140,8 +140,9 @@ static bool wait_for(tacet__curator_service *s, const tacet__request *request, c
     *w = (waiting){.service = s, .exchange = request->exchange};
     (void)snprintf(w->ticket, sizeof w->ticket, "%s", ticket);
     request->exchange->suspend(request->exchange);
+    tacet_error none = {0};
     if (tacet_desk_wait(s->desk, ticket, told, w, NULL) != TACET_OK) {
-        told(w, TACET_OK, r, NULL);
+        told(w, TACET_OK, r, &none);
     }
     return true;
 }

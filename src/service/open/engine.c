@@ -90,7 +90,7 @@ static void drop_reader_on(tacet__engine *e, tacet_status status) {
 }
 
 static void say(const tacet__engine *e, const char *what, const tacet_error *err) {
-    char line[sizeof err->message + 80];
+    char line[sizeof((tacet_error *)NULL)->message + 80];
     if (e->settings.log != NULL) {
         (void)snprintf(line, sizeof line, "%s%s%s", what, err != NULL ? ": " : "", err != NULL ? err->message : "");
         e->settings.log(e->settings.log_user, line);
@@ -318,10 +318,10 @@ static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char 
 }
 
 static void hand_over(tacet_status status, tacet__worker *w, tacet__job *job, const tacet_error *err) {
-    if (status != TACET_OK) {
-        tacet__job_fail(job, status, status == TACET_NOT_FOUND ? "no such study" : err->message);
-    } else {
+    if (status == TACET_OK && w != NULL) {
         tacet__worker_submit(w, job);
+    } else {
+        tacet__job_fail(job, status, status == TACET_NOT_FOUND ? "no such study" : err->message);
     }
 }
 

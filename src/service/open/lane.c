@@ -94,10 +94,8 @@ static bool take_turns(tacet__lane *l) {
                                : pthread_cond_wait(&l->wake, &l->lock);
     }
     const tacet__worker *end = l->last;
-    bool more = l->first != NULL;
-    for (l->count = 0; more && l->count < TURNS_MOST;) {
-        tacet__worker *w = l->first;
-        more = w != end;
+    tacet__worker *w = l->first;
+    for (l->count = 0; w != NULL && l->count < TURNS_MOST;) {
         l->first = w->behind;
         l->last = l->first != NULL ? l->last : NULL;
         w->asked = false;
@@ -105,6 +103,7 @@ static bool take_turns(tacet__lane *l) {
         if (w->first != NULL) {
             ask_turn(l, w);
         }
+        w = w != end ? l->first : NULL;
     }
     const bool stop = l->stop;
     (void)pthread_mutex_unlock(&l->lock);

@@ -251,7 +251,7 @@ tacet_status tacet__local_spent(const tacet__learner *learner, const tacet__defi
 #define LOCAL_KIND(word, more)                                                                                         \
     const tacet__policy_kind tacet__policy_##word = {.name = #word,                                                    \
                                                      .trust = TACET_TRUST_LOCAL,                                       \
-                                                     .extends = more,                                                  \
+                                                     .extends = (more),                                                \
                                                      .index_public = true,                                             \
                                                      .check = local_check,                                             \
                                                      .create = local_create,                                           \
