@@ -238,7 +238,9 @@ static tacet_status make_factors(factor *actions, factor *contexts, const tacet_
                                  : s->context_dim == 0 ? 1
                                  : lattice             ? points
                                                        : power(order, s->context_dim);
-    if (lattice && s->context_dim > 0 && (a > LATTICE_COORDINATES || s->context_dim > LATTICE_COORDINATES)) {
+    if (lattice && s->context_dim > 0 &&
+        ((s->actions == NULL && a > LATTICE_COORDINATES) ||
+         (s->contexts == NULL && s->context_dim > LATTICE_COORDINATES))) {
         return tacet__fail(err, TACET_INVALID, "at most %d coordinates of actions, and as many of contexts",
                            (int)LATTICE_COORDINATES);
     }
