@@ -25,7 +25,7 @@ help:
 	@echo "make reproduction   docs/reproduction.md: the papers' tables beside ours, DATA=$(DATA); half an hour"
 	@echo "make robustness     docs/robustness.md: every model in worlds it was not made for; some minutes"
 	@echo "make python         the Python packages into build/python: PYTHONPATH=build/python (python/README.md)"
-	@echo "make coverage       branch coverage of the gate and of everything"
+	@echo "make coverage       branch coverage of the gate and of everything; LABEL=gate: the gate's own tests alone"
 	@echo "make units          boots systemd in a fresh Debian and starts the units (root, three minutes)"
 	@echo "make fuzz           longer fuzzing of every parser (libFuzzer)"
 	@echo "make soak           the service under load, kills and a full disk, both stores (SOAK_SECONDS=80)"
@@ -96,7 +96,7 @@ robustness: build
 coverage: setup-dev
 	@cmake --preset coverage >/dev/null
 	@cmake --build build-coverage -j $(JOBS) -- --no-print-directory -s
-	@tools/coverage build-coverage $(JOBS)
+	@tools/coverage build-coverage $(JOBS) $(LABEL)
 
 .PHONY: units
 units: build

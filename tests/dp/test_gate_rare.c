@@ -192,7 +192,24 @@ static void nothing_without_entropy(void **state) {
     ask.ledger = ledger;
     assert_status(tacet_mechanism_run(f.mechanism, &release, &ask, value, NULL), TACET_IO);
     assert_null(release);
+    tacet_entry entry; /* whoever reserves by hand gets a fresh key with it, or no entry */
+    tacet_blob memo;
+    tacet_charge charge;
+    tacet_blob_init(&memo);
+    tacet_charge_init(&charge);
+    tacet_charge_pure(&charge, 1);
+    charge.what = charge.to_whom = charge.mechanism = "x";
     no_entropy = false;
+    assert_ok(tacet_ledger_find(ledger, &entry, &memo, "none", &charge, NULL) == TACET_NOT_FOUND ? TACET_OK
+                                                                                                 : TACET_STATE);
+    tacet__seal seal; /* the key file is there: what is missing is entropy alone */
+    assert_ok(tacet__seal_find(&seal, path, NULL, NULL));
+    assert_ok(tacet__seal_open(&seal, NULL));
+    tacet__seal_clear(&seal);
+    no_entropy = true;
+    assert_int_not_equal(tacet_ledger_reserve(ledger, &entry, &memo, "by hand", &charge, NULL), TACET_OK);
+    no_entropy = false;
+    tacet_blob_clear(&memo);
     tacet_ledger_totals totals;
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     assert_int_equal(totals.entries, 0); /* and nothing was charged */
@@ -227,6 +244,8 @@ static void scales_and_levels_that_are_none(void **state) {
     assert_status(tacet_mechanism_scale_for(&scale, (tacet_mechanism_kind)99, 1, 1e-5, 1, 2, NULL), TACET_INVALID);
     assert_status(tacet_mechanism_scale_for(&scale, TACET_MECHANISM_PERMUTE_AND_FLIP, 1, 0, 1, 2, NULL), TACET_INVALID);
     assert_true(scale == 0);
+    assert_ok(tacet_mechanism_scale_for(&scale, TACET_MECHANISM_GAUSSIAN, 1, 1e-5, 1, 2, NULL));
+    assert_close(scale, 3.7304, 0.01); /* the analytic Gaussian's at (1, 1e-5) */
     begin(&f, 2, TACET_MECHANISM_GAUSSIAN);
     assert_status(tacet_mechanism_add_levels(f.mechanism, TWO, 0, NULL), TACET_INVALID);
     assert_status(tacet_mechanism_add_levels(f.mechanism, ONE, 1, NULL), TACET_INVALID);
@@ -253,7 +272,9 @@ static void scales_and_levels_that_are_none(void **state) {
     /* a level that cannot be drawn ends the row */
     const double raw[2] = {1, 1};
     f.mechanism->eps = -1;
+    const double both[4] = {1, 1, 1, 1};
     assert_status(tacet__mechanism_draw_levels(f.mechanism, f.noise, out, raw, 1, NULL), TACET_INVALID);
+    assert_status(tacet__mechanism_draw_levels(f.mechanism, f.noise, (double[4]){0}, both, 2, NULL), TACET_INVALID);
     f.mechanism->eps = eps;
     /* more columns than the parameters have room for */
     char parameters[64] = "{\"scale\":1}";
@@ -273,6 +294,10 @@ static void scales_and_levels_that_are_none(void **state) {
     assert_status(tacet_mechanism_response(&m, TWO, 2, 1, NULL), TACET_NO_MEMORY);
     fail_alloc_after(0);
     assert_null(m);
+    end(&choice);
+    /* noise that is calibrated to the sum of changes has no room for levels beside it */
+    begin(&choice, 2, TACET_MECHANISM_LAPLACE);
+    assert_status(tacet_mechanism_add_levels(choice.mechanism, TWO, 2, NULL), TACET_INVALID);
     end(&choice);
     end(&f);
     assert_string_equal(tacet_levels_name(TACET_LEVELS_RESPONSE), "response");
@@ -315,6 +340,39 @@ static void tables_of_odd_shapes(void **state) {
         tacet_raw_free(raw);
         end(&f);
     }
+}
+
+/* Columns of levels and no numbers beside them; a level that cannot be drawn ends the rows after it. */
+static void tables_of_levels_alone(void **state) {
+    (void)state;
+    enum { N = 3 };
+    static const size_t LEVELS[] = {4};
+    const double index[N] = {3, 3, 3};
+    double drawn[N] = {9, 9, 9}, again[N] = {9, 9, 9};
+    tacet_noise *noise = NULL;
+    tacet_mechanism *m = NULL;
+    tacet_table *table = NULL;
+    tacet_release *answered = NULL;
+    tacet_raw *raw = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
+    assert_ok(tacet_mechanism_response(&m, LEVELS, 1, 1, NULL));
+    assert_ok(tacet_raw_create(&raw, N, NULL));
+    assert_ok(tacet_raw_set(raw, index, N, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "rows", .to_whom = "test"};
+    assert_ok(tacet_table_open(&table, &answered, m, &ask, N, NULL));
+    assert_ok(tacet_table_rows(table, drawn, raw, 0, N, NULL));
+    tacet_table_free(table);
+    for (size_t i = 0; i < N; i++) {
+        assert_true(drawn[i] == 0 || drawn[i] == 1 || drawn[i] == 2 || drawn[i] == 3);
+    }
+    assert_ok(tacet_table_open(&table, &answered, m, &ask, N, NULL));
+    m->eps = -1;
+    assert_status(tacet_table_rows(table, again, raw, 0, N, NULL), TACET_INVALID);
+    assert_true(again[2] == 9);
+    tacet_table_free(table);
+    tacet_raw_free(raw);
+    tacet_mechanism_free(m);
+    tacet_noise_close(noise);
 }
 
 static void samplers_by_name(void **state) {
@@ -363,6 +421,20 @@ static void bounds_of_what_has_none(void **state) {
     assert_true(x.lo == -INFINITY);
     assert_true(tacet__interval_log(interval_of(INFINITY)).hi == INFINITY);
     assert_true(tacet__interval_log(interval_of(NAN)).hi == INFINITY);
+    assert_true(tacet__interval_log(interval_of(0x1p-1074)).hi == INFINITY); /* e^744 is no number */
+    assert_true(tacet__interval_log(interval_of(0x1.1p-1023)).hi == INFINITY);
+    /* a series of terms that no double holds; densities that are not bounded at the pole */
+    sphere p;
+    interval h, slope;
+    tacet__sphere_init(&p, 20000);
+    x = tacet__sphere_below(&p, interval_of(0.4));
+    assert_true(x.lo <= 1 && x.hi >= 1 && x.lo >= 0);
+    static const size_t UNBOUNDED[] = {2, 4};
+    for (size_t i = 0; i < 2; i++) {
+        tacet__sphere_init(&p, UNBOUNDED[i]);
+        assert_false(tacet__sphere_density(&h, &slope, &p, (interval){0.5, 1 - 0x1p-53}));
+        assert_true(tacet__sphere_density(&h, &slope, &p, (interval){0.5, 0.75}));
+    }
     double eps = 0;
     assert_int_equal(tacet_shuffle_least(30, 1e-300), 0); /* no number of reports is enough */
     assert_ok(tacet_shuffle_eps(&eps, 30, 1e-300, 1000, NULL));
@@ -427,10 +499,13 @@ static void rows_as_json(void **state) {
     for (size_t i = 0; i < sizeof NULLS / sizeof *NULLS; i++) {
         assert_true(json_is_null(json_object_get(object, NULLS[i])));
     }
+    assert_true(json_is_false(json_object_get(object, "not_private")));
     json_decref(object);
     c->delta = 0.5;
+    c->seeded = true;
     object = tacet__ledger_row_json(&row);
     assert_true(json_is_real(json_object_get(object, "delta")));
+    assert_true(json_is_true(json_object_get(object, "not_private")));
     json_decref(object);
 }
 
@@ -469,6 +544,7 @@ int main(void) {
         cmocka_unit_test(reports_of_the_wrong_noise),
         cmocka_unit_test(scales_and_levels_that_are_none),
         cmocka_unit_test(tables_of_odd_shapes),
+        cmocka_unit_test(tables_of_levels_alone),
         cmocka_unit_test(samplers_by_name),
         cmocka_unit_test(bounds_of_what_has_none),
         cmocka_unit_test(texts_of_charges),

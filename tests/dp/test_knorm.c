@@ -138,6 +138,33 @@ static void test_levels(void **state) {
     tacet_noise_close(noise);
 }
 
+/* Two coordinates that straddle at every level: when the first has used up all digits, nothing is drawn for the other,
+ * and nothing comes out. */
+static void test_exhausted_block(void **state) {
+    (void)state;
+    tacet_noise *noise = script_open();
+    uint64_t words[64];
+    size_t n = 0;
+    const uint64_t strips[] = {64, 0, 0, 31, 31}, heads[] = {0, 0, 0, LAZY_HEAD_MASK, LAZY_HEAD_MASK};
+    for (int i = 0; i < 5; i++) {
+        n = push(words, n, strips[i], heads[i]);
+    }
+    for (int i = 0; i < 5; i++) {
+        n = push_later(words, n, heads[i]);
+    }
+    for (unsigned level = 1; level <= LAZY_MORE; level++) {
+        for (int i = 0; i < 4; i++) {
+            words[n++] = i < 3 ? 0 : UINT64_MAX; /* of G; of the first z */
+        }
+    }
+    script(noise, words, n);
+    double x[2] = {7, 7};
+    assert_status(tacet__draw_knorm(noise, x, 2, 1, 0, NULL), TACET_NUMERIC);
+    assert_script_used(noise);
+    assert_true(x[0] == 0 && x[1] == 0);
+    tacet_noise_close(noise);
+}
+
 /* Values just above and just below q + 1/2 are decided by exact comparisons, those near whole numbers by the filter:
  * theta / grid = 32, so that z = strip/64 is at strip/2, on a boundary when the strip is odd. */
 static void test_guess(void **state) {
@@ -362,15 +389,11 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),
-        cmocka_unit_test(test_radius_and_direction),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_guess),
-        cmocka_unit_test(test_low_guess),
-        cmocka_unit_test(test_draft),
-        cmocka_unit_test(test_filter_is_exact),
-        cmocka_unit_test(test_plane),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_line),   cmocka_unit_test(test_radius_and_direction),
+        cmocka_unit_test(test_levels), cmocka_unit_test(test_exhausted_block),
+        cmocka_unit_test(test_guess),  cmocka_unit_test(test_low_guess),
+        cmocka_unit_test(test_draft),  cmocka_unit_test(test_filter_is_exact),
+        cmocka_unit_test(test_plane),  cmocka_unit_test(test_rows),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

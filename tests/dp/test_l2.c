@@ -98,6 +98,8 @@ static void the_bound_is_above_delta_and_close(void **state) {
     assert_true(line >= -expm1(-0.5));
     assert_ok(tacet_l2_delta(&line, 1, 1.5, 1, 7, NULL));
     assert_true(line == 0); /* pure eps covers it */
+    assert_ok(tacet_l2_delta(&line, 2e-4, 1e-6, 1, 1, NULL));
+    assert_true(line == 1); /* a shift by 5,000 scales: nothing is hidden */
 }
 
 static void a_calibration_carries_its_certificate(void **state) {
@@ -121,6 +123,21 @@ static void a_calibration_carries_its_certificate(void **state) {
     }
 }
 
+/* Of one coordinate, where it is Laplace's and quick: a large delta allows shifts far beyond eps, and whatever the
+ * sensitivity, the shift that the rounded scale stands for is one that passed. */
+static void a_scale_is_rounded_to_the_safe_side(void **state) {
+    (void)state;
+    tacet_l2 l2;
+    double delta = 0;
+    assert_ok(tacet_calibrate_l2(&l2, 1e-3, 0.999, 1, 1, NULL));
+    assert_true(l2.pure_eps > 8 && l2.delta_upper <= 0.999);
+    for (double sensitivity = 1; sensitivity < 400; sensitivity++) {
+        assert_ok(tacet_calibrate_l2(&l2, 1, 1e-5, sensitivity, 1, NULL));
+        assert_ok(tacet_l2_delta(&delta, l2.scale, 1, sensitivity, 1, NULL));
+        assert_true(delta <= 1e-5 && l2.pure_eps * l2.scale >= sensitivity);
+    }
+}
+
 static void nonsense_is_refused(void **state) {
     (void)state;
     tacet_l2 l2 = {.scale = 7};
@@ -131,7 +148,9 @@ static void nonsense_is_refused(void **state) {
         assert_status(tacet_calibrate_l2(&l2, 1, bad[i], 1, 3, NULL), TACET_INVALID);
         assert_status(tacet_calibrate_l2(&l2, 1, 1e-5, bad[i], 3, NULL), TACET_INVALID);
         assert_status(tacet_l2_delta(&delta, bad[i], 1, bad[i], 3, NULL), TACET_INVALID);
+        assert_true(bad[i] == INFINITY || tacet_l2_delta(&delta, bad[i], 1, 1, 3, NULL) == TACET_INVALID);
     }
+    assert_status(tacet_l2_delta(&delta, 1e-5, 1, 1, 3, NULL), TACET_INVALID); /* a shift by 100,000 scales */
     assert_status(tacet_calibrate_l2(&l2, 1, 1e-5, 1, 0, NULL), TACET_INVALID);
     assert_status(tacet_calibrate_l2(&l2, 1, 1e-5, 1, TACET_L2_MAX_DIMS + 1, NULL), TACET_INVALID);
     assert_true(l2.scale == 7 && delta == 7);
@@ -143,6 +162,7 @@ int main(void) {
         cmocka_unit_test(caps_have_their_share),
         cmocka_unit_test(the_bound_is_above_delta_and_close),
         cmocka_unit_test(a_calibration_carries_its_certificate),
+        cmocka_unit_test(a_scale_is_rounded_to_the_safe_side),
         cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,26 @@ static void test_rules_added(void **state) {
     }
 }
 
+/* Whether a take-over that failed was one is not known: the handle writes nothing until it has taken the ledger. */
+static void test_take_over_fails(void **state) {
+    tacet_ledger *ledger = open_ledger();
+    tacet_entry entry;
+    tacet_blob memo;
+    (void)state;
+    tacet_blob_init(&memo);
+    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    sql("CREATE TRIGGER x BEFORE UPDATE ON fence BEGIN SELECT RAISE(ABORT, 'no'); END");
+    assert_status(tacet_ledger_take(ledger, NULL), TACET_CORRUPT);
+    assert_status(reserve(ledger, &entry, &memo, "b"), TACET_BUSY);
+    assert_non_null(strstr(err.message, "taken"));
+    sql("DROP TRIGGER x");
+    assert_status(reserve(ledger, &entry, &memo, "b"), TACET_BUSY);
+    assert_ok(tacet_ledger_take(ledger, NULL));
+    assert_ok(reserve(ledger, &entry, &memo, "b"));
+    tacet_blob_clear(&memo);
+    tacet_ledger_close(ledger);
+}
+
 /* Totals of a ledger that turned out to be damaged. */
 static void test_total_fails(void **state) {
     tacet_ledger *ledger = open_ledger();
@@ -391,7 +411,7 @@ int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, put_right)
         T(test_no_entropy),   T(test_creating),       T(test_rules_added),  T(test_total_fails),
         T(test_forged_offer), T(test_uncached_reads), T(test_anchor_forms), T(test_answer_swapped),
-        T(test_crowd),        T(test_large_answer),   T(test_after_fork),
+        T(test_crowd),        T(test_large_answer),   T(test_after_fork),   T(test_take_over_fails),
     };
     if (access("/dev/shm", W_OK) == 0) {
         (void)setenv("TMPDIR", "/dev/shm", 0); /* the faults are made here; a disk adds latency only */

@@ -97,6 +97,8 @@ static void test_tampering(void **state) {
     assert_refused("a trigger is gone");
 }
 
+static size_t misnumbered; /* a record that carries another number than its place; 0: none does */
+
 /* Puts a chain of records with right hashes and a right head in place of the ledger's own. */
 static void forge(tacet__record *records, size_t count) {
     sqlite3 *db = NULL;
@@ -115,7 +117,7 @@ static void forge(tacet__record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
         tacet_blob body;
         tacet_blob_init(&body);
-        records[i].seq = i;
+        records[i].seq = i + (i > 0 && i == misnumbered);
         if (records[i].kind == TACET__RECORD_COMMIT) {
             tacet__answer_hash(records[i].commit.answer_hash, "", 0);
         }
@@ -253,6 +255,14 @@ static void test_forged_chains(void **state) {
     c[3] = an_entry("b", 1);
     tacet_charge_approx(&c[3].reserve.charge, 1, 0.9e-5);
     REFUSED("more delta than the budget", 4);
+    tacet_charge_gaussian(&c[1].reserve.charge, 0.1, 1, 1);
+    REFUSED("an entry whose delta bounds nothing", 2);
+    c[1] = an_entry("a", 1);
+    misnumbered = 1;
+    REFUSED("a record that carries another number", 2);
+    misnumbered = 0;
+    c[0] = an_entry("b", 1);
+    REFUSED("an entry where the budget stands", 2);
     c[0] = a_budget(TACET_ACCOUNTING_BASIC, 4);
     REFUSED("a cap above eps", 1);
     c[0] = a_budget(TACET_ACCOUNTING_ZCDP, rho * 1.001);
@@ -260,7 +270,8 @@ static void test_forged_chains(void **state) {
     c[0] = a_budget(TACET_ACCOUNTING_GAUSSIAN, mu * 1.001);
     REFUSED("a mu above what eps allows", 1);
     c[0] = a_budget(TACET_ACCOUNTING_GAUSSIAN, mu);
-    REFUSED("an entry without a mu", 2); /* approx */
+    tacet_charge_approx(&c[1].reserve.charge, 1, 0.9e-5);
+    REFUSED("an entry without a mu", 2);
     tacet_charge_gaussian(&c[1].reserve.charge, mu * 1.001, INFINITY, 1);
     REFUSED("an entry above the cap", 2);
     c[0] = a_budget(TACET_ACCOUNTING_ZCDP, rho);
@@ -274,6 +285,7 @@ static void test_changed_answers(void **state) {
         "UPDATE answer SET bytes = x'00' WHERE seq = 4",
         "DELETE FROM answer WHERE seq = 4",
         "UPDATE answer SET bytes = CAST(bytes || x'00' AS BLOB) WHERE seq = 4",
+        "UPDATE answer SET bytes = CAST(x'00' || substr(bytes, 2) AS BLOB) WHERE seq = 4",
     };
     (void)state;
     for (size_t i = 0; i < sizeof TAMPERED / sizeof TAMPERED[0]; i++) {
@@ -302,6 +314,20 @@ static void test_changed_answers(void **state) {
         tacet_ledger_close(ledger);
         assert_int_equal(unlink(path), 0);
     }
+}
+
+/* An answer that cannot be read is not taken for one that is right. */
+static void test_unreadable_answers(void **state) {
+    unsigned char head[TACET_HASH_BYTES];
+    tacet__ledger_report report;
+    tacet_error err = {TACET_OK, ""};
+    (void)state;
+    make_ledger(head);
+    assert_int_equal(sql("ALTER TABLE answer RENAME TO kept;"
+                         "CREATE VIEW answer AS SELECT seq, abs(-9223372036854775807 - (seq > 0)) AS bytes FROM kept"),
+                     SQLITE_OK);
+    assert_int_not_equal(verify(&report, NULL, &err), TACET_OK);
+    assert_true(err.message[0] != '\0');
 }
 
 /* Every byte of the file, one at a time (a stride apart): the reader never gives other content than was written. */
@@ -364,6 +390,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_tampering, setup, teardown),
         cmocka_unit_test_setup_teardown(test_forged_chains, setup, teardown),
         cmocka_unit_test_setup_teardown(test_changed_answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unreadable_answers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_every_region, setup, teardown),
         cmocka_unit_test_setup_teardown(test_truncated, setup, teardown),
     };

@@ -215,6 +215,7 @@ static void what_a_key_is_for_and_who_may_use_it(void **state) {
     assert_int_equal(chmod(w->key, 0600), 0);
     open_book(w);
     assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL), TACET_CORRUPT);
+    assert_status(tacet__ledger_peek(w->ledger, &mint, "t", NULL), TACET_CORRUPT);
     assert_status(tacet_ledger_reserve(w->ledger, &unknown, &memo, "u", &c, NULL), TACET_CORRUPT);
     tacet_ledger_close(w->ledger);
     assert_int_equal(rename(away, w->key), 0);
@@ -252,6 +253,81 @@ static void a_key_opens_for_its_own_entry_and_its_own_sampler(void **state) {
     tacet_blob_clear(&memo);
 }
 
+/* A reservation whose key is cut, gone or out of reach is spent: its ticket is never drawn for again. */
+static void a_ticket_whose_key_is_gone_is_spent(void **state) {
+    static const struct {
+        const char *sql;
+        tacet_status status;
+    } CHANGES[] = {
+        {"UPDATE mint SET sealed = substr(sealed, 2)", TACET_CONFLICT},
+        {"UPDATE mint SET digest = x'00'", TACET_CONFLICT},
+        {"DELETE FROM mint", TACET_CONFLICT},
+        {"ALTER TABLE mint RENAME TO away; CREATE VIEW mint AS SELECT seq, abs(-9223372036854775807 - (seq > 0)) "
+         "AS sealed, digest, sampler FROM away",
+         TACET_OK}}; /* not OK, whichever it is */
+    world *w = *state;
+    tacet_mint mint = {{0}, {0}};
+    tacet_entry entry;
+    tacet_blob memo;
+    const tacet_charge c = charge();
+    static const unsigned char DATA[TACET_MINT_BYTES] = {1};
+    static char longest[TACET_TICKET_MOST + 2];
+    tacet_blob_init(&memo);
+    memset(longest, 'x', sizeof longest - 1);
+    assert_status(tacet__ledger_peek(w->ledger, &mint, longest, NULL), TACET_INVALID);
+    for (size_t i = 0; i < 4; i++) {
+        char ticket[16];
+        (void)snprintf(ticket, sizeof ticket, "t%zu", i);
+        assert_ok(tacet_ledger_reserve(w->ledger, &entry, &memo, ticket, &c, NULL));
+        change_mint(w, CHANGES[i].sql);
+        tacet_error err = {TACET_OK, ""};
+        const tacet_status status = tacet__ledger_peek(w->ledger, &mint, ticket, &err);
+        assert_true(status != TACET_OK && (i == 3 || status == CHANGES[i].status));
+        assert_true(i > 2 || strstr(err.message, "spent") != NULL);
+        assert_int_not_equal(tacet__ledger_bind(w->ledger, &entry, &mint, DATA, NULL), TACET_OK);
+    }
+    tacet_blob_clear(&memo);
+}
+
+/* A key that was made before its question: the data are named under it, and no other key may answer for them. */
+static void a_question_keeps_the_key_it_was_asked_with(void **state) {
+    const world *w = *state;
+    tacet_bound *bound = NULL;
+    tacet_mechanism *m = NULL;
+    tacet_mint mine, theirs, stored;
+    tacet_release *release = NULL, *again = NULL;
+    assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
+    assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_GAUSSIAN, bound, &REPLACE, 0.5, 1e-5, NULL));
+    tacet_bounded *x = vector(bound, (double[]){0.25, 0.5, 1});
+    assert_ok(tacet__mint_fresh(&mine, NULL));
+    assert_ok(tacet__mint_fresh(&theirs, NULL));
+    tacet_ask ask = {.ledger = w->ledger, .ticket = "t", .what = "w", .to_whom = "x", .mint = &mine};
+    reserve_only(m, x, &ask);
+    assert_ok(tacet__ledger_peek(w->ledger, &stored, "t", NULL));
+    assert_memory_equal(stored.key, mine.key, sizeof mine.key);
+    ask.mint = &theirs; /* another process, which began the same question */
+    assert_status(tacet_mechanism_run(m, &release, &ask, x, NULL), TACET_BUSY);
+    assert_null(release);
+    ask.mint = &mine;
+    assert_ok(tacet_mechanism_run(m, &release, &ask, x, NULL));
+    ask.mint = &theirs; /* answered: what was said is said again */
+    assert_ok(tacet_mechanism_run(m, &again, &ask, x, NULL));
+    assert_memory_equal(tacet_release_values(release), tacet_release_values(again), 3 * sizeof(double));
+    tacet_noise *seeded = NULL; /* is no part of it, whatever key comes along */
+    assert_ok(tacet_noise_open_seeded(&seeded, 1, 0, NULL));
+    tacet_release_free(again);
+    ask =
+        (tacet_ask){.ledger = w->ledger, .noise = seeded, .ticket = "u", .what = "w", .to_whom = "x", .mint = &theirs};
+    assert_ok(tacet_mechanism_run(m, &again, &ask, x, NULL));
+    assert_false(tacet_release_receipt(again)->is_private);
+    tacet_noise_close(seeded);
+    tacet_release_free(release);
+    tacet_release_free(again);
+    tacet_bounded_free(x);
+    tacet_mechanism_free(m);
+    tacet_bound_free(bound);
+}
+
 /* How many entries a group has is decided in the transaction that reserves. */
 static void a_group_has_no_more_entries_than_it_may(void **state) {
     const world *w = *state;
@@ -278,7 +354,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(every_mechanism_repeats_what_was_interrupted), T(a_key_is_sealed_and_then_erased),
         T(what_a_key_is_for_and_who_may_use_it),         T(a_key_opens_for_its_own_entry_and_its_own_sampler),
-        T(a_group_has_no_more_entries_than_it_may),
+        T(a_group_has_no_more_entries_than_it_may),      T(a_ticket_whose_key_is_gone_is_spent),
+        T(a_question_keeps_the_key_it_was_asked_with),
     };
     if (access("/dev/shm", W_OK) == 0) {
         (void)setenv("TMPDIR", "/dev/shm", 0);

@@ -143,6 +143,7 @@ static void nonsense_is_refused(void **state) {
     }
     assert_status(tacet_pld_approx(p, 1, -1, 1, NULL), TACET_INVALID);
     assert_status(tacet_pld_approx(p, 1, 2, 1, NULL), TACET_INVALID);
+    assert_close(tacet_pld_delta(p, -2), 1 - exp(-2), 1e-3); /* below every loss: nothing is left out */
     assert_ok(tacet_pld_approx(p, 0.9, 0, 3, NULL));
     assert_true(tacet_pld_eps(p, 1e-9) == INFINITY); /* beyond the grid it says nothing, and so infinity */
     tacet_pld_free(p);

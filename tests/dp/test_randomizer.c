@@ -7,6 +7,7 @@
 
 #include <tacet/dp/randomizer.h>
 
+#include "dp/mechanisms/report.h"
 #include "dp/noise/lazy.h"
 #include "dp/script.h"
 
@@ -270,6 +271,85 @@ static void test_clipping(void **state) {
     tacet_noise_close(b);
 }
 
+/* A choice among cells is drawn from orders that name each cell once, and from no noise that is only looked at. */
+static void a_choice_among_cells_needs_each_of_them(void **state) {
+    (void)state;
+    enum { CELLS = 256, DRAWS = 2000 };
+    static uint32_t order[CELLS];
+    tacet_noise *noise = NULL, *sample = NULL;
+    tacet_ldp ldp, wide;
+    double out = 0;
+    size_t likely = 0;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_SPHERE, 1, 0, 1, NULL));
+    assert_int_equal(ldp.cells, CELLS);
+    assert_ok(tacet_noise_open_seeded(&noise, 7, 0, NULL));
+    assert_ok(tacet_noise_open_sample(&sample, NULL));
+    for (uint32_t i = 0; i < CELLS; i++) {
+        order[i] = CELLS - 1 - i;
+    }
+    for (int i = 0; i < DRAWS; i++) {
+        assert_ok(tacet_randomize_among(noise, &out, &ldp, order, NULL));
+        likely += out > CELLS - 1 - (double)ldp.window;
+    }
+    /* within six standard errors of the share that the randomiser states */
+    const double in = (double)ldp.window * (double)ldp.ratio_num;
+    const double share = in / (in + (double)(CELLS - ldp.window) * (double)ldp.ratio_den);
+    assert_close((double)likely / DRAWS, share, 6 * sqrt(share * (1 - share) / DRAWS));
+    assert_status(tacet_randomize_among(sample, &out, &ldp, order, NULL), TACET_INVALID);
+    order[3] = order[2]; /* one twice */
+    assert_status(tacet_randomize_among(noise, &out, &ldp, order, NULL), TACET_INVALID);
+    order[3] = CELLS; /* one that is not there */
+    assert_status(tacet_randomize_among(noise, &out, &ldp, order, NULL), TACET_INVALID);
+    wide = ldp;
+    wide.cells = UINT32_MAX;
+    assert_status(tacet_randomize_among(noise, &out, &wide, order, NULL), TACET_INVALID);
+    assert_true(isnan(out));
+    assert_status(tacet_randomize(noise, &out, &ldp, 0.5, NULL), TACET_INVALID); /* nor is it for a number */
+    tacet_noise_close(noise);
+    tacet_noise_close(sample);
+}
+
+/* By the key of its reservation: the same again for the same, and digests that tell apart what is reported. */
+static void reports_are_functions_of_their_key(void **state) {
+    (void)state;
+    enum { CELLS = 256 };
+    static uint32_t order[CELLS];
+    const tacet_mint mint = {{1}, {2}}, other = {{3}, {2}};
+    tacet_ldp ldp, sphere;
+    double one = 0, again = 1, differ = 0;
+    unsigned char a[TACET_MINT_BYTES], b[TACET_MINT_BYTES];
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 1, 0, 1, NULL));
+    assert_ok(tacet_ldp_init(&sphere, TACET_LDP_SPHERE, 1, 0, 1, NULL));
+    assert_ok(tacet__report_draw(&one, &mint, &ldp, 0.25, NULL));
+    assert_ok(tacet__report_draw(&again, &mint, &ldp, 0.25, NULL));
+    assert_ok(tacet__report_draw(&differ, &other, &ldp, 0.25, NULL));
+    assert_true(one == again && one != differ);
+    tacet__report_digest(a, &ldp, 0.25);
+    tacet__report_digest(b, &ldp, 0.75);
+    assert_memory_not_equal(a, b, sizeof a);
+    tacet__report_digest(a, &ldp, 1);
+    tacet__report_digest(b, &ldp, 9); /* clipped: the same report */
+    assert_memory_equal(a, b, sizeof a);
+    for (uint32_t i = 0; i < CELLS; i++) {
+        order[i] = i;
+    }
+    assert_ok(tacet__report_draw_among(&one, &mint, &sphere, order, NULL));
+    assert_ok(tacet__report_draw_among(&again, &mint, &sphere, order, NULL));
+    assert_true(one == again);
+    tacet__report_digest_among(a, &sphere, order);
+    order[0] = 1;
+    order[1] = 0; /* the same set of likely cells */
+    tacet__report_digest_among(b, &sphere, order);
+    assert_memory_equal(a, b, sizeof a);
+    order[0] = CELLS - 1;
+    order[CELLS - 1] = 1;
+    tacet__report_digest_among(b, &sphere, order);
+    assert_memory_not_equal(a, b, sizeof a);
+    sphere.window = UINT32_MAX; /* more than there is room for are not looked at */
+    static uint32_t many[1024];
+    tacet__report_digest_among(b, &sphere, many);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mass),
@@ -279,6 +359,8 @@ int main(void) {
         cmocka_unit_test(an_unknown_kind_is_refused),
         cmocka_unit_test(test_no_report),
         cmocka_unit_test(test_around_window),
+        cmocka_unit_test(a_choice_among_cells_needs_each_of_them),
+        cmocka_unit_test(reports_are_functions_of_their_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -276,6 +276,12 @@ static void keys_have_their_time(void **state) {
     changed = with_key_field(s.ring, 0, "retired", json_integer((json_int_t)NOW + 1));
     assert_ok(verify_text(s.receipt, changed, &err));
     free(changed);
+    static const char *const MAY_LACK[] = {"retired", "revoked"}; /* what a ring does not say did not happen */
+    for (size_t i = 0; i < 2; i++) {
+        changed = with_key_field(s.ring, 0, MAY_LACK[i], NULL);
+        assert_ok(verify_text(s.receipt, changed, &err));
+        free(changed);
+    }
     static const char *const FIELDS[] = {"key", "signature", "made"};
     for (size_t i = 0; i < 3; i++) {
         changed = with_key_field(ring, 1, FIELDS[i], NULL);
@@ -343,6 +349,7 @@ static void proofs_that_prove_nothing(void **state) {
     static const char *const FIELDS[] = {"root", "seq", "salt", "body", "path"};
     for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++) {
         assert_status(check_changed(proof, FIELDS[i], NULL, &s.facts), TACET_CORRUPT);
+        assert_status(check_changed(proof, FIELDS[i], json_string("no hex"), &s.facts), TACET_CORRUPT);
         assert_status(check_changed(proof, FIELDS[i], json_string("00"), &s.facts), TACET_CORRUPT);
     }
     for (int seq = -1; seq < 9; seq++) { /* the record is at its own place alone */
@@ -627,6 +634,15 @@ static void pairs_in_a_folder(void **state) {
     assert_status(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_FIRST, NULL, NULL), TACET_CONFLICT);
     assert_ok(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_NEXT, NULL, NULL));
     assert_status(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_REVOKED, "00", NULL), TACET_NOT_FOUND);
+    json_t *object = NULL;
+    (void)snprintf(file, sizeof file, "%s/receipt.ring", keys);
+    assert_non_null(object = json_load_file(file, 0, NULL));
+    const char *key = json_string_value(json_object_get(json_array_get(json_object_get(object, "keys"), 0), "key"));
+    assert_ok(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_REVOKED, key, NULL));
+    json_decref(object);
+    assert_non_null(object = json_load_file(file, 0, NULL));
+    assert_true(json_is_true(json_object_get(json_array_get(json_object_get(object, "keys"), 0), "revoked")));
+    json_decref(object);
     assert_status(tacet_receipt_keep("/proc/nowhere", TACET_RECEIPT_KEYS_FIRST, NULL, NULL), TACET_IO);
     for (long n = 1;; n++) {
         fail_alloc_after(n);

@@ -149,8 +149,37 @@ static void a_seal_is_for_one_entry(void **state) {
     test_rmdir(folder);
 }
 
+/* Other secrets of a ledger's owner: one for each purpose and key file, none where there is no key file. */
+static void secrets_are_derived_for_one_purpose(void **state) {
+    (void)state;
+    const char *folder = test_mkdir();
+    char ledger[600], key[620];
+    unsigned char one[TACET__SEAL_KEY], again[TACET__SEAL_KEY], other[TACET__SEAL_KEY];
+    snprintf(ledger, sizeof ledger, "%s/ledger.db", folder);
+    snprintf(key, sizeof key, "%s.key", ledger);
+    set("TACET_KEY_FILE", NULL);
+    set("TACET_STATE", folder);
+    assert_ok(tacet__seal_derive(one, ledger, "purpose1", NULL));
+    assert_ok(tacet__seal_derive(again, ledger, "purpose1", NULL));
+    assert_memory_equal(one, again, sizeof one);
+    assert_ok(tacet__seal_derive(other, ledger, "purpose2", NULL));
+    assert_memory_not_equal(one, other, sizeof one);
+    assert_ok(tacet__seal_derive(other, "postgresql:///x#y", "purpose1", NULL)); /* of the state's own key file */
+    assert_memory_not_equal(one, other, sizeof one);
+    write_file(key, "no key", 0600);
+    memset(again, 7, sizeof again);
+    assert_status(tacet__seal_derive(again, ledger, "purpose1", NULL), TACET_CORRUPT);
+    set("TACET_STATE", NULL);
+    set("XDG_STATE_HOME", NULL);
+    set("HOME", NULL);
+    assert_status(tacet__seal_derive(again, "postgresql:///x#y", "purpose1", NULL), TACET_INVALID);
+    assert_true(again[0] == 7 && again[TACET__SEAL_KEY - 1] == 7);
+    test_rmdir(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(secrets_are_derived_for_one_purpose),
         cmocka_unit_test(a_wrong_key_file_is_refused),
         cmocka_unit_test(a_seal_is_for_one_entry),
         cmocka_unit_test(the_nearest_name_counts),

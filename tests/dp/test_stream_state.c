@@ -84,7 +84,20 @@ static uint64_t bits(double x) {
 
 static void forged_states(void **state) {
     (void)state;
-    enum { FLAGS = 0, KIND = 8, RELATION = 24, EPS = 32, MOVE = 48, KEY = 80, STEPS = 160, MOST = 176, BUFFERS = 184 };
+    enum {
+        FLAGS = 0,
+        KIND = 8,
+        RELATION = 24,
+        EPS = 32,
+        MOVE = 48,
+        KEY = 80,
+        STEPS = 160,
+        SEGMENT = 168,
+        MOST = 176,
+        BUFFERS = 184,
+        OUT_SEGMENT = 200,
+        DRAWN = 208
+    };
     for (size_t k = 0; k < 3; k++) {
         fixture f;
         setup(&f, KINDS[k], 6, 1, 11);
@@ -107,7 +120,14 @@ static void forged_states(void **state) {
         assert_status(load_patched(&f, &blob, KEY, 31), TACET_CORRUPT);
         assert_status(load_patched(&f, &blob, STEPS, 2), TACET_CORRUPT);
         assert_status(load_patched(&f, &blob, STEPS, 4), TACET_CORRUPT);
-        assert_status(load_patched(&f, &blob, STEPS + 8, 1), TACET_CORRUPT); /* a second segment without doubling */
+        assert_status(load_patched(&f, &blob, SEGMENT, 1), TACET_CORRUPT); /* a second segment without doubling */
+        if (KINDS[k] != TACET_FACTORIZATION_BLT) {                         /* whose buffers lie in between */
+            const uint64_t one = 1;
+            assert_status(load_patched(&f, &blob, DRAWN, 4), TACET_CORRUPT); /* more than were taken */
+            memcpy(blob.data + 18 + OUT_SEGMENT, &one, sizeof one);
+            assert_status(load_patched(&f, &blob, SEGMENT, 1), TACET_CORRUPT); /* and nothing of the first waits */
+            memset(blob.data + 18 + OUT_SEGMENT, 0, sizeof one);
+        }
         assert_status(load_patched(&f, &blob, MOST, (size_t)1 << 24), TACET_CORRUPT);
         assert_status(load_patched(&f, &blob, MOST, 0), TACET_CORRUPT);
         assert_status(load_patched(&f, &blob, MOST, 2), TACET_CORRUPT);
@@ -135,6 +155,10 @@ static void forged_states(void **state) {
         assert_status(tacet_stream_read(s, got, NULL, NULL), TACET_INVALID);
         assert_int_equal(s->waiting, 3);
         s->out.sigma = sigma;
+        const double mu = s->mu;
+        s->mu = 1e90; /* sums that do not fit the grid */
+        assert_status(tacet__stream_out_segment(s, &s->factor, NULL), TACET_INVALID);
+        s->mu = mu;
         assert_ok(tacet_stream_read(s, got, NULL, NULL));
         const tacet__factor factor = s->factor;
         const size_t taken = s->taken;
@@ -183,6 +207,25 @@ static void more_vectors_than_bytes(void **state) {
     teardown(&f);
 }
 
+/* A segment that would be longer than any may be. */
+static void segments_beyond_the_longest(void **state) {
+    (void)state;
+    enum { SEGMENT = 168, OUT_SEGMENT = 200 };
+    const uint64_t twenty = 20;
+    fixture f;
+    setup(&f, TACET_FACTORIZATION_TREE, 1024, 1, 12);
+    f.settings.doubling = true;
+    tacet_stream *s = open_stream(&f);
+    tacet_blob blob;
+    tacet_blob_init(&blob);
+    assert_ok(tacet_stream_save(s, &blob, NULL));
+    memcpy(blob.data + 18 + OUT_SEGMENT, &twenty, sizeof twenty);
+    assert_status(load_patched(&f, &blob, SEGMENT, twenty), TACET_CORRUPT);
+    tacet_blob_clear(&blob);
+    tacet_stream_close(s);
+    teardown(&f);
+}
+
 /* Steps that wait, of a segment that is full since: what the state says of them must fit. */
 static void forged_waiting(void **state) {
     (void)state;
@@ -193,7 +236,7 @@ static void forged_waiting(void **state) {
         f.settings.doubling = true;
         tacet_stream *s = open_stream(&f);
         set_x(&f, 1, 1);
-        for (int t = 0; t < 3; t++) {
+        for (int t = 0; t < 7; t++) { /* two segments are full */
             assert_ok(tacet_stream_step(s, f.x, NULL));
         }
         tacet_blob blob;
@@ -275,6 +318,8 @@ static void ledger(void **state) {
     assert_status(tacet_stream_release(first, &release, NULL), TACET_CONFLICT);
     assert_null(release);
     assert_status(tacet_stream_load(&back, f.bound, &f.ask, one.data, one.size, NULL), TACET_CONFLICT);
+    enum { KEY = 80 }; /* another key: another stream, whatever it has in common with the one that answered */
+    assert_status(load_patched(&f, &two, KEY + 8, 99), TACET_CONFLICT);
     assert_ok(tacet_stream_load(&back, f.bound, &f.ask, two.data, two.size, NULL));
     assert_ok(tacet_stream_read(back, again, NULL, NULL));
     assert_memory_equal(got, again, sizeof got);
@@ -310,7 +355,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_states), cmocka_unit_test(a_saved_state_is_as_long_whatever_was_drawn),
         cmocka_unit_test(forged_states),  cmocka_unit_test(more_vectors_than_bytes),
-        cmocka_unit_test(forged_waiting), cmocka_unit_test(ledger),
+        cmocka_unit_test(forged_waiting), cmocka_unit_test(segments_beyond_the_longest),
+        cmocka_unit_test(ledger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,7 +202,8 @@ tacet_status tacet_calibrate_l2(tacet_l2 *out, double eps, double delta, double 
     l2_init(&law, dims);
     /* Any shift that passes is a certificate, so that the search needs no monotony of the bound. */
     double lo = eps, hi = 2 * eps + 1;
-    while (hi < MOST_SHIFT && bound(&law, hi, eps, FEW_CELLS, delta) <= delta) {
+    while (bound(&law, hi, eps, FEW_CELLS, delta) <=
+           delta) { /* ends: delta < 1, and so much as 1 is the bound far out */
         lo = hi;
         hi *= 2;
     }

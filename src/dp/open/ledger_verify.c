@@ -191,9 +191,6 @@ static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_erro
     tacet__ledger_report *report = c->report;
     void *array = c->answers;
     tacet_status status = TACET_OK;
-    if ((record->kind == TACET__RECORD_BUDGET) != (record->seq == 0)) {
-        return corrupt(record->seq, "is not the budget, or is a second one", err);
-    }
     if (!tacet__grow(&array, &c->answers_capacity, (size_t)record->seq + 1, sizeof *c->answers)) {
         return no_memory(err);
     }
@@ -204,7 +201,7 @@ static tacet_status collect(void *user, const tacet__ledger_row *row, tacet_erro
     }
     c->steps = array;
     c->steps[record->seq] = 0;
-    switch (record->kind) {
+    switch (record->kind) { /* GCOVR_EXCL_BR_LINE: tacet__record_decode makes no other kind */
     case TACET__RECORD_BUDGET:
         memcpy(report->id, record->budget.id, sizeof report->id);
         report->accounting = record->budget.accounting;
@@ -293,7 +290,7 @@ static void add_up(const collection *c, long double *main, long double *delta) {
 
 static bool cap_holds(const tacet__ledger_report *r) {
     const double most = r->budget_delta * (1 + CAP_TOLERANCE);
-    switch (r->accounting) {
+    switch (r->accounting) { /* GCOVR_EXCL_BR_LINE: nor another accounting; it would hold no cap */
     case TACET_ACCOUNTING_BASIC:
         return r->cap == r->budget_eps;
     case TACET_ACCOUNTING_ZCDP:

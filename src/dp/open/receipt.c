@@ -163,10 +163,10 @@ tacet_status tacet_receipt_keys(char **secret, char **public_text, tacet_error *
  * broken. */
 static json_t *find_key(const json_t *ring, const char *key) {
     json_t *found = NULL;
-    size_t i = 0;
-    json_t *entry = NULL;
+    const json_t *keys = json_object_get(ring, "keys");
     unsigned char before[TACET_PUBLIC_KEY_BYTES], here[TACET_PUBLIC_KEY_BYTES];
-    json_array_foreach(json_object_get(ring, "keys"), i, entry) {
+    for (size_t i = 0; i < json_array_size(keys); i++) {
+        json_t *entry = json_array_get(keys, i);
         const char *text = json_string_value(json_object_get(entry, "key"));
         if (!hex_field(here, sizeof here, entry, "key")) {
             return NULL;
