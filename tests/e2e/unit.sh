@@ -15,6 +15,12 @@ for unit in tacet-server tacet-collector; do
         UMask=0077 StateDirectoryMode=0700; do
         grep -qxF "$line" "$file" || fail "$file lacks $line"
     done
+    # A trusted program locks its memory where there is no limit (e2e.guarded); the open one has none to lock.
+    if "${TACET_BIN:?}/$unit" --help | grep -q '^Ring: trusted'; then
+        grep -qxF LimitMEMLOCK=infinity "$file" || fail "$file lacks LimitMEMLOCK=infinity"
+    elif [ "$unit" != tacet-collector ]; then
+        fail "$unit does not say that it is trusted"
+    fi
     # Every option of ExecStart is one of the command's.
     for option in $(sed -n 's/^ExecStart=//p' "$file" | tr ' ' '\n' | grep '^--'); do
         "${TACET_BIN:?}/$unit" "${unit#tacet-}" --help | grep -q -- "$option " || fail "$file: $unit has no $option"
