@@ -41,7 +41,7 @@ static tacet_status ask(void *user, tacet_error *err) {
     return s->way->ask(s, err);
 }
 
-/* Reserved and not answered. */
+/* Reserved and not answered: the way's own ticket, where it has one. */
 static bool is_open(const tacet__shipment *s) {
     tacet_ledger_settings l;
     tacet_ledger_totals totals = {0};
@@ -49,13 +49,21 @@ static bool is_open(const tacet__shipment *s) {
     tacet_ledger_settings_defaults(&l);
     l.create = false;
     l.use_stored = true;
-    const bool good = tacet_ledger_open(&ledger, s->ledger, &l, NULL) == TACET_OK &&
-                      tacet_ledger_total(ledger, &totals, NULL) == TACET_OK;
+    bool open = tacet_ledger_open(&ledger, s->ledger, &l, NULL) == TACET_OK &&
+                tacet_ledger_total(ledger, &totals, NULL) == TACET_OK && totals.entries > totals.answered;
+    if (open && s->way->ticket != NULL) {
+        tacet_entry entry = {0};
+        tacet_blob memo;
+        tacet_blob_init(&memo);
+        open = tacet_ledger_lookup(ledger, &entry, &memo, s->way->ticket, NULL) == TACET_OK && !entry.answered;
+        tacet_blob_clear(&memo);
+    }
     tacet_ledger_close(ledger);
-    return good && totals.entries > totals.answered;
+    return open;
 }
 
-/* Before which commit of the ledger the run dies: the last one of a question, half-way through many. */
+/* Before which commit of the ledger the run dies: the last one of a question (of its ticket, of its mark), half-way
+ * through many. */
 static tacet_status find_commit(tacet__shipment *s, size_t *out, tacet_error *err) {
     tacet_status status = TACET_OK;
     size_t found = 0;
@@ -68,7 +76,7 @@ static tacet_status find_commit(tacet__shipment *s, size_t *out, tacet_error *er
         if (status == TACET_OK && !tacet__scratch_killed(s->ledger, k, ask, s)) {
             break;
         }
-        found = is_open(s) ? k : found;
+        found = s->way->marks || is_open(s) ? k : found;
     }
     *out = found;
     return status != TACET_OK || found > 0

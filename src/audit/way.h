@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* way.h - the ways by which answers about data leave, each run as it ships: its own files, ledger and registry in a
  * folder of its own. Ring: audit. way.c runs them, whole or interrupted and repeated; way_reports.c has the desk and
- * the device, way_models.c the learning and the study. */
+ * the device, way_models.c the learning, way_studies.c the studies. */
 #ifndef TACET_SRC_AUDIT_WAY_H
 #define TACET_SRC_AUDIT_WAY_H
 
 #include "audit/scratch.h"
 
 #include <tacet/audit/shipped.h>
+#include <tacet/dp/open/release.h>
 
 enum { TACET__WORLD_LAW = 2 }; /* neither of the neighbours: where the law of the noise is symmetric */
 
@@ -36,6 +37,9 @@ struct tacet__way {
     size_t law_numbers;    /* of an answer, when the law is tested; 1: answers are put side by side */
     double middle;         /* what is subtracted from an answer of TACET__WORLD_LAW; NaN: the mean of all of them */
     size_t rows, runs;     /* by default: answers for the law and the bound; interrupted ones */
+    const char *ticket;    /* whose answer is looked at, where others are entered beside it; NULL: any */
+    bool marks;            /* its releases are marks of an entry that was answered before: nothing is left open */
+    double (*fold)(const double *values); /* for the bound: a number of a release that has several; NULL: it has one */
     /* The mechanism by its name. INVALID. */
     tacet_status (*choose)(tacet__shipment *s, const char *mechanism, tacet_error *err);
     /* All there is before the questions are asked. The folder is empty. */
@@ -44,10 +48,12 @@ struct tacet__way {
     tacet_status (*ask)(tacet__shipment *s, tacet_error *err);
 };
 
-extern const tacet__way tacet__way_desk, tacet__way_device, tacet__way_learn, tacet__way_study;
+extern const tacet__way tacet__way_desk, tacet__way_device, tacet__way_learn, tacet__way_robust, tacet__way_study,
+    tacet__way_central;
 
-/* The released numbers that the ledger stores as the answer to a ticket, and their variance. CORRUPT: of another size.
- */
+/* The numbers of a release, or for the bound one of them, and their variance. CORRUPT: of another size. */
+tacet_status tacet__shipment_take(tacet__shipment *s, const tacet_release *release, tacet_error *err);
+/* Of that which the ledger stores as the answer to a ticket. */
 tacet_status tacet__shipment_stored(tacet__shipment *s, const char *ticket, tacet_error *err);
 /* Bound and law of s->way into out. */
 tacet_status tacet__way_audit(tacet__shipment *s, tacet_audit_shipped_result *out, tacet_error *err);

@@ -145,6 +145,25 @@ static tacet_status bandit_release(const tacet__learner *learner, const tacet__d
     return status;
 }
 
+tacet_status tacet__kind_central_sums(tacet_release **out, const tacet__definition *def, const char *ledger,
+                                      const void *snapshot, size_t size, tacet_error *err) {
+    tacet_central_settings s;
+    *out = NULL;
+    bandit *j = TACET__ZALLOC(bandit, 1);
+    if (j == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy");
+    }
+    settings_of(&s, def);
+    tacet_status status = make_map(j, def, snapshot, size, err);
+    status = status != TACET_OK ? status : tacet__central_open(&j->c, def, ledger, false, err);
+    if (status == TACET_OK) {
+        const tacet_ask ask = ask_of(j);
+        status = tacet_central_release_sums(out, j->map, &s, &ask, snapshot, size, err);
+    }
+    bandit_free(j);
+    return status;
+}
+
 static tacet_status bandit_spent(const tacet__learner *learner, const tacet__definition *def, json_t **out,
                                  tacet_error *err) {
     (void)def;
