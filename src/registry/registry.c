@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pwd.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -25,6 +26,10 @@
 
 static const double SHARED_MOST = 0.1; /* of the rows */
 static const char NAME[] = "tacet table";
+enum {
+    ANEW = 1,   /* its ledger was begun in spite of an earlier one, for a reason that was given */
+    OF_TEXT = 2 /* the numbers of a table that is known by its text, too: for tables that are only numbers */
+};
 enum { VERSION = 1, NAME_BYTES = 16, RECORD_MOST = 1 << 17 };
 
 /* What is known of a release that was made. */
@@ -34,8 +39,8 @@ typedef struct earlier {
     char ledger[TACET__PATH];
     char what[TACET__PATH];
     char ticket[TACET_TICKET_MOST + 1];
-    uint64_t day;  /* days since 1970 */
-    uint64_t anew; /* 1: its ledger was begun in spite of an earlier one, for a reason that was given */
+    uint64_t day;   /* days since 1970 */
+    uint64_t marks; /* what is below */
 } earlier;
 
 typedef struct registry {
@@ -212,7 +217,7 @@ static tacet_status read_earlier(earlier *e, const char *path, tacet_error *err)
         read_text(&r, e->what, sizeof e->what);
         read_text(&r, e->ticket, sizeof e->ticket);
         e->day = tacet__read_u64(&r);
-        e->anew = tacet__read_u64(&r);
+        e->marks = tacet__read_u64(&r);
         status = tacet__read_end(&r, err);
     }
     free(bytes);
@@ -235,8 +240,8 @@ static tacet_status refuse(const earlier *e, double shared, tacet_error *err) {
 
 /* Every earlier release that shares rows with this table must be charged to the same ledger, unless one of the two
  * ledgers was begun anew for these rows and this one has paid for them before. */
-static tacet_status check_earlier(const registry *r, const tacet__sketch *sketch, const char *ledger,
-                                  tacet_error *err) {
+static tacet_status check_earlier(const registry *r, const tacet__sketch *sketch, const tacet__sketch *numbers,
+                                  const char *ledger, tacet_error *err) {
     unsigned char id[TACET_HASH_BYTES] = {0};
     const bool there = hash_of(id, ledger, 0, NULL) == TACET_OK;
     char path[TACET__PATH];
@@ -260,13 +265,16 @@ static tacet_status check_earlier(const registry *r, const tacet__sketch *sketch
         }
         status = tacet__path(path, r->tables, item->d_name, err);
         status = status != TACET_OK ? status : read_earlier(e, path, err);
-        const double shared = status == TACET_OK ? tacet__sketch_shared(sketch, &e->sketch) : 0;
+        double shared = status == TACET_OK ? tacet__sketch_shared(sketch, &e->sketch) : 0;
+        if (status == TACET_OK && numbers != NULL && (e->marks & OF_TEXT) == 0) { /* texts were compared as such */
+            shared = fmax(shared, tacet__sketch_shared(numbers, &e->sketch));
+        }
         if (shared > SHARED_MOST && there && memcmp(id, e->ledger_id, sizeof id) == 0) {
             paid = true;
-            anew = anew || e->anew != 0;
+            anew = anew || (e->marks & ANEW) != 0;
         } else if (shared > SHARED_MOST) {
             (void)refuse(e, shared, &refusal); /* the first one's words stay */
-            *(e->anew != 0 ? &declared : &refused) = true;
+            *((e->marks & ANEW) != 0 ? &declared : &refused) = true;
         }
     }
     if (folder != NULL) {
@@ -309,8 +317,9 @@ static tacet_status write_record(const registry *r, const char *path, const tace
     return status != TACET_OK ? status : tacet__file_publish(part, path, r->tables, err);
 }
 
-static tacet_status enter(const registry *r, const tacet__sketch *sketch, const tacet__registry_release *release,
-                          const unsigned char id[TACET_HASH_BYTES], tacet_error *err) {
+static tacet_status enter(const registry *r, const tacet__sketch *sketch, uint64_t marks,
+                          const tacet__registry_release *release, const unsigned char id[TACET_HASH_BYTES],
+                          tacet_error *err) {
     unsigned char both[2 * TACET_HASH_BYTES];
     unsigned char short_name[NAME_BYTES];
     char name[2 * NAME_BYTES + 1];
@@ -330,7 +339,7 @@ static tacet_status enter(const registry *r, const tacet__sketch *sketch, const 
     write_text(&w, release->what);
     write_text(&w, release->ticket);
     tacet__write_u64(&w, (uint64_t)time(NULL) / 86400);
-    tacet__write_u64(&w, release->new_budget != NULL);
+    tacet__write_u64(&w, marks | (release->new_budget != NULL ? ANEW : 0));
     tacet_status status = tacet__write_end(&w, err);
     status = status != TACET_OK ? status : tacet__path(path, r->tables, name, err);
     if (status == TACET_OK && (release->new_budget != NULL || access(path, F_OK) != 0)) { /* the first one stays */
@@ -360,6 +369,17 @@ static tacet_status open_anchored(tacet_ledger **out, const registry *r, unsigne
     return status != TACET_OK ? status : tacet_ledger_open(out, ledger, &own, err);
 }
 
+tacet_status tacet__registry_key(unsigned char out[TACET__SKETCH_KEY], tacet_error *err) {
+    registry r;
+    if (sodium_init() < 0) {
+        return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
+    }
+    const tacet_status status = open_registry(&r, err);
+    memcpy(out, r.key, TACET__SKETCH_KEY);
+    close_registry(&r);
+    return status;
+}
+
 tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_release *release,
                                   const tacet_ledger_settings *settings, tacet_error *err) {
     registry r;
@@ -376,10 +396,13 @@ tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_rele
                      : tacet__sketch_files(&sketch, release->files, release->file_count, 0, r.key, err);
     }
     if (release->new_budget == NULL) {
-        status = status != TACET_OK ? status : check_earlier(&r, &sketch, release->ledger, err);
+        status = status != TACET_OK ? status : check_earlier(&r, &sketch, release->numbers, release->ledger, err);
     }
     status = status != TACET_OK ? status : open_anchored(out, &r, id, release->ledger, settings, err);
-    status = status != TACET_OK ? status : enter(&r, &sketch, release, id, err);
+    status = status != TACET_OK ? status : enter(&r, &sketch, 0, release, id, err);
+    if (release->numbers != NULL) {
+        status = status != TACET_OK ? status : enter(&r, release->numbers, OF_TEXT, release, id, err);
+    }
     if (status != TACET_OK) {
         tacet_ledger_close(*out);
         *out = NULL;

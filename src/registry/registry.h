@@ -15,15 +15,20 @@ typedef struct tacet__registry_release {
     const char *const *files; /* of records; or: */
     size_t file_count;
     const tacet__rows *rows; /* the records themselves */
-    const char *ledger;      /* the ledger it is going to be charged to; need not be there yet */
-    const char *what;        /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
-    const char *ticket;      /* of it */
-    const char *new_budget;  /* the reason why rows that were released before get another budget; NULL: they do not */
+    const tacet__sketch
+        *numbers;           /* of files: what is released of them, as numbers, under the registry's key; or NULL */
+    const char *ledger;     /* the ledger it is going to be charged to; need not be there yet */
+    const char *what;       /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
+    const char *ticket;     /* of it */
+    const char *new_budget; /* the reason why rows that were released before get another budget; NULL: they do not */
 } tacet__registry_release;
 
 /* $TACET_STATE, else $XDG_STATE_HOME/tacet, else ~/.local/state/tacet; made, mode 0700, when missing. DENIED, IO:
  * there is no such place; nothing can be released without it. */
 tacet_status tacet__registry_folder(char out[TACET__PATH], tacet_error *err);
+
+/* The key of its sketches, made when there is none. DENIED, IO, CORRUPT. */
+tacet_status tacet__registry_key(unsigned char out[TACET__SKETCH_KEY], tacet_error *err);
 
 /* Opens the ledger (settings->anchor is set here: a file of the registry that has its head), and enters the table as
  * released under it, durably, before it returns OK. BUDGET: more than a tenth of its rows, or of an earlier table's,

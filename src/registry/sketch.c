@@ -24,7 +24,7 @@
 enum { READ_BYTES = 1 << 16, ROOM = 2 * TACET__SKETCH_MOST, THREADS_MOST = 8, PART_BYTES = 1 << 20 };
 
 /* A part of the table, and what one thread knows of it. */
-typedef struct sketching {
+struct tacet__sketching {
     unsigned char row_key[crypto_shorthash_KEYBYTES];
     uint64_t found[ROOM]; /* hashes up to `limit`, in no order, some twice */
     size_t count;
@@ -40,7 +40,8 @@ typedef struct sketching {
     int wrong;                /* errno, or 0 */
     pthread_t thread;
     bool started;
-} sketching;
+};
+typedef struct tacet__sketching sketching;
 
 static int ascending(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a;
@@ -207,10 +208,14 @@ static void drop_parts(sketching *s, size_t count) {
     free(s);
 }
 
+static void set_row_key(sketching *s, const unsigned char key[TACET__SKETCH_KEY]) {
+    static const unsigned char ROWS[] = "rows";
+    (void)crypto_generichash(s->row_key, sizeof s->row_key, ROWS, sizeof ROWS, key, TACET__SKETCH_KEY);
+}
+
 /* `threads` parts of equal size, each like `first`; with 0 as many as there are processors and megabytes. */
 static sketching *divide(size_t *count, const sketching *first, size_t size, size_t bytes, size_t threads,
                          const unsigned char key[TACET__SKETCH_KEY]) {
-    static const unsigned char ROWS[] = "rows";
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const size_t whole = bytes / PART_BYTES;
     const size_t useful = whole > 0 ? whole : 1;
@@ -226,7 +231,7 @@ static sketching *divide(size_t *count, const sketching *first, size_t size, siz
         s[i].begin = i * each;
         s[i].end = i + 1 < parts ? (i + 1) * each : size;
         s[i].header = i == 0;
-        (void)crypto_generichash(s[i].row_key, sizeof s->row_key, ROWS, sizeof ROWS, key, TACET__SKETCH_KEY);
+        set_row_key(&s[i], key);
     }
     *count = parts;
     return s;
@@ -352,6 +357,45 @@ tacet_status tacet__sketch_rows(tacet__sketch *out, const tacet__rows *rows, siz
         drop_parts(s, parts);
     }
     return end_sketch(out, total, wrong, "a table of numbers", key, err);
+}
+
+tacet__sketching *tacet__sketching_begin(const unsigned char key[TACET__SKETCH_KEY]) {
+    sketching *s = TACET__ZALLOC(sketching, 1);
+    if (s != NULL) {
+        s->limit = UINT64_MAX;
+        set_row_key(s, key);
+    }
+    return s;
+}
+
+void tacet__sketching_add(tacet__sketching *s, const double *rows, size_t count, size_t width) {
+    for (size_t i = 0; i < count; i++) {
+        add_row(s, rows + i * width, width * sizeof *rows);
+    }
+}
+
+void tacet__sketching_gather(tacet__sketching *to, tacet__sketching *from) {
+    squeeze(to);
+    squeeze(from);
+    gather(to, from);
+}
+
+tacet_status tacet__sketching_end(tacet__sketch *out, tacet__sketching *s, const unsigned char key[TACET__SKETCH_KEY],
+                                  tacet_error *err) {
+    memset(out, 0, sizeof *out);
+    out->rows = TACET__ZALLOC(uint64_t, TACET__SKETCH_MOST);
+    if (out->rows == NULL) {
+        return fail(ENOMEM, "", err);
+    }
+    squeeze(s);
+    keep_sketch(out, s, key);
+    return TACET_OK;
+}
+
+void tacet__sketching_free(tacet__sketching *s) {
+    if (s != NULL) {
+        drop_parts(s, 1);
+    }
 }
 
 void tacet__sketch_write(tacet__writer *w, const tacet__sketch *sketch) {

@@ -35,9 +35,19 @@ typedef struct tacet__rows {
  * NO_MEMORY; *out is then cleared. */
 tacet_status tacet__sketch_files(tacet__sketch *out, const char *const *paths, size_t count, size_t threads,
                                  const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
-/* The same of numbers: a row is their bytes, so a text file of the same numbers is another table. */
+/* The same of numbers: a row is their bytes. */
 tacet_status tacet__sketch_rows(tacet__sketch *out, const tacet__rows *rows, size_t threads,
                                 const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
+/* The same of rows of numbers that come a few at a time, in any order; several threads each begin one, gathered in the
+ * end. */
+typedef struct tacet__sketching tacet__sketching;
+tacet__sketching *tacet__sketching_begin(const unsigned char key[TACET__SKETCH_KEY]); /* NULL: out of memory */
+void tacet__sketching_add(tacet__sketching *sketching, const double *rows, size_t count, size_t width);
+/* Adds what `from` has seen; `from` stays to be freed. */
+void tacet__sketching_gather(tacet__sketching *to, tacet__sketching *from);
+tacet_status tacet__sketching_end(tacet__sketch *out, tacet__sketching *sketching,
+                                  const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
+void tacet__sketching_free(tacet__sketching *sketching); /* NULL is allowed */
 void tacet__sketch_clear(tacet__sketch *sketch);
 /* Of the distinct rows of either table, the larger part that is in the other one; estimated from those rows whose
  * hashes both sketches would hold. 1 for the same rows. */

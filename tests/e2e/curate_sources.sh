@@ -61,7 +61,9 @@ curate 0 a.csv,b.csv x,y first
 head -n 12001 t.csv | tail -n 3000 | sed 1i"id,x,y" >extract.csv
 curate 3 extract.csv x,y second
 grep -q 'were released before' err || fail "an extract of one of the files is not known again"
-curate 0 t.npy 1,2 third
+curate 3 t.npy 1,2 third
+grep -q 'were released before' err || fail "numbers that were released as text are not known again"
+curate 0 t.npy 1,2 third --new-budget "a test of what follows"
 curate 3 u.npy,v.npy 1,2 fourth
 grep -q 'were released before' err || fail "the same numbers in two files are not known again"
 

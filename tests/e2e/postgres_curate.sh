@@ -76,6 +76,19 @@ curate 3 again --data "$url" --table reversed --ledger other.db
 grep -q 'of these rows were released before' err || fail "a view of the same rows: $(cat err)"
 curate 1 again --data "$url" --table t --ledger "$url#books"
 grep -q 'was drawn already' err || fail "drawn twice: $(cat err)"
+# ... as its own export, either way round; two texts are compared as such, whatever numbers they have in common
+curate 3 again --data t.csv
+grep -q '100 % of these rows were released before' err || fail "the export of a released table: $(cat err)"
+[ ! -e again ] && [ ! -e t.csv.ledger.db ] || fail "a refused export left something"
+curate 3 again --data t.csv --ledger "$url#books" --ticket too
+grep -q '1 of 1 spent' err || fail "the export is not charged to the table's ledger: $(cat err)"
+sql "CREATE TABLE u AS SELECT id, x + 0.125 AS x, y, word FROM t"
+sql "COPY (SELECT * FROM u ORDER BY y) TO STDOUT (FORMAT csv, HEADER)" >u.csv
+sed 's/^/9/' u.csv | sed '1s/9//' >others.csv
+curate 0 exported --data u.csv
+curate 0 others --data others.csv
+curate 3 again --data "$url" --table u --ledger other.db
+grep -q '100 % of these rows were released before' err || fail "the table of a released export: $(cat err)"
 
 # --- one snapshot: every row is read slowly, and all of them change meanwhile
 sql "CREATE TABLE moving AS SELECT g AS id, 10.0::float8 AS x, 10.0::float8 AS y FROM generate_series(1, 150) g;

@@ -28,6 +28,9 @@ typedef struct tacet__curate {
     bool keyed;                                    /* mint has a key: tags are made, and compared in the second pass */
     tacet_mint mint;                               /* of the release, if it is private and drawn */
     tacet__source source;
+    unsigned char sketch_key[TACET__SKETCH_KEY]; /* the registry's; where `sketched` */
+    bool sketched;                               /* the numbers of a table of text, by the first pass */
+    tacet__sketch as_numbers;
     bool ledger_there; /* it was there before this run */
     double lo[TACET_MANIFEST_COLUMNS], hi[TACET_MANIFEST_COLUMNS], middle[TACET_MANIFEST_COLUMNS],
         unit[TACET_MANIFEST_COLUMNS];
@@ -49,6 +52,8 @@ static inline const char *tacet__curate_table(const tacet__curate *job) {
 }
 /* Sets ledger and link. CONFLICT: the folder's link leads to the ledger of another table. */
 tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err);
+/* Whether this release protects anything, and so counts for its table. */
+bool tacet__curate_counts(const tacet_curate_settings *settings);
 /* Opens it. A release that protects is entered in the registry of tables, and refused (BUDGET) when its rows were
  * released before under another ledger, or when the folder's manifest names an entry that this one does not have. */
 tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_settings *settings, tacet_error *err);

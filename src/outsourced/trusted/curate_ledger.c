@@ -74,8 +74,7 @@ tacet_status tacet__curate_ledger_path(tacet__curate *job, tacet_error *err) {
                              "%s is the ledger of another table; choose another folder, or name a ledger", job->link);
 }
 
-/* Whether this release protects anything, and so counts for its table. */
-static bool counts(const tacet_curate_settings *s) {
+bool tacet__curate_counts(const tacet_curate_settings *s) {
     return !s->seeded && tacet_curate_law(s->mechanism) != NULL;
 }
 
@@ -103,7 +102,7 @@ static tacet_status check_manifest(const tacet__curate *job, tacet_error *err) {
 tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_settings *settings, tacet_error *err) {
     const tacet_curate_settings *s = job->settings;
     char what[TACET__PATH];
-    if (!counts(s)) {
+    if (!tacet__curate_counts(s)) {
         return tacet_ledger_open(&job->book, job->ledger, settings, err);
     }
     const tacet_status status = s->new_budget == NULL ? check_manifest(job, err) : TACET_OK;
@@ -117,6 +116,7 @@ tacet_status tacet__curate_ledger_open(tacet__curate *job, const tacet_ledger_se
     const tacet__registry_release release = {.files = (const char *const *)job->source.files,
                                              .file_count = job->source.file_count,
                                              .rows = job->source.numbers ? &rows : NULL,
+                                             .numbers = job->sketched ? &job->as_numbers : NULL,
                                              .ledger = job->ledger,
                                              .what = what,
                                              .ticket = job->ticket,
@@ -151,7 +151,7 @@ static tacet_status relative(char out[TACET__PATH], const char *folder, const ch
 tacet_status tacet__curate_ledger_link(const tacet__curate *job, tacet_error *err) {
     struct stat st;
     char way[TACET__PATH];
-    if (counts(job->settings) && job->settings->data != NULL && job->settings->table == NULL &&
+    if (tacet__curate_counts(job->settings) && job->settings->data != NULL && job->settings->table == NULL &&
         beside_first(way, job->settings->data, NULL) == TACET_OK) {
         tacet__beside_note(way, job->ledger);
     }

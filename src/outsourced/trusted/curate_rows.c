@@ -56,6 +56,10 @@ tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err) {
         names[i] = column_name(job, i);
     }
     tacet_status status = tacet__source_open(&job->source, job->settings, names, job->d, err);
+    job->sketched = job->drawing && !job->source.numbers && tacet__curate_counts(job->settings);
+    if (status == TACET_OK && job->sketched) {
+        status = tacet__registry_key(job->sketch_key, err);
+    }
     status = status != TACET_OK ? status : tacet__curate_blocks(job, NULL, NULL, err);
     if (status == TACET_OK && job->rows == 0) {
         return tacet__fail(err, TACET_PARSE, "%s: the table has no records", tacet__curate_table(job));
