@@ -7,7 +7,7 @@ set -eu
 if [ -z "${TACET_TEST_CLUSTER:-}" ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0"; fi
 work=$(mktemp -d)
 chmod 0711 "$work"
-servers="" pid1="" pid2="" pid3="" p=""
+servers="" pid1="" pid2="" pid3="" pid4="" p=""
 trap 'for p in $servers; do kill -9 "$p" 2>/dev/null || true; done; rm -rf "$work"' EXIT
 fail() {
     echo "replicas.sh: $1" >&2
@@ -19,8 +19,9 @@ store=$TACET_TEST_POSTGRES
 tacet server init --dir "$work/keys" --host 127.0.0.1 >/dev/null
 tacet study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3 >/dev/null
 device=$(tacet study token --store "$store" --role owner)
+keys=$work/keys
 start() { # N
-    "$TACET_BIN/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0 --peers 127.0.0.1:0 --json \
+    "$TACET_BIN/tacet-server" server --store "$store" --keys "$keys" --listen 127.0.0.1:0 --peers 127.0.0.1:0 --json \
         --ready-file "$work/ready$1" >"$work/out$1" 2>"$work/log$1" &
     eval "pid$1=\$!"
     servers="$servers $!"
@@ -32,7 +33,7 @@ start() { # N
     done
 }
 ask() { # N METHOD PATH [BODY]
-    curl -s --max-time 10 --cacert "$work/keys/ca.pem" -H "Authorization: Bearer $device" -X "$2" \
+    curl -s --max-time 10 --cacert "$keys/ca.pem" -H "Authorization: Bearer $device" -X "$2" \
         "$(cat "$work/ready$1")$3" ${4:+-d "$4"}
 }
 metric() { ask "$1" GET /v1/metrics | sed -n "s/^$2 //p"; }
@@ -77,6 +78,35 @@ refused "a peer of another authority" --cert "$work/other/peer.pem" --key "$work
 status=$(curl -s -o "$work/body" -w '%{http_code}' --cacert "$work/keys/ca.pem" --cert "$work/keys/peer.pem" --key "$work/keys/peer.key" -d x "$peers/v1/jobs")
 [ "$status" = 400 ] || fail "bytes that are no jobs: $status, not 400"
 
+# A host that the certificate does not name, and a certificate of another authority: refused at the start.
+unfit() { # WHAT KEYS HOST MESSAGE
+    code=0
+    timeout 20 "$TACET_BIN/tacet-server" server --store "$store" --keys "$2" --listen 127.0.0.1:0 --peers "$3:0" >"$work/log-unfit" 2>&1 || code=$?
+    [ "$code" != 0 ] && [ "$code" != 124 ] || fail "$1: exit code $code"
+    grep -q "$4" "$work/log-unfit" || fail "$1: not said"
+}
+unfit "a name that is not in the certificate" "$work/keys" localhost 'peer.pem: it does not name the host localhost'
+unfit "every address" "$work/keys" 0.0.0.0 'it does not name the host 0.0.0.0'
+mkdir -m 0700 "$work/mixed"
+cp -p "$work/keys"/* "$work/mixed"
+cp -p "$work/other"/peer.* "$work/mixed"
+unfit "another authority" "$work/mixed" 127.0.0.1 'it is not signed by the authority'
+
+# Servers that were set up apart do not trust each other: nothing is relayed or taken over, the one that was asked says
+# so and is not ready, and the keeper goes on.
+keys=$work/other
+start 4
+ask 4 POST /v1/studies/dose/suggestions "{\"key\":\"apart\",$set}" | grep -q '"status":503' || fail "a server that is not trusted gets an answer, or takes over"
+[ "$(metric 4 tacet_distrusted_total)" -gt 0 ] && [ "$(metric 4 tacet_taken_over_total)" = 0 ] || fail "distrust is not counted, or the study was taken over"
+grep -q "do not trust each other's certificates" "$work/log4" || fail "distrust is not in the log"
+sleep 1.2 # how long a look is good for
+ask 4 GET /v1/ready | grep -q '"status":503' || fail "a server that another one does not trust is ready"
+keys=$work/keys
+ask 1 POST /v1/studies/dose/suggestions "{\"key\":\"goes-on\",$set}" | grep -q ticket || fail "the keeper does not go on"
+[ "$(metric 1 tacet_taken_over_total)" = 0 ] || fail "the keeper lost the study"
+kill "$pid4"
+wait "$pid4" || fail "the server that was not trusted did not end in order"
+
 # Stopped in order, the keeper gives the study back; killed, it is taken over from.
 kill "$pid2"
 wait "$pid2" || fail "the keeper did not end in order"
@@ -90,7 +120,7 @@ done
 [ "$(metric 3 tacet_taken_over_total)" = 1 ] || fail "the study was not taken over"
 kill "$pid3"
 wait "$pid3" || fail "the last server did not end in order"
-servers="" pid1="" pid2="" pid3="" p=""
+servers="" pid1="" pid2="" pid3="" pid4="" p=""
 tacet store check --store "$store" >/dev/null || fail "the store does not hold together"
 
 # Under load, with everything that was acknowledged looked for afterwards.

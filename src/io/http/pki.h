@@ -25,6 +25,9 @@ tacet_status tacet__pki_issue(tacet__pem *out, const tacet__pem *authority, cons
 void tacet__pem_free(tacet__pem *pem); /* wipes the key */
 /* When a certificate in PEM ends, in seconds since 1970; 0: it cannot be read. */
 int64_t tacet__pki_expires(const char *certificate);
+/* Whether who trusts the authority would take the certificate for that of the host, a name or an address; not whether
+ * it is of today. INVALID, with the reason: not so, or the certificates cannot be read. */
+tacet_status tacet__pki_fits(const char *certificate, const char *authority, const char *host, tacet_error *err);
 
 enum { TACET__TOKEN_TEXT = 44, TACET__TOKEN_HASH = 65 }; /* with the closing NUL */
 

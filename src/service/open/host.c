@@ -91,6 +91,27 @@ static tacet_status name_files(tacet_server *host, tacet_error *err) {
     return TACET_OK;
 }
 
+/* The host under which this server is known to the others, and which its own certificate must name: they would take a
+ * server that they cannot trust for one that is away, and it would never know. */
+static tacet_status check_own_name(const char *certificate, const char *authority, const char *address,
+                                   tacet_error *err) {
+    char host[TACET__KEEPER_MOST + 1];
+    tacet_error why = {0};
+    const char *colon = strrchr(address, ':');
+    const bool bracketed = address[0] == '[' && colon > address + 1 && colon[-1] == ']';
+    const int length = (int)(colon - address) - (bracketed ? 2 : 0);
+    if (length < 1 || (size_t)length >= sizeof host) {
+        return tacet__fail(err, TACET_INVALID, "--peers is an address: HOST:PORT");
+    }
+    (void)snprintf(host, sizeof host, "%.*s", length, address + bracketed);
+    return tacet__pki_fits(certificate, authority, host, &why) == TACET_OK
+               ? TACET_OK
+               : tacet__fail(err, TACET_INVALID,
+                             "--peers %s: other servers would not trust the certificate peer.pem: %s; make keys for "
+                             "the host ('server init --host') or give a host that it names",
+                             address, why.message);
+}
+
 /* The wire between servers. Its limits are wide: who comes in has shown a certificate. */
 static tacet_status start_peers(tacet_server *host, const tacet_server_settings *settings, tacet_error *err) {
     tacet__server_settings wire;
@@ -101,6 +122,7 @@ static tacet_status start_peers(tacet_server *host, const tacet_server_settings 
         colon != NULL ? name_files(host, err) : tacet__fail(err, TACET_INVALID, "--peers is an address: HOST:PORT");
     status = status != TACET_OK ? status : tacet__keyfile_read(&pem, NULL, settings->keys, "peer", settings->log, err);
     status = status != TACET_OK ? status : tacet__keyfile_text(&authority, settings->keys, "ca.pem", err);
+    status = status != TACET_OK ? status : check_own_name(pem.certificate, authority, settings->peers, err);
     tacet__server_defaults(&wire);
     wire.listen = settings->peers;
     wire.certificate = pem.certificate;
@@ -227,6 +249,9 @@ tacet_status tacet_server_reload(tacet_server *host, tacet_error *err) {
     tacet__pem_free(&pem);
     if (status == TACET_OK && host->peers != NULL) { /* own requests read the files with each new connection */
         status = tacet__keyfile_read(&pem, NULL, host->keys, "peer", host->log, err);
+        status = status != TACET_OK
+                     ? status
+                     : check_own_name(pem.certificate, host->authority, host->self + sizeof "https://" - 1, err);
         status = status != TACET_OK ? status : tacet__server_renew(host->peers, pem.certificate, pem.key, err);
         tacet__pem_free(&pem);
     }

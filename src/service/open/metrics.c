@@ -96,6 +96,8 @@ char *tacet__metrics_text(tacet__metrics *m, const char *const *names, unsigned 
            &m->relayed);
     number(out, "tacet_taken_over_total", "counter", "Studies taken over from a server that could not be reached.",
            &m->taken);
+    number(out, "tacet_distrusted_total", "counter",
+           "Batches not relayed, because one server does not trust the certificate of the other.", &m->distrusted);
     number(out, "tacet_waiting", "gauge", "Long polls that wait now.", &m->waiting);
     number(out, "tacet_studies", "gauge", "Studies in memory now.", &m->studies);
     wire_text(out, wire, certificate_expires);

@@ -25,7 +25,7 @@ void tacet__relaying_found(tacet__relaying *y, tacet__replica *r) {
 }
 
 static void say(const tacet__replica *r, const char *what, const tacet_error *err) {
-    char line[sizeof err->message + TACET__STUDY_NAME_MOST + TACET__KEEPER_MOST + 80];
+    char line[sizeof err->message + TACET__STUDY_NAME_MOST + TACET__KEEPER_MOST + 120];
     if (r->settings->log != NULL) {
         (void)snprintf(line, sizeof line, "study %s: %s, kept by %s: %s", r->name, what, r->study.keeper, err->message);
         r->settings->log(r->settings->log_user, line);
@@ -69,17 +69,32 @@ static void fail_rest(tacet__job *jobs, const tacet_error *err) {
     }
 }
 
+/* The keeper is there, and one of the two has the wrong certificate: a mistake of whoever set them up. Taking over
+ * would hide it, and have the servers take studies from each other for ever. The fault is this server's as likely as
+ * not, so it is not ready (engine.c). */
+static void distrust(const tacet__replica *r, const tacet_error *err) {
+    tacet__metrics *metrics = r->settings->metrics;
+    tacet__metrics_add(&metrics->distrusted, 1);
+    if (atomic_exchange(&metrics->distrust, (uint64_t)(1e3 * tacet__service_now()) + 1) == 0) {
+        say(r, "the servers do not trust each other's certificates, so it is not taken over", err);
+    }
+}
+
 /* What a failure to reach the keeper means: who keeps the study is looked up once more, and if that is the same one, it
  * is taken over from. */
 static void judge(tacet__relaying *y, const tacet__replica *r, tacet_status status, const tacet_error *err) {
     const double now = tacet__service_now();
+    y->known = false;
+    if (status == TACET_DENIED) {
+        distrust(r, err);
+        return;
+    }
     const bool answers = status == TACET_BUSY || status == TACET_NO_MEMORY;
     y->failing = y->failing > 0 ? y->failing : now;
     if (!answers || now - y->failing >= PATIENCE_SECONDS) {
         memcpy(y->gone, r->study.keeper, sizeof y->gone);
         y->why = *err;
     }
-    y->known = false;
 }
 
 /* Relayed jobs are not relayed again: whoever sent them looks who keeps the study. */
@@ -120,6 +135,7 @@ tacet__job *tacet__relaying_run(tacet__relaying *y, tacet__replica *r, tacet__jo
             return again;
         }
         y->failing = 0;
+        atomic_store(&r->settings->metrics->distrust, 0);
         tacet__metrics_add(&r->settings->metrics->relayed, count);
         for (size_t i = 0; i < count; i++) {
             tacet__job *job = jobs;
