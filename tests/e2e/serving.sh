@@ -98,4 +98,18 @@ wait "$pids" || fail "the server did not end in order on a full disk"
 pids=""
 grep -q ' warning not ready: ' "$work/log2" || fail "the log does not say why it is not ready"
 if grep -v '^20[0-9-]*T[0-9:.]*Z [a-z]* ' "$work/log2"; then fail "a line of the log without time and level"; fi
+
+# The collector has the same probes and the same log, and ends as soon.
+rm "$work/ready"
+"$TACET_BIN/tacet-collector" collector --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --log json --ready-file "$work/ready" >"$work/out" 2>"$work/log3" &
+pids=$!
+wait_for "$work/ready"
+url=$(cat "$work/ready")
+[ "$(get "$url/v1/live")" = 200 ] || fail "the collector is not live"
+[ "$(get "$url/v1/ready")" = 200 ] || fail "the collector is not ready"
+[ "$(get -H 'Content-Length: 1' -H 'Transfer-Encoding: chunked' -d x "$url/v1/studies")" = 400 ] || fail "the collector takes a length beside a transfer encoding"
+kill -TERM "$pids"
+wait "$pids" || fail "the collector did not end in order"
+pids=""
+if grep -v '^{"time":"20[0-9-]*T[0-9:.]*Z","level":"[a-z]*","message":".*"}$' "$work/log3"; then fail "a line of the collector's log that is no JSON"; fi
 echo "serving: all as promised"

@@ -86,6 +86,12 @@ made() { # made N: so many queries were entered, and the service is alive
 
 serve --release "$work/release" --data "$work/data.csv" --values y
 
+# The probes of a balancer need no token, and a request of two lengths is refused: the same room as the other services.
+[ "$(request "$url/v1/live")" = 200 ] || fail "the curator is not live"
+[ "$(request "$url/v1/ready")" = 200 ] || fail "the curator is not ready"
+[ "$(request -H 'Content-Length: 1' -H 'Transfer-Encoding: chunked' -d x "$url/v1/queries")" = 400 ] || fail "a length beside a transfer encoding"
+if grep -v '^20[0-9-]*T[0-9:.]*Z [a-z]* ' "$work/curator.err"; then fail "a line of the log without time and level"; fi
+
 # Who may ask.
 for path in /v1/manifest /v1/release /v1/queries /v1/queries/x /v1/ledger / /nothing; do
     [ "$(request "$url$path")" = 401 ] || fail "$path without a token"
