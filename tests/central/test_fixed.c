@@ -77,6 +77,35 @@ static void learns(void **state) {
     tacet_noise_close(noise);
 }
 
+/* What is left to the horizon: a short study looks around longer before its first release. */
+static void first_batch_by_horizon(void **state) {
+    (void)state;
+    tacet_noise *noise = NULL;
+    assert_ok(tacet_noise_open_seeded(&noise, 4, 0, NULL));
+    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    const struct {
+        uint64_t rounds;
+        size_t given, first;
+    } cases[] = {{300, 0, 50}, {160, 0, 40}, {60, 0, 30}, {301, 0, 30}, {300, 20, 20}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tacet_central_fixed_settings s;
+        tacet_central_fixed *f = NULL;
+        settings_for_tests(&s);
+        s.rounds = cases[i].rounds;
+        s.first_batch = cases[i].given;
+        assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+        for (size_t t = 0; t <= cases[i].first; t++) {
+            size_t arm[GROUPS];
+            uint64_t ticket = 0;
+            assert_ok(tacet_central_fixed_suggest(f, arm, &ticket, NULL));
+            assert_int_equal(tacet_central_fixed_informed(f), t == cases[i].first);
+            assert_ok(tacet_central_fixed_observe(f, ticket, truth(arm), NULL));
+        }
+        tacet_central_fixed_free(f);
+    }
+    tacet_noise_close(noise);
+}
+
 /* Nothing is suggested after the last batch, so its last report releases it: a study of one batch ends with a model,
  * and a state saved then is whole. A rest of less than half a batch joins the batch before it. */
 static void last_batch_is_released(void **state) {
@@ -86,7 +115,8 @@ static void last_batch_is_released(void **state) {
     const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
     tacet_central_fixed_settings s;
     settings_for_tests(&s);
-    s.rounds = s.first_batch + 10;
+    s.first_batch = 30;
+    s.rounds = 40;
     for (int drop = 0; drop < 2; drop++) {
         tacet_central_fixed *f = NULL, *g = NULL;
         tacet_blob blob;
@@ -421,6 +451,7 @@ static void indices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(learns),
+                                       cmocka_unit_test(first_batch_by_horizon),
                                        cmocka_unit_test(last_batch_is_released),
                                        cmocka_unit_test(refuses),
                                        cmocka_unit_test(rolled_back),

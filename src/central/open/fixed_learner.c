@@ -41,13 +41,8 @@ struct tacet_fixed_learner {
 };
 
 void tacet_fixed_settings_defaults(tacet_fixed_settings *settings) {
-    *settings = (tacet_fixed_settings){.ladder = true,
-                                       .prior_var = 1,
-                                       .reward_var = 0.01,
-                                       .sampling = 0.5,
-                                       .distinct = 48,
-                                       .confidence = 0.05,
-                                       .coin_seed = 1};
+    *settings = (tacet_fixed_settings){
+        .ladder = true, .prior_var = 1, .reward_var = 0.01, .distinct = 48, .confidence = 0.05, .coin_seed = 1};
 }
 
 static tacet_status check(const tacet_fixed_group *groups, size_t count, const tacet_fixed_settings *s,
@@ -133,6 +128,7 @@ tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_f
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
     }
     l->set = *settings;
+    l->set.sampling = settings->sampling > 0 ? settings->sampling : 0.5;
     l->G = group_count;
     if (!allocate(l, groups)) {
         tacet_fixed_learner_free(l);

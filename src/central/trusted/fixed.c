@@ -19,6 +19,10 @@ static const char PROOF[] = "src/central/README.md", STATE_NAME[] = "fixed";
 enum { STATE_VERSION = 2, PRINT_BYTES = 32, TICKET_ROOM = TACET_TICKET_MOST + 1, TEXT_ROOM = 256 };
 static const double QUANTUM = 0x1p-30;
 static const uint64_t MOST_ROUNDS = (uint64_t)1 << 22;
+/* A short study is judged by the arm it ends with, a long one by what it lost on the way: README.md, (g). */
+static const uint64_t SHORT_ROUNDS = 300;
+enum { FIRST_LEAST = 30, FIRST_MOST = 50, FIRST_PART = 4 };
+static const double SHORT_SAMPLING = 1, LONG_SAMPLING = 0.5;
 
 struct tacet_central_fixed {
     tacet_central_fixed_settings set;
@@ -43,7 +47,7 @@ static size_t longest(const tacet_central_fixed *f) {
 }
 
 void tacet_central_fixed_settings_defaults(tacet_central_fixed_settings *settings) {
-    *settings = (tacet_central_fixed_settings){.reward_hi = 1, .first_batch = 30, .growth = 1.35, .open_most = 64};
+    *settings = (tacet_central_fixed_settings){.reward_hi = 1, .growth = 1.35, .open_most = 64};
     tacet_fixed_settings_defaults(&settings->learner);
 }
 
@@ -63,8 +67,8 @@ static tacet_status check(const tacet_central_fixed_settings *s, const tacet_ask
     if (!(s->reward_lo < s->reward_hi && isfinite(s->reward_hi - s->reward_lo))) {
         return tacet__fail(err, TACET_INVALID, "the range of rewards must be finite, its low end below its high end");
     }
-    if (s->first_batch == 0 || s->first_batch > TACET_FIXED_BATCH_MOST || !(s->growth > 1 && s->growth <= 100)) {
-        return tacet__fail(err, TACET_INVALID, "first_batch must be between 1 and %d, growth above 1 and at most 100",
+    if (s->first_batch > TACET_FIXED_BATCH_MOST || !(s->growth > 1 && s->growth <= 100)) {
+        return tacet__fail(err, TACET_INVALID, "first_batch must be at most %d, growth above 1 and at most 100",
                            (int)TACET_FIXED_BATCH_MOST);
     }
     if (s->open_most == 0) {
@@ -104,6 +108,18 @@ static void make_print(tacet_central_fixed *f, const tacet_fixed_group *groups, 
     (void)crypto_generichash_final(&hash, f->print, PRINT_BYTES);
 }
 
+/* What is left to the horizon. */
+static void resolve(tacet_central_fixed_settings *s) {
+    const bool brief = s->rounds <= SHORT_ROUNDS;
+    if (s->first_batch == 0) {
+        const size_t part = brief ? (size_t)s->rounds / FIRST_PART : FIRST_LEAST;
+        s->first_batch = part < FIRST_LEAST ? FIRST_LEAST : part > FIRST_MOST ? FIRST_MOST : part;
+    }
+    if (s->learner.sampling == 0) {
+        s->learner.sampling = brief ? SHORT_SAMPLING : LONG_SAMPLING;
+    }
+}
+
 static tacet_status build_gate(tacet_central_fixed *f, tacet_error *err) {
     /* sums of at most T vectors of norm 1/2; a record moves its batch's sum by at most 1 */
     const double rounding = sqrt((double)f->m) * QUANTUM;
@@ -138,11 +154,12 @@ tacet_status tacet_central_fixed_create(tacet_central_fixed **out, const tacet_f
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a study");
     }
     f->set = *settings;
+    resolve(&f->set);
     f->ask = (tacet_ask){.ledger = ask->ledger, .noise = ask->noise, .what = f->what, .to_whom = f->to_whom};
     (void)snprintf(f->what, sizeof f->what, "%s", ask->what);
     (void)snprintf(f->to_whom, sizeof f->to_whom, "%s", ask->to_whom);
     (void)snprintf(f->group, sizeof f->group, "%s", ask->ticket);
-    f->next_length = (double)settings->first_batch;
+    f->next_length = (double)f->set.first_batch;
     for (size_t g = 0; groups != NULL && g < group_count; g++) {
         f->m += groups[g].features;
     }

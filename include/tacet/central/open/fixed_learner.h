@@ -32,14 +32,15 @@ typedef struct tacet_fixed_earlier {
 } tacet_fixed_earlier;
 
 typedef struct tacet_fixed_settings {
-    bool ladder;        /* default true: averaged over rewards of variance 0.01, 0.05 and 0.25 and over two priors, flat
-                           and smooth, by what each release says of them; reward_var is then not used */
-    double prior_var;   /* of each coefficient; default 1 */
-    double reward_var;  /* of a reward around its mean, mapped to [0, 1]; default 0.01 */
-    double sampling;    /* posterior samples are drawn with so many standard deviations; default 0.5 */
-    double noise;       /* standard deviation of what will be added to a release; public. Default 0: exact */
-    size_t distinct;    /* at most so many different arms a batch; default 48 */
-    uint64_t coin_seed; /* default 1 */
+    bool ladder;       /* default true: averaged over rewards of variance 0.01, 0.05 and 0.25 and over two priors, flat
+                          and smooth, by what each release says of them; reward_var is then not used */
+    double prior_var;  /* of each coefficient; default 1 */
+    double reward_var; /* of a reward around its mean, mapped to [0, 1]; default 0.01 */
+    double sampling;   /* posterior samples are drawn with so many standard deviations; default 0: 0.5, in a study of at
+                          most 300 rounds 1 */
+    double noise;      /* standard deviation of what will be added to a release; public. Default 0: exact */
+    size_t distinct;   /* at most so many different arms a batch; default 48 */
+    uint64_t coin_seed;                 /* default 1 */
     const tacet_fixed_earlier *earlier; /* borrowed by create; for a single group. Default none */
     size_t earlier_count;
     bool elimination;  /* default false: Thompson sampling. True: phased elimination, whose regret is bounded with
