@@ -166,8 +166,82 @@ static void test_null_records(void **state) {
     tacet_noise_close(w.noise);
 }
 
+/* Rounds from + 1 to `to`, all reported. */
+static void play_on(tacet_policy *policy, size_t from, size_t to) {
+    for (size_t t = from; t < to; t++) {
+        const double c = context_of(t);
+        const tacet_round round = {.context = &c, .context_dim = 1};
+        tacet_suggestion s;
+        assert_ok(tacet_policy_suggest(policy, &s, &round, NULL));
+        assert_ok(tacet_policy_observe(policy, s.ticket, f(4.0 * (double)s.index / (ACTIONS - 1), c), NULL));
+    }
+}
+
+/* The epoch that the horizon cuts short is released with the last suggestion, and by nothing that reports say. */
+static void test_last_epoch(void **state) {
+    world w;
+    tacet_policy *policy = NULL;
+    (void)state;
+    world_init(&w, FIRST, FIRST);
+    w.eps = 3;
+    assert_ok(tacet_noise_open_seeded(&w.noise, 9, 0, NULL));
+    assert_ok(make_epochs(&w, &policy, TACET_CONTEXTUAL_THOMPSON, NULL));
+    play_on(policy, 0, FIRST - 1);
+    assert_null(tacet_contextual_epochs_model(policy));
+    (void)suggest_at(policy, context_of(FIRST - 1));
+    assert_non_null(tacet_contextual_epochs_model(policy));
+    tacet_policy_free(policy);
+    /* Too short to tell anything: as before. */
+    w.rounds = FIRST + FIRST / 4;
+    assert_ok(make_epochs(&w, &policy, TACET_CONTEXTUAL_THOMPSON, NULL));
+    play_on(policy, 0, w.rounds - 1);
+    const double before = tacet_contextual_model_parts(tacet_contextual_epochs_model(policy))->predicted_error;
+    (void)suggest_at(policy, 0);
+    assert_true(tacet_contextual_model_parts(tacet_contextual_epochs_model(policy))->predicted_error == before);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+}
+
+/* A study is given more rounds after its last epoch was released, and goes on from a state of before: the ledger knows
+ * where the epoch ended, so that it ends there again, with the stored release, and no round is in two. */
+static void test_more_rounds(void **state) {
+    enum { LONG = 400, MIDDLE = 300 };
+    world w;
+    tacet_policy *policy = NULL;
+    tacet_blob middle, first, second;
+    (void)state;
+    world_init(&w, LONG, FIRST);
+    w.eps = 3;
+    open_ledger(&w, test_mkdir(), 3);
+    tacet_blob_init(&middle);
+    tacet_blob_init(&first);
+    tacet_blob_init(&second);
+    assert_ok(make_epochs(&w, &policy, TACET_CONTEXTUAL_THOMPSON, NULL));
+    play_on(policy, 0, MIDDLE); /* epochs of 120, 120, and of 240 a part */
+    assert_ok(tacet_policy_save(policy, &middle, NULL));
+    play_on(policy, MIDDLE, LONG);
+    assert_ok(tacet_policy_save(policy, &first, NULL));
+    tacet_policy_free(policy);
+    w.rounds = 1000;
+    assert_ok(make_epochs(&w, &policy, TACET_CONTEXTUAL_THOMPSON, NULL));
+    assert_ok(tacet_policy_load(policy, middle.data, middle.size, NULL));
+    play_on(policy, MIDDLE, LONG);
+    assert_ok(tacet_policy_save(policy, &second, NULL));
+    assert_int_equal(first.size, second.size);
+    assert_memory_equal(first.data, second.data, first.size);
+    assert_ok(tacet_policy_load(policy, first.data, first.size, NULL));
+    play_on(policy, LONG, w.rounds); /* 399 + 480 and a last epoch of 120 */
+    tacet_blob_clear(&middle);
+    tacet_blob_clear(&first);
+    tacet_blob_clear(&second);
+    tacet_policy_free(policy);
+    tacet_noise_close(w.noise);
+    tacet_ledger_close(w.ledger);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conformance), cmocka_unit_test(test_learns),
-                                       cmocka_unit_test(test_charged_once), cmocka_unit_test(test_null_records)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_conformance),  cmocka_unit_test(test_learns),
+                                       cmocka_unit_test(test_charged_once), cmocka_unit_test(test_null_records),
+                                       cmocka_unit_test(test_last_epoch),   cmocka_unit_test(test_more_rounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

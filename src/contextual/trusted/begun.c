@@ -60,6 +60,28 @@ static size_t words_of(const char *text) {
     return count;
 }
 
+tacet_status tacet__contextual_begun_records(size_t *records, const tacet_ask *ask, const char *part,
+                                             tacet_error *err) {
+    char ticket[TACET_TICKET_MOST + 1];
+    tacet_blob texts;
+    tacet_charge charge;
+    tacet_error why = {0};
+    *records = 0;
+    if (ask->ledger == NULL) {
+        return TACET_OK;
+    }
+    (void)snprintf(ticket, sizeof ticket, "%.130s/%.60s", ask->ticket, part);
+    tacet_blob_init(&texts);
+    tacet_status status = tacet_ledger_charge(ask->ledger, &charge, &texts, ticket, &why);
+    if (status == TACET_OK) {
+        status = field_of(records, charge.parameters, &why);
+    } else if (status == TACET_NOT_FOUND) {
+        status = TACET_OK;
+    }
+    tacet_blob_clear(&texts);
+    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", why.message);
+}
+
 tacet_status tacet__contextual_begun_as(unsigned *forms, const tacet_ask *ask, tacet_error *err) {
     char first[TACET_TICKET_MOST + 1];
     tacet_status status = TACET_OK;

@@ -12,11 +12,13 @@
 
 #include <math.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/simrng.h>
 
 enum { ROUNDS_MOST = 1 << 22, NODES_MOST = 1536, ACTIONS_MOST = 384, FEATURES = 60, DRAWS = TACET__EPOCHS_DRAWS };
+enum { SHORTEST = 4 }; /* a last epoch has at least this part of the first one's rounds, or is not released */
 static const char NAME[] = TACET__EPOCHS_NAME;
 static const double FIRST_ROUNDS = 300; /* over eps */
 static const double SYMMETRIC_PRIOR = 0.15;
@@ -64,6 +66,29 @@ static void epochs_free(void *self) {
 size_t tacet__epochs_size(const tacet__epochs *u, size_t epoch) {
     const double size = ldexp((double)u->settings.first, epoch == 0 ? 0 : (int)epoch - 1);
     return size < (double)u->settings.rounds ? (size_t)size : u->settings.rounds;
+}
+
+tacet_status tacet__epochs_plan(tacet__epochs *u, tacet_error *err) {
+    static const char *const FIRST[] = {"law", "stage 1", "scale 2"};
+    const size_t rest = u->settings.rounds - u->begin - 1; /* all but the last round */
+    char part[64];
+    size_t records = 0;
+    tacet_status status = TACET_OK;
+    u->size = tacet__epochs_size(u, u->epoch);
+    if (rest < u->size && rest >= u->settings.first / SHORTEST) {
+        u->size = rest;
+    }
+    for (size_t i = 0; i < sizeof FIRST / sizeof *FIRST && records == 0 && status == TACET_OK; i++) {
+        (void)snprintf(part, sizeof part, "epoch %zu, %s", u->epoch, FIRST[i]);
+        status = tacet__contextual_begun_records(&records, &u->ask, part, err);
+    }
+    if (records > 0 && records <= tacet__epochs_size(u, u->epoch)) {
+        u->size = records; /* it ended with these, under whatever horizon it had then */
+    }
+    if (u->size < u->suggested - u->begin) {
+        u->size = tacet__epochs_size(u, u->epoch);
+    }
+    return status;
 }
 
 tacet_status tacet__epochs_reserve(tacet__epochs *u, size_t size, tacet_error *err) {
@@ -418,8 +443,10 @@ tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_cont
         status = make_belief(u, err);
     }
     if (status == TACET_OK) {
-        u->size = tacet__epochs_size(u, 0);
-        status = tacet__epochs_reserve(u, u->size, err);
+        status = tacet__epochs_plan(u, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__epochs_reserve(u, tacet__epochs_size(u, 0), err);
     }
     if (status != TACET_OK) {
         epochs_free(u);

@@ -52,7 +52,10 @@ tacet_status tacet__epochs_draw(tacet__epochs *u, tacet_error *err);
 size_t tacet__epochs_survivors(const tacet__epochs *u, bool *keep, double *room, const double *phi);
 /* After theta, P, draws or law have changed: fast, pi, model, average. */
 tacet_status tacet__epochs_refresh(tacet__epochs *u, tacet_error *err);
-/* The size of an epoch, by its number. */
+/* Sets the size of the current epoch: by its number, or less: the last one ends before the last round, so that it is
+ * released with that suggestion; and one that the ledger has ended when it did. */
+tacet_status tacet__epochs_plan(tacet__epochs *u, tacet_error *err);
+/* The size of an epoch, by its number: at most so many rounds. */
 size_t tacet__epochs_size(const tacet__epochs *u, size_t epoch);
 tacet_status tacet__epochs_save(const void *self, tacet_blob *out, tacet_error *err);
 tacet_status tacet__epochs_load(void *self, const void *bytes, size_t size, tacet_error *err);

@@ -144,6 +144,6 @@ tacet_status tacet__epochs_end(tacet__epochs *u, tacet_error *err) {
     tacet__epochs_forget(u);
     u->begin += u->size;
     u->epoch++;
-    u->size = tacet__epochs_size(u, u->epoch);
-    return tacet__epochs_reserve(u, u->size, err);
+    status = tacet__epochs_plan(u, err);
+    return status == TACET_OK ? tacet__epochs_reserve(u, tacet__epochs_size(u, u->epoch), err) : status;
 }

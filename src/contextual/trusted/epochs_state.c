@@ -78,7 +78,7 @@ static bool finite_all(const double *x, size_t n) {
     return true;
 }
 
-/* Where the epoch must have begun. */
+/* Where the epoch must have begun at the latest: one before it was shorter if it was the last for a time. */
 static size_t begin_of(const tacet__epochs *u, size_t epoch) {
     size_t begin = 0;
     for (size_t e = 0; e < epoch && begin <= u->settings.rounds; e++) {
@@ -114,7 +114,7 @@ static tacet_status read_state(const tacet__epochs *u, loaded *s, tacet__reader 
     s->epoch = tacet__read_size(r, 64);
     s->begin = tacet__read_size(r, s->suggested);
     s->rounds = s->suggested - s->begin;
-    r->failed = r->failed || s->begin != begin_of(u, s->epoch) || s->rounds > tacet__epochs_size(u, s->epoch);
+    r->failed = r->failed || s->begin > begin_of(u, s->epoch) || s->rounds > tacet__epochs_size(u, s->epoch);
     if (r->failed) {
         return tacet__fail(err, TACET_CORRUPT, "saved state of %s is damaged or of another problem", NAME);
     }
@@ -177,7 +177,7 @@ tacet_status tacet__epochs_load(void *self, const void *bytes, size_t size, tace
     u->context = context;
     u->rewards = rewards;
     u->action = action;
-    u->capacity = u->size = epoch_size;
+    u->capacity = epoch_size;
     u->suggested = s.suggested;
     u->epoch = s.epoch;
     u->begin = s.begin;
@@ -191,5 +191,6 @@ tacet_status tacet__epochs_load(void *self, const void *bytes, size_t size, tace
     memcpy(u->draws, s.draws, b->M * TACET__EPOCHS_DRAWS * sizeof *u->draws);
     memcpy(u->robust.even, s.even, b->N * sizeof *u->robust.even);
     loaded_clear(&s, u->contexts);
-    return u->epoch > 0 ? tacet__epochs_refresh(u, err) : TACET_OK;
+    status = tacet__epochs_plan(u, err);
+    return status == TACET_OK && u->epoch > 0 ? tacet__epochs_refresh(u, err) : status;
 }

@@ -70,6 +70,8 @@ typedef struct tacet__contextual_begun {
 tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const tacet_ask *ask, const char *ticket,
                                           tacet_error *err);
 
+/* Of how many records the ledger has this part of a release; 0: it has none, or does not say. */
+tacet_status tacet__contextual_begun_records(size_t *records, const tacet_ask *ask, const char *part, tacet_error *err);
 /* Which first parts are in the ledger under ask->ticket: bit i for number i of TACET__CONTEXTUAL_FIRSTS. Rows are dealt
  * by the form, so a release keeps the form it was begun in. */
 tacet_status tacet__contextual_begun_as(unsigned *forms, const tacet_ask *ask, tacet_error *err);

@@ -4,8 +4,10 @@
  * The candidates are a fixed, public list of actions; a round brings its context. Epoch 0 draws actions evenly; every
  * later one draws, for each round, one of 64 functions from the released posterior and takes its best action in the
  * round's context. Epochs end after a public number of suggestions (n0, then n0, 2 n0, 4 n0, …), and one release is
- * then made of the epoch's rounds, which are wiped. A round that was not reported by then counts as a null record: it
- * adds nothing, and no size depends on it; its report is accepted afterwards, and not learnt.
+ * then made of the epoch's rounds, which are wiped. The last epoch ends before the last round, and is released with
+ * that suggestion (not if it has less than a quarter of the first one's rounds). A round that was not reported by then
+ * counts as a null record: it adds nothing, and no size depends on it; its report is accepted afterwards, and not
+ * learnt.
  *
  * Joint eps-DP (or (eps, delta)) for one round: its context and the rewards it would give (src/contextual/README.md has
  * the proof). The action of a round from epoch 1 on tells about its own context: it is for that round alone, and a list
