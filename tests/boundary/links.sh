@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# links.sh - every relative link of every document leads to a file, and what docs/architecture.md walks through is there.
+# links.sh - every relative link of every document leads to a file; what docs/architecture.md walks through is there, and
+# every room stands in it; files that comments and documents name exist; the head of each C file names that file.
 set -eu
 cd "${TACET_SOURCE:?}"
 status=0
@@ -20,6 +21,21 @@ for name in $(grep -oE '`((src|cli|tests|include)/[A-Za-z0-9_/.]+|tacet_[a-z0-9_
     *) [ -e "$name" ] ;;
     esac || { echo "docs/architecture.md: there is no $name"; status=1; }
 done
+for room in src/*/; do
+    grep -qw "$(basename "$room")" docs/architecture.md || { echo "docs/architecture.md does not say what $room is"; status=1; }
+done
+# But for what is made up: files that a test plants.
+named=$(grep -rohE '(^|[^A-Za-z0-9_/.-])(src|cli|lab|tests|tools|bench|include/tacet|docs|examples|proof)/[A-Za-z0-9_/.-]+\.(c|h|md|sh|py)\>' \
+    --include='*.c' --include='*.h' --include='*.md' --exclude=CHANGELOG.md --exclude=test_mechanism_proofs.c \
+    src cli lab tests bench include docs examples proof ./*.md | sed 's,^[^a-z],,' | sort -u)
+for name in $named; do
+    [ -e "$name" ] || { echo "there is no $name: $(grep -rlF "$name" src cli lab tests bench include docs examples proof | tr '\n' ' ')"; status=1; }
+done
+[ "$(echo "$named" | wc -l)" -gt 100 ] || { echo "no file is named anywhere: the check is blind"; exit 1; }
+other=$(find src cli lab tests bench include examples proof -name '*.[ch]' | while read -r file; do
+    sed -n 2p "$file" | grep -qF "$(basename "$file")" || echo "$file: its head names another file"
+done)
+[ -z "$other" ] || { echo "$other"; status=1; }
 [ "$walked" -gt 50 ] || { echo "docs/architecture.md names nothing: the check is blind"; exit 1; }
 [ "$count" -gt 0 ] || { echo "no links found: the check is blind"; exit 1; }
 [ "$status" -ne 0 ] || echo "$count links lead somewhere"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policy with epochs: what any policy must do, who is in which part, what a missing report does, what is learnt. */
+/* test_epochs.c - the policy with epochs: what any policy must do, who is in which part, what a missing report does,
+ * what is learnt. */
 #include "policy_fixture.h"
 
 #include "contextual/trusted/epochs_internal.h"

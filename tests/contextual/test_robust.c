@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The robust release: shares that no record exceeds, laws that are measured, errors that are covered, parts that are
- * disjoint. */
+/* test_robust.c - the robust release: shares that no record exceeds, laws that are measured, errors that are covered,
+ * parts that are disjoint. */
 #include "contextual/trusted/robust.h"
 #include "support/test.h"
 

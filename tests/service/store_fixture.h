@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_fixture.h - a fresh, empty store for each test: a folder, or, when TACET_TEST_POSTGRES has a URL, the two
- * schemas of that database. tests/e2e/postgres.sh runs the same programs against both. */
+ * schemas of that database. tests/e2e/postgres_store.sh and its neighbours run the same programs against both. */
 #ifndef TACET_TESTS_SERVICE_STORE_FIXTURE_H
 #define TACET_TESTS_SERVICE_STORE_FIXTURE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* joint.h (trusted) - joint differential privacy for bandits whose decision sets and rewards are both private.
+/* policy.h (central, trusted) - joint differential privacy for bandits whose decision sets and rewards are both
+ * private.
  *
  * Each round is one user: a decision set D_t, of which an arm is shown to that user, and a reward y_t. What everybody
  * else sees, now and later, is (eps, delta)-private in (D_t, y_t) (Definition 6 of Dubey, AISTATS 2021: replace one
