@@ -355,7 +355,8 @@ double central_env_round(central_env *env, double *arms, size_t count) {
 }
 
 double central_env_reward(central_env *env, const double *x) {
-    const double mean = central_env_mean(env, x);
+    const double mean = env->world.drawn && env->world.permuted ? env->means[tacet_simrng_below(&env->rng, env->points)]
+                                                                : central_env_mean(env, x);
     if (env->world.drawn ? env->world.noise == 0 : env->pool != NULL) {
         return tacet_simrng_uniform(&env->rng) < mean ? 1 : 0;
     }

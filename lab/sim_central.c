@@ -19,6 +19,7 @@
 enum { FEATURES = 25, RELEASED = 15 };
 /* The non-private reference scores arms with this share of the proven width: tuned on other seeds, as everything is. */
 static const double PLAIN_WIDTH = 0.2;
+static const double CORNER_LENGTHSCALE = 4;
 
 typedef enum algorithm { SHIPPED, PUBLISHED, NONPRIVATE, RANDOM } algorithm;
 
@@ -33,12 +34,13 @@ typedef struct simulation {
     tacet_central_fixed_settings fixed;
     tacet_central_settings central;
     tacet_central_published_settings published;
-    bool doubling;  /* published: the horizon is not known, and m grows with it (Remark 5) */
-    double missing; /* share of the rounds that never report */
-    double *regret; /* by trial */
-    double *curve;  /* trials x 10: regret after each tenth of the rounds */
-    double *gap;    /* by trial, of fixed domains: what was released as best, below the best there is */
-    double *right;  /* by trial, of tuning problems: 1, or 0 */
+    bool doubling;      /* published: the horizon is not known, and m grows with it (Remark 5) */
+    double missing;     /* share of the rounds that never report */
+    size_t outstanding; /* reports that are out at a time */
+    double *regret;     /* by trial */
+    double *curve;      /* trials x 10: regret after each tenth of the rounds */
+    double *gap;        /* by trial, of fixed domains: what was released as best, below the best there is */
+    double *right;      /* by trial, of tuning problems: 1, or 0 */
 } simulation;
 
 static void note(simulation *s, size_t k, size_t t, double regret) {
@@ -49,31 +51,50 @@ static void note(simulation *s, size_t k, size_t t, double regret) {
     }
 }
 
+/* A report that is on its way, and all of them: the oldest is taken when `outstanding` others are out. */
+typedef struct report {
+    uint64_t ticket;
+    double reward;
+    bool lost;
+    double x[CENTRAL_ENV_MOST_COLUMNS];
+} report;
+
+/* Round t's report goes into the queue (outstanding + 1 places). The oldest, where it is due; NULL: none is. */
+static const report *post(const simulation *s, report *queue, size_t t, report now) {
+    const size_t places = s->outstanding + 1;
+    queue[t % places] = now;
+    return t >= s->outstanding ? &queue[(t - s->outstanding) % places] : NULL;
+}
+
 /* Rounds `first` to `end`; the regret so far goes on. */
 static tacet_status run_policy(simulation *s, size_t k, central_env *env, tacet_policy *policy, double *arms,
                                size_t first, size_t end, tacet_error *err) {
     double regret = s->regret[k];
-    for (size_t t = first; t < end; t++) {
+    report *queue = calloc(s->outstanding + 1, sizeof *queue);
+    tacet_status status = queue == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for reports") : TACET_OK;
+    for (size_t t = first; status == TACET_OK && t < end; t++) {
         const double best = central_env_round(env, arms, s->arms);
         const tacet_round round = {.points = arms, .ld = env->dim, .d = env->dim, .count = s->arms};
         tacet_suggestion suggestion;
-        tacet_status status = tacet_policy_suggest(policy, &suggestion, &round, err);
+        status = tacet_policy_suggest(policy, &suggestion, &round, err);
         if (status != TACET_OK) {
-            return status;
+            break;
         }
         const double *x = arms + env->dim * suggestion.index;
         regret += best - central_env_mean(env, x);
         const double reward = central_env_reward(env, x);
-        status = s->missing > 0 && tacet_simrng_uniform(&env->rng) < s->missing
-                     ? tacet_policy_drop(policy, suggestion.ticket, err)
-                     : tacet_policy_observe(policy, suggestion.ticket, reward, err);
-        if (status != TACET_OK) {
-            return status;
+        const bool lost = s->missing > 0 && tacet_simrng_uniform(&env->rng) < s->missing;
+        const report *due =
+            post(s, queue, t - first, (report){.ticket = suggestion.ticket, .reward = reward, .lost = lost});
+        if (due != NULL) {
+            status = due->lost ? tacet_policy_drop(policy, due->ticket, err)
+                               : tacet_policy_observe(policy, due->ticket, due->reward, err);
         }
         note(s, k, t, regret);
     }
+    free(queue);
     s->regret[k] = regret;
-    return TACET_OK;
+    return status;
 }
 
 /* Corollary 1's order for the horizon a period assumes, where no more nodes fit: 64 in one coordinate, 12 in two. */
@@ -148,9 +169,10 @@ static tacet_status run_plain(simulation *s, size_t k, central_env *env, double 
     tacet_simrng_init(&coin, s->seed, (uint64_t)1 << 32 | k);
     tacet_noisy_ucb *ucb = NULL;
     double *sums = NULL, *z = NULL;
+    report *queue = calloc(s->outstanding + 1, sizeof *queue);
     size_t m = 0;
-    tacet_status status = TACET_OK;
-    if (s->algorithm == NONPRIVATE) {
+    tacet_status status = queue == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for reports") : TACET_OK;
+    if (status == TACET_OK && s->algorithm == NONPRIVATE) {
         tacet_noisy_ucb_settings set;
         tacet_noisy_ucb_settings_defaults(&set);
         set.width = PLAIN_WIDTH;
@@ -166,11 +188,14 @@ static tacet_status run_plain(simulation *s, size_t k, central_env *env, double 
                                      : tacet_noisy_ucb_choose(ucb, NULL, arms, env->dim, s->arms);
         const double *x = arms + env->dim * a;
         regret += best - central_env_mean(env, x);
-        const double y = central_env_reward(env, x);
+        report now = {.reward = central_env_reward(env, x)};
+        now.lost = s->missing > 0 && tacet_simrng_uniform(&env->rng) < s->missing;
+        memcpy(now.x, x, env->dim * sizeof *x);
         note(s, k, t, regret);
-        if (ucb != NULL) {
-            tacet_features_eval(s->features, z, x, env->dim, 1);
-            z[m] = y;
+        const report *due = post(s, queue, t, now);
+        if (ucb != NULL && due != NULL && !due->lost) {
+            tacet_features_eval(s->features, z, due->x, env->dim, 1);
+            z[m] = due->reward;
             double *at = sums;
             for (size_t j = 0; j <= m; j++) {
                 *at++ += z[j] * z[j];
@@ -185,6 +210,7 @@ static tacet_status run_plain(simulation *s, size_t k, central_env *env, double 
     tacet_noisy_ucb_free(ucb);
     free(sums);
     free(z);
+    free(queue);
     return status;
 }
 
@@ -317,6 +343,9 @@ static void budget(simulation *s, double eps, double delta) {
     s->central.rounds = s->published.rounds = s->fixed.rounds = s->rounds;
     s->central.save_first = s->published.save_first = false; /* nothing here is kept */
     s->central.learner.set_size = s->arms;
+    if (s->outstanding >= s->central.open_most) {
+        s->central.open_most = s->outstanding + 1;
+    }
 }
 
 static void defaults(simulation *s) {
@@ -397,7 +426,7 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
     defaults(&s);
     tacet_central_learner_settings *l = &s.central.learner;
     const char *algorithm_name = "shipped", *calibration = "proven", *factorization = "toeplitz",
-               *scenario = "contextual", *world = "paper", *span = "0.1:0.9", *learner = "both", *reward = "normal";
+               *scenario = "contextual", *world = "paper", *span = NULL, *learner = "both", *reward = "normal";
     size_t trials = 40, threads = 0, features = 0, released = 0;
     double eps = 1, delta = 1e-5;
     const cli_option options[] = {
@@ -421,8 +450,10 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"dim", CLI_SIZE, &s.world.dim, "N", "drawn, box: coordinates in [0, 1]; default 0.", false},
         {"binary", CLI_SIZE, &s.world.binary, "N", "drawn: coordinates that are 0 or 1; default 0.", false},
         {"category", CLI_SIZE, &s.world.category, "N", "drawn: values of one category; default 0: none.", false},
-        {"lengthscale", CLI_DOUBLE, &s.world.lengthscale, "L", "drawn: of the function; default 0.5.", false},
-        {"span", CLI_STRING, &span, "LO:HI", "drawn: least and largest mean reward; default 0.1:0.9.", false},
+        {"lengthscale", CLI_DOUBLE, &s.world.lengthscale, "L",
+         "drawn: of the function; default 0.5, of binary columns alone 4: their effects nearly add up.", false},
+        {"span", CLI_STRING, &span, "LO:HI",
+         "drawn: least and largest mean reward; default 0.1:0.9, of binary columns alone 0.15:0.85.", false},
         {"skew", CLI_DOUBLE, &s.world.skew, "P",
          "drawn: the scaled function to this power; above 1 most arms are poor. Default 1.", false},
         {"noise", CLI_DOUBLE, &s.world.noise, "SD",
@@ -430,8 +461,14 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"reward-law", CLI_STRING, &reward, "NAME",
          "drawn, with --noise: normal (default), skewed, binary or heavy (t with 3 degrees).", false},
         {"believed", CLI_DOUBLE, &s.world.believed, "F",
-         "The learner's lengthscale is F times the true one; default 1.", false},
+         "The learner's lengthscale is F times the true one; default 1, of binary columns alone without "
+         "--lengthscale 0.25: it believes 1.",
+         false},
         {"missing", CLI_DOUBLE, &s.missing, "P", "Share of the rounds that never report; default 0.", false},
+        {"outstanding", CLI_SIZE, &s.outstanding, "N", "Decision sets: reports that are out at a time; default 0.",
+         false},
+        {"permute", CLI_FLAG, &s.world.permuted, NULL,
+         "drawn: a reward is that of another arm: values that inputs tell nothing of.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm", false},
         {"learner", CLI_STRING, &learner, "NAME", "both (default), tilt or decode.", false},
         {"features", CLI_SIZE, &features, "M", "Mercer features of the model; default 25.", false},
@@ -491,13 +528,23 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         !(s.missing >= 0 && s.missing < 1)) {
         return cli_usage(self, "--reward-law is %s, --believed above 0, --missing from 0 to 1", lab_reward_law_names());
     }
+    const bool sets = strcmp(scenario, "contextual") == 0;
+    if (s.outstanding > 1000000 || (!sets && (s.outstanding > 0 || s.missing > 0)) ||
+        (s.world.permuted && !(sets && strcmp(world, "drawn") == 0))) {
+        return cli_usage(self, "--outstanding (at most a million) and --missing are for decision sets, --permute for "
+                               "those of --world drawn");
+    }
     if (strcmp(world, "drawn") == 0) {
         s.world.drawn = true;
         s.world.skew = s.world.skew > 0 ? s.world.skew : 1;
-        if (!cli_pair(&s.world.lo, &s.world.hi, span)) {
+        const bool corners = s.world.dim == 0 && s.world.category == 0;
+        if (!cli_pair(&s.world.lo, &s.world.hi, span != NULL ? span : corners ? "0.15:0.85" : "0.1:0.9")) {
             return cli_usage(self, "--span is LO:HI, two numbers");
         }
-        s.world.lengthscale = s.world.lengthscale > 0 ? s.world.lengthscale : 0.5;
+        if (!(s.world.lengthscale > 0)) { /* corners: central_env.h says why */
+            s.world.lengthscale = corners ? CORNER_LENGTHSCALE : 0.5;
+            s.world.believed = s.world.believed > 0 ? s.world.believed : corners ? 1 / CORNER_LENGTHSCALE : 1;
+        }
     }
     const bool decode = s.central.learner.kind == TACET_CENTRAL_DECODE;
     features = features > 0 ? features : decode ? FEATURES : s.world.drawn ? central_world_features(&s.world) : 40;
