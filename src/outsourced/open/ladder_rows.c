@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = TACET__LADDER_BLOCK };
+enum { BLOCK = TACET__LADDER_BLOCK, MANY = 4 };
 
 /* k[i] = kernel of value j's row and rows from..from+m. */
 TACET__CLONES
@@ -58,29 +58,69 @@ static void add_rows(const float *restrict U, size_t count, const double *restri
     }
 }
 
+/* sum[r][i] += c[r][l] U[l][i] for MANY r, rows l < count, a multiple of 4: each row of U is read once for all of
+ * them. The same numbers in the same order as add_rows, so that the bits do not tell which of the two was used. */
+TACET__CLONES
+static void add_rows_to_many(const float *restrict U, size_t count, const double **c, double (*restrict sum)[BLOCK]) {
+    for (size_t l = 0; l < count; l += 4) {
+        const float *restrict u = U + l * BLOCK;
+        double at[MANY][4];
+        for (size_t r = 0; r < MANY; r++) {
+            memcpy(at[r], c[r] + l, sizeof at[r]);
+        }
+        for (size_t i = 0; i < BLOCK; i++) {
+            const double u0 = (double)u[i];
+            const double u1 = (double)u[BLOCK + i];
+            const double u2 = (double)u[2 * BLOCK + i];
+            const double u3 = (double)u[3 * BLOCK + i];
+            for (size_t r = 0; r < MANY; r++) {
+                sum[r][i] += (at[r][0] * u0 + at[r][1] * u1) + (at[r][2] * u2 + at[r][3] * u3);
+            }
+        }
+    }
+}
+
 typedef struct sums {
     double squares[BLOCK], ones[BLOCK], mean[BLOCK];
 } sums;
 
+/* Row j of U for one block, and what it adds to the sums; done: what rows before `from_row` take off it. */
+static void solve_row(const tacet__ladder *l, const tacet__rung *r, float *U, size_t j, size_t from_row, double *done,
+                      size_t from, size_t m, sums *s) {
+    double k[BLOCK];
+    const double *row = r->L + j * (j + 1) / 2;
+    kernel_block(l->x, l->n, l->d, r->inverse, l->rows[j], from, m, k);
+    add_rows(U + from_row * BLOCK, j - from_row, row + from_row, done);
+    const double inverse = 1 / row[j];
+    float *out = U + j * BLOCK;
+    for (size_t i = 0; i < m; i++) {
+        out[i] = (float)((k[i] - done[i]) * inverse);
+        const double u = (double)out[i];
+        s->squares[i] += u * u;
+        s->ones[i] += u * r->ones[j];
+    }
+    memset(out + m, 0, (BLOCK - m) * sizeof *out);
+}
+
 /* Rows have..count of U for one block, then the mean: s->squares and s->ones are brought up to date. */
 static void solve_block(const tacet__ladder *l, const tacet__rung *r, float *U, size_t have, size_t from, size_t m,
                         const double *weights, sums *s) {
-    double k[BLOCK];
-    double done[BLOCK];
-    for (size_t j = have; j < l->count; j++) {
-        const double *row = r->L + j * (j + 1) / 2;
-        kernel_block(l->x, l->n, l->d, r->inverse, l->rows[j], from, m, k);
+    double done[MANY][BLOCK];
+    for (size_t j = have; j < l->count;) {
+        const bool many = j % MANY == 0 && j + MANY <= l->count;
+        const size_t before = many ? j : 0;
         memset(done, 0, sizeof done);
-        add_rows(U, j, row, done);
-        const double inverse = 1 / row[j];
-        float *out = U + j * BLOCK;
-        for (size_t i = 0; i < m; i++) {
-            out[i] = (float)((k[i] - done[i]) * inverse);
-            const double u = (double)out[i];
-            s->squares[i] += u * u;
-            s->ones[i] += u * r->ones[j];
+        if (many) {
+            const double *c[MANY];
+            for (size_t k = 0; k < MANY; k++) {
+                c[k] = r->L + (j + k) * (j + k + 1) / 2;
+            }
+            add_rows_to_many(U, before, c, done);
         }
-        memset(out + m, 0, (BLOCK - m) * sizeof *out);
+        for (size_t k = 0; k < (many ? MANY : 1); k++) {
+            solve_row(l, r, U, j + k, before, done[k], from, m, s);
+        }
+        j += many ? MANY : 1;
     }
     memset(s->mean, 0, sizeof s->mean);
     add_rows(U, l->count, weights, s->mean);
