@@ -10,6 +10,7 @@
 
 #include <tacet/core/simrng.h>
 #include <tacet/contextual/trusted/learn.h>
+#include <tacet/contextual/trusted/log.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -316,7 +317,50 @@ static void run(const char *title, tacet_kernel_kind kind, size_t action_dim, do
     free(W);
 }
 
+/* What a row of a log costs: one category and two numbers, learnt whole. It should not grow with the rows. */
+static void log_rows(size_t rows) {
+    static const char SPACE[] = "{\"columns\":[{\"name\":\"x\",\"bounds\":[0,1]},"
+                                "{\"name\":\"c\",\"levels\":[\"a\",\"b\",\"c\"]},{\"name\":\"d\",\"bounds\":[0,1]}]}";
+    const tacet_contextual_entry entry = {.ticket = "model", .to_whom = "anyone", .seeded = true, .seed = 3};
+    tacet_error err = {0};
+    tacet_space space;
+    tacet_contextual_log *log = NULL;
+    tacet_contextual_model *model = NULL;
+    tacet_simrng rng;
+    double *values = malloc(rows * 4 * sizeof *values);
+    if (values == NULL || tacet_space_decode(&space, SPACE, sizeof SPACE - 1, &err) != TACET_OK) {
+        stop(&err);
+    }
+    tacet_simrng_init(&rng, 3, 1);
+    for (size_t i = 0; i < rows; i++) {
+        double *row = values + i * 4;
+        row[0] = tacet_simrng_uniform(&rng);
+        row[1] = (double)tacet_simrng_below(&rng, 3);
+        row[2] = tacet_simrng_uniform(&rng);
+        row[3] = tacet_simrng_uniform(&rng) < row[0] ? 1 : 0;
+    }
+    tacet_contextual_question question = {.space = &space, .action_columns = 1, .reward = "y", .kind = TACET_KERNEL_SE};
+    tacet_contextual_settings_defaults(&question.settings);
+    question.settings.reward_lower = 0;
+    question.settings.reward_upper = 1;
+    question.settings.eps = 1;
+    const double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    if (tacet_contextual_log_open_rows(&log, values, rows, &question, &err) != TACET_OK ||
+        tacet_contextual_log_release(log, &model, &entry, &err) != TACET_OK) {
+        stop(&err);
+    }
+    const double took = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+    printf("log of %zu rows, a category and two numbers: %.2f s, %.1f us a row\n", rows, took,
+           1e6 * took / (double)rows);
+    tacet_contextual_model_free(model);
+    tacet_contextual_log_free(log);
+    tacet_space_clear(&space);
+    free(values);
+}
+
 int main(void) {
+    log_rows(50000);
+    log_rows(500000);
     run("SE, 1 + 1 coordinates", TACET_KERNEL_SE, 1, 0.3);
     run("Matern 5/2, 1 + 1 coordinates", TACET_KERNEL_MATERN, 1, 0.3);
     run("SE, 2 + 1 coordinates", TACET_KERNEL_SE, 2, 0.5);
