@@ -133,11 +133,30 @@ static tacet_status make_policy(const world *w, tacet_policy **out, tacet_noise 
     return tacet_contextual_epochs_create(out, &space, w->actions, w->n, &epochs, &ask, err);
 }
 
-/* One round: its regret is added. policy NULL: an even draw, in expectation. */
-static tacet_status play(const world *w, tacet_policy *policy, double *regret, tacet_simrng *rng, tacet_error *err) {
+typedef struct waiting {
+    uint64_t ticket;
+    double reward;
+} waiting;
+
+static size_t type_of(double u) {
     static const double SHARE[TYPES] = {0.62, 0.33, 0.05};
+    return u < SHARE[0] ? 0 : u < SHARE[0] + SHARE[1] ? 1 : 2;
+}
+
+/* The mean of a reward: that of the action in the round's context, or of any action in any. */
+static double mean_of_reward(const world *w, size_t action, double u, tacet_simrng *rng) {
+    if (w->s->permute) {
+        action = (size_t)tacet_simrng_below(rng, w->n);
+        u = tacet_simrng_uniform(rng);
+    }
+    return mean_at(w, action, contextual_law_quantile(w->s->law, u), type_of(u));
+}
+
+/* Round t: its regret is added. policy NULL: an even draw, in expectation. queue: outstanding + 1. */
+static tacet_status play(const world *w, tacet_policy *policy, waiting *queue, size_t t, double *regret,
+                         tacet_simrng *rng, tacet_error *err) {
     const double u = tacet_simrng_uniform(rng);
-    const size_t type = u < SHARE[0] ? 0 : u < SHARE[0] + SHARE[1] ? 1 : 2;
+    const size_t type = type_of(u);
     const double context = contextual_law_quantile(w->s->law, u);
     const tacet_round round = {.context = w->levels ? w->corners + type * (TYPES - 1) : &context,
                                .context_dim = w->contexts};
@@ -156,11 +175,15 @@ static tacet_status play(const world *w, tacet_policy *policy, double *regret, t
     tacet_status status = tacet_policy_suggest(policy, &suggestion, &round, err);
     if (status == TACET_OK) {
         const double f = mean_at(w, suggestion.index, context, type);
-        const double reward =
-            lab_reward_draw(w->levels ? LAB_REWARD_BINARY : w->s->reward, f, w->s->noise, w->levels ? 0 : -1, 1, rng);
+        const double mean = mean_of_reward(w, suggestion.index, u, rng);
+        const double reward = lab_reward_draw(w->levels ? LAB_REWARD_BINARY : w->s->reward, mean, w->s->noise,
+                                              w->levels ? 0 : -1, 1, rng);
+        const size_t late = w->s->outstanding;
+        queue[t % (late + 1)] = (waiting){suggestion.ticket, reward};
         *regret += top - f;
-        if (w->s->missing == 0 || tacet_simrng_uniform(rng) >= w->s->missing) {
-            status = tacet_policy_observe(policy, suggestion.ticket, reward, err);
+        if (t >= late && (w->s->missing == 0 || tacet_simrng_uniform(rng) >= w->s->missing)) {
+            const waiting *oldest = &queue[(t - late) % (late + 1)];
+            status = tacet_policy_observe(policy, oldest->ticket, oldest->reward, err);
         }
     }
     return status;
@@ -168,10 +191,13 @@ static tacet_status play(const world *w, tacet_policy *policy, double *regret, t
 
 tacet_status contextual_regret_trial(contextual_simulation *s, size_t trial, tacet_error *err) {
     world *w = TACET__ZALLOC(world, 1);
+    waiting *queue = TACET__ZALLOC(waiting, s->outstanding + 1);
     tacet_simrng rng;
     tacet_noise *noise = NULL;
     tacet_policy *policy = NULL;
-    if (w == NULL) {
+    if (w == NULL || queue == NULL) {
+        free(w);
+        free(queue);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a trial");
     }
     tacet_simrng_init(&rng, s->seed, (uint64_t)trial * 4);
@@ -182,10 +208,11 @@ tacet_status contextual_regret_trial(contextual_simulation *s, size_t trial, tac
     }
     s->error[trial] = 0;
     for (size_t t = 0; t < s->rounds && status == TACET_OK; t++) {
-        status = play(w, policy, &s->error[trial], &rng, err);
+        status = play(w, policy, queue, t, &s->error[trial], &rng, err);
     }
     tacet_policy_free(policy);
     tacet_noise_close(noise);
+    free(queue);
     free(w);
     return status;
 }

@@ -97,7 +97,13 @@ static tacet_status log_rounds(const contextual_simulation *s, tacet_contextual_
             w[c] = tacet_simrng_uniform(&rng);
             w[c] = c >= s->dim_action ? contextual_law_quantile(s->law, w[c]) : w[c];
         }
-        const double y = lab_reward_draw(s->reward, f_at(s, p, w), s->noise, -1, 1, &rng);
+        double at[TACET_CONTEXTUAL_DIM_MOST];
+        memcpy(at, w, sizeof at);
+        for (size_t c = 0; c < s->d && s->permute; c++) {
+            at[c] = tacet_simrng_uniform(&rng);
+            at[c] = c >= s->dim_action ? contextual_law_quantile(s->law, at[c]) : at[c];
+        }
+        const double y = lab_reward_draw(s->reward, f_at(s, p, at), s->noise, -1, 1, &rng);
         status = tacet_contextual_learner_add(l, w, y, err);
     }
     return status;

@@ -55,6 +55,8 @@ typedef struct contextual_simulation {
     double model_lengthscale; /* the learner's */
     double believed;          /* the learner's lengthscale over the true one */
     double missing;           /* studies: share of rounds that never report */
+    size_t outstanding;       /* studies: each report comes so many rounds late */
+    bool permute;             /* rewards are those of other records: unrelated to action and context */
     lab_reward_law reward;    /* how rewards scatter */
     tacet_kernel *truth;      /* of the function, where that has kernel functions */
     double gap;               /* levels: the best variant is ahead by this; 0: rates are drawn evenly from 0.1 to 0.9 */

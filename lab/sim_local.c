@@ -24,6 +24,7 @@ typedef struct simulation {
     tacet_local_settings local;
     size_t outstanding;     /* reports that are out at a time */
     double missing;         /* share of rounds whose report never comes */
+    bool permute;           /* rewards are those of any arm */
     double believed_scale;  /* the learner's lengthscale; 0: the function's */
     tacet_kernel *believed; /* NULL: the function's kernel */
     bool private;
@@ -86,7 +87,8 @@ static tacet_status play(const simulation *s, sums *out, tacet_policy *policy, c
         if (status != TACET_OK) {
             break;
         }
-        const double reward = local_reward(&s->problem, f, suggestion.index, &rng);
+        const size_t arm = s->permute ? (size_t)tacet_simrng_below(&rng, s->problem.n) : suggestion.index;
+        const double reward = local_reward(&s->problem, f, arm, &rng);
         waiting *w = &queue[t % (s->outstanding + 1)];
         *w = (waiting){suggestion.ticket, reward};
         out->regret += f->top - f->f[suggestion.index];
@@ -471,6 +473,7 @@ int lab_sim_local(int argc, char **argv, const cli_command *self) {
          false},
         {"parameters", CLI_STRING, &w.parameters, "NAME", "literal, tight, orderwise, tuned. Default tight.", false},
         {"missing", CLI_DOUBLE, &s.missing, "P", "Share of the rounds whose report never comes. Default 0.", false},
+        {"permute", CLI_FLAG, &s.permute, NULL, "Rewards are those of any arm: whatever is learnt is chance.", false},
         {"outstanding", CLI_SIZE, &s.outstanding, "N",
          "Reports that are out at a time: each comes N rounds late. Default 0.", false},
         {"pending", CLI_STRING, &w.pending, "NAME",
