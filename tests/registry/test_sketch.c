@@ -37,6 +37,42 @@ static double shared_of(size_t a, size_t b, size_t c, size_t d) {
     return shared;
 }
 
+/* As several threads see a table: runs of it in any order, each into a sketch of its own. */
+static void numbers_in_runs_make_the_table_that_they_are(void **state) {
+    (void)state;
+    enum { COUNT = 50000, WIDTH = 3, RUN = 777, SEERS = 3 };
+    double *rows = calloc((size_t)COUNT * WIDTH, sizeof *rows);
+    assert_non_null(rows);
+    for (size_t i = 0; i < (size_t)COUNT * WIDTH; i++) {
+        rows[i] = (double)(i * 7919 % 100003) / 8;
+    }
+    tacet__sketching *seers[SEERS];
+    for (size_t k = 0; k < SEERS; k++) {
+        seers[k] = tacet__sketching_begin(KEY);
+        assert_non_null(seers[k]);
+    }
+    for (size_t at = 0; at < COUNT; at += RUN) {
+        const size_t run = COUNT - at < RUN ? COUNT - at : RUN;
+        tacet__sketching_add(seers[at / RUN * 5 % SEERS], rows + at * WIDTH, run, WIDTH);
+    }
+    tacet__sketching_gather(seers[0], seers[1]);
+    tacet__sketching_gather(seers[0], seers[2]);
+    tacet__sketch x;
+    tacet__sketch y;
+    assert_ok(tacet__sketching_end(&x, seers[0], KEY, NULL));
+    assert_ok(tacet__sketch_rows(&y, &(tacet__rows){.numbers = rows, .width = WIDTH, .count = COUNT}, 0, KEY, NULL));
+    assert_memory_equal(x.bytes, y.bytes, sizeof x.bytes);
+    assert_true(x.full && y.full);
+    assert_int_equal(x.count, y.count);
+    assert_memory_equal(x.rows, y.rows, x.count * sizeof *x.rows);
+    for (size_t k = 0; k < SEERS; k++) {
+        tacet__sketching_free(seers[k]);
+    }
+    tacet__sketch_clear(&x);
+    tacet__sketch_clear(&y);
+    free(rows);
+}
+
 static void small_tables_are_compared_exactly(void **state) {
     (void)state;
     assert_true(shared_of(0, 1000, 0, 1000) == 1);
@@ -195,6 +231,7 @@ int main(void) {
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_in_memory_is_known_by_its_numbers),
+        cmocka_unit_test(numbers_in_runs_make_the_table_that_they_are),
         cmocka_unit_test(small_tables_are_compared_exactly),
         cmocka_unit_test(large_tables_are_compared_by_their_smallest_hashes),
         cmocka_unit_test(writing_a_row_differently_does_not_change_it),
