@@ -387,6 +387,7 @@ int main(int argc, char **argv) {
     s.gap_most = strtod(option(argc, argv, "--gap", "10"), NULL);
     s.alone = strcmp(option(argc, argv, "--peers", "yes"), "no") == 0;
     s.split = option(argc, argv, "--split", NULL);
+    s.groups = option(argc, argv, "--groups", NULL);
     s.failover = strcmp(option(argc, argv, "--failover", "no"), "yes") == 0;
     s.server_count = strtoull(option(argc, argv, "--servers", "1"), NULL, 10);
     const double seconds = strtod(option(argc, argv, "--seconds", "30"), NULL);
@@ -396,7 +397,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: soak --bin DIR --work DIR --store DIR|URL [--seconds S] [--servers 1|2|3] [--load "
                         "1,8,64 --studies N]\n"
                         "            [--observations N] [--cluster 'SCRIPT FOLDER' [--failover yes] [--away S --gap "
-                        "S]] [--peers no] [--split COMMAND]\n");
+                        "S]] [--peers no] [--split COMMAND] [--groups PREFIX]\n");
         return 2;
     }
     tacet_threads(1); /* as the programs have it: the last bits of a policy depend on it */

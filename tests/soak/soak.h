@@ -49,6 +49,8 @@ typedef struct soak {
     bool alone;                /* servers do not know of each other */
     const char *split;         /* a command that cuts servers off from each other ("cut") and mends that ("mend"), whose
                                   addresses for each other are then 10.99.0.1, .2, .3; NULL: none */
+    const char
+        *groups; /* server i joins the control group "GROUPS-i", which has its share of a processor; NULL: none */
     char keys[SOAK_PATH];
     char token[TACET__STUDIES_TOKEN_TEXT];
     pthread_mutex_t lock; /* of servers */
