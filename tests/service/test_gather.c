@@ -201,6 +201,15 @@ static void ask_all(tacet__engine *e, long n, answer *out) {
     }
 }
 
+static void add_local_studies(void) {
+    for (size_t i = 0; i < STUDIES; i++) {
+        char definition[sizeof LOCAL_STUDY];
+        const char *rest = strstr(LOCAL_STUDY, "slides") + strlen("slides");
+        (void)snprintf(definition, sizeof definition, "{\"name\":\"%s%s", name_of(i), rest);
+        add_study(definition);
+    }
+}
+
 static void test_engine_on_a_failing_disk(void **state) {
     tacet__engine_settings settings = engine_settings();
     tacet__engine *e = NULL;
@@ -208,12 +217,7 @@ static void test_engine_on_a_failing_disk(void **state) {
     answer again[STUDIES];
     size_t failures = 0;
     (void)state;
-    for (size_t i = 0; i < STUDIES; i++) {
-        char definition[sizeof LOCAL_STUDY];
-        const char *rest = strstr(LOCAL_STUDY, "slides") + strlen("slides");
-        (void)snprintf(definition, sizeof definition, "{\"name\":\"%s%s", name_of(i), rest);
-        add_study(definition);
-    }
+    add_local_studies();
     settings.store.vfs = "fault";
     assert_ok(tacet__engine_open(&e, &settings, NULL));
     ask_all(e, 0, first);
@@ -309,12 +313,83 @@ static void test_others_commits_are_seen(void **state) {
     tacet__studies_close(s);
 }
 
+/* A reader that asks one study for long lists, as fast as it can, holds up the rounds of another for a few of them, not
+ * for all that wait. The lane stands still until all are asked. */
+enum { LISTS = 40 };
+static bool lane_goes_on;
+static size_t lists_done, lists_before;
+
+static void stand_still(tacet__job *job) {
+    (void)job;
+    job_wait(&lane_goes_on);
+}
+
+static void count_list(tacet__job *job) {
+    (void)pthread_mutex_lock(&done_lock);
+    lists_done++;
+    (void)pthread_mutex_unlock(&done_lock);
+    job_done(job);
+}
+
+static void note_lists(tacet__job *job) {
+    (void)pthread_mutex_lock(&done_lock);
+    lists_before = lists_done;
+    (void)pthread_mutex_unlock(&done_lock);
+    job_done(job);
+}
+
+static tacet__job *submit(tacet__engine *e, size_t study, tacet__job_kind kind, void (*then)(tacet__job *),
+                          bool *done) {
+    tacet__job *job = tacet__job_create(kind);
+    job->user = done;
+    job->done = then;
+    tacet__engine_submit(e, name_of(study), job);
+    return job;
+}
+
+static void test_lists_hold_up_no_other_study(void **state) {
+    const tacet__engine_settings settings = engine_settings();
+    tacet__engine *e = NULL;
+    answer first[STUDIES];
+    tacet__job *lists[LISTS];
+    bool done[LISTS] = {false};
+    bool suggested = false;
+    bool never = false;
+    (void)state;
+    add_local_studies();
+    assert_ok(tacet__engine_open(&e, &settings, NULL));
+    ask_all(e, 0, first);
+    lane_goes_on = false;
+    lists_done = lists_before = 0;
+    tacet__job *still = submit(e, 2, TACET__JOB_STATUS, stand_still, &never);
+    for (size_t i = 0; i < LISTS; i++) {
+        lists[i] = submit(e, 0, TACET__JOB_EVENTS, count_list, &done[i]);
+    }
+    tacet__job *suggestion = submit(e, 1, TACET__JOB_SUGGEST, note_lists, &suggested);
+    (void)pthread_mutex_lock(&done_lock);
+    lane_goes_on = true;
+    (void)pthread_cond_broadcast(&done_wake);
+    (void)pthread_mutex_unlock(&done_lock);
+    job_wait(&suggested);
+    assert_int_equal(suggestion->status, TACET_OK);
+    assert_true(lists_before <= 8); /* four in the turn that stood still, four in the next */
+    for (size_t i = 0; i < LISTS; i++) {
+        job_wait(&done[i]);
+        assert_int_equal(lists[i]->status, TACET_OK);
+        tacet__job_free(lists[i]);
+    }
+    tacet__job_free(suggestion);
+    tacet__job_free(still);
+    tacet__engine_close(e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_each_failure, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_kills_and_power_cuts, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_a_part_that_fails, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_others_commits_are_seen, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_lists_hold_up_no_other_study, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_engine_on_a_failing_disk, store_setup, store_teardown),
     };
     (void)unsetenv("TACET_TEST_POSTGRES");

@@ -13,6 +13,7 @@
 
 enum {
     BATCH_MOST = 64,
+    LONG_MOST = 4, /* jobs of a batch that list or draw something */
     QUEUE_MOST = 4096,
     TURNS_MOST = 64 /* studies in a transaction */
 };
@@ -40,14 +41,24 @@ static size_t bytes_of(const tacet__job *job) {
     return sizeof *job + (job->d * job->count + job->context_dim) * sizeof(double);
 }
 
+/* How much of a batch a job takes. Those that list or draw something take as long as dozens of others, and the other
+ * studies of the lane wait meanwhile: a reader of one study must not slow them all. */
+static size_t share_of(const tacet__job *job, size_t most) {
+    const bool long_one = job->kind == TACET__JOB_EVENTS || job->kind == TACET__JOB_TICKETS ||
+                          job->kind == TACET__JOB_POSTERIOR || job->kind == TACET__JOB_MODEL;
+    return long_one ? (most + LONG_MOST - 1) / LONG_MOST : 1;
+}
+
 /* Up to a batch of jobs of a study, in the order they came. */
 static tacet__job *take_jobs(tacet__worker *w, size_t most) {
     tacet__job *jobs = w->first;
     tacet__job *end = NULL;
     size_t taken = 0;
-    for (tacet__job *job = jobs; job != NULL && taken < most; job = job->next) {
+    size_t share = 0;
+    for (tacet__job *job = jobs; job != NULL && share < most; job = job->next) {
         end = job;
         taken++;
+        share += share_of(job, most);
         w->in_hand += bytes_of(job);
     }
     if (end != NULL) {
