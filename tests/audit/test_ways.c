@@ -69,15 +69,15 @@ static void what_is_interrupted_is_repeated_the_same(void **state) {
     }
 }
 
-/* The default of `tacet learn` and the policy central. At an eps that hides little a hundred releases tell the worlds
- * apart, so what differs is in what is looked at. */
+/* The default of `tacet learn` and the policy central. At an eps that hides next to nothing few releases tell the
+ * worlds apart, so what differs is in what is looked at. */
 static void the_row_that_differs_is_looked_at(void **state) {
     (void)state;
     static const char *const WAYS[] = {"learn-robust", "study-central"};
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
-        const tacet_audit_shipped_result r = audit_at(i == 0 ? 16 : 8, WAYS[i], NULL, NULL, true, 100);
+        const tacet_audit_shipped_result r = audit_at(64, WAYS[i], NULL, NULL, true, i == 0 ? 100 : 50);
         passes(&r);
-        assert_true(r.bound.eps_lower > 0.5);
+        assert_true(2 * r.bound.correct > 3 * r.bound.wrong); /* by tosses: once in 60, of 100 runs */
         const tacet_audit_shipped_result redrawn = audit(WAYS[i], NULL, "redraws", true);
         assert_true(redrawn.violated && redrawn.redrawn > RUNS / 2);
     }
