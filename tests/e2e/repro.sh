@@ -18,6 +18,12 @@ for name in outsourced-table-1 outsourced-table-12 outsourced-figure-2 outsource
     central-table-1 local-figure-2 local-figure-3 contextual-rate bounds items; do
     grep -q "^  $name " "$work/list" || fail "$name is not in the list"
 done
+here=$(dirname "$0")/../..
+"$tacet" repro items | awk -F'|' '/^\| (outsourced|central|contextual|local) / { gsub(/ /, "", $6); print $6 }' >"$work/where"
+[ "$(wc -l <"$work/where")" -gt 50 ] || fail "the items of the papers are missing"
+while read -r path; do
+    [ -e "$here/$path" ] || fail "an item of the papers is said to be in $path, which is not there"
+done <"$work/where"
 "$tacet" repro bounds --trials 1 >"$work/bounds"
 [ "$(grep -c '^| outsourced ' "$work/bounds")" = 9 ] || fail "not nine rows of the outsourced theorems"
 # The constants of the theorems, written out once more: what is printed, from gamma_T, F and max f as printed; gamma_T of
