@@ -4,7 +4,6 @@
 
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/l2.h>
-#include <tacet/dp/open/l2.h>
 #include <tacet/dp/open/pld.h>
 
 /* Gaussian mechanisms compose to one Gaussian mechanism. */
@@ -52,6 +51,53 @@ static void pure_mechanisms_compose_optimally(void **state) {
         const double delta = tacet_pld_delta(p, eps);
         assert_true(delta >= exact && delta <= exact * (1 + 1e-6) + 1e-8);
     }
+    tacet_pld_free(p);
+}
+
+/* Figures that another accountant's tests publish (dp_accounting of github.com/google/differential-privacy: Laplace
+ * noise and (eps, delta) from pld/accountant_test.py and pld_privacy_accountant_test.py, Gaussian noise from these and
+ * privacy_loss_distribution_test.py), each to the digits that are published. */
+static void published_figures_are_met(void **state) {
+    (void)state;
+    /* The least Laplace scale for 20 and 500 queries of sensitivity 1 at eps = 1, delta = 1e-4: 13.6 and 71.0, to 0.1.
+     */
+    static const struct {
+        double scale;
+        uint64_t queries;
+    } LAPLACE[] = {{13.6, 20}, {71.0, 500}};
+    for (size_t i = 0; i < 2; i++) {
+        for (int side = -1; side <= 1; side += 2) {
+            tacet_pld *p = NULL;
+            assert_ok(tacet_pld_create(&p, 4, 4000, NULL));
+            assert_ok(tacet_pld_laplace(p, 1 / (LAPLACE[i].scale + 0.1 * side), LAPLACE[i].queries, NULL));
+            assert_true(side > 0 ? tacet_pld_eps(p, 1e-4) <= 1 : tacet_pld_eps(p, 1e-4) > 1);
+            tacet_pld_free(p);
+        }
+    }
+    /* delta of Gaussian noise: sd 20, 400 times, eps 3; sd sqrt 3, 3 times, eps 1; sd 10, sensitivity 6, 25 times. */
+    static const struct {
+        double mu, eps, delta, digit;
+        uint64_t times;
+    } GAUSSIAN[] = {
+        {1.0 / 20, 3, 0.00153, 1e-5, 400}, {0.5773502691896258, 1, 0.126936, 1e-6, 3}, {0.6, 1, 0.78760074, 1e-8, 25}};
+    for (size_t i = 0; i < 3; i++) {
+        tacet_pld *p = NULL;
+        double exact = 0;
+        assert_ok(tacet_pld_create(&p, 16, 8000, NULL));
+        assert_ok(tacet_pld_gaussian(p, GAUSSIAN[i].mu, GAUSSIAN[i].times, NULL));
+        assert_ok(tacet_gdp_delta(&exact, GAUSSIAN[i].mu * sqrt((double)GAUSSIAN[i].times), GAUSSIAN[i].eps, NULL));
+        assert_true(fabs(exact - GAUSSIAN[i].delta) <= GAUSSIAN[i].digit);
+        const double delta = tacet_pld_delta(p, GAUSSIAN[i].eps);
+        assert_true(delta >= exact * (1 - 1e-9) && delta <= exact * 1.002);
+        tacet_pld_free(p);
+    }
+    /* (1, 0.1) and (2, 0.2): delta = 0.28 at eps = 3, and nothing less. */
+    tacet_pld *p = NULL;
+    assert_ok(tacet_pld_create(&p, 4, 4000, NULL));
+    assert_ok(tacet_pld_approx(p, 1, 0.1, 1, NULL));
+    assert_ok(tacet_pld_approx(p, 2, 0.2, 1, NULL));
+    assert_true(tacet_pld_delta(p, 3) >= 0.28 - 1e-12 &&
+                tacet_pld_delta(p, 3.002) <= 0.28 * (1 + 1e-6)); /* two steps */
     tacet_pld_free(p);
 }
 
@@ -153,6 +199,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaussians_compose_to_a_gaussian),
         cmocka_unit_test(pure_mechanisms_compose_optimally),
+        cmocka_unit_test(published_figures_are_met),
         cmocka_unit_test(kinds_are_added_up),
         cmocka_unit_test(euclidean_noise_is_added_up),
         cmocka_unit_test(memory_runs_out),

@@ -82,7 +82,9 @@ static void convolve(double *c, double *certain, const double *a, double a_certa
             c[i + j - steps] += a[i] * b[j];
         }
     }
-    *certain = above + a_certain + b_certain;
+    /* One of them at least: a + b - a b, which grows with both up to 1, so that upper bounds give one. */
+    const double one = fmin(a_certain, 1), other = fmin(b_certain, 1);
+    *certain = above + one + other * (1 - one);
 }
 
 /* p composed `times` times with `one`, which is used up. */
