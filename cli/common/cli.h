@@ -90,11 +90,47 @@ bool cli_parse(const cli_command *command, const cli_option *options, int argc, 
 bool cli_json_wanted(void);
 /* Prints the object (consumed) as one line on stdout when --json was given, and frees it either way. */
 void cli_json_print(json_t *object);
-/* A real as a JSON number; NaN and infinities, which JSON cannot say, as null. */
+/* JSON from malloc as an object; the text is freed. NULL gives NULL. */
+json_t *cli_loads(char *text);
+
+/* Values as JSON, by their type: J(x). NaN and infinities, which JSON cannot say, and NULL are null. */
 json_t *cli_real(double value);
+json_t *cli_whole(uint64_t value);
+json_t *cli_signed(long long value);
+json_t *cli_yes(bool value);
+json_t *cli_word(const char *value);
+json_t *cli_json(json_t *value); /* consumed */
+#define J(value)                                                                                                       \
+    _Generic((value),                                                                                                  \
+        double: cli_real,                                                                                              \
+        unsigned: cli_whole,                                                                                           \
+        size_t: cli_whole,                                                                                             \
+        unsigned long long: cli_whole,                                                                                 \
+        int: cli_signed,                                                                                               \
+        long long: cli_signed,                                                                                         \
+        bool: cli_yes,                                                                                                 \
+        char *: cli_word,                                                                                              \
+        const char *: cli_word,                                                                                        \
+        json_t *: cli_json)(value)
+/* An object, cli_object("eps count", J(eps), J(count)): names with blanks between, and a value for each. */
+#define cli_object(...) cli__object(__VA_ARGS__, NULL)
+/* More of the same into an object, which comes first. */
+#define cli_add(...) cli__add(__VA_ARGS__, NULL)
+json_t *cli__object(const char *names, ...) __attribute__((sentinel));
+void cli__add(json_t *object, const char *names, ...) __attribute__((sentinel));
+
 /* So many digits, at most 17, on the private side: noise, and what a noise spends, are rounded up; `down`: what decides
  * how sharp a choice is. A number that has so few digits comes out as it is. Returns text. */
 const char *cli_safe(char text[32], double x, int digits, bool down);
+/* The text on stdout, {name} or {name:SPEC} in it being a field of the object, {a.b} a field of a field. SPEC is a
+ * width (texts, whole numbers; negative: flush left), .6g or .3f (reals), ^6 or _6 (cli_safe, up or down). null prints
+ * nothing, or, where a real is due, inf. */
+void cli_fill(const json_t *object, const char *text);
+/* What a command found (consumed): as JSON with --json, else the text, filled in; NULL: nothing. Returns CLI_EXIT_OK.
+ */
+int cli_tell(json_t *object, const char *text);
+/* The same, before it the text for each object of the list that the object has under this name. */
+int cli_tell_each(json_t *object, const char *list, const char *text, const char *after);
 
 /* "tacet gp-ucb: message" on stderr; returns the exit code that fits the status (3 for BUDGET, else 1). */
 int cli_fail(const cli_command *command, const tacet_error *err);

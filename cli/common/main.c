@@ -191,28 +191,6 @@ int cli_main(const cli_program *program, int argc, char **argv) {
     return written(program, command->run(argc - used, argv + used, command));
 }
 
-void cli_json_print(json_t *object) {
-    if (object != NULL && cli_json_wanted()) {
-        (void)json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        putchar('\n');
-    }
-    json_decref(object);
-}
-
-const char *cli_safe(char text[32], double x, int digits, bool down) {
-    double shown = x;
-    (void)snprintf(text, 32, "%.*g", digits, shown);
-    while (isfinite(x) && (down ? strtod(text, NULL) > x : strtod(text, NULL) < x)) {
-        shown += (down ? -1 : 1) * pow(10, -digits) * fabs(x);
-        (void)snprintf(text, 32, "%.*g", digits, shown);
-    }
-    return text;
-}
-
-json_t *cli_real(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static void say(const cli_command *command, const char *format, va_list args) {
     cli_progress_end();
     fprintf(stderr, "tacet %s: ", command->name);

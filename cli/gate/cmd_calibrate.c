@@ -32,15 +32,9 @@ static bool given(double x) {
     return !isnan(x);
 }
 
-static void put(json_t *out, const char *name, double value) {
-    (void)json_object_set_new(out, name, cli_real(value));
-}
-
-/* INVALID with the reason, to be shown as a usage error. */
+/* To be shown as a usage error. */
 static tacet_status usage(tacet_error *err, const char *reason) {
-    err->status = TACET_INVALID;
-    (void)snprintf(err->message, sizeof err->message, "%s", reason);
-    return TACET_INVALID;
+    return tacet_error_set(err, TACET_INVALID, "%s", reason);
 }
 
 static tacet_status gaussian(json_t *out, options *o, tacet_error *err) {
@@ -71,14 +65,8 @@ static tacet_status gaussian(json_t *out, options *o, tacet_error *err) {
         return s;
     }
     (void)tacet_calibrate_gaussian_classic(&classic, o->eps, o->delta, sensitivity, NULL); /* none where eps is 0 */
-    put(out, "sigma", o->sigma);
-    put(out, "eps", o->eps);
-    put(out, "delta", o->delta);
-    put(out, "sensitivity", o->sensitivity);
-    (void)json_object_set_new(out, "count", json_integer((json_int_t)o->count));
-    put(out, "mu", mu);
-    put(out, "rho", rho);
-    put(out, "classic_sigma", classic);
+    cli_add(out, "sigma eps delta sensitivity count mu rho classic_sigma", J(o->sigma), J(o->eps), J(o->delta),
+            J(o->sensitivity), J(o->count), J(mu), J(rho), J(classic));
     return TACET_OK;
 }
 
@@ -96,13 +84,8 @@ static tacet_status laplace(json_t *out, options *o, tacet_error *err) {
     if (s == TACET_OK) {
         (void)tacet_gdp_from_pure(&mu, o->eps, NULL);
         (void)tacet_zcdp_from_pure(&rho, o->eps, NULL);
-        put(out, "scale", o->scale);
-        put(out, "eps", o->eps);
-        put(out, "sensitivity", o->sensitivity);
-        (void)json_object_set_new(out, "dims", json_integer((json_int_t)o->dims));
-        put(out, "sd", tacet_law_find("k-norm")->spread(o->scale, o->dims));
-        put(out, "mu", mu);
-        put(out, "rho", rho);
+        cli_add(out, "scale eps sensitivity dims sd mu rho", J(o->scale), J(o->eps), J(o->sensitivity), J(o->dims),
+                J(tacet_law_find("k-norm")->spread(o->scale, o->dims)), J(mu), J(rho));
     }
     return s;
 }
@@ -122,13 +105,8 @@ static tacet_status l2(json_t *out, options *o, tacet_error *err) {
         found.pure_eps = nextafter(o->sensitivity / o->scale, INFINITY);
     }
     if (s == TACET_OK) {
-        put(out, "scale", found.scale);
-        put(out, "rms", found.rms);
-        put(out, "eps", o->eps);
-        put(out, "delta_upper", found.delta_upper);
-        put(out, "pure_eps", found.pure_eps);
-        put(out, "sensitivity", o->sensitivity);
-        (void)json_object_set_new(out, "dims", json_integer((json_int_t)o->dims));
+        cli_add(out, "scale rms eps delta_upper pure_eps sensitivity dims", J(found.scale), J(found.rms), J(o->eps),
+                J(found.delta_upper), J(found.pure_eps), J(o->sensitivity), J(o->dims));
     }
     return s;
 }
@@ -146,12 +124,9 @@ static tacet_status selection(json_t *out, options *o, tacet_error *err) {
         s = pure ? tacet_select_pure(&law, o->eps, err) : tacet_select_zcdp(&law, o->rho, o->delta, err);
     }
     if (s == TACET_OK) {
-        put(out, "runs", law.runs);
-        put(out, "eta", law.eta);
-        put(out, "gamma", law.gamma);
-        put(out, pure ? "run_eps" : "run_rho", pure ? o->eps : o->rho);
-        put(out, "eps", law.eps);
-        put(out, "delta", law.delta);
+        cli_add(out, "runs eta gamma", J(law.runs), J(law.eta), J(law.gamma));
+        cli_add(out, pure ? "run_eps eps delta" : "run_rho eps delta", J(pure ? o->eps : o->rho), J(law.eps),
+                J(law.delta));
     }
     return s;
 }
@@ -169,10 +144,8 @@ static tacet_status zcdp(json_t *out, options *o, tacet_error *err) {
         s = tacet_zcdp_delta(&o->delta, o->rho, o->eps, err);
     }
     if (s == TACET_OK) {
-        put(out, "rho", o->rho);
-        put(out, "eps", o->eps);
-        put(out, "delta", o->delta);
-        put(out, "sigma", o->sensitivity / sqrt(2.0 * o->rho)); /* of a Gaussian with this rho; for orientation */
+        /* of a Gaussian with this rho; for orientation */
+        cli_add(out, "rho eps delta sigma", J(o->rho), J(o->eps), J(o->delta), J(o->sensitivity / sqrt(2.0 * o->rho)));
     }
     return s;
 }
@@ -187,10 +160,7 @@ static tacet_status exponential(json_t *out, options *o, tacet_error *err) {
         s = tacet_calibrate_laplace(&range, o->eps, o->sensitivity, err);
     }
     if (s == TACET_OK) {
-        put(out, "rate", 0.5 / range);
-        put(out, "eps", o->eps);
-        put(out, "sensitivity", o->sensitivity);
-        put(out, "rho", rho);
+        cli_add(out, "rate eps sensitivity rho", J(0.5 / range), J(o->eps), J(o->sensitivity), J(rho));
     }
     return s;
 }
@@ -212,18 +182,11 @@ static tacet_status stream(json_t *out, options *o, tacet_error *err) {
     if (s != TACET_OK) {
         return s;
     }
-    (void)json_object_set_new(out, "factorization", json_string(tacet_factorization_name(kind)));
-    (void)json_object_set_new(out, "rounds", json_integer((json_int_t)o->rounds));
-    put(out, "max_sd", cost.max_sd);
-    put(out, "rms_sd", cost.rms_sd);
-    put(out, "column_norm", cost.sensitivity);
-    (void)json_object_set_new(out, "buffers", json_integer((json_int_t)cost.buffers));
+    cli_add(out, "factorization rounds max_sd rms_sd column_norm buffers", J(tacet_factorization_name(kind)),
+            J(o->rounds), J(cost.max_sd), J(cost.rms_sd), J(cost.sensitivity), J(cost.buffers));
     if (given(sigma)) {
-        put(out, "eps", o->eps);
-        put(out, "delta", o->delta);
-        put(out, "sensitivity", o->sensitivity);
-        put(out, "sigma", sigma);
-        put(out, "max_error_sd", sigma * cost.max_sd / cost.sensitivity);
+        cli_add(out, "eps delta sensitivity sigma max_error_sd", J(o->eps), J(o->delta), J(o->sensitivity), J(sigma),
+                J(sigma * cost.max_sd / cost.sensitivity));
     }
     return TACET_OK;
 }
@@ -241,13 +204,8 @@ static tacet_status randomizer(json_t *out, options *o, tacet_error *err) {
     if (s != TACET_OK) {
         return s;
     }
-    (void)json_object_set_new(out, "kind", json_string(tacet_ldp_name(kind)));
-    put(out, "eps", ldp.eps);
-    put(out, "lo", ldp.lo);
-    put(out, "hi", ldp.hi);
-    put(out, "variance", tacet_ldp_variance(&ldp));
-    put(out, "bound", tacet_ldp_bound(&ldp));
-    put(out, "proxy", tacet_ldp_proxy(&ldp));
+    cli_add(out, "kind eps lo hi variance bound proxy", J(tacet_ldp_name(kind)), J(ldp.eps), J(ldp.lo), J(ldp.hi),
+            J(tacet_ldp_variance(&ldp)), J(tacet_ldp_bound(&ldp)), J(tacet_ldp_proxy(&ldp)));
     return TACET_OK;
 }
 
@@ -262,15 +220,11 @@ static tacet_status levels(json_t *out, options *o, tacet_error *err) {
     if (s != TACET_OK) {
         return s;
     }
-    (void)json_object_set_new(out, "levels", json_integer((json_int_t)o->count));
-    put(out, "eps", o->eps);
-    put(out, "keep", tacet_levels_keep(o->count, o->eps));
-    put(out, "told", tacet_levels_told(o->count, o->eps));
-    put(out, "told_laplace", tacet_levels_told_laplace(o->count, 1 / o->eps));
-    put(out, "delta_gaussian", delta);
-    put(out, "told_gaussian", tacet_levels_told_gaussian(o->count, sigma));
-    (void)json_object_set_new(out, "better",
-                              json_string(tacet_levels_name(tacet_levels_choose(o->count, o->eps, true, sigma))));
+    cli_add(out, "levels eps keep told told_laplace delta_gaussian told_gaussian better", J(o->count), J(o->eps),
+            J(tacet_levels_keep(o->count, o->eps)), J(tacet_levels_told(o->count, o->eps)),
+            J(tacet_levels_told_laplace(o->count, 1 / o->eps)), J(delta),
+            J(tacet_levels_told_gaussian(o->count, sigma)),
+            J(tacet_levels_name(tacet_levels_choose(o->count, o->eps, true, sigma))));
     return TACET_OK;
 }
 
@@ -290,16 +244,10 @@ static tacet_status sphere(json_t *out, options *o, tacet_error *err) {
     if (s != TACET_OK) {
         return s;
     }
-    const double duchi = tacet_ldp_duchi_constant(o->eps);
-    put(out, "eps", o->eps);
-    (void)json_object_set_new(out, "dims", json_integer((json_int_t)o->dims));
-    (void)json_object_set_new(out, "directions", json_integer((json_int_t)ldp.cells));
-    (void)json_object_set_new(out, "likely", json_integer((json_int_t)ldp.window));
-    put(out, "gain", design.gain);
-    put(out, "variance", design.noise_var);
-    put(out, "variance_duchi", duchi * duchi * asin(1)); /* pi/2, as dims grow */
-    put(out, "delta_gaussian", delta);
-    put(out, "variance_gaussian", sigma * sigma);
+    const double duchi = tacet_ldp_duchi_constant(o->eps); /* its variance is pi/2 times the square, as dims grow */
+    cli_add(out, "eps dims directions likely gain variance variance_duchi delta_gaussian variance_gaussian", J(o->eps),
+            J(o->dims), J(ldp.cells), J(ldp.window), J(design.gain), J(design.noise_var), J(duchi * duchi * asin(1)),
+            J(delta), J(sigma * sigma));
     return TACET_OK;
 }
 
@@ -311,11 +259,8 @@ static tacet_status shuffle(json_t *out, options *o, tacet_error *err) {
     }
     const tacet_status s = tacet_shuffle_eps(&eps, o->eps, o->delta, o->count, err);
     if (s == TACET_OK) {
-        put(out, "report_eps", o->eps);
-        (void)json_object_set_new(out, "count", json_integer((json_int_t)o->count));
-        put(out, "eps", eps);
-        put(out, "delta", eps < o->eps ? o->delta : 0);
-        (void)json_object_set_new(out, "least_count", json_integer((json_int_t)tacet_shuffle_least(o->eps, o->delta)));
+        cli_add(out, "report_eps count eps delta least_count", J(o->eps), J(o->count), J(eps),
+                J(eps < o->eps ? o->delta : 0), J(tacet_shuffle_least(o->eps, o->delta)));
     }
     return s;
 }
@@ -326,18 +271,16 @@ static tacet_status range(json_t *out, options *o, tacet_error *err) {
     if (isnan(R)) {
         return usage(err, "range needs --rounds, --delta below 1, and --theta, --tail-a, --tail-b above 0");
     }
-    put(out, "noise_range", R);
-    put(out, "delta", o->delta);
-    (void)json_object_set_new(out, "rounds", json_integer((json_int_t)o->rounds));
+    cli_add(out, "noise_range delta rounds", J(R), J(o->delta), J(o->rounds));
     if (given(o->lo) && given(o->hi)) {
-        put(out, "lo", o->lo - R);
-        put(out, "hi", o->hi + R);
+        cli_add(out, "lo hi", J(o->lo - R), J(o->hi + R));
     }
     /* Devices clip: eps stays pure. Without clipping the paper's Laplace noise of this range is (eps, delta). */
-    put(out, "delta_clipped", 0);
-    put(out, "delta_unclipped", o->delta);
+    cli_add(out, "delta_clipped delta_unclipped", J(0.0), J(o->delta));
     return TACET_OK;
 }
+
+#define NAMES "gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, select, sphere, shuffle or range"
 
 enum { DIGITS = 10 };
 
@@ -405,30 +348,23 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
     size_t names = 1;
     CLI_PARSE_OR_RETURN(table, name, &names);
     if (names != 1) {
-        return cli_usage(self, "which mechanism? gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, "
-                               "select, sphere, shuffle or range");
+        return cli_usage(self, "which mechanism? " NAMES);
     }
     for (size_t i = 0; i < sizeof MECHANISMS / sizeof *MECHANISMS; i++) {
         if (strcmp(name[0], MECHANISMS[i].name) != 0) {
             continue;
         }
-        json_t *out = json_object();
-        tacet_error err;
-        tacet_error_clear(&err);
-        (void)json_object_set_new(out, "mechanism", json_string(name[0]));
+        json_t *out = cli_object("mechanism", J(name[0]));
+        tacet_error err = {0};
         const tacet_status s = MECHANISMS[i].run(out, &o, &err);
         if (s != TACET_OK) {
             json_decref(out);
-            return s == TACET_INVALID ? cli_usage(self, "%s", err.message) : cli_fail(self, &err);
+            return cli_refuse(self, &err);
         }
         if (!cli_json_wanted()) {
             print_text(out);
         }
-        cli_json_print(out);
-        return CLI_EXIT_OK;
+        return cli_tell(out, NULL);
     }
-    return cli_usage(self,
-                     "no mechanism '%s': gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, select, "
-                     "sphere, shuffle or range",
-                     name[0]);
+    return cli_usage(self, "no mechanism '%s': " NAMES, name[0]);
 }

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-json_t *server_object(char *text) {
-    json_t *object = text != NULL ? json_loads(text, 0, NULL) : NULL;
-    free(text);
-    return object;
-}
-
 int cmd_store_init(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
     tacet_error err = {0};
@@ -26,11 +20,7 @@ int cmd_store_init(int argc, char **argv, const cli_command *self) {
     if (tacet_store_init(&place, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
-    if (!cli_json_wanted()) {
-        printf("the store is ready\n");
-    }
-    cli_json_print(json_pack("{sb}", "ready", 1));
-    return CLI_EXIT_OK;
+    return cli_tell(cli_object("ready", J(true)), "the store is ready\n");
 }
 
 int cmd_store_check(int argc, char **argv, const cli_command *self) {
@@ -42,20 +32,9 @@ int cmd_store_check(int argc, char **argv, const cli_command *self) {
     if (tacet_store_check(&text, &place, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
-    json_t *report = server_object(text);
-    const json_t *one = NULL;
-    size_t i = 0;
-    if (!cli_json_wanted()) {
-        json_array_foreach(json_object_get(report, "studies"), i, one) {
-            printf("%-32s %10lld events, %lld shown, ledger %lld records\n",
-                   json_string_value(json_object_get(one, "name")), json_integer_value(json_object_get(one, "events")),
-                   json_integer_value(json_object_get(one, "shown")),
-                   json_integer_value(json_object_get(one, "ledger_records")));
-        }
-        printf("the store holds together\n");
-    }
-    cli_json_print(report);
-    return CLI_EXIT_OK;
+    return cli_tell_each(cli_loads(text), "studies",
+                         "{name:-32} {events:10} events, {shown} shown, ledger {ledger_records} records\n",
+                         "the store holds together\n");
 }
 
 int cmd_store_restore(int argc, char **argv, const cli_command *self) {
@@ -73,7 +52,7 @@ int cmd_store_restore(int argc, char **argv, const cli_command *self) {
     if (tacet_store_restore(&text, &place, whole, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
-    json_t *report = server_object(text);
+    json_t *report = cli_loads(text);
     const char *name = NULL, *state = NULL;
     json_t *one = NULL;
     size_t i = 0;
@@ -106,6 +85,5 @@ int cmd_store_backup(int argc, char **argv, const cli_command *self) {
     if (!cli_json_wanted()) {
         printf("%s: a copy of %s; keep it as secret\n", to, store);
     }
-    cli_json_print(json_pack("{ss}", "copy", to));
-    return CLI_EXIT_OK;
+    return cli_tell(cli_object("copy", J(to)), NULL);
 }

@@ -3,7 +3,6 @@
  * without one. Ring: trusted. Shows definitions and counts; never a decision set, a reward or a state. */
 #include "server/commands.h"
 
-#include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,33 +27,8 @@ int cmd_study_list(int argc, char **argv, const cli_command *self) {
     if (tacet_store_list(&text, &place, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
-    json_t *list = server_object(text);
-    const json_t *s = NULL;
-    size_t i = 0;
-    json_array_foreach(json_object_get(list, "studies"), i, s) {
-        if (!cli_json_wanted()) {
-            printf("%-32s %-8s %-9s %10lld suggested %10lld observed\n", word(s, "name"), word(s, "trust"),
-                   word(s, "state"), count(s, "suggested"), count(s, "observed"));
-        }
-    }
-    cli_json_print(list);
-    return CLI_EXIT_OK;
-}
-
-static void print_study(const json_t *s, bool whole) {
-    const json_t *one = NULL;
-    size_t i = 0;
-    printf("study %s: %s, %s\n%lld suggested, %lld observed, %lld released\n", word(s, "name"), word(s, "trust"),
-           word(s, "state"), count(s, "suggested"), count(s, "observed"), count(s, "released"));
-    if (whole) {
-        (void)json_dumpf(json_object_get(s, "definition"), stdout,
-                         JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
-        putchar('\n');
-        json_array_foreach(json_object_get(s, "held"), i, one) {
-            printf("token %lld %s: %lld open tickets, %lld rounds\n", count(one, "token"), word(one, "label"),
-                   count(one, "open"), count(one, "rounds"));
-        }
-    }
+    return cli_tell_each(cli_loads(text), "studies",
+                         "{name:-32} {trust:-8} {state:-9} {suggested:10} suggested {observed:10} observed\n", NULL);
 }
 
 /* The study named on the command line. */
@@ -73,12 +47,18 @@ static int with_study(int argc, char **argv, const cli_command *self, bool archi
         tacet_store_show(&text, &place, name, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
-    json_t *study = server_object(text);
+    json_t *study = cli_loads(text);
     if (!cli_json_wanted()) {
-        print_study(study, !archive);
+        cli_fill(study,
+                 "study {name}: {trust}, {state}\n{suggested} suggested, {observed} observed, {released} released\n");
     }
-    cli_json_print(study);
-    return CLI_EXIT_OK;
+    if (cli_json_wanted() || archive) {
+        return cli_tell(study, NULL);
+    }
+    (void)json_dumpf(json_object_get(study, "definition"), stdout,
+                     JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    putchar('\n');
+    return cli_tell_each(study, "held", "token {token} {label}: {open} open tickets, {rounds} rounds\n", NULL);
 }
 
 int cmd_study_show(int argc, char **argv, const cli_command *self) {
@@ -100,17 +80,8 @@ int cmd_study_snapshot(int argc, char **argv, const cli_command *self) {
     if (tacet_store_snapshot(&text, &place, names == 1 ? name : NULL, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
-    json_t *saved = server_object(text);
-    const json_t *s = NULL;
-    size_t i = 0;
-    json_array_foreach(json_object_get(saved, "studies"), i, s) {
-        if (!cli_json_wanted()) {
-            printf("study %s: saved after event %lld, %lld of them replayed\n", word(s, "name"), count(s, "events"),
-                   count(s, "replayed"));
-        }
-    }
-    cli_json_print(saved);
-    return CLI_EXIT_OK;
+    return cli_tell_each(cli_loads(text), "studies",
+                         "study {name}: saved after event {events}, {replayed} of them replayed\n", NULL);
 }
 
 int cmd_study_expire(int argc, char **argv, const cli_command *self) {
@@ -132,11 +103,7 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self) {
     if (tacet_store_expire(&expired, &place, name, seconds, token, &err) != TACET_OK) {
         return cli_fail(self, &err);
     }
-    if (!cli_json_wanted()) {
-        printf("study %s: %" PRIu64 " open tickets expired\n", name, expired);
-    }
-    cli_json_print(json_pack("{ss sI}", "name", name, "expired", (json_int_t)expired));
-    return CLI_EXIT_OK;
+    return cli_tell(cli_object("name expired", J(name), J(expired)), "study {name}: {expired} open tickets expired\n");
 }
 
 /* --- tokens ------------------------------------------------------------------------------------------------------- */
@@ -156,7 +123,7 @@ static void print_token(const json_t *t) {
 static tacet_status list_tokens(const tacet_store_place *place, tacet_error *err) {
     char *text = NULL;
     const tacet_status status = tacet_store_tokens(&text, place, err);
-    json_t *list = server_object(text);
+    json_t *list = cli_loads(text);
     const json_t *t = NULL;
     size_t i = 0;
     json_array_foreach(json_object_get(list, "tokens"), i, t) {
@@ -208,15 +175,13 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
     if (status != TACET_OK) {
         return cli_refuse(self, &err);
     }
-    if (text[0] != '\0' && !cli_json_wanted()) {
-        printf("%s\n", text);
-    }
     if (drop > 0) {
-        cli_json_print(json_pack("{sI}", "dropped", (json_int_t)drop));
+        (void)cli_tell(cli_object("dropped", J(drop)), NULL);
     } else if (renew > 0) {
-        cli_json_print(json_pack("{ss sI}", "token", text, "renewed", (json_int_t)renew));
+        (void)cli_tell(cli_object("token renewed", J(text), J(renew)), "{token}\n");
     } else if (!list) {
-        cli_json_print(json_pack("{ss ss ss}", "token", text, "role", r.role, "study", r.study != NULL ? r.study : ""));
+        (void)cli_tell(cli_object("token role study", J(text), J(r.role), J(r.study != NULL ? r.study : "")),
+                       "{token}\n");
     }
     sodium_memzero(text, sizeof text);
     return CLI_EXIT_OK;

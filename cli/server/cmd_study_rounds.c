@@ -118,7 +118,7 @@ static bool read_context(double **context, tacet_study_round *round, const char 
 }
 
 static void show_suggestions(char *text) {
-    json_t *answer = server_object(text);
+    json_t *answer = cli_loads(text);
     const json_t *list = json_object_get(answer, "suggestions");
     const json_t *one = NULL;
     size_t i = 0;
@@ -198,8 +198,8 @@ int cmd_study_observe(int argc, char **argv, const cli_command *self) {
             printf("ticket %s: taken%s%s\n", ticket, taken.repeated ? " before" : "",
                    taken.clipped ? ", clipped to the range of rewards" : "");
         }
-        cli_json_print(json_pack("{ss sb sb sb}", "ticket", ticket, "taken", 1, "repeated", (int)taken.repeated,
-                                 "clipped", (int)taken.clipped));
+        (void)cli_tell(
+            cli_object("ticket taken repeated clipped", J(ticket), J(true), J(taken.repeated), J(taken.clipped)), NULL);
     }
     return finish(&a, status, self);
 }
@@ -213,10 +213,7 @@ int cmd_study_extend(int argc, char **argv, const cli_command *self) {
     tacet_status status = open_study(&a);
     status = status != TACET_OK ? status : tacet_study_extend(a.study, rounds, &a.err);
     if (status == TACET_OK) {
-        if (!cli_json_wanted()) {
-            printf("study %s: %zu rounds in all\n", a.name, rounds);
-        }
-        cli_json_print(json_pack("{ss sI}", "study", a.name, "rounds", (json_int_t)rounds));
+        (void)cli_tell(cli_object("study rounds", J(a.name), J(rounds)), "study {study}: {rounds} rounds in all\n");
     }
     return finish(&a, status, self);
 }
@@ -236,19 +233,6 @@ static void print_person(const json_t *g) {
     printf("\n");
 }
 
-static void print_status(const json_t *b, const char *name) {
-    const json_t *g = json_object_get(b, "guarantee");
-    char eps[32];
-    printf("study %s: %s, %lld suggested, %lld observed, %lld released, %lld rounds left\n", name,
-           json_string_value(json_object_get(b, "state")), json_integer_value(json_object_get(b, "suggested")),
-           json_integer_value(json_object_get(b, "observed")), json_integer_value(json_object_get(b, "released")),
-           json_integer_value(json_object_get(b, "rounds_left")));
-    printf("%s\neps = %s, delta = %g for %s\n", json_string_value(json_object_get(g, "statement")),
-           cli_safe(eps, json_number_value(json_object_get(g, "eps")), 6, false),
-           json_number_value(json_object_get(g, "delta")), json_string_value(json_object_get(g, "protects")));
-    print_person(g);
-}
-
 int cmd_study_status(int argc, char **argv, const cli_command *self) {
     asked a = {0};
     char *text = NULL;
@@ -256,9 +240,14 @@ int cmd_study_status(int argc, char **argv, const cli_command *self) {
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = open_study(&a);
     status = status != TACET_OK ? status : tacet_study_text(a.study, &text, TACET_STUDY_STATUS, &a.err);
-    json_t *body = server_object(text);
+    json_t *body = cli_loads(text);
     if (status == TACET_OK && !cli_json_wanted()) {
-        print_status(body, a.name);
+        printf("study %s: ", a.name);
+        cli_fill(
+            body,
+            "{state}, {suggested} suggested, {observed} observed, {released} released, {rounds_left} rounds left\n"
+            "{guarantee.statement}\neps = {guarantee.eps:^6}, delta = {guarantee.delta} for {guarantee.protects}\n");
+        print_person(json_object_get(body, "guarantee"));
     }
     cli_json_print(body);
     return finish(&a, status, self);
@@ -290,7 +279,7 @@ int cmd_study_release(int argc, char **argv, const cli_command *self) {
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = open_study(&a);
     status = status != TACET_OK ? status : tacet_study_release(a.study, &text, &number, &a.err);
-    json_t *body = server_object(text);
+    json_t *body = cli_loads(text);
     status = status != TACET_OK ? status : write_release(body, out, &a.err);
     if (status == TACET_OK) {
         if (!cli_json_wanted()) {

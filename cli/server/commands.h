@@ -33,7 +33,4 @@ int cmd_store_backup(int argc, char **argv, const cli_command *self);
                 "PostgreSQL: the address for the open role. Default: the same as --store."),                           \
         CLI_OPT("open-only", &(place).open_only, NULL, "Do not touch the trusted store: local studies only.")
 
-/* JSON from malloc as an object; the text is freed. NULL gives NULL. */
-json_t *server_object(char *text);
-
 #endif
