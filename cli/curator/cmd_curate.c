@@ -25,23 +25,6 @@ typedef struct arguments {
     const char *lengthscale;
 } arguments;
 
-/* Units for a radius: the box of all numbers is scaled so that its corners have norm `radius`. */
-static void units_from(tacet_space *space, double radius) {
-    double numbers = 0;
-    for (size_t i = 0; i < space->count; i++) {
-        numbers += space->columns[i].kind != TACET_SPACE_CATEGORY ? 1 : 0;
-    }
-    for (size_t i = 0; i < space->count; i++) {
-        tacet_space_column *c = &space->columns[i];
-        const bool log_scale = c->kind == TACET_SPACE_LOG;
-        const double half = log_scale ? log(c->hi / c->lo) / 2 : (c->hi - c->lo) / 2;
-        const double unit = half * sqrt(numbers) / radius;
-        if (c->kind != TACET_SPACE_CATEGORY) {
-            c->unit = log_scale ? exp(unit) : unit;
-        }
-    }
-}
-
 /* Real columns without missing cells are columns as every mechanism and the fastest reader takes them. */
 static bool plain_columns(tacet_manifest_column *columns, const tacet_space *space) {
     for (size_t i = 0; i < space->count; i++) {
@@ -74,7 +57,7 @@ static int columns_from(tacet_space *space, const arguments *a, const cli_comman
                                "what distance 1 means");
     }
     if (a->radius > 0) {
-        units_from(space, a->radius);
+        tacet_space_units(space, a->radius);
     }
     return CLI_EXIT_OK;
 }

@@ -50,6 +50,7 @@
 #include <tacet/outsourced/open/session.h>
 #include <tacet/outsourced/shared/manifest.h>
 #include <tacet/outsourced/shared/typed.h>
+#include <tacet/plain/search.h>
 #include <tacet/report/disclose.h>
 #include <tacet/report/report.h>
 #include <tacet/space/space.h>

@@ -79,6 +79,7 @@
 #include <tacet/outsourced/trusted/published.h>
 #include <tacet/outsourced/trusted/serve.h>
 #include <tacet/outsourced/trusted/space_check.h>
+#include <tacet/plain/search.h>
 #include <tacet/report/disclose.h>
 #include <tacet/report/report.h>
 #include <tacet/service/open/keys.h>

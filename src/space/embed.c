@@ -167,6 +167,20 @@ double tacet_space_distance(const tacet_space *space, const double *a, const dou
     return numeric + changed;
 }
 
+void tacet_space_units(tacet_space *space, double radius) {
+    double numbers = 0;
+    for (size_t i = 0; i < space->count; i++) {
+        numbers += space->columns[i].kind != TACET_SPACE_CATEGORY ? 1 : 0;
+    }
+    for (size_t i = 0; i < space->count; i++) {
+        tacet_space_column *c = &space->columns[i];
+        const double unit = half_of(c) * sqrt(numbers) / radius;
+        if (c->kind != TACET_SPACE_CATEGORY) {
+            c->unit = c->kind == TACET_SPACE_LOG ? exp(unit) : unit;
+        }
+    }
+}
+
 double tacet_space_diameter(const tacet_space *space) {
     double numeric = 0;
     for (size_t i = 0; i < space->count; i++) {

@@ -350,17 +350,6 @@ static void test_threads(void **state) {
     }
 }
 
-static void test_units_for_a_radius(void **state) {
-    fixture *f = *state;
-    double square = 0;
-    tacet_curate_units(f->columns, D, 25);
-    for (size_t i = 0; i < D; i++) {
-        const double corner = (f->columns[i].hi - f->columns[i].lo) / 2 / f->columns[i].unit;
-        square += corner * corner;
-    }
-    assert_close(sqrt(square), 25, 1e-12);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_gaussian, setup, teardown),
@@ -373,7 +362,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_published, setup, teardown),
         cmocka_unit_test_setup_teardown(test_seeded_is_stamped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_units_for_a_radius, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

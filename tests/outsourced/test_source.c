@@ -27,17 +27,17 @@ static void a_list_of_files_is_one_file_where_that_is_there(void **state) {
     char path[PATH_BYTES];
     char **files = NULL;
     size_t count = 0;
-    assert_ok(tacet__source_files(&files, &count, "a.csv,b,c", NULL));
+    assert_ok(tacet__file_names(&files, &count, "a.csv,b,c", NULL));
     assert_int_equal(count, 3);
     assert_string_equal(files[0], "a.csv");
     assert_string_equal(files[2], "c");
-    tacet__source_files_free(files, count);
+    tacet__file_names_free(files, count);
     (void)snprintf(path, sizeof path, "%s/with,comma.csv", f->folder);
     write_text(path, "age,bmi\n1,2\n");
-    assert_ok(tacet__source_files(&files, &count, path, NULL));
+    assert_ok(tacet__file_names(&files, &count, path, NULL));
     assert_int_equal(count, 1);
     assert_string_equal(files[0], path);
-    tacet__source_files_free(files, count);
+    tacet__file_names_free(files, count);
     assert_int_equal(unlink(path), 0);
 }
 

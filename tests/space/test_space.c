@@ -271,6 +271,9 @@ static void coordinates_are_no_further_apart_than_the_metric_says(void **state) 
         }
     }
     assert_true(closest > 1 - 1e-9); /* and the bound is reached */
+    /* from corner to corner of the numbers, twice the radius that the units are made for */
+    tacet_space_units(&space, 25);
+    assert_close(tacet_space_diameter(&space) - (double)tacet_space_categories(&space), 50, 1e-10);
     tacet_space_clear(&space);
 }
 

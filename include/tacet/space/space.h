@@ -128,6 +128,8 @@ TACET_API void tacet_space_vertex(double *out, size_t level, size_t levels);
 /* The stated metric between records, and its largest value. Clips as embedding does. */
 TACET_API double tacet_space_distance(const tacet_space *space, const double *a, const double *b);
 TACET_API double tacet_space_diameter(const tacet_space *space);
+/* Units for a radius > 0: the box of all numbers is scaled so that its corners have norm `radius`. */
+TACET_API void tacet_space_units(tacet_space *space, double radius);
 /* How many columns count as a category in the metric: categories, and missing flags. */
 TACET_API size_t tacet_space_categories(const tacet_space *space);
 

@@ -57,12 +57,6 @@ void tacet_curate_defaults(tacet_curate_settings *settings) {
         (tacet_curate_settings){.delta = 1e-5, .queries = 100, .to_whom = "modeler", .ticket = "release", .seed = 1};
 }
 
-void tacet_curate_units(tacet_manifest_column *columns, size_t count, double radius) {
-    for (size_t i = 0; i < count; i++) {
-        columns[i].unit = (columns[i].hi - columns[i].lo) / 2 * sqrt((double)count) / radius;
-    }
-}
-
 /* Of settings that were checked. */
 static const tacet__form *form_of(const tacet_curate_settings *s) {
     return tacet__form_at((size_t)s->mechanism);
@@ -99,7 +93,7 @@ static tacet_status check_settings(const tacet_curate_settings *s, tacet_error *
         return tacet__fail(err, TACET_INVALID, "a table is either a file or in memory");
     }
     if (tacet_curate_law(s->mechanism) == NULL &&
-        (s->records != NULL || s->table != NULL || s->parts > 0 || tacet__source_is_npy(s->data) ||
+        (s->records != NULL || s->table != NULL || s->parts > 0 || tacet__is_npy(s->data) ||
          (strchr(s->data, ',') != NULL && access(s->data, F_OK) != 0))) {
         return tacet__fail(err, TACET_UNSUPPORTED, "the published mechanism reads one CSV file");
     }

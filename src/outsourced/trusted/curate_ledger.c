@@ -38,9 +38,9 @@ static bool same_file(const char *a, const char *b) {
 static tacet_status beside_first(char out[TACET__PATH], const char *data, tacet_error *err) {
     char **files = NULL;
     size_t count = 0;
-    tacet_status status = tacet__source_files(&files, &count, data, err);
+    tacet_status status = tacet__file_names(&files, &count, data, err);
     status = status != TACET_OK ? status : tacet__beside(out, files[0], ENDING, err);
-    tacet__source_files_free(files, count);
+    tacet__file_names_free(files, count);
     return status;
 }
 

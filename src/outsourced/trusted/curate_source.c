@@ -24,43 +24,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool tacet__source_is_npy(const char *path) {
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
-}
-
-void tacet__source_files_free(char **files, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        free(files[i]);
-    }
-    free(files);
-}
-
-tacet_status tacet__source_files(char ***out, size_t *count, const char *data, tacet_error *err) {
-    const bool one = strchr(data, ',') == NULL || access(data, F_OK) == 0;
-    size_t files = 1;
-    for (const char *c = data; *c != '\0' && !one; c++) {
-        files += *c == ',';
-    }
-    *count = 0;
-    *out = TACET__ZALLOC(char *, files);
-    bool good = *out != NULL;
-    for (const char *at = data; good && *count < files;) {
-        const size_t length = one ? strlen(at) : strcspn(at, ",");
-        (*out)[*count] = strndup(at, length);
-        good = (*out)[*count] != NULL;
-        *count += good;
-        at += length + 1; /* behind the last comma there is a file, or nothing is read here */
-    }
-    if (!good) {
-        tacet__source_files_free(*out, *count);
-        *out = NULL;
-        *count = 0;
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu files", files);
-    }
-    return TACET_OK;
-}
-
 static tacet_status check_file(const char *path, size_t *bytes, tacet_error *err) {
     struct stat st;
     const bool there = stat(path, &st) == 0;
@@ -74,19 +37,6 @@ static tacet_status check_file(const char *path, size_t *bytes, tacet_error *err
 
 /* --- .npy --------------------------------------------------------------------------------------------------------- */
 
-static tacet_status find_column(size_t *out, const tacet_npy *npy, const char *name, const char *path,
-                                tacet_error *err) {
-    char *end = NULL;
-    const bool digits = name[0] != '\0' && strspn(name, "0123456789") == strlen(name) && strlen(name) < 10;
-    const size_t number = digits ? strtoul(name, &end, 10) : SIZE_MAX;
-    if (number >= npy->columns) {
-        return tacet__fail(err, TACET_NOT_FOUND, "%s: no column '%s': a .npy file's columns are called 0 to %zu", path,
-                           name, npy->columns - 1);
-    }
-    *out = number * npy->column_step;
-    return TACET_OK;
-}
-
 static tacet_status open_npy(tacet__source *s, const char *const *columns, tacet_error *err) {
     s->npy = TACET__ZALLOC(tacet_npy, s->file_count);
     s->column_at = TACET__ZALLOC(size_t, s->file_count * s->width);
@@ -98,7 +48,7 @@ static tacet_status open_npy(tacet__source *s, const char *const *columns, tacet
     for (size_t f = 0; f < s->file_count && status == TACET_OK; f++) {
         status = tacet_npy_open(&s->npy[f], s->files[f], err);
         for (size_t i = 0; i < s->width && status == TACET_OK; i++) {
-            status = find_column(&s->column_at[f * s->width + i], &s->npy[f], columns[i], s->files[f], err);
+            status = tacet__npy_column(&s->column_at[f * s->width + i], &s->npy[f], columns[i], s->files[f], err);
         }
         s->first[f + 1] = s->first[f] + s->npy[f].rows;
     }
@@ -248,11 +198,11 @@ static tacet_status read_database(tacet__source *s, const tacet_curate_settings 
 
 static tacet_status open_files(tacet__source *s, const tacet_curate_settings *settings, const char *const *columns,
                                tacet_error *err) {
-    tacet_status status = tacet__source_files(&s->files, &s->file_count, settings->data, err);
+    tacet_status status = tacet__file_names(&s->files, &s->file_count, settings->data, err);
     size_t npy = 0;
     for (size_t f = 0; f < s->file_count && status == TACET_OK; f++) {
         status = check_file(s->files[f], &s->bytes, err);
-        npy += tacet__source_is_npy(s->files[f]);
+        npy += tacet__is_npy(s->files[f]);
     }
     if (status == TACET_OK && npy > 0 && npy < s->file_count) {
         status = tacet__fail(err, TACET_INVALID, "the files of a table are all .npy or all CSV");
@@ -290,7 +240,7 @@ void tacet__source_close(tacet__source *s) {
     if (s->width > 0 && s->spool >= 0) {
         (void)close(s->spool);
     }
-    tacet__source_files_free(s->files, s->file_count);
+    tacet__file_names_free(s->files, s->file_count);
     free(s->npy);
     free(s->column_at);
     free(s->first);

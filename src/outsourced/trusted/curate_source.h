@@ -4,6 +4,7 @@
 #ifndef TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SOURCE_H
 #define TACET_SRC_OUTSOURCED_TRUSTED_CURATE_SOURCE_H
 
+#include "io/file/names.h"
 #include "registry/registry.h"
 
 #include <tacet/io/npy.h>
@@ -25,12 +26,6 @@ typedef struct tacet__source {
     size_t bytes;        /* of the table, about */
     const double *records;
 } tacet__source;
-
-/* Whether a file's name ends in .npy. */
-bool tacet__source_is_npy(const char *path);
-/* The files that `data` names: one whose name it is, or several with commas between them. NO_MEMORY. */
-tacet_status tacet__source_files(char ***out, size_t *count, const char *data, tacet_error *err);
-void tacet__source_files_free(char **files, size_t count);
 
 /* Opens the table that the settings name; one in a database is read, once, beside the folder of the release. `columns`
  * has `width` names. INVALID: not a file that can be read twice. PARSE, NOT_FOUND, IO, DENIED: names table, row and

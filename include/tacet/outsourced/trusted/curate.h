@@ -85,8 +85,6 @@ TACET_API tacet_status tacet_curate_spread(double *out, tacet_curate_mechanism m
  * a pure one is 0 then. Other mechanisms stay. tacet_curate_run and the others do so by themselves. */
 TACET_API tacet_status tacet_curate_resolve(tacet_curate_settings *settings, tacet_error *err);
 TACET_API void tacet_curate_defaults(tacet_curate_settings *settings);
-/* Units for a radius: the box of the columns is scaled so that its corners have norm `radius`. Sets every unit. */
-TACET_API void tacet_curate_units(tacet_manifest_column *columns, size_t count, double radius);
 /* Fills *manifest (the caller clears it). INVALID: settings. PARSE, NOT_FOUND, IO: the table, named by line and column.
  * BUDGET: the ledger refuses, or the rows were released before under another one (src/registry/README.md), or the
  * folder has a release that this ledger does not know; nothing was drawn. CONFLICT: this ticket was released already,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* journal.c - what `tacet gp-ucb` has asked and seen. Ring: programs. Cost: one synced line a round. */
+/* journal.c - what `tacet gp-ucb` has asked and seen. Ring: open. Cost: one synced line a round. */
 #include "plain/journal.h"
+
+#include "core/fail.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,17 +10,17 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static tacet_status add_round(journal *j, size_t row, double value, tacet_error *err) {
+static tacet_status add_round(tacet__rounds *j, size_t row, double value, tacet_error *err) {
     if ((j->count & (j->count - 1)) == 0) { /* room doubles at each power of two */
         const size_t room = j->count == 0 ? 1 : 2 * j->count;
         size_t *rows = realloc(j->rows, room * sizeof *rows);
         if (rows == NULL) {
-            return tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading the journal");
+            return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the journal");
         }
         j->rows = rows;
         double *values = realloc(j->values, room * sizeof *values);
         if (values == NULL) {
-            return tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading the journal");
+            return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the journal");
         }
         j->values = values;
     }
@@ -29,7 +31,7 @@ static tacet_status add_round(journal *j, size_t row, double value, tacet_error 
 }
 
 /* Reads the rounds; *good is where the last whole line ends. */
-static tacet_status read_rounds(journal *j, long *good, const char *path, const char *head, tacet_error *err) {
+static tacet_status read_rounds(tacet__rounds *j, long *good, const char *path, const char *head, tacet_error *err) {
     char *line = NULL;
     size_t room = 0;
     tacet_status status = TACET_OK;
@@ -43,13 +45,12 @@ static tacet_status read_rounds(journal *j, long *good, const char *path, const 
         double value = 0;
         char more = 0;
         if (k == 0) {
-            status =
-                strcmp(line, head) == 0
-                    ? TACET_OK
-                    : tacet_error_set(err, TACET_CONFLICT,
-                                      "%s: the journal of another table or other settings: take another file", path);
+            status = strcmp(line, head) == 0
+                         ? TACET_OK
+                         : tacet__fail(err, TACET_CONFLICT,
+                                       "%s: the journal of another table or other settings: take another file", path);
         } else if (sscanf(line, "%zu %lf%c", &row, &value, &more) != 2) {
-            status = tacet_error_set(err, TACET_PARSE, "%s: line %zu of the journal is damaged", path, k + 1);
+            status = tacet__fail(err, TACET_PARSE, "%s: line %zu of the journal is damaged", path, k + 1);
         } else {
             status = add_round(j, row, value, err);
         }
@@ -59,29 +60,29 @@ static tacet_status read_rounds(journal *j, long *good, const char *path, const 
     return status;
 }
 
-static tacet_status settle(journal *j, const char *path, tacet_error *err) {
+static tacet_status settle(tacet__rounds *j, const char *path, tacet_error *err) {
     if (fflush(j->file) != 0 || fdatasync(fileno(j->file)) != 0) {
-        return tacet_error_set(err, TACET_IO, "%s: the journal cannot be written: %s", path, strerror(errno));
+        return tacet__fail(err, TACET_IO, "%s: the journal cannot be written: %s", path, strerror(errno));
     }
     return TACET_OK;
 }
 
-tacet_status journal_open(journal *out, const char *path, const char *head, tacet_error *err) {
-    *out = (journal){0};
+tacet_status tacet__rounds_open(tacet__rounds *out, const char *path, const char *head, tacet_error *err) {
+    *out = (tacet__rounds){0};
     out->file = fopen(path, "a+");
     if (out->file == NULL) {
-        return tacet_error_set(err, TACET_IO, "%s: %s", path, strerror(errno));
+        return tacet__fail(err, TACET_IO, "%s: %s", path, strerror(errno));
     }
     long good = 0;
     tacet_status status = TACET_OK;
     if (flock(fileno(out->file), LOCK_EX | LOCK_NB) != 0) {
-        status = tacet_error_set(err, TACET_BUSY, "%s: another run writes this journal", path);
+        status = tacet__fail(err, TACET_BUSY, "%s: another run writes this journal", path);
     } else {
         rewind(out->file);
         status = read_rounds(out, &good, path, head, err);
     }
     if (status == TACET_OK && ftruncate(fileno(out->file), good) != 0) {
-        status = tacet_error_set(err, TACET_IO, "%s: %s", path, strerror(errno));
+        status = tacet__fail(err, TACET_IO, "%s: %s", path, strerror(errno));
     }
     if (status == TACET_OK) {
         (void)fseek(out->file, 0, SEEK_END);
@@ -91,12 +92,12 @@ tacet_status journal_open(journal *out, const char *path, const char *head, tace
         }
     }
     if (status != TACET_OK) {
-        journal_close(out);
+        tacet__rounds_close(out);
     }
     return status;
 }
 
-tacet_status journal_add(journal *j, size_t row, double value, tacet_error *err) {
+tacet_status tacet__rounds_add(tacet__rounds *j, size_t row, double value, tacet_error *err) {
     if (j->file == NULL) {
         return TACET_OK;
     }
@@ -104,11 +105,11 @@ tacet_status journal_add(journal *j, size_t row, double value, tacet_error *err)
     return settle(j, "--journal", err);
 }
 
-void journal_close(journal *j) {
+void tacet__rounds_close(tacet__rounds *j) {
     if (j->file != NULL) {
         (void)fclose(j->file);
     }
     free(j->rows);
     free(j->values);
-    *j = (journal){0};
+    *j = (tacet__rounds){0};
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - reading and checking the table of `tacet gp-ucb`.
- * Ring: programs. Cost: one pass over the files and a sort of 16 bytes a row; a second pass only to name the line of a
+ * Ring: open. Cost: one pass over the files and a sort of 16 bytes a row; a second pass only to name the line of a
  * duplicate. A .npy file is mapped, and nothing of it copied. */
 #include "plain/table.h"
 
-#include "common/cli.h"
+#include "core/fail.h"
+#include "core/memory.h"
+#include "io/file/names.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/csvfile.h>
 
-double table_value(const plain_table *t, size_t row, size_t c) {
+double tacet__plain_value(const tacet__plain_table *t, size_t row, size_t c) {
     const size_t at = row * t->points.step + t->offsets[c];
     return t->points.single ? (double)((const float *)t->points.data)[at] : ((const double *)t->points.data)[at];
 }
@@ -24,15 +26,15 @@ static uint64_t stir(uint64_t hash, double value) {
     return hash ^ (hash >> 29);
 }
 
-static uint64_t row_hash(const plain_table *t, size_t row) {
+static uint64_t row_hash(const tacet__plain_table *t, size_t row) {
     uint64_t hash = UINT64_C(0x243f6a8885a308d3);
     for (size_t c = 0; c <= t->d; c++) {
-        hash = stir(hash, table_value(t, row, c));
+        hash = stir(hash, tacet__plain_value(t, row, c));
     }
     return hash;
 }
 
-uint64_t table_digest(const plain_table *t) {
+uint64_t tacet__plain_table_digest(const tacet__plain_table *t) {
     uint64_t digest = t->n;
     for (size_t r = 0; r < t->n; r++) {
         digest = (digest ^ row_hash(t, r)) * UINT64_C(0xd1342543de82ef95);
@@ -41,9 +43,9 @@ uint64_t table_digest(const plain_table *t) {
     return digest;
 }
 
-static bool same(const plain_table *t, size_t i, size_t j) {
+static bool same(const tacet__plain_table *t, size_t i, size_t j) {
     for (size_t c = 0; c <= t->d; c++) {
-        if (table_value(t, i, c) != table_value(t, j, c)) {
+        if (tacet__plain_value(t, i, c) != tacet__plain_value(t, j, c)) {
             return false;
         }
     }
@@ -81,7 +83,7 @@ static bool lines_of(const char *path, size_t first, size_t second, unsigned lon
 }
 
 /* The earliest row that repeats one before it; SIZE_MAX: none. */
-static size_t find_duplicate(const plain_table *t, mark *marks, size_t *earlier) {
+static size_t find_duplicate(const tacet__plain_table *t, mark *marks, size_t *earlier) {
     for (size_t i = 0; i < t->n; i++) {
         marks[i] = (mark){row_hash(t, i), i};
     }
@@ -100,10 +102,10 @@ static size_t find_duplicate(const plain_table *t, mark *marks, size_t *earlier)
     return second;
 }
 
-static tacet_status check_duplicates(const plain_table *t, const char *path, tacet_error *err) {
+static tacet_status check_duplicates(const tacet__plain_table *t, const char *path, tacet_error *err) {
     mark *marks = calloc(t->n, sizeof *marks);
     if (marks == NULL) {
-        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory checking %zu rows", t->n);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory checking %zu rows", t->n);
     }
     size_t first = 0;
     const size_t second = find_duplicate(t, marks, &first);
@@ -113,12 +115,12 @@ static tacet_status check_duplicates(const plain_table *t, const char *path, tac
     }
     unsigned long long lines[2] = {0, 0};
     if (!t->mapped && strchr(path, ',') == NULL && lines_of(path, first, second, lines)) {
-        return tacet_error_set(err, TACET_PARSE,
-                               "%s: line %llu: row %zu has the inputs and the target of row %zu (line %llu): duplicate "
-                               "rows are refused without --allow-duplicates",
-                               path, lines[1], second, first, lines[0]);
+        return tacet__fail(err, TACET_PARSE,
+                           "%s: line %llu: row %zu has the inputs and the target of row %zu (line %llu): duplicate "
+                           "rows are refused without --allow-duplicates",
+                           path, lines[1], second, first, lines[0]);
     }
-    return tacet_error_set(
+    return tacet__fail(
         err, TACET_PARSE,
         "%s: row %zu has the inputs and the target of row %zu: duplicate rows are refused without --allow-duplicates",
         path, second, first);
@@ -126,30 +128,14 @@ static tacet_status check_duplicates(const plain_table *t, const char *path, tac
 
 /* --- .npy -------------------------------------------------------------------------------------------------------- */
 
-static bool is_npy(const char *path) {
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npy") == 0;
-}
-
-static tacet_status npy_column(size_t *out, const plain_table *t, const char *name, const char *path,
-                               tacet_error *err) {
-    double number = 0;
-    if (!cli_number(&number, name) || !(number >= 0 && number < (double)t->npy.columns && number == floor(number))) {
-        return tacet_error_set(err, TACET_PARSE, "%s: no column '%s': a .npy file's columns are called 0 to %zu", path,
-                               name, t->npy.columns - 1);
-    }
-    *out = (size_t)number * t->npy.column_step;
-    return TACET_OK;
-}
-
-static tacet_status open_npy(plain_table *t, const table_wanted *w, tacet_error *err) {
+static tacet_status open_npy(tacet__plain_table *t, const tacet__plain_wanted *w, tacet_error *err) {
     tacet_status status = tacet_npy_open(&t->npy, w->data, err);
     for (size_t c = 0; c <= w->d && status == TACET_OK; c++) {
-        status = npy_column(&t->offsets[c], t, c < w->d ? w->inputs[c] : w->target, w->data, err);
+        status = tacet__npy_column(&t->offsets[c], &t->npy, c < w->d ? w->inputs[c] : w->target, w->data, err);
         for (size_t b = 0; b < c && status == TACET_OK; b++) {
             if (t->offsets[b] == t->offsets[c]) {
-                status = tacet_error_set(err, TACET_PARSE, "%s: column '%s' is named twice", w->data,
-                                         c < w->d ? w->inputs[c] : w->target);
+                status = tacet__fail(err, TACET_PARSE, "%s: column '%s' is named twice", w->data,
+                                     c < w->d ? w->inputs[c] : w->target);
             }
         }
     }
@@ -161,24 +147,23 @@ static tacet_status open_npy(plain_table *t, const table_wanted *w, tacet_error 
 }
 
 /* What the CSV reader checks by itself. */
-static tacet_status check_numbers(const plain_table *t, const table_wanted *w, tacet_error *err) {
+static tacet_status check_numbers(const tacet__plain_table *t, const tacet__plain_wanted *w, tacet_error *err) {
     if (t->n < 2) {
-        return tacet_error_set(err, TACET_PARSE, "%s: %zu records where at least 2 are needed", w->data, t->n);
+        return tacet__fail(err, TACET_PARSE, "%s: %zu records where at least 2 are needed", w->data, t->n);
     }
     for (size_t c = 0; c <= t->d; c++) {
         const char *name = c < t->d ? w->inputs[c] : w->target;
         bool varies = false;
         for (size_t r = 0; r < t->n; r++) {
-            const double x = table_value(t, r, c);
+            const double x = tacet__plain_value(t, r, c);
             if (!isfinite(x)) {
-                return tacet_error_set(err, TACET_PARSE, "%s: row %zu, column '%s' is not a finite number", w->data, r,
-                                       name);
+                return tacet__fail(err, TACET_PARSE, "%s: row %zu, column '%s' is not a finite number", w->data, r,
+                                   name);
             }
-            varies = varies || x != table_value(t, 0, c);
+            varies = varies || x != tacet__plain_value(t, 0, c);
         }
         if (!varies) {
-            return tacet_error_set(err, TACET_PARSE, "%s: column '%s' has the same value in every record", w->data,
-                                   name);
+            return tacet__fail(err, TACET_PARSE, "%s: column '%s' has the same value in every record", w->data, name);
         }
     }
     return TACET_OK;
@@ -190,7 +175,7 @@ static tacet_status check_numbers(const plain_table *t, const table_wanted *w, t
 static tacet_status append(tacet_csv_table *table, const tacet_csv_table *more, tacet_error *err) {
     double *values = realloc(table->values, (table->n + more->n) * table->d * sizeof *values);
     if (values == NULL) {
-        return tacet_error_set(err, TACET_NO_MEMORY, "out of memory for %zu rows", table->n + more->n);
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", table->n + more->n);
     }
     memcpy(values + table->n * table->d, more->values, more->n * table->d * sizeof *values);
     table->values = values;
@@ -198,25 +183,26 @@ static tacet_status append(tacet_csv_table *table, const tacet_csv_table *more, 
     return TACET_OK;
 }
 
-static tacet_status load_csv(plain_table *t, const table_wanted *w, tacet_error *err) {
+static tacet_status load_csv(tacet__plain_table *t, const tacet__plain_wanted *w, tacet_error *err) {
     char **files = NULL;
     size_t count = 0;
-    const char **columns = calloc(w->d + 1, sizeof *columns);
-    if (columns == NULL || !cli_split(&files, &count, w->data)) {
-        free(columns);
-        return tacet_error_set(err, TACET_INVALID, "--data: files are separated by commas");
-    }
-    for (size_t c = 0; c <= w->d; c++) {
+    const char **columns = TACET__ZALLOC(const char *, w->d + 1);
+    tacet_status status = columns != NULL ? tacet__file_names(&files, &count, w->data, err)
+                                          : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", w->data);
+    for (size_t c = 0; c <= w->d && columns != NULL; c++) {
         columns[c] = c < w->d ? w->inputs[c] : w->target;
     }
     /* One file is checked by its reader, which knows lines; of several the whole is checked. */
     const tacet_csv_wanted wanted = {
         .columns = columns, .d = w->d + 1, .least_records = count == 1 ? 2 : 1, .no_constants = count == 1};
-    tacet_status status = TACET_OK;
     for (size_t f = 0; f < count && status == TACET_OK; f++) {
         tacet_csv_table part = {0};
-        if (is_npy(files[f])) {
-            status = tacet_error_set(err, TACET_INVALID, "%s: a .npy file stands alone in --data", files[f]);
+        if (files[f][0] == '\0') {
+            status = tacet__fail(err, TACET_INVALID, "--data: files are separated by commas");
+            break;
+        }
+        if (tacet__is_npy(files[f])) {
+            status = tacet__fail(err, TACET_INVALID, "%s: a .npy file stands alone in --data", files[f]);
             break;
         }
         status = tacet_csv_load_file(f == 0 ? &t->csv : &part, files[f], &wanted, err);
@@ -228,41 +214,42 @@ static tacet_status load_csv(plain_table *t, const table_wanted *w, tacet_error 
     }
     t->n = t->csv.n;
     t->points = (tacet_points){.data = t->csv.values, .step = w->d + 1, .offsets = t->offsets};
-    free(files);
+    tacet__file_names_free(files, count);
     free(columns);
     return status != TACET_OK || count == 1 ? status : check_numbers(t, w, err);
 }
 
 /* --- both -------------------------------------------------------------------------------------------------------- */
 
-void table_clear(plain_table *t) {
+void tacet__plain_table_clear(tacet__plain_table *t) {
     tacet_csv_table_clear(&t->csv);
     tacet_npy_close(&t->npy);
     free(t->offsets);
-    *t = (plain_table){0};
+    *t = (tacet__plain_table){0};
 }
 
-static tacet_status begin(plain_table *out, const table_wanted *w, tacet_error *err) {
-    *out = (plain_table){.d = w->d};
+static tacet_status begin(tacet__plain_table *out, const tacet__plain_wanted *w, tacet_error *err) {
+    *out = (tacet__plain_table){.d = w->d};
     out->offsets = calloc(w->d + 1, sizeof *out->offsets);
-    return out->offsets != NULL ? TACET_OK : tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading %s", w->data);
+    return out->offsets != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", w->data);
 }
 
-tacet_status table_map(plain_table *out, bool *mapped, const table_wanted *w, tacet_error *err) {
-    *mapped = is_npy(w->data) && strchr(w->data, ',') == NULL;
+tacet_status tacet__plain_table_map(tacet__plain_table *out, bool *mapped, const tacet__plain_wanted *w,
+                                    tacet_error *err) {
+    *mapped = tacet__is_npy(w->data) && strchr(w->data, ',') == NULL;
     tacet_status status = begin(out, w, err);
     if (status == TACET_OK && *mapped) {
         status = open_npy(out, w, err);
     }
     if (status != TACET_OK) {
-        table_clear(out);
+        tacet__plain_table_clear(out);
     }
     return status;
 }
 
-tacet_status table_load(plain_table *out, const table_wanted *w, tacet_error *err) {
+tacet_status tacet__plain_table_load(tacet__plain_table *out, const tacet__plain_wanted *w, tacet_error *err) {
     bool mapped = false;
-    tacet_status status = table_map(out, &mapped, w, err);
+    tacet_status status = tacet__plain_table_map(out, &mapped, w, err);
     if (status == TACET_OK) {
         status = mapped ? check_numbers(out, w, err) : load_csv(out, w, err);
     }
@@ -270,7 +257,7 @@ tacet_status table_load(plain_table *out, const table_wanted *w, tacet_error *er
         status = check_duplicates(out, w->data, err);
     }
     if (status != TACET_OK) {
-        table_clear(out);
+        tacet__plain_table_clear(out);
     }
     return status;
 }

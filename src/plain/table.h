@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.h - a table of inputs and a target, from CSV files or a mapped .npy file, checked. */
-#ifndef TACET_CLI_PLAIN_TABLE_H
-#define TACET_CLI_PLAIN_TABLE_H
+#ifndef TACET_SRC_PLAIN_TABLE_H
+#define TACET_SRC_PLAIN_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <tacet/io/csv.h>
 #include <tacet/io/npy.h>
 
-typedef struct plain_table {
+typedef struct tacet__plain_table {
     tacet_csv_table csv;
     tacet_npy npy;
     bool mapped;         /* the .npy file, and not the CSV */
@@ -19,27 +19,28 @@ typedef struct plain_table {
     size_t d;            /* inputs; column d is the target */
     size_t *offsets;     /* d + 1 */
     tacet_points points; /* the inputs */
-} plain_table;
+} tacet__plain_table;
 
-typedef struct table_wanted {
+typedef struct tacet__plain_wanted {
     const char *data; /* files, separated by commas; "-": standard input */
-    char **inputs;
+    const char *const *inputs;
     size_t d;
     const char *target;
     bool allow_duplicates;
-} table_wanted;
+} tacet__plain_wanted;
 
 /* Refused with PARSE, naming file, line or column and the rule: fewer than two rows, a constant column, a cell that is
  * not a finite number, and, unless allowed, a row whose inputs and target are those of an earlier one. Several CSV
  * files are one table, the rows of one after those of the other. */
-tacet_status table_load(plain_table *out, const table_wanted *wanted, tacet_error *err);
+tacet_status tacet__plain_table_load(tacet__plain_table *out, const tacet__plain_wanted *wanted, tacet_error *err);
 /* The same without a look at the rows, for a rank that reads a part of them. *mapped says whether it could be: a .npy
  * file is there for every rank, a CSV is rank 0's. */
-tacet_status table_map(plain_table *out, bool *mapped, const table_wanted *wanted, tacet_error *err);
-void table_clear(plain_table *table);
+tacet_status tacet__plain_table_map(tacet__plain_table *out, bool *mapped, const tacet__plain_wanted *wanted,
+                                    tacet_error *err);
+void tacet__plain_table_clear(tacet__plain_table *table);
 /* Input c < d, or the target (c = d), of a row. */
-double table_value(const plain_table *table, size_t row, size_t c);
+double tacet__plain_value(const tacet__plain_table *table, size_t row, size_t c);
 /* Tells tables apart. */
-uint64_t table_digest(const plain_table *table);
+uint64_t tacet__plain_table_digest(const tacet__plain_table *table);
 
 #endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* search.h - plain GP-UCB over a table on disk: UNPROTECTED, the reference for everything private.
+ *
+ * The table is CSV files or one .npy file of numbers, every record of which is read as it is. The rows asked are those
+ * of tacet/gp/gp_ucb.h; the target of a row that was not asked is used for the regret at the end alone, and for a fit.
+ * A journal has every round on disk before it is used, so that a search that was ended goes on. */
+#ifndef TACET_PLAIN_SEARCH_H
+#define TACET_PLAIN_SEARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacet/core/policy.h>
+#include <tacet/core/status.h>
+#include <tacet/gp/cov.h>
+#include <tacet/gp/gp.h>
+#include <tacet/gp/ranks.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tacet_plain tacet_plain;
+
+typedef struct tacet_plain_settings {
+    const char *data; /* files, separated by commas; "-": standard input */
+    const char *const *inputs;
+    size_t d; /* inputs */
+    const char *target;
+    bool allow_duplicates; /* rows whose inputs and target are those of an earlier one */
+    const char *kernel;    /* as tacet_kernel_parse reads it */
+    const double *lengthscales;
+    size_t lengthscale_count; /* 1 or d; 0, with fit: a third of the span is where the fit starts */
+    double signal_var, noise_var, mean;
+    bool fit, ard;   /* by maximum likelihood, on fit_rows rows spread over the table, targets included */
+    size_t fit_rows; /* >= 2 */
+    uint64_t seed;   /* of the starts of the fit */
+    double delta_ucb, beta_scale;
+    size_t queries;
+    const size_t *first; /* rows to ask first; may be NULL */
+    size_t first_count;
+    bool minimize, repeats, single;
+    const char *journal;      /* NULL: none is kept */
+    const tacet_ranks *ranks; /* NULL: alone */
+    /* May be NULL: what a person should know of the fit, and every row as it is asked. */
+    void (*say)(const char *text, void *user);
+    void (*progress)(size_t asked, size_t queries, double best, void *user);
+    void *user;
+} tacet_plain_settings;
+
+/* Valid until the search is closed. */
+typedef struct tacet_plain_result {
+    const size_t *rows; /* in the order asked */
+    const double *values;
+    size_t asked;
+    size_t n;                  /* rows of the table */
+    tacet_recommendation best; /* values and means in the table's own sign */
+    double regret;             /* the best target of the table less the best one measured */
+    const double *lengthscales;
+    size_t lengthscale_count;
+    double signal_var, noise_var, mean; /* as given, or fitted */
+    tacet_gp_report model;
+} tacet_plain_result;
+
+/* Everything but the table: se, variances 1 and 1e-6, delta_ucb .05, beta_scale 1, fit_rows 400, seed 1. */
+TACET_API void tacet_plain_defaults(tacet_plain_settings *settings);
+/* Reads the table; settings and what they point to must live as long. PARSE, naming file, line or column and the rule:
+ * fewer than two rows, a constant column, a cell that is not a finite number, a duplicate row. NOT_FOUND, IO,
+ * NO_MEMORY, INVALID. */
+TACET_API tacet_status tacet_plain_open(tacet_plain **out, const tacet_plain_settings *settings, tacet_error *err);
+/* For a rank other than 0, which reads nothing: the candidates of a .npy file, which every rank has by itself. */
+TACET_API tacet_status tacet_plain_map(tacet_plain **out, const tacet_plain_settings *settings, tacet_error *err);
+/* The candidates of a .npy file, *n of them; NULL (and 0): the rows are rank 0's to send. */
+TACET_API const tacet_points *tacet_plain_points(const tacet_plain *search, size_t *n);
+TACET_API size_t tacet_plain_rows(const tacet_plain *search);
+/* All rounds. CONFLICT: the journal is of another problem or has more rounds. BUSY: another search writes it. INVALID,
+ * NO_MEMORY, NUMERIC, IO, PARSE. Once. */
+TACET_API tacet_status tacet_plain_run(tacet_plain *search, tacet_plain_result *out, tacet_error *err);
+TACET_API void tacet_plain_close(tacet_plain *search); /* NULL is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

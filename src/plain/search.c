@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* search.c - plain GP-UCB over a table, unprotected.
+ * Ring: open (it links nothing of the others; who runs it on records of persons shows them). The algorithm is
+ * src/gp/gp_ucb.c. Under several ranks this is rank 0's part; the others serve its search (src/gp/ranks.md). */
+#include <tacet/plain/search.h>
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "plain/journal.h"
+#include "plain/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tacet/gp/fit.h>
+#include <tacet/gp/gp_ucb.h>
+
+struct tacet_plain {
+    const tacet_plain_settings *s;
+    tacet__plain_table table;
+    double *lengthscales; /* d places */
+    tacet_kernel_spec spec;
+    tacet_plain_result result;
+    tacet__rounds journal;
+    tacet_kernel *kernel;
+    tacet_policy *policy;
+    size_t *rows; /* queries */
+    double *values;
+};
+
+void tacet_plain_defaults(tacet_plain_settings *settings) {
+    *settings = (tacet_plain_settings){.kernel = "se",
+                                       .signal_var = 1,
+                                       .noise_var = 1e-6,
+                                       .delta_ucb = 0.05,
+                                       .beta_scale = 1,
+                                       .fit_rows = 400,
+                                       .seed = 1};
+}
+
+static tacet_status open_table(tacet_plain **out, const tacet_plain_settings *s, bool whole, tacet_error *err) {
+    bool mapped = false;
+    const tacet__plain_wanted wanted = {
+        .data = s->data, .inputs = s->inputs, .d = s->d, .target = s->target, .allow_duplicates = s->allow_duplicates};
+    *out = TACET__ZALLOC(tacet_plain, 1);
+    if (*out == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a search");
+    }
+    (*out)->s = s;
+    const tacet_status status = whole ? tacet__plain_table_load(&(*out)->table, &wanted, err)
+                                      : tacet__plain_table_map(&(*out)->table, &mapped, &wanted, err);
+    if (status != TACET_OK) {
+        tacet_plain_close(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+tacet_status tacet_plain_open(tacet_plain **out, const tacet_plain_settings *settings, tacet_error *err) {
+    return open_table(out, settings, true, err);
+}
+
+tacet_status tacet_plain_map(tacet_plain **out, const tacet_plain_settings *settings, tacet_error *err) {
+    return open_table(out, settings, false, err);
+}
+
+const tacet_points *tacet_plain_points(const tacet_plain *search, size_t *n) {
+    const bool mapped = search != NULL && search->table.mapped;
+    *n = mapped ? search->table.n : 0;
+    return mapped ? &search->table.points : NULL;
+}
+
+size_t tacet_plain_rows(const tacet_plain *search) {
+    return search->table.n;
+}
+
+/* A third of the span of each input: where a fit starts without lengthscales. */
+static void guess_lengthscales(tacet_plain *p) {
+    double widest = 0;
+    for (size_t c = 0; c < p->s->d; c++) {
+        double low = tacet__plain_value(&p->table, 0, c);
+        double high = low;
+        for (size_t j = 1; j < p->table.n; j++) {
+            low = fmin(low, tacet__plain_value(&p->table, j, c));
+            high = fmax(high, tacet__plain_value(&p->table, j, c));
+        }
+        p->lengthscales[c] = (high - low) / 3;
+        widest = fmax(widest, p->lengthscales[c]);
+    }
+    p->result.lengthscale_count = p->s->ard ? p->s->d : 1;
+    p->lengthscales[0] = p->s->ard ? p->lengthscales[0] : widest;
+}
+
+static void take_lengthscales(tacet_plain *p) {
+    const tacet_plain_settings *s = p->s;
+    const bool spread = s->ard && s->lengthscale_count == 1;
+    p->result.lengthscale_count = spread ? s->d : s->lengthscale_count;
+    for (size_t c = 0; c < p->result.lengthscale_count; c++) {
+        p->lengthscales[c] = s->lengthscales[spread ? 0 : c];
+    }
+}
+
+static void say_fit(const tacet_plain_settings *s, size_t rows, const tacet_fit_result *f) {
+    char text[256];
+    if (s->say == NULL) {
+        return;
+    }
+    (void)snprintf(text, sizeof text,
+                   "fitted on %zu rows, targets included: signal variance %.6g, noise variance %.6g, mean %.6g%s", rows,
+                   f->signal_var, f->noise_var, f->mean,
+                   f->at_bound > 0 ? "; some parameters lie on their bounds, the data do not determine them" : "");
+    s->say(text, s->user);
+    if (f->jitter > 0) {
+        (void)snprintf(text, sizeof text,
+                       "the covariance of the fit is nearly singular: %.3g was added to its diagonal", f->jitter);
+        s->say(text, s->user);
+    }
+}
+
+static tacet_status fit(tacet_plain *p, tacet_error *err) {
+    const size_t d = p->s->d;
+    const size_t m = p->s->fit_rows < p->table.n ? p->s->fit_rows : p->table.n;
+    double *X = calloc(m, d * sizeof *X);
+    double *y = calloc(m, sizeof *y);
+    tacet_fit_result found = {0};
+    tacet_status status = TACET_NO_MEMORY;
+    if (X != NULL && y != NULL) {
+        for (size_t k = 0; k < m; k++) {
+            const size_t row = (size_t)((double)k * (double)p->table.n / (double)m);
+            for (size_t c = 0; c < d; c++) {
+                X[k * d + c] = tacet__plain_value(&p->table, row, c);
+            }
+            y[k] = tacet__plain_value(&p->table, row, d);
+        }
+        tacet_fit_settings settings;
+        tacet_fit_settings_defaults(&settings);
+        settings.kernel = p->spec;
+        settings.noise_var = p->s->noise_var;
+        settings.seed = p->s->seed;
+        status = tacet_fit(&found, p->lengthscales, &settings, X, d, m, y, err);
+    }
+    free(X);
+    free(y);
+    if (status == TACET_OK) {
+        p->result.signal_var = p->spec.signal_var = found.signal_var;
+        p->result.noise_var = found.noise_var;
+        p->result.mean = found.mean;
+        say_fit(p->s, m, &found);
+    }
+    return status;
+}
+
+static tacet_status make_policy(tacet_plain *p, tacet_error *err) {
+    const tacet_plain_settings *s = p->s;
+    tacet_gp_ucb_settings settings;
+    tacet_gp_ucb_settings_defaults(&settings);
+    settings.mean = s->minimize ? -p->result.mean : p->result.mean;
+    settings.noise_var = p->result.noise_var;
+    settings.delta_ucb = s->delta_ucb;
+    settings.beta_scale = s->beta_scale;
+    settings.horizon = s->queries;
+    settings.allow_repeats = s->repeats;
+    settings.initial = s->first;
+    settings.initial_count = s->first_count;
+    settings.single = s->single;
+    settings.ranks = s->ranks != NULL && s->ranks->count > 1 ? s->ranks : NULL;
+    settings.ranks_have_points = p->table.mapped;
+    /* Rank 0 sends the rows of a CSV; everything else reads them where they lie. */
+    const bool send = settings.ranks != NULL && !p->table.mapped;
+    const tacet_cov_spec cov = {.kernel = p->kernel, .points = send ? NULL : &p->table.points};
+    return tacet_gp_ucb_create(&p->policy, &settings, &cov, p->table.csv.values, s->d + 1, p->table.n, err);
+}
+
+static tacet_status prepare(tacet_plain *p, tacet_error *err) {
+    const tacet_plain_settings *s = p->s;
+    p->lengthscales = TACET__ZALLOC(double, s->d);
+    p->rows = TACET__ZALLOC(size_t, s->queries);
+    p->values = TACET__ZALLOC(double, s->queries);
+    if (p->lengthscales == NULL || p->rows == NULL || p->values == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rounds", s->queries);
+    }
+    if (s->lengthscale_count == 0) {
+        guess_lengthscales(p);
+    } else {
+        take_lengthscales(p);
+    }
+    p->result.signal_var = s->signal_var;
+    p->result.noise_var = s->noise_var;
+    p->result.mean = s->mean;
+    tacet_kernel_spec_defaults(&p->spec);
+    tacet_status status = tacet_kernel_parse(&p->spec, s->kernel, err);
+    p->spec.d = s->d;
+    p->spec.lengthscales = p->lengthscales;
+    p->spec.lengthscale_count = p->result.lengthscale_count;
+    p->spec.signal_var = s->signal_var;
+    status = status != TACET_OK || !s->fit ? status : fit(p, err);
+    status = status != TACET_OK ? status : tacet_kernel_create(&p->kernel, &p->spec, err);
+    return status != TACET_OK ? status : make_policy(p, err);
+}
+
+/* One line that names the problem: what the rows asked depend on. */
+static tacet_status open_journal(tacet_plain *p, tacet_error *err) {
+    const tacet_plain_settings *s = p->s;
+    const tacet_plain_result *r = &p->result;
+    char head[1024];
+    if (s->journal == NULL) {
+        return TACET_OK;
+    }
+    int length = snprintf(head, sizeof head,
+                          "tacet-gp-ucb-journal 1 table %016llx kernel %s signal %.17g noise %.17g mean %.17g delta "
+                          "%.17g beta %.17g%s%s%s first %s",
+                          (unsigned long long)tacet__plain_table_digest(&p->table), s->kernel, r->signal_var,
+                          r->noise_var, r->mean, s->delta_ucb, s->beta_scale, s->minimize ? " minimize" : "",
+                          s->repeats ? " repeats" : "", s->single ? " single" : "", s->first_count == 0 ? "-" : "");
+    for (size_t i = 0; i < s->first_count && length > 0 && (size_t)length < sizeof head; i++) {
+        length += snprintf(head + length, sizeof head - (size_t)length, "%s%zu", i > 0 ? "," : "", s->first[i]);
+    }
+    for (size_t c = 0; c < r->lengthscale_count && length > 0 && (size_t)length < sizeof head; c++) {
+        length += snprintf(head + length, sizeof head - (size_t)length, "%s %.17g", c == 0 ? " lengthscale" : "",
+                           p->lengthscales[c]);
+    }
+    if (length < 0 || (size_t)length >= sizeof head) {
+        return tacet__fail(err, TACET_INVALID, "--journal: too many settings to write in one line");
+    }
+    const tacet_status status = tacet__rounds_open(&p->journal, s->journal, head, err);
+    if (status == TACET_OK && p->journal.count > s->queries) {
+        return tacet__fail(err, TACET_CONFLICT, "%s: %zu rounds are in the journal, --queries %zu", s->journal,
+                           p->journal.count, s->queries);
+    }
+    return status;
+}
+
+/* One round: what the journal has of it was asked already. */
+static tacet_status ask_one(tacet_plain *p, size_t t, tacet_error *err) {
+    const double sign = p->s->minimize ? -1 : 1;
+    tacet_suggestion s;
+    tacet_status status = tacet_policy_suggest(p->policy, &s, NULL, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    p->rows[t] = s.index;
+    if (t < p->journal.count) {
+        p->values[t] = p->journal.values[t];
+        if (p->journal.rows[t] != s.index) {
+            return tacet__fail(err, TACET_CONFLICT, "%s: round %zu asked another row than this search does",
+                               p->s->journal, t + 1);
+        }
+    } else {
+        p->values[t] = tacet__plain_value(&p->table, s.index, p->s->d);
+        status = tacet__rounds_add(&p->journal, s.index, p->values[t], err);
+    }
+    return status != TACET_OK ? status : tacet_policy_observe(p->policy, s.ticket, sign * p->values[t], err);
+}
+
+static void conclude(tacet_plain *p) {
+    const double sign = p->s->minimize ? -1 : 1;
+    double optimum = -(double)INFINITY;
+    for (size_t j = 0; j < p->table.n; j++) {
+        optimum = fmax(optimum, sign * tacet__plain_value(&p->table, j, p->s->d));
+    }
+    tacet_plain_result *r = &p->result;
+    (void)tacet_policy_recommend(p->policy, &r->best, NULL);
+    tacet_gp_report_get(tacet_gp_ucb_model(p->policy), &r->model);
+    r->regret = optimum - r->best.measured_value;
+    r->best.measured_value *= sign;
+    r->best.mean *= sign;
+    r->rows = p->rows;
+    r->values = p->values;
+    r->asked = p->s->queries;
+    r->n = p->table.n;
+    r->lengthscales = p->lengthscales;
+}
+
+tacet_status tacet_plain_run(tacet_plain *search, tacet_plain_result *out, tacet_error *err) {
+    const tacet_plain_settings *s = search->s;
+    const double sign = s->minimize ? -1 : 1;
+    double best = -(double)INFINITY;
+    tacet_status status =
+        search->policy == NULL ? prepare(search, err) : tacet__fail(err, TACET_STATE, "a search is run once");
+    status = status != TACET_OK ? status : open_journal(search, err);
+    for (size_t t = 0; t < s->queries && status == TACET_OK; t++) {
+        status = ask_one(search, t, err);
+        best = status == TACET_OK ? fmax(best, sign * search->values[t]) : best;
+        if (status == TACET_OK && s->progress != NULL) {
+            s->progress(t + 1, s->queries, sign * best, s->user);
+        }
+    }
+    if (status == TACET_OK) {
+        conclude(search);
+        *out = search->result;
+    }
+    return status;
+}
+
+void tacet_plain_close(tacet_plain *search) {
+    if (search != NULL) {
+        tacet_policy_free(search->policy);
+        tacet_kernel_free(search->kernel);
+        tacet__rounds_close(&search->journal);
+        tacet__plain_table_clear(&search->table);
+        free(search->lengthscales);
+        free(search->rows);
+        free(search->values);
+        free(search);
+    }
+}

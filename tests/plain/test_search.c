@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_search.c - plain GP-UCB over a table on disk, through the library. tests/cli/test_gp_ucb.c has its rows against
+ * a dense recomputation. */
+#include "support/test.h"
+
+#include <tacet/plain/search.h>
+
+enum { N = 40, T = 12 };
+
+static const char *const INPUTS[] = {"x"};
+static const double LENGTH = 3;
+
+typedef struct fixture {
+    char data[400], journal[400];
+    tacet_plain_settings s;
+} fixture;
+
+static double target(size_t row) {
+    return sin((double)row / 4) - 0.01 * (double)row;
+}
+
+static void setup(fixture *f) {
+    const char *folder = test_mkdir();
+    (void)snprintf(f->data, sizeof f->data, "%s/t.csv", folder);
+    (void)snprintf(f->journal, sizeof f->journal, "%s/t.journal", folder);
+    FILE *file = fopen(f->data, "w");
+    assert_non_null(file);
+    fprintf(file, "x,y\n");
+    for (size_t j = 0; j < N; j++) {
+        fprintf(file, "%zu,%.17g\n", j, target(j));
+    }
+    assert_int_equal(fclose(file), 0);
+    tacet_plain_defaults(&f->s);
+    f->s.data = f->data;
+    f->s.inputs = INPUTS;
+    f->s.d = 1;
+    f->s.target = "y";
+    f->s.lengthscales = &LENGTH;
+    f->s.lengthscale_count = 1;
+    f->s.queries = T;
+}
+
+static tacet_plain *run(const tacet_plain_settings *s, tacet_plain_result *r) {
+    tacet_plain *search = NULL;
+    assert_ok(tacet_plain_open(&search, s, NULL));
+    assert_ok(tacet_plain_run(search, r, NULL));
+    return search;
+}
+
+static void the_result_is_in_the_tables_own_sign(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    f.s.minimize = true;
+    tacet_plain_result r;
+    tacet_plain *search = run(&f.s, &r);
+    double least = r.values[0];
+    for (size_t t = 0; t < r.asked; t++) {
+        assert_close(r.values[t], target(r.rows[t]), 0);
+        least = fmin(least, r.values[t]);
+    }
+    double smallest = target(0);
+    for (size_t j = 1; j < N; j++) {
+        smallest = fmin(smallest, target(j));
+    }
+    assert_int_equal(r.n, N);
+    assert_close(r.best.measured_value, least, 0);
+    assert_close(r.best.measured_value, target(r.best.measured), 0);
+    assert_close(r.regret, least - smallest, 1e-15);
+    assert_status(tacet_plain_run(search, &r, NULL), TACET_STATE);
+    tacet_plain_close(search);
+}
+
+static void a_search_goes_on_from_its_journal(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    tacet_plain_result whole, part, rest;
+    tacet_plain *reference = run(&f.s, &whole);
+    f.s.journal = f.journal;
+    f.s.queries = 5;
+    tacet_plain_close(run(&f.s, &part));
+    f.s.queries = T;
+    tacet_plain *search = run(&f.s, &rest);
+    assert_memory_equal(rest.rows, whole.rows, T * sizeof *whole.rows);
+    assert_memory_equal(rest.values, whole.values, T * sizeof *whole.values);
+    tacet_plain_close(search);
+    tacet_plain_close(reference);
+    /* fewer rounds than it has, or another problem */
+    tacet_plain_settings other = f.s;
+    other.queries = 3;
+    assert_ok(tacet_plain_open(&search, &other, NULL));
+    assert_status(tacet_plain_run(search, &rest, NULL), TACET_CONFLICT);
+    tacet_plain_close(search);
+    other = f.s;
+    other.noise_var = 0.1;
+    assert_ok(tacet_plain_open(&search, &other, NULL));
+    assert_status(tacet_plain_run(search, &rest, NULL), TACET_CONFLICT);
+    tacet_plain_close(search);
+}
+
+static void a_table_that_repeats_a_row_is_refused(void **state) {
+    (void)state;
+    fixture f;
+    setup(&f);
+    FILE *file = fopen(f.data, "a");
+    assert_non_null(file);
+    fprintf(file, "3,%.17g\n", target(3));
+    assert_int_equal(fclose(file), 0);
+    tacet_plain *search = NULL;
+    tacet_error err = {0};
+    assert_status(tacet_plain_open(&search, &f.s, &err), TACET_PARSE);
+    assert_null(search);
+    assert_non_null(strstr(err.message, "line 42"));
+    f.s.allow_duplicates = true;
+    assert_ok(tacet_plain_open(&search, &f.s, NULL));
+    assert_int_equal(tacet_plain_rows(search), N + 1);
+    size_t n = 1;
+    assert_null(tacet_plain_points(search, &n));
+    assert_int_equal(n, 0);
+    tacet_plain_close(search);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_result_is_in_the_tables_own_sign),
+        cmocka_unit_test(a_search_goes_on_from_its_journal),
+        cmocka_unit_test(a_table_that_repeats_a_row_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
