@@ -236,7 +236,7 @@ tacet_status tacet_arms_observe(tacet_arms *arms, size_t arm, uint64_t count, do
     return TACET_OK;
 }
 
-tacet_status tacet_arms_set_sums(tacet_arms *arms, const double *sums, tacet_error *err) {
+tacet_status tacet__arms_set_sums(tacet_arms *arms, const double *sums, tacet_error *err) {
     const size_t n = arms->n;
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(sums[i]) || (arms->weights[i] == 0 && sums[i] != 0)) {
@@ -252,7 +252,7 @@ tacet_status tacet_arms_set_sums(tacet_arms *arms, const double *sums, tacet_err
     return TACET_OK;
 }
 
-tacet_status tacet_arms_set(tacet_arms *arms, const double *weights, const double *sums, tacet_error *err) {
+tacet_status tacet__arms_set(tacet_arms *arms, const double *weights, const double *sums, tacet_error *err) {
     const size_t n = arms->n;
     for (size_t i = 0; i < n; i++) {
         if (!(weights[i] >= 0 && isfinite(weights[i]) && isfinite(sums[i])) || (weights[i] == 0 && sums[i] != 0)) {

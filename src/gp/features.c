@@ -154,7 +154,7 @@ void tacet_features_eval(const tacet_features *features, double *out, const doub
     }
 }
 
-void tacet_features_grad(const tacet_features *features, double *out, const double *x) {
+void tacet__features_grad(const tacet_features *features, double *out, const double *x) {
     size_t offset = 0;
     memset(out, 0, features->m * features->d * sizeof *out);
     for (size_t b = 0; b < features->block_count; b++) {

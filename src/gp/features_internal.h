@@ -68,4 +68,7 @@ tacet_status tacet__features_load(tacet_features **out, const tacet_kernel *kern
  * features. Not capped at the kernel's diagonal. */
 void tacet__features_eval_exact(const tacet_features *features, double *out, const double *x);
 
+/* out (m x d, leading dimension m): column c is dphi/dx_c at x. Zero for a precomputed kernel. */
+void tacet__features_grad(const tacet_features *features, double *out, const double *x);
+
 #endif

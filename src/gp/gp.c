@@ -213,7 +213,7 @@ static void gather(const tacet_gp *gp, double *coef, size_t i) {
     }
 }
 
-void tacet_gp_posterior_row(const tacet_gp *gp, double *out, size_t i) {
+void tacet__gp_posterior_row(const tacet_gp *gp, double *out, size_t i) {
     double *coef = gp->pivot + TACET__GP_PIVOT_HEAD + gp->d;
     gather(gp, coef, i);
     tacet_cov_row(gp->cov, out, 0, gp->n, i);

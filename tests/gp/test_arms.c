@@ -127,7 +127,7 @@ static void many_at_once_are_many(void **state) {
     /* Statistics given whole lead to the same place. */
     tacet_arms *given = NULL;
     assert_ok(tacet_arms_create(&given, f.cov, 0.5, NULL));
-    assert_ok(tacet_arms_set(given, tacet_arms_weights(single), tacet_arms_sums(single), NULL));
+    assert_ok(tacet__arms_set(given, tacet_arms_weights(single), tacet_arms_sums(single), NULL));
     for (size_t j = 0; j < N; j++) {
         assert_close(tacet_arms_mean(single)[j], tacet_arms_mean(given)[j], 1e-11);
         assert_close(tacet_arms_var(single)[j], tacet_arms_var(given)[j], 1e-12);
@@ -153,14 +153,14 @@ static void sums_can_be_replaced(void **state) {
         clipped[s] = fabs(f.values[s]) > 1 ? 0 : f.values[s];
         sums[f.at[s]] += clipped[s] / f.noise[s];
     }
-    assert_ok(tacet_arms_set_sums(arms, sums, NULL));
+    assert_ok(tacet__arms_set_sums(arms, sums, NULL));
     check(arms, &f, clipped, T);
     /* And it goes on from there. */
     assert_ok(tacet_arms_observe(arms, 2, 1, 0.7, 0.4, NULL));
     sums[N - 1] = 1;
-    assert_status(tacet_arms_set_sums(arms, sums, NULL), TACET_INVALID); /* never observed */
+    assert_status(tacet__arms_set_sums(arms, sums, NULL), TACET_INVALID); /* never observed */
     sums[N - 1] = NAN;
-    assert_status(tacet_arms_set_sums(arms, sums, NULL), TACET_INVALID);
+    assert_status(tacet__arms_set_sums(arms, sums, NULL), TACET_INVALID);
     tacet_arms_free(arms);
     fixture_clear(&f);
 }
@@ -177,7 +177,7 @@ static void does_not_drift(void **state) {
     for (size_t s = 0; s < 20000; s++) {
         assert_ok(tacet_arms_observe(arms, f.at[s % T], 1, f.values[s % T], 0.1, NULL));
     }
-    assert_ok(tacet_arms_set(fresh, tacet_arms_weights(arms), tacet_arms_sums(arms), NULL));
+    assert_ok(tacet__arms_set(fresh, tacet_arms_weights(arms), tacet_arms_sums(arms), NULL));
     for (size_t j = 0; j < N; j++) {
         assert_close(tacet_arms_mean(arms)[j], tacet_arms_mean(fresh)[j], 1e-9);
         assert_close(tacet_arms_var(arms)[j], tacet_arms_var(fresh)[j], 1e-12);
@@ -247,12 +247,12 @@ static void bad_input_changes_nothing(void **state) {
     double weights[N] = {0};
     double sums[N] = {0};
     weights[3] = -1;
-    assert_status(tacet_arms_set(arms, weights, sums, NULL), TACET_INVALID);
+    assert_status(tacet__arms_set(arms, weights, sums, NULL), TACET_INVALID);
     weights[3] = NAN;
-    assert_status(tacet_arms_set(arms, weights, sums, NULL), TACET_INVALID);
+    assert_status(tacet__arms_set(arms, weights, sums, NULL), TACET_INVALID);
     weights[3] = 0;
     sums[3] = 1;
-    assert_status(tacet_arms_set(arms, weights, sums, NULL), TACET_INVALID);
+    assert_status(tacet__arms_set(arms, weights, sums, NULL), TACET_INVALID);
     assert_memory_equal(mean, tacet_arms_mean(arms), sizeof mean);
     assert_int_equal(tacet_arms_counts(arms)[1], 1);
     tacet_arms_free(arms);

@@ -4,6 +4,8 @@
 #include "support/dense.h"
 #include "support/test.h"
 
+#include "gp/gp_internal.h"
+
 #include <tacet/gp/gp.h>
 #include <tacet/core/simrng.h>
 
@@ -83,7 +85,7 @@ static void matches_dense(void **state) {
                 assert_close(tacet_gp_var(gp)[j], var[j], 1e-11);
             }
         }
-        tacet_gp_posterior_row(gp, row, 7);
+        tacet__gp_posterior_row(gp, row, 7);
         for (size_t j = 0; j < N; j++) {
             assert_close(row[j], cov[7 * N + j], 1e-11);
         }

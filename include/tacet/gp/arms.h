@@ -31,11 +31,6 @@ TACET_API void tacet_arms_reset(tacet_arms *arms);
  * nothing has changed. */
 TACET_API tacet_status tacet_arms_observe(tacet_arms *arms, size_t arm, uint64_t count, double sum, double noise_var,
                                           tacet_error *err);
-/* Replaces the weighted sums of all arms, sum y/noise_var, keeping the weights: for estimators that truncate or
- * reweight all of the past at once. n of them, finite, 0 where the weight is 0. O(n^2). */
-TACET_API tacet_status tacet_arms_set_sums(tacet_arms *arms, const double *sums, tacet_error *err);
-/* Replaces all weights (finite, >= 0) and weighted sums, and rebuilds. O(n^3). */
-TACET_API tacet_status tacet_arms_set(tacet_arms *arms, const double *weights, const double *sums, tacet_error *err);
 
 TACET_API const double *tacet_arms_mean(const tacet_arms *arms); /* n posterior means */
 TACET_API const double *tacet_arms_var(const tacet_arms *arms);  /* n posterior variances, >= 0 */

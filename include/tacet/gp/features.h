@@ -72,8 +72,6 @@ TACET_API const double *tacet_features_eigenvalues(const tacet_features *feature
 TACET_API double tacet_features_norm2_bound(const tacet_features *features);
 /* out (m x n, leading dimension m) = phi(X_j). Nothing is allocated. */
 TACET_API void tacet_features_eval(const tacet_features *features, double *out, const double *X, size_t ldx, size_t n);
-/* out (m x d, leading dimension m): column c is dphi/dx_c at x. Zero for a precomputed kernel. */
-TACET_API void tacet_features_grad(const tacet_features *features, double *out, const double *x);
 
 #ifdef __cplusplus
 }

@@ -61,8 +61,6 @@ TACET_API size_t tacet_gp_count(const tacet_gp *gp); /* observations */
 /* n posterior means and n posterior variances (>= 0); the pointers stay valid and show each new observation. */
 TACET_API const double *tacet_gp_mean(const tacet_gp *gp);
 TACET_API const double *tacet_gp_var(const tacet_gp *gp);
-/* out[k] = posterior covariance of candidate i with candidate k, k < n. O(n t). */
-TACET_API void tacet_gp_posterior_row(const tacet_gp *gp, double *out, size_t i);
 TACET_API void tacet_gp_report_get(const tacet_gp *gp, tacet_gp_report *out);
 
 #ifdef __cplusplus

@@ -168,14 +168,3 @@ void tacet_typed_law(const tacet_manifest *m, double *sd, double *low, double *h
         }
     }
 }
-
-void tacet_typed_posterior(const tacet_typed_level *level, double *law, size_t released, const double *prior) {
-    double sum = 0;
-    for (size_t l = 0; l < level->levels; l++) {
-        law[l] = (prior != NULL ? prior[l] : 1) * (l == released ? level->keep : level->other);
-        sum += law[l];
-    }
-    for (size_t l = 0; l < level->levels; l++) {
-        law[l] = sum > 0 ? law[l] / sum : 1 / (double)level->levels;
-    }
-}

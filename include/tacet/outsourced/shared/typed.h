@@ -42,9 +42,6 @@ TACET_API void tacet_typed_row(const tacet_manifest *manifest, double *x, const 
 /* The standard deviation of each coordinate about the true one (of levels: when all are equally likely), and the box
  * the true ones lie in. Any of them may be NULL. */
 TACET_API void tacet_typed_law(const tacet_manifest *manifest, double *sd, double *low, double *high);
-/* The law of the true level given the released one: law[l] for l < level.levels, prior[l] what is known before (NULL:
- * all equally likely). */
-TACET_API void tacet_typed_posterior(const tacet_typed_level *level, double *law, size_t released, const double *prior);
 
 #ifdef __cplusplus
 }
