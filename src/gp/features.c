@@ -153,17 +153,3 @@ void tacet_features_eval(const tacet_features *features, double *out, const doub
         cap(features, out + j * features->m, X + j * ldx);
     }
 }
-
-void tacet__features_grad(const tacet_features *features, double *out, const double *x) {
-    size_t offset = 0;
-    memset(out, 0, features->m * features->d * sizeof *out);
-    for (size_t b = 0; b < features->block_count; b++) {
-        const tacet__feature_block *block = features->blocks + b;
-        if (block->order == 0) {
-            tacet__span_grad(features, block, out + offset, features->m, x);
-        } else {
-            tacet__fourier_grad(block, out + offset, features->m, x);
-        }
-        offset += block->m;
-    }
-}

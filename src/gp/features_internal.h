@@ -51,13 +51,10 @@ tacet_status tacet__features_group_kernel(tacet_kernel **out, const tacet_kernel
  * (TACET__FEATURES_GROUP_MOST). */
 const double *tacet__features_gather(const tacet__feature_block *block, double *buffer, const double *x);
 
-/* x and X are whole points. Values: m rows; derivatives by coordinate c in column c, other columns untouched. */
+/* x and X are whole points; m rows of values. */
 void tacet__fourier_eval(const tacet__feature_block *block, double *out, const double *x);
-void tacet__fourier_grad(const tacet__feature_block *block, double *out, size_t ldo, const double *x);
 void tacet__span_eval(const tacet_features *features, const tacet__feature_block *block, double *out, size_t ldo,
                       const double *X, size_t ldx, size_t n);
-void tacet__span_grad(const tacet_features *features, const tacet__feature_block *block, double *out, size_t ldo,
-                      const double *x);
 
 /* features_state.c: features of one span (Mercer, Nyström, no groups) as bytes, and back with the same bits.
  * UNSUPPORTED: others. CORRUPT: damaged, or of another kernel's dimension. NO_MEMORY. */
@@ -67,8 +64,5 @@ tacet_status tacet__features_load(tacet_features **out, const tacet_kernel *kern
 /* The features of one point, summed in a fixed order without BLAS: the same bits on every processor, given the same
  * features. Not capped at the kernel's diagonal. */
 void tacet__features_eval_exact(const tacet_features *features, double *out, const double *x);
-
-/* out (m x d, leading dimension m): column c is dphi/dx_c at x. Zero for a precomputed kernel. */
-void tacet__features_grad(const tacet_features *features, double *out, const double *x);
 
 #endif

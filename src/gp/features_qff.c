@@ -177,21 +177,3 @@ void tacet__fourier_eval(const tacet__feature_block *block, double *out, const d
         out[block->m - 1] = block->amplitude[pairs];
     }
 }
-
-void tacet__fourier_grad(const tacet__feature_block *block, double *out, size_t ldo, const double *x) {
-    size_t stride = 1;
-    for (size_t c = 0; c < block->d; c++) {
-        double *column = out + (block->coordinates == NULL ? c : block->coordinates[c]) * ldo;
-        tacet__fourier_eval(block, column, x);
-        for (size_t k = 0; k < block->pairs; k++) {
-            const double omega = block->frequency[c * block->order + k / stride % block->order];
-            const double cosine = column[k];
-            column[k] = -omega * column[block->pairs + k];
-            column[block->pairs + k] = omega * cosine;
-        }
-        if (block->m % 2 == 1) {
-            column[block->m - 1] = 0;
-        }
-        stride *= block->order;
-    }
-}

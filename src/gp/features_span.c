@@ -21,7 +21,6 @@
 static const double CUT_OFF = 1e-10; /* relative to the largest eigenvalue */
 enum { NODES_MOST = 10000 };         /* the eigenproblem is cubic in it */
 enum { TILE_NODES = 256, TILE_POINTS = 32 };
-enum { GRAD_TILE = 8192 }; /* doubles; at least two rows of TACET__FEATURES_INPUTS_MOST */
 
 /* The eigenpairs of one block, ascending, before it is known how many are kept. */
 typedef struct pairs {
@@ -385,24 +384,6 @@ void tacet__span_eval(const tacet_features *features, const tacet__feature_block
             }
             tacet__gemm(true, false, block->m, width, height, 1, block->A + node, block->count, tile, TILE_NODES,
                         node == 0 ? 0 : 1, out + at * ldo, ldo);
-        }
-    }
-}
-
-void tacet__span_grad(const tacet_features *features, const tacet__feature_block *block, double *out, size_t ldo,
-                      const double *x) {
-    double buffer[TACET__FEATURES_GROUP_MOST];
-    double slopes[GRAD_TILE];
-    const double *at = tacet__features_gather(block, buffer, x);
-    const size_t most = GRAD_TILE / block->d;
-    for (size_t node = 0; node < block->count; node += most) {
-        const size_t height = block->count - node < most ? block->count - node : most;
-        tacet__kernel_row_dx(kernel_of(features, block), slopes, height, block->Z + node * block->d, block->d, height,
-                             at);
-        for (size_t c = 0; c < block->d; c++) {
-            double *column = out + (block->coordinates == NULL ? c : block->coordinates[c]) * ldo;
-            tacet__gemv(true, height, block->m, 1, block->A + node, block->count, slopes + c * height,
-                        node == 0 ? 0 : 1, column);
         }
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* linalg.c - the one file that faces BLAS and LAPACK.
- * Ring: pure. Source: OpenBLAS, LAPACKE; rank-one Cholesky updates after Golub & Van Loan, section 6.5.4.
+ * Ring: pure. Source: OpenBLAS, LAPACKE.
  * Differs: sizes are size_t, checked against the BLAS integer here and nowhere else; Cholesky retries along a fixed
  * jitter schedule and reports what it added. Cost: as LAPACK. */
 #include "gp/linalg.h"
@@ -189,57 +189,6 @@ tacet_status tacet__chol_inverse(size_t n, double *L, size_t ldl, tacet_error *e
     }
     tacet__symmetrize(L, ldl, n);
     return TACET_OK;
-}
-
-void tacet__chol_update(size_t n, double *L, size_t ldl, double *x) {
-    for (size_t k = 0; k < n; k++) {
-        double *column = L + k * ldl;
-        const double r = hypot(column[k], x[k]);
-        const double c = r / column[k];
-        const double s = x[k] / column[k];
-        column[k] = r;
-        for (size_t i = k + 1; i < n; i++) {
-            column[i] = (column[i] + s * x[i]) / c;
-            x[i] = c * x[i] - s * column[i];
-        }
-    }
-}
-
-tacet_status tacet__chol_downdate(size_t n, double *L, size_t ldl, double *x, tacet_error *err) {
-    for (size_t k = 0; k < n; k++) {
-        double *column = L + k * ldl;
-        const double square = (column[k] - x[k]) * (column[k] + x[k]);
-        if (!(square > 0)) {
-            return tacet__fail(err, TACET_NUMERIC, "downdate leaves a matrix that is not positive definite");
-        }
-        const double r = sqrt(square);
-        const double c = r / column[k];
-        const double s = x[k] / column[k];
-        column[k] = r;
-        for (size_t i = k + 1; i < n; i++) {
-            column[i] = (column[i] - s * x[i]) / c;
-            x[i] = c * x[i] - s * column[i];
-        }
-    }
-    return TACET_OK;
-}
-
-double tacet__inverse_update(size_t n, double *P, size_t ldp, double a, const double *x, double *work) {
-    if (n == 0) {
-        return 1;
-    }
-    cblas_dsymv(CblasColMajor, CblasLower, narrow(n), 1, P, narrow(ldp), x, 1, 0, work, 1);
-    const double denominator = 1 + a * tacet__dot(x, work, n);
-    const double factor = -a / denominator;
-    for (size_t j = 0; j < n; j++) {
-        /* Both triangles by the same products, so that symmetry is exact. */
-        const double f = factor * work[j];
-        for (size_t i = j; i < n; i++) {
-            P[j * ldp + i] += f * work[i];
-            P[i * ldp + j] = P[j * ldp + i];
-        }
-    }
-    return denominator;
 }
 
 static void fix_signs(double *Z, size_t ldz, size_t rows, size_t columns) {

@@ -49,13 +49,6 @@ double tacet__chol_logdet(size_t n, const double *L, size_t ldl);
 /* A = (L L')^-1 in place of L, both triangles. */
 tacet_status tacet__chol_inverse(size_t n, double *L, size_t ldl, tacet_error *err);
 
-/* L L' + x x' by Givens rotations, O(n^2); x is destroyed. */
-void tacet__chol_update(size_t n, double *L, size_t ldl, double *x);
-/* L L' - x x' by hyperbolic rotations; NUMERIC when the result is not positive definite (L is then undefined). */
-tacet_status tacet__chol_downdate(size_t n, double *L, size_t ldl, double *x, tacet_error *err);
-/* Sherman–Morrison: P (symmetric, both triangles) = (P^-1 + a x x')^-1. work: n doubles. Returns 1 + a x' P x. */
-double tacet__inverse_update(size_t n, double *P, size_t ldp, double a, const double *x, double *work);
-
 /* Eigenvalues ascending in w; A becomes the eigenvectors, one per column, each with its largest component positive, so
  * that the result is a function of A. Reads the lower triangle. */
 tacet_status tacet__eigh(double *A, size_t lda, size_t n, double *w, tacet_error *err);

@@ -110,7 +110,6 @@ static void nystrom_precomputed(void **state) {
     const double A[] = {2, 1, 1, 1, 3, 0.5, 1, 0.5, 1};
     const double Z[] = {0, 1, 2};
     double phi[9];
-    double slope[3] = {9, 9, 9};
     tacet_kernel_spec spec;
     tacet_kernel *kernel = NULL;
     tacet_features *f = NULL;
@@ -128,8 +127,6 @@ static void nystrom_precomputed(void **state) {
         }
     }
     assert_true(tacet_features_norm2_bound(f) == 3);
-    tacet__features_grad(f, slope, Z);
-    assert_true(slope[0] == 0 && slope[1] == 0 && slope[2] == 0);
     tacet_features_free(f);
     const double wrong[] = {0, 7};
     assert_status(tacet_features_create_nystrom(&f, kernel, wrong, 1, 2, 0, NULL), TACET_INVALID);
@@ -328,56 +325,6 @@ static void batches_agree(void **state) {
     tacet_kernel_free(kernel);
 }
 
-static void check_gradient(tacet_features *f, double tolerance) {
-    const size_t m = tacet_features_dim(f);
-    const size_t d = tacet_features_inputs(f);
-    const double h = 1e-5;
-    double x[8];
-    double *slope = malloc(m * d * sizeof *slope);
-    double *up = malloc(2 * m * sizeof *up);
-    uniform(x, d, 0.1, 0.9, 97);
-    tacet__features_grad(f, slope, x);
-    for (size_t c = 0; c < d; c++) {
-        const double middle = x[c];
-        x[c] = middle + h;
-        tacet_features_eval(f, up, x, d, 1);
-        x[c] = middle - h;
-        tacet_features_eval(f, up + m, x, d, 1);
-        x[c] = middle;
-        for (size_t i = 0; i < m; i++) {
-            assert_close(slope[c * m + i], (up[i] - up[m + i]) / (2 * h), tolerance);
-        }
-    }
-    free(slope);
-    free(up);
-    tacet_features_free(f);
-}
-
-static void gradients(void **state) {
-    (void)state;
-    const size_t groups[4] = {0, 1, 0, 1};
-    const double lower[4] = {0, 0, 0, 0};
-    const double upper[4] = {1, 1, 1, 1};
-    const tacet_domain box = {.kind = TACET_DOMAIN_BOX, .d = 4, .lower = lower, .upper = upper};
-    double Z[4 * 300];
-    uniform(Z, 4 * 300, 0, 1, 98);
-    for (int additive = 0; additive < 2; additive++) {
-        tacet_kernel *se = make_kernel("se", 4, 0.8, 1, additive ? groups : NULL, additive ? 2 : 0);
-        tacet_kernel *matern = make_kernel("matern52", 4, 0.8, 1, additive ? groups : NULL, additive ? 2 : 0);
-        tacet_features *f = NULL;
-        assert_ok(tacet_features_create_qff(&f, se, 4, NULL));
-        check_gradient(f, 1e-8);
-        assert_ok(tacet_features_create_qff(&f, se, 5, NULL));
-        check_gradient(f, 1e-8);
-        assert_ok(tacet_features_create_nystrom(&f, matern, Z, 4, 300, 20, NULL));
-        check_gradient(f, 1e-7);
-        assert_ok(tacet_features_create_mercer(&f, matern, &box, 4, 12, NULL));
-        check_gradient(f, 1e-7);
-        tacet_kernel_free(se);
-        tacet_kernel_free(matern);
-    }
-}
-
 static void bad_input(void **state) {
     (void)state;
     tacet_kernel *se = make_kernel("se", 3, 1, 1, NULL, 0);
@@ -483,7 +430,6 @@ int main(void) {
         cmocka_unit_test(mercer_points),
         cmocka_unit_test(mercer_additive),
         cmocka_unit_test(batches_agree),
-        cmocka_unit_test(gradients),
         cmocka_unit_test(bad_input),
         cmocka_unit_test(failing_allocations),
     };

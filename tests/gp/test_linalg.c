@@ -125,7 +125,6 @@ static void empty_products(void **state) {
     tacet__syrk(false, 0, 0, 1, x, 3, 0.5, y, 3);
     tacet__trsm(false, 0, 1, x, 1, y, 1);
     tacet__trsv(false, 0, x, 1, y);
-    assert_true(tacet__inverse_update(0, y, 1, 1, x, y) == 1);
     tacet__chol_report report;
     assert_ok(tacet__cholesky(y, 1, 0, y, &report, NULL));
     assert_ok(tacet__eigh(y, 1, 0, y, NULL));
@@ -290,53 +289,6 @@ static void logdet_and_inverse(void **state) {
     assert_status(tacet__chol_inverse(2, singular, 2, NULL), TACET_NUMERIC);
 }
 
-static void rank_one(void **state) {
-    (void)state;
-    static double A[LD * N], L[LD * N], P[LD * N], before[LD * N];
-    double x[N];
-    double y[N];
-    double work[N];
-    make_psd(A, N, 1, 15);
-    fill(x, N, 16);
-    memcpy(L, A, sizeof A);
-    assert_ok(tacet__cholesky(L, LD, N, NULL, NULL, NULL));
-    memcpy(P, L, sizeof L);
-    memcpy(before, L, sizeof L);
-    assert_ok(tacet__chol_inverse(N, P, LD, NULL));
-    memcpy(y, x, sizeof x);
-    tacet__chol_update(N, L, LD, y);
-    double form = 0;
-    for (size_t j = 0; j < N; j++) {
-        for (size_t i = 0; i < N; i++) {
-            assert_close(entry(L, i, j), A[j * LD + i] + x[i] * x[j], 1e-12);
-            form += x[i] * P[j * LD + i] * x[j];
-        }
-    }
-    /* Sherman–Morrison must give the inverse of the updated matrix, and 1 + a x'Px. */
-    assert_close(tacet__inverse_update(N, P, LD, 2.5, x, work), 1 + 2.5 * form, 1e-12);
-    for (size_t j = 0; j < N; j++) {
-        for (size_t i = 0; i < N; i++) {
-            double product = 0;
-            for (size_t k = 0; k < N; k++) {
-                product += (A[k * LD + i] + 2.5 * x[i] * x[k]) * P[j * LD + k];
-            }
-            assert_close(product, i == j, 1e-11);
-            assert_true(P[j * LD + i] == P[i * LD + j]);
-        }
-    }
-    memcpy(y, x, sizeof x);
-    assert_ok(tacet__chol_downdate(N, L, LD, y, NULL));
-    for (size_t j = 0; j < N; j++) {
-        for (size_t i = j; i < N; i++) {
-            assert_close(L[j * LD + i], before[j * LD + i], 1e-11);
-        }
-    }
-    for (size_t i = 0; i < N; i++) {
-        y[i] = 100 * x[i];
-    }
-    assert_status(tacet__chol_downdate(N, L, LD, y, NULL), TACET_NUMERIC);
-}
-
 /* A = V diag(w) V', V orthogonal, ascending, signs fixed; the strict upper triangle is not read. */
 static void eigenvectors(void **state) {
     (void)state;
@@ -464,7 +416,6 @@ int main(void) {
         cmocka_unit_test(cholesky_refuses),
         cmocka_unit_test(solves),
         cmocka_unit_test(logdet_and_inverse),
-        cmocka_unit_test(rank_one),
         cmocka_unit_test(eigenvectors),
         cmocka_unit_test(singular_values),
         cmocka_unit_test(tridiagonal),
