@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* postgres_wait.c - the waits of postgres_link.c and copy.c, by poll. Ring: io. Cost: a poll where libpq would have made one. */
+/* postgres_wait.c - the waits of postgres_link.c and copy.c, by poll. Ring: io. Cost: a poll where libpq would have
+ * made one. */
 #include "io/postgres/postgres_wait.h"
 
 #include <errno.h>

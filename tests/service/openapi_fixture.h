@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* openapi_fixture.h - tacet-server as a person starts it, asked over HTTPS; each answer is checked against the schema
+ * that docs/openapi.json has for its path, method and status. */
+#ifndef TACET_TESTS_SERVICE_OPENAPI_FIXTURE_H
+#define TACET_TESTS_SERVICE_OPENAPI_FIXTURE_H
+
+#include "store_fixture.h"
+
+#include "io/http/client.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static json_t *file;
+static json_t *seen; /* "METHOD /path STATUS" -> true */
+static char folder[256], keys[300], store[300], url[128], ca[320];
+static pid_t server;
+
+static inline const json_t *resolve(const json_t *schema) {
+    const char *ref = json_string_value(json_object_get(schema, "$ref"));
+    if (ref == NULL) {
+        return schema;
+    }
+    const json_t *found =
+        json_object_get(json_object_get(json_object_get(file, "components"), "schemas"), strrchr(ref, '/') + 1);
+    assert_non_null(found);
+    return found;
+}
+
+static inline bool valid(const json_t *schema, const json_t *value);
+
+static inline bool valid_object(const json_t *schema, const json_t *value) {
+    const json_t *properties = json_object_get(schema, "properties");
+    const char *key = NULL;
+    json_t *item = NULL;
+    size_t i = 0;
+    bool ok = json_is_object(value);
+    json_array_foreach(json_object_get(schema, "required"), i, item) {
+        ok = ok && json_object_get(value, json_string_value(item)) != NULL;
+    }
+    json_object_foreach((json_t *)(size_t)value, key, item) {
+        const json_t *of = json_object_get(properties, key);
+        ok = ok && of != NULL && valid(of, item); /* additionalProperties is false everywhere */
+    }
+    return ok;
+}
+
+static inline bool valid(const json_t *schema, const json_t *value) {
+    schema = resolve(schema);
+    const json_t *one_of = json_object_get(schema, "oneOf");
+    const json_t *choices = json_object_get(schema, "enum");
+    const char *type = json_string_value(json_object_get(schema, "type"));
+    json_t *item = NULL;
+    size_t i = 0;
+    if (one_of != NULL) {
+        unsigned fits = 0;
+        json_array_foreach(one_of, i, item) {
+            fits += valid(item, value);
+        }
+        return fits == 1;
+    }
+    assert_non_null(type);
+    if (choices != NULL) {
+        bool any = false;
+        json_array_foreach(choices, i, item) {
+            any = any || json_equal(item, value);
+        }
+        return any;
+    }
+    if (strcmp(type, "object") == 0) {
+        assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
+        return valid_object(schema, value);
+    }
+    if (strcmp(type, "array") == 0) {
+        bool ok = json_is_array(value);
+        json_array_foreach(value, i, item) {
+            ok = ok && valid(json_object_get(schema, "items"), item);
+        }
+        return ok;
+    }
+    return (strcmp(type, "string") == 0 && json_is_string(value)) ||
+           (strcmp(type, "number") == 0 && json_is_number(value)) ||
+           (strcmp(type, "integer") == 0 && json_is_integer(value)) ||
+           (strcmp(type, "boolean") == 0 && json_is_boolean(value)) ||
+           (json_is_true(json_object_get(schema, "nullable")) && json_is_null(value));
+}
+
+static inline const char *program(void) {
+    static char path[512];
+    (void)snprintf(path, sizeof path, "%s/tacet-server", getenv("TACET_BIN") != NULL ? getenv("TACET_BIN") : "bin");
+    return path;
+}
+
+/* Runs the program and keeps the first line it prints. */
+static inline void command(char *line, size_t room, const char *arguments) {
+    char text[4096];
+    (void)snprintf(text, sizeof text, "%s %s", program(), arguments);
+    FILE *pipe = popen(text, "r"); /* NOLINT(cert-env33-c) */
+    assert_non_null(pipe);
+    char first[256] = "";
+    char rest[256];
+    if (fgets(first, sizeof first, pipe) != NULL) {
+        while (fgets(rest, sizeof rest, pipe) != NULL) {
+        }
+    }
+    assert_int_equal(pclose(pipe), 0);
+    first[strcspn(first, "\n")] = '\0';
+    if (line != NULL) {
+        (void)snprintf(line, room, "%s", first);
+    }
+}
+
+static inline void start_server(const char *rate) {
+    char ready[320];
+    (void)snprintf(ready, sizeof ready, "%s/ready", folder);
+    (void)unlink(ready);
+    server = fork();
+    assert_true(server >= 0);
+    if (server == 0) {
+        /* It must not outlive a test that fails, nor hold what the test inherited (a lock, a pipe). */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (int fd = STDERR_FILENO + 1; fd < 256; fd++) {
+            (void)close(fd);
+        }
+        (void)freopen("/dev/null", "w", stdout);
+        (void)freopen("/dev/null", "w", stderr); /* the failures that are provoked */
+        (void)execl(program(), "tacet-server", "server", "--store", store, "--keys", keys, "--listen", "127.0.0.1:0",
+                    "--busy-ms", "100", "--rate", rate, "--ready-file", ready, (char *)NULL);
+        _exit(127);
+    }
+    url[0] = '\0';
+    for (int i = 0; i < 500 && url[0] == '\0'; i++) {
+        FILE *f = fopen(ready, "r");
+        if (f != NULL) {
+            if (fgets(url, sizeof url, f) == NULL || strchr(url, '\n') == NULL) {
+                url[0] = '\0';
+            }
+            (void)fclose(f);
+        }
+        (void)usleep(20000);
+    }
+    url[strcspn(url, "\n")] = '\0';
+    assert_true(url[0] != '\0');
+}
+
+static inline void stop_server(void) {
+    int status = 0;
+    (void)kill(server, SIGTERM);
+    (void)waitpid(server, &status, 0);
+    server = 0;
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* One request; the answer is checked against the schema of the path, method and status. Returns the status, and the
+ * body in *out when asked for (the caller's). */
+static inline long ask(const char *method, const char *path, const char *real, const char *token, const char *body,
+                       json_t **out) {
+    char name[200];
+    tacet__client *client = NULL;
+    tacet__client_settings s;
+    tacet__answer answer = {0};
+    tacet__client_defaults(&s);
+    s.url = url;
+    s.authority = ca;
+    s.token = token;
+    assert_ok(tacet__client_open(&client, &s, NULL));
+    /* A body that is refused before it was read may end in a reset on the client's side: then it is sent again. */
+    const bool large = body != NULL && strlen(body) > 1000000;
+    tacet_status sent = tacet__client_request(client, &answer, method, real, body, NULL);
+    for (int i = 0; i < 20 && large && sent == TACET_IO; i++) {
+        sent = tacet__client_request(client, &answer, method, real, body, NULL);
+    }
+    assert_ok(sent);
+    const long status = answer.status;
+    (void)snprintf(name, sizeof name, "%s %s %ld", method, path, status);
+    char lower[16];
+    size_t n = 0;
+    for (; method[n] != '\0' && n + 1 < sizeof lower; n++) {
+        lower[n] = (char)(method[n] | 0x20);
+    }
+    lower[n] = '\0';
+    char code[8];
+    (void)snprintf(code, sizeof code, "%ld", status);
+    const json_t *content = json_object_get(
+        json_object_get(
+            json_object_get(
+                json_object_get(json_object_get(json_object_get(json_object_get(file, "paths"), path), lower),
+                                "responses"),
+                code),
+            "content"),
+        status == 200 && strcmp(path, "/v1/metrics") == 0 ? "text/plain"
+        : status >= 400                                   ? "application/problem+json"
+                                                          : "application/json");
+    if (content == NULL) {
+        fail_msg("%s (%s) is not in docs/openapi.json: %s", name, real, answer.body);
+    }
+    if (!(status == 200 && strcmp(path, "/v1/metrics") == 0)) {
+        json_t *value = json_loadb(answer.body, answer.size, JSON_DECODE_ANY, NULL);
+        if (!valid(json_object_get(content, "schema"), value)) {
+            fail_msg("%s: the answer does not have the schema: %s", name, answer.body);
+        }
+        if (status == 503 || status == 429) {
+            assert_true(answer.retry_after > 0);
+        }
+        if (out != NULL) {
+            *out = json_incref(value);
+        }
+        json_decref(value);
+    }
+    (void)json_object_set_new(seen, name, json_true());
+    tacet__client_close(client);
+    return status;
+}
+
+/* A path of the file for a study; a ticket and a release number that are of the right form. */
+static inline void real_path(char out[200], const char *path, const char *study) {
+    const char *at = strstr(path, "{study}");
+    if (at == NULL) { /* of a token that is not there */
+        const char *number = strstr(path, "{number}");
+        const int head = number != NULL ? (int)(number - path) : (int)strlen(path);
+        (void)snprintf(out, 200, "%.*s%s%s", head, path, number != NULL ? "999999" : "",
+                       number != NULL ? number + strlen("{number}") : "");
+        return;
+    }
+    const char *tail = at + strlen("{study}");
+    (void)snprintf(out, 200, "%.*s%s%s", (int)(at - path), path, study, tail);
+    char *brace = strchr(out, '{');
+    if (brace != NULL) {
+        const bool ticket = strncmp(brace, "{ticket}", 8) == 0;
+        (void)snprintf(brace, (size_t)(200 - (brace - out)), "%s", ticket ? "AAAAAAAAAAHR1LgQDDJwLEk_UAx0QdtC" : "1");
+    }
+}
+
+static inline const char *good_body(const char *path) {
+    return strstr(path, "/suggestions") != NULL    ? "{}"
+           : strstr(path, "/observations") != NULL ? "{\"ticket\":\"AAAAAAAAAAHR1LgQDDJwLEk_UAx0QdtC\",\"value\":0.5}"
+           : strstr(path, "/rounds") != NULL       ? "{\"rounds\":2000000}"
+           : strstr(path, "/expiry") != NULL       ? "{\"older\":0}"
+                                                   : "";
+}
+
+static inline const char *upper_case(const char *method) {
+    return strcmp(method, "post") == 0 ? "POST" : strcmp(method, "delete") == 0 ? "DELETE" : "GET";
+}
+
+typedef void (*operation_fn)(const char *path, const char *method, bool post, bool of_study, const json_t *operation);
+
+static inline void each(operation_fn fn) {
+    const char *path = NULL;
+    json_t *methods = NULL;
+    json_object_foreach(json_object_get(file, "paths"), path, methods) {
+        const char *method = NULL;
+        json_t *operation = NULL;
+        json_object_foreach(methods, method, operation) {
+            const bool post = strcmp(method, "post") == 0;
+            fn(path, upper_case(method), post, strstr(path, "{study}") != NULL, operation);
+        }
+    }
+}
+
+#endif
