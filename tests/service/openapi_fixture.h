@@ -20,7 +20,7 @@ static json_t *seen; /* "METHOD /path STATUS" -> true */
 static char folder[256], keys[300], store[300], url[128], ca[320];
 static pid_t server;
 
-static inline const json_t *resolve(const json_t *schema) {
+static const json_t *resolve(const json_t *schema) {
     const char *ref = json_string_value(json_object_get(schema, "$ref"));
     if (ref == NULL) {
         return schema;
@@ -31,9 +31,9 @@ static inline const json_t *resolve(const json_t *schema) {
     return found;
 }
 
-static inline bool valid(const json_t *schema, const json_t *value);
+static bool valid(const json_t *schema, const json_t *value);
 
-static inline bool valid_object(const json_t *schema, const json_t *value) {
+static bool valid_object(const json_t *schema, const json_t *value) {
     const json_t *properties = json_object_get(schema, "properties");
     const char *key = NULL;
     json_t *item = NULL;
@@ -49,7 +49,7 @@ static inline bool valid_object(const json_t *schema, const json_t *value) {
     return ok;
 }
 
-static inline bool valid(const json_t *schema, const json_t *value) {
+static bool valid(const json_t *schema, const json_t *value) {
     schema = resolve(schema);
     const json_t *one_of = json_object_get(schema, "oneOf");
     const json_t *choices = json_object_get(schema, "enum");
@@ -89,14 +89,14 @@ static inline bool valid(const json_t *schema, const json_t *value) {
            (json_is_true(json_object_get(schema, "nullable")) && json_is_null(value));
 }
 
-static inline const char *program(void) {
+static const char *program(void) {
     static char path[512];
     (void)snprintf(path, sizeof path, "%s/tacet-server", getenv("TACET_BIN") != NULL ? getenv("TACET_BIN") : "bin");
     return path;
 }
 
 /* Runs the program and keeps the first line it prints. */
-static inline void command(char *line, size_t room, const char *arguments) {
+static void command(char *line, size_t room, const char *arguments) {
     char text[4096];
     (void)snprintf(text, sizeof text, "%s %s", program(), arguments);
     FILE *pipe = popen(text, "r"); /* NOLINT(cert-env33-c) */
@@ -114,7 +114,7 @@ static inline void command(char *line, size_t room, const char *arguments) {
     }
 }
 
-static inline void start_server(const char *rate) {
+static void start_server(const char *rate) {
     char ready[320];
     (void)snprintf(ready, sizeof ready, "%s/ready", folder);
     (void)unlink(ready);
@@ -147,7 +147,7 @@ static inline void start_server(const char *rate) {
     assert_true(url[0] != '\0');
 }
 
-static inline void stop_server(void) {
+static void stop_server(void) {
     int status = 0;
     (void)kill(server, SIGTERM);
     (void)waitpid(server, &status, 0);
@@ -158,8 +158,8 @@ static inline void stop_server(void) {
 
 /* One request; the answer is checked against the schema of the path, method and status. Returns the status, and the
  * body in *out when asked for (the caller's). */
-static inline long ask(const char *method, const char *path, const char *real, const char *token, const char *body,
-                       json_t **out) {
+static long ask(const char *method, const char *path, const char *real, const char *token, const char *body,
+                json_t **out) {
     char name[200];
     tacet__client *client = NULL;
     tacet__client_settings s;
@@ -218,7 +218,7 @@ static inline long ask(const char *method, const char *path, const char *real, c
 }
 
 /* A path of the file for a study; a ticket and a release number that are of the right form. */
-static inline void real_path(char out[200], const char *path, const char *study) {
+static void real_path(char out[200], const char *path, const char *study) {
     const char *at = strstr(path, "{study}");
     if (at == NULL) { /* of a token that is not there */
         const char *number = strstr(path, "{number}");
@@ -236,7 +236,7 @@ static inline void real_path(char out[200], const char *path, const char *study)
     }
 }
 
-static inline const char *good_body(const char *path) {
+static const char *good_body(const char *path) {
     return strstr(path, "/suggestions") != NULL    ? "{}"
            : strstr(path, "/observations") != NULL ? "{\"ticket\":\"AAAAAAAAAAHR1LgQDDJwLEk_UAx0QdtC\",\"value\":0.5}"
            : strstr(path, "/rounds") != NULL       ? "{\"rounds\":2000000}"
@@ -244,13 +244,13 @@ static inline const char *good_body(const char *path) {
                                                    : "";
 }
 
-static inline const char *upper_case(const char *method) {
+static const char *upper_case(const char *method) {
     return strcmp(method, "post") == 0 ? "POST" : strcmp(method, "delete") == 0 ? "DELETE" : "GET";
 }
 
 typedef void (*operation_fn)(const char *path, const char *method, bool post, bool of_study, const json_t *operation);
 
-static inline void each(operation_fn fn) {
+static void each(operation_fn fn) {
     const char *path = NULL;
     json_t *methods = NULL;
     json_object_foreach(json_object_get(file, "paths"), path, methods) {
