@@ -1,7 +1,424 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - tacet-modeler: the party that optimises and must not see the records.
  * Ring: open. It links nothing of the gate and nothing of the trusted ring. */
-#include "commands.h"
+#include "common/cli.h"
+
+#include "common/ranks.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/io/csvfile.h>
+#include <tacet/outsourced/open/remote.h>
+#include <tacet/outsourced/open/session.h>
+#include <tacet/report/report.h>
+
+/* Ctrl-C: conclude with what is known. A second one ends the program. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+    interrupted = 1;
+    (void)signal(number, SIG_DFL);
+}
+
+static bool stop(void *user) {
+    (void)user;
+    return interrupted != 0;
+}
+
+static void heed_interrupts(void) {
+    struct sigaction action = {.sa_handler = interrupt};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+static void progress(size_t done, size_t total, size_t best_row, double best_value, void *user) {
+    (void)user;
+    cli_progress((double)done / (double)total, "query %zu of %zu, best %.5g (row %zu)", done, total, best_value,
+                 best_row);
+}
+
+static void waiting(const char *why, void *user) {
+    (void)user;
+    cli_progress(-1, "%s", why);
+}
+
+/* "3,17,5" into row numbers; from malloc. */
+static int row_list(size_t **out, size_t *count, const char *text, const cli_command *self) {
+    char **items = NULL;
+    if (!cli_split(&items, count, text)) {
+        return cli_usage(self, "--first: an empty item");
+    }
+    *out = calloc(*count, sizeof **out);
+    for (size_t i = 0; *out != NULL && i < *count; i++) {
+        double row = 0;
+        if (!cli_number(&row, items[i]) || row < 0 || row != floor(row) || row > 1e15) {
+            free(items);
+            return cli_usage(self, "--first: rows are whole numbers from 0");
+        }
+        (*out)[i] = (size_t)row;
+    }
+    free(items);
+    return *out != NULL ? CLI_EXIT_OK : CLI_EXIT_FAILED;
+}
+
+/* Known values: a CSV with the columns row and value. */
+static tacet_status load_warm(tacet_session_settings *s, size_t **rows, double **values, const char *path,
+                              tacet_error *err) {
+    static const char *const NAMES[] = {"row", "value"};
+    tacet_csv_table table = {0};
+    const tacet_csv_wanted wanted = {.columns = NAMES, .d = 2};
+    const tacet_status status = tacet_csv_load_file(&table, path, &wanted, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    *rows = calloc(table.n, sizeof **rows);
+    *values = calloc(table.n, sizeof **values);
+    for (size_t i = 0; *rows != NULL && *values != NULL && i < table.n; i++) {
+        (*rows)[i] = table.values[2 * i] >= 0 && table.values[2 * i] < 1e15 ? (size_t)table.values[2 * i] : SIZE_MAX;
+        (*values)[i] = table.values[2 * i + 1];
+    }
+    s->warm_rows = *rows;
+    s->warm_values = *values;
+    s->warm_count = *rows != NULL && *values != NULL ? table.n : 0;
+    tacet_csv_table_clear(&table);
+    return TACET_OK;
+}
+
+static void set(json_t *object, const char *name, json_t *value) {
+    (void)json_object_set_new(object, name, value);
+}
+
+static json_t *numbers(const size_t *rows, size_t count) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        (void)json_array_append_new(array, json_integer((json_int_t)rows[i]));
+    }
+    return array;
+}
+
+static json_t *model_json(const tacet_session_result *r) {
+    return strcmp(r->method, "ladder") == 0 || !r->predicted
+               ? NULL
+               : json_pack("{sf sf sf sf}", "lengthscale", r->lengthscale, "signal_var", r->signal_var, "noise_var",
+                           r->noise_var, "mean", r->mean);
+}
+
+static json_t *as_json(const tacet_session_result *r, const tacet_manifest *m, const json_t *ledger, double seconds) {
+    json_t *values = json_array();
+    for (size_t i = 0; i < r->count; i++) {
+        (void)json_array_append_new(values, json_real(r->values[i]));
+    }
+    json_t *out = json_pack("{so so sI sf ss ss so s{ss sb sf sf sf}}", "rows", numbers(r->rows, r->count), "values",
+                            values, "best_row", (json_int_t)r->best_row, "best_value", r->best_value, "ended",
+                            tacet_session_end_name(r->end), "modeler", r->method, "unmeasurable",
+                            numbers(r->failed, r->failed_count), "release", "mechanism", m->mechanism, "private",
+                            (int)m->is_private, "eps", m->eps, "delta", m->delta, "sigma", m->sigma);
+    if (r->predicted) {
+        set(out, "recommended_row", json_integer((json_int_t)r->recommended_row));
+        set(out, "recommended_mean", cli_real(r->recommended_mean));
+        set(out, "recommended_sd", cli_real(r->recommended_sd));
+    }
+    json_t *model = model_json(r);
+    set(out, "model", model != NULL ? model : json_null());
+    set(out, "evidence",
+        r->known ? json_pack("{so ss}", "log_bayes_factor", cli_real(r->knowledge.log_bayes_factor), "words",
+                             tacet_modeler_words(r->knowledge.log_bayes_factor))
+                 : json_null());
+    set(out, "next",
+        r->known && r->knowledge.next_row != SIZE_MAX
+            ? json_pack("{sI so so}", "row", (json_int_t)r->knowledge.next_row, "mean",
+                        cli_real(r->knowledge.next_mean), "sd", cli_real(r->knowledge.next_sd))
+            : json_null());
+    set(out, "chance",
+        r->banded ? json_pack("{so so so sI sI}", "low", cli_real(r->chance.low), "median", cli_real(r->chance.median),
+                              "high", cli_real(r->chance.high), "queries", (json_int_t)r->chance.queries, "random_rows",
+                              (json_int_t)r->chance.rows)
+                  : json_null());
+    set(out, "ledger", ledger != NULL ? json_deep_copy(ledger) : json_null());
+    set(out, "seconds", cli_real(seconds));
+    return out;
+}
+
+/* --- the page ------------------------------------------------------------------------------------------------------
+ */
+
+enum { REFRESH_SECONDS = 2 };
+
+/* What a look at the search needs. */
+typedef struct view {
+    const char *page;  /* NULL: none */
+    const char *state; /* receives result.json */
+    const tacet_manifest *manifest;
+    const cli_command *self;
+    const tacet_session_settings *settings;
+    bool warned;
+} view;
+
+static bool put_file(const char *path, const char *text, size_t length) {
+    char beside[4096];
+    if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside) {
+        return false;
+    }
+    FILE *file = fopen(beside, "we");
+    bool good = file != NULL && fwrite(text, 1, length, file) == length;
+    good = file != NULL && fclose(file) == 0 && good;
+    return good && rename(beside, path) == 0; /* whoever reads it meanwhile has the old one, whole */
+}
+
+/* The result in the state folder, from which `tacet report` draws the page later, and the page. A page that cannot be
+ * written is said once: the search goes on. */
+static void write_view(view *v, json_t *result, const char *ended) {
+    char path[4096];
+    const size_t done = json_array_size(json_object_get(result, "values"));
+    char *protects = tacet_manifest_protects(v->manifest);
+    char *uncovered = tacet_manifest_uncovered(v->manifest);
+    set(result, "protects", json_string(protects != NULL ? protects : ""));
+    set(result, "uncovered", json_string(uncovered != NULL ? uncovered : ""));
+    set(result, "minimize", json_boolean(v->settings->minimize));
+    set(result, "queries", json_integer((json_int_t)v->settings->queries));
+    set(result, "title", json_string("A search over a private release"));
+    set(result, "subtitle", json_sprintf("%zu of %zu rows measured: %s", done, v->settings->queries, ended));
+    free(protects);
+    free(uncovered);
+    char *text = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    bool good = text != NULL && snprintf(path, sizeof path, "%s/result.json", v->state) < (int)sizeof path &&
+                put_file(path, text, strlen(text));
+    if (good && v->page != NULL) {
+        tacet_report *report = NULL;
+        char *page = NULL;
+        size_t length = 0;
+        if (strcmp(ended, "searching") == 0) {
+            free(text);
+            set(result, "refresh", json_integer(REFRESH_SECONDS));
+            text = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        }
+        good = text != NULL && tacet_report_create(&report, NULL) == TACET_OK &&
+               tacet_report_add(report, "The search", text, strlen(text), NULL) == TACET_OK &&
+               tacet_report_html(report, &page, &length, NULL) == TACET_OK && put_file(v->page, page, length);
+        tacet_report_free(report);
+        free(page);
+    }
+    free(text);
+    json_decref(result);
+    if (!good && !v->warned) {
+        v->warned = true;
+        cli_say(v->self, "%s cannot be written; the search goes on", v->page != NULL ? v->page : "result.json");
+    }
+}
+
+static void looked(const tacet_session_result *so_far, void *user) {
+    view *v = user;
+    write_view(v, as_json(so_far, v->manifest, NULL, 0), "searching");
+}
+
+/* --- words ---------------------------------------------------------------------------------------------------------
+ */
+
+static void show_knowledge(const tacet_session_result *r) {
+    if (r->banded) {
+        printf("by chance       the best of %zu random rows would have been about %.6g, between %.6g and %.6g nine "
+               "times in ten\n                (told from %zu rows that were asked at random)\n",
+               r->chance.queries, r->chance.median, r->chance.low, r->chance.high, r->chance.rows);
+    }
+    if (r->known) {
+        printf("the values      %s (log Bayes factor %.1f)\n", tacet_modeler_words(r->knowledge.log_bayes_factor),
+               r->knowledge.log_bayes_factor);
+        if (r->knowledge.next_row != SIZE_MAX) {
+            printf("most promising  row %zu, not measured: %.6g +- %.2g expected\n", r->knowledge.next_row,
+                   r->knowledge.next_mean, r->knowledge.next_sd);
+        }
+    } else if (r->predicted) {
+        printf("best predicted  row %zu, %.6g +- %.2g\n", r->recommended_row, r->recommended_mean, r->recommended_sd);
+    }
+}
+
+static void show(const tacet_session_result *r, const tacet_manifest *m, const json_t *ledger) {
+    printf("best measured   row %zu, value %.6g%s\n", r->best_row, r->best_value,
+           r->end != TACET_SESSION_DONE ? " (so far)" : "");
+    show_knowledge(r);
+    printf("asked           %zu rows (modeler: %s)\n", r->count, r->method);
+    if (r->failed_count > 0) {
+        printf("not measurable  %zu rows; others were asked instead\n", r->failed_count);
+    }
+    if (m->is_private) {
+        printf("the release     eps = %g, delta = %g; measured values are %s\n", m->eps, m->delta,
+               m->outputs_private ? "randomised" : "not protected");
+    } else {
+        printf("the release     %s\n", TACET_MANIFEST_STAMP);
+    }
+    if (ledger != NULL) {
+        printf("the ledger      %lld entries, eps %.6g spent of %.6g; %lld queries left\n",
+               (long long)json_integer_value(json_object_get(ledger, "entries")),
+               json_number_value(json_object_get(ledger, "spent_eps")),
+               json_number_value(json_object_get(ledger, "budget_eps")),
+               (long long)json_integer_value(json_object_get(ledger, "queries_left")));
+    }
+}
+
+typedef struct arguments {
+    const char *first, *warm, *page;
+    tacet_remote_settings link;
+} arguments;
+
+static tacet_status ask(void *user, double *value, const char *ticket, size_t row, tacet_error *err) {
+    return tacet_remote_query(user, value, ticket, row, err);
+}
+
+/* What was found, however the search ended; the exit code says how. */
+static int tell(const tacet_session_result *r, tacet_remote *link, const tacet_manifest *m, double start,
+                const cli_command *self) {
+    char *text = r->end == TACET_SESSION_AWAY ? NULL : tacet_remote_ledger(link);
+    json_t *ledger = text != NULL ? json_loads(text, 0, NULL) : NULL;
+    if (!cli_json_wanted()) {
+        show(r, m, ledger);
+    }
+    cli_json_print(as_json(r, m, ledger, cli_seconds() - start));
+    json_decref(ledger);
+    free(text);
+    if (r->end == TACET_SESSION_DONE) {
+        return CLI_EXIT_OK;
+    }
+    (void)fflush(stdout);
+    const int code = cli_fail(self, &r->why);
+    if (r->end == TACET_SESSION_AWAY || r->end == TACET_SESSION_STOPPED) {
+        cli_say(self, "nothing is lost: the same command goes on where this one stopped");
+    }
+    return code;
+}
+
+static int run_it(tacet_session_settings *s, const arguments *a, const cli_command *self) {
+    tacet_remote *link = NULL;
+    tacet_manifest manifest;
+    tacet_session_result result = {0};
+    tacet_error err = {0};
+    char *text = NULL;
+    double *rows = NULL;
+    const double start = cli_seconds();
+    view v = {.page = a->page, .state = s->state, .manifest = &manifest, .self = self, .settings = s};
+    tacet_manifest_init(&manifest);
+    s->looked = looked;
+    s->user = &v; /* cppcheck-suppress autoVariables ; the settings are read until this returns, and not after */
+    heed_interrupts();
+    tacet_status status = tacet_remote_open(&link, &a->link, &err);
+    status = status != TACET_OK ? status : tacet_remote_manifest(link, &manifest, &text, &err);
+    status = status != TACET_OK ? status : tacet_remote_release(link, &rows, &manifest, s->state, &err);
+    if (status == TACET_OK && !manifest.is_private) {
+        cli_say(self, "the curator's release is %s", TACET_MANIFEST_STAMP);
+    }
+    const tacet_session_asker asker = {.ask = ask, .user = link};
+    status = status != TACET_OK ? status : tacet_session_run(&result, s, &asker, &manifest, text, rows, &err);
+    cli_progress_end();
+    int code = CLI_EXIT_OK;
+    if (status == TACET_OK) {
+        code = tell(&result, link, &manifest, start, self);
+        write_view(&v, as_json(&result, &manifest, NULL, cli_seconds() - start), tacet_session_end_name(result.end));
+    } else {
+        code = status == TACET_INVALID ? cli_usage(self, "%s", err.message) : cli_fail(self, &err);
+        if (status == TACET_IO || status == TACET_TIMEOUT || status == TACET_STATE) {
+            cli_say(self, "nothing is lost: the same command goes on where this one stopped");
+        }
+    }
+    s->user = NULL; /* the view ends with this function */
+    tacet_session_result_clear(&result);
+    tacet_manifest_clear(&manifest);
+    tacet_remote_close(link);
+    free(text);
+    free(rows);
+    return code;
+}
+
+static int run_alone(int argc, char **argv, const tacet_ranks *ranks, const cli_command *self) {
+    arguments a = {0};
+    tacet_session_settings s;
+    const size_t unset = SIZE_MAX;
+    size_t initial = unset;
+    tacet_session_defaults(&s);
+    s.ranks = ranks->count > 1 ? ranks : NULL;
+    tacet_remote_defaults(&a.link);
+    s.lengthscale = NAN;
+    s.progress = progress;
+    s.stop = a.link.stop = stop;
+    a.link.waiting = waiting;
+    const cli_option options[] = {
+        CLI_NEED("url", &a.link.url, "URL", "the curator: https://HOST:PORT"),
+        CLI_NEED("keys", &a.link.keys, "DIR",
+                 "the folder the curator handed over: ca.pem, token, client.pem, client.key"),
+        CLI_NEED("state", &s.state, "DIR", "journal and release of this run; made when missing"),
+        CLI_OPT("page", &a.page, "FILE",
+                "a page that shows the search, written anew after each answer: open it in a browser"),
+        CLI_OPT("queries", &s.queries, "N",
+                "rows to measure in all (default 40); a state may be gone on with for more"),
+        CLI_OPT("certificate", &a.link.use_certificate, NULL, "show the client certificate instead of the token"),
+        CLI_OPT("patience", &a.link.patience, "S", "go on trying for this long while the curator is away (default 60)"),
+        CLI_OPT("poll", &a.link.poll, "S", "seconds between two looks at a pending query (default 0.5)"),
+        CLI_HEADING("Model, where you know it (scaled units of the release):"),
+        CLI_OPT("modeler", &s.method, "HOW", "auto (default): ladder, or latent or eiv where a lengthscale is given"),
+        CLI_OPT("kernel", &s.kernel, "NAME", "se (default), matern12, matern32, matern52, …"),
+        CLI_OPT("lengthscale", &s.lengthscale, "L",
+                "of the objective; then latent or eiv, by the noise of measurements"),
+        CLI_OPT("signal-var", &s.signal_var, "V", "(default 1)"),
+        CLI_OPT("noise-var", &s.noise_var, "V",
+                "of a measurement, in the values' own units (default: not known; latent, eiv: 1e-4)"),
+        CLI_OPT("mean", &s.mean, "M", "(default 0)"),
+        CLI_OPT("fit", &s.fit, NULL, "latent or eiv, fitted once to the first rows, knowing the release's noise"),
+        CLI_OPT("ard", &s.ard, NULL, "one lengthscale per coordinate"),
+        CLI_OPT("beta-scale", &s.beta_scale, "F", "factor on GP-UCB's beta_t (eiv; default 1)"),
+        CLI_OPT("delta-ucb", &s.delta_ucb, "D", "of GP-UCB (default 0.05)"),
+        CLI_HEADING("Search:"),
+        CLI_OPT("minimize", &s.minimize, NULL, "look for the smallest value"),
+        CLI_OPT("log", &s.log_target, NULL, "model the logarithm of the value"),
+        CLI_OPT("standardize", &s.standardize, NULL, "latent, eiv: shift and scale values by those of the first rows"),
+        CLI_OPT("first", &a.first, "ROW,…", "rows to measure first"),
+        CLI_OPT("initial", &initial, "N",
+                "random rows to measure before the model chooses (default 10, a quarter of the queries at most; "
+                "latent, eiv: 0, with --fit 10)"),
+        CLI_OPT("warm", &a.warm, "FILE", "values known already: a CSV with the columns row and value; not asked again"),
+        CLI_OPT("seed", &s.seed, "S", "of random rows and of the model (default 1)"),
+        {0},
+    };
+    int code = 0;
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    if (!isnan(s.lengthscale) && !(s.lengthscale > 0)) {
+        return cli_usage(self, "--lengthscale must be above 0; without it the model learns it");
+    }
+    s.lengthscale = isnan(s.lengthscale) ? 0 : s.lengthscale;
+    s.initial = initial == unset ? TACET_SESSION_OWN : initial;
+    if (!(a.link.patience >= 0) || !(a.link.poll > 0)) {
+        return cli_usage(self, "--patience of at least 0 and --poll above 0 are needed");
+    }
+    size_t *first = NULL;
+    size_t *warm_rows = NULL;
+    double *warm_values = NULL;
+    tacet_error err = {0};
+    if (a.first != NULL) {
+        code = row_list(&first, &s.first_count, a.first, self);
+        s.first = first;
+    }
+    if (code == CLI_EXIT_OK && a.warm != NULL && load_warm(&s, &warm_rows, &warm_values, a.warm, &err) != TACET_OK) {
+        code = cli_fail(self, &err);
+    }
+    code = code != CLI_EXIT_OK ? code : run_it(&s, &a, self);
+    free(first);
+    free(warm_rows);
+    free(warm_values);
+    return code;
+}
+
+/* Under mpirun rank 0 runs the session, and the others hold their parts of its model. */
+static int cmd_run(int argc, char **argv, const cli_command *self) {
+    tacet_ranks ranks;
+    int code = CLI_EXIT_OK;
+    if (!cli_ranks_open(self, &ranks, &code)) {
+        return code;
+    }
+    code = ranks.rank == 0 ? run_alone(argc, argv, &ranks, self) : cli_ranks_follow(self, &ranks, NULL, 0);
+    cli_ranks_close(&ranks);
+    return code;
+}
 
 static const cli_command COMMANDS[] = {
     {
