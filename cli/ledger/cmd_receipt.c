@@ -12,6 +12,14 @@
 
 enum { PATH_MOST = 4096 };
 
+/* A file beside another one, when it is there. */
+static const char *beside(char out[PATH_MOST], const char *path, const char *name) {
+    const char *slash = strrchr(path, '/');
+    const int folder = slash != NULL ? (int)(slash - path) + 1 : 0;
+    const int length = snprintf(out, PATH_MOST, "%.*s%s", folder, path, name);
+    return length < PATH_MOST && access(out, R_OK) == 0 ? out : NULL;
+}
+
 int cmd_keys(int argc, char **argv, const cli_command *self) {
     const char *folder = NULL;
     const char *revoke = NULL;
@@ -43,11 +51,13 @@ int cmd_keys(int argc, char **argv, const cli_command *self) {
 }
 
 int cmd_sign(int argc, char **argv, const cli_command *self) {
-    const char *path = NULL, *key = NULL, *manifest_path = NULL, *out = NULL;
+    const char *path = NULL, *key = NULL, *manifest_path = NULL, *release = NULL, *out = NULL;
+    char release_beside[PATH_MOST];
     const cli_option options[] = {
         CLI_NEED("ledger", &path, "FILE", "The ledger."),
         CLI_NEED("key", &key, "FILE", "receipt.key of 'tacet ledger keys' or 'tacet curator init'."),
         CLI_OPT("manifest", &manifest_path, "FILE", "manifest.json of the release: its hash is signed."),
+        CLI_OPT("release", &release, "FILE", "Its rows, likewise; by default release.csv beside the manifest."),
         CLI_NEED("out", &out, "FILE", "The receipt."),
         {0},
     };
@@ -60,6 +70,7 @@ int cmd_sign(int argc, char **argv, const cli_command *self) {
     if (status == TACET_OK && manifest_path != NULL) {
         status = tacet_file_read(&manifest, &request.manifest_length, manifest_path, LEDGER_TEXT_MOST, &err);
         request.manifest = manifest;
+        request.release = release != NULL ? release : beside(release_beside, manifest_path, "release.csv");
     }
     status = status != TACET_OK ? status : tacet_receipt_sign(&receipt, &request, secret, &err);
     status = status != TACET_OK ? status : tacet_file_write(out, receipt, false, &err);
@@ -102,14 +113,6 @@ int cmd_prove(int argc, char **argv, const cli_command *self) {
     return CLI_EXIT_OK;
 }
 
-/* A file beside the receipt, when it is there. */
-static const char *beside(char out[PATH_MOST], const char *receipt, const char *name) {
-    const char *slash = strrchr(receipt, '/');
-    const int folder = slash != NULL ? (int)(slash - receipt) + 1 : 0;
-    const int length = snprintf(out, PATH_MOST, "%.*s%s", folder, receipt, name);
-    return length < PATH_MOST && access(out, R_OK) == 0 ? out : NULL;
-}
-
 static tacet_status show_proof(json_t *object, const char *path, const tacet_receipt_facts *facts, tacet_error *err) {
     char *proof = NULL, *text = NULL;
     size_t length = 0;
@@ -128,8 +131,8 @@ static tacet_status show_proof(json_t *object, const char *path, const tacet_rec
 }
 
 int ledger_verify_receipt(const char *receipt_path, const char *ring_path, const char *manifest_path,
-                          const char *ledger, const char *proof, const cli_command *self) {
-    char manifest_beside[PATH_MOST], ledger_beside[PATH_MOST];
+                          const char *release, const char *ledger, const char *proof, const cli_command *self) {
+    char manifest_beside[PATH_MOST], release_beside[PATH_MOST], ledger_beside[PATH_MOST];
     char *receipt = NULL, *ring = NULL, *manifest = NULL;
     size_t length = 0, manifest_length = 0;
     tacet_receipt_facts facts;
@@ -146,10 +149,20 @@ int ledger_verify_receipt(const char *receipt_path, const char *ring_path, const
     if (status == TACET_OK) {
         status = tacet_receipt_verify(&facts, receipt, length, ring, manifest, manifest_length, ledger, &err);
     }
+    if (status == TACET_OK && release == NULL && facts.release[0] != '\0') {
+        release = beside(release_beside, receipt_path, "release.csv");
+    }
+    if (status == TACET_OK && release != NULL) {
+        status = tacet_receipt_verify_release(&facts, release, &err);
+    }
     json_t *object = json_object();
     if (status == TACET_OK && !cli_json_wanted()) {
         printf("the receipt holds: %llu records, head %s\n", (unsigned long long)facts.records, facts.head);
-        printf("manifest %s, ledger %s\n", manifest != NULL ? "is the one that was signed" : "not at hand",
+        printf("manifest %s, released rows %s, ledger %s\n",
+               manifest != NULL ? "is the one that was signed" : "not at hand",
+               release != NULL            ? "are those that were signed"
+               : facts.release[0] != '\0' ? "not at hand"
+                                          : "not signed",
                ledger != NULL ? "is the one that was signed, or has grown from it" : "not at hand");
         printf("key     %s%s\n", facts.key,
                facts.key_known ? " (of the ring)" : ": compare it with what the signer gave you, or give --ring");
@@ -165,6 +178,7 @@ int ledger_verify_receipt(const char *receipt_path, const char *ring_path, const
             (void)json_object_set_new(object, "head", json_string(facts.head));
             (void)json_object_set_new(object, "records", json_integer((json_int_t)facts.records));
             (void)json_object_set_new(object, "manifest_checked", json_boolean(manifest != NULL));
+            (void)json_object_set_new(object, "release_checked", json_boolean(release != NULL));
             (void)json_object_set_new(object, "ledger_checked", json_boolean(ledger != NULL));
         } else {
             (void)json_object_set_new(object, "reason", json_string(err.message));

@@ -26,12 +26,13 @@ int cmd_verify(int argc, char **argv, const cli_command *self) {
     const char *path = NULL;
     const char *head = NULL;
     const char *anchor = NULL;
-    const char *receipt = NULL, *ring = NULL, *manifest = NULL, *proof = NULL;
+    const char *receipt = NULL, *ring = NULL, *manifest = NULL, *release = NULL, *proof = NULL;
     const cli_option options[] = {
         CLI_OPT("ledger", &path, "FILE", "The ledger; with --receipt, by default ledger.db beside it."),
         CLI_OPT("receipt", &receipt, "FILE", "A receipt of 'tacet ledger sign': checked with all it names."),
         CLI_OPT("ring", &ring, "FILE", "receipt: the signer's keys, as they gave them to you."),
         CLI_OPT("manifest", &manifest, "FILE", "receipt: by default manifest.json beside it."),
+        CLI_OPT("release", &release, "FILE", "receipt: the released rows; by default release.csv beside it."),
         CLI_OPT("proof", &proof, "FILE", "receipt: a proof of 'tacet ledger prove', shown when it holds."),
         CLI_OPT("head", &head, "HASH", "A head noted earlier, 64 hex digits: must be in the chain."),
         CLI_OPT("anchor", &anchor, "FILE", "The side file a writer keeps: its head must be in the chain."),
@@ -39,8 +40,9 @@ int cmd_verify(int argc, char **argv, const cli_command *self) {
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (receipt != NULL) {
-        return head != NULL || anchor != NULL ? cli_usage(self, "a receipt has its own head: no --head or --anchor")
-                                              : ledger_verify_receipt(receipt, ring, manifest, path, proof, self);
+        return head != NULL || anchor != NULL
+                   ? cli_usage(self, "a receipt has its own head: no --head or --anchor")
+                   : ledger_verify_receipt(receipt, ring, manifest, release, path, proof, self);
     }
     if (path == NULL) {
         return cli_usage(self, "give --ledger FILE or --receipt FILE");

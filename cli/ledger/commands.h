@@ -16,7 +16,7 @@ int cmd_disclose(int argc, char **argv, const cli_command *self);
 enum { LEDGER_TEXT_MOST = 1 << 24 }; /* bytes of a receipt, a ring, a manifest */
 /* `tacet ledger verify --receipt`: all paths but the first may be NULL. The exit code. */
 int ledger_verify_receipt(const char *receipt_path, const char *ring_path, const char *manifest_path,
-                          const char *ledger, const char *proof, const cli_command *self);
+                          const char *release, const char *ledger, const char *proof, const cli_command *self);
 
 /* Fields of what tacet_ledger_read and tacet_ledger_verify say. A number that is null is infinite, a text "". */
 double ledger_real(const json_t *object, const char *field);

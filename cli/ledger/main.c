@@ -15,8 +15,8 @@ static const cli_command COMMANDS[] = {
      "head: the hash of the last record, which covers all records. Note it elsewhere.\n\n"
      "A file that was rolled back to an earlier state as a whole looks intact: only a head noted elsewhere (--head) or "
      "an anchor file (--anchor) shows that. A head noted earlier stays valid while the ledger grows.\n\n"
-     "With --receipt: that the signature holds, and that manifest and ledger are those that were signed "
-     "(src/dp/open/receipt.md).",
+     "With --receipt: that the signature holds, and that manifest, released rows and ledger are those that were "
+     "signed (src/dp/open/receipt.md).",
      "tacet ledger verify --ledger study.ledger\ntacet ledger verify --ledger study.ledger --head 6e1b…", cmd_verify},
     {"ledger export", "all records, one JSON object a line", "--ledger FILE",
      "Verifies the ledger, then writes its records. 'body' is the record's canonical encoding in hex: its hash is "
@@ -27,9 +27,9 @@ static const cli_command COMMANDS[] = {
      "Makes an Ed25519 pair: receipt.key signs, receipt.ring is handed out. 'tacet curator init' makes one, too.",
      "tacet ledger keys --dir keys\ntacet ledger keys --dir keys --rotate", cmd_keys},
     {"ledger sign", "a signed receipt of a ledger and a release",
-     "--ledger FILE --key FILE [--manifest FILE] --out FILE",
-     "Verifies the ledger, then signs its head, the root of a tree over its records, the manifest's hash, and version "
-     "and hash of this program.",
+     "--ledger FILE --key FILE [--manifest FILE] [--release FILE] --out FILE",
+     "Verifies the ledger, then signs its head, the root of a tree over its records, the hashes of manifest and "
+     "released rows, and version and hash of this program.",
      "tacet ledger sign --ledger r/ledger.db --key keys/receipt.key --manifest r/manifest.json --out r/receipt.json",
      cmd_sign},
     {"ledger prove", "that a ledger has one entry, without showing the others",

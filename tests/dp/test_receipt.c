@@ -82,6 +82,50 @@ static void end(signed_ledger *s) {
     free(s->receipt);
 }
 
+/* The released rows are part of what is signed: others, none, or rows that were not signed are found out. */
+static void released_rows_are_signed(void **state) {
+    (void)state;
+    signed_ledger s;
+    char rows[sizeof path + 8];
+    tacet_receipt_request ask = request();
+    char *receipt = NULL;
+    tacet_receipt_facts facts;
+    begin(&s);
+    (void)snprintf(rows, sizeof rows, "%s.csv", path);
+    assert_status(tacet_receipt_verify_release(&s.facts, "/proc/self/exe", NULL), TACET_CORRUPT); /* not signed */
+    ask.release = rows;
+    (void)unlink(rows);
+    assert_status(tacet_receipt_sign(&receipt, &ask, s.secret, NULL), TACET_NOT_FOUND);
+    assert_null(receipt);
+    FILE *file = fopen(rows, "w");
+    assert_non_null(file);
+    (void)fputs("row,z\n0,1.5\n", file);
+    (void)fclose(file);
+    assert_ok(tacet_receipt_sign(&receipt, &ask, s.secret, NULL));
+    assert_ok(tacet_receipt_verify(&facts, receipt, strlen(receipt), s.ring, MANIFEST, strlen(MANIFEST), path, NULL));
+    assert_ok(tacet_receipt_verify_release(&facts, rows, NULL));
+    file = fopen(rows, "r+");
+    assert_non_null(file);
+    (void)fputs("row,z\n0,1.7\n", file);
+    (void)fclose(file);
+    assert_status(tacet_receipt_verify_release(&facts, rows, NULL), TACET_CORRUPT);
+    (void)unlink(rows);
+    assert_status(tacet_receipt_verify_release(&facts, rows, NULL), TACET_NOT_FOUND);
+    assert_status(tacet_receipt_verify_release(&facts, "/proc/self", NULL),
+                  TACET_IO); /* a folder opens, and reads not */
+    ask.release = "/proc/self";
+    free(receipt);
+    assert_status(tacet_receipt_sign(&receipt, &ask, s.secret, NULL), TACET_IO);
+    ask = request();
+    ask.program_file = NULL; /* no program is named, or one that is not there */
+    assert_ok(tacet_receipt_sign(&receipt, &ask, s.secret, NULL));
+    free(receipt);
+    ask.program_file = "/nowhere";
+    assert_ok(tacet_receipt_sign(&receipt, &ask, s.secret, NULL));
+    free(receipt);
+    end(&s);
+}
+
 static tacet_status verify_text(const char *receipt, const char *ring, tacet_error *err) {
     tacet_receipt_facts facts;
     tacet_error_clear(err);
@@ -688,6 +732,7 @@ int main(void) {
         T(changed_receipts_are_refused),
         T(keys_have_their_time),
         T(proofs_that_prove_nothing),
+        T(released_rows_are_signed),
         cmocka_unit_test(paths_of_all_trees),
         T(whole_or_nothing),
         T(ledgers_as_text),

@@ -58,7 +58,7 @@ grep -q '<h1>Privacy label</h1>' "$work/label.html" || fail "no HTML"
 verify() { "$ledger" ledger verify --receipt "$work/r/receipt.json" --ring "$work/keys/receipt.ring" "$@"; }
 verify --json >"$work/out" || fail "the receipt does not hold: $(cat "$work/out")"
 grep -q '"verdict":"intact","key":"[0-9a-f]*","key_known":true,' "$work/out" || fail "verify says $(cat "$work/out")"
-grep -q '"manifest_checked":true,"ledger_checked":true' "$work/out" || fail "not all was checked: $(cat "$work/out")"
+grep -q '"manifest_checked":true,"release_checked":true,"ledger_checked":true' "$work/out" || fail "not all was checked: $(cat "$work/out")"
 size=$(wc -c <"$work/r/receipt.json")
 cp "$work/r/receipt.json" "$work/receipt.kept"
 for ((at = 0; at < size; at += 23)); do
@@ -72,6 +72,14 @@ for ((at = 0; at < size; at += 311)); do
     flip "$work/r/manifest.json" "$at" 0
     if verify >/dev/null 2>&1; then fail "byte $at of the manifest does not matter"; fi
     cp "$work/manifest.kept" "$work/r/manifest.json"
+done
+size=$(wc -c <"$work/r/release.csv")
+cp "$work/r/release.csv" "$work/release.kept"
+for ((at = 0; at < size; at += 97)); do
+    flip "$work/r/release.csv" "$at" 0
+    if verify >/dev/null 2>"$work/err"; then fail "byte $at of the released rows does not matter"; fi
+    grep -q "released rows" "$work/err" || fail "the rows are not named: $(cat "$work/err")"
+    cp "$work/release.kept" "$work/r/release.csv"
 done
 python3 - "$work/r/ledger.db" <<'P' # a text of a record
 import sys

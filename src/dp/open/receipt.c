@@ -298,21 +298,23 @@ static tacet_status grow_tree(tree *t, tacet__ledger_report *report, const char 
     return status;
 }
 
-static json_t *file_hash(const char *path) {
+static tacet_status hash_file(char hex[2 * TACET_HASH_BYTES + 1], const char *path, tacet_error *err) {
     unsigned char buffer[65536], hash[TACET_HASH_BYTES];
     crypto_generichash_state state;
-    FILE *file = path != NULL ? fopen(path, "rb") : NULL;
+    FILE *file = fopen(path, "rb");
     size_t got = 0;
     if (file == NULL) {
-        return json_null();
+        return tacet__fail(err, TACET_NOT_FOUND, "%s cannot be opened", path);
     }
     (void)crypto_generichash_init(&state, NULL, 0, sizeof hash);
     while ((got = fread(buffer, 1, sizeof buffer, file)) > 0) {
         (void)crypto_generichash_update(&state, buffer, got);
     }
+    const bool whole = !ferror(file);
     (void)fclose(file);
     (void)crypto_generichash_final(&state, hash, sizeof hash);
-    return hex_json(hash, sizeof hash);
+    tacet__hash_hex(hex, hash);
+    return whole ? TACET_OK : tacet__fail(err, TACET_IO, "%s cannot be read", path);
 }
 
 static json_t *text_hash(const char *text, size_t length) {
@@ -327,20 +329,26 @@ tacet_status tacet_receipt_sign(char **receipt, const tacet_receipt_request *req
     tacet__ledger_report report;
     tree t = {.most = SIZE_MAX, .wanted = UINT64_MAX};
     merkle_hash root;
+    char release[2 * TACET_HASH_BYTES + 1] = "", program[sizeof release] = "";
     *receipt = NULL;
     tacet_status status = sodium_init() < 0 ? tacet__fail(err, TACET_IO, "the operating system gives no entropy")
                                             : read_secret(secret, secret_text, err);
     status = status != TACET_OK ? status : grow_tree(&t, &report, request->ledger, NULL, secret, err);
+    if (status == TACET_OK && request->release != NULL) {
+        status = hash_file(release, request->release, err);
+    }
+    const bool named = request->program_file != NULL && hash_file(program, request->program_file, NULL) == TACET_OK;
     if (status == TACET_OK) {
         tacet__merkle_root(root, (const merkle_hash *)t.leaves, t.count);
-        json_t *statement = json_pack(
-            "{s:o, s:I, s:o, s:{s:o, s:I, s:o, s:o}, s:{s:s, s:s, s:o}}", "key",
-            hex_json(secret + TACET_SIGNING_KEY_BYTES - TACET_PUBLIC_KEY_BYTES, TACET_PUBLIC_KEY_BYTES), "time",
-            (json_int_t)request->time, "manifest",
-            request->manifest != NULL ? text_hash(request->manifest, request->manifest_length) : json_null(), "ledger",
-            "id", hex_json(report.id, sizeof report.id), "records", (json_int_t)report.records, "head",
-            hex_json(report.head, sizeof report.head), "root", hex_json(root, sizeof root), "program", "name",
-            request->program_name, "version", tacet_version(), "hash", file_hash(request->program_file));
+        json_t *statement =
+            json_pack("{s:o, s:I, s:o, s:s?, s:{s:o, s:I, s:o, s:o}, s:{s:s, s:s, s:s?}}", "key",
+                      hex_json(secret + TACET_SIGNING_KEY_BYTES - TACET_PUBLIC_KEY_BYTES, TACET_PUBLIC_KEY_BYTES),
+                      "time", (json_int_t)request->time, "manifest",
+                      request->manifest != NULL ? text_hash(request->manifest, request->manifest_length) : json_null(),
+                      "release", request->release != NULL ? release : NULL, "ledger", "id",
+                      hex_json(report.id, sizeof report.id), "records", (json_int_t)report.records, "head",
+                      hex_json(report.head, sizeof report.head), "root", hex_json(root, sizeof root), "program", "name",
+                      request->program_name, "version", tacet_version(), "hash", named ? program : NULL);
         status = as_text(receipt,
                          json_pack("{s:s, s:o, s:o}", "format", RECEIPT, "signature",
                                    signature_json(statement, RECEIPT, secret), "statement", statement),
@@ -382,6 +390,7 @@ static tacet_status read_receipt(json_t **out, tacet_receipt_facts *facts, const
     (void)copy_text(facts->head, sizeof facts->head, ledger, "head");
     (void)copy_text(facts->root, sizeof facts->root, ledger, "root");
     (void)copy_text(facts->manifest, sizeof facts->manifest, s, "manifest");
+    (void)copy_text(facts->release, sizeof facts->release, s, "release");
     facts->records = (uint64_t)json_integer_value(json_object_get(ledger, "records"));
     facts->time = (uint64_t)json_integer_value(json_object_get(s, "time"));
     return status;
@@ -449,6 +458,17 @@ tacet_status tacet_receipt_verify(tacet_receipt_facts *out, const char *receipt,
         status = check_ledger(out, ledger, err);
     }
     return status;
+}
+
+tacet_status tacet_receipt_verify_release(const tacet_receipt_facts *facts, const char *release, tacet_error *err) {
+    char hex[2 * TACET_HASH_BYTES + 1];
+    const tacet_status status = hash_file(hex, release, err);
+    if (status != TACET_OK || strcmp(hex, facts->release) == 0) {
+        return status;
+    }
+    return tacet__fail(err, TACET_CORRUPT,
+                       facts->release[0] == '\0' ? "the receipt was signed without released rows"
+                                                 : "the released rows are others than the receipt's");
 }
 
 /* ---- single records ---- */

@@ -436,6 +436,7 @@ static void receipt(tacet__desk_page *page, const tacet__request *request, tacet
     const tacet_receipt_request wanted = {.ledger = page->s.ledger,
                                           .manifest = page->s.manifest,
                                           .manifest_length = page->s.manifest_size,
+                                          .release = page->s.release,
                                           .program_name = "tacet-curator",
                                           .program_file = "/proc/self/exe",
                                           .time = (uint64_t)time(NULL)};

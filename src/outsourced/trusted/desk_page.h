@@ -21,6 +21,7 @@ typedef struct tacet__desk_page_settings {
     const char *ledger;   /* its place */
     const char *manifest; /* manifest.json as stored */
     size_t manifest_size;
+    const char *release;     /* release.csv; NULL: receipts are signed without it */
     const char *receipt_key; /* text of receipt.key; NULL: no receipts are signed */
     const char *token_hash;  /* of the desk's own token */
     double session_minutes;

@@ -60,7 +60,7 @@ static tacet_status token_of(char hash[TACET__TOKEN_HASH], const char *keys, tac
 }
 
 static tacet_status open_page(tacet__desk_side *side, const tacet_curator_settings *s, tacet_desk *desk,
-                              const char *ledger, const char *manifest, tacet_error *err) {
+                              const char *ledger, const char *manifest, const char *release, tacet_error *err) {
     const tacet_manifest *m = tacet_desk_manifest(desk);
     const char *colon = strrchr(s->page.listen, ':');
     const bool stated = !s->page.ranged && m->outputs_private;
@@ -77,6 +77,7 @@ static tacet_status open_page(tacet__desk_side *side, const tacet_curator_settin
         .ledger = ledger,
         .manifest = manifest,
         .manifest_size = strlen(manifest),
+        .release = release,
         .receipt_key = side->receipt_key,
         .token_hash = side->hash,
         .session_minutes = s->page.session_minutes,
@@ -86,7 +87,7 @@ static tacet_status open_page(tacet__desk_side *side, const tacet_curator_settin
 }
 
 static tacet_status start(tacet__desk_side *side, const tacet_curator_settings *s, tacet_desk *desk, const char *ledger,
-                          const char *manifest, tacet_error *err) {
+                          const char *manifest, const char *release, tacet_error *err) {
     char path[TACET__PATH];
     size_t length = 0;
     tacet__server_settings wire;
@@ -100,7 +101,7 @@ static tacet_status start(tacet__desk_side *side, const tacet_curator_settings *
     if (status == TACET_OK) {
         (void)tacet__file_read(&side->receipt_key, &length, path, KEY_BYTES, NULL); /* older folders have none */
     }
-    status = status != TACET_OK ? status : open_page(side, s, desk, ledger, manifest, err);
+    status = status != TACET_OK ? status : open_page(side, s, desk, ledger, manifest, release, err);
     tacet__server_defaults(&wire);
     wire.listen = s->page.listen;
     wire.certificate = side->pem.certificate;
@@ -111,10 +112,10 @@ static tacet_status start(tacet__desk_side *side, const tacet_curator_settings *
 }
 
 tacet_status tacet__desk_side_start(tacet__desk_side **out, const tacet_curator_settings *settings, tacet_desk *desk,
-                                    const char *ledger, const char *manifest, tacet_error *err) {
+                                    const char *ledger, const char *manifest, const char *release, tacet_error *err) {
     *out = NULL;
     tacet__desk_side *side = TACET__ZALLOC(tacet__desk_side, 1);
-    const tacet_status status = side != NULL ? start(side, settings, desk, ledger, manifest, err)
+    const tacet_status status = side != NULL ? start(side, settings, desk, ledger, manifest, release, err)
                                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for the desk's page");
     if (status != TACET_OK) {
         tacet__desk_side_stop(side);

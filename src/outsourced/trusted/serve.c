@@ -120,7 +120,7 @@ tacet_status tacet_curator_start(tacet_curator **out, const tacet_curator_settin
     status = status != TACET_OK ? status : tacet_desk_open(&c->service.desk, &desk, err);
     status = status != TACET_OK ? status : start_wire(c, settings, err);
     if (status == TACET_OK && settings->page.listen != NULL) {
-        status = tacet__desk_side_start(&c->side, settings, c->service.desk, c->ledger, c->manifest, err);
+        status = tacet__desk_side_start(&c->side, settings, c->service.desk, c->ledger, c->manifest, c->release, err);
     }
     if (status != TACET_OK) {
         tacet_curator_stop(c);

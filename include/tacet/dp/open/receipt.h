@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* receipt.h - a signed statement of what a ledger held when something was released, and proofs of single entries.
  *
- * A receipt is Ed25519 over one JSON object in canonical form: hash of the manifest, id, number of records and head of
- * the ledger, root of a Merkle tree over its records, program with version and hash, time, public key. The tree's
- * leaves are salted (charges are guessable), the salts come from the secret key: whoever holds the receipt learns
- * nothing of the records, and a proof shows one of them and nothing of the others. src/dp/open/receipt.md. */
+ * A receipt is Ed25519 over one JSON object in canonical form: hashes of manifest and release, id, number of records
+ * and head of the ledger, root of a Merkle tree over its records, program with version and hash, time, public key. The
+ * tree's leaves are salted (charges are guessable), the salts come from the secret key: whoever holds the receipt
+ * learns nothing of the records, and a proof shows one of them and nothing of the others. src/dp/open/receipt.md. */
 #ifndef TACET_DP_OPEN_RECEIPT_H
 #define TACET_DP_OPEN_RECEIPT_H
 
@@ -39,23 +39,25 @@ typedef enum tacet_receipt_change {
 TACET_API tacet_status tacet_receipt_keep(const char *folder, tacet_receipt_change change, const char *key,
                                           tacet_error *err);
 
-/* What to sign. `manifest` (NULL: none) is the file's text, `program` the running program's file, for its hash. */
+/* What to sign. `manifest` (NULL: none) is the file's text; of `release` (NULL: none), the file with the released rows,
+ * and of `program_file`, the running program's, the hash is signed. */
 typedef struct tacet_receipt_request {
     const char *ledger; /* file, or a schema's address */
     const char *manifest;
     size_t manifest_length;
+    const char *release;
     const char *program_name, *program_file;
     uint64_t time;
 } tacet_receipt_request;
 
-/* Verifies the ledger first (errors as in its verifier). */
+/* Verifies the ledger first (errors as in its verifier). NOT_FOUND, IO: the release cannot be read. */
 TACET_API tacet_status tacet_receipt_sign(char **receipt, const tacet_receipt_request *request, const char *secret,
                                           tacet_error *err);
 
 /* What a receipt says, and what it was checked against. */
 typedef struct tacet_receipt_facts {
     char key[2 * TACET_PUBLIC_KEY_BYTES + 1];
-    char head[65], root[65], manifest[65]; /* hex; manifest "" when there is none */
+    char head[65], root[65], manifest[65], release[65]; /* hex; the last two "" when there is none */
     char ledger_id[33];
     char program[64], version[32];
     uint64_t records, time;
@@ -67,6 +69,11 @@ typedef struct tacet_receipt_facts {
 TACET_API tacet_status tacet_receipt_verify(tacet_receipt_facts *out, const char *receipt, size_t length,
                                             const char *ring, const char *manifest, size_t manifest_length,
                                             const char *ledger, tacet_error *err);
+
+/* Whether the file with the released rows is the one that was signed. CORRUPT: another one, or none was signed.
+ * NOT_FOUND, IO: it cannot be read. */
+TACET_API tacet_status tacet_receipt_verify_release(const tacet_receipt_facts *facts, const char *release,
+                                                    tacet_error *err);
 
 /* A proof that record `seq` is among those of the receipt: needs the secret that signed it, for the salts. */
 TACET_API tacet_status tacet_receipt_prove(char **proof, const char *receipt, size_t length, const char *ledger,
