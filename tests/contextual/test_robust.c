@@ -165,8 +165,65 @@ static void test_decode(void **state) {
     tacet_contextual_basis_free(basis);
 }
 
+/* Whether the ledger has the ticket's answer. */
+static bool has(tacet_ledger *ledger, const char *ticket) {
+    tacet_entry entry;
+    tacet_blob memo;
+    tacet_blob_init(&memo);
+    const tacet_status status = tacet_ledger_lookup(ledger, &entry, &memo, ticket, NULL);
+    tacet_blob_clear(&memo);
+    return status == TACET_OK && entry.answered;
+}
+
+/* A release that ended after its first part, and is asked for again with settings under which rows are dealt otherwise:
+ * a row of the first part would be in another one, too. */
+static void a_release_goes_on_with_the_rows_as_they_were_dealt(void **state) {
+    tacet_contextual_space space;
+    tacet_contextual_settings settings;
+    tacet_contextual_basis *basis = NULL;
+    tacet_contextual_model *model = NULL;
+    tacet_ledger_settings s;
+    tacet_ledger *ledger = NULL;
+    char folder[200], path[300], ticket[32], law[64], scale[64];
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
+    tacet_ledger_settings_defaults(&s);
+    s.accounting = TACET_ACCOUNTING_BASIC;
+    s.eps = 1000;
+    assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
+    tacet_contextual_space_defaults(&space);
+    tacet_contextual_settings_defaults(&settings);
+    assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
+    tacet_contextual_learner *l = learner_of(basis, 3000, true, &settings);
+    settings.rewards = TACET_CONTEXTUAL_SYMMETRIC;
+    tacet_contextual_learner *other = learner_of(basis, 3000, true, &settings);
+    tacet_ask ask = {.ledger = ledger, .ticket = ticket, .what = "model", .to_whom = "test"};
+    bool ended = false;
+    for (long n = 1; !ended; n++) {
+        (void)snprintf(ticket, sizeof ticket, "m%ld", n);
+        (void)snprintf(law, sizeof law, "%s/law", ticket);
+        (void)snprintf(scale, sizeof scale, "%s/scale", ticket);
+        fail_alloc_after(n);
+        const tacet_status status = tacet_contextual_release(l, &model, &ask, NULL);
+        fail_alloc_after(0);
+        assert_int_not_equal(status, TACET_OK);
+        ended = has(ledger, law) && !has(ledger, scale);
+    }
+    assert_status(tacet_contextual_release(other, &model, &ask, NULL), TACET_CONFLICT);
+    assert_false(has(ledger, scale));
+    assert_ok(tacet_contextual_release(l, &model, &ask, NULL));
+    tacet_contextual_model_free(model);
+    tacet_contextual_learner_free(l);
+    tacet_contextual_learner_free(other);
+    tacet_contextual_basis_free(basis);
+    tacet_ledger_close(ledger);
+    test_rmdir(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_laws), cmocka_unit_test(test_deal),
-                                       cmocka_unit_test(test_sketch), cmocka_unit_test(test_decode)};
+                                       cmocka_unit_test(test_sketch), cmocka_unit_test(test_decode),
+                                       cmocka_unit_test(a_release_goes_on_with_the_rows_as_they_were_dealt)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

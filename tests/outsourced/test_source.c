@@ -99,6 +99,26 @@ static void make_part(fixture *f, size_t number, const char *folder) {
     tacet_manifest_clear(&m);
 }
 
+/* Cut otherwise, the table is the same records again. */
+static void another_number_of_parts_is_charged_anew(void **state) {
+    fixture *f = *state;
+    char ledger[PATH_BYTES], folder[PATH_BYTES];
+    tacet_manifest m;
+    tacet_error err;
+    (void)snprintf(ledger, sizeof ledger, "%s/ledger.db", f->folder);
+    (void)snprintf(folder, sizeof folder, "%s/part", f->folder);
+    f->settings.ledger = ledger;
+    f->settings.data = f->data;
+    f->settings.budget_eps = 1.2 * f->settings.eps;
+    make_part(f, 1, folder);
+    for (size_t parts = 1; parts <= 3; parts += 2) {
+        f->settings.part = 1;
+        f->settings.parts = parts;
+        assert_status(tacet_curate_run(&m, &f->settings, &err), TACET_BUDGET);
+    }
+    make_part(f, 2, folder);
+}
+
 static void joining_survives_every_allocation(void **state) {
     fixture *f = *state;
     char ledger[PATH_BYTES], one[PATH_BYTES], two[PATH_BYTES], whole[PATH_BYTES];
@@ -138,6 +158,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_list_of_files_is_one_file_where_that_is_there, setup, teardown),
         cmocka_unit_test_setup_teardown(npy_files_are_read_across_their_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(a_database_that_is_not_there_is_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_number_of_parts_is_charged_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(joining_survives_every_allocation, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

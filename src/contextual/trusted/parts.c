@@ -9,6 +9,7 @@
 #include "core/memory.h"
 
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,18 +37,30 @@ tacet_status tacet__parts_deal(tacet__parts *p, tacet_error *err) {
     return TACET_OK;
 }
 
+void tacet__parts_group(char out[TACET__PARTS_GROUP], const char *ticket, const unsigned char *part_of, size_t count) {
+    unsigned char hash[crypto_generichash_BYTES_MIN];
+    char hex[2 * sizeof hash + 1];
+    const int n = snprintf(out, TACET__PARTS_GROUP, "contextual %.150s", ticket);
+    if (part_of != NULL) {
+        (void)crypto_generichash(hash, sizeof hash, part_of, count, NULL, 0);
+        (void)snprintf(out + n, TACET__PARTS_GROUP - (size_t)n, ", dealt %s",
+                       sodium_bin2hex(hex, sizeof hex, hash, sizeof hash));
+    }
+}
+
 /* Runs the mechanism under the part's own ticket, within the group. */
 static tacet_status run(tacet__parts *p, tacet_release **out, const char *name, const tacet_mechanism *mechanism,
                         const tacet_bounded *bounded, tacet_error *err) {
     char ticket[TACET_TICKET_MOST + 1];
-    char group[TACET_TICKET_MOST + 1];
+    char group[TACET__PARTS_GROUP];
     char part[64];
     tacet_ask ask = *p->ask;
     *out = NULL;
     if (p->receipt_count == TACET_CONTEXTUAL_RECEIPTS_MOST) {
         return tacet__fail(err, TACET_STATE, "too many parts");
     }
-    (void)snprintf(group, sizeof group, "contextual %.130s", p->ask->ticket);
+    const bool whole = p->prefix == NULL || p->prefix[0] == '\0'; /* else: of one epoch, and no row is in two */
+    tacet__parts_group(group, p->ask->ticket, whole ? p->part_of : NULL, p->learner->count);
     (void)snprintf(part, sizeof part, "%.30s%.30s", p->prefix != NULL ? p->prefix : "", name);
     (void)snprintf(ticket, sizeof ticket, "%.130s/%.60s", p->ask->ticket, part);
     ask.group = group;
@@ -55,9 +68,8 @@ static tacet_status run(tacet__parts *p, tacet_release **out, const char *name, 
     ask.ticket = ticket;
     ask.what = p->what;
     ask.records = p->records;
-    tacet_status status = p->receipt_count == 0 && (p->prefix == NULL || p->prefix[0] == '\0')
-                              ? tacet__contextual_begun_with(p->ask, name, err)
-                              : TACET_OK;
+    tacet_status status =
+        p->receipt_count == 0 && whole ? tacet__contextual_begun_with(p->ask, name, err) : TACET_OK;
     if (status == TACET_OK) {
         status = tacet_mechanism_run(mechanism, out, &ask, bounded, err);
     }

@@ -178,7 +178,7 @@ static tacet_status run_stage(const staging *s, tacet_release **out, size_t j, c
     const tacet_contextual_settings *settings = &s->learner->settings;
     const tacet_neighbours replace = {.relation = TACET_RELATION_REPLACE};
     char ticket[TACET_TICKET_MOST + 1];
-    char group[TACET_TICKET_MOST + 1];
+    char group[TACET__PARTS_GROUP];
     char part[32];
     tacet_ask ask = *s->ask;
     tacet_bound *bound = NULL;
@@ -187,7 +187,7 @@ static tacet_status run_stage(const staging *s, tacet_release **out, size_t j, c
     tacet_mechanism *mechanism = NULL;
     *out = NULL;
     if (s->plan->count > 1) {
-        (void)snprintf(group, sizeof group, "contextual %.150s", s->ask->ticket);
+        tacet__parts_group(group, s->ask->ticket, s->stage_of, s->learner->count);
         (void)snprintf(part, sizeof part, "stage %zu", j + 1);
         ask.group = group;
         ask.part = part;

@@ -119,6 +119,7 @@ size_t tacet__curate_header(char *text, size_t size, size_t numbers, size_t leve
 enum { TACET__ASK_TEXT = 2048 };
 typedef struct tacet__ask_text {
     char what[TACET__ASK_TEXT], covered[TACET__ASK_TEXT], records[TACET__ASK_TEXT], part[64];
+    char group[TACET_TICKET_MOST + 64]; /* of the parts of one table: those of another number of parts cost anew */
 } tacet__ask_text;
 void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text);
 

@@ -156,6 +156,7 @@ void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
     if (s->parts > 0) {
         (void)snprintf(text->what + at, sizeof text->what - at, ", part %zu of %zu", s->part, s->parts);
         (void)snprintf(text->part, sizeof text->part, "%zu of %zu", s->part, s->parts);
+        (void)snprintf(text->group, sizeof text->group, "release in %zu parts: %s", s->parts, s->ticket);
     }
     at = 0;
     text->covered[0] = '\0';
@@ -234,7 +235,7 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
                            .data = data,
                            .mint = job->keyed ? &job->mint : NULL,
                            .ticket = job->ticket,
-                           .group = job->settings->parts > 0 ? job->settings->ticket : NULL,
+                           .group = job->settings->parts > 0 ? text.group : NULL,
                            .part = job->settings->parts > 0 ? text.part : NULL,
                            .piece = job->settings->part,
                            .what = text.what,

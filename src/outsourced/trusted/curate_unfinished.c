@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_unfinished.c - where rows lie while they are drawn: beside the ledger, never in the folder that is handed out.
- * Ring: trusted. A run that is killed before its commit leaves what it drew, and the same ticket then draws again
- * (src/dp/ledger/README.md, section 2): of the two only the second may ever be seen. In the folder of the release the
- * first would lie beside it, or in another folder when the second run names one, for anybody to average. Beside the
- * ledger there is one place for each ticket, whatever the folder: the next run begins by emptying it, or, if the rows
- * were committed, finds them there. Whoever draws holds a lock on it, so that there are never two drafts at once. */
+ * Ring: trusted. A run that is killed before its commit leaves what it drew; the same ticket then draws the same rows
+ * again (src/dp/ledger/README.md, section 2). In the folder of the release a draft could be handed on before it is
+ * committed, cut off in the middle. Beside the ledger there is one place for each ticket, whatever the folder: the next
+ * run begins by emptying it, or, if the rows were committed, finds them there. Whoever draws holds a lock on it, so
+ * that there are never two drafts at once. */
 #include "outsourced/trusted/curate_job.h"
 
 #include "core/fail.h"
