@@ -20,13 +20,16 @@ static json_t *seen; /* "METHOD /path STATUS" -> true */
 static char folder[256], keys[300], store[300], url[128], ca[320];
 static pid_t server;
 
-static const json_t *resolve(const json_t *schema) {
-    const char *ref = json_string_value(json_object_get(schema, "$ref"));
+/* What is written once, under components, and referred to: "#/components/KIND/NAME". */
+static const json_t *resolve(const json_t *at) {
+    const char *ref = json_string_value(json_object_get(at, "$ref"));
     if (ref == NULL) {
-        return schema;
+        return at;
     }
+    char kind[16] = "";
+    assert_int_equal(sscanf(ref, "#/components/%15[a-z]/", kind), 1);
     const json_t *found =
-        json_object_get(json_object_get(json_object_get(file, "components"), "schemas"), strrchr(ref, '/') + 1);
+        json_object_get(json_object_get(json_object_get(file, "components"), kind), strrchr(ref, '/') + 1);
     assert_non_null(found);
     return found;
 }
@@ -186,16 +189,12 @@ static long ask(const char *method, const char *path, const char *real, const ch
     lower[n] = '\0';
     char code[8];
     (void)snprintf(code, sizeof code, "%ld", status);
-    const json_t *content = json_object_get(
-        json_object_get(
-            json_object_get(
-                json_object_get(json_object_get(json_object_get(json_object_get(file, "paths"), path), lower),
-                                "responses"),
-                code),
-            "content"),
-        status == 200 && strcmp(path, "/v1/metrics") == 0 ? "text/plain"
-        : status >= 400                                   ? "application/problem+json"
-                                                          : "application/json");
+    const json_t *operation = json_object_get(json_object_get(json_object_get(file, "paths"), path), lower);
+    const json_t *response = resolve(json_object_get(json_object_get(operation, "responses"), code));
+    const json_t *content = json_object_get(json_object_get(response, "content"),
+                                            status == 200 && strcmp(path, "/v1/metrics") == 0 ? "text/plain"
+                                            : status >= 400 ? "application/problem+json"
+                                                            : "application/json");
     if (content == NULL) {
         fail_msg("%s (%s) is not in docs/openapi.json: %s", name, real, answer.body);
     }
