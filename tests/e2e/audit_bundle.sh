@@ -1,13 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # audit_bundle.sh - one page with every target, at a confidence that leaves one false alarm in 200 runs of this script (seed fixed). With few runs weak controls are missed, and the exit code says so.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "audit_bundle.sh: $1" >&2
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 code=0
 "$TACET_BIN/tacet-audit" audit --bundle "$work/b" --eps 1 --runs 1000 --confidence 0.9999 --seed 3 --json >"$work/json" 2>"$work/err" || code=$?
 targets=$(grep -c '"target"' "$work/b/audit.json")

@@ -3,16 +3,7 @@
 # backup.sh - a store is copied while a server writes to it; then a part of it is put back, and all of it. What is put
 # back whole goes on; a trusted store older than the open one is refused, by the check and by the server; an older open
 # store is shown again what it lacks. On SQLite; postgres_backup.sh runs it on PostgreSQL.
-set -eu
-tacet=${TACET_BIN:?}/tacet
-work=$(mktemp -d)
-server=
-cleanup() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() { cat "$work/err" "$work/server.log" 2>/dev/null || true; echo "backup: $*"; exit 1; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 postgres=${TACET_TEST_POSTGRES:-}
 store=${postgres:-$work/studies}
 

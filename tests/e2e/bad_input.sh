@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # bad_input.sh - what people get wrong, over all programs: each gives one line on stderr that names the fault (and, for wrong
 # usage, a second one that points to --help), the exit code of the front door's list, nothing on stdout, and leaves no file.
-set -eu
-tacet=${TACET_BIN:?}/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "bad_input.sh: $1" >&2
-    [ ! -e "$work/err" ] || cat "$work/err" >&2
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 mkdir "$work/in"
 cd "$work/in"
 awk -f "${TACET_SOURCE:?}/examples/patients.awk" >people.csv

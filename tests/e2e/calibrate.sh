@@ -1,18 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # calibrate.sh - `tacet calibrate` as a person runs it: the known values, each direction, and every refusal with exit code 2.
-set -eu
-bin=${TACET_BIN:?}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-fail() { echo "calibrate: $*"; exit 1; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 
 # field NAME ARGS...: the number NAME of the JSON output.
 field() {
     name=$1
     shift
-    "$bin/tacet" calibrate "$@" --json >"$tmp/out" 2>"$tmp/err" || { cat "$tmp/err"; fail "'$*' failed"; }
-    sed -n "s/.*\"$name\":\\([-+0-9.e]*\\).*/\\1/p" "$tmp/out"
+    "$bin/tacet" calibrate "$@" --json >"$work/out" 2>"$work/err" || { cat "$work/err"; fail "'$*' failed"; }
+    sed -n "s/.*\"$name\":\\([-+0-9.e]*\\).*/\\1/p" "$work/out"
 }
 # near VALUE WANT TOLERANCE WHAT
 near() {
@@ -50,10 +46,10 @@ near "$(field max_error_sd stream --rounds 1000 --factorization toeplitz --eps 1
 refused() {
     code=0
     # shellcheck disable=SC2086 # words on purpose
-    "$bin/tacet" calibrate $1 >"$tmp/out" 2>"$tmp/err" || code=$?
+    "$bin/tacet" calibrate $1 >"$work/out" 2>"$work/err" || code=$?
     [ "$code" -eq 2 ] || fail "'$1' exited with $code"
-    [ ! -s "$tmp/out" ] || fail "'$1' wrote to stdout"
-    grep -q "$2" "$tmp/err" || { cat "$tmp/err"; fail "'$1' does not say '$2'"; }
+    [ ! -s "$work/out" ] || fail "'$1' wrote to stdout"
+    grep -q "$2" "$work/err" || { cat "$work/err"; fail "'$1' does not say '$2'"; }
 }
 refused "gaussian --eps 0 --delta 1e-5" "eps must be > 0"
 refused "gaussian --eps -1 --delta 1e-5" "eps must be > 0"

@@ -5,16 +5,10 @@
 # is there a release.csv that is not, nor anything else in a folder that could be handed on; rows of an attempt that was cut
 # short lie beside the ledger, in one file at the most, and are gone when there is a release. Another mechanism than the
 # default is its argument.
-set -eu
 mechanism=${1:-gaussian}
 RANDOM=3
 rows=100000
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "curate_kill.sh: $1" >&2
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 awk -v n=$rows -v OFS=, 'BEGIN { print "a,b,c"; for (i = 0; i < n; i++) print i % 97, i % 13, i % 7 }' >"$work/table.csv"
 TACET_STATE=$work/state
 export TACET_STATE

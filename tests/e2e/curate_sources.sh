@@ -3,17 +3,10 @@
 # curate_sources.sh - one table as a CSV, as several with their columns in other orders, as .npy by row and by column, of
 # doubles and of floats: the same release, bit for bit, of one seed; the registry knows the rows again; what is wrong is
 # named with its file; memory does not grow with the table.
-set -eu
-tacet=$TACET_BIN/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 cd "$work"
 TACET_STATE=$work/state
 export TACET_STATE
-fail() {
-    echo "curate_sources.sh: $1" >&2
-    exit 1
-}
 curate() { # curate CODE DATA COLUMNS FOLDER OPTIONS...
     want=$1 data=$2 columns=$3 out=$4
     shift 4

@@ -2,24 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # curator_desk.sh - a person answers at the keyboard: the record is shown, a value outside the range is asked for once
 # more, a row that cannot be measured is told as such; empty cells of a column of values likewise.
-set -eu
-bin=${TACET_BIN:?}
-work=$(mktemp -d)
-trap 'kill $(cat "$work/pid" "$work/pid2" 2>/dev/null) 2>/dev/null || true; rm -rf "$work"' EXIT
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 cd "$work"
 export TACET_STATE="$work/state"
-fail() { echo "curator_desk.sh: $*"; exit 1; }
 awk 'BEGIN { print "name,age,score"; for (i = 0; i < 40; i++) printf "patient%d,%d,%s\n", i, 20 + i, i % 2 ? i / 40 : "" }' >t.csv
 "$bin/tacet" curate --data t.csv --inputs age --bounds age=0:100 --unit age=5 --eps 3 --mechanism laplace --target score --out r >out 2>err || fail "$(cat err)"
 grep -q "20 of 40 cells of 'score' are empty" err || fail "empty cells are not told: $(cat err)"
 "$bin/tacet" curator init --dir keys --host 127.0.0.1,localhost >/dev/null
-serve() { # PIDFILE ADDRESS OPTION…
-    pidfile=$1 address=$2; shift 2
+serve() { # ADDRESS OPTION…
+    address=$1; shift
     "$bin/tacet-curator" curator serve --release r --keys keys --data t.csv --listen 127.0.0.1:0 --ready-file "$address" "$@" >/dev/null 2>&1 &
-    echo $! >"$pidfile"
-    for _ in $(seq 100); do [ ! -s "$address" ] || break; sleep 0.1; done
+    server=$!
+    await "$address"
 }
-serve pid address --person
+serve address --person
 "$bin/tacet" modeler run --url "$(cat address)" --keys keys/modeler --state s1 --queries 3 --json >result 2>err &
 modeler=$!
 # Lines come one by one, as from a person: a word that is no number, a value outside, another, one that cannot be measured.
@@ -32,10 +28,10 @@ grep -q '7 lies outside 0 to 1' desk || fail "a value outside passes: $(cat desk
 grep -q '"values":\[0.75,0.25,0.5\]' result || fail "other values: $(cat result)"
 grep -q '"unmeasurable":\[[0-9]' result || fail "the row that cannot be measured is not told: $(cat result)"
 ! grep -rq 'patient' s1 r/manifest.json result || fail "a record left"
-kill "$(cat pid)"; wait "$(cat pid)" 2>/dev/null || true
+kill "$server"; wait "$server" 2>/dev/null || true
 # Values from a column: empty cells cannot be measured, the others can.
-serve pid2 address2 --target score
+serve address2 --target score
 "$bin/tacet" modeler run --url "$(cat address2)" --keys keys/modeler --state s2 --queries 8 --json >result 2>err || fail "$(cat err)"
 grep -q '"best_value":0\.' result || fail "nothing was measured: $(cat result)"
-kill "$(cat pid2)"
+kill "$server"
 echo "the desk shows records, asks twice, and takes what cannot be measured"

@@ -2,14 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # demo.sh - the demo as a person runs it, into a folder of its own, without a terminal: its report, its ledger, the attacks'
 # outcomes, that it can be run again, and that it leaves no process behind.
-set -eu
-tacet=$TACET_BIN/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "e2e/demo.sh: $1" >&2
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 demo() { "$TACET_SOURCE/examples/demo.sh" "$work/out" </dev/null >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "the demo failed"; }; }
 number() { sed -n "s/.*\"$2\":\([-0-9.e]*\).*/\1/p" "$1"; }
 

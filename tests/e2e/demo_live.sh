@@ -2,14 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # demo_live.sh - make demo-live as a person runs it, but for its pauses: both addresses are named, the desk answers there,
 # the modeler's page follows the search and ends without asking to be loaded again.
-set -eu
-bin=${TACET_BIN:?}
-source=${TACET_SOURCE:?}
-work=$(mktemp -d)
-trap 'kill "$live" 2>/dev/null || true; rm -rf "$work"' EXIT
-fail() { echo "demo_live.sh: $*"; exit 1; }
-DEMO_PAUSE=0.05 DEMO_QUERIES=8 DEMO_ONCE=1 "$source/examples/demo-live.sh" "$work/live" >"$work/out" 2>&1 &
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+DEMO_PAUSE=0.05 DEMO_QUERIES=8 DEMO_ONCE=1 "$TACET_SOURCE/examples/demo-live.sh" "$work/live" >"$work/out" 2>&1 &
 live=$!
+trap 'kill "$live" 2>/dev/null || true; end' EXIT
 tries=0
 until grep -q 'refresh' "$work/live/search.html" 2>/dev/null; do
     tries=$((tries + 1))

@@ -1,18 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # device.sh - `tacet device report` as a person runs it: once per ticket, clipped, charged, refused.
-set -eu
-tacet=${TACET_BIN:?}/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() { echo "device: $*"; exit 1; }
-expect() { # expect CODE COMMAND...
-    want=$1
-    shift
-    code=0
-    "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" = "$want" ] || { cat "$work/err"; fail "exit code $code instead of $want: $*"; }
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 ledger=$work/phone.ledger
 report() { "$tacet" device report --range 0:10 --eps 1 --ledger "$ledger" "$@"; }
 

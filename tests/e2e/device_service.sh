@@ -2,31 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # device_service.sh - `tacet device` against a real server: suggest, report, the same bits on every retry, also after the
 # server was killed; a study that asks for more than the device gives gets nothing.
-set -eu
-tacet=${TACET_BIN:?}/tacet
-work=$(mktemp -d)
-server=
-cleanup() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() { cat "$work/err" "$work/server.log" 2>/dev/null; echo "device_service: $*"; exit 1; }
-expect() { # expect CODE COMMAND...
-    local want=$1 code=0
-    shift
-    "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" = "$want" ] || fail "exit code $code instead of $want: $*"
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 serve() { # serve LISTEN
     rm -f "$work/ready"
     "$tacet" server --store "$work/studies" --keys "$work/keys" --listen "$1" --ready-file "$work/ready" >>"$work/server.log" 2>&1 &
     server=$!
-    for ((i = 0; i < 200; i++)); do
-        [ ! -s "$work/ready" ] || { url=$(cat "$work/ready"); return; }
-        sleep 0.05
-    done
-    fail "the server does not come up"
+    await "$work/ready"
 }
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$work/out"; }
 

@@ -2,31 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # device_sets.sh - a study whose decision sets stay on the devices, against a real collector: devices choose, report one
 # direction each, once per ticket, charged; the study learns; a study that asks for more than the device gives gets nothing.
-set -eu
-tacet=${TACET_BIN:?}/tacet
-work=$(mktemp -d)
-server=
-cleanup() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() { cat "$work/err" "$work/server.log" 2>/dev/null; echo "device_sets: $*"; exit 1; }
-expect() { # expect CODE COMMAND...
-    local want=$1 code=0
-    shift
-    "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" = "$want" ] || fail "exit code $code instead of $want: $*"
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 serve() {
     rm -f "$work/ready"
     "$tacet" collector --store "$work/studies" --keys "$work/keys" --listen "$1" --ready-file "$work/ready" >>"$work/server.log" 2>&1 &
     server=$!
-    for ((i = 0; i < 200; i++)); do
-        [ ! -s "$work/ready" ] || { url=$(cat "$work/ready"); return; }
-        sleep 0.05
-    done
-    fail "the collector does not come up"
+    await "$work/ready"
 }
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p" "$work/out"; }
 expect 2 "$tacet" study create --store "$work/studies" --open-only --name routes --trust local --policy statistics --eps 4 \

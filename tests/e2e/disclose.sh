@@ -2,14 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # disclose.sh - the registry's entry and the label of a release; a signed receipt that one changed bit of any part breaks;
 # a proof of one entry; keys that rotate and are revoked.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "disclose.sh: $1" >&2
-    exit 1
-}
-tacet=$TACET_BIN/tacet
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 ledger=$TACET_BIN/tacet-ledger
 refused() { # refused WORDS COMMAND...: fails, saying so
     local words=$1

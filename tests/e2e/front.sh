@@ -2,47 +2,35 @@
 # SPDX-License-Identifier: Apache-2.0
 # front.sh - the front door as a newcomer meets it: help, exit codes, wrong commands; every command of every program has a
 # help that names its options and can be typed as its usage line says; manual pages are there and clean.
-set -eu
-bin=${TACET_BIN:?}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-fail() { echo "front: $*"; exit 1; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 
-# run CODE ARGS...: the exit code must be CODE; output in $tmp/out and $tmp/err.
-run() {
-    want=$1
-    shift
-    code=0
-    "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
-    [ "$code" -eq "$want" ] || { cat "$tmp/out" "$tmp/err"; fail "'$*' exited with $code, expected $want"; }
-}
-quiet_out() { [ ! -s "$tmp/out" ] || fail "$1 wrote to stdout"; }
-quiet_err() { [ ! -s "$tmp/err" ] || fail "$1 wrote to stderr"; }
+quiet_out() { [ ! -s "$work/out" ] || fail "$1 wrote to stdout"; }
+quiet_err() { [ ! -s "$work/err" ] || fail "$1 wrote to stderr"; }
 
-run 0 "$bin/tacet" --help
+expect 0 "$bin/tacet" --help
 quiet_err "tacet --help"
-grep -q '^usage: tacet COMMAND' "$tmp/out" || fail "no usage line in the help"
-grep -q 'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused' "$tmp/out" || fail "the help does not say the exit codes"
-cp "$tmp/out" "$tmp/help"
+grep -q '^usage: tacet COMMAND' "$work/out" || fail "no usage line in the help"
+grep -q 'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused' "$work/out" || fail "the help does not say the exit codes"
+cp "$work/out" "$work/help"
 for same in help -h; do
-    run 0 "$bin/tacet" "$same"
-    cmp -s "$tmp/out" "$tmp/help" || fail "tacet $same differs from tacet --help"
+    expect 0 "$bin/tacet" "$same"
+    cmp -s "$work/out" "$work/help" || fail "tacet $same differs from tacet --help"
 done
-run 0 "$bin/tacet" --version
-grep -Eq '^tacet [0-9]+\.[0-9]+\.[0-9]+$' "$tmp/out" || fail "tacet --version"
-run 2 "$bin/tacet"
+expect 0 "$bin/tacet" --version
+grep -Eq '^tacet [0-9]+\.[0-9]+\.[0-9]+$' "$work/out" || fail "tacet --version"
+expect 2 "$bin/tacet"
 quiet_out "tacet without a command"
-run 2 "$bin/tacet" no-such-command
+expect 2 "$bin/tacet" no-such-command
 quiet_out "an unknown command"
-grep -q "no command 'no-such-command'" "$tmp/err" || fail "an unknown command is not named"
-run 2 "$bin/tacet" help no-such-command
-! grep -q 'did you mean' "$tmp/err" || fail "a name is offered that nobody would have meant"
-run 2 "$bin/tacet" calibarte
-grep -q "did you mean 'calibrate'" "$tmp/err" || fail "the nearest command is not offered"
-run 2 "$bin/tacet" ledger shwo
-grep -q "did you mean 'show'" "$tmp/err" || fail "the nearest second word is not offered"
-run 2 "$bin/tacet" ledger show --ledgr x
-grep -q 'did you mean --ledger' "$tmp/err" || fail "the nearest option is not offered"
+grep -q "no command 'no-such-command'" "$work/err" || fail "an unknown command is not named"
+expect 2 "$bin/tacet" help no-such-command
+! grep -q 'did you mean' "$work/err" || fail "a name is offered that nobody would have meant"
+expect 2 "$bin/tacet" calibarte
+grep -q "did you mean 'calibrate'" "$work/err" || fail "the nearest command is not offered"
+expect 2 "$bin/tacet" ledger shwo
+grep -q "did you mean 'show'" "$work/err" || fail "the nearest second word is not offered"
+expect 2 "$bin/tacet" ledger show --ledgr x
+grep -q 'did you mean --ledger' "$work/err" || fail "the nearest option is not offered"
 
 # Output that cannot be written is a failure, not silence.
 if [ -w /dev/full ]; then
@@ -55,53 +43,53 @@ checked=0
 for program in "$bin"/tacet-*; do
     [ -x "$program" ] || continue
     name=$(basename "$program")
-    run 2 "$program"
+    expect 2 "$program"
     quiet_out "$name without a command"
-    run 2 "$program" no-such-command
-    grep -q 'no-such-command' "$tmp/err" || fail "$name: an unknown command is not named"
-    run 0 "$program" --version
-    run 0 "$program" --help
-    cp "$tmp/out" "$tmp/help"
-    grep -q '^Ring: ' "$tmp/help" || fail "$name --help does not say its ring"
-    run 0 "$program" --commands
-    cp "$tmp/out" "$tmp/commands"
-    [ -s "$tmp/commands" ] || fail "$name has no commands"
+    expect 2 "$program" no-such-command
+    grep -q 'no-such-command' "$work/err" || fail "$name: an unknown command is not named"
+    expect 0 "$program" --version
+    expect 0 "$program" --help
+    cp "$work/out" "$work/help"
+    grep -q '^Ring: ' "$work/help" || fail "$name --help does not say its ring"
+    expect 0 "$program" --commands
+    cp "$work/out" "$work/commands"
+    [ -s "$work/commands" ] || fail "$name has no commands"
     while read -r command; do
-        grep -q "^  $command  *[^ ]" "$tmp/help" || fail "$name --help does not list '$command' with a summary"
+        grep -q "^  $command  *[^ ]" "$work/help" || fail "$name --help does not list '$command' with a summary"
         # shellcheck disable=SC2086
-        run 0 "$program" $command --help
+        expect 0 "$program" $command --help
         quiet_err "$name $command --help"
-        cp "$tmp/out" "$tmp/direct"
-        head -n 1 "$tmp/direct" | grep -q "^usage: tacet $command " || fail "the usage line of '$command' is not 'tacet $command …'"
+        cp "$work/out" "$work/direct"
+        head -n 1 "$work/direct" | grep -q "^usage: tacet $command " || fail "the usage line of '$command' is not 'tacet $command …'"
         # What the usage line says can be typed.
         # shellcheck disable=SC2086
-        run 0 "$bin/tacet" $command --help
-        cmp -s "$tmp/out" "$tmp/direct" || fail "'tacet $command --help' is not the help of $name $command"
+        expect 0 "$bin/tacet" $command --help
+        cmp -s "$work/out" "$work/direct" || fail "'tacet $command --help' is not the help of $name $command"
         # shellcheck disable=SC2086
-        run 0 "$bin/tacet" help $command
-        cmp -s "$tmp/out" "$tmp/direct" || fail "'tacet help $command' is not its help"
+        expect 0 "$bin/tacet" help $command
+        cmp -s "$work/out" "$work/direct" || fail "'tacet help $command' is not its help"
         # Every option has words, in the help and in the manual.
-        awk '/^  --/ { if (NF < 2 + ($2 ~ /^[A-Z]/)) { getline; if ($0 !~ /^ +[^ ]/) exit 1 } }' "$tmp/direct" ||
+        awk '/^  --/ { if (NF < 2 + ($2 ~ /^[A-Z]/)) { getline; if ($0 !~ /^ +[^ ]/) exit 1 } }' "$work/direct" ||
             fail "an option of '$command' has no explanation"
         page="$(dirname "$bin")/man/tacet-$(echo "$command" | tr ' ' '-').1"
         [ -s "$page" ] || fail "no manual page for '$command'"
-        sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' "$tmp/direct" | grep -v '^help$' | sed 's/-/\\-/g' | while read -r option; do
+        sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' "$work/direct" | grep -v '^help$' | sed 's/-/\\-/g' | while read -r option; do
             grep -qF "\\-\\-$option" "$page" || fail "the manual page of '$command' lacks --$option"
         done
         # A wrong option is a usage error, and nothing else happens.
         # shellcheck disable=SC2086
-        run 2 "$program" $command --no-such-option
+        expect 2 "$program" $command --no-such-option
         quiet_out "$name $command --no-such-option"
-        grep -q 'unknown option --no-such-option' "$tmp/err" || fail "'$command' does not name a wrong option"
+        grep -q 'unknown option --no-such-option' "$work/err" || fail "'$command' does not name a wrong option"
         checked=$((checked + 1))
-    done <"$tmp/commands"
+    done <"$work/commands"
 done
 
 if command -v groff >/dev/null 2>&1; then
     for page in "$(dirname "$bin")"/man/*.1; do
-        groff -Kutf8 -man -Tutf8 -ww -P-bcu "$page" >"$tmp/rendered" 2>"$tmp/err" || fail "groff cannot render $page"
-        [ ! -s "$tmp/err" ] || { cat "$tmp/err"; fail "groff warns of $page"; }
-        grep -q 'NAME' "$tmp/rendered" || fail "$page has no NAME"
+        groff -Kutf8 -man -Tutf8 -ww -P-bcu "$page" >"$work/rendered" 2>"$work/err" || fail "groff cannot render $page"
+        [ ! -s "$work/err" ] || { cat "$work/err"; fail "groff warns of $page"; }
+        grep -q 'NAME' "$work/rendered" || fail "$page has no NAME"
     done
 else
     echo "groff is not installed: manual pages were not rendered"
@@ -109,15 +97,15 @@ fi
 echo "$checked commands have a help that works"
 
 # Options from a file; the command line counts more; what is wrong there is named with its line.
-printf '# noise of a stream\nrounds = 33\neps=2\n' >"$tmp/options"
-run 0 "$bin/tacet" calibrate stream --config "$tmp/options" --delta 1e-5 --json
-grep -q '"rounds":33' "$tmp/out" && grep -q '"eps":2' "$tmp/out" || fail "options of a file are not taken"
-run 0 "$bin/tacet" calibrate stream --config "$tmp/options" --rounds 44 --delta 1e-5 --json
-grep -q '"rounds":44' "$tmp/out" || fail "the command line does not count more than a file"
-printf 'eps = 2\nruonds = 33\n' >"$tmp/options"
-run 2 "$bin/tacet" calibrate stream --config "$tmp/options" --delta 1e-5
-grep -q 'did you mean --rounds' "$tmp/err" && grep -q 'line 2' "$tmp/err" || fail "a wrong option of a file is not named"
-run 2 "$bin/tacet" calibrate stream --config "$tmp/none"
+printf '# noise of a stream\nrounds = 33\neps=2\n' >"$work/options"
+expect 0 "$bin/tacet" calibrate stream --config "$work/options" --delta 1e-5 --json
+grep -q '"rounds":33' "$work/out" && grep -q '"eps":2' "$work/out" || fail "options of a file are not taken"
+expect 0 "$bin/tacet" calibrate stream --config "$work/options" --rounds 44 --delta 1e-5 --json
+grep -q '"rounds":44' "$work/out" || fail "the command line does not count more than a file"
+printf 'eps = 2\nruonds = 33\n' >"$work/options"
+expect 2 "$bin/tacet" calibrate stream --config "$work/options" --delta 1e-5
+grep -q 'did you mean --rounds' "$work/err" && grep -q 'line 2' "$work/err" || fail "a wrong option of a file is not named"
+expect 2 "$bin/tacet" calibrate stream --config "$work/none"
 
 # Completion, made from the same tables.
 completions() { bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tacet; echo "${COMPREPLY[@]}"' bash "${TACET_BUILD:?}/completion/tacet.bash" "$@"; }

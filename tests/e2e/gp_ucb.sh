@@ -1,11 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # gp_ucb.sh - `tacet gp-ucb` and bad input: the exit code, a message that names what is wrong, nothing on stdout.
-set -eu
-tacet=$TACET_BIN/tacet
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+cd "$work"
 failed=0
 
 # refuse CODE PATTERN ARGUMENTS...: exit code CODE, a line on stderr matching PATTERN, an empty stdout.

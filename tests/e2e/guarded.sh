@@ -3,14 +3,7 @@
 # guarded.sh - what a program that holds records shows of them while it runs: the value it was given on standard input is
 # not in the list of processes, its memory leaves no image, nobody of its user may trace it, and it is not swapped out
 # where the system allows that.
-set -eu
-work=$(mktemp -d)
-pid=
-trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
-fail() {
-    echo "$1"
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 chmod 777 "$work"
 mkfifo -m 666 "$work/value"
 as=
@@ -19,37 +12,37 @@ as=
 # shellcheck disable=SC2086
 HOME=$work TACET_STATE=$work/state $as "$TACET_BIN/tacet" device report --ticket t --reward - --range 0:1 --eps 1 --ledger "$work/phone.db" \
     --budget 5 --json <"$work/value" >"$work/out" 2>"$work/err" &
-pid=$!
+server=$!
 exec 3>"$work/value"
 for _ in $(seq 100); do
-    [ "$(readlink "/proc/$pid/exe" 2>/dev/null | sed 's/.*-//')" != device ] || break
+    [ "$(readlink "/proc/$server/exe" 2>/dev/null | sed 's/.*-//')" != device ] || break
     sleep 0.1
 done
 sleep 0.5
-grep -q '^Max core file size *0 *0' "/proc/$pid/limits" || fail "core dumps: $(grep core "/proc/$pid/limits")"
-owner=$(stat -c %u "/proc/$pid/environ")
+grep -q '^Max core file size *0 *0' "/proc/$server/limits" || fail "core dumps: $(grep core "/proc/$server/limits")"
+owner=$(stat -c %u "/proc/$server/environ")
 [ "$(id -u)" != 0 ] || [ "$owner" = 0 ] || fail "its own user may trace it"
 echo 0.62 >&3
-! tr '\0' ' ' <"/proc/$pid/cmdline" | grep -q 0.62 || fail "the value is in the list of processes"
+! tr '\0' ' ' <"/proc/$server/cmdline" | grep -q 0.62 || fail "the value is in the list of processes"
 exec 3>&-
-wait "$pid" || fail "$(cat "$work/err")"
-pid=
+wait "$server" || fail "it failed"
+server=""
 grep -q '"report":' "$work/out" || fail "no report: $(cat "$work/out" "$work/err")"
 may=$(sed -n 's/^CapEff:[^0-9a-f]*//p' /proc/self/status)
 if [ $((0x$may >> 14 & 1)) = 1 ]; then # CAP_IPC_LOCK
     mkfifo "$work/more"
     TACET_STATE=$work/state2 "$TACET_BIN/tacet" device report --ticket t --reward - --range 0:1 --eps 1 --ledger "$work/root.db" --budget 5 <"$work/more" >/dev/null 2>&1 &
-    pid=$!
+    server=$!
     exec 3>"$work/more"
     for _ in $(seq 100); do
-        [ "$(readlink "/proc/$pid/exe" 2>/dev/null | sed 's/.*-//')" != device ] || break
+        [ "$(readlink "/proc/$server/exe" 2>/dev/null | sed 's/.*-//')" != device ] || break
         sleep 0.1
     done
     sleep 0.5
-    locked=$(sed -n 's/^VmLck:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status")
+    locked=$(sed -n 's/^VmLck:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$server/status")
     [ "$locked" -gt 0 ] || fail "nothing is locked into memory, and it may be"
     echo 0.5 >&3
     exec 3>&-
-    wait "$pid" || fail "a report with its memory locked failed"
-    pid=
+    wait "$server" || fail "a report with its memory locked failed"
+    server=""
 fi

@@ -2,14 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # keys.sh - the keys that the two servers make for themselves: who may read which, never replaced once in use, made anew
 # where an attempt was interrupted.
-set -eu
-tacet=$TACET_BIN/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "$1"
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 modes() { (cd "$1" && find . -type f -exec stat -c '%a %n' {} + | LC_ALL=C sort -k 2); }
 umask 022
 

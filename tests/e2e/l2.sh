@@ -1,13 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # l2.sh - Euclidean noise with a delta, from the calibration to a release and its ledger; the shorter scale is found out.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "l2.sh: $1" >&2
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 field() { sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p" "$work/json"; }
 less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
 gate=$TACET_BIN/tacet-gate

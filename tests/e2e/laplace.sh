@@ -3,22 +3,7 @@
 # laplace.sh - a release by --mechanism laplace from end to end: curated with private outputs, served over TLS, searched by both
 # modelers, accounted for in pure eps. The modeler takes the law of the noise from the manifest: under another one it asks for
 # other rows.
-set -eu
-work=$(mktemp -d)
-server=
-url=
-cleanup() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() {
-    echo "laplace.sh: $1" >&2
-    cat "$work/err" >&2 2>/dev/null || true
-    exit 1
-}
-# shellcheck source=/dev/null
-. "$TACET_SOURCE/tests/support/curator.sh"
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 curator=$TACET_BIN/tacet-curator
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 225; i++) { a = i % 15; b = int(i / 15)
     printf "%d,%d,%.6f\n", a, b, exp(-((a - 10) ^ 2 + (b - 4) ^ 2) / 30) } }' >"$work/data.csv"
@@ -33,7 +18,7 @@ serve() { # serve FOLDER
     "$curator" serve --release "$work/$1" --keys "$work/keys" --data "$work/data.csv" --values y --listen 127.0.0.1:0 \
         --ready-file "$work/ready" >/dev/null 2>"$work/err" &
     server=$!
-    await
+    await "$work/ready"
 }
 stop() {
     kill "$server"

@@ -2,21 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ledger.sh - a ledger as a person sees it: filled until the budget refuses (exit code 3), shown, verified, exported,
 # tampered with. The chain is recomputed from the export by another program's BLAKE2b, where there is one.
-set -eu
-tacet=$TACET_BIN/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "ledger.sh: $1" >&2
-    exit 1
-}
-expect() { # expect CODE COMMAND...
-    want=$1
-    shift
-    code=0
-    "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" = "$want" ] || { cat "$work/err" >&2; fail "exit code $code instead of $want: $*"; }
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 
 ledger=$work/study.ledger
 expect 0 "$TACET_BIN/bench_ledger" --ledger "$ledger" --entries 3 --charge 0.3

@@ -2,22 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # modeler.sh - `tacet modeler run` against a curator, and against what is no curator of its study: exit codes, reasons, and a
 # state folder that is never spoilt.
-set -eu
-work=$(mktemp -d)
-server=
-url=
-cleanup() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() {
-    echo "modeler.sh: $1" >&2
-    cat "$work/err" >&2 2>/dev/null || true
-    exit 1
-}
-# shellcheck source=/dev/null
-. "$TACET_SOURCE/tests/support/curator.sh"
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 awk 'BEGIN { print "a,y"; for (i = 0; i < 60; i++) printf "%d,%.4f\n", i, 2 - (i - 41) ^ 2 / 400 }' >"$work/data.csv"
 "$TACET_BIN/tacet-curator" curate --data "$work/data.csv" --inputs a --bounds a=0:60 --unit a=4 --eps 5 --queries 20 --out "$work/release" >/dev/null
 "$TACET_BIN/tacet-curator" init --dir "$work/keys" >/dev/null
@@ -25,13 +10,12 @@ awk 'BEGIN { print "a,y"; for (i = 0; i < 60; i++) printf "%d,%.4f\n", i, 2 - (i
 "$TACET_BIN/tacet-curator" serve --release "$work/release" --keys "$work/keys" --data "$work/data.csv" --values y --listen 127.0.0.1:0 \
     --ready-file "$work/ready" >/dev/null 2>&1 &
 server=$!
-await
-run() { # run CODE STATE OPTIONS...
-    local want=$1 state=$2 code=0
+await "$work/ready"
+run() { # CODE STATE OPTIONS...
+    local want=$1 state=$2
     shift 2
-    "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$state" --lengthscale 4 --initial 3 --patience 5 \
-        --json "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" = "$want" ] || fail "exit code $code instead of $want: $*"
+    expect "$want" "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$state" --lengthscale 4 --initial 3 \
+        --patience 5 --json "$@"
 }
 says() {
     grep -q "$1" "$work/err" || fail "the reason does not say '$1'"
@@ -106,7 +90,7 @@ rm "$work/ready"
 "$TACET_BIN/tacet-curator" serve --release "$work/release2" --keys "$work/keys" --data "$work/data.csv" --evaluate "$work/evaluate" \
     --ledger "$work/second.db" --listen 127.0.0.1:0 --ready-file "$work/ready" >/dev/null 2>&1 &
 server=$!
-await
+await "$work/ready"
 tuned() { # tuned CODE STATE OPTIONS...
     local want=$1 state=$2 code=0
     shift 2

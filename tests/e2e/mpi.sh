@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mpi.sh - `mpirun tacet gp-ucb`: the same output whatever the number of ranks; a rank that is killed, ranks with other
 # files or another version, a build without MPI. (tests/cli/test_gp_ucb.c compares with a dense recomputation.)
-set -eu
 skip() {
     [ -z "${TACET_CI:-}" ] || { echo "$1, and TACET_CI is set: run tools/setup --with-ci"; exit 1; }
     echo "skipped: $1"
@@ -10,12 +9,9 @@ skip() {
 }
 command -v mpirun >/dev/null || skip "mpirun is not installed"
 [ -x "$TACET_BIN/tacet-plain-mpi" ] || skip "built without MPI"
-tacet=$TACET_BIN/tacet
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir"
-fail() { echo "$1"; cat err 2>/dev/null || true; exit 1; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+cd "$work"
 ranks() { n=$1; shift; mpirun --oversubscribe -n "$n" "$@"; }
 
 # Made-up tables: the same rows as .csv and as .npy, and one with a number changed.

@@ -2,21 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # noise.sh - `tacet noise` as other tools see it: multiples of the stated grid, the right proportions, formats that
 # agree, and refusals with exit code 2. The proportions allow five standard errors: 6e-7 of false alarm each, six of them.
-set -eu
-tacet=$TACET_BIN/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "noise.sh: $1" >&2
-    exit 1
-}
-expect() { # expect CODE COMMAND...
-    want=$1
-    shift
-    code=0
-    "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" = "$want" ] || { cat "$work/err" >&2; fail "exit code $code instead of $want: $*"; }
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 # shares KIND SCALE P1 P2: multiples of the grid on stderr, and shares P1, P2 of |x| < scale, < 2 scale.
 shares() {
     expect 0 "$tacet" noise "$1" --scale "$2" --count 200000 --format f64le

@@ -2,28 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # operations.sh - every command of docs/operations.md, as it stands there, on a store that is in use: watch, back up,
 # restore, rotate tokens, give them shares, renew certificates, upgrade.
-set -eu
-work=$(mktemp -d)
-server=""
-trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
-fail() {
-    cat "$work/server.log" >&2 2>/dev/null || true
-    echo "operations: $*" >&2
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 page=${TACET_SOURCE:?}/docs/operations.md
-tacet() { "${TACET_BIN:?}/tacet" "$@"; }
 said() { tr -d '\140' <"$page" | grep -qF -- "$1" || fail "docs/operations.md does not say '$1'"; }
 store=$work/studies
 serve() {
     rm -f "$work/ready"
     "$TACET_BIN/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/ready" >>"$work/server.log" 2>&1 &
     server=$!
-    for ((i = 0; i < 400; i++)); do
-        [ ! -s "$work/ready" ] || { url=$(cat "$work/ready"); return 0; }
-        sleep 0.05
-    done
-    fail "the server does not start"
+    await "$work/ready"
 }
 halt() { kill "$server"; wait "$server" || fail "it did not end in order"; server=""; }
 ask() { # TOKEN METHOD PATH [BODY]

@@ -2,14 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # outsourced_floor.sh - `tacet simulate outsourced`: curves with standard errors, and the modeler that knows the objective, below
 # which nobody comes. Branin, 961 records; seeds fixed, nothing statistical.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "outsourced_floor.sh: $1" >&2
-    exit 1
-}
-command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+need python3
 sim() { "$TACET_BIN/tacet" simulate outsourced --scenario branin --trials 4 --queries 10 --seed 5 --json "$@"; }
 sim --modeler known --eps 1 >"$work/known"
 sim --modeler known --eps 1000 >"$work/clear"

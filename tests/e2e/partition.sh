@@ -3,7 +3,6 @@
 # partition.sh - three servers that see the database and their clients, and not each other: in a network namespace of
 # their own, the addresses by which they know each other lead nowhere from one moment to the next, and nobody is told.
 # Somebody goes on with each study, and nothing acknowledged is lost, doubled or charged twice.
-set -eu
 if [ "${1:-}" = cut ] || [ "${1:-}" = mend ]; then # by the soak, inside
     cat "$TACET_SPLIT_WORK"/server*.log 2>/dev/null | grep -c 'taking over what cannot be reached' >"$TACET_SPLIT_WORK/at-$1" || true
     for n in 1 2 3; do ip addr "$([ "$1" = cut ] && echo del || echo add)" "10.99.0.$n/32" dev lo; done
@@ -23,9 +22,8 @@ if [ -z "${TACET_TEST_SPLIT:-}" ]; then
     exit 1
 fi
 if [ -z "${TACET_TEST_CLUSTER:-}" ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0"; fi
-work=$(mktemp -d)
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 chmod 0711 "$work"
-trap 'rm -rf "$work"' EXIT
 export TACET_SPLIT_WORK="$work"
 ip link set lo up
 ip link add v0 type veth peer name v1

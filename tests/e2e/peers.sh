@@ -2,15 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # peers.sh - the comparison with Python packages runs, small, with and without them; where scikit-learn or numpy is there, their GP-UCB must
 # ask the rows that ours asks: two implementations that share no code.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "peers.sh: $1" >&2
-    cat "$work/out" >&2
-    exit 1
-}
-command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+need python3
 small="--tacet $TACET_BIN/tacet --rows 150 --queries 12 --trials 2 --draws 20000"
 # shellcheck disable=SC2086
 "$TACET_SOURCE/bench/peers/run" $small --markdown "$work/doc.md" >"$work/out" 2>&1 || fail "it fails"

@@ -1,14 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # plan.sh - planning as a person does it, for every trust model: a table, a page, advice that follows the stated rule.
-set -eu
-tacet=$TACET_BIN/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "plan.sh: $1" >&2
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 number() { # name of a number at the top of the object in a file
     sed -n "s/.*\"$1\":{[^}]*\"mean\":\([-0-9.e+]*\).*/\1/p" "$2"
 }

@@ -5,20 +5,13 @@
 # a database that goes away is named, nothing is charged for what was not drawn, nothing twice, and nothing is released
 # in part; two machines with one part, a part that is missing, twice, changed, of other settings, or with another part's
 # records: named, and not let go.
-set -eu
 if [ "${1:-}" != inside ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0" inside; fi
-tacet=${TACET_BIN:?}/tacet
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 url=$TACET_TEST_POSTGRES
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+need psql
 cd "$work"
 export TACET_STATE=$work/here TACET_KEY_FILE=$work/key
-fail() {
-    echo "postgres_curate.sh: $1" >&2
-    exit 1
-}
 sql() { psql "$url" -v ON_ERROR_STOP=1 -qAtc "SET client_min_messages=error; $1"; }
-command -v psql >/dev/null || { echo "skipped: psql is not installed"; exit 77; }
 curate() { # curate CODE OUT OPTIONS...
     want=$1 out=$2
     shift 2

@@ -2,20 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # postgres_hung.sh - a database that hangs, and one that is not there: the server answers 503 within two seconds, goes on
 # when it is back, ends within five seconds of SIGTERM, and waits at its start for a database that is down.
-set -eu
 if [ -z "${TACET_TEST_CLUSTER:-}" ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0"; fi
-work=$(mktemp -d)
-server=""
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 frozen=""
 cluster=$TACET_TEST_CLUSTER
 thaw() { for pid in $frozen; do kill -CONT "$pid" 2>/dev/null || true; done; frozen=""; }
-trap 'thaw; [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
-fail() {
-    echo "postgres_hung.sh: $1" >&2
-    cat "$work/log" >&2
-    exit 1
-}
-tacet() { "${TACET_BIN:?}/tacet" "$@"; }
+trap 'thaw; end' EXIT
 store=$TACET_TEST_POSTGRES
 tacet server init --dir "$work/keys" --host 127.0.0.1 >/dev/null
 printf 'x\n0\n0.25\n0.5\n0.75\n1\n' >"$work/arms.csv"
@@ -26,13 +18,7 @@ start() {
     rm -f "$work/ready"
     "$TACET_BIN/tacet-server" server --store "$store" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/ready" >"$work/out" 2>>"$work/log" &
     server=$!
-    tries=0
-    until [ -s "$work/ready" ]; do
-        sleep 0.05
-        tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || fail "the server does not start"
-    done
-    url=$(cat "$work/ready")
+    await "$work/ready"
 }
 # PATH [curl options]: status and seconds.
 ask() {
@@ -41,7 +27,7 @@ ask() {
     curl -s -o "$work/body" -D "$work/head" -w '%{http_code} %{time_total}' --max-time 20 --cacert "$work/keys/ca.pem" "$@" "$url$path" || true
 }
 suggest() { ask /v1/studies/slides/suggestions -H "Authorization: Bearer $token" -d '{}'; }
-expect() { # STATUS SECONDS WHAT: what was just asked is in $got
+answers() { # STATUS SECONDS WHAT: what was just asked is in $got
     case $got in "$1 "*) ;; *) fail "$3: $got, not $1" ;; esac
     awk "BEGIN { exit !(${got#* } <= $2) }" || fail "$3 took ${got#* } s, more than $2"
     echo "$3: $got s"
@@ -55,9 +41,9 @@ freeze() {
 
 start
 got=$(suggest)
-expect 201 2 "a suggestion"
+answers 201 2 "a suggestion"
 got=$(ask /v1/ready)
-expect 200 2 "ready"
+answers 200 2 "ready"
 freeze
 sleep 1.2
 for what in suggestions "" ready; do
@@ -66,14 +52,14 @@ for what in suggestions "" ready; do
     ready) got=$(ask /v1/ready) ;;
     *) got=$(ask /v1/studies -H "Authorization: Bearer $token") ;;
     esac
-    expect 503 2.3 "database hangs, /$what"
+    answers 503 2.3 "database hangs, /$what"
     grep -qi '^retry-after:' "$work/head" || fail "no Retry-After"
 done
 sleep 5 # the token is no longer known from memory
 got=$(suggest)
-expect 503 2.3 "database hangs, token not in memory"
+answers 503 2.3 "database hangs, token not in memory"
 got=$(ask /v1/live)
-expect 200 1 "database hangs, /live"
+answers 200 1 "database hangs, /live"
 thaw
 tries=0
 until got=$(suggest) && [ "${got%% *}" = 201 ]; do
@@ -98,9 +84,9 @@ server=""
 sleep 0.3
 start
 got=$(ask /v1/live)
-expect 200 1 "database down at the start, /live"
+answers 200 1 "database down at the start, /live"
 got=$(ask /v1/ready)
-expect 503 2.3 "database down at the start, /ready"
+answers 503 2.3 "database down at the start, /ready"
 "$TACET_SOURCE/tests/support/pgcluster.sh" again "$cluster"
 tries=0
 until got=$(suggest) && [ "${got%% *}" = 201 ]; do

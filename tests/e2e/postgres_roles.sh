@@ -2,17 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # postgres_roles.sh - the commands of docs/deployment.md on PostgreSQL: an administrator makes schemas and roles, a server
 # runs under both, a collector under the open one alone, which can read nothing that is trusted.
-set -eu
 if [ "${1:-}" != inside ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0" inside; fi
-tacet=${TACET_BIN:?}/tacet
-work=$(mktemp -d)
-pids=()
-cleanup() {
-    for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() { cat "$work"/*.log "$work/err" 2>/dev/null || true; echo "postgres_roles: $*"; exit 1; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 admin=$TACET_TEST_POSTGRES
 trusted=${admin/user=postgres/user=tacet_trusted}
 open=${admin/user=postgres/user=tacet_open}
@@ -31,13 +22,11 @@ printf 'x\n0\n0.5\n1\n' >"$work/places.csv"
 "$tacet" server init --dir "$work/keys" >/dev/null
 "$tacet" server --store "$trusted" --open-store "$open" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/server" \
     >"$work/server.log" 2>&1 &
-pids+=($!)
+pids="$pids $!"
 "$tacet" collector --store "$open" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/collector" >"$work/collector.log" 2>&1 &
-pids+=($!)
-for ((i = 0; i < 400; i++)); do
-    [ ! -s "$work/server" ] || [ ! -s "$work/collector" ] || break
-    sleep 0.05
-done
+pids="$pids $!"
+await "$work/server"
+await "$work/collector"
 ask() { # ask PROGRAM STUDY BODY: the status
     curl -sS --cacert "$work/keys/ca.pem" -H "Authorization: Bearer $(cat "$work/token")" -o "$work/out" -w '%{http_code}' \
         --data "$3" "$(cat "$work/$1")/v1/studies/$2/suggestions"

@@ -2,17 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # postgres_service.sh - a store that is named by a service of libpq, or by a URL with a password file: no password on a
 # command line. One in the URL is warned of.
-set -eu
 if [ -z "${TACET_TEST_CLUSTER:-}" ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0"; fi
-work=$(mktemp -d)
-server=""
-trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
-fail() {
-    echo "postgres_service.sh: $1" >&2
-    cat "$work/log" >&2 2>/dev/null || true
-    exit 1
-}
-tacet() { "${TACET_BIN:?}/tacet" "$@"; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 printf '[tacet]\nhost=%s/pg\nuser=postgres\ndbname=postgres\n' "$TACET_TEST_CLUSTER" >"$work/services"
 printf '*:*:*:postgres:secret\n' >"$work/passwords"
 chmod 600 "$work/passwords"
@@ -25,12 +16,7 @@ start() { # STORE
     rm -f "$work/ready"
     "$TACET_BIN/tacet-server" server --store "$1" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/ready" >/dev/null 2>"$work/log" &
     server=$!
-    tries=0
-    until [ -s "$work/ready" ]; do
-        sleep 0.05
-        tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || fail "the server does not start"
-    done
+    await "$work/ready"
     [ "$(curl -s -o /dev/null -w '%{http_code}' --cacert "$work/keys/ca.pem" "$(cat "$work/ready")/v1/ready")" = 200 ] || fail "not ready"
     kill "$server"
     wait "$server" || fail "the server did not end in order"

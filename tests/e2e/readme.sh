@@ -3,16 +3,8 @@
 # readme.sh - what README.md and docs/faq.md tell a reader to type works as written: every ```sh block, command by command, in a copy of the
 # files of the clone; the C example compiled, as README says, against the installed library. The copy has this build in place of one of its own: `make`
 # targets are then only asked what they would do. TACET_README_FULL=1 builds the copy from nothing instead.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "readme.sh: $1" >&2
-    [ ! -e "$work/output" ] || tail -n 20 "$work/output" >&2
-    exit 1
-}
-command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
-command -v git >/dev/null || { echo "git is not installed"; exit 77; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+need curl git
 mkdir "$work/clone"
 if ! git -C "$TACET_SOURCE" ls-files -z --cached --others --exclude-standard >"$work/list" 2>/dev/null; then
     echo "the sources are no clone"

@@ -2,17 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # registry.sh - one budget for one table, whatever it is called: hard link, rename, copy, next month's export, a ledger
 # that was removed. Each is refused with exit code 3 and names the earlier release; a reason begins another budget.
-set -eu
-tacet=$TACET_BIN/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 cd "$work"
 TACET_STATE=$work/state
 export TACET_STATE
-fail() {
-    echo "registry.sh: $1" >&2
-    exit 1
-}
 curate() { # curate CODE DATA FOLDER OPTIONS...: must exit with CODE; messages in ./err
     want=$1
     data=$2

@@ -3,18 +3,10 @@
 # replicas.sh - three servers on one PostgreSQL store: one keeps a study, the others hand its requests to it over TLS that
 # both sides authenticate; whoever shows no certificate of a server is refused. Then the keeper is stopped, cut off from
 # the database, and killed, under load: the others go on, and nothing acknowledged is lost, doubled or charged twice.
-set -eu
 if [ -z "${TACET_TEST_CLUSTER:-}" ]; then exec "${TACET_SOURCE:?}/tests/support/pgcluster.sh" run "$0"; fi
-work=$(mktemp -d)
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 chmod 0711 "$work"
-servers="" pid1="" pid2="" pid3="" pid4="" p=""
-trap 'for p in $servers; do kill -9 "$p" 2>/dev/null || true; done; rm -rf "$work"' EXIT
-fail() {
-    echo "replicas.sh: $1" >&2
-    cat "$work"/log* >&2 2>/dev/null || true
-    exit 1
-}
-tacet() { "${TACET_BIN:?}/tacet" "$@"; }
+pid1="" pid2="" pid3="" pid4=""
 store=$TACET_TEST_POSTGRES
 tacet server init --dir "$work/keys" --host 127.0.0.1 >/dev/null
 tacet study create --store "$store" --name dose --trust central --eps 1 --delta 1e-6 --bounds 0:1 --lengthscale 0.3 >/dev/null
@@ -24,13 +16,8 @@ start() { # N
     "$TACET_BIN/tacet-server" server --store "$store" --keys "$keys" --listen 127.0.0.1:0 --peers 127.0.0.1:0 --json \
         --ready-file "$work/ready$1" >"$work/out$1" 2>"$work/log$1" &
     eval "pid$1=\$!"
-    servers="$servers $!"
-    tries=0
-    until [ -s "$work/ready$1" ]; do
-        sleep 0.05
-        tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || fail "server $1 does not start"
-    done
+    pids="$pids $!"
+    await "$work/ready$1"
 }
 ask() { # N METHOD PATH [BODY]
     curl -s --max-time 10 --cacert "$keys/ca.pem" -H "Authorization: Bearer $device" -X "$2" \
@@ -120,7 +107,7 @@ done
 [ "$(metric 3 tacet_taken_over_total)" = 1 ] || fail "the study was not taken over"
 kill "$pid3"
 wait "$pid3" || fail "the last server did not end in order"
-servers="" pid1="" pid2="" pid3="" pid4="" p=""
+pids=""
 tacet store check --store "$store" >/dev/null || fail "the store does not hold together"
 
 # Under load, with everything that was acknowledged looked for afterwards.

@@ -1,20 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # report.sh - results of other commands, as a person draws them: one page, well-formed charts, refusals with a reason.
-set -eu
 # The series of the pages of web/ have the colours of the reports.
 colours=$(grep -o -- '--s[0-9]: #[0-9a-f]*' "${TACET_SOURCE:?}/web/app.css" | sed 's/.* //')
 [ -n "$colours" ] || { echo "report.sh: web/app.css names no colours of series" >&2 && exit 1; }
 for colour in $colours; do
     grep -q "$colour" "$TACET_SOURCE/src/report/chart.c" || { echo "report.sh: $colour of web/app.css is not in src/report/chart.c" >&2 && exit 1; }
 done
-tacet=$TACET_BIN/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "report.sh: $1" >&2
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 "$tacet" simulate outsourced --scenario grid --trials 2 --queries 8 --mechanism nonprivate --json >"$work/a.json" 2>/dev/null
 "$tacet" simulate outsourced --scenario grid --trials 2 --queries 8 --mechanism random --json >"$work/b.json" 2>/dev/null
 "$tacet" report --in "$work/a.json" --in="$work/b.json" --out "$work/r.html" --svg "$work/svg" --json >"$work/out"

@@ -2,14 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # repro.sh - the papers' tables as a person runs them: the list, one small table per paper, the same numbers on any number
 # of threads, a run that goes on after a kill, and refusals.
-set -eu
-tacet=$TACET_BIN/tacet
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "repro.sh: $1" >&2
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 rows() { # JSON of a result on stdin: its rows, without what depends on the clock or on what was kept
     sed 's/.*"rows":\(.*\),"findings".*/\1/; s/"kept":[a-z]*//g'
 }

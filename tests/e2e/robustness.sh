@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # robustness.sh - the quick form of `make robustness`: a third of its worlds, few trials. Fails when a cell is worse than
 # chance by more than three standard errors, or a simulation fails. Seeds are fixed: nothing is left to chance here.
-set -eu
-command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() { echo "robustness.sh: $1" >&2; cat "$work/log" >&2; exit 1; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+need python3
 root=$(cd "$(dirname "$0")/../.." && pwd)
 "$root/tools/robustness" --quick --tacet "$TACET_BIN/tacet" --out "$work/out" --markdown "$work/page.md" >"$work/log" 2>&1 ||
     fail "a world fails, or a learner is worse than chance there"

@@ -2,14 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # service.sh - the commands of the README's section on the suggestion service, as a reader copies them, in a folder that looks
 # like the clone; then the collector, which serves a local study and no central one.
-set -eu
-work=$(mktemp -d)
-trap 'kill $(cat "$work/pids" 2>/dev/null) 2>/dev/null || true; rm -rf "$work"' EXIT
-fail() {
-    echo "service.sh: $1" >&2
-    exit 1
-}
-command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+need curl
 mkdir -p "$work/build"
 ln -s "$TACET_BIN" "$work/build/bin"
 cd "$work"
@@ -21,11 +15,11 @@ cd "$work"
 } >commands
 [ "$(grep -c '^ask ' commands)" -ge 4 ] || fail "the README has no requests: the check is blind"
 timeout 60 bash -eu commands >output 2>&1 || { cat output >&2; fail "a command of the README failed"; }
-expect() { grep -q "$1" output || { cat output >&2; fail "the output has no '$1'"; }; }
-expect '"ticket":"'
-expect '"state":"observed"'
-expect '"suggested":1,"observed":1'
-expect '"spent_eps":1'
+says() { grep -q "$1" output || { cat output >&2; fail "the output has no '$1'"; }; }
+says '"ticket":"'
+says '"state":"observed"'
+says '"suggested":1,"observed":1'
+says '"spent_eps":1'
 if grep 'urn:tacet:problem' output; then fail "a request was refused"; fi
 
 # A store that was used holds what was acknowledged, whoever opens it next; the ledger is whole.
@@ -51,10 +45,9 @@ if "$TACET_BIN/tacet" study list --store studies | grep -q menu; then fail "a st
     --lengthscale 0.3 --direction minimize >/dev/null
 "$TACET_BIN/tacet" study token --store studies --role owner >token2
 "$TACET_BIN/tacet-collector" collector --store studies --keys keys --listen 127.0.0.1:0 --ready-file address2 >/dev/null 2>&1 &
-echo $! >pids
-for _ in $(seq 100); do [ ! -s address2 ] || break; sleep 0.1; done
+server=$!
+await "address2"
 ask() { curl -sS --cacert keys/ca.pem -H "Authorization: Bearer $(cat token2)" "$@"; }
-url=$(cat address2)
 ask "$url/v1/studies/slides/suggestions" -d '{}' >suggestion
 grep -q '"action":\[' suggestion || fail "the collector suggests nothing: $(cat suggestion)"
 ticket=$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' suggestion)
@@ -75,6 +68,6 @@ for _ in $(seq 80); do [ "$(code token2)" != 401 ] || break; sleep 0.1; done
 "$TACET_BIN/tacet" study token --store studies --list | grep -Eq "^ *$number +owner .*[0-9]T[0-9:]*Z" || fail "the list has no end of the token"
 "$TACET_BIN/tacet" study show slides --store studies | grep -q '1 suggested, 1 observed' || fail "the study changed with the token"
 if "$TACET_BIN/tacet" study token --store studies --renew 999 2>/dev/null; then fail "a token that is not there was renewed"; fi
-kill "$(cat pids)"
-wait "$(cat pids)" || fail "the collector did not stop well"
+kill "$server"
+wait "$server" || fail "the collector did not stop well"
 echo "the README's commands, and the collector"

@@ -2,32 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # serving.sh - what an operator sees of a service: one process a port, keys that only the owner reads, certificates that
 # are warned of and renewed by SIGHUP, a log of whole lines in text or JSON, probes, a full disk.
-set -eu
-work=$(mktemp -d)
-pids=""
-# shellcheck disable=SC2086 # a list of numbers
-trap 'kill -9 $pids 2>/dev/null || true; rm -rf "$work"' EXIT
-fail() {
-    echo "serving.sh: $1" >&2
-    cat "$work"/log* >&2 2>/dev/null || true
-    exit 1
-}
-tacet() { "${TACET_BIN:?}/tacet" "$@"; }
-wait_for() { # FILE
-    tries=0
-    until [ -s "$1" ]; do
-        sleep 0.05
-        tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || fail "$1 does not come"
-    done
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 get() { curl -s -o "$work/body" -w '%{http_code}' --max-time 5 --cacert "$work/keys/ca.pem" "$@"; }
 tacet server init --dir "$work/keys" --host 127.0.0.1 --days 20 >/dev/null
 "$TACET_BIN/tacet-server" server --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --log json --ready-file "$work/ready" >"$work/out" 2>"$work/log" &
 first=$!
 pids=$first
-wait_for "$work/ready"
-url=$(cat "$work/ready")
+await "$work/ready"
 [ "$(get "$url/v1/live")" = 200 ] || fail "not live"
 [ "$(get "$url/v1/ready")" = 200 ] || fail "not ready"
 grep -q '^{"time":"20[0-9-]*T[0-9:.]*Z","level":"warning","message":"the certificate ends in [12][0-9] days' "$work/log" || fail "a certificate that ends is not warned of"
@@ -84,8 +65,7 @@ rm "$work/ready"
     exec "$TACET_BIN/tacet-server" server --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --ready-file "$work/ready" >"$work/out" 2>"$work/log2"
 ) &
 pids=$!
-wait_for "$work/ready"
-url=$(cat "$work/ready")
+await "$work/ready"
 [ "$(get "$url/v1/ready")" = 200 ] || fail "not ready while there is room"
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do # without the limit; the log of the database grows beyond what the server may
     tacet study token --store "$work/store" --role device --label "$i" >/dev/null
@@ -103,8 +83,7 @@ if grep -v '^20[0-9-]*T[0-9:.]*Z [a-z]* ' "$work/log2"; then fail "a line of the
 rm "$work/ready"
 "$TACET_BIN/tacet-collector" collector --store "$work/store" --keys "$work/keys" --listen 127.0.0.1:0 --log json --ready-file "$work/ready" >"$work/out" 2>"$work/log3" &
 pids=$!
-wait_for "$work/ready"
-url=$(cat "$work/ready")
+await "$work/ready"
 [ "$(get "$url/v1/live")" = 200 ] || fail "the collector is not live"
 [ "$(get "$url/v1/ready")" = 200 ] || fail "the collector is not ready"
 [ "$(get -H 'Content-Length: 1' -H 'Transfer-Encoding: chunked' -d x "$url/v1/studies")" = 400 ] || fail "the collector takes a length beside a transfer encoding"

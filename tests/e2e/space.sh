@@ -1,12 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # space.sh - spaces as people write them: drafts from a header, checks for the holder, bad ones refused by name.
-set -eu
-bin=${TACET_BIN:?}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp"
-fail() { echo "space.sh: $*"; exit 1; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+cd "$work"
 
 printf 'age,income,sex,seen,bp\n40,30000,Male,2021-03,120\n25,5000000,Female,2021-04-15,\n33,21000,Male,2021-12-31,NA\n' >t.csv
 cat >s.json <<'JSON'

@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # space_study.sh - studies over a space: the server proposes points of it, by name and in the columns' own units; arms
 # outside the bounds of a decision set are refused with the reason.
-set -eu
-bin=${TACET_BIN:?}
-work=$(mktemp -d)
-trap 'kill $(cat "$work/pid" 2>/dev/null) 2>/dev/null || true; rm -rf "$work"' EXIT
-command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+need curl
 cd "$work"
-fail() { echo "space_study.sh: $*"; exit 1; }
 cat >tune.json <<'JSON'
 {"columns":[{"name":"rate","kind":"log","bounds":[1e-5,1]},{"name":"layers","kind":"integer","bounds":[1,8]},
 {"name":"optimizer","kind":"category","levels":["sgd","adam","lion"]}]}
@@ -33,8 +29,8 @@ if "$bin/tacet" study list --store st | grep -q bad; then fail "a study that was
 "$bin/tacet" server init --dir keys --host 127.0.0.1,localhost >/dev/null
 "$bin/tacet" study token --store st --role owner >token
 "$bin/tacet-server" server --store st --keys keys --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
-echo $! >pid
-for _ in $(seq 100); do [ ! -s address ] || break; sleep 0.1; done
+server=$!
+await address
 ask() { path=$1; shift; curl -sS --retry 20 --retry-delay 1 --cacert keys/ca.pem -H "Authorization: Bearer $(cat token)" "$(cat address)/v1/studies/$path" "$@"; }
 for _ in 1 2 3 4 5; do
     ask tune/suggestions -d '{}' >suggestion
@@ -53,5 +49,5 @@ ask short/suggestions -d '{}' | grep -q '"point":{"x":' || fail "the local study
 ask arms/suggestions -d '{"decision_set":[[0.1,0.2],[0.5,1.5]]}' >refusal
 grep -q 'arm 1, coordinate 1 lies outside the bounds 0 to 1' refusal || fail "an arm outside is played: $(cat refusal)"
 ask arms/suggestions -d '{"decision_set":[[0.1,0.2],[0.5,1]]}' | grep -q '"ticket"' || fail "arms inside are refused"
-kill "$(cat pid)"
+kill "$server"
 echo "studies over a space propose points, and arms outside the bounds are refused"

@@ -2,38 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # study.sh - a study without a server: every policy goes on from where another kind of processor left it, by its
 # snapshot and by its log; models released by a study are read by `tacet predict`; what is refused.
-set -eu
-bin=${TACET_BIN:?}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-fail() { echo "study: $*"; exit 1; }
-run() { # CODE ARGS...
-    want=$1
-    shift
-    code=0
-    "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
-    [ "$code" -eq "$want" ] || { cat "$tmp/out" "$tmp/err"; fail "'$*' exited with $code, expected $want"; }
-}
-text() { sed -n "s/.*\"$1\": *\"\([^\"]*\)\".*/\1/p" "$tmp/out"; }
-number() { sed -n "s/.*\"$1\": *\([-0-9.e+]*\).*/\1/p" "$tmp/out"; }
-store=$tmp/studies
-study() { run 0 "$bin/tacet" study "$@" --store "$store" --json; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+store=$work/studies
+study() { expect 0 "$bin/tacet" study "$@" --store "$store" --json; }
 # 9 arms of a grid without a header, best at (0.8, 0.5); some of them twice, so that scores tie.
-awk 'BEGIN { for (k = 0; k < 2; k++) for (i = 0; i < 3; i++) for (j = 0; j < 3; j++) print 0.2 + 0.3 * i "," 0.2 + 0.3 * j }' >"$tmp/arms.csv"
-awk 'BEGIN { print "x,y"; for (i = 0; i < 4; i++) for (j = 0; j < 4; j++) print i / 3 "," j / 3 }' >"$tmp/points.csv"
+awk 'BEGIN { for (k = 0; k < 2; k++) for (i = 0; i < 3; i++) for (j = 0; j < 3; j++) print 0.2 + 0.3 * i "," 0.2 + 0.3 * j }' >"$work/arms.csv"
+awk 'BEGIN { print "x,y"; for (i = 0; i < 4; i++) for (j = 0; j < 4; j++) print i / 3 "," j / 3 }' >"$work/points.csv"
 
 study create --name sets --trust central --eps 300 --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60
 study create --name levels --trust central --eps 300 --delta 0.1 --bounds 0:1,0:1,0:1 --level-counts 2,2,0 --lengthscale 0.7 --rounds 60 --learner tilt
-study create --name list --trust central --policy fixed --eps 10 --delta 0.1 --points "$tmp/points.csv" --columns x,y --lengthscale 0.5 --rounds 100
+study create --name list --trust central --policy fixed --eps 10 --delta 0.1 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 100
 study create --name least --trust central --eps 300 --delta 0.1 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 60 --direction minimize
-study create --name device --trust local --eps 4 --points "$tmp/points.csv" --columns x,y --lengthscale 0.5 --rounds 60
-study create --name proven --trust local --eps 4 --points "$tmp/points.csv" --columns x,y --lengthscale 0.5 --rounds 60 --bound 2 --randomizer duchi
-grep -q 'heavy tails' "$tmp/err" || fail "a proven width, and no word on heavy tails"
+study create --name device --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60
+study create --name proven --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 60 --bound 2 --randomizer duchi
+grep -q 'heavy tails' "$work/err" || fail "a proven width, and no word on heavy tails"
 for policy in tgp ata moma; do
-    study create --name "$policy" --trust local --policy "$policy" --eps 4 --points "$tmp/points.csv" --columns x,y --lengthscale 0.5 --rounds 400
+    study create --name "$policy" --trust local --policy "$policy" --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 400
 done
-run 2 "$bin/tacet" study create --store "$store" --name no --trust local --eps 4 --points "$tmp/points.csv" --columns x,y --lengthscale 0.5 --parameters tight
-grep -q 'bound' "$tmp/err" || fail "a proven width without a bound"
+expect 2 "$bin/tacet" study create --store "$store" --name no --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --parameters tight
+grep -q 'bound' "$work/err" || fail "a proven width without a bound"
 
 # What the action returned: 1 less the distance from (0.8, 0.5); devices of local studies report an end of the range.
 round() { # NAME OPTIONS...
@@ -41,9 +28,9 @@ round() { # NAME OPTIONS...
     shift
     study suggest --study "$name" "$@"
     ticket=$(text ticket)
-    reward=$(sed -n 's/.*"action": *\[\([^]]*\)\].*/\1/p' "$tmp/out" | awk -F, '{ a = $1 - 0.8; b = $2 - 0.5; print 1 - sqrt(a * a + b * b) }')
+    reward=$(sed -n 's/.*"action": *\[\([^]]*\)\].*/\1/p' "$work/out" | awk -F, '{ a = $1 - 0.8; b = $2 - 0.5; print 1 - sqrt(a * a + b * b) }')
     case $name in
-    device | tgp | ata | moma | proven) reward=$("$bin/tacet" device report --ledger "$tmp/device.db" --budget 100000 --ticket "$ticket" --eps 4 --range 0:1 --mechanism "$([ "$name" = proven ] && echo duchi || echo hybrid)" --reward "$reward" --json 2>/dev/null | sed -n 's/.*"report": *\([-0-9.e+]*\).*/\1/p') ;;
+    device | tgp | ata | moma | proven) reward=$("$bin/tacet" device report --ledger "$work/device.db" --budget 100000 --ticket "$ticket" --eps 4 --range 0:1 --mechanism "$([ "$name" = proven ] && echo duchi || echo hybrid)" --reward "$reward" --json 2>/dev/null | sed -n 's/.*"report": *\([-0-9.e+]*\).*/\1/p') ;;
     esac
     study observe --study "$name" --ticket "$ticket" --reward "$reward"
 }
@@ -52,39 +39,39 @@ i=0
 while [ $i -lt 6 ]; do
     for OPENBLAS_CORETYPE in $cores; do
         export OPENBLAS_CORETYPE
-        round sets --decision-set "$tmp/arms.csv"
-        [ $((i % 2)) -ne 0 ] || round least --decision-set "$tmp/arms.csv"
+        round sets --decision-set "$work/arms.csv"
+        [ $((i % 2)) -ne 0 ] || round least --decision-set "$work/arms.csv"
         round list
         round list
         [ $i -ne 0 ] || for name in device proven tgp ata moma; do round "$name"; done
     done
     i=$((i + 1))
 done
-awk 'BEGIN { for (i = 0; i < 8; i++) print i % 2 "," int(i / 2) % 2 "," 0.1 * i }' >"$tmp/mixed.csv"
+awk 'BEGIN { for (i = 0; i < 8; i++) print i % 2 "," int(i / 2) % 2 "," 0.1 * i }' >"$work/mixed.csv"
 for OPENBLAS_CORETYPE in $cores; do
     export OPENBLAS_CORETYPE
-    round levels --decision-set "$tmp/mixed.csv"
+    round levels --decision-set "$work/mixed.csv"
     study status --study sets
     [ "$(number suggested)" = 18 ] || fail "$(number suggested) suggested"
     [ "$(number eps)" = 300.0 ] || [ "$(number eps)" = 300 ] || fail "eps $(number eps)"
     # Models: of the three, the same prediction.
     for name in sets least list; do
-        study release --study "$name" --out "$tmp/$name.json"
-        run 0 "$bin/tacet" predict --model "$tmp/$name.json" --json
-        sed -n 's/.*"action": *\(\[[^]]*\]\).*/\1/p' "$tmp/out" >"$tmp/$name.$OPENBLAS_CORETYPE"
-        cmp -s "$tmp/$name.$OPENBLAS_CORETYPE" "$tmp/$name.Haswell" || fail "$name predicts otherwise on $OPENBLAS_CORETYPE"
+        study release --study "$name" --out "$work/$name.json"
+        expect 0 "$bin/tacet" predict --model "$work/$name.json" --json
+        sed -n 's/.*"action": *\(\[[^]]*\]\).*/\1/p' "$work/out" >"$work/$name.$OPENBLAS_CORETYPE"
+        cmp -s "$work/$name.$OPENBLAS_CORETYPE" "$work/$name.Haswell" || fail "$name predicts otherwise on $OPENBLAS_CORETYPE"
     done
     study snapshot
 done
 unset OPENBLAS_CORETYPE
-sed 's/[][]//g' "$tmp/sets.Zen" | awk -F, '{ a = $1 - 0.8; b = $2 - 0.5; exit !(a * a + b * b < 0.2) }' || fail "the model's best is $(cat "$tmp/sets.Zen")"
-sed 's/[][]//g' "$tmp/least.Zen" | awk -F, '{ a = $1 - 0.8; b = $2 - 0.5; exit !(a * a + b * b > 0.2) }' || fail "the least is $(cat "$tmp/least.Zen")"
+sed 's/[][]//g' "$work/sets.Zen" | awk -F, '{ a = $1 - 0.8; b = $2 - 0.5; exit !(a * a + b * b < 0.2) }' || fail "the model's best is $(cat "$work/sets.Zen")"
+sed 's/[][]//g' "$work/least.Zen" | awk -F, '{ a = $1 - 0.8; b = $2 - 0.5; exit !(a * a + b * b > 0.2) }' || fail "the least is $(cat "$work/least.Zen")"
 # Refused: a ticket with another value, a file with a header, a set for a list, an unknown study.
-run 1 "$bin/tacet" study observe --store "$store" --study sets --ticket "$ticket" --reward 0.123
-run 2 "$bin/tacet" study suggest --store "$store" --study sets --decision-set "$tmp/points.csv"
-grep -q 'no header' "$tmp/err" || fail "a header was taken for an arm"
-run 2 "$bin/tacet" study suggest --store "$store" --study list --decision-set "$tmp/arms.csv"
-run 2 "$bin/tacet" study suggest --store "$store" --study sets
-run 1 "$bin/tacet" study status --store "$store" --study nobody
-run 0 "$bin/tacet" store check --store "$store"
+expect 1 "$bin/tacet" study observe --store "$store" --study sets --ticket "$ticket" --reward 0.123
+expect 2 "$bin/tacet" study suggest --store "$store" --study sets --decision-set "$work/points.csv"
+grep -q 'no header' "$work/err" || fail "a header was taken for an arm"
+expect 2 "$bin/tacet" study suggest --store "$store" --study list --decision-set "$work/arms.csv"
+expect 2 "$bin/tacet" study suggest --store "$store" --study sets
+expect 1 "$bin/tacet" study status --store "$store" --study nobody
+expect 0 "$bin/tacet" store check --store "$store"
 echo "study: ok"

@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # study_lives.sh - studies that live: several suggestions at once, a failed evaluation, what is served after the last round,
 # more rounds where they cost nothing, a new study from a released model, and one that begins with earlier values.
-set -eu
-bin=${TACET_BIN:?}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 cd "$work"
-fail() { cat err 2>/dev/null; echo "study_lives.sh: $*"; exit 1; }
 study() { command=$1; shift; "$bin/tacet" study "$command" --store st "$@"; }
 tickets() { grep -o '"ticket":"[^"]*"' | cut -d'"' -f4; }
 cat >tune.json <<'JSON'

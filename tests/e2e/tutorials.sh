@@ -2,14 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tutorials.sh - every ```sh block of docs/tutorials, as a reader copies it, one document in one shell, in a folder that looks
 # like the clone. Each must end well, and the refusals they speak of must be refusals.
-set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "tutorials.sh: $1" >&2
-    exit 1
-}
-command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+need curl
 count=0
 for document in "$TACET_SOURCE"/docs/tutorials/*.md; do
     name=$(basename "$document" .md)
@@ -30,44 +24,44 @@ for document in "$TACET_SOURCE"/docs/tutorials/*.md; do
         fail ".gitignore does not have '$name-tutorial'"
     [ -d "$work/$name/$name-tutorial" ] || fail "$name leaves its files elsewhere than in $name-tutorial"
 done
-expect() { grep -q "$2" "$work/$1/output" || { cat "$work/$1/output" >&2; fail "$1: the output has no '$2'"; }; }
+says() { grep -q "$2" "$work/$1/output" || { cat "$work/$1/output" >&2; fail "$1: the output has no '$2'"; }; }
 if [ -e "$work/curator/output" ]; then
-    expect curator 'refused with exit code 3'
-    expect curator 'refused with exit code 1'
-    expect curator 'best measured   row'
-    expect curator 'intact: '
+    says curator 'refused with exit code 3'
+    says curator 'refused with exit code 1'
+    says curator 'best measured   row'
+    says curator 'intact: '
 fi
 if [ -e "$work/central/output" ]; then
-    expect central '20 suggested, 20 observed'
-    expect central 'best action'
+    says central '20 suggested, 20 observed'
+    says central 'best action'
 fi
 if [ -e "$work/local/output" ]; then
-    expect local 'refused with exit code 3'
-    expect local 'refused with exit code 1'
-    expect local '32 observed'
-    expect local '"kind":"best"'
-    expect local 'routes .*25 observed'
+    says local 'refused with exit code 3'
+    says local 'refused with exit code 1'
+    says local '32 observed'
+    says local '"kind":"best"'
+    says local 'routes .*25 observed'
 fi
 if [ -e "$work/contextual/output" ]; then
-    expect contextual 'refused with exit code 3'
-    expect contextual 'intact: '
+    says contextual 'refused with exit code 3'
+    says contextual 'intact: '
     [ "$(grep -c '^best action' "$work/contextual/output")" = 3 ] || fail "contextual: not three predictions"
 fi
 if [ -e "$work/modeler/output" ]; then
-    expect modeler 'refused with exit code 3'
+    says modeler 'refused with exit code 3'
     [ "$(grep -c 'best measured   row' "$work/modeler/output")" = 3 ] || fail "modeler: not three results"
     grep -q '</html>' "$work/modeler/modeler-tutorial/report.html" || fail "modeler: no report"
 fi
-expect your-own-table 'DEPENDS ON THE RECORDS'
-expect your-own-table 'best measured   row'
-expect your-own-table 'refused with exit code 1'
-expect your-own-table 'intact: '
-expect tuning '"point":{"rate":'
-expect tuning '"kind":"model"'
-expect ab-log 'plainly more or less often than this column says'
+says your-own-table 'DEPENDS ON THE RECORDS'
+says your-own-table 'best measured   row'
+says your-own-table 'refused with exit code 1'
+says your-own-table 'intact: '
+says tuning '"point":{"rate":'
+says tuning '"kind":"model"'
+says ab-log 'plainly more or less often than this column says'
 [ "$(grep -c 'plainly more or less' "$work/ab-log/output")" -eq 1 ] || fail "ab-log: propensities that are right are doubted"
-expect ab-log 'refused with exit code 3'
+says ab-log 'refused with exit code 3'
 [ "$(grep -c '^[BCD],0\.' "$work/ab-log/output")" -ge 3 ] || fail "ab-log: not three predictions"
-for line in '^B,0' '^D,0' '^C,0'; do expect ab-log "$line"; done
+for line in '^B,0' '^D,0' '^C,0'; do says ab-log "$line"; done
 [ "$count" -ge 5 ] || fail "fewer than five tutorials"
 echo "$count tutorials"

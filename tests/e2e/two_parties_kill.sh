@@ -4,27 +4,10 @@
 # seeded moment, is ended with kill -9 and started again. The run must end as an undisturbed one does: the same rows asked
 # in the same order, the same values, one ledger entry for each, and a chain that verifies. The undisturbed curator reads
 # its values from the column, the other one from a command, so that kills also fall into a running evaluation.
-set -eu
 queries=50
 kills=50
 RANDOM=7
-work=$(mktemp -d)
-server=
-url=
-modeler=
-cleanup() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
-    [ -z "$modeler" ] || kill -9 "$modeler" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() {
-    echo "two_parties_kill.sh: $1" >&2
-    tail -n 5 "$work"/*.err >&2 || true
-    exit 1
-}
-# shellcheck source=/dev/null
-. "$TACET_SOURCE/tests/support/curator.sh"
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 225; i++) { a = i % 15; b = int(i / 15)
     printf "%d,%d,%.6f\n", a, b, exp(-((a - 10) ^ 2 + (b - 4) ^ 2) / 30) } }' >"$work/data.csv"
@@ -46,22 +29,22 @@ model() { # model NAME
     "$TACET_BIN/tacet-modeler" run --url "$url" --keys "$work/keys/modeler" --state "$work/$1.state" --queries $queries \
         --lengthscale 2 --modeler eiv --initial 3 --seed 5 --json >"$work/$1.json" 2>>"$work/modeler.err" &
     modeler=$!
+    pids=$modeler
 }
 field() { # field NAME FILE: an array or number of a one-line JSON object
     sed -n "s/.*\"$1\":\(\[[^]]*\]\|[^,}]*\).*/\1/p" "$2"
 }
 
 serve calm 127.0.0.1:0 --values y
-await
+await "$work/ready"
 model calm
 wait "$modeler" || fail "the undisturbed run failed"
-modeler=
 kill -9 "$server"
 wait "$server" 2>/dev/null || true
 
 command='sleep 0.25; awk -F, "NR == 2 { print \$3 }"'
 serve wild 127.0.0.1:0 --evaluate "$command"
-await
+await "$work/ready"
 listen=${url#https://}
 model wild
 during=0

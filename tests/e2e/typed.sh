@@ -1,13 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # typed.sh - a table as people have them: categories, a log column, a date, missing cells; released, searched over TLS.
-set -eu
-bin=${TACET_BIN:?}
-work=$(mktemp -d)
-trap 'kill $(cat "$work/pid" 2>/dev/null) 2>/dev/null || true; rm -rf "$work"' EXIT
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
 cd "$work"
 export TACET_STATE="$work/state"
-fail() { echo "typed.sh: $*"; exit 1; }
 
 # The value depends on the group and the dose; half of the readings are missing, and mean nothing.
 awk 'BEGIN { srand(3); print "id,group,dose,reading,seen,response"
@@ -57,10 +53,10 @@ code=0; "$bin/tacet" curate --data bad.csv --space space.json --eps 3 --mechanis
 # six runs their mean was between 0.58 and 0.92.
 "$bin/tacet" curator init --dir keys --host 127.0.0.1,localhost >/dev/null
 "$bin/tacet-curator" curator serve --release r --keys keys --data t.csv --values response --queries 40 --listen 127.0.0.1:0 --ready-file address >/dev/null 2>&1 &
-echo $! >pid
-for _ in $(seq 100); do [ ! -s address ] || break; sleep 0.1; done
+server=$!
+await address
 "$bin/tacet" modeler run --url "$(cat address)" --keys keys/modeler --state state --queries 40 --json >result 2>err || fail "no search: $(cat err)"
-kill "$(cat pid)"
+kill "$server"
 grep -q '"asked": *40\|"queries": *40' result || [ "$(sed 's/.*"values":\[\([^]]*\)\].*/\1/' result | tr ',' '\n' | wc -l)" -eq 40 ] || fail "not 40 rows: $(cat result)"
 grep -q '"modeler":"ladder"' result || fail "another modeler: $(cat result)"
 mean=$(sed 's/.*"values":\[\([^]]*\)\].*/\1/' result | tr ',' '\n' | tail -n 10 | awk '{ s += $1 } END { print s / NR }')

@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # unit.sh - the systemd units: systemd accepts them where it is installed, and they keep the hardening that
 # docs/deployment.md promises. The command line they start is one the program understands.
-set -eu
-cd "${TACET_SOURCE:?}/packaging"
-fail() {
-    echo "unit.sh: $1" >&2
-    exit 1
-}
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+cd "$TACET_SOURCE/packaging"
 for unit in tacet-server tacet-collector; do
     file=$unit.service
     for line in DynamicUser=yes NoNewPrivileges=yes ProtectSystem=strict ProtectHome=yes PrivateTmp=yes PrivateDevices=yes \
@@ -46,12 +42,10 @@ if ! command -v systemd-analyze >/dev/null; then
     echo "systemd-analyze is not installed: the units were read, not verified"
     exit 77
 fi
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 for unit in tacet-server tacet-collector; do
     # The binaries are not installed here: what is verified is everything else.
-    sed "s,/usr/bin/$unit,$TACET_BIN/$unit," "$unit.service" >"$tmp/$unit.service"
-    systemd-analyze verify --man=no "$tmp/$unit.service" 2>"$tmp/said" || { cat "$tmp/said"; fail "$unit.service is refused"; }
-    if grep -i "$unit.service" "$tmp/said"; then fail "$unit.service is not clean"; fi
+    sed "s,/usr/bin/$unit,$TACET_BIN/$unit," "$unit.service" >"$work/$unit.service"
+    systemd-analyze verify --man=no "$work/$unit.service" 2>"$work/said" || { cat "$work/said"; fail "$unit.service is refused"; }
+    if grep -i "$unit.service" "$work/said"; then fail "$unit.service is not clean"; fi
 done
 echo "2 units verified"

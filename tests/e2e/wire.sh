@@ -3,24 +3,8 @@
 # wire.sh - the curator's service as a hostile or clumsy client sees it: each request has the status docs/PROTOCOL.md
 # gives it, nothing is charged for a refusal, and the service still answers afterwards. Certificates that are foreign or
 # expired are made with openssl.
-set -eu
-command -v curl >/dev/null || { echo "skipped: no curl"; exit 77; }
-command -v openssl >/dev/null || { echo "skipped: no openssl"; exit 77; }
-work=$(mktemp -d)
-server=
-url=
-cleanup() {
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() {
-    echo "wire.sh: $1" >&2
-    [ ! -s "$work/body" ] || { head -c 300 "$work/body" >&2; echo >&2; }
-    exit 1
-}
-# shellcheck source=/dev/null
-. "$TACET_SOURCE/tests/support/curator.sh"
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+need curl openssl
 curator=$TACET_BIN/tacet-curator
 keys=$work/keys
 modeler=$keys/modeler
@@ -56,7 +40,7 @@ serve() { # serve OPTIONS...: sets url
     rm -f "$work/ready"
     "$curator" serve --keys "$keys" --listen 127.0.0.1:0 --ready-file "$work/ready" "$@" >/dev/null 2>>"$work/curator.err" &
     server=$!
-    await
+    await "$work/ready"
 }
 stop() {
     kill "$server"

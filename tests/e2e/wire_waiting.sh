@@ -3,25 +3,9 @@
 # wire_waiting.sh - many more questions waiting for a slow evaluator than the curator has threads. Whatever else is asked is
 # answered before any of them; a kill -9 in the midst of it, and a stop, lose nothing and charge nothing twice; in the end each has its
 # value. Nothing here depends on how long something takes: the evaluator ends when a file appears.
-set -eu
-command -v curl >/dev/null || { echo "skipped: no curl"; exit 77; }
-work=$(mktemp -d)
-server=
-url=
-cleanup() {
-    : >"$work/gate"
-    [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true
-    wait
-    rm -rf "$work"
-}
-trap cleanup EXIT
-fail() {
-    echo "wire_waiting.sh: $1" >&2
-    cat "$work/err" >&2 2>/dev/null || true
-    exit 1
-}
-# shellcheck source=/dev/null
-. "$TACET_SOURCE/tests/support/curator.sh"
+. "${TACET_SOURCE:?}/tests/support/e2e.sh"
+need curl
+trap ': >"$work/gate"; [ -z "$server" ] || kill -9 "$server" 2>/dev/null || true; wait; end' EXIT
 asks=16 # threads: 4
 all=$((2 * asks))
 curator=$TACET_BIN/tacet-curator
@@ -49,7 +33,7 @@ serve() { # serve LISTEN OPTIONS...: sets url
     "$curator" serve --release "$work/release" --data "$work/data.csv" --keys "$work/keys" --listen "$listen" \
         --ready-file "$work/ready" --evaluate "$work/measure" "$@" >/dev/null 2>>"$work/err" &
     server=$!
-    await
+    await "$work/ready"
 }
 request() { # request FILE CURL-OPTIONS...: the body goes to FILE, the status to FILE.status, once it is there
     local file=$1
