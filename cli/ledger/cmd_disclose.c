@@ -15,8 +15,8 @@ enum { PATH_MOST = 4096 };
 /* The totals of the ledger, where there is one: beside the release, unless it is named. */
 static tacet_status add_ledger(tacet_disclosure *d, const char *folder, const char *path, tacet_error *err) {
     char beside[PATH_MOST];
-    const int length = snprintf(beside, sizeof beside, "%s/ledger.db", folder);
-    if (path == NULL && (length >= PATH_MOST || access(beside, R_OK) != 0)) {
+    const int length = snprintf(beside, sizeof beside, "%s/ledger.db", folder != NULL ? folder : "");
+    if (path == NULL && (folder == NULL || length >= PATH_MOST || access(beside, R_OK) != 0)) {
         return TACET_OK;
     }
     return tacet_disclose_ledger(d, path != NULL ? path : beside, err);
@@ -39,13 +39,14 @@ static int check_file(const char *path, const cli_command *self) {
 }
 
 int cmd_disclose(int argc, char **argv, const cli_command *self) {
-    const char *folder = NULL, *format = "label", *ledger = NULL, *facts_path = NULL, *check = NULL;
+    const char *folder = NULL, *format = "label", *ledger = NULL, *facts_path = NULL, *check = NULL, *study_path = NULL;
     bool html = false;
     const cli_option options[] = {
         CLI_OPT("release", &folder, "DIR", "A release of 'tacet curate'."),
+        CLI_OPT("study", &study_path, "FILE", "Or a study: what 'tacet study status --json' prints."),
         CLI_OPT("format", &format, "NAME", "registry (YAML) or label (one page). Default label."),
         CLI_OPT("html", &html, NULL, "label: as HTML instead of text."),
-        CLI_OPT("ledger", &ledger, "FILE", "The ledger. Default: DIR/ledger.db, when it is there."),
+        CLI_OPT("ledger", &ledger, "FILE", "The ledger. Default for a release: DIR/ledger.db, when it is there."),
         CLI_OPT("facts", &facts_path, "FILE",
                 "registry: JSON with what only people know: name, curators, intended_use, region, justification, …"),
         CLI_OPT("check", &check, "FILE", "Check an entry of the registry against the schema instead."),
@@ -58,8 +59,8 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
         return check_file(check, self);
     }
     const bool registry = strcmp(format, "registry") == 0;
-    if (folder == NULL || (!registry && strcmp(format, "label") != 0)) {
-        return cli_usage(self, "give --release DIR, and --format registry or label");
+    if ((folder == NULL) == (study_path == NULL) || (!registry && strcmp(format, "label") != 0)) {
+        return cli_usage(self, "give --release DIR or --study FILE, and --format registry or label");
     }
     char date[16] = "";
     char *text = NULL, *facts = NULL, *out = NULL;
@@ -71,12 +72,17 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     if (gmtime_r(&now, &day) != NULL) {
         (void)strftime(date, sizeof date, "%Y-%m-%d", &day);
     }
-    tacet_status status = tacet_file_read_in(&text, &length, folder, "manifest.json", LEDGER_TEXT_MOST, &err);
-    status = status != TACET_OK ? status : tacet_manifest_decode(&manifest, text, length, &err);
+    tacet_status status = study_path != NULL
+                              ? tacet_file_read(&text, NULL, study_path, LEDGER_TEXT_MOST, &err)
+                              : tacet_file_read_in(&text, &length, folder, "manifest.json", LEDGER_TEXT_MOST, &err);
+    if (status == TACET_OK && folder != NULL) {
+        status = tacet_manifest_decode(&manifest, text, length, &err);
+    }
     if (status == TACET_OK && facts_path != NULL) {
         status = tacet_file_read(&facts, NULL, facts_path, LEDGER_TEXT_MOST, &err);
     }
-    tacet_disclosure d = {.manifest = &manifest, .facts = facts, .date = date};
+    tacet_disclosure d = {
+        .manifest = &manifest, .study = study_path != NULL ? text : NULL, .facts = facts, .date = date};
     status = status != TACET_OK ? status : add_ledger(&d, folder, ledger, &err);
     if (status == TACET_OK) {
         status = registry ? tacet_disclose_registry(&out, &d, &err) : tacet_disclose_label(&out, &d, html, &err);

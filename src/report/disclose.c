@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* disclose.c - the registry's entry and the label, from manifest, ledger and what people say.
+/* disclose.c - the registry's entry and the label, from what is known of a release or a study, and what people say.
  * Ring: open. Source: NIST SP 800-226 for the words; the fields are those of public registries of deployments.
  * Differs: a schema of our own (SCHEMA below, docs/disclosure.md), checked on everything written. Cost: none to speak
  * of. */
@@ -7,6 +7,7 @@
 
 #include "core/fail.h"
 #include "dp/open/ledger_json.h"
+#include "report/known.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -63,7 +64,7 @@ static const field SCHEMA[] = {
     {"details", "code_version", TEXT, NULL, false},
     {"details", "justification", TEXT, NULL, true},
 };
-enum { FIELDS = sizeof SCHEMA / sizeof *SCHEMA, PAGE = 65536, LINE = 16384 };
+enum { FIELDS = sizeof SCHEMA / sizeof *SCHEMA, PAGE = 65536, LINE = TACET__KNOWN_MOST };
 
 /* ---- a text that grows to a page ---- */
 
@@ -103,95 +104,6 @@ static tacet_status finish(char **out, page *p, tacet_error *err) {
     }
     *out = p->text;
     return TACET_OK;
-}
-
-/* ---- what the program knows ---- */
-
-static bool releases_many(const tacet_disclosure *d) {
-    return d->manifest->queries > 0;
-}
-
-static void number_or(char *out, size_t size, double x, const char *otherwise) {
-    if (isfinite(x)) {
-        (void)snprintf(out, size, "%.6g", x);
-    } else {
-        (void)snprintf(out, size, "%s", otherwise);
-    }
-}
-
-static void domain_of(char *out, size_t size, const tacet_manifest *m) {
-    size_t at = (size_t)snprintf(out, size, "%zu records; columns with public bounds: ", m->rows);
-    for (size_t i = 0; i < m->column_count && at < size; i++) {
-        at += (size_t)snprintf(out + at, size - at, "%s%s %.6g to %.6g", i > 0 ? ", " : "", m->columns[i].name,
-                               m->columns[i].lo, m->columns[i].hi);
-    }
-}
-
-/* The value of a field that is not people's. */
-static void known(char *out, size_t size, const char *name, const tacet_disclosure *d) {
-    const tacet_manifest *m = d->manifest;
-    const tacet_law *law = tacet_manifest_law(m);
-    char *words = NULL;
-    out[0] = '\0';
-#define SAY(...) (void)snprintf(out, size, __VA_ARGS__)
-    if (strcmp(name, "product_type") == 0) {
-        SAY("noisy records for outsourced optimization, with measured values on request");
-    } else if (strcmp(name, "date") == 0) {
-        SAY("%s", d->date);
-    } else if (strcmp(name, "variant") == 0) {
-        SAY("%s", !m->is_private ? "none" : m->delta > 0 ? "approximate" : "pure");
-    } else if (strcmp(name, "privacy_unit") == 0) {
-        SAY("%s", m->is_private ? "one record, moved by up to one unit of its columns" : "none");
-    } else if (strcmp(name, "eps") == 0) {
-        SAY("%.17g", m->eps);
-    } else if (strcmp(name, "delta") == 0) {
-        SAY("%.17g", m->delta);
-    } else if (strcmp(name, "eps_with_delta_0") == 0) {
-        number_or(out, size, m->is_private ? tacet_manifest_pure_eps(m) : INFINITY, "none");
-    } else if (strcmp(name, "spent_eps") == 0) {
-        number_or(out, size, d->has_ledger ? d->spent_eps : INFINITY, d->has_ledger ? "no bound" : "no ledger at hand");
-    } else if (strcmp(name, "budget_eps") == 0) {
-        number_or(out, size, d->has_ledger ? d->budget_eps : INFINITY, "no ledger at hand");
-    } else if (strcmp(name, "model") == 0) {
-        SAY("outsourced: the curator is trusted, whoever holds the release is not");
-    } else if (strcmp(name, "releases") == 0) {
-        SAY("%s", releases_many(d) ? "many" : "one");
-    } else if (strcmp(name, "data") == 0) {
-        SAY("static");
-    } else if (strcmp(name, "interactive") == 0) {
-        SAY("%s", releases_many(d) ? "yes" : "no");
-    } else if (strcmp(name, "data_domain") == 0) {
-        domain_of(out, size, m);
-    } else if (strcmp(name, "unprotected_quantities") == 0) {
-        words = tacet_manifest_uncovered(m);
-    } else if (strcmp(name, "adjacency") == 0) {
-        words = tacet_manifest_protects(m);
-    } else if (strcmp(name, "actors_and_trust") == 0) {
-        SAY("the curator holds the records and draws the noise; the modeler and everybody else see the release and the "
-            "measured values only; the number of records is public");
-    } else if (strcmp(name, "post_processing") == 0) {
-        SAY("numbers are rounded to decimals after the noise; modelers work on the release alone");
-    } else if (strcmp(name, "composition") == 0) {
-        SAY("rows in parallel; %s%s", d->has_ledger ? "the ledger adds up all releases by " : "no ledger at hand",
-            d->has_ledger ? d->accounting : "");
-    } else if (strcmp(name, "mechanism") == 0) {
-        SAY("%s%s%s, standard deviation %.6g a coordinate in scaled units", m->mechanism, law != NULL ? ": " : "",
-            law != NULL ? law->words : " (not differentially private)", m->sigma);
-    } else if (strcmp(name, "library") == 0) {
-        SAY("tacet %s", tacet_version());
-    } else if (strcmp(name, "floating_point") == 0) {
-        SAY("noise is drawn exactly on the grid %.6g by whole-number arithmetic; rounding to the grid is charged",
-            m->grid);
-    } else if (strcmp(name, "timing") == 0) {
-        SAY("not protected: the time of a draw depends on its random digits, not on the records");
-    } else if (strcmp(name, "code_version") == 0) {
-        SAY("%s, ledger entry %llu with hash %s", tacet_version(), (unsigned long long)m->entry, m->entry_hash);
-    }
-#undef SAY
-    if (words != NULL) {
-        (void)snprintf(out, size, "%s", words);
-        free(words);
-    }
 }
 
 /* ---- the registry's entry ---- */
@@ -234,35 +146,33 @@ static void put_quoted(page *p, const char *text) {
 }
 
 tacet_status tacet_disclose_registry(char **out, const tacet_disclosure *d, tacet_error *err) {
-    json_t *facts = NULL;
+    json_t *facts = NULL, *known = NULL;
     page p = {.text = NULL};
     *out = NULL;
     tacet_status status = load_facts(&facts, d->facts, err);
+    status = status != TACET_OK ? status : tacet__disclose_known(&known, d, err);
     if (status != TACET_OK) {
+        json_decref(facts);
         return status;
     }
     p.text = malloc(PAGE);
-    char *value = malloc(LINE);
     const char *section = "";
-    for (size_t i = 0; i < FIELDS && p.text != NULL && value != NULL; i++) {
+    for (size_t i = 0; i < FIELDS && p.text != NULL; i++) {
         const field *f = &SCHEMA[i];
         if (strcmp(section, f->section) != 0) {
             section = f->section;
             put(&p, "%s:\n", section);
         }
-        const char *said = json_string_value(json_object_get(facts, f->name));
-        if (!f->people) {
-            known(value, LINE, f->name, d);
-        }
+        const char *said = json_string_value(json_object_get(f->people ? facts : known, f->name));
         put(&p, "  %s: ", f->name);
         if (f->kind == NUMBER) {
-            put(&p, "%s", value);
+            put(&p, "%s", said != NULL ? said : "");
         } else {
-            put_quoted(&p, !f->people ? value : said != NULL ? said : "not stated");
+            put_quoted(&p, said != NULL ? said : f->people ? "not stated" : "");
         }
         put(&p, "\n");
     }
-    free(value);
+    json_decref(known);
     json_decref(facts);
     status = finish(out, &p, err);
     if (status == TACET_OK && (status = tacet_disclose_check(*out, err)) != TACET_OK) {
@@ -344,66 +254,64 @@ static void paragraph(page *p, const char *text) {
     put(p, p->html ? "</p>\n" : "\n");
 }
 
-static void put_odds(page *p, const tacet_manifest *m) {
-    char text[512];
-    if (!m->is_private) {
+static void put_odds(page *p, const json_t *known) {
+    char text[LINE], number[TACET__ABOVE];
+    const double eps = strtod(tacet__known(known, "eps"), NULL), delta = strtod(tacet__known(known, "delta"), NULL);
+    if (strcmp(tacet__known(known, "variant"), "none") == 0) {
         paragraph(p, "No bound: " TACET_MANIFEST_STAMP ".");
         return;
     }
-    (void)snprintf(
-        text, sizeof text,
-        "Somebody who knows everything but one record, and that it has one of two values a unit apart, guesses "
-        "right half of the time without the release, and at most %.1f times in 100 with it (eps = %.4g, delta = "
-        "%.3g). Three units apart it can be more.",
-        ceil(1000 * odds_of(m->eps, m->delta)) / 10, m->eps, m->delta);
+    (void)snprintf(text, sizeof text,
+                   "Somebody who knows everything but %s guesses right half of the time without the release, and at "
+                   "most %.1f times in 100 with it (eps = %s, delta = %.3g). %s",
+                   tacet__known(known, "label_guess"), ceil(1000 * odds_of(eps, delta)) / 10, tacet__above(number, eps),
+                   delta, tacet__known(known, "label_more"));
     paragraph(p, text);
 }
 
-tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool html, tacet_error *err) {
-    const tacet_manifest *m = d->manifest;
-    char *protects = tacet_manifest_protects(m);
-    char *uncovered = tacet_manifest_uncovered(m);
-    char text[512];
-    page p = {.text = malloc(PAGE), .html = html};
-    *out = NULL;
-    if (p.text != NULL && protects != NULL && uncovered != NULL) {
-        p.text[0] = '\0';
-        put(&p, "%s",
-            html ? "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Privacy label</title>\n"
-                   "<style>body{font:16px/1.5 sans-serif;max-width:40em;margin:2em auto;padding:0 "
-                   "1em}h2{font-size:1.1em;"
-                   "margin-bottom:0}</style></head><body>\n<h1>Privacy label</h1>\n"
-                 : "PRIVACY LABEL\n");
-        heading(&p, "What is hidden, and from whom");
-        paragraph(&p, protects);
-        paragraph(&p, "From everybody but the curator, who holds the records.");
-        heading(&p, "What is not hidden");
-        paragraph(&p, uncovered);
-        heading(&p, "What an attacker can reach");
-        put_odds(&p, m);
-        heading(&p, "Who keeps what");
-        paragraph(&p, "The curator keeps the records, the noise is forgotten once drawn, and a ledger keeps what was "
-                      "spent. The modeler keeps the release and the values measured for it.");
-        if (d->has_ledger) {
-            (void)snprintf(
-                text, sizeof text,
-                "The ledger has %llu entries (%llu without protection) and says eps = %.4g of at most %.4g, at "
-                "delta = %.3g.",
-                (unsigned long long)d->entries, (unsigned long long)d->uncovered, d->spent_eps, d->budget_eps,
-                d->budget_delta);
-            paragraph(&p, text);
-        }
-        (void)snprintf(text, sizeof text, "%s noise of standard deviation %.4g a column in scaled units; tacet %s; %s",
-                       m->mechanism, m->sigma, tacet_version(), d->date);
-        heading(&p, "How");
-        paragraph(&p, text);
-        put(&p, "%s", html ? "</body></html>\n" : "");
-    } else {
-        free(p.text);
-        p.text = NULL;
+static void put_label(page *p, const tacet_disclosure *d, const json_t *known) {
+    char text[LINE], spent[TACET__ABOVE];
+    put(p, "%s",
+        p->html ? "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Privacy label</title>\n"
+                  "<style>body{font:16px/1.5 sans-serif;max-width:40em;margin:2em auto;padding:0 "
+                  "1em}h2{font-size:1.1em;"
+                  "margin-bottom:0}</style></head><body>\n<h1>Privacy label</h1>\n"
+                : "PRIVACY LABEL\n");
+    heading(p, "What is hidden, and from whom");
+    paragraph(p, tacet__known(known, "adjacency"));
+    paragraph(p, tacet__known(known, "label_from"));
+    heading(p, "What is not hidden");
+    paragraph(p, tacet__known(known, "unprotected_quantities"));
+    heading(p, "What an attacker can reach");
+    put_odds(p, known);
+    heading(p, "Who keeps what");
+    paragraph(p, tacet__known(known, "label_keeps"));
+    if (d->has_ledger) {
+        (void)snprintf(text, sizeof text,
+                       "The ledger has %llu entries (%llu without protection) and says eps = %s of at most %.6g, at "
+                       "delta = %.3g.",
+                       (unsigned long long)d->entries, (unsigned long long)d->uncovered,
+                       tacet__above(spent, d->spent_eps), d->budget_eps, d->budget_delta);
+        paragraph(p, text);
     }
-    free(protects);
-    free(uncovered);
+    (void)snprintf(text, sizeof text, "%s; tacet %s; %s", tacet__known(known, "label_how"), tacet_version(), d->date);
+    heading(p, "How");
+    paragraph(p, text);
+    put(p, "%s", p->html ? "</body></html>\n" : "");
+}
+
+tacet_status tacet_disclose_label(char **out, const tacet_disclosure *d, bool html, tacet_error *err) {
+    json_t *known = NULL;
+    *out = NULL;
+    const tacet_status status = tacet__disclose_known(&known, d, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    page p = {.text = malloc(PAGE), .html = html};
+    if (p.text != NULL) {
+        put_label(&p, d, known);
+    }
+    json_decref(known);
     return finish(out, &p, err);
 }
 

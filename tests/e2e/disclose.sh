@@ -45,6 +45,32 @@ grep -q 'at most 73.2 times in 100' "$work/label" || fail "the odds: $(cat "$wor
 "$tacet" disclose --release "$work/r" --format label --html >"$work/label.html" || fail "no page"
 grep -q '<h1>Privacy label</h1>' "$work/label.html" || fail "no HTML"
 
+# A release over a space names its columns in their own units; a study has the same two pages, from what its status says.
+awk 'BEGIN { print "income,seen,sex"; for (i = 0; i < 60; i++) print 2000 + 9 * i ",2021-0" 1 + i % 9 "," (i % 2 ? "f" : "m") }' >"$work/s.csv"
+"$TACET_BIN/tacet-curator" curate --data "$work/s.csv" --inputs income,seen,sex --log income=1000:60000 --date seen=2021-01:2021-12 \
+    --levels 'sex=f|m' --unit 'income=10%,seen=30 days' --eps 1 --out "$work/typed" >/dev/null 2>&1 || fail "no typed release"
+"$tacet" disclose --release "$work/typed" --format registry >"$work/typed.yaml" || fail "no entry of a typed release"
+grep -q 'income 1000 to 60000, seen 2021-01-01 to 2021-12-01, sex f|m"$' "$work/typed.yaml" || fail "columns: $(grep domain: "$work/typed.yaml")"
+grep -q 'mechanism: .* sex kept with probability' "$work/typed.yaml" || fail "the levels' mechanism: $(grep mechanism: "$work/typed.yaml")"
+for trust in central local; do
+    more=$([ $trust = local ] || echo "--delta 1e-6")
+    # shellcheck disable=SC2086
+    "$tacet" study create --store "$work/st" --name $trust --trust $trust --eps 1.2345678 $more --bounds x=0:10 --rounds 50 >/dev/null || fail "no study"
+    "$tacet" study status --store "$work/st" --study $trust --json >"$work/status" || fail "no status"
+    "$tacet" disclose --study "$work/status" --format registry >"$work/study.yaml" || fail "no entry of a $trust study"
+    "$tacet" disclose --check "$work/study.yaml" >/dev/null || fail "the entry of a $trust study does not pass its own check"
+    grep -q "^  model: \"$trust: " "$work/study.yaml" && grep -q 'columns: x 0 to 10"$' "$work/study.yaml" || fail "the entry: $(cat "$work/study.yaml")"
+    "$tacet" disclose --study "$work/status" >"$work/label" || fail "no label of a $trust study"
+    grep -q 'at most 77.5 times in 100 with it (eps = 1.23457,' "$work/label" || fail "the odds of a $trust study: $(cat "$work/label")"
+done
+grep -q 'From everybody, the collector' "$work/label" || fail "from whom: $(cat "$work/label")"
+"$tacet" study status --store "$work/st" --study central --json >"$work/status"
+"$tacet" disclose --study "$work/status" --ledger "$work/st/ledger-central.db" | grep -q 'The ledger has 0 entries' || fail "no ledger of a study"
+sed 's/"proven":true/"proven":false/' "$work/status" >"$work/unproven"
+refused "no proven guarantee" "$tacet" disclose --study "$work/unproven"
+refused "study status" "$tacet" disclose --study "$work/r/manifest.json"
+refused "study FILE" "$tacet" disclose --study "$work/status" --release "$work/r"
+
 # A receipt holds, and one changed bit of any part breaks it.
 "$ledger" ledger sign --ledger "$work/r/ledger.db" --key "$work/keys/receipt.key" --manifest "$work/r/manifest.json" \
     --out "$work/r/receipt.json" || fail "no receipt"

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* known.c - what is known of a release (its manifest) or of a study (its status), in words for a disclosure.
+ * Ring: open. Source: as disclose.c. Cost: none to speak of. */
+#include "report/known.h"
+
+#include "core/fail.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/core/version.h>
+
+enum { MOST = TACET__KNOWN_MOST };
+
+const char *tacet__known(const json_t *known, const char *name) {
+    const char *text = json_string_value(json_object_get(known, name));
+    return text != NULL ? text : "";
+}
+
+char *tacet__above(char *out, double x) {
+    (void)snprintf(out, TACET__ABOVE, "%.6g", x);
+    if (strtod(out, NULL) < x) { /* one more in the sixth digit, which is at most 1e-5 of x */
+        (void)snprintf(out, TACET__ABOVE, "%.6g", x + 1e-5 * fabs(x));
+    }
+    return out;
+}
+
+/* One text; what does not fit is cut, and a want of memory shows as a field that is missing. */
+static void say(json_t *known, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void say(json_t *known, const char *name, const char *format, ...) {
+    char text[MOST];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    (void)json_object_set_new(known, name, json_string(text));
+}
+
+static void say_owned(json_t *known, const char *name, char *words) {
+    say(known, name, "%s", words != NULL ? words : "");
+    free(words);
+}
+
+static void say_eps(json_t *known, const char *name, double eps, const char *otherwise) {
+    char text[TACET__ABOVE];
+    say(known, name, "%s", isfinite(eps) ? tacet__above(text, eps) : otherwise);
+}
+
+/* ", " and the columns of a space with their bounds or levels, in their own units. */
+static void say_columns(char *out, const tacet_space *space) {
+    size_t at = strlen(out);
+    for (size_t i = 0; i < space->count && at < MOST; i++) {
+        const tacet_space_column *c = &space->columns[i];
+        char lo[TACET_SPACE_NAME], hi[TACET_SPACE_NAME];
+        at += (size_t)snprintf(out + at, MOST - at, "%s%s ", i > 0 ? ", " : "", c->name);
+        if (c->kind == TACET_SPACE_CATEGORY) {
+            for (size_t k = 0; k < c->level_count && at < MOST; k++) {
+                at += (size_t)snprintf(out + at, MOST - at, "%s%s", k > 0 ? "|" : "", c->levels[k]);
+            }
+        } else {
+            tacet_space_text(c, lo, c->lo);
+            tacet_space_text(c, hi, c->hi);
+            at += (size_t)snprintf(out + at, MOST - at, "%s to %s", lo, hi);
+        }
+    }
+}
+
+/* ---- both ---- */
+
+static void say_common(json_t *known, const tacet_disclosure *d) {
+    say(known, "date", "%s", d->date);
+    say(known, "library", "tacet %s", tacet_version());
+    say(known, "timing", "not protected: the time of a draw depends on its random digits, not on the records");
+    say_eps(known, "spent_eps", d->has_ledger ? d->spent_eps : (double)INFINITY,
+            d->has_ledger ? "no bound" : "no ledger at hand");
+    say_eps(known, "budget_eps", d->has_ledger ? d->budget_eps : (double)INFINITY, "no ledger at hand");
+}
+
+/* ---- a release ---- */
+
+static void say_domain(json_t *known, const tacet_manifest *m) {
+    char text[MOST];
+    size_t at = (size_t)snprintf(text, sizeof text, "%zu records; columns with public bounds: ", m->rows);
+    if (m->space.count > 0) {
+        say_columns(text, &m->space);
+    }
+    for (size_t i = 0; m->space.count == 0 && i < m->column_count && at < sizeof text; i++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s %.6g to %.6g", i > 0 ? ", " : "", m->columns[i].name,
+                               m->columns[i].lo, m->columns[i].hi);
+    }
+    say(known, "data_domain", "%s", text);
+}
+
+static void know_release(json_t *known, const tacet_disclosure *d) {
+    const tacet_manifest *m = d->manifest;
+    const tacet_law *law = tacet_manifest_law(m);
+    const bool many = m->queries > 0;
+    char *noise = tacet_manifest_noise(m);
+    say(known, "product_type", "noisy records for outsourced optimization, with measured values on request");
+    say(known, "variant", "%s", !m->is_private ? "none" : m->delta > 0 ? "approximate" : "pure");
+    say(known, "privacy_unit", "%s", m->is_private ? "one record, moved by up to one unit of its columns" : "none");
+    say(known, "eps", "%.17g", m->eps);
+    say(known, "delta", "%.17g", m->delta);
+    say_eps(known, "eps_with_delta_0", m->is_private ? tacet_manifest_pure_eps(m) : (double)INFINITY, "none");
+    say(known, "model", "outsourced: the curator is trusted, whoever holds the release is not");
+    say(known, "releases", "%s", many ? "many" : "one");
+    say(known, "data", "static");
+    say(known, "interactive", "%s", many ? "yes" : "no");
+    say_domain(known, m);
+    say_owned(known, "unprotected_quantities", tacet_manifest_uncovered(m));
+    say_owned(known, "adjacency", tacet_manifest_protects(m));
+    say(known, "actors_and_trust",
+        "the curator holds the records and draws the noise; the modeler and everybody else see the release and the "
+        "measured values only; the number of records is public");
+    say(known, "post_processing",
+        "numbers are rounded to decimals after the noise; modelers work on the release alone");
+    say(known, "composition", "rows in parallel; %s%s",
+        d->has_ledger ? "the ledger adds up all releases by " : "no ledger at hand",
+        d->has_ledger ? d->accounting : "");
+    say(known, "mechanism", "%s%s%s, standard deviation %.6g a coordinate in scaled units; %s", m->mechanism,
+        law != NULL ? ": " : "", law != NULL ? law->words : " (not differentially private)", m->sigma,
+        noise != NULL ? noise : "");
+    say(known, "floating_point",
+        "noise is drawn exactly on the grid %.6g by whole-number arithmetic; rounding to the grid is charged", m->grid);
+    say(known, "code_version", "%s, ledger entry %llu with hash %s", tacet_version(), (unsigned long long)m->entry,
+        m->entry_hash);
+    say(known, "label_from", "From everybody but the curator, who holds the records.");
+    say(known, "label_guess", "one record, and that it has one of two values a unit apart,");
+    say(known, "label_more", "Three units apart it can be more.");
+    say(known, "label_keeps",
+        "The curator keeps the records, the noise is forgotten once drawn, and a ledger keeps what was spent. The "
+        "modeler keeps the release and the values measured for it.");
+    say(known, "label_how", "%s noise of standard deviation %.4g a column in scaled units", m->mechanism, m->sigma);
+    free(noise);
+}
+
+/* ---- a study ---- */
+
+static void say_points(json_t *known, const json_t *definition) {
+    char text[MOST];
+    tacet_space space;
+    const json_t *domain = json_object_get(definition, "domain");
+    char *columns = json_dumps(json_object_get(domain, "space"), JSON_COMPACT);
+    const json_t *reward = json_object_get(json_object_get(definition, "prior"), "reward");
+    const size_t points = json_array_size(json_object_get(domain, "points"));
+    size_t at = (size_t)snprintf(text, sizeof text, "%lld rounds; ",
+                                 (long long)json_integer_value(json_object_get(definition, "rounds")));
+    if (json_array_size(reward) == 2) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "rewards are clipped to %.6g to %.6g; ",
+                               json_number_value(json_array_get(reward, 0)),
+                               json_number_value(json_array_get(reward, 1)));
+    }
+    tacet_space_init(&space);
+    if (columns != NULL && tacet_space_decode(&space, columns, strlen(columns), NULL) == TACET_OK) {
+        (void)snprintf(text + at, sizeof text - at, "points with public columns: ");
+        say_columns(text, &space);
+    } else if (points > 0) {
+        (void)snprintf(text + at, sizeof text - at, "a public list of %zu points", points);
+    } else {
+        (void)snprintf(text + at, sizeof text - at, "points within public bounds that each round names");
+    }
+    say(known, "data_domain", "%s", text);
+    tacet_space_clear(&space);
+    free(columns);
+}
+
+/* What is promised, to whom it is promised, and what somebody behind several rounds has of it. */
+static void say_promise(json_t *known, const json_t *guarantee) {
+    char text[MOST], number[TACET__ABOVE];
+    const char *rounds = NULL;
+    json_t *eps = NULL;
+    size_t at = (size_t)snprintf(text, sizeof text, "%s Protected is %s.", tacet__known(guarantee, "statement"),
+                                 tacet__known(guarantee, "protects"));
+    json_object_foreach(json_object_get(guarantee, "eps_of_rounds"), rounds, eps) {
+        if (at < sizeof text && json_is_number(eps)) {
+            at += (size_t)snprintf(text + at, sizeof text - at, " A person behind %s rounds: eps = %s.", rounds,
+                                   tacet__above(number, json_number_value(eps)));
+        }
+    }
+    say(known, "adjacency", "%s", text);
+    say(known, "privacy_unit", "%s", tacet__known(guarantee, "protects"));
+}
+
+static void know_central(json_t *known, const tacet_disclosure *d) {
+    say(known, "model", "central: the server is trusted, whoever sees its suggestions and releases is not");
+    say(known, "unprotected_quantities",
+        "That a round took place, when, and for whom, is not hidden. The server sees points, contexts and rewards as "
+        "they are, and whoever asked for a point knows it.");
+    say(known, "actors_and_trust",
+        "the server keeps what is reported and draws the noise; clients and everybody else see suggestions and "
+        "releases only");
+    say(known, "composition", "a round is charged once, before anything learnt from it is released; %s%s",
+        d->has_ledger ? "the ledger adds up by " : "no ledger at hand", d->has_ledger ? d->accounting : "");
+    say(known, "label_from", "From everybody but the server, which is trusted with what is reported.");
+    say(known, "label_keeps",
+        "The server keeps what was reported and a ledger of what was spent; the noise is forgotten once drawn.");
+}
+
+static void know_local(json_t *known, const tacet_disclosure *d) {
+    say(known, "model", "local: each device is trusted with its own value alone, and the collector with none");
+    say(known, "unprotected_quantities",
+        "That a device took part, when, and what it was asked about are not hidden unless the guarantee names them.");
+    say(known, "actors_and_trust",
+        "each device randomises its value before it is sent; the collector and everybody else see randomised reports");
+    say(known, "composition", "each device adds up its own reports in a ledger of its own");
+    if (!d->has_ledger) {
+        say(known, "spent_eps", "in each device's own ledger");
+        say(known, "budget_eps", "in each device's own ledger");
+    }
+    say(known, "label_from", "From everybody, the collector of the reports included.");
+    say(known, "label_keeps",
+        "Each device keeps its values and a ledger of what it spent; the collector keeps reports that were randomised "
+        "before they were sent.");
+}
+
+static tacet_status know_study(json_t *known, const tacet_disclosure *d, tacet_error *err) {
+    json_t *status = json_loads(d->study, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *definition = json_object_get(status, "definition"), *guarantee = json_object_get(status, "guarantee");
+    const double eps = json_is_number(json_object_get(guarantee, "eps"))
+                           ? json_number_value(json_object_get(guarantee, "eps"))
+                           : (double)NAN;
+    const double delta = json_number_value(json_object_get(guarantee, "delta"));
+    const bool local = strcmp(tacet__known(definition, "trust"), "local") == 0;
+    if (!local && strcmp(tacet__known(definition, "trust"), "central") != 0) {
+        json_decref(status);
+        return tacet__fail(err, TACET_INVALID, "the study: not what 'tacet study status --json' prints");
+    }
+    if (!json_is_true(json_object_get(guarantee, "proven")) || !(eps >= 0) || !(delta >= 0)) {
+        json_decref(status);
+        return tacet__fail(err, TACET_INVALID, "the study states no proven guarantee: there is nothing to disclose");
+    }
+    if (local) {
+        know_local(known, d);
+    } else {
+        know_central(known, d);
+    }
+    say(known, "product_type", "points suggested round by round, and a model learnt from what they returned");
+    say(known, "variant", "%s", delta > 0 ? "approximate" : "pure");
+    say(known, "eps", "%.17g", eps);
+    say(known, "delta", "%.17g", delta);
+    say_eps(known, "eps_with_delta_0", delta > 0 ? (double)INFINITY : eps, "none");
+    say(known, "releases", "many");
+    say(known, "data", "dynamic");
+    say(known, "interactive", "yes");
+    say_points(known, definition);
+    say_promise(known, guarantee);
+    say(known, "post_processing", "suggestions, models and predictions are computed from what was released");
+    say(known, "mechanism", "policy %s; the proof is in %s", tacet__known(definition, "policy"),
+        tacet__known(guarantee, "proof"));
+    say(known, "floating_point", "noise is drawn exactly, by whole-number arithmetic");
+    say(known, "code_version", "%s, study %s", tacet_version(), tacet__known(status, "name"));
+    say(known, "label_guess", "what is protected of one round, and that it is one of two things,");
+    say(known, "label_more", "About somebody behind several rounds it can be more.");
+    say(known, "label_how", "policy %s, proven in %s", tacet__known(definition, "policy"),
+        tacet__known(guarantee, "proof"));
+    json_decref(status);
+    return TACET_OK;
+}
+
+tacet_status tacet__disclose_known(json_t **out, const tacet_disclosure *d, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    *out = json_object();
+    if (*out == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a disclosure");
+    }
+    say_common(*out, d);
+    if (d->study == NULL) {
+        know_release(*out, d);
+    } else if ((status = know_study(*out, d, err)) != TACET_OK) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* known.h - what the program itself knows of a disclosure: fields of the registry and parts of the label, as texts.
+ * Ring: open. */
+#ifndef TACET__REPORT_KNOWN_H
+#define TACET__REPORT_KNOWN_H
+
+#include <jansson.h>
+#include <tacet/report/disclose.h>
+
+enum { TACET__KNOWN_MOST = 16384 }; /* bytes of one text */
+
+/* An object of texts. INVALID: a study that states no proven guarantee, or a text that is no study's status. */
+tacet_status tacet__disclose_known(json_t **out, const tacet_disclosure *d, tacet_error *err);
+/* The text of a name; "" where there is none. */
+const char *tacet__known(const json_t *known, const char *name);
+/* Six digits that are never below x, into out; returns out. */
+enum { TACET__ABOVE = 32 };
+char *tacet__above(char *out, double x);
+
+#endif
