@@ -53,11 +53,13 @@ if [ -e "$work/modeler/output" ]; then
     grep -q '</html>' "$work/modeler/modeler-tutorial/report.html" || fail "modeler: no report"
 fi
 says your-own-table 'DEPENDS ON THE RECORDS'
+says your-own-table '100 % in the lowest 3 %.*crowded'
 says your-own-table 'best measured   row'
 says your-own-table 'refused with exit code 1'
 says your-own-table 'intact: '
 says tuning '"point":{"rate":'
-says tuning '"kind":"model"'
+says tuning '^"point":{"rate":[0-9.e-]*,"layers":[1-8],"optimizer":"'
+grep -q '"kind":"model"' "$work/tuning/tuning-tutorial/release.json" || fail "tuning: no model was released"
 says ab-log 'plainly more or less often than this column says'
 [ "$(grep -c 'plainly more or less' "$work/ab-log/output")" -eq 1 ] || fail "ab-log: propensities that are right are doubted"
 says ab-log 'refused with exit code 3'
