@@ -250,6 +250,93 @@ static void test_engine_on_a_failing_disk(void **state) {
     }
 }
 
+/* An engine that loses its power at the n-th operation, with turns that are written while others are synced: it says
+ * each round as it is answered. Asked again, each of them is there. */
+enum { WAVES = 5 };
+static int acknowledgements;
+static tacet__job *waves[STUDIES * WAVES];
+
+static void acknowledge(tacet__job *job) {
+    const unsigned char byte = (unsigned char)job->x;
+    if (job->status == TACET_OK && write(acknowledgements, &byte, 1) != 1) {
+        _exit(2);
+    }
+    job_done(job);
+}
+
+static void run_waves(tacet__engine *e, long wave, void (*done)(tacet__job *job), bool *ended) {
+    for (size_t i = 0; i < STUDIES * WAVES; i++) {
+        ended[i] = false;
+        waves[i] = tacet__job_create(TACET__JOB_SUGGEST);
+        (void)snprintf(waves[i]->key, sizeof waves[i]->key, "wave-%ld-%zu", wave, i);
+        waves[i]->x = i;
+        waves[i]->user = &ended[i];
+        waves[i]->done = done;
+        tacet__engine_submit(e, name_of(i % STUDIES), waves[i]);
+    }
+    for (size_t i = 0; i < STUDIES * WAVES; i++) {
+        job_wait(&ended[i]);
+    }
+}
+
+static bool waves_of_child(long wave, long n, fault_action action, bool *said) {
+    int ends[2];
+    unsigned char byte = 0;
+    int code = 0;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        tacet__engine_settings settings = engine_settings();
+        tacet__engine *e = NULL;
+        answer first[STUDIES];
+        bool ended[STUDIES * WAVES];
+        settings.store.vfs = "fault";
+        settings.batch_most = 1; /* so that there are as many turns as waves */
+        assert_ok(tacet__engine_open(&e, &settings, NULL));
+        ask_all(e, 0, first); /* all are in memory */
+        acknowledgements = ends[1];
+        fault_vfs_arm(n, FAULT_CHANGE, action);
+        run_waves(e, wave, acknowledge, ended);
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    while (read(ends[0], &byte, 1) == 1) {
+        said[byte] = true;
+    }
+    (void)close(ends[0]);
+    assert_int_equal(waitpid(pid, &code, 0), pid);
+    assert_true(!WIFEXITED(code) || WEXITSTATUS(code) == 0);
+    return WIFEXITED(code);
+}
+
+static void test_power_cuts_while_turns_overlap(void **state) {
+    const tacet__engine_settings settings = engine_settings();
+    const fault_action actions[] = {FAULT_POWER, FAULT_POWER_HALF, FAULT_KILL};
+    size_t kept = 0;
+    (void)state;
+    add_local_studies();
+    for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++) {
+        bool over = false;
+        for (long n = 1; !over; n += test_slow() ? 7 : 1) {
+            bool said[STUDIES * WAVES] = {false};
+            bool ended[STUDIES * WAVES];
+            tacet__engine *e = NULL;
+            const long wave = n + 1000 * (long)k;
+            over = waves_of_child(wave, n, actions[k], said);
+            assert_ok(tacet__engine_open(&e, &settings, NULL));
+            run_waves(e, wave, job_done, ended);
+            for (size_t i = 0; i < STUDIES * WAVES; i++) {
+                assert_int_equal(waves[i]->status, TACET_OK);
+                assert_true(!said[i] || waves[i]->repeated);
+                kept += said[i];
+                tacet__job_free(waves[i]);
+            }
+            tacet__engine_close(e);
+        }
+    }
+    assert_true(kept > 0);
+}
+
 /* A round of one holder, and its holder's rounds then. */
 static uint64_t held_round(tacet__studies *s, tacet__study *study) {
     tacet__event event = {.kind = TACET__EVENT_SUGGEST, .number = 1, .has_owner = true};
@@ -314,27 +401,25 @@ static void test_others_commits_are_seen(void **state) {
 }
 
 /* A reader that asks one study for long lists, as fast as it can, holds up the rounds of another for a few of them, not
- * for all that wait. The lane stands still until all are asked. */
+ * for all that wait. The lane stands still until all are asked. Lists that another thread answers while a round is
+ * synced hold up nothing. */
 enum { LISTS = 40 };
-static bool lane_goes_on;
-static size_t lists_done, lists_before;
+static bool lane_stands, lane_goes_on;
+static _Thread_local size_t lists_done;
+static size_t lists_before;
 
 static void stand_still(tacet__job *job) {
-    (void)job;
+    job_done(job);
     job_wait(&lane_goes_on);
 }
 
 static void count_list(tacet__job *job) {
-    (void)pthread_mutex_lock(&done_lock);
     lists_done++;
-    (void)pthread_mutex_unlock(&done_lock);
     job_done(job);
 }
 
 static void note_lists(tacet__job *job) {
-    (void)pthread_mutex_lock(&done_lock);
     lists_before = lists_done;
-    (void)pthread_mutex_unlock(&done_lock);
     job_done(job);
 }
 
@@ -354,14 +439,14 @@ static void test_lists_hold_up_no_other_study(void **state) {
     tacet__job *lists[LISTS];
     bool done[LISTS] = {false};
     bool suggested = false;
-    bool never = false;
     (void)state;
     add_local_studies();
     assert_ok(tacet__engine_open(&e, &settings, NULL));
     ask_all(e, 0, first);
-    lane_goes_on = false;
-    lists_done = lists_before = 0;
-    tacet__job *still = submit(e, 2, TACET__JOB_STATUS, stand_still, &never);
+    lane_stands = lane_goes_on = false;
+    lists_before = 0;
+    tacet__job *still = submit(e, 2, TACET__JOB_STATUS, stand_still, &lane_stands);
+    job_wait(&lane_stands);
     for (size_t i = 0; i < LISTS; i++) {
         lists[i] = submit(e, 0, TACET__JOB_EVENTS, count_list, &done[i]);
     }
@@ -372,7 +457,7 @@ static void test_lists_hold_up_no_other_study(void **state) {
     (void)pthread_mutex_unlock(&done_lock);
     job_wait(&suggested);
     assert_int_equal(suggestion->status, TACET_OK);
-    assert_true(lists_before <= 8); /* four in the turn that stood still, four in the next */
+    assert_true(lists_before <= 8); /* four in the turn after the one that stood still, four in the next */
     for (size_t i = 0; i < LISTS; i++) {
         job_wait(&done[i]);
         assert_int_equal(lists[i]->status, TACET_OK);
@@ -391,6 +476,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_others_commits_are_seen, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_lists_hold_up_no_other_study, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_engine_on_a_failing_disk, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_power_cuts_while_turns_overlap, store_setup, store_teardown),
     };
     (void)unsetenv("TACET_TEST_POSTGRES");
     fault_vfs_register();

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault_vfs.c - see fault_vfs.h. The state is the process's own, so a forked child arms its own faults. */
+/* fault_vfs.c - see fault_vfs.h. The state is the process's own, so a forked child arms its own faults; any of its
+ * threads may meet them. */
 #include "support/fault_vfs.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 typedef struct fault_file {
     sqlite3_file base;
     sqlite3_file *real; /* follows in the same allocation */
+    const char *name;   /* SQLite's, as long as it is open */
 } fault_file;
 
 /* What a write or truncation replaced, until the file is synced. */
@@ -20,10 +23,12 @@ typedef struct undo {
     sqlite3_int64 old_size;
     int length;
     unsigned char *old;
+    int syncing;
 } undo;
 
 enum { MOST_UNDO = 4096 };
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static sqlite3_vfs *real_vfs;
 static long countdown;
 static int mask;
@@ -67,7 +72,9 @@ static void power_cut(int keep) {
 }
 
 static void remember(fault_file *file, sqlite3_int64 offset, int length) {
+    (void)pthread_mutex_lock(&lock);
     if (!logging || undo_count == MOST_UNDO) {
+        (void)pthread_mutex_unlock(&lock);
         return;
     }
     undo *u = &undos[undo_count];
@@ -82,27 +89,42 @@ static void remember(fault_file *file, sqlite3_int64 offset, int length) {
         (void)file->real->pMethods->xRead(file->real, u->old, u->length, offset);
     }
     undo_count++;
+    (void)pthread_mutex_unlock(&lock);
 }
 
-static void forget(const fault_file *file) {
-    int kept = 0;
+/* A sync of a file is one of all that was written to it before, through whichever handle. */
+static void begin_sync(const fault_file *file) {
+    (void)pthread_mutex_lock(&lock);
     for (int i = 0; i < undo_count; i++) {
-        if (undos[i].file == file) {
+        undos[i].syncing =
+            undos[i].syncing || undos[i].file == file ||
+            (file->name != NULL && undos[i].file->name != NULL && strcmp(undos[i].file->name, file->name) == 0);
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void forget(const fault_file *file, int synced) {
+    int kept = 0;
+    (void)pthread_mutex_lock(&lock);
+    for (int i = 0; i < undo_count; i++) {
+        if (synced ? undos[i].syncing : undos[i].file == file) {
             free(undos[i].old);
         } else {
             undos[kept++] = undos[i];
         }
     }
     undo_count = kept;
+    (void)pthread_mutex_unlock(&lock);
 }
 
 /* True when this operation is the one; the deadly ones do not return, except the torn write. */
 static int strikes(int operation) {
-    if (disk_full && (operation & FAULT_WRITE) != 0) {
-        return 1;
-    }
-    if (countdown <= 0 || (mask & operation) == 0 || --countdown != 0) {
-        return 0;
+    (void)pthread_mutex_lock(&lock);
+    const int full = disk_full && (operation & FAULT_WRITE) != 0;
+    const int now = !full && countdown > 0 && (mask & operation) != 0 && --countdown == 0;
+    if (!now) {
+        (void)pthread_mutex_unlock(&lock);
+        return full;
     }
     hit = 1;
     if (action == FAULT_KILL || (action == FAULT_TORN_KILL && operation != FAULT_WRITE)) {
@@ -113,6 +135,7 @@ static int strikes(int operation) {
         power_cut(undo_count / 2);
     }
     disk_full = action == FAULT_FULL;
+    (void)pthread_mutex_unlock(&lock);
     return 1;
 }
 
@@ -121,7 +144,7 @@ static sqlite3_file *real_of(sqlite3_file *file) {
 }
 
 static int on_close(sqlite3_file *file) {
-    forget((fault_file *)file);
+    forget((fault_file *)file, 0);
     return real_of(file)->pMethods->xClose(real_of(file));
 }
 
@@ -165,8 +188,9 @@ static int on_sync(sqlite3_file *file, int flags) {
     if (strikes(FAULT_SYNC)) {
         return SQLITE_IOERR_FSYNC;
     }
+    begin_sync((fault_file *)file);
     const int code = real_of(file)->pMethods->xSync(real_of(file), flags);
-    forget((fault_file *)file);
+    forget((fault_file *)file, 1);
     return code;
 }
 
@@ -246,6 +270,7 @@ static int on_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int f
     (void)vfs;
     memset(mine, 0, sizeof *mine);
     mine->real = (sqlite3_file *)(mine + 1);
+    mine->name = name;
     if (strikes(FAULT_OPEN)) {
         return SQLITE_CANTOPEN;
     }
