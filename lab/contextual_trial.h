@@ -67,7 +67,6 @@ typedef struct contextual_simulation {
     tacet_contextual_settings settings;
     tacet_contextual_basis *basis;
     size_t d, actions, contexts;
-    size_t group[TACET_CONTEXTUAL_COORDINATES_MOST];
     const size_t *groups; /* of the coordinates; NULL: none */
     size_t per_axis;      /* of actions; 0: by the dimension */
     double *action;       /* dim_action x actions */

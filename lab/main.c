@@ -86,10 +86,9 @@ static const cli_command COMMANDS[] = {
      lab_plan},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
-int main(int argc, char **argv) {
-    const cli_program program = {.name = "tacet-lab",
-                                 .summary = "Experiments on made-up problems.",
-                                 .ring = "none (made-up data only)",
-                                 .commands = COMMANDS};
-    return cli_main(&program, argc, argv);
-}
+const cli_program PROGRAM = {
+    .name = "tacet-lab",
+    .summary = "Experiments on made-up problems.",
+    .ring = "none (made-up data only)",
+    .commands = COMMANDS,
+};

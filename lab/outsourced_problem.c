@@ -102,13 +102,12 @@ static tacet_status column_scales(double *scale, size_t d, const char *text, con
         }
         return TACET_OK;
     }
-    char **words = NULL;
-    size_t count = 0;
-    bool good = cli_split(&words, &count, text) && count == d;
+    cli_reals given;
+    bool good = CLI_READ(&given, text) && given.count == d;
     for (size_t a = 0; good && a < d; a++) {
-        good = cli_number(&scale[a], words[a]) && scale[a] > 0;
+        scale[a] = given.at[a];
+        good = scale[a] > 0;
     }
-    free(words);
     return good ? TACET_OK : tacet__fail(err, TACET_INVALID, "--scales needs one positive number per input");
 }
 
@@ -171,16 +170,15 @@ static tacet_status take_inputs(lab_problem *p, const tacet_csv_table *t, const 
 /* Replaces inputs by their logarithms where asked. */
 static tacet_status take_logs(tacet_csv_table *t, const char *const *names, size_t count, const char *list,
                               tacet_error *err) {
-    char **words = NULL;
-    size_t found = 0;
-    if (!cli_split(&words, &found, list)) {
+    cli_names words;
+    if (!CLI_READ(&words, list)) {
         return tacet__fail(err, TACET_INVALID, "the list of inputs to take logarithms of is wrong");
     }
     tacet_status status = TACET_OK;
     for (size_t a = 0; a < count && status == TACET_OK; a++) {
         bool wanted = false;
-        for (size_t w = 0; w < found; w++) {
-            wanted = wanted || strcmp(words[w], names[a]) == 0;
+        for (size_t w = 0; w < words.count; w++) {
+            wanted = wanted || strcmp(words.at[w], names[a]) == 0;
         }
         for (size_t i = 0; wanted && i < t->n && status == TACET_OK; i++) {
             double *x = &t->values[i * t->d + a];
@@ -188,7 +186,6 @@ static tacet_status take_logs(tacet_csv_table *t, const char *const *names, size
             *x = log(*x);
         }
     }
-    free(words);
     return status;
 }
 
@@ -229,22 +226,19 @@ static tacet_status load(tacet_csv_table *t, const lab_table_options *o, const c
 }
 
 tacet_status lab_table_load(tacet_csv_table *t, const lab_table_options *o, size_t *count, tacet_error *err) {
-    char **inputs = NULL;
+    cli_names inputs;
     const char *names[LAB_MOST_INPUTS + 1];
     *count = 0;
     if (o->data == NULL || o->inputs == NULL || o->target == NULL) {
         return tacet__fail(err, TACET_INVALID, "a table, --inputs and --target are needed");
     }
-    if (!cli_split(&inputs, count, o->inputs) || *count == 0 || *count > LAB_MOST_INPUTS) {
-        free(inputs);
+    if (!CLI_READ(&inputs, o->inputs) || inputs.count > LAB_MOST_INPUTS) {
         return tacet__fail(err, TACET_INVALID, "--inputs needs 1 to %d column names", LAB_MOST_INPUTS);
     }
-    for (size_t a = 0; a < *count; a++) {
-        names[a] = inputs[a];
-    }
+    *count = inputs.count;
+    memcpy(names, inputs.at, inputs.count * sizeof *names);
     names[*count] = o->target;
     const tacet_status status = load(t, o, names, *count, err);
-    free(inputs);
     if (status != TACET_OK) {
         tacet_csv_table_clear(t);
     }

@@ -61,14 +61,13 @@ static int ascending(const void *a, const void *b) {
 }
 
 static bool read_eps(planning *p, const char *text) {
-    char **words = NULL;
-    size_t count = 0;
-    bool ok = cli_split(&words, &count, text) && count > 0 && count <= MOST_EPS;
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = cli_number(&p->at[i].eps, words[i]) && p->at[i].eps > 0;
+    cli_reals given;
+    bool ok = CLI_READ(&given, text) && given.count <= MOST_EPS;
+    for (size_t i = 0; ok && i < given.count; i++) {
+        p->at[i].eps = given.at[i];
+        ok = given.at[i] > 0;
     }
-    free(words);
-    p->count = ok ? count : 0;
+    p->count = ok ? given.count : 0;
     qsort(p->at, p->count, sizeof *p->at, ascending);
     for (size_t i = 1; i < p->count; i++) {
         ok = ok && p->at[i - 1].eps < p->at[i].eps;

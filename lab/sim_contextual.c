@@ -427,7 +427,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     const char *function = "kernel";
     const char *reward = "normal";
     const char *mechanism = "k-norm";
-    const char *groups = NULL;
+    cli_wholes groups = {0};
     tacet_contextual_settings_defaults(&s.settings);
     const cli_option options[] = {
         {"algorithm", CLI_STRING, &name, "NAME",
@@ -458,7 +458,7 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
         {"lengthscale", CLI_DOUBLE, &s.lengthscale, "L", "In units of the box [0, 1]. Default 0.3.", false},
         {"dim-action", CLI_SIZE, &s.dim_action, "N", "Action coordinates. Default 1.", false},
         {"dim-context", CLI_SIZE, &s.dim_context, "N", "Context coordinates. Default 1.", false},
-        {"groups", CLI_STRING, &groups, "G,G…",
+        {"groups", CLI_WHOLES, &groups, "G,G…",
          "The group of each coordinate, from 0, actions first: the function is a sum over groups. Needed above four "
          "coordinates.",
          false},
@@ -498,11 +498,11 @@ int lab_sim_contextual(int argc, char **argv, const cli_command *self) {
     }
     if (s.dim_action > TACET_CONTEXTUAL_COORDINATES_MOST || s.dim_context > TACET_CONTEXTUAL_COORDINATES_MOST / 2 ||
         s.dim_action + s.dim_context > TACET_CONTEXTUAL_COORDINATES_MOST ||
-        (groups != NULL && !cli_groups(s.group, s.dim_action + s.dim_context, groups))) {
+        (groups.at != NULL && groups.count != s.dim_action + s.dim_context)) {
         return cli_usage(self, "--groups is a number from 0 for each coordinate, of which there are at most %d",
                          (int)TACET_CONTEXTUAL_COORDINATES_MOST);
     }
-    s.groups = groups != NULL ? s.group : NULL;
+    s.groups = groups.at;
     size_t chosen_policy = 0;
     while (chosen_policy < CONTEXTUAL_POLICY_COUNT && strcmp(POLICIES[chosen_policy], policy) != 0) {
         chosen_policy++;

@@ -22,35 +22,18 @@ static int list(void) {
     audit_list_shipped(names);
     for (size_t i = 0; tacet_audit_target_at(i) != NULL; i++) {
         const tacet_audit_target *t = tacet_audit_target_at(i);
-        if (!cli_json_wanted()) {
-            printf("%-30s %s\n", t->name, t->summary);
-        }
-        (void)json_array_append_new(names, json_pack("{ss ss sb sb}", "name", t->name, "summary", t->summary, "control",
-                                                     (int)t->control, "pure", (int)t->pure));
+        (void)json_array_append_new(
+            names, cli_object("name summary control pure", J(t->name), J(t->summary), J(t->control), J(t->pure)));
     }
-    cli_json_print(json_pack("{so}", "targets", names));
-    return CLI_EXIT_OK;
+    return cli_tell(cli_object("targets", J(names)), "{*targets|{name:-30} {summary}\n}");
 }
 
-static void show(const tacet_audit_target *target, const tacet_audit_result *r, const char *verdict) {
-    printf("%s: %s\n", target->name, target->summary);
-    printf("  claimed    eps = %g, delta = %g\n", r->claimed_eps, r->claimed_delta);
-    printf("  measured   eps >= %.4f  (confidence %g, %zu runs, %zu right and %zu wrong guesses)\n", r->eps_lower,
-           r->confidence, r->measured, r->correct, r->wrong);
-    printf("  verdict    %s%s\n", verdict,
-           target->control ? (r->violated ? ", as it should be: this mechanism is broken on purpose"
-                                          : ": THE AUDITOR MISSED A MECHANISM THAT IS BROKEN ON PURPOSE")
-                           : "");
-}
-
-static json_t *as_json(const tacet_audit_target *target, const tacet_audit_result *r, const char *verdict,
-                       double seconds) {
-    return json_pack("{ss so so so so ss sb sI sI sI so so sf}", "target", target->name, "claimed_eps",
-                     cli_real(r->claimed_eps), "claimed_delta", cli_real(r->claimed_delta), "eps_lower",
-                     cli_real(r->eps_lower), "confidence", cli_real(r->confidence), "verdict", verdict, "control",
-                     (int)target->control, "measured_runs", (json_int_t)r->measured, "correct", (json_int_t)r->correct,
-                     "wrong", (json_int_t)r->wrong, "guess_hi", cli_real(r->guess_hi), "guess_lo",
-                     cli_real(r->guess_lo), "seconds", seconds);
+json_t *audit_json(const char *target, bool control, const tacet_audit_result *r, bool violated, double seconds) {
+    return cli_object("target claimed_eps claimed_delta eps_lower confidence verdict control measured_runs correct "
+                      "wrong seconds _broken",
+                      J(target), J(r->claimed_eps), J(r->claimed_delta), J(r->eps_lower), J(r->confidence),
+                      J(violated ? "violated" : "consistent"), J(control), J(r->measured), J(r->correct), J(r->wrong),
+                      J(seconds), J(violated));
 }
 
 static int bundle(const char *folder, const tacet_audit_claim *claim, const tacet_audit_settings *settings,
@@ -68,11 +51,9 @@ static int bundle(const char *folder, const tacet_audit_claim *claim, const tace
     if (status != TACET_OK) {
         return cli_fail(self, &err);
     }
-    if (!cli_json_wanted()) {
-        printf("%s/audit.html: %s\n", folder,
-               unexpected == 0 ? "every verdict is as it should be" : "NOT all as they should be");
-    }
-    cli_json_print(json_pack("{ss sI}", "bundle", folder, "unexpected", (json_int_t)unexpected));
+    (void)cli_tell(cli_object("bundle unexpected", J(folder), J(unexpected)),
+                   "{bundle}/audit.html: {!unexpected|every verdict is as it should be}{?unexpected|NOT all as they "
+                   "should be}\n");
     return unexpected == 0 ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }
 
@@ -84,7 +65,8 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     tacet_audit_defaults(&settings);
     const uint64_t no_seed = UINT64_MAX;
     bool list_only = false;
-    audit_options shipped = {0};
+    tacet_audit_shipped_settings shipped;
+    tacet_audit_shipped_defaults(&shipped);
     settings.runs = 0;
     const char *folder = NULL;
     settings.seed = no_seed;
@@ -148,16 +130,14 @@ int cmd_audit(int argc, char **argv, const cli_command *self) {
     const double start = cli_seconds();
     const tacet_status status = tacet_audit_run(&result, target, &claim, &settings, &err);
     cli_progress_end();
-    if (status == TACET_INVALID) {
-        return cli_usage(self, "%s", err.message);
-    }
     if (status != TACET_OK) {
-        return cli_fail(self, &err);
+        return cli_refuse(self, &err);
     }
-    const char *verdict = result.violated ? "violated" : "consistent";
-    if (!cli_json_wanted()) {
-        show(target, &result, verdict);
-    }
-    cli_json_print(as_json(target, &result, verdict, cli_seconds() - start));
+    json_t *object = audit_json(target->name, target->control, &result, result.violated, cli_seconds() - start);
+    cli_add(object, "guess_hi guess_lo _summary", J(result.guess_hi), J(result.guess_lo), J(target->summary));
+    (void)cli_tell(object,
+                   "{target}: {_summary}\n" AUDIT_WORDS
+                   "  verdict    {verdict}{?control|{?_broken|, as it should be: this mechanism is broken on purpose}"
+                   "{!_broken|: THE AUDITOR MISSED A MECHANISM THAT IS BROKEN ON PURPOSE}}\n");
     return result.violated == target->control ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }

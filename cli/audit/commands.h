@@ -5,20 +5,19 @@
 
 #include "common/cli.h"
 
-/* What the audits of releases take besides. */
-typedef struct audit_options {
-    double eps, delta, confidence;
-    const char *mechanism;
-    size_t rows, columns, runs, threads; /* 0: the default */
-    bool interrupted;
-} audit_options;
+#include <tacet/audit/shipped.h>
 
 /* Whether a target is audited as it ships (cmd_shipped.c). */
 bool audit_is_shipped(const char *name);
-int audit_shipped(const char *name, const audit_options *options, const cli_command *self);
+int audit_shipped(const char *name, tacet_audit_shipped_settings *settings, const cli_command *self);
 void audit_list_shipped(json_t *names);
+/* What every audit found, and the lines that say it. */
+json_t *audit_json(const char *target, bool control, const tacet_audit_result *r, bool violated, double seconds);
+#define AUDIT_WORDS                                                                                                    \
+    "  claimed    eps = {claimed_eps}, delta = {claimed_delta}\n"                                                      \
+    "  measured   eps >= {eps_lower:.4f}  (confidence {confidence}, {measured_runs} runs, {correct} right and "        \
+    "{wrong} wrong guesses)\n"
 
-int cmd_audit(int argc, char **argv, const cli_command *self);
-int cmd_outsourced(int argc, char **argv, const cli_command *self);
+cli_run cmd_audit, cmd_outsourced;
 
 #endif

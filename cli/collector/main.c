@@ -20,30 +20,22 @@ static int cmd_collector(int argc, char **argv, const cli_command *self) {
 }
 
 static const cli_command COMMANDS[] = {
-    {
-        .name = "collector",
-        .summary = "serve local studies over HTTPS, with nothing private in reach",
-        .usage = "--store DIR|URL --keys DIR [--listen HOST:PORT] [options]",
-        .description = "Answers the requests of docs/API.md for the local studies of a store: devices ask what to try, "
-                       "and report what came of it in randomised form. The program is linked to nothing that could "
-                       "hold or make private data, and opens the open store only. Central studies are not served.\n\n"
-                       "Prints the address it listens on, as JSON with --json, and runs until it is told to stop "
-                       "(SIGINT, SIGTERM).",
-        .examples = "tacet study create --store studies --open-only --name slides --trust local --eps 1 --points "
-                    "arms.csv --columns x,y --lengthscale 0.2\n"
-                    "tacet collector --store studies --keys keys",
-        .run = cmd_collector,
-    },
+    {"collector", "serve local studies over HTTPS, with nothing private in reach",
+     "--store DIR|URL --keys DIR [--listen HOST:PORT] [options]",
+     "Answers the requests of docs/API.md for the local studies of a store: devices ask what to try, and report what "
+     "came of it in randomised form. The program is linked to nothing that could hold or make private data, and opens "
+     "the open store only. Central studies are not served.\n\n"
+     "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, SIGTERM).",
+     "tacet study create --store studies --open-only --name slides --trust local --eps 1 --points arms.csv --columns "
+     "x,y --lengthscale 0.2\n"
+     "tacet collector --store studies --keys keys",
+     cmd_collector},
     {0},
 };
 
-static const cli_program PROGRAM = {
+const cli_program PROGRAM = {
     .name = "tacet-collector",
     .summary = "The suggestion service for local studies: collects what devices randomised.",
     .ring = "open (sees randomised reports only)",
     .commands = COMMANDS,
 };
-
-int main(int argc, char **argv) {
-    return cli_main(&PROGRAM, argc, argv);
-}

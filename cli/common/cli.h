@@ -19,8 +19,36 @@ typedef enum cli_kind {
     CLI_SIZE,   /* size_t *  --name COUNT: a whole number >= 0 */
     CLI_COUNT,  /* size_t *  --name COUNT: a whole number >= 1, where 0 stands for "not given" */
     CLI_U64,    /* uint64_t * --name NUMBER */
-    CLI_LIST    /* const char **   --name A,B: given again, it goes on: --name A --name B */
+    CLI_LIST,   /* const char **   --name A,B: given again, it goes on: --name A --name B */
+    CLI_NAMES,  /* cli_names *   --name A,B: taken apart */
+    CLI_EACH,   /* cli_names *   --name A --name B: each time one more */
+    CLI_REALS,  /* cli_reals *   --name X,Y: finite numbers */
+    CLI_WHOLES, /* cli_wholes *  --name N,M: whole numbers >= 0 */
+    CLI_SPAN,   /* cli_span *    --name LO:HI: finite numbers, LO below HI */
+    CLI_SPANS   /* cli_spans *   --name LO:HI,LO:HI */
 } cli_kind;
+
+/* Lists, as options and CLI_READ have them: `at` is kept until the program ends; NULL: not given. */
+typedef struct cli_names {
+    const char *const *at;
+    size_t count;
+} cli_names;
+typedef struct cli_reals {
+    const double *at;
+    size_t count;
+} cli_reals;
+typedef struct cli_wholes {
+    const size_t *at;
+    size_t count;
+} cli_wholes;
+typedef struct cli_span {
+    double lo, hi;
+    bool given;
+} cli_span;
+typedef struct cli_spans {
+    const double *lo, *hi;
+    size_t count;
+} cli_spans;
 
 typedef struct cli_option {
     const char *name; /* without the dashes; NULL ends the table. A name of "" is a heading whose help is its title. */
@@ -34,7 +62,16 @@ typedef struct cli_option {
 /* Rows of the table. The kind follows from the target's type, so that the two cannot disagree. (Where size_t has 64
  * bits, as on every system this is built for, uint64_t is the same type.) */
 #define CLI_KIND_OF(target)                                                                                            \
-    _Generic((target), bool * : CLI_FLAG, const char ** : CLI_STRING, double * : CLI_DOUBLE, size_t * : CLI_SIZE)
+    _Generic((target),                                                                                                 \
+        bool *: CLI_FLAG,                                                                                              \
+        const char **: CLI_STRING,                                                                                     \
+        double *: CLI_DOUBLE,                                                                                          \
+        size_t *: CLI_SIZE,                                                                                            \
+        cli_names *: CLI_NAMES,                                                                                        \
+        cli_reals *: CLI_REALS,                                                                                        \
+        cli_wholes *: CLI_WHOLES,                                                                                      \
+        cli_span *: CLI_SPAN,                                                                                          \
+        cli_spans *: CLI_SPANS)
 #define CLI_OPT(name, target, meta, help)                                                                              \
     { name, CLI_KIND_OF(target), target, meta, help, false }
 #define CLI_NEED(name, target, meta, help)                                                                             \
@@ -46,14 +83,17 @@ typedef struct cli_option {
 #define CLI_HEADING(title)                                                                                             \
     { "", CLI_FLAG, NULL, NULL, title, false }
 
-typedef struct cli_command {
+typedef struct cli_command cli_command;
+typedef int cli_run(int argc, char **argv, const cli_command *self);
+
+struct cli_command {
     const char *name;        /* as typed after `tacet`: "gp-ucb", "ledger show" */
     const char *summary;     /* one line, for the list of commands and the NAME section */
     const char *usage;       /* what follows the name: "--data FILE --inputs A,B [options]" */
     const char *description; /* paragraphs separated by a blank line */
     const char *examples;    /* shell lines, one each; may be NULL */
-    int (*run)(int argc, char **argv, const struct cli_command *self);
-} cli_command;
+    cli_run *run;
+};
 
 typedef struct cli_program {
     const char *name; /* "tacet-gate" */
@@ -63,7 +103,9 @@ typedef struct cli_program {
     const char *elsewhere;       /* a command of the same group in a program that sees less, for its help; NULL: none */
 } cli_program;
 
-/* The whole of a program's main(): finds the command, or prints help. `prog --man COMMAND` prints its manual page
+/* What main() runs; every program has one. */
+extern const cli_program PROGRAM;
+/* The whole of main(): finds the command, or prints help. `prog --man COMMAND` prints its manual page
  * (roff). */
 int cli_main(const cli_program *program, int argc, char **argv);
 
@@ -93,7 +135,9 @@ void cli_json_print(json_t *object);
 /* JSON from malloc as an object; the text is freed. NULL gives NULL. */
 json_t *cli_loads(char *text);
 
-/* Values as JSON, by their type: J(x). NaN and infinities, which JSON cannot say, and NULL are null. */
+/* Values as JSON, by their type: J(x); what is true or false in C, where comparisons are whole numbers: JB(x). NaN and
+ * infinities, which JSON cannot say, and NULL are null. */
+#define JB(condition) cli_yes(condition)
 json_t *cli_real(double value);
 json_t *cli_whole(uint64_t value);
 json_t *cli_signed(long long value);
@@ -106,36 +150,49 @@ json_t *cli_json(json_t *value); /* consumed */
         unsigned: cli_whole,                                                                                           \
         size_t: cli_whole,                                                                                             \
         unsigned long long: cli_whole,                                                                                 \
-        int: cli_signed,                                                                                               \
         long long: cli_signed,                                                                                         \
         bool: cli_yes,                                                                                                 \
         char *: cli_word,                                                                                              \
         const char *: cli_word,                                                                                        \
         json_t *: cli_json)(value)
-/* An object, cli_object("eps count", J(eps), J(count)): names with blanks between, and a value for each. */
+/* An object, cli_object("eps count", J(eps), J(count)): names with blanks between, and a value for each. A name with a
+ * question mark is left out where its value is null. */
 #define cli_object(...) cli__object(__VA_ARGS__, NULL)
 /* More of the same into an object, which comes first. */
 #define cli_add(...) cli__add(__VA_ARGS__, NULL)
 json_t *cli__object(const char *names, ...) __attribute__((sentinel));
 void cli__add(json_t *object, const char *names, ...) __attribute__((sentinel));
 
+/* A list of numbers: JL(values, count), by their type; NULL is null. */
+json_t *cli_real_list(const double *values, size_t count);
+json_t *cli_whole_list(const size_t *values, size_t count);
+#define JL(values, count)                                                                                              \
+    _Generic(*(values), double : cli_real_list, size_t : cli_whole_list)((const void *)(values), count)
+
 /* So many digits, at most 17, on the private side: noise, and what a noise spends, are rounded up; `down`: what decides
  * how sharp a choice is. A number that has so few digits comes out as it is. Returns text. */
 const char *cli_safe(char text[32], double x, int digits, bool down);
-/* The text on stdout, {name} or {name:SPEC} in it being a field of the object, {a.b} a field of a field. SPEC is a
- * width (texts, whole numbers; negative: flush left), .6g or .3f (reals), ^6 or _6 (cli_safe, up or down). null prints
- * nothing, or, where a real is due, inf. */
+/* The text on stdout, with what is in braces filled in from the object:
+ *   {name} {name:SPEC}   a field, {a.b} a field of a field. SPEC is a width (texts, whole numbers; negative: flush
+ *                        left), =26 (a cell of a table: so many places, cut where it is longer), .6g or .3f (reals), ^6
+ *                        or _6 (cli_safe, up or down), %Y-%m-%d (a time). null prints nothing, or, where a real is due,
+ *                        inf.
+ *   {?name|TEXT}         TEXT, where the field says something: not null, false, 0, "" or empty. {!name|TEXT}:
+ * otherwise.
+ *                        {?name=word|TEXT}: where it is this word.
+ *   {*name|TEXT}         TEXT for each in a list, or in an object; {*name:, |TEXT} has ", " between. {.} is the one
+ *                        itself, {@} its name in the object; fields not found in it are looked for around the list. */
 void cli_fill(const json_t *object, const char *text);
-/* What a command found (consumed): as JSON with --json, else the text, filled in; NULL: nothing. Returns CLI_EXIT_OK.
- */
+/* What a command found (consumed): as JSON with --json, without the fields whose name begins with _; else the text,
+ * filled in; NULL: nothing. Returns CLI_EXIT_OK. */
 int cli_tell(json_t *object, const char *text);
-/* The same, before it the text for each object of the list that the object has under this name. */
-int cli_tell_each(json_t *object, const char *list, const char *text, const char *after);
 
 /* "tacet gp-ucb: message" on stderr; returns the exit code that fits the status (3 for BUDGET, else 1). */
 int cli_fail(const cli_command *command, const tacet_error *err);
 /* The same for a failure that can only come of the options: INVALID is a usage error (2). */
 int cli_refuse(const cli_command *command, const tacet_error *err);
+/* The end of a command: CLI_EXIT_OK, or cli_refuse. */
+int cli_end(const cli_command *command, tacet_status status, const tacet_error *err);
 /* A usage error: message and a hint at --help on stderr; returns 2. */
 int cli_usage(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Places on a line of the terminal: bytes that continue a UTF-8 sequence take none. */
@@ -149,16 +206,12 @@ void cli_progress(double fraction, const char *format, ...) __attribute__((forma
 void cli_progress_end(void);
 double cli_seconds(void); /* monotonic */
 
-/* Splits "a,b,c" at commas (no empty names); the strings and the array are one allocation: free(*out). false: empty
- * name or out of memory. */
-bool cli_split(char ***out, size_t *count, const char *text);
+/* Text by the type of the target, as the parser takes options; false: it is not that, or out of memory. */
+#define CLI_READ(target, text) cli__read(CLI_KIND_OF(target), target, text)
+bool cli__read(cli_kind kind, void *target, const char *text);
 /* A number from all of text; false when it is not one or not finite. */
 bool cli_number(double *out, const char *text);
 /* "A:B", two numbers; nothing is set when it is not that. */
 bool cli_pair(double *a, double *b, const char *text);
-/* "LO:HI", a pair with LO below HI. */
-bool cli_interval(double *lower, double *upper, const char *text);
-/* "G,G…", exactly `count` whole numbers from 0. */
-bool cli_groups(size_t *out, size_t count, const char *text);
 
 #endif

@@ -3,10 +3,8 @@
  * Ring: programs. What the command line says counts more. A flag stands as `name = yes`; `no` leaves it as it is. */
 #include "common/internal.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <tacet/io/file.h>
 
 enum { CONFIG_MOST = 1 << 20 };
 
@@ -19,39 +17,15 @@ static char *trim(char *text) {
     return text;
 }
 
-/* The whole file; kept until the program ends, as the options point into it. */
-static char *whole_file(const char *path) {
-    FILE *file = fopen(path, "r");
-    char *text = file != NULL ? malloc(CONFIG_MOST + 1) : NULL;
-    const size_t length = text != NULL ? fread(text, 1, CONFIG_MOST + 1, file) : 0;
-    const bool bad = file == NULL || text == NULL || ferror(file) != 0 || length > CONFIG_MOST;
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    if (bad) {
-        free(text);
-        return NULL;
-    }
-    text[length] = '\0';
-    return text;
-}
-
 int cli__config(const cli_command *command, const char *path, cli__set *set, void *user) {
-    static char *kept;
-    errno = 0;
-    char *text = whole_file(path);
-    if (text == NULL) {
-        return cli_usage(command, "--config: %s: %s", path, errno != 0 ? strerror(errno) : "cannot be read");
+    static char *kept; /* until the program ends, as the options point into it */
+    tacet_error err = {0};
+    if (tacet_file_read(&kept, NULL, path, CONFIG_MOST, &err) != TACET_OK) {
+        return cli_usage(command, "--config: %s", err.message);
     }
-    kept = text;
-    size_t number = 0;
-    for (char *line = kept; line != NULL;) {
-        char *next = strchr(line, '\n');
-        if (next != NULL) {
-            *next++ = '\0';
-        }
-        number++;
-        char *name = trim(line);
+    size_t number = 1;
+    for (char *rest = kept; rest != NULL; number++) {
+        char *name = trim(strsep(&rest, "\n"));
         if (name[0] != '\0' && name[0] != '#') {
             char *equals = strchr(name, '=');
             if (equals == NULL) {
@@ -64,7 +38,6 @@ int cli__config(const cli_command *command, const char *path, cli__set *set, voi
                 return code;
             }
         }
-        line = next;
     }
     return CLI_EXIT_OK;
 }

@@ -210,6 +210,10 @@ int cli_refuse(const cli_command *command, const tacet_error *err) {
                                                                    : cli_fail(command, err);
 }
 
+int cli_end(const cli_command *command, tacet_status status, const tacet_error *err) {
+    return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(command, err);
+}
+
 int cli_usage(const cli_command *command, const char *format, ...) {
     va_list args;
     va_start(args, format);

@@ -46,30 +46,6 @@ bool cli_pair(double *a, double *b, const char *text) {
     return true;
 }
 
-bool cli_groups(size_t *out, size_t count, const char *text) {
-    char **items = NULL;
-    size_t n = 0;
-    double at = 0;
-    bool good = cli_split(&items, &n, text) && n == count;
-    for (size_t i = 0; good && i < n; i++) {
-        good = cli_number(&at, items[i]) && at >= 0 && at < 1e6 && at == floor(at);
-        out[i] = good ? (size_t)at : 0;
-    }
-    free(items);
-    return good;
-}
-
-bool cli_interval(double *lower, double *upper, const char *text) {
-    double lo = 0;
-    double hi = 0;
-    if (!cli_pair(&lo, &hi, text) || !(lo < hi)) {
-        return false;
-    }
-    *lower = lo;
-    *upper = hi;
-    return true;
-}
-
 static bool whole(uint64_t *out, const char *text) {
     char *end = NULL;
     if (text == NULL || text[0] < '0' || text[0] > '9') {
@@ -93,60 +69,156 @@ static bool whole(uint64_t *out, const char *text) {
     return true;
 }
 
-/* What an option of a list was given so far, and more of it. Kept until the program ends. */
+/* Memory for what options say, which is kept until the program ends. */
+static void *keep(size_t count, size_t size) {
+    typedef struct kept {
+        struct kept *next;
+        double data[];
+    } kept;
+    static kept *all;
+    kept *one = malloc(sizeof *one + count * size);
+    if (one == NULL) {
+        return NULL;
+    }
+    one->next = all;
+    all = one;
+    return one->data;
+}
+
+/* What an option of a list was given so far, and more of it. */
 static const char *append(const char *before, const char *more) {
-    typedef struct joined {
-        struct joined *next;
-        char text[];
-    } joined;
-    static joined *all;
     if (before == NULL || more == NULL) {
         return more;
     }
     const size_t size = strlen(before) + strlen(more) + 2;
-    joined *one = malloc(sizeof *one + size);
-    if (one == NULL) {
-        return NULL;
+    char *text = keep(size, 1);
+    if (text != NULL) {
+        (void)snprintf(text, size, "%s,%s", before, more);
     }
-    (void)snprintf(one->text, size, "%s,%s", before, more);
-    one->next = all;
-    all = one;
-    return one->text;
+    return text;
 }
 
-static bool store(const cli_option *option, const char *value) {
-    uint64_t number = 0;
-    switch (option->kind) {
-    case CLI_FLAG:
-        *(bool *)option->target = true;
-        return true;
-    case CLI_STRING:
-        *(const char **)option->target = value;
-        return true;
-    case CLI_DOUBLE:
-        return cli_number(option->target, value);
-    case CLI_SIZE:
-    case CLI_COUNT:
-        if (!whole(&number, value) || number > SIZE_MAX || (option->kind == CLI_COUNT && number == 0)) {
+/* At commas; no name is empty. */
+static bool split(cli_names *out, const char *text) {
+    const size_t length = strlen(text) + 1;
+    size_t count = 1;
+    for (const char *c = text; *c != '\0'; c++) {
+        count += *c == ',';
+    }
+    char **array = keep(count * sizeof *array + length, 1);
+    if (array == NULL) {
+        return false;
+    }
+    char *rest = memcpy(array + count, text, length);
+    for (size_t i = 0; i < count; i++) {
+        array[i] = strsep(&rest, ",");
+        if (array[i][0] == '\0') {
             return false;
         }
-        *(size_t *)option->target = (size_t)number;
+    }
+    *out = (cli_names){(const char *const *)array, count};
+    return true;
+}
+
+static bool interval(double *lo, double *hi, const char *text) {
+    return cli_pair(lo, hi, text) && *lo < *hi;
+}
+
+static bool read_list(cli_kind kind, void *target, const char *text) {
+    cli_names words;
+    if (!split(&words, text)) {
+        return false;
+    }
+    double *reals = keep(2 * words.count, sizeof *reals);
+    double *more = reals + words.count;
+    size_t *wholes = keep(words.count, sizeof *wholes);
+    bool good = reals != NULL && wholes != NULL;
+    for (size_t i = 0; good && i < words.count; i++) {
+        uint64_t number = 0;
+        good = kind == CLI_REALS    ? cli_number(&reals[i], words.at[i])
+               : kind == CLI_WHOLES ? whole(&number, words.at[i]) && number <= SIZE_MAX
+                                    : interval(&reals[i], &more[i], words.at[i]);
+        wholes[i] = (size_t)number;
+    }
+    if (good && kind == CLI_REALS) {
+        *(cli_reals *)target = (cli_reals){reals, words.count};
+    } else if (good && kind == CLI_WHOLES) {
+        *(cli_wholes *)target = (cli_wholes){wholes, words.count};
+    } else if (good) {
+        *(cli_spans *)target = (cli_spans){reals, more, words.count};
+    }
+    return good;
+}
+
+bool cli__read(cli_kind kind, void *target, const char *value) {
+    uint64_t number = 0;
+    switch (kind) {
+    case CLI_FLAG:
+        *(bool *)target = true;
+        return true;
+    case CLI_STRING:
+        *(const char **)target = value;
+        return true;
+    case CLI_DOUBLE:
+        return cli_number(target, value);
+    case CLI_SIZE:
+    case CLI_COUNT:
+        if (!whole(&number, value) || number > SIZE_MAX || (kind == CLI_COUNT && number == 0)) {
+            return false;
+        }
+        *(size_t *)target = (size_t)number;
         return true;
     case CLI_U64:
-        return whole(option->target, value);
+        return whole(target, value);
     case CLI_LIST: {
-        const char **list = (const char **)option->target;
+        const char **list = (const char **)target;
         *list = append(*list, value);
         return *list != NULL;
     }
+    case CLI_NAMES:
+        return split(target, value);
+    case CLI_EACH: {
+        cli_names *names = target;
+        const char **more = keep(names->count + 1, sizeof *more);
+        if (more == NULL) {
+            return false;
+        }
+        for (size_t i = 0; i < names->count; i++) {
+            more[i] = names->at[i];
+        }
+        more[names->count] = value;
+        *names = (cli_names){more, names->count + 1};
+        return true;
+    }
+    case CLI_SPAN: {
+        cli_span span = {.given = true};
+        if (!interval(&span.lo, &span.hi, value)) {
+            return false;
+        }
+        *(cli_span *)target = span;
+        return true;
+    }
+    case CLI_REALS:
+    case CLI_WHOLES:
+    case CLI_SPANS:
+        return read_list(kind, target, value);
     }
     return false;
 }
 
 static const char *wanted(cli_kind kind) {
-    return kind == CLI_DOUBLE  ? "a finite number"
-           : kind == CLI_COUNT ? "a whole number above 0 that fits 64 bits"
-                               : "a whole number from 0 on that fits 64 bits";
+    static const char *const WORDS[] = {
+        [CLI_DOUBLE] = "a finite number",
+        [CLI_SIZE] = "a whole number from 0 on that fits 64 bits",
+        [CLI_COUNT] = "a whole number above 0 that fits 64 bits",
+        [CLI_U64] = "a whole number from 0 on that fits 64 bits",
+        [CLI_NAMES] = "names with commas between them",
+        [CLI_REALS] = "finite numbers with commas between them",
+        [CLI_WHOLES] = "whole numbers from 0 on with commas between them",
+        [CLI_SPAN] = "LO:HI, two numbers with LO below HI",
+        [CLI_SPANS] = "LO:HI,LO:HI…, two numbers for each coordinate with LO below HI",
+    };
+    return WORDS[kind];
 }
 
 static const cli_option *find(const cli_option *options, const char *name, size_t length, size_t *at) {
@@ -206,7 +278,7 @@ static int take(parsing *p, const char *name, size_t length, const char *value, 
     } else if (option->kind == CLI_FLAG && given) {
         return cli_usage(p->command, "--%s takes no value", option->name);
     }
-    if (!store(option, value)) {
+    if (!cli__read(option->kind, option->target, value)) {
         return cli_usage(p->command, "--%s: '%s' is not %s", option->name, value, wanted(option->kind));
     }
     const uint64_t bit = UINT64_C(1) << (at % 64);
@@ -310,33 +382,5 @@ bool cli_parse(const cli_command *command, const cli_option *options, int argc, 
     if (positional_count != NULL) {
         *positional_count = found;
     }
-    return true;
-}
-
-bool cli_split(char ***out, size_t *count, const char *text) {
-    size_t pieces = 1;
-    for (const char *c = text; *c != '\0'; c++) {
-        pieces += *c == ',';
-    }
-    char **array = malloc(pieces * sizeof *array + strlen(text) + 1);
-    if (array == NULL) {
-        return false;
-    }
-    char *copy = (char *)(array + pieces);
-    memcpy(copy, text, strlen(text) + 1);
-    for (size_t i = 0; i < pieces; i++) {
-        array[i] = copy;
-        char *comma = strchr(copy, ',');
-        if (comma != NULL) {
-            *comma = '\0';
-            copy = comma + 1;
-        }
-        if (array[i][0] == '\0') {
-            free(array);
-            return false;
-        }
-    }
-    *out = array;
-    *count = pieces;
     return true;
 }

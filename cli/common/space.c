@@ -3,10 +3,10 @@
  * Ring: programs. */
 #include "common/space.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/io/file.h>
 
 enum { FILE_MOST = 4 << 20 };
 
@@ -19,21 +19,6 @@ bool cli_space_given(const cli_space *s) {
     return s->file != NULL || short_given(&s->options);
 }
 
-static char *read_file(const char *path, size_t *length) {
-    FILE *file = fopen(path, "rbe");
-    char *text = file != NULL ? malloc(FILE_MOST) : NULL;
-    *length = text != NULL ? fread(text, 1, FILE_MOST, file) : 0;
-    const bool bad = file == NULL || text == NULL || ferror(file) || *length == FILE_MOST;
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    if (bad) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 int cli_space_read(tacet_space *out, const cli_space *s, const cli_command *self) {
     tacet_error err = {0};
     tacet_space_init(out);
@@ -43,16 +28,26 @@ int cli_space_read(tacet_space *out, const cli_space *s, const cli_command *self
     if (s->file == NULL) {
         return tacet_space_short(out, &s->options, &err) == TACET_OK ? CLI_EXIT_OK : cli_usage(self, "%s", err.message);
     }
+    char *text = NULL;
     size_t length = 0;
-    errno = 0;
-    char *text = read_file(s->file, &length);
-    if (text == NULL) {
-        cli_say(self, "%s: cannot be read: %s", s->file, errno != 0 ? strerror(errno) : "larger than 4 MB");
-        return CLI_EXIT_FAILED;
+    if (tacet_file_read(&text, &length, s->file, FILE_MOST, &err) != TACET_OK) {
+        return cli_fail(self, &err);
     }
     const tacet_status status = tacet_space_decode(out, text, length, &err);
     free(text);
     return status == TACET_OK ? CLI_EXIT_OK : cli_usage(self, "%s: %s", s->file, err.message);
+}
+
+bool cli_space_values(double *out, const tacet_space_column *columns, size_t count, const char *text,
+                      tacet_error *err) {
+    cli_names items = {0};
+    bool good = (text == NULL || CLI_READ(&items, text)) && items.count == count;
+    for (size_t i = 0; good && i < count; i++) {
+        const char *item = items.at[i];
+        good = columns != NULL ? tacet_space_cell(&columns[i], &out[i], NULL, item, strlen(item), err) == TACET_OK
+                               : cli_number(&out[i], item);
+    }
+    return good;
 }
 
 static void show_column(const tacet_space_column *c) {

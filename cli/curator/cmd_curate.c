@@ -18,11 +18,10 @@
 
 typedef struct arguments {
     cli_space space;
-    const char *mechanism, *output_range, *output_mechanism;
+    const char *mechanism, *output_mechanism, *target, *part, *lengthscale;
+    cli_span output_range;
     double radius, eps_output;
-    const char *target, *part;
     bool suggest_r, dry_run;
-    const char *lengthscale;
 } arguments;
 
 /* Real columns without missing cells are columns as every mechanism and the fastest reader takes them. */
@@ -95,16 +94,14 @@ static int look_at_target(const char *data, const char *target, const cli_comman
 static int outputs_from(tacet_curate_settings *s, const arguments *a, const cli_command *self) {
     tacet_ldp_kind kind = TACET_LDP_HYBRID;
     tacet_error err = {0};
-    double lo = 0;
-    double hi = 0;
     if (a->eps_output == 0) {
         return CLI_EXIT_OK;
     }
-    if (a->output_range == NULL || !cli_interval(&lo, &hi, a->output_range)) {
+    if (!a->output_range.given) {
         return cli_usage(self, "--eps-output needs --output-range LOWER:UPPER, the public range of measured values");
     }
     if (tacet_ldp_parse(&kind, a->output_mechanism, &err) != TACET_OK ||
-        tacet_ldp_init(&s->outputs, kind, a->eps_output, lo, hi, &err) != TACET_OK) {
+        tacet_ldp_init(&s->outputs, kind, a->eps_output, a->output_range.lo, a->output_range.hi, &err) != TACET_OK) {
         return cli_usage(self, "--eps-output: %s", err.message);
     }
     s->outputs_private = true;
@@ -160,12 +157,9 @@ static int suggest(const tacet_curate_settings *s, const cli_command *self) {
     }
     const size_t r = tacet_published_suggest_r(sigma_min, s->eps, s->delta);
     cli_say(self, "this number depends on the records and is not private; it concerns the published mechanism only");
-    if (!cli_json_wanted()) {
-        printf("%zu\n", r);
-    }
-    cli_json_print(json_pack("{sI sf sf ss}", "suggested_r", (json_int_t)r, "sigma_min", sigma_min, "omega",
-                             tacet_published_omega(r > 0 ? r : 1, s->eps, s->delta), "stamp", TACET_MANIFEST_STAMP));
-    return CLI_EXIT_OK;
+    return cli_tell(cli_object("suggested_r sigma_min omega stamp", J(r), J(sigma_min),
+                               J(tacet_published_omega(r > 0 ? r : 1, s->eps, s->delta)), J(TACET_MANIFEST_STAMP)),
+                    "{suggested_r}\n");
 }
 
 /* The standard deviation that laplace would have instead of gaussian noise, the sensitivity being the same, where that
@@ -184,86 +178,49 @@ static double sigma_of_laplace(const tacet_curate_settings *s, const tacet_manif
     return ratio < 1 ? ratio * m->sigma : NAN;
 }
 
-static void show(const tacet_manifest *m, const char *folder, const char *protects, double any_change) {
-    if (m->parts > 0) {
-        printf("%s/part.csv: %zu records, %zu coordinates each, part %zu of %zu\n", folder, m->rows, m->dims, m->part,
-               m->parts);
-    } else {
-        printf("%s/release.csv: %zu records, %zu coordinates each\n", folder, m->rows, m->dims);
-    }
-    printf("%s\n", protects != NULL ? protects : "");
-    if (m->is_private && isfinite(m->eps_at[1]) && m->space.count == 0) {
-        char two[32], three[32];
-        printf("at distance 2: eps = %s; at distance 3: eps = %s\n", cli_safe(two, m->eps_at[1], 4, false),
-               cli_safe(three, m->eps_at[2], 4, false));
-    }
-    if (any_change > m->eps && m->space.count == 0) { /* over a space the sentence has it */
-        char eps[32];
-        printf("a record that becomes any other within the bounds is hidden at eps = %s only\n",
-               cli_safe(eps, any_change, 3, false));
-    }
-    char *noise = tacet_manifest_noise(m);
-    char *uncovered = tacet_manifest_uncovered(m);
-    if (m->sigma > 0) {
-        char sd[32], grid[32]; /* down: no more noise is promised than there is */
-        printf("noise: standard deviation %s per coordinate in scaled units, on a grid of %s\n",
-               cli_safe(sd, m->sigma, 6, true), cli_safe(grid, m->grid, 6, true));
-    }
-    printf("noise in the columns' own units: %s\n", noise != NULL ? noise : "");
-    printf("not protected: %s\n", uncovered != NULL ? uncovered : "");
-    free(noise);
-    free(uncovered);
-    if (m->outputs_private) {
-        char eps[32];
-        printf("measured values: each randomised with eps %s, once for a record, which the ledger adds to the above\n",
-               cli_safe(eps, m->outputs.eps, 6, false));
-    }
-}
-
 /* What the warnings need besides the plan of a release. */
 typedef struct warning {
     const cli_command *self;
     const char *lengthscales; /* --lengthscale; NULL: not said */
 } warning;
 
-/* One A=L of --lengthscale against the noise in that column. False: it names no numeric column, or no length. */
-static bool warn_lengthscale(const tacet_manifest *m, char *item, const cli_command *self) {
-    char *equals = strchr(item, '=');
-    double length = 0;
-    if (equals == NULL) {
-        return false;
-    }
-    *equals = '\0';
-    if (!cli_number(&length, equals + 1) || !(length > 0)) {
-        return false;
-    }
+/* The noise in a numeric column, in its own units: a factor in a logarithmic one. False: there is no such column. */
+static bool column_noise(double *noise, bool *factor, const tacet_manifest *m, const char *name) {
     for (size_t i = 0; i < m->space.count; i++) {
         const tacet_space_column *c = &m->space.columns[i];
-        if (strcmp(c->name, item) == 0 && c->kind != TACET_SPACE_CATEGORY) {
-            const bool factor = c->kind == TACET_SPACE_LOG;
-            const double noise = factor ? pow(c->unit, m->sigma) : c->unit * m->sigma;
-            if (length < noise) {
-                cli_say(self,
-                        "warning: in '%s' the value varies over %s%.3g, and the noise is %s%.3g: what varies over less "
-                        "than the noise cannot be seen",
-                        c->name, factor ? "a factor of " : "", length, factor ? "a factor of " : "", noise);
-            }
+        if (strcmp(c->name, name) == 0 && c->kind != TACET_SPACE_CATEGORY) {
+            *factor = c->kind == TACET_SPACE_LOG;
+            *noise = *factor ? pow(c->unit, m->sigma) : c->unit * m->sigma;
             return true;
         }
     }
     for (size_t i = 0; i < m->column_count && m->space.count == 0; i++) {
-        if (strcmp(m->columns[i].name, item) == 0) {
-            const double noise = m->columns[i].unit * m->sigma;
-            if (length < noise) {
-                cli_say(self,
-                        "warning: in '%s' the value varies over %.3g, and the noise is %.3g: what varies over less "
-                        "than the noise cannot be seen",
-                        item, length, noise);
-            }
+        if (strcmp(m->columns[i].name, name) == 0) {
+            *factor = false;
+            *noise = m->columns[i].unit * m->sigma;
             return true;
         }
     }
     return false;
+}
+
+/* One A=L of --lengthscale against the noise in that column. */
+static void warn_lengthscale(const tacet_manifest *m, const char *item, const cli_command *self) {
+    char name[TACET_SPACE_NAME];
+    const char *equals = strchr(item, '=');
+    double length = 0, noise = 0;
+    bool factor = false;
+    (void)snprintf(name, sizeof name, "%.*s", equals != NULL ? (int)(equals - item) : 0, item);
+    if (equals == NULL || !cli_number(&length, equals + 1) || !(length > 0) ||
+        !column_noise(&noise, &factor, m, name)) {
+        cli_say(self, "warning: --lengthscale: '%.60s' is not COLUMN=LENGTH of a numeric column", item);
+    } else if (length < noise) {
+        const char *what = factor ? "a factor of " : "";
+        cli_say(self,
+                "warning: in '%s' the value varies over %s%.3g, and the noise is %s%.3g: what varies over less than "
+                "the noise cannot be seen",
+                name, what, length, what, noise);
+    }
 }
 
 /* What the settings make of the noise, before it is spent: all of it from public numbers but the number of records,
@@ -271,18 +228,15 @@ static bool warn_lengthscale(const tacet_manifest *m, char *item, const cli_comm
 static void warn(const tacet_manifest *m, void *user) {
     const warning *w = user;
     const cli_command *self = w->self;
-    char **items = NULL;
-    size_t count = 0;
+    cli_names items = {0};
     if (!m->is_private) {
         return;
     }
-    if (w->lengthscales != NULL && cli_split(&items, &count, w->lengthscales)) {
-        for (size_t i = 0; i < count; i++) {
-            if (!warn_lengthscale(m, items[i], self)) {
-                cli_say(self, "warning: --lengthscale: '%.60s' is not COLUMN=LENGTH of a numeric column", items[i]);
-            }
-        }
-        free(items);
+    if (w->lengthscales != NULL) {
+        (void)CLI_READ(&items, w->lengthscales);
+    }
+    for (size_t i = 0; i < items.count; i++) {
+        warn_lengthscale(m, items.at[i], self);
     }
     if (m->eps > 10) {
         cli_say(self, "warning: eps = %g is above 10: a change at distance 1 is hardly hidden", m->eps);
@@ -309,80 +263,66 @@ static void warn(const tacet_manifest *m, void *user) {
     }
 }
 
-static json_t *facts(const tacet_curate_settings *s, const tacet_manifest *m, const char *ledger, const char *protects,
-                     double any_change) {
-    return json_pack("{ss ss sb so so so so so sI sI ss? ss}", "folder", s->folder, "mechanism", m->mechanism,
-                     "private", (int)m->is_private, "eps", cli_real(m->eps), "delta", cli_real(m->delta),
-                     "eps_any_change", cli_real(any_change), "sigma", cli_real(m->sigma), "grid", cli_real(m->grid),
-                     "rows", (json_int_t)m->rows, "dims", (json_int_t)m->dims, "protects", protects, "ledger", ledger);
-}
+static const char WORDS[] =
+    "{folder}/{?parts|part}{!parts|release}.csv: {rows} records, {dims} coordinates each{?parts|, part {part} of "
+    "{parts}}\n{protects}\n"
+    "{?_distances|at distance 2: eps = {eps_at.2:^4}; at distance 3: eps = {eps_at.3:^4}\n}"
+    "{?_any|a record that becomes any other within the bounds is hidden at eps = {eps_any_change:^3} only\n}"
+    "{?sigma|noise: standard deviation {sigma:_6} per coordinate in scaled units, on a grid of {grid:_6}\n}"
+    "noise in the columns' own units: {noise}\nnot protected: {uncovered}\n"
+    "{?_outputs|measured values: each randomised with eps {_outputs:^6}, once for a record, which the ledger adds to "
+    "the above\n}"
+    "{?dry_run|a dry run: nothing was released, and nothing charged to {ledger}\n}"
+    "{!dry_run|ledger entry {ledger_entry} of {ledger}\n}"
+    "{?considered|mechanism: the least noise; {*considered:, |{@} would have had {.:.3g}}\n}";
 
 static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool dry_run, double seconds,
                   const cli_command *self) {
     char ledger[4096] = "";
     const double any_change = m->is_private ? m->eps_at[TACET_MANIFEST_DISTANCES - 1] : (double)NAN;
-    char *noise = tacet_manifest_noise(m);
-    char *uncovered = tacet_manifest_uncovered(m);
+    const bool typed = m->space.count > 0; /* the sentence then has what else is said of distances */
     const double laplace = sigma_of_laplace(s, m);
+    char *noise = tacet_manifest_noise(m), *uncovered = tacet_manifest_uncovered(m),
+         *protects = tacet_manifest_protects(m);
+    json_t *others = json_object();
+    for (size_t i = 0; i < m->other_count; i++) {
+        cli_add(others, m->others[i].mechanism, J(m->others[i].sigma));
+    }
     (void)tacet_curate_ledger(ledger, sizeof ledger, s, NULL);
-    char *protects = tacet_manifest_protects(m);
     if (!m->is_private) {
         cli_say(self, "%s%s", TACET_MANIFEST_STAMP, s->seeded ? ": seeded noise, for tests only" : "");
     }
-    if (!cli_json_wanted()) {
-        show(m, s->folder, protects, any_change);
-        if (dry_run) {
-            printf("a dry run: nothing was released, and nothing charged to %s\n", ledger);
-        } else {
-            printf("ledger entry %llu of %s\n", (unsigned long long)m->entry, ledger);
-        }
-        for (size_t i = 0; i < m->other_count; i++) {
-            printf("%s%s would have had %.3g%s", i == 0 ? "mechanism: the least noise; " : ", ", m->others[i].mechanism,
-                   m->others[i].sigma, i + 1 == m->other_count ? "\n" : "");
-        }
-        if (!isnan(laplace)) {
-            cli_say(self,
-                    "note: --mechanism laplace would need a standard deviation of %.3g instead of %.3g per coordinate, "
-                    "and no delta",
-                    laplace, m->sigma);
-        }
-    }
-    json_t *object = facts(s, m, ledger, protects, any_change);
+    json_t *object = cli_object(
+        "folder mechanism private eps delta eps_any_change sigma grid rows dims protects ledger pure_eps? eps_at noise "
+        "uncovered considered laplace_sigma? seconds",
+        J(s->folder), J(m->mechanism), J(m->is_private), J(m->eps), J(m->delta), J(any_change), J(m->sigma), J(m->grid),
+        J(m->rows), J(m->dims), J(protects), J(ledger), J(tacet_manifest_pure_eps(m)),
+        J(cli_object("1 2 3 any", J(m->eps_at[0]), J(m->eps_at[1]), J(m->eps_at[2]), J(m->eps_at[3]))),
+        J(noise != NULL ? noise : ""), J(uncovered != NULL ? uncovered : ""), J(others), J(laplace), J(seconds));
     if (m->parts > 0) {
-        (void)json_object_set_new(object, "part", json_integer((json_int_t)m->part));
-        (void)json_object_set_new(object, "parts", json_integer((json_int_t)m->parts));
-    }
-    if (isfinite(tacet_manifest_pure_eps(m))) {
-        (void)json_object_set_new(object, "pure_eps", cli_real(tacet_manifest_pure_eps(m)));
+        cli_add(object, "part parts", J(m->part), J(m->parts));
     }
     if (m->scale > 0) {
-        (void)json_object_set_new(object, "scale", cli_real(m->scale));
-    }
-    (void)json_object_set_new(object, "eps_at",
-                              json_pack("{so so so so}", "1", cli_real(m->eps_at[0]), "2", cli_real(m->eps_at[1]), "3",
-                                        cli_real(m->eps_at[2]), "any", cli_real(m->eps_at[3])));
-    (void)json_object_set_new(object, "noise", json_string(noise != NULL ? noise : ""));
-    (void)json_object_set_new(object, "uncovered", json_string(uncovered != NULL ? uncovered : ""));
-    json_t *others = json_object();
-    for (size_t i = 0; i < m->other_count; i++) {
-        (void)json_object_set_new(others, m->others[i].mechanism, cli_real(m->others[i].sigma));
-    }
-    (void)json_object_set_new(object, "considered", others);
-    if (!isnan(laplace)) {
-        (void)json_object_set_new(object, "laplace_sigma", cli_real(laplace));
+        cli_add(object, "scale", J(m->scale));
     }
     if (dry_run) {
-        (void)json_object_set_new(object, "dry_run", json_true());
+        cli_add(object, "dry_run", JB(true));
     } else {
-        (void)json_object_set_new(object, "ledger_entry", json_integer((json_int_t)m->entry));
-        (void)json_object_set_new(object, "ledger_hash", json_string(m->entry_hash));
+        cli_add(object, "ledger_entry ledger_hash", J(m->entry), J(m->entry_hash));
     }
-    (void)json_object_set_new(object, "seconds", json_real(seconds));
-    cli_json_print(object);
+    cli_add(object, "_distances _any _outputs", JB(m->is_private && isfinite(m->eps_at[1]) && !typed),
+            JB(any_change > m->eps && !typed), J(m->outputs_private ? m->outputs.eps : 0));
     free(protects);
     free(noise);
     free(uncovered);
-    return CLI_EXIT_OK;
+    const int code = cli_tell(object, WORDS);
+    if (!isnan(laplace) && !cli_json_wanted()) {
+        cli_say(self,
+                "note: --mechanism laplace would need a standard deviation of %.3g instead of %.3g per coordinate, "
+                "and no delta",
+                laplace, m->sigma);
+    }
+    return code;
 }
 
 static int release(const tacet_curate_settings *s, bool dry_run, const cli_command *self) {
@@ -392,11 +332,8 @@ static int release(const tacet_curate_settings *s, bool dry_run, const cli_comma
     const tacet_status status =
         dry_run ? tacet_curate_rehearse(&manifest, s, &err) : tacet_curate_run(&manifest, s, &err);
     cli_progress_end();
-    if (status == TACET_INVALID) {
-        return cli_usage(self, "%s", err.message);
-    }
     if (status != TACET_OK) {
-        return cli_fail(self, &err);
+        return cli_refuse(self, &err);
     }
     const int code = report(s, &manifest, dry_run, cli_seconds() - start, self);
     tacet_manifest_clear(&manifest);

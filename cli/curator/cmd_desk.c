@@ -18,8 +18,7 @@ enum { LINE = 256, WAIT_MILLISECONDS = 500 };
 typedef struct desk_options {
     tacet_desk_settings settings;
     const char *id;
-    double lo, hi;
-    bool ranged;
+    cli_span range;
 } desk_options;
 
 typedef enum desk_word { WORD_VALUE, WORD_UNMEASURED, WORD_LATER, WORD_QUIT } desk_word;
@@ -74,8 +73,8 @@ static desk_word read_word(const desk_options *o, double *value) {
         double typed = 0;
         if (!cli_number(&typed, line)) {
             printf("'%s' is not a number%s\n", line, strchr(line, ',') != NULL ? ": use a decimal point" : "");
-        } else if (o->ranged && !(typed >= o->lo && typed <= o->hi) && !(warned && typed == *value)) {
-            printf("%g lies outside %g to %g: type it again if you mean it\n", typed, o->lo, o->hi);
+        } else if (o->range.given && !(typed >= o->range.lo && typed <= o->range.hi) && !(warned && typed == *value)) {
+            printf("%g lies outside %g to %g: type it again if you mean it\n", typed, o->range.lo, o->range.hi);
             warned = true;
             *value = typed;
         } else {
@@ -136,22 +135,17 @@ static bool wait_a_little(void) {
 
 int cmd_desk(int argc, char **argv, const cli_command *self) {
     desk_options o = {0};
-    const char *range = NULL;
     tacet_error err = {0};
     tacet_desk_defaults(&o.settings);
     const cli_option options[] = {
         CLI_NEED("release", &o.settings.folder, "DIR", "the folder 'tacet curate' wrote"),
         CLI_NEED("data", &o.settings.data, "FILE", "the table of records"),
         CLI_OPT("id", &o.id, "COLUMN", "the column by which you know a record; shown first"),
-        CLI_OPT("range", &range, "LO:HI", "where values are expected; one outside is asked for once more"),
+        CLI_OPT("range", &o.range, "LO:HI", "where values are expected; one outside is asked for once more"),
         CLI_OPT("ledger", &o.settings.ledger, "FILE", "default ledger.db in the release folder"),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (range != NULL && !cli_interval(&o.lo, &o.hi, range)) {
-        return cli_usage(self, "--range is LO:HI with LO below HI");
-    }
-    o.ranged = range != NULL;
     bool quit = false;
     printf("waiting for questions; Ctrl-C or q stops\n");
     while (!quit) {

@@ -5,12 +5,9 @@
 
 #include <tacet/outsourced/trusted/join.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-
 int cmd_join(int argc, char **argv, const cli_command *self) {
     const char *folders = NULL;
-    char **items = NULL;
+    cli_names items;
     tacet_join_settings s = {.ticket = "release"};
     tacet_manifest manifest;
     tacet_error err = {0};
@@ -24,21 +21,16 @@ int cmd_join(int argc, char **argv, const cli_command *self) {
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (!cli_split(&items, &s.count, folders)) {
+    if (!CLI_READ(&items, folders)) {
         return cli_usage(self, "--parts: folders with commas between them");
     }
-    s.folders = (const char *const *)items;
-    const tacet_status status = tacet_curate_join(&manifest, &s, &err);
-    free(items);
-    if (status != TACET_OK) {
-        return status == TACET_INVALID ? cli_usage(self, "%s", err.message) : cli_fail(self, &err);
+    s.folders = items.at;
+    s.count = items.count;
+    if (tacet_curate_join(&manifest, &s, &err) != TACET_OK) {
+        return cli_refuse(self, &err);
     }
-    if (!cli_json_wanted()) {
-        printf("%s/release.csv: %zu records of %zu parts, each as the ledger committed it\n", s.folder, manifest.rows,
-               manifest.piece_count);
-    }
-    cli_json_print(json_pack("{ss sI sI sI}", "folder", s.folder, "rows", (json_int_t)manifest.rows, "parts",
-                             (json_int_t)manifest.piece_count, "ledger_entry", (json_int_t)manifest.entry));
+    json_t *object = cli_object("folder rows parts ledger_entry", J(s.folder), J(manifest.rows),
+                                J(manifest.piece_count), J(manifest.entry));
     tacet_manifest_clear(&manifest);
-    return CLI_EXIT_OK;
+    return cli_tell(object, "{folder}/release.csv: {rows} records of {parts} parts, each as the ledger committed it\n");
 }

@@ -5,8 +5,6 @@
 
 #include <tacet/outsourced/trusted/desk.h>
 
-#include <stdio.h>
-
 int cmd_pending(int argc, char **argv, const cli_command *self) {
     tacet_desk_settings settings;
     tacet_desk *desk = NULL;
@@ -25,17 +23,10 @@ int cmd_pending(int argc, char **argv, const cli_command *self) {
     size_t row = 0;
     json_t *list = json_array();
     for (size_t k = 0; tacet_desk_pending(desk, k, ticket, &row, NULL) == TACET_OK; k++) {
-        if (!cli_json_wanted()) {
-            printf("%s\trow %zu\n", ticket, row);
-        }
-        (void)json_array_append_new(list, json_pack("{ss sI}", "ticket", ticket, "row", (json_int_t)row));
+        (void)json_array_append_new(list, cli_object("ticket row", J(ticket), J(row)));
     }
-    if (!cli_json_wanted() && json_array_size(list) == 0) {
-        printf("nothing is pending\n");
-    }
-    cli_json_print(json_pack("{so}", "pending", list));
     tacet_desk_close(desk);
-    return CLI_EXIT_OK;
+    return cli_tell(cli_object("pending", J(list)), "{*pending|{ticket}\trow {row}\n}{!pending|nothing is pending\n}");
 }
 
 int cmd_answer(int argc, char **argv, const cli_command *self) {
@@ -58,9 +49,6 @@ int cmd_answer(int argc, char **argv, const cli_command *self) {
     tacet_status status = tacet_desk_open(&desk, &settings, &err);
     status = status != TACET_OK ? status : tacet_desk_answer(desk, words[0], value, &err);
     tacet_desk_close(desk);
-    if (status != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    cli_json_print(json_pack("{ss ss}", "ticket", words[0], "status", "answered"));
-    return CLI_EXIT_OK;
+    return status != TACET_OK ? cli_fail(self, &err)
+                              : cli_tell(cli_object("ticket status", J(words[0]), J("answered")), NULL);
 }

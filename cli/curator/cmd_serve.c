@@ -4,7 +4,6 @@
 #include "commands.h"
 #include "serving/serving.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <tacet/outsourced/trusted/serve.h>
 
@@ -12,16 +11,14 @@ static tacet_status reload(void *user, tacet_error *err) {
     return tacet_curator_reload(user, err);
 }
 
-/* The address of the page as a person types it, and for scripts. */
-static json_t *announce_page(const tacet_curator *curator, const tacet_curator_settings *s, json_t *more) {
+/* What is told besides the address: how many records, and where the page is. */
+static json_t *more_of(tacet_curator *curator, const tacet_curator_settings *s) {
     const unsigned port = tacet_curator_page_port(curator);
+    json_t *more = cli_object("rows", J(tacet_desk_manifest(tacet_curator_desk(curator))->rows));
     if (port != 0) {
         char url[300];
         serving_url(url, s->page.listen, port);
-        if (!cli_json_wanted()) {
-            printf("the desk is at %s/ for you alone; its token is in %s/desk.token\n", url, s->keys);
-        }
-        (void)json_object_set_new(more, "desk", json_string(url));
+        cli_add(more, "desk _desk", J(url), J(s->keys));
     }
     return more;
 }
@@ -31,7 +28,7 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     const char *ready = NULL;
     const char *log_format = "text";
     bool person = false;
-    const char *range = NULL;
+    cli_span range = {0};
     tacet_curator_settings settings;
     tacet_error err = {0};
     tacet_curator_defaults(&settings);
@@ -77,10 +74,9 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     tacet_curator_page *page = &settings.page;
     page->listen = page->listen == NULL && person ? "127.0.0.1:0" : page->listen;
     page->listen = page->listen != NULL && strcmp(page->listen, "none") == 0 ? NULL : page->listen;
-    page->ranged = range != NULL;
-    if (range != NULL && !cli_interval(&page->lo, &page->hi, range)) {
-        return cli_usage(self, "--range is LO:HI with LO below HI");
-    }
+    page->ranged = range.given;
+    page->lo = range.lo;
+    page->hi = range.hi;
     sigset_t signals;
     tacet_curator *curator = NULL;
     if (!serving_begin(&settings.log, &signals, log_format, self, &code)) {
@@ -88,8 +84,7 @@ int cmd_serve(int argc, char **argv, const cli_command *self) {
     }
     const tacet_status status = tacet_curator_start(&curator, &settings, &err);
     if (status == TACET_OK) {
-        json_t *more = json_pack("{sI}", "rows", (json_int_t)tacet_desk_manifest(tacet_curator_desk(curator))->rows);
-        serving_announce(settings.listen, tacet_curator_port(curator), announce_page(curator, &settings, more), ready);
+        serving_announce(settings.listen, tacet_curator_port(curator), more_of(curator, &settings), ready);
         serving_wait(&signals, settings.log, reload, curator);
     }
     tacet_curator_stop(curator);

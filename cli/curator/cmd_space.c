@@ -15,32 +15,26 @@
 
 int cmd_space_draft(int argc, char **argv, const cli_command *self) {
     const char *data = NULL;
-    const char *inputs = NULL;
+    cli_names wanted = {0};
     const char *names[TACET_SPACE_COLUMNS];
     const cli_option options[] = {
         CLI_NEED("data", &data, "FILE", "a CSV with a header; nothing else of it is read"),
-        CLI_OPT("inputs", &inputs, "A,B,…", "only these columns (default: all)"),
+        CLI_OPT("inputs", &wanted, "A,B,…", "only these columns (default: all)"),
         {0},
     };
     tacet_error err = {0};
     tacet_csv *csv = NULL;
-    char **wanted = NULL;
     char *text = NULL;
-    size_t count = 0;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (inputs != NULL && !cli_split(&wanted, &count, inputs)) {
-        return cli_usage(self, "--inputs: an empty name");
-    }
     tacet_status status = tacet_csv_open_file(&csv, data, NULL, &err);
-    count = status == TACET_OK && wanted == NULL ? tacet_csv_columns(csv) : count;
+    const size_t count = status == TACET_OK && wanted.at == NULL ? tacet_csv_columns(csv) : wanted.count;
     if (status == TACET_OK && count > TACET_SPACE_COLUMNS) {
-        free(wanted);
         tacet_csv_close(csv);
         return cli_usage(self, "a space has at most %d columns: name some with --inputs", TACET_SPACE_COLUMNS);
     }
     for (size_t i = 0; i < count && status == TACET_OK; i++) {
         size_t at = i;
-        status = wanted != NULL ? tacet_csv_find(csv, &at, wanted[i], &err) : TACET_OK;
+        status = wanted.at != NULL ? tacet_csv_find(csv, &at, wanted.at[i], &err) : TACET_OK;
         names[i] = tacet_csv_name(csv, at);
     }
     status = status != TACET_OK ? status : tacet_space_draft(&text, names, count, &err);
@@ -49,7 +43,6 @@ int cmd_space_draft(int argc, char **argv, const cli_command *self) {
         cli_say(self, "from the header alone: fill in kinds, bounds or levels, and units, from public knowledge");
     }
     free(text);
-    free(wanted);
     tacet_csv_close(csv);
     return status == TACET_OK ? CLI_EXIT_OK : cli_fail(self, &err);
 }
@@ -67,44 +60,26 @@ static const char *advice(const tacet_space_column *c, const tacet_space_cells *
     return cells->highest >= TACET_SPACE_CROWDED ? "crowded at the upper end: raise the lower bound" : "";
 }
 
-static void show_check(const tacet_space *space, const tacet_space_cells *cells, size_t rows) {
-    printf("%s\n%zu records\n", TACET_SPACE_STAMP, rows);
-    for (size_t i = 0; i < space->count; i++) {
-        const tacet_space_column *c = &space->columns[i];
-        printf("  %-20s %-9s %zu missing", c->name, tacet_space_kind_name(c->kind), cells[i].missing);
-        if (c->kind == TACET_SPACE_CATEGORY) {
-            printf(", %zu counted as others, rarest level %zu", cells[i].others, cells[i].rarest);
-        } else {
-            printf(", %zu outside the bounds, %.0f %% in the lowest 3 %%, %.0f %% in the highest", cells[i].outside,
-                   100 * cells[i].lowest, 100 * cells[i].highest);
-        }
-        if (cells[i].unreadable > 0) {
-            printf(", %zu cannot be read (first in line %llu)", cells[i].unreadable,
-                   (unsigned long long)cells[i].first_line);
-        }
-        const char *what = advice(c, &cells[i]);
-        printf("%s%s\n", what[0] != '\0' ? ": " : "", what);
-    }
-}
-
 static json_t *check_json(const tacet_space *space, const tacet_space_cells *cells, size_t rows) {
     json_t *columns = json_array();
     for (size_t i = 0; i < space->count; i++) {
         const tacet_space_column *c = &space->columns[i];
-        json_t *column = json_pack("{ss ss sI sI sI sI ss}", "name", c->name, "kind", tacet_space_kind_name(c->kind),
-                                   "missing", (json_int_t)cells[i].missing, "outside", (json_int_t)cells[i].outside,
-                                   "others", (json_int_t)cells[i].others, "unreadable", (json_int_t)cells[i].unreadable,
-                                   "advice", advice(c, &cells[i]));
+        const tacet_space_cells *n = &cells[i];
+        json_t *column = cli_object("name kind missing outside others unreadable advice", J(c->name),
+                                    J(tacet_space_kind_name(c->kind)), J(n->missing), J(n->outside), J(n->others),
+                                    J(n->unreadable), J(advice(c, n)));
         if (c->kind == TACET_SPACE_CATEGORY) {
-            (void)json_object_set_new(column, "rarest_level", json_integer((json_int_t)cells[i].rarest));
+            cli_add(column, "rarest_level", J(n->rarest));
         } else {
-            (void)json_object_set_new(column, "in_lowest_3_percent", json_real(cells[i].lowest));
-            (void)json_object_set_new(column, "in_highest_3_percent", json_real(cells[i].highest));
+            cli_add(column, "in_lowest_3_percent in_highest_3_percent", J(n->lowest), J(n->highest));
+        }
+        if (!cli_json_wanted()) {
+            cli_add(column, "_low _high _line _category", J(100 * n->lowest), J(100 * n->highest), J(n->first_line),
+                    JB(c->kind == TACET_SPACE_CATEGORY));
         }
         (void)json_array_append_new(columns, column);
     }
-    return json_pack("{ss sb sI so}", "stamp", TACET_SPACE_STAMP, "depends_on_records", 1, "records", (json_int_t)rows,
-                     "columns", columns);
+    return cli_object("stamp depends_on_records records columns", J(TACET_SPACE_STAMP), JB(true), J(rows), J(columns));
 }
 
 static int run_check(const tacet_space *space, const char *data, const cli_command *self) {
@@ -123,10 +98,13 @@ static int run_check(const tacet_space *space, const char *data, const cli_comma
     for (size_t i = 0; i < space->count; i++) {
         refused = refused || cells[i].unreadable > 0;
     }
-    if (!cli_json_wanted()) {
-        show_check(space, cells, rows);
-    }
-    cli_json_print(check_json(space, cells, rows));
+    (void)cli_tell(check_json(space, cells, rows),
+                   "{stamp}\n{records} records\n"
+                   "{*columns|  {name:-20} {kind:-9} {missing} missing"
+                   "{?_category|, {others} counted as others, rarest level {rarest_level}}"
+                   "{!_category|, {outside} outside the bounds, {_low:.0f} % in the lowest 3 %, {_high:.0f} % in the "
+                   "highest}"
+                   "{?unreadable|, {unreadable} cannot be read (first in line {_line})}{?advice|: {advice}}\n}");
     free(cells);
     if (refused) {
         cli_say(self, "cells cannot be read in this space: a release of this table would be refused");

@@ -5,13 +5,6 @@
 
 #include "common/cli.h"
 
-int cmd_curate(int argc, char **argv, const cli_command *self);
-int cmd_join(int argc, char **argv, const cli_command *self);
-int cmd_serve(int argc, char **argv, const cli_command *self);
-int cmd_pending(int argc, char **argv, const cli_command *self);
-int cmd_space_draft(int argc, char **argv, const cli_command *self);
-int cmd_space_check(int argc, char **argv, const cli_command *self);
-int cmd_desk(int argc, char **argv, const cli_command *self);
-int cmd_answer(int argc, char **argv, const cli_command *self);
+cli_run cmd_curate, cmd_join, cmd_serve, cmd_pending, cmd_answer, cmd_desk, cmd_space_draft, cmd_space_check;
 
 #endif

@@ -5,151 +5,101 @@
 #include "keys/keys.h"
 
 static const cli_command COMMANDS[] = {
-    {
-        .name = "curate",
-        .summary = "private version of a table of records: release.csv and manifest.json",
-        .usage =
-            "--data FILE,… (--space FILE | --inputs A,B --bounds A=LO:HI,… --unit A=U,…) --eps E --out DIR [options]",
-        .description =
-            "Reads a table of records (CSV, .npy, or PostgreSQL) and writes a private version of them: one line of "
-            "noisy numbers for each record, and a manifest that says what is protected, in words and in numbers. The "
-            "privacy budget is charged in the ledger, durably, before the first number is drawn. Releases of one table "
-            "add up: unless --ledger names another, the ledger lies beside the table and holds the budget of all of "
-            "them, fixed by the first (--budget-eps); the folder gets a link to it. A copy of the table, or one "
-            "with a tenth of its rows, is known again and refused, unless --ledger names the same ledger.\n\n"
-            "Bounds and units must be public knowledge, never computed from the records. A unit says how large a "
-            "change of a column counts as distance 1, and a move of one record by up to distance 1 is what eps and "
-            "delta protect. Values outside the bounds are clipped, silently: how many were is a fact about the "
-            "records.\n\n"
-            "Columns may be real numbers, logarithmic, integers, dates or categories, and cells may be missing where "
-            "the space says what stands for them: --space takes all of it from a file ('tacet space draft' begins "
-            "one), --levels, --log, --integer, --date, --missing say the same in short. A level comes out by exact "
-            "randomised response: eps for each category that changes.\n\n"
-            "Mechanism 'auto' (default) takes the one with the least noise. 'gaussian' adds exact rounded Gaussian "
-            "noise to every coordinate. 'laplace' adds to each record one exact rounded vector with density "
-            "proportional to exp(-eps |v|): pure eps, without delta, and less noise up to about twelve columns; a "
-            "change k times as large, k above 1, then costs k times eps. 'l2' is the same noise with a delta and a "
-            "smaller scale: the least of the three from four columns to more than a hundred. 'projection' first "
-            "projects to --dims coordinates with a public random matrix. 'published' is the mechanism of Kharkovskii, "
-            "Dai and Low (2020), which is NOT differentially private (src/outsourced/README.md) and is refused unless "
-            "--i-know-this-is-not-private is given.",
-        .examples = "tacet curate --data patients.csv --inputs age,bmi --bounds age=0:100,bmi=10:60 \\\n"
-                    "    --unit age=5,bmi=2 --eps 3 --mechanism laplace --out release/\n"
-                    "tacet curate --data patients.csv --space space.json --eps 3 --mechanism laplace --out release/\n"
-                    "tacet ledger show --ledger release/ledger.db",
-        .run = cmd_curate,
-    },
-    {
-        .name = "curator join",
-        .summary = "put the parts of one release together, when all of them are there",
-        .usage = "--parts DIR,… --ledger FILE|URL --out DIR [--ticket NAME]",
-        .description =
-            "Several machines may release parts of one table under one ticket: 'tacet curate --part I/N', each with "
-            "its own share of the records and all with one --ledger, which charges the release once. This command "
-            "takes the folders that they wrote, compares each part with what the ledger committed, and writes "
-            "release.csv and manifest.json, its rows counted through, part after part. A part that is missing, twice, "
-            "changed or of other settings is named, and nothing is written. So it is where two parts have records in "
-            "common: they are charged as if they had none. Nothing is drawn or charged here.",
-        .examples = "tacet curate --data north.csv --part 1/2 --ledger postgresql://db/tacet#ledger … --out north\n"
-                    "tacet curate --data south.csv --part 2/2 --ledger postgresql://db/tacet#ledger … --out south\n"
-                    "tacet curator join --parts north,south --ledger postgresql://db/tacet#ledger --out release",
-        .run = cmd_join,
-    },
-    {
-        .name = "curator init",
-        .summary = "make the certificates and the token of a study",
-        .usage = "--dir DIR [--host NAME,…] [--days N]",
-        .description =
-            "Makes a study's own certificate authority, a server certificate for the curator, and for the modeler a "
-            "client certificate and a bearer token. Hand the folder DIR/modeler to the modeler; keep the rest.",
-        .examples = "tacet curator init --dir study/ --host localhost,127.0.0.1",
-        .run = keys_curator,
-    },
-    {
-        .name = "curator serve",
-        .summary = "hand out the release and answer queries over HTTPS",
-        .usage = "--release DIR --keys DIR --data FILE (--values COLUMN | --evaluate CMD | --person) [options]",
-        .description = "Serves the release made by 'tacet curate' and answers the modeler's queries, each once, each "
-                       "entered in the ledger before its answer leaves. The measured value comes from a column of the "
-                       "table (--values), from a command that gets the record as CSV (header and line) on its standard "
-                       "input and prints one number (--evaluate), or from a person ('tacet curator pending', 'tacet "
-                       "curator answer'). A command that fails is told to the modeler as failed; with private outputs "
-                       "it is answered by noise about a stand-in, and only the log tells.\n\n"
-                       "With --person, or with --desk, a page for whoever holds the records is on a second address, of "
-                       "this machine alone: questions as they come with their records, the budget, what was released, "
-                       "the ledger. Log in with the token in KEYS/desk.token.\n\n"
-                       "Prints the address it listens on, as JSON with --json, and runs until it is told to stop "
-                       "(SIGINT, SIGTERM). docs/PROTOCOL.md describes the wire.",
-        .examples = "tacet curator serve --release release/ --keys study/ --data patients.csv --values response\n"
-                    "tacet curator serve --release release/ --keys study/ --data patients.csv --evaluate ./run-test.sh",
-        .run = cmd_serve,
-    },
-    {
-        .name = "curator desk",
-        .summary = "answer the modeler's questions at the keyboard",
-        .usage = "--release DIR --data FILE [--id COLUMN] [--range LO:HI]",
-        .description =
-            "Shows each question as it comes, with its record, and takes the value that you measured. The record is "
-            "read from the table and shown to you; it never leaves this process. A value outside --range is asked for "
-            "once more. Type x when the row cannot be measured, s to leave the question for later, q to stop. With "
-            "private outputs a row that cannot be measured is answered by noise about a stand-in, so that nothing "
-            "shows. 'tacet curator serve --person' must be running: it takes the questions.",
-        .examples = "tacet curator desk --release release/ --data patients.csv --id patient --range 0:1",
-        .run = cmd_desk,
-    },
-    {
-        .name = "curator pending",
-        .summary = "list the queries that wait for a person",
-        .usage = "--release DIR",
-        .description = "Lists the queries that were asked and have no value yet: ticket and row.",
-        .examples = "tacet curator pending --release release/",
-        .run = cmd_pending,
-    },
-    {
-        .name = "curator answer",
-        .summary = "give the measured value of a pending query",
-        .usage = "TICKET VALUE --release DIR",
-        .description = "Enters the value a person measured for a pending query. With private outputs the value passes "
-                       "the randomiser first. A query is answered once: another value afterwards is refused.",
-        .examples = "tacet curator answer q-17 0.83 --release release/",
-        .run = cmd_answer,
-    },
-    {
-        .name = "space draft",
-        .summary = "a space to fill in, from the header of a table alone",
-        .usage = "--data FILE [--inputs A,B]",
-        .description = "Writes a space as JSON on stdout: the columns of the table by name, with kinds, bounds and "
-                       "units left for you to fill in from public knowledge. Nothing but the header is read, so the "
-                       "draft tells nothing about the records.",
-        .examples = "tacet space draft --data patients.csv >space.json",
-        .run = cmd_space_draft,
-    },
-    {
-        .name = "space check",
-        .summary = "check a space; with --data, tell the holder how the records fit it",
-        .usage = "(--space FILE | --bounds A=LO:HI,… --levels A=X|Y,… …) [--data FILE]",
-        .description =
-            "Without --data: checks the space and prints it; with --json, as the JSON that --space reads.\n\n"
-            "With --data: counts, for each column, the cells that are missing, lie outside the bounds, or cannot be "
-            "read, and says which columns crowd into a corner of their bounds. Every number of it depends on the "
-            "records: it is stamped so, and for their holder only. Choose bounds and levels from public knowledge; use "
-            "this to find out what that costs, not to fit the space to the records. Exits with 1 when a cell cannot be "
-            "read: a release of the table would be refused.",
-        .examples = "tacet space check --space space.json\n"
-                    "tacet space check --space space.json --data patients.csv\n"
-                    "tacet space check --data loan.csv --bounds annual_inc=0:6000000",
-        .run = cmd_space_check,
-    },
+    {"curate", "private version of a table of records: release.csv and manifest.json",
+     "--data FILE,… (--space FILE | --inputs A,B --bounds A=LO:HI,… --unit A=U,…) --eps E --out DIR [options]",
+     "Reads a table of records (CSV, .npy, or PostgreSQL) and writes a private version of them: one line of noisy "
+     "numbers for each record, and a manifest that says what is protected, in words and in numbers. The privacy budget "
+     "is charged in the ledger, durably, before the first number is drawn. Releases of one table add up: unless "
+     "--ledger names another, the ledger lies beside the table and holds the budget of all of them, fixed by the first "
+     "(--budget-eps); the folder gets a link to it. A copy of the table, or one with a tenth of its rows, is known "
+     "again and refused, unless --ledger names the same ledger.\n\n"
+     "Bounds and units must be public knowledge, never computed from the records. A unit says how large a change of a "
+     "column counts as distance 1, and a move of one record by up to distance 1 is what eps and delta protect. Values "
+     "outside the bounds are clipped, silently: how many were is a fact about the records.\n\n"
+     "Columns may be real numbers, logarithmic, integers, dates or categories, and cells may be missing where the "
+     "space says what stands for them: --space takes all of it from a file ('tacet space draft' begins one), "
+     "--levels, --log, --integer, --date, --missing say the same in short. A level comes out by exact randomised "
+     "response: eps for each category that changes.\n\n"
+     "Mechanism 'auto' (default) takes the one with the least noise. 'gaussian' adds exact rounded Gaussian noise to "
+     "every coordinate. 'laplace' adds to each record one exact rounded vector with density proportional to exp(-eps "
+     "|v|): pure eps, without delta, and less noise up to about twelve columns; a change k times as large, k above 1, "
+     "then costs k times eps. 'l2' is the same noise with a delta and a smaller scale: the least of the three from "
+     "four columns to more than a hundred. 'projection' first projects to --dims coordinates with a public random "
+     "matrix. 'published' is the mechanism of Kharkovskii, Dai and Low (2020), which is NOT differentially private "
+     "(src/outsourced/README.md) and is refused unless --i-know-this-is-not-private is given.",
+     "tacet curate --data patients.csv --inputs age,bmi --bounds age=0:100,bmi=10:60 \\\n"
+     "    --unit age=5,bmi=2 --eps 3 --mechanism laplace --out release/\n"
+     "tacet curate --data patients.csv --space space.json --eps 3 --mechanism laplace --out release/\n"
+     "tacet ledger show --ledger release/ledger.db",
+     cmd_curate},
+    {"curator join", "put the parts of one release together, when all of them are there",
+     "--parts DIR,… --ledger FILE|URL --out DIR [--ticket NAME]",
+     "Several machines may release parts of one table under one ticket: 'tacet curate --part I/N', each with its own "
+     "share of the records and all with one --ledger, which charges the release once. This command takes the folders "
+     "that they wrote, compares each part with what the ledger committed, and writes release.csv and manifest.json, "
+     "its rows counted through, part after part. A part that is missing, twice, changed or of other settings is "
+     "named, and nothing is written. So it is where two parts have records in common: they are charged as if they had "
+     "none. Nothing is drawn or charged here.",
+     "tacet curate --data north.csv --part 1/2 --ledger postgresql://db/tacet#ledger … --out north\n"
+     "tacet curate --data south.csv --part 2/2 --ledger postgresql://db/tacet#ledger … --out south\n"
+     "tacet curator join --parts north,south --ledger postgresql://db/tacet#ledger --out release",
+     cmd_join},
+    {"curator init", "make the certificates and the token of a study", "--dir DIR [--host NAME,…] [--days N]",
+     "Makes a study's own certificate authority, a server certificate for the curator, and for the modeler a client "
+     "certificate and a bearer token. Hand the folder DIR/modeler to the modeler; keep the rest.",
+     "tacet curator init --dir study/ --host localhost,127.0.0.1", keys_curator},
+    {"curator serve", "hand out the release and answer queries over HTTPS",
+     "--release DIR --keys DIR --data FILE (--values COLUMN | --evaluate CMD | --person) [options]",
+     "Serves the release made by 'tacet curate' and answers the modeler's queries, each once, each entered in the "
+     "ledger before its answer leaves. The measured value comes from a column of the table (--values), from a command "
+     "that gets the record as CSV (header and line) on its standard input and prints one number (--evaluate), or from "
+     "a person ('tacet curator pending', 'tacet curator answer'). A command that fails is told to the modeler as "
+     "failed; with private outputs it is answered by noise about a stand-in, and only the log tells.\n\n"
+     "With --person, or with --desk, a page for whoever holds the records is on a second address, of this machine "
+     "alone: questions as they come with their records, the budget, what was released, the ledger. Log in with the "
+     "token in KEYS/desk.token.\n\n"
+     "Prints the address it listens on, as JSON with --json, and runs until it is told to stop (SIGINT, SIGTERM). "
+     "docs/PROTOCOL.md describes the wire.",
+     "tacet curator serve --release release/ --keys study/ --data patients.csv --values response\n"
+     "tacet curator serve --release release/ --keys study/ --data patients.csv --evaluate ./run-test.sh",
+     cmd_serve},
+    {"curator desk", "answer the modeler's questions at the keyboard",
+     "--release DIR --data FILE [--id COLUMN] [--range LO:HI]",
+     "Shows each question as it comes, with its record, and takes the value that you measured. The record is read "
+     "from the table and shown to you; it never leaves this process. A value outside --range is asked for once more. "
+     "Type x when the row cannot be measured, s to leave the question for later, q to stop. With private outputs a "
+     "row that cannot be measured is answered by noise about a stand-in, so that nothing shows. 'tacet curator serve "
+     "--person' must be running: it takes the questions.",
+     "tacet curator desk --release release/ --data patients.csv --id patient --range 0:1", cmd_desk},
+    {"curator pending", "list the queries that wait for a person", "--release DIR",
+     "Lists the queries that were asked and have no value yet: ticket and row.",
+     "tacet curator pending --release release/", cmd_pending},
+    {"curator answer", "give the measured value of a pending query", "TICKET VALUE --release DIR",
+     "Enters the value a person measured for a pending query. With private outputs the value passes the randomiser "
+     "first. A query is answered once: another value afterwards is refused.",
+     "tacet curator answer q-17 0.83 --release release/", cmd_answer},
+    {"space draft", "a space to fill in, from the header of a table alone", "--data FILE [--inputs A,B]",
+     "Writes a space as JSON on stdout: the columns of the table by name, with kinds, bounds and units left for you "
+     "to fill in from public knowledge. Nothing but the header is read, so the draft tells nothing about the records.",
+     "tacet space draft --data patients.csv >space.json", cmd_space_draft},
+    {"space check", "check a space; with --data, tell the holder how the records fit it",
+     "(--space FILE | --bounds A=LO:HI,… --levels A=X|Y,… …) [--data FILE]",
+     "Without --data: checks the space and prints it; with --json, as the JSON that --space reads.\n\n"
+     "With --data: counts, for each column, the cells that are missing, lie outside the bounds, or cannot be read, "
+     "and says which columns crowd into a corner of their bounds. Every number of it depends on the records: it is "
+     "stamped so, and for their holder only. Choose bounds and levels from public knowledge; use this to find out "
+     "what that costs, not to fit the space to the records. Exits with 1 when a cell cannot be read: a release of the "
+     "table would be refused.",
+     "tacet space check --space space.json\n"
+     "tacet space check --space space.json --data patients.csv\n"
+     "tacet space check --data loan.csv --bounds annual_inc=0:6000000",
+     cmd_space_check},
     {0},
 };
 
-static const cli_program PROGRAM = {
+const cli_program PROGRAM = {
     .name = "tacet-curator",
     .summary = "The party that holds the records: releases them privately and answers queries.",
     .ring = "trusted (holds raw records)",
     .commands = COMMANDS,
 };
-
-int main(int argc, char **argv) {
-    return cli_main(&PROGRAM, argc, argv);
-}

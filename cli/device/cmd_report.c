@@ -2,7 +2,6 @@
 /* cmd_report.c - `tacet device report`: one reward, one ticket, one report.
  * Ring: trusted. Messages never hold the reward. */
 #include "device/commands.h"
-#include "device/statistics.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/local/trusted/device_ledger.h>
+#include <tacet/local/trusted/statistics_report.h>
 #include <unistd.h>
 
 typedef struct request {
-    const char *ticket, *reward, *range, *mechanism, *ledger, *to;
-    const char *point; /* of a study whose decision sets stay on the devices; NULL: of another */
+    const char *ticket, *reward, *mechanism, *ledger, *to;
+    cli_span range;
+    cli_reals point; /* of a study whose decision sets stay on the devices; NULL: of another */
     double eps, budget;
     tacet_device_address address; /* server NULL: nothing is sent */
 } request;
@@ -49,16 +50,6 @@ static tacet_status open_ledger(tacet_ledger **out, const request *r, tacet_erro
     return tacet_ledger_open(out, r->ledger, &settings, err);
 }
 
-static void print(const request *r, const tacet_ldp *ldp, const tacet_device_answer *answer) {
-    if (!cli_json_wanted()) {
-        printf("%.17g\n", answer->report);
-    }
-    cli_json_print(json_pack("{ss so ss so so so sb sb sb}", "ticket", r->ticket, "report", cli_real(answer->report),
-                             "mechanism", tacet_ldp_name(ldp->kind), "eps", cli_real(ldp->eps), "lo", cli_real(ldp->lo),
-                             "hi", cli_real(ldp->hi), "repeated", answer->repeated ? 1 : 0, "sent",
-                             r->address.server != NULL ? 1 : 0, "private", 1));
-}
-
 /* Before anything is drawn or charged. */
 static tacet_status connect_service(tacet_device_service **out, const request *r, const tacet_ldp *ldp,
                                     tacet_error *err) {
@@ -70,30 +61,32 @@ static tacet_status connect_service(tacet_device_service **out, const request *r
     return status != TACET_OK ? status : tacet_device_service_agree(*out, ldp, err);
 }
 
-static tacet_status randomizer(tacet_ldp *out, const request *r, double lo, double hi, tacet_error *err) {
+static tacet_status randomizer(tacet_ldp *out, const request *r, tacet_error *err) {
     tacet_ldp_kind kind = TACET_LDP_SPHERE;
-    const tacet_status status = r->point != NULL ? TACET_OK : tacet_ldp_parse(&kind, r->mechanism, err);
-    return status == TACET_OK ? tacet_ldp_init(out, kind, r->eps, lo, hi, err) : status;
+    const tacet_status status = r->point.at != NULL ? TACET_OK : tacet_ldp_parse(&kind, r->mechanism, err);
+    return status == TACET_OK ? tacet_ldp_init(out, kind, r->eps, r->range.lo, r->range.hi, err) : status;
 }
 
 /* The point that was played and its reward, by the model and the round that the server tells. */
 static tacet_status report_point(tacet_device_service *server, const tacet_ldp *ldp, const tacet_device_store *store,
                                  tacet_device_answer *answer, const request *r, double reward, tacet_error *err) {
     tacet_statistics_model *model = NULL;
-    double x[TACET_STATISTICS_DIMS_MOST];
     uint64_t round = 0;
     tacet_status status = tacet_device_service_model(server, &model, err);
-    status = status != TACET_OK ? status : statistics_point(x, r->point, tacet_statistics_model_dim(model), err);
+    if (status == TACET_OK && r->point.count != tacet_statistics_model_dim(model)) {
+        status = tacet_error_set(err, TACET_INVALID, "--point needs %zu numbers with commas",
+                                 tacet_statistics_model_dim(model));
+    }
     status = status != TACET_OK ? status : tacet_device_service_round(server, &round, r->ticket, err);
-    status = status != TACET_OK ? status
-                                : tacet_statistics_report(model, ldp, store, answer, r->ticket, round, x, reward, err);
-    sodium_memzero(x, sizeof x);
+    status = status != TACET_OK
+                 ? status
+                 : tacet_statistics_report(model, ldp, store, answer, r->ticket, round, r->point.at, reward, err);
     tacet_statistics_model_free(model);
     return status;
 }
 
-static int run(const cli_command *self, const request *r, double lo, double hi, double reward) {
-    tacet_error err;
+static int run(const cli_command *self, const request *r, double reward) {
+    tacet_error err = {0};
     tacet_ldp ldp;
     tacet_ledger *ledger = NULL;
     tacet_device *device = NULL;
@@ -101,8 +94,7 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
     tacet_device_ledger memory;
     tacet_device_store store;
     tacet_device_answer answer = {0};
-    tacet_error_clear(&err);
-    tacet_status status = randomizer(&ldp, r, lo, hi, &err);
+    tacet_status status = randomizer(&ldp, r, &err);
     if (status == TACET_OK) {
         status = connect_service(&server, r, &ldp, &err);
     }
@@ -114,8 +106,8 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
         status = tacet_device_open(&device, &ldp, &store, &err);
     }
     if (status == TACET_OK) {
-        status = r->point != NULL ? report_point(server, &ldp, &store, &answer, r, reward, &err)
-                                  : tacet_device_report(device, &answer, r->ticket, reward, &err);
+        status = r->point.at != NULL ? report_point(server, &ldp, &store, &answer, r, reward, &err)
+                                     : tacet_device_report(device, &answer, r->ticket, reward, &err);
     }
     const bool drawn = status == TACET_OK;
     if (drawn && server != NULL) {
@@ -124,9 +116,12 @@ static int run(const cli_command *self, const request *r, double lo, double hi, 
     int code = CLI_EXIT_OK;
     if (status == TACET_OK) {
         if (answer.clipped) {
-            cli_say(self, "the reward lies outside %s and was clipped", r->range);
+            cli_say(self, "the reward lies outside %g:%g and was clipped", r->range.lo, r->range.hi);
         }
-        print(r, &ldp, &answer);
+        (void)cli_tell(cli_object("ticket report mechanism eps lo hi repeated sent private", J(r->ticket),
+                                  J(answer.report), J(tacet_ldp_name(ldp.kind)), J(ldp.eps), J(ldp.lo), J(ldp.hi),
+                                  J(answer.repeated), JB(server != NULL), JB(true)),
+                       "{report:.17g}\n");
     } else {
         code = drawn ? cli_fail(self, &err) : cli_refuse(self, &err);
         if (drawn) {
@@ -163,33 +158,27 @@ int cmd_report(int argc, char **argv, const cli_command *self) {
         CLI_OPT("to", &r.to, "WHOM", "Who receives the reports, for the ledger. Default server."),
         SERVICE_OPTIONS(r.address, false),
         {0}};
-    int code = CLI_EXIT_OK;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    double lo = 0;
-    double hi = 0;
     double reward = 0;
-    if (!cli_pair(&lo, &hi, r.range)) {
-        return cli_usage(self, "--range is LO:HI, two numbers");
-    }
     /* Before a ledger is made for nothing. */
     if (r.ticket[0] == '\0' || strlen(r.ticket) > TACET_DEVICE_TICKET_MOST) {
         return cli_usage(self, "--ticket has 1 to %d bytes", (int)TACET_DEVICE_TICKET_MOST);
     }
-    if (r.point != NULL && r.address.server == NULL) {
+    if (r.point.at != NULL && r.address.server == NULL) {
         return cli_usage(self, "--point needs --server: the study's public model says how a report is made");
     }
     if (failed == (r.reward != NULL)) {
         return cli_usage(self, "either --reward Y or --failed is needed");
     }
     if (failed) {
-        reward = lo / 2 + hi / 2;
+        reward = r.range.lo / 2 + r.range.hi / 2;
     } else if (!read_reward(r.reward, &reward)) {
         return cli_usage(self, "the reward is not a number");
     }
     if (isnan(r.budget) && access(r.ledger, F_OK) != 0 && errno == ENOENT) {
         return cli_usage(self, "there is no ledger at %s yet: --budget creates it", r.ledger);
     }
-    code = run(self, &r, lo, hi, reward);
+    const int code = run(self, &r, reward);
     sodium_memzero(&reward, sizeof reward);
     return code;
 }

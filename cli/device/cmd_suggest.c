@@ -2,53 +2,47 @@
 /* cmd_suggest.c - `tacet device suggest`: what to try next, from the suggestion service.
  * Ring: trusted. Nothing of the device's leaves but that it asks. */
 #include "device/commands.h"
-#include "device/statistics.h"
 
-#include <stdlib.h>
-#include <stdio.h>
+#include <sodium.h>
+#include <tacet/io/csvfile.h>
 
-static void print(const json_t *answer) {
-    size_t i = 0;
-    json_t *x = NULL;
-    printf("ticket  %s\nindex   %lld\naction ", json_string_value(json_object_get(answer, "ticket")),
-           (long long)json_integer_value(json_object_get(answer, "index")));
-    json_array_foreach(json_object_get(answer, "action"), i, x) {
-        printf(" %.17g", json_number_value(x));
-    }
-    printf("\n");
-}
-
-/* The arm that this device plays of its own set, into the answer; none of them is sent. */
-static tacet_status choose_own(tacet_device_service *server, json_t *answer, const char *set, const char *columns,
+/* The arm that this device plays of its own set, by the model, or at random while it has none, into the answer; no arm
+ * is sent. */
+static tacet_status choose_own(tacet_device_service *server, json_t *answer, const char *set, const cli_names *columns,
                                tacet_error *err) {
     tacet_statistics_model *model = NULL;
-    double *arms = NULL;
-    size_t count = 0, chosen = 0;
+    tacet_csv_table arms = {0}; /* row after row: a column an arm */
+    tacet_simrng coin;
+    uint64_t seed = 0;
     tacet_status status = tacet_device_service_model(server, &model, err);
     const size_t d = status == TACET_OK ? tacet_statistics_model_dim(model) : 0;
-    status = status != TACET_OK ? status : statistics_arms(&arms, &count, set, columns, d, err);
-    status = status != TACET_OK ? status : statistics_choose(&chosen, model, arms, count, err);
-    if (status == TACET_OK) {
-        json_t *action = json_array();
-        for (size_t i = 0; i < d; i++) {
-            (void)json_array_append_new(action, json_real(arms[chosen * d + i]));
-        }
-        (void)json_object_set_new(answer, "action", action);
-        (void)json_object_set_new(answer, "chosen", json_integer((json_int_t)chosen));
+    const tacet_csv_wanted wanted = {.columns = columns->at, .d = columns->count, .least_records = 1};
+    if (status == TACET_OK && columns->count != d) {
+        status = tacet_error_set(err, TACET_INVALID,
+                                 "--set needs --columns: the %zu coordinates of an arm, in their order", d);
     }
-    free(arms);
+    status = status != TACET_OK ? status : tacet_csv_load_file(&arms, set, &wanted, err);
+    if (status == TACET_OK && sodium_init() < 0) {
+        status = tacet_error_set(err, TACET_IO, "no entropy");
+    }
+    if (status == TACET_OK) {
+        randombytes_buf(&seed, sizeof seed);
+        tacet_simrng_init(&coin, seed, 0);
+        const size_t chosen = tacet_statistics_model_choose(model, &coin, arms.values, d, arms.n);
+        cli_add(answer, "action chosen", JL(&arms.values[chosen * d], d), J(chosen));
+    }
+    tacet_csv_table_clear(&arms);
     tacet_statistics_model_free(model);
     return status;
 }
 
 int cmd_suggest(int argc, char **argv, const cli_command *self) {
     tacet_device_address address = {.patience = SERVICE_PATIENCE};
-    const char *key = NULL, *set = NULL, *columns = NULL;
+    const char *key = NULL, *set = NULL;
+    cli_names columns = {0};
     tacet_device_service *server = NULL;
-    json_t *answer = NULL;
     char *text = NULL;
-    tacet_error err;
-    tacet_error_clear(&err);
+    tacet_error err = {0};
     const cli_option options[] = {
         SERVICE_OPTIONS(address, true),
         CLI_OPT("key", &key, "TEXT",
@@ -59,24 +53,17 @@ int cmd_suggest(int argc, char **argv, const cli_command *self) {
             "A study of decision sets that stay on the devices: this device's arms, a CSV. The arm is chosen here."),
         CLI_OPT("columns", &columns, "A,B", "Which of its columns are coordinates."),
         {0}};
-    int code = CLI_EXIT_OK;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     tacet_status status = tacet_device_service_open(&server, &address, &err);
     status = status != TACET_OK ? status : tacet_device_service_suggest(server, &text, key, &err);
-    answer = text != NULL ? json_loads(text, 0, NULL) : NULL;
+    json_t *answer = cli_loads(text);
     if (status == TACET_OK && set != NULL) {
-        status = choose_own(server, answer, set, columns, &err);
+        status = choose_own(server, answer, set, &columns, &err);
     }
-    if (status == TACET_OK) {
-        if (!cli_json_wanted()) {
-            print(answer);
-        }
-        cli_json_print(json_incref(answer));
-    } else {
-        code = cli_fail(self, &err);
-    }
-    json_decref(answer);
-    free(text);
     tacet_device_service_close(server);
-    return code;
+    if (status != TACET_OK) {
+        json_decref(answer);
+        return cli_fail(self, &err);
+    }
+    return cli_tell(answer, "ticket  {ticket}\nindex   {index}\naction {*action| {.:.17g}}\n");
 }

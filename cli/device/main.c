@@ -6,11 +6,11 @@
 static const cli_command COMMANDS[] = {
     {"device suggest", "ask the suggestion service what to try next",
      "--server URL --study NAME --authority FILE --token-file FILE [options]",
-     "Prints the ticket of the round, the index of the action in the study's domain, and the action. Report its reward "
-     "with 'tacet device report' under that ticket. While the server is away the question is repeated; it is the same "
-     "question, so the server answers it once.\n\n"
-     "In a study with --policy statistics each device has a decision set of its own, which stays here: --set FILE. The "
-     "index is then the number of the round, and the action is the arm of the set that this device should play.",
+     "Prints the ticket of the round, the index of the action in the study's domain, and the action. Report its "
+     "reward with 'tacet device report' under that ticket. While the server is away the question is repeated; it is "
+     "the same question, so the server answers it once.\n\n"
+     "In a study with --policy statistics each device has a decision set of its own, which stays here: --set FILE. "
+     "The index is then the number of the round, and the action is the arm of the set that this device should play.",
      "tacet device suggest --server https://localhost:8443 --study light --authority ca.pem --token-file token --json",
      cmd_suggest},
     {"device report", "randomise a reward, once per ticket",
@@ -19,13 +19,13 @@ static const cli_command COMMANDS[] = {
      "prints it. Asking again for the same ticket prints the same report and costs nothing, whatever reward is given: "
      "a device that drew anew on every retry would let the server average its noise away. A ticket asked again with "
      "another range, eps or mechanism is refused.\n\n"
-     "What is printed on stdout may be sent. That a reward was clipped is said on stderr only: it tells of the reward. "
-     "'--reward -' reads the reward from stdin, so that it does not show in the list of processes.\n\n"
+     "What is printed on stdout may be sent. That a reward was clipped is said on stderr only: it tells of the "
+     "reward. '--reward -' reads the reward from stdin, so that it does not show in the list of processes.\n\n"
      "The ledger is created on first use with --budget, the eps that all reports of this device may cost together; "
      "exit code 3 when it is spent. 'tacet ledger show' prints it.\n\n"
      "With --server the report is also sent, under a ticket of 'tacet device suggest'. The study must ask for exactly "
-     "the range, eps and mechanism given here: the device decides what it gives, not the server. When the server stays "
-     "away, the report is kept: the same command sends the same bits later.\n\n"
+     "the range, eps and mechanism given here: the device decides what it gives, not the server. When the server "
+     "stays away, the report is kept: the same command sends the same bits later.\n\n"
      "With --point (a study with --policy statistics) point and reward are reported together: which of 256 public "
      "directions of the round is sent depends on both, and every other point and reward could have sent it with a "
      "likelihood at most e^eps times less or more.",
@@ -33,16 +33,13 @@ static const cli_command COMMANDS[] = {
      "echo 0.62 | tacet device report --ticket round-17 --reward - --range 0:1 --eps 1 --ledger phone.ledger --json\n"
      "tacet device report --ticket \"$ticket\" --reward 0.62 --range 0:1 --eps 1 --ledger phone.ledger --server "
      "https://localhost:8443 --study light --authority ca.pem --token-file token\n"
-     "tacet device report --ticket \"$ticket\" --point 0.3,0.7 --reward 0.62 --range 0:1 --eps 1 --ledger phone.ledger "
-     "--server https://localhost:8443 --study routes --authority ca.pem --token-file token",
+     "tacet device report --ticket \"$ticket\" --point 0.3,0.7 --reward 0.62 --range 0:1 --eps 1 --ledger "
+     "phone.ledger --server https://localhost:8443 --study routes --authority ca.pem --token-file token",
      cmd_report},
-    {NULL, NULL, NULL, NULL, NULL, NULL},
+    {0},
 };
 
-int main(int argc, char **argv) {
-    static const cli_program PROGRAM = {.name = "tacet-device",
-                                        .summary = "Randomises rewards where they are earned.",
-                                        .ring = "trusted",
-                                        .commands = COMMANDS};
-    return cli_main(&PROGRAM, argc, argv);
-}
+const cli_program PROGRAM = {.name = "tacet-device",
+                             .summary = "Randomises rewards where they are earned.",
+                             .ring = "trusted",
+                             .commands = COMMANDS};

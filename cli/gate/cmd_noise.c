@@ -65,27 +65,16 @@ static int write_all(request *r, tacet_noise *noise, const cli_command *self) {
     return code;
 }
 
-static bool seed_of(uint64_t *out, const char *text) {
-    char *end = NULL;
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    *out = value;
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
-}
-
-static int run(request *r, const char *seed_text, const cli_command *self) {
-    uint64_t seed = 0;
+static int run(request *r, const cli_wholes *seed, const cli_command *self) {
     tacet_error err = {0};
     tacet_noise *noise = NULL;
-    if (seed_text != NULL && !seed_of(&seed, seed_text)) {
-        return cli_usage(self, "--seed must be a whole number >= 0 of at most 64 bits");
-    }
+    const bool seeded = seed->at != NULL;
     const tacet_status status =
-        seed_text != NULL ? tacet_noise_open_seeded(&noise, seed, 0, &err) : tacet_noise_open_sample(&noise, &err);
+        seeded ? tacet_noise_open_seeded(&noise, seed->at[0], 0, &err) : tacet_noise_open_sample(&noise, &err);
     if (status != TACET_OK) {
         return cli_fail(self, &err);
     }
-    if (seed_text != NULL) {
+    if (seeded) {
         cli_say(self, "NOT PRIVATE: seeded draws, for tests only");
     }
     cli_say(self, "%zu %s draws of scale %.17g, multiples of the grid 2^%d = %.17g", r->count, r->sampler.name,
@@ -94,10 +83,9 @@ static int run(request *r, const char *seed_text, const cli_command *self) {
     const int code = write_all(r, noise, self);
     tacet_noise_close(noise);
     if (code == CLI_EXIT_OK && r->format == FORMAT_JSON) {
-        cli_json_print(json_pack("{s:s, s:f, s:I, s:i, s:f, s:b, s:O}", "kind", r->sampler.name, "scale",
-                                 r->sampler.scale, "count", (json_int_t)r->count, "grid_exponent",
-                                 r->sampler.grid_exponent, "grid", ldexp(1, r->sampler.grid_exponent), "private",
-                                 seed_text == NULL, "draws", r->list));
+        cli_json_print(cli_object("kind scale count grid_exponent grid private draws", J(r->sampler.name),
+                                  J(r->sampler.scale), J(r->count), J((long long)r->sampler.grid_exponent),
+                                  J(ldexp(1, r->sampler.grid_exponent)), JB(!seeded), J(json_incref(r->list))));
     }
     json_decref(r->list);
     return code;
@@ -108,7 +96,7 @@ int cmd_noise(int argc, char **argv, const cli_command *self) {
     size_t bits = TACET_SAMPLER_GRID_BITS;
     double scale = 0;
     const char *format = NULL;
-    const char *seed = NULL;
+    cli_wholes seed = {0};
     const cli_option options[] = {
         CLI_NEED("scale", &scale, "S", "Standard deviation, Laplace scale, K-norm scale, or exponent. > 0."),
         CLI_NEED("count", &r.count, "N", "How many draws; for knorm, how many coordinates."),
@@ -123,6 +111,9 @@ int cmd_noise(int argc, char **argv, const cli_command *self) {
     tacet_error err = {0};
     if (tacet_sampler_init(&r.sampler, kinds > 0 ? kind[0] : "", scale, bits, &err) != TACET_OK) {
         return cli_usage(self, "%s", err.message);
+    }
+    if (seed.count > 1) {
+        return cli_usage(self, "--seed is one whole number");
     }
     if (format != NULL && strcmp(format, "csv") != 0 && strcmp(format, "f64le") != 0) {
         return cli_usage(self, "--format must be csv or f64le");
@@ -143,5 +134,5 @@ int cmd_noise(int argc, char **argv, const cli_command *self) {
     if (r.sampler.one_vector && (r.count == 0 || r.count > TACET_SAMPLER_VECTOR_MOST)) {
         return cli_usage(self, "knorm noise has 1 to 2^20 coordinates");
     }
-    return run(&r, seed, self);
+    return run(&r, &seed, self);
 }

@@ -5,7 +5,6 @@
 
 #include "common/cli.h"
 
-int cmd_calibrate(int argc, char **argv, const cli_command *self);
-int cmd_noise(int argc, char **argv, const cli_command *self);
+cli_run cmd_calibrate, cmd_noise;
 
 #endif

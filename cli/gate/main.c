@@ -15,9 +15,9 @@ static const cli_command COMMANDS[] = {
      "with noise of their own, the sensitivity is in L1.\n\n"
      "zcdp: --rho with --delta gives eps, with --eps gives delta; --eps and --delta give rho.\n\n"
      "exponential: --eps gives rate, the exponent per unit of score, and rho.\n\n"
-     "stream: --rounds T --factorization tree, toeplitz or blt gives max_sd, the largest standard deviation of a noisy "
-     "prefix sum per unit of sensitivity at mu = 1; with --eps and --delta also sigma and max_error_sd. T rounds need "
-     "the T - 1 sums before rounds 2 to T.\n\n"
+     "stream: --rounds T --factorization tree, toeplitz or blt gives max_sd, the largest standard deviation of a "
+     "noisy prefix sum per unit of sensitivity at mu = 1; with --eps and --delta also sigma and max_error_sd. T "
+     "rounds need the T - 1 sums before rounds 2 to T.\n\n"
      "randomizer: --kind laplace, staircase, duchi, piecewise or hybrid, --eps, --lo and --hi give the largest "
      "variance of a report, its largest distance from the middle, and the sub-Gaussian proxy variance.\n\n"
      "levels: --eps and --count K give what a category of K levels tells under eps for a change of level: the "
@@ -30,8 +30,8 @@ static const cli_command COMMANDS[] = {
      "would have, and the least N for which the theorem speaks. No study claims it: src/dp/open/shuffle.md says "
      "why.\n\n"
      "range: --theta, --tail-a, --tail-b, --rounds and --delta give by how much to widen the range of the mean reward "
-     "(--lo, --hi) so that no reward of the study leaves it with probability 1 - delta, where the noise of rewards has "
-     "no bound. Devices clip to it, so eps stays pure; without clipping it would be (eps, delta).",
+     "(--lo, --hi) so that no reward of the study leaves it with probability 1 - delta, where the noise of rewards "
+     "has no bound. Devices clip to it, so eps stays pure; without clipping it would be (eps, delta).",
      "tacet calibrate gaussian --eps 1 --delta 1e-5 --sensitivity 1 --json\n"
      "tacet calibrate gaussian --sigma 3.73 --delta 1e-5\n"
      "tacet calibrate laplace --eps 1 --dims 3\n"
@@ -42,20 +42,17 @@ static const cli_command COMMANDS[] = {
     {"noise", "raw exact noise on stdout, for anyone to test", "KIND --scale S --count N [options]",
      "Writes draws of the library's own samplers, as every mechanism uses them, so that other tools can test them. "
      "KIND is gaussian or laplace (a real draw rounded to the nearest multiple of the grid), discrete-gaussian or "
-     "discrete-laplace (mass on the multiples), knorm (one vector of N coordinates with density exp(-|v|/S), rounded), "
-     "or bit (1 with probability exp(-S), else 0).\n\n"
+     "discrete-laplace (mass on the multiples), knorm (one vector of N coordinates with density exp(-|v|/S), "
+     "rounded), or bit (1 with probability exp(-S), else 0).\n\n"
      "The grid is a power of two, S / 2^B or the next one below, and is named on stderr; every value is a whole "
-     "multiple of it, exactly. Draws come from the operating system's entropy and differ from run to run unless --seed "
-     "is given, which is for tests and is stamped not private.",
+     "multiple of it, exactly. Draws come from the operating system's entropy and differ from run to run unless "
+     "--seed is given, which is for tests and is stamped not private.",
      "tacet noise gaussian --scale 2.5 --count 1000000 --format f64le > draws\n"
      "tacet noise laplace --scale 1 --count 10 --grid-bits 4\n"
      "tacet noise bit --scale 0.5 --count 20 --seed 7 --json",
      cmd_noise},
-    {NULL, NULL, NULL, NULL, NULL, NULL},
+    {0},
 };
 
-int main(int argc, char **argv) {
-    static const cli_program PROGRAM = {
-        .name = "tacet-gate", .summary = "Exact noise and its calibration.", .ring = "gate", .commands = COMMANDS};
-    return cli_main(&PROGRAM, argc, argv);
-}
+const cli_program PROGRAM = {
+    .name = "tacet-gate", .summary = "Exact noise and its calibration.", .ring = "gate", .commands = COMMANDS};

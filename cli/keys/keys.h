@@ -5,7 +5,6 @@
 
 #include "common/cli.h"
 
-int keys_curator(int argc, char **argv, const cli_command *self);
-int keys_server(int argc, char **argv, const cli_command *self);
+cli_run keys_curator, keys_server;
 
 #endif

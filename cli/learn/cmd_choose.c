@@ -10,24 +10,17 @@
 
 static void report(const learn_job *job, double tau, const tacet_release *chosen, const double *actions,
                    double seconds) {
-    const size_t at = (size_t)tacet_release_values(chosen)[0];
     const size_t n = job->question.action_columns;
+    const double *x = &actions[(size_t)tacet_release_values(chosen)[0] * n];
     const tacet_receipt *r = tacet_release_receipt(chosen);
-    json_t *list = json_array();
+    json_t *named = json_object();
     for (size_t c = 0; c < n; c++) {
-        const double x = actions[at * n + c];
-        (void)json_array_append_new(list, cli_real(x));
-        if (!cli_json_wanted()) {
-            printf("%s = %.10g\n", job->space.columns[c].name, x);
-        }
+        (void)json_object_set_new(named, job->space.columns[c].name, J(x[c]));
     }
-    if (!cli_json_wanted()) {
-        printf("protection: %s\n",
-               r->is_private ? "eps-DP for one record's context and reward; this choice alone" : "none: seeded noise");
-    }
-    cli_json_print(json_pack("{so ss so so sb sI so}", "action", list, "mechanism", r->mechanism, "eps",
-                             cli_real(r->eps), "tau", cli_real(tau), "private", (int)r->is_private, "ledger_entry",
-                             (json_int_t)r->entry, "seconds", cli_real(seconds)));
+    (void)cli_tell(cli_object("action mechanism eps tau private ledger_entry seconds _named", JL(x, n), J(r->mechanism),
+                              J(r->eps), J(tau), J(r->is_private), J(r->entry), J(seconds), J(named)),
+                   "{*_named|{@} = {.:.10g}\n}protection: {?private|eps-DP for one record's context and reward; this "
+                   "choice alone}{!private|none: seeded noise}\n");
 }
 
 int learn_choose(int argc, char **argv, const cli_command *self) {
@@ -51,7 +44,8 @@ int learn_choose(int argc, char **argv, const cli_command *self) {
     options[n++] = (cli_option)CLI_OPT("grid", &grid, "N", "Candidate actions: N equispaced a coordinate. Default 33.");
     options[n++] = (cli_option)CLI_OPT("tau", &tau, "T",
                                        "Regulariser. Not from these records. Default: by the sizes; 1 for published.");
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) || !learn_job_check(&job, self, &code)) {
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) ||
+        (code = learn_job_check(&job, self)) != CLI_EXIT_OK) {
         goto done;
     }
     const bool published = strcmp(algorithm, "published") == 0;
@@ -60,7 +54,8 @@ int learn_choose(int argc, char **argv, const cli_command *self) {
         goto done;
     }
     if (job.space.count > TACET_CONTEXTUAL_COORDINATES_MOST ||
-        !learn_values(context, &job.space, job.question.action_columns, job.space.count, context_text, &err)) {
+        !cli_space_values(context, job.space.columns + job.question.action_columns,
+                          job.space.count - job.question.action_columns, context_text, &err)) {
         code = cli_usage(self, "--context is one value for each context column%s%s", err.message[0] != '\0' ? ": " : "",
                          err.message);
         goto done;
@@ -84,6 +79,6 @@ done:
     tacet_release_free(chosen);
     tacet_contextual_log_free(log);
     free(actions);
-    learn_job_clear(&job);
+    tacet_space_clear(&job.space);
     return code;
 }

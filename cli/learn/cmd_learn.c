@@ -9,33 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <tacet/io/file.h>
 
 static const double NOT_UNIFORM = 1e-6; /* p-value below which actions were plainly not drawn uniformly */
 
-static tacet_status io_error(tacet_error *err, const char *path, const char *what) {
-    err->status = TACET_IO;
-    (void)snprintf(err->message, sizeof err->message, "%.100s %s", path, what);
-    return TACET_IO;
-}
-
 static tacet_status write_model(const tacet_contextual_model *model, const char *path, tacet_error *err) {
     char *text = NULL;
-    char temporary[4096];
     tacet_status status = tacet_contextual_model_encode(model, &text, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    (void)snprintf(temporary, sizeof temporary, "%s.part", path);
-    FILE *file = fopen(temporary, "w");
-    bool good = file != NULL && fputs(text, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
-    if (file != NULL) {
-        good = fclose(file) == 0 && good;
-    }
-    good = good && rename(temporary, path) == 0;
-    if (!good) {
-        (void)remove(temporary);
-        status = io_error(err, path, "cannot be written; the release is in the ledger, and the same ticket repeats it");
+    if (status == TACET_OK && tacet_file_write(path, text, false, NULL) != TACET_OK) {
+        status = tacet_error_set(
+            err, TACET_IO, "%.100s cannot be written; the release is in the ledger, and the same ticket repeats it",
+            path);
     }
     free(text);
     return status;
@@ -47,18 +31,15 @@ static tacet_status try_path(const char *path, tacet_error *err) {
     const int length = snprintf(temporary, sizeof temporary, "%s.part", path);
     FILE *file = length > 0 && (size_t)length < sizeof temporary ? fopen(temporary, "w") : NULL;
     if (file == NULL) {
-        return io_error(err, path, "cannot be written");
+        return tacet_error_set(err, TACET_IO, "%.100s cannot be written", path);
     }
     (void)fclose(file);
     (void)remove(temporary);
     return TACET_OK;
 }
 
-/* --- what is said ------------------------------------------------------------------------------------------------ */
-
 static json_t *value_json(const tacet_contextual_value *v) {
-    return json_pack("{so so so}", "estimate", cli_real(v->estimate), "lower", cli_real(v->lower), "upper",
-                     cli_real(v->upper));
+    return cli_object("estimate lower upper", J(v->estimate), J(v->lower), J(v->upper));
 }
 
 /* Whether the difference of the two values excludes 0: both intervals are independent, from disjoint rows. */
@@ -76,58 +57,40 @@ static const char *protection_of(const tacet_contextual_parts *p) {
 }
 
 /* What is spent, and what is said to be at most so much, is rounded up; the lower end of an interval down. */
-static void print_report(const tacet_contextual_parts *p, const char *out) {
-    char a[32], b[32], c[32], d[32];
-    printf("%s: learnt from %llu records, eps = %s, delta = %s\n", out, (unsigned long long)p->rounds,
-           cli_safe(a, p->eps, 6, false), cli_safe(b, p->delta, 6, false));
-    if (p->measured) {
-        printf("error of the mean reward: about %.3g, likely at most %s (root mean square)\n", p->predicted_error,
-               cli_safe(a, TACET_CONTEXTUAL_LIKELY * p->predicted_error, 3, false));
-        printf("outcomes differ from predictions by %.3g, with probability 95 %% at most %s: measured on rows that "
-               "were held out\n",
-               p->outcome_error, cli_safe(a, p->outcome_bound, 3, false));
-    } else {
-        printf("error of the mean reward: %.4g (root mean square), if law, noise and prior are as believed\n",
-               p->predicted_error);
-    }
-    if (p->recommended.there) {
-        printf("the recommended rule is worth %.4g (95 %%: %s to %s), the logged one %.4g (%s to %s): %s\n",
-               p->recommended.estimate, cli_safe(a, p->recommended.lower, 4, true),
-               cli_safe(b, p->recommended.upper, 4, false), p->logged.estimate, cli_safe(c, p->logged.lower, 4, true),
-               cli_safe(d, p->logged.upper, 4, false), compare(p));
-    }
-    printf("protection: %s\n", protection_of(p));
-    printf("not protected: that a row is in the log, its action, the number of rows\n");
-}
+static const char WORDS[] =
+    "{model}: learnt from {rounds} records, eps = {eps:^6}, delta = {delta:^6}\n"
+    "{?errors|error of the mean reward: about {errors.model:.3g}, likely at most {errors.likely_at_most:^3} (root mean "
+    "square)\noutcomes differ from predictions by {errors.outcome:.3g}, with probability 95 % at most "
+    "{errors.outcome_at_most:^3}: measured on rows that were held out\n}"
+    "{!errors|error of the mean reward: {predicted_error:.4g} (root mean square), if law, noise and prior are as "
+    "believed\n}"
+    "{?values|the recommended rule is worth {values.recommended.estimate:.4g} (95 %: {values.recommended.lower:_4} to "
+    "{values.recommended.upper:^4}), the logged one {values.logged.estimate:.4g} ({values.logged.lower:_4} to "
+    "{values.logged.upper:^4}): {values.recommended_is}\n}"
+    "protection: {protection}\nnot protected: that a row is in the log, its action, the number of rows\n";
 
 static void report(const tacet_contextual_log *log, const tacet_contextual_model *model, const char *out,
                    double seconds) {
     const tacet_contextual_parts *p = tacet_contextual_model_parts(model);
     const char *column = NULL;
-    if (!cli_json_wanted()) {
-        print_report(p, out);
+    json_t *object = cli_object(
+        "model rounds parts eps delta predicted_error private protection actions_uniform_p ledger_entry "
+        "seconds",
+        J(out), J(p->rounds), J(p->receipt_count), J(p->eps), J(p->delta), J(p->predicted_error), J(p->is_private),
+        J(protection_of(p)), J(tacet_contextual_log_uniform_p(log, &column)), J(p->receipts[0].entry), J(seconds));
+    if (p->measured) {
+        cli_add(
+            object, "errors",
+            J(cli_object("model likely_at_most outcome outcome_at_most", J(p->predicted_error),
+                         J(TACET_CONTEXTUAL_LIKELY * p->predicted_error), J(p->outcome_error), J(p->outcome_bound))));
     }
-    json_t *object =
-        json_pack("{ss sI sI so so so sb ss so sI so}", "model", out, "rounds", (json_int_t)p->rounds, "parts",
-                  (json_int_t)p->receipt_count, "eps", cli_real(p->eps), "delta", cli_real(p->delta), "predicted_error",
-                  cli_real(p->predicted_error), "private", (int)p->is_private, "protection", protection_of(p),
-                  "actions_uniform_p", cli_real(tacet_contextual_log_uniform_p(log, &column)), "ledger_entry",
-                  (json_int_t)p->receipts[0].entry, "seconds", cli_real(seconds));
-    if (object != NULL && p->measured) {
-        (void)json_object_set_new(object, "errors",
-                                  json_pack("{so so so so}", "model", cli_real(p->predicted_error), "likely_at_most",
-                                            cli_real(TACET_CONTEXTUAL_LIKELY * p->predicted_error), "outcome",
-                                            cli_real(p->outcome_error), "outcome_at_most", cli_real(p->outcome_bound)));
+    if (p->recommended.there) {
+        cli_add(object, "values",
+                J(cli_object("recommended logged recommended_is", J(value_json(&p->recommended)),
+                             J(value_json(&p->logged)), J(compare(p)))));
     }
-    if (object != NULL && p->recommended.there) {
-        (void)json_object_set_new(object, "values",
-                                  json_pack("{so so ss}", "recommended", value_json(&p->recommended), "logged",
-                                            value_json(&p->logged), "recommended_is", compare(p)));
-    }
-    cli_json_print(object);
+    (void)cli_tell(object, WORDS);
 }
-
-/* --- a dry run --------------------------------------------------------------------------------------------------- */
 
 /* An action by its number, from 1: by its level, where it is one. */
 static const char *action_name(char out[TACET_SPACE_NAME], const tacet_contextual_question *q, size_t number) {
@@ -193,23 +156,18 @@ static int dry_run(const tacet_contextual_log *log, const tacet_contextual_quest
     if (count == 0) {
         cli_say(self, "all %zu rows lie within", rows);
     }
-    if (!cli_json_wanted()) {
-        printf("%zu rows; nothing was charged, drawn or written\n", rows);
-        printf("%s\n", outlook.refused ? "too few: a release would be refused" : "enough for a release");
-        printf("error of the mean reward: about %.3g, if contexts and rewards are as assumed (%.3g without learning)\n",
-               outlook.predicted_error, outlook.prior_sd);
-    }
-    cli_json_print(json_pack("{sb sI sb so so sI sI}", "dry_run", 1, "rows", (json_int_t)rows, "refused",
-                             (int)outlook.refused, "predicted_error", cli_real(outlook.predicted_error), "prior_sd",
-                             cli_real(outlook.prior_sd), "features", (json_int_t)outlook.features, "stages",
-                             (json_int_t)outlook.stages));
-    return CLI_EXIT_OK;
+    return cli_tell(
+        cli_object("dry_run rows refused predicted_error prior_sd features stages", JB(true), J(rows),
+                   J(outlook.refused), J(outlook.predicted_error), J(outlook.prior_sd), J(outlook.features),
+                   J(outlook.stages)),
+        "{rows} rows; nothing was charged, drawn or written\n"
+        "{?refused|too few: a release would be refused}{!refused|enough for a release}\n"
+        "error of the mean reward: about {predicted_error:.3g}, if contexts and rewards are as assumed ({prior_sd:.3g} "
+        "without learning)\n");
 }
 
-/* --- the command ------------------------------------------------------------------------------------------------- */
-
-static bool check_words(learn_job *job, const char *algorithm, const char *mechanism, const char *rewards,
-                        const cli_command *self, int *code) {
+static int check_words(learn_job *job, const char *algorithm, const char *mechanism, const char *rewards,
+                       const cli_command *self) {
     tacet_contextual_settings *s = &job->question.settings;
     const bool robust = strcmp(algorithm, "robust") == 0;
     s->euclidean = strcmp(mechanism, "l2") == 0;
@@ -219,18 +177,16 @@ static bool check_words(learn_job *job, const char *algorithm, const char *mecha
     if ((!s->gaussian && strcmp(mechanism, "k-norm") != 0) ||
         (!robust && strcmp(algorithm, "staged") != 0 && strcmp(algorithm, "release") != 0) ||
         (strcmp(rewards, "symmetric") != 0 && strcmp(rewards, "skewed") != 0)) {
-        *code = cli_usage(self, "--algorithm is robust, staged or release, --mechanism is k-norm, l2 or gaussian, "
-                                "--rewards is skewed or symmetric");
-        return false;
+        return cli_usage(self, "--algorithm is robust, staged or release, --mechanism is k-norm, l2 or gaussian, "
+                               "--rewards is skewed or symmetric");
     }
     if (!(s->delta > 0 && s->delta < 1) || !(s->noise_sd >= 0) || !(s->prior_sd >= 0) ||
         !(s->prior_decay >= -1 && s->prior_decay <= 2) || !(s->propensity_least >= 0 && s->propensity_least < 1)) {
-        *code = cli_usage(self, "--delta and --least-propensity must lie between 0 and 1, --noise-sd and --prior-sd "
-                                "must not be negative, --prior-decay lies between 0 and 2");
-        return false;
+        return cli_usage(self, "--delta and --least-propensity must lie between 0 and 1, --noise-sd and --prior-sd "
+                               "must not be negative, --prior-decay lies between 0 and 2");
     }
     s->stages_most = strcmp(algorithm, "release") == 0 ? 1 : s->stages_most;
-    return true;
+    return CLI_EXIT_OK;
 }
 
 /* Actions are public, and so is this warning. */
@@ -288,8 +244,9 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
                 "Belief: smoothness, from 0 (rough) to 2. Not from these records. Default 0.25, else 0.5."),
     };
     memcpy(options + n, own, sizeof own);
-    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) || !learn_job_check(&job, self, &code) ||
-        !check_words(&job, algorithm, mechanism, rewards, self, &code)) {
+    if (!cli_parse(self, options, argc, argv, NULL, NULL, &code) ||
+        (code = learn_job_check(&job, self)) != CLI_EXIT_OK ||
+        (code = check_words(&job, algorithm, mechanism, rewards, self)) != CLI_EXIT_OK) {
         goto done;
     }
     if (!dry && out == NULL) {
@@ -327,6 +284,6 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
 done:
     tacet_contextual_model_free(model);
     tacet_contextual_log_free(log);
-    learn_job_clear(&job);
+    tacet_space_clear(&job.space);
     return code;
 }

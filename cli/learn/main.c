@@ -15,9 +15,9 @@ static const cli_command COMMANDS[] = {
      "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds A=LO:HI,C=LO:HI --out FILE [options]",
      "Reads a log and releases a model of the reward with pure eps (k-norm noise) or (eps, delta) (l2, gaussian). Any "
      "number of predictions from it is free: 'tacet predict'.\n\n"
-     "Columns are numbers (--bounds, --log, --integer, --date) or categories (--levels). Actions that are numbers must "
-     "have been drawn uniformly; actions that are levels may have had any propensities, which --propensity names where "
-     "they depended on the context.\n\n"
+     "Columns are numbers (--bounds, --log, --integer, --date) or categories (--levels). Actions that are numbers "
+     "must have been drawn uniformly; actions that are levels may have had any propensities, which --propensity names "
+     "where they depended on the context.\n\n"
      "Some of the rows measure the law of contexts and the scale of rewards, others hold out to measure how well the "
      "model predicts outcomes; where actions are levels, others measure what the recommended and the logged rule are "
      "worth. Every row is read by one mechanism, so the whole costs eps once.\n\n"
@@ -36,24 +36,20 @@ static const cli_command COMMANDS[] = {
      learn_learn},
     {"choose", "one private action for one context, charged each time",
      "--data FILE --actions A --contexts C --reward Y --range LO:HI --bounds LO:HI,LO:HI --context V [options]",
-     "The published algorithm (exponential mechanism with a certified supremum) or its range calibration, which is two "
-     "to six times as sharp at the same eps. Each choice spends eps; for several predictions 'tacet learn' is better. "
-     "Numeric columns only.\n\n"
+     "The published algorithm (exponential mechanism with a certified supremum) or its range calibration, which is "
+     "two to six times as sharp at the same eps. Each choice spends eps; for several predictions 'tacet learn' is "
+     "better. Numeric columns only.\n\n"
      "What must be public is as in 'tacet learn'.",
      "tacet choose --data log.csv --actions dose --contexts age --reward outcome --range 0:1 --bounds 0:5,18:90 "
      "--lengthscale 1.5,20 --eps 1 --context 44",
      learn_choose},
-    {NULL, NULL, NULL, NULL, NULL, NULL},
+    {0},
 };
 
-static const cli_program PROGRAM = {
+const cli_program PROGRAM = {
     .name = "tacet-learn",
     .summary = "Learns which action suits which context, with pure eps.",
     .ring = "trusted (holds the private log)",
     .commands = COMMANDS,
     .elsewhere = "predict                the best action in a context, from a released model (an open program)",
 };
-
-int main(int argc, char **argv) {
-    return cli_main(&PROGRAM, argc, argv);
-}

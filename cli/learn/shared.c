@@ -3,7 +3,6 @@
 #include "learn/commands.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void learn_job_init(learn_job *job) {
@@ -21,7 +20,7 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
         CLI_NEED("data", &job->data, "FILE", "CSV of logged rounds, with a header."),
         CLI_NEED("actions", &job->actions, "A,B", "Action columns."),
         CLI_OPT("contexts", &job->contexts, "C,D", "Context columns. Default: none, or the space's others."),
-        CLI_NEED("reward", &job->reward, "Y", "Reward column."),
+        CLI_NEED("reward", &job->question.reward, "Y", "Reward column."),
         CLI_NEED("range", &job->range, "LO:HI", "Range of rewards; rewards outside count as the nearest end."),
         CLI_SPACE_FILE(job->columns),
         CLI_SPACE_SHORT(job->columns),
@@ -51,17 +50,15 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
     return sizeof shared / sizeof *shared;
 }
 
-/* The columns named by --actions, then --contexts, of a space in a file: those, in this order. */
+/* The columns named, of a space in a file, in this order. */
 static tacet_status pick(tacet_space *out, const tacet_space *all, const char *names, tacet_error *err) {
-    char **items = NULL;
-    size_t n = 0;
-    tacet_status status = cli_split(&items, &n, names) ? TACET_OK : TACET_INVALID;
-    for (size_t i = 0; i < n && status == TACET_OK; i++) {
+    cli_names items = {0};
+    tacet_status status = CLI_READ(&items, names) ? TACET_OK : TACET_INVALID;
+    for (size_t i = 0; i < items.count && status == TACET_OK; i++) {
         size_t at = 0;
-        status = tacet_space_find(all, &at, items[i], err);
+        status = tacet_space_find(all, &at, items.at[i], err);
         status = status == TACET_OK ? tacet_space_add(out, &all->columns[at], err) : status;
     }
-    free(items);
     return status;
 }
 
@@ -77,16 +74,15 @@ static tacet_status pick_others(tacet_space *out, const tacet_space *all, tacet_
     return status;
 }
 
-/* CLI_EXIT_OK, or the exit code of what was said. */
 static int make_space(learn_job *job, const cli_command *self) {
     tacet_space all;
     tacet_error err = {0};
-    char **items = NULL;
+    cli_names actions;
     char inputs[4096];
-    if (!cli_split(&items, &job->question.action_columns, job->actions)) {
+    if (!CLI_READ(&actions, job->actions)) {
         return cli_usage(self, "--actions and --contexts are column names with commas between");
     }
-    free(items);
+    job->question.action_columns = actions.count;
     if (job->columns.file == NULL) {
         const int length = snprintf(inputs, sizeof inputs, "%s%s%s", job->actions, job->contexts != NULL ? "," : "",
                                     job->contexts != NULL ? job->contexts : "");
@@ -111,74 +107,49 @@ static int make_space(learn_job *job, const cli_command *self) {
 }
 
 static bool read_lengthscales(learn_job *job) {
-    char **items = NULL;
-    size_t n = 0;
-    bool good = job->lengthscale == NULL || (cli_split(&items, &n, job->lengthscale) && n <= JOB_LENGTHSCALES);
-    for (size_t i = 0; good && i < n; i++) {
-        good = cli_number(&job->lengthscales[i], items[i]) && job->lengthscales[i] > 0;
+    bool good =
+        job->lengthscale == NULL || (CLI_READ(&job->lengthscales, job->lengthscale) &&
+                                     (job->lengthscales.count == 1 || job->lengthscales.count == job->space.count));
+    for (size_t i = 0; i < job->lengthscales.count; i++) {
+        good = good && job->lengthscales.at[i] > 0;
     }
-    good = good && (n <= 1 || n == job->space.count);
-    job->question.lengthscales = job->lengthscales;
-    job->question.lengthscale_count = n;
-    free(items);
     return good;
 }
 
-bool learn_job_check(learn_job *job, const cli_command *self, int *code) {
-    tacet_contextual_settings *s = &job->question.settings;
+int learn_job_check(learn_job *job, const cli_command *self) {
+    tacet_contextual_question *q = &job->question;
     tacet_kernel_spec spec;
     tacet_error err = {0};
     tacet_kernel_spec_defaults(&spec);
-    *code = CLI_EXIT_USAGE;
     job->entry.seeded = job->seed != UINT64_MAX;
     job->entry.seed = job->seed;
-    job->question.reward = job->reward;
-    if (!(s->eps > 0)) {
-        (void)cli_usage(self, "--eps must be above 0");
-    } else if (!(job->entry.budget >= 0)) {
-        (void)cli_usage(self, "--budget-eps must be above 0");
-    } else if (!cli_interval(&s->reward_lower, &s->reward_upper, job->range)) {
-        (void)cli_usage(self, "--range is LO:HI, the lower below the upper");
-    } else if ((*code = make_space(job, self)) != CLI_EXIT_OK) {
-        return false;
-    } else if (!read_lengthscales(job)) {
-        *code = CLI_EXIT_USAGE;
-        (void)cli_usage(self,
-                        "--lengthscale is one positive number, or %zu of them. It must come from you or from public "
-                        "data: a lengthscale fitted on these records would void the proof of privacy",
-                        job->space.count);
-    } else if (job->groups != NULL &&
-               (job->space.count > JOB_LENGTHSCALES || !cli_groups(job->group, job->space.count, job->groups))) {
-        *code = CLI_EXIT_USAGE;
-        (void)cli_usage(self, "--groups is a number from 0 for each of the %zu columns, actions first",
-                        job->space.count);
-    } else if (tacet_kernel_parse(&spec, job->kernel, &err) != TACET_OK) {
-        *code = cli_usage(self, "%s", err.message);
-    } else {
-        job->question.space = &job->space;
-        job->question.groups = job->groups != NULL ? job->group : NULL;
-        job->question.kind = spec.kind;
-        job->question.matern_p = spec.kind == TACET_KERNEL_MATERN ? spec.matern_p : 0;
-        *code = CLI_EXIT_OK;
-        return true;
+    q->settings.reward_lower = job->range.lo;
+    q->settings.reward_upper = job->range.hi;
+    if (!(q->settings.eps > 0) || !(job->entry.budget >= 0)) {
+        return cli_usage(self, "--%s must be above 0", q->settings.eps > 0 ? "budget-eps" : "eps");
     }
-    return false;
-}
-
-void learn_job_clear(learn_job *job) {
-    tacet_space_clear(&job->space);
-}
-
-bool learn_values(double *out, const tacet_space *space, size_t first, size_t end, const char *text, tacet_error *err) {
-    char **items = NULL;
-    size_t n = 0;
-    if (first == end) {
-        return text == NULL;
+    const int code = make_space(job, self);
+    if (code != CLI_EXIT_OK) {
+        return code;
     }
-    bool good = text != NULL && cli_split(&items, &n, text) && n == end - first;
-    for (size_t i = 0; good && i < n; i++) {
-        good = tacet_space_cell(&space->columns[first + i], &out[i], NULL, items[i], strlen(items[i]), err) == TACET_OK;
+    if (!read_lengthscales(job)) {
+        return cli_usage(self,
+                         "--lengthscale is one positive number, or %zu of them. It must come from you or from public "
+                         "data: a lengthscale fitted on these records would void the proof of privacy",
+                         job->space.count);
     }
-    free(items);
-    return good;
+    if (job->groups.at != NULL && job->groups.count != job->space.count) {
+        return cli_usage(self, "--groups is a number from 0 for each of the %zu columns, actions first",
+                         job->space.count);
+    }
+    if (tacet_kernel_parse(&spec, job->kernel, &err) != TACET_OK) {
+        return cli_usage(self, "%s", err.message);
+    }
+    q->space = &job->space;
+    q->lengthscales = job->lengthscales.at;
+    q->lengthscale_count = job->lengthscales.count;
+    q->groups = job->groups.at;
+    q->kind = spec.kind;
+    q->matern_p = spec.kind == TACET_KERNEL_MATERN ? spec.matern_p : 0;
+    return CLI_EXIT_OK;
 }

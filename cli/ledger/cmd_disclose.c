@@ -10,13 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 4096 };
-
 /* The totals of the ledger, where there is one: beside the release, unless it is named. */
 static tacet_status add_ledger(tacet_disclosure *d, const char *folder, const char *path, tacet_error *err) {
-    char beside[PATH_MOST];
+    char beside[LEDGER_PATH_MOST];
     const int length = snprintf(beside, sizeof beside, "%s/ledger.db", folder != NULL ? folder : "");
-    if (path == NULL && (folder == NULL || length >= PATH_MOST || access(beside, R_OK) != 0)) {
+    if (path == NULL && (folder == NULL || length >= LEDGER_PATH_MOST || access(beside, R_OK) != 0)) {
         return TACET_OK;
     }
     return tacet_disclose_ledger(d, path != NULL ? path : beside, err);
@@ -24,18 +22,13 @@ static tacet_status add_ledger(tacet_disclosure *d, const char *folder, const ch
 
 static int check_file(const char *path, const cli_command *self) {
     char *text = NULL;
-    tacet_error err = {TACET_OK, ""};
+    tacet_error err = {0};
     tacet_status status = tacet_file_read(&text, NULL, path, LEDGER_TEXT_MOST, &err);
     status = status != TACET_OK ? status : tacet_disclose_check(text, &err);
     free(text);
-    if (status != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    if (!cli_json_wanted()) {
-        printf("%s: an entry of the registry, every field there\n", path);
-    }
-    cli_json_print(json_pack("{s:s, s:b}", "file", path, "valid", 1));
-    return CLI_EXIT_OK;
+    return status != TACET_OK ? cli_fail(self, &err)
+                              : cli_tell(cli_object("file valid", J(path), JB(true)),
+                                         "{file}: an entry of the registry, every field there\n");
 }
 
 int cmd_disclose(int argc, char **argv, const cli_command *self) {
@@ -52,8 +45,7 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
         CLI_OPT("check", &check, "FILE", "Check an entry of the registry against the schema instead."),
         {0},
     };
-    int code = 0;
-    tacet_error err = {TACET_OK, ""};
+    tacet_error err = {0};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (check != NULL) {
         return check_file(check, self);
@@ -87,13 +79,8 @@ int cmd_disclose(int argc, char **argv, const cli_command *self) {
     if (status == TACET_OK) {
         status = registry ? tacet_disclose_registry(&out, &d, &err) : tacet_disclose_label(&out, &d, html, &err);
     }
-    if (status != TACET_OK) {
-        code = cli_fail(self, &err);
-    } else if (cli_json_wanted()) {
-        cli_json_print(json_pack("{s:s, s:s}", "format", format, "text", out));
-    } else {
-        fputs(out, stdout);
-    }
+    const int code =
+        status != TACET_OK ? cli_fail(self, &err) : cli_tell(cli_object("format text", J(format), J(out)), "{text}");
     tacet_manifest_clear(&manifest);
     free(text);
     free(facts);

@@ -1,73 +1,127 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_verify.c - `tacet ledger verify`. Ring: open. */
+/* cmd_verify.c - `tacet ledger verify`: a ledger, or a receipt and all it names. Ring: open. */
 #include "ledger/commands.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <tacet/dp/open/ledger_read.h>
+#include <tacet/dp/open/receipt.h>
+#include <tacet/io/file.h>
 
-static void print_intact(const json_t *r) {
-    char spent[32], eps[32], delta[32];
-    const json_int_t records = ledger_count(r, "records");
-    const json_t *at = json_object_get(r, "head_at");
-    printf("intact: %lld records, %lld entries, %lld answered, %lld uncovered\n", records, ledger_count(r, "entries"),
-           ledger_count(r, "answered"), ledger_count(r, "uncovered"));
-    printf("spent   %s %s of %.6g; eps %s at delta %s of eps %.6g at delta %.3g\n", ledger_word(r, "unit"),
-           cli_safe(spent, ledger_real(r, "spent"), 6, false), ledger_real(r, "cap"),
-           cli_safe(eps, ledger_real(r, "eps"), 6, false), cli_safe(delta, ledger_real(r, "delta"), 3, false),
-           ledger_real(r, "budget_eps"), ledger_real(r, "budget_delta"));
-    if (at != NULL) {
-        printf("noted   record %lld of 0 … %lld has the head that was noted\n", json_integer_value(at), records - 1);
+/* Paths; all but the receipt may be NULL. */
+typedef struct claim {
+    const char *receipt, *ring, *manifest, *release, *ledger, *proof;
+} claim;
+
+static tacet_status add_record(json_t *object, const char *path, const tacet_receipt_facts *facts, tacet_error *err) {
+    char *proof = NULL, *text = NULL;
+    size_t length = 0;
+    tacet_status status = tacet_file_read(&proof, &length, path, LEDGER_TEXT_MOST, err);
+    status = status != TACET_OK ? status : tacet_receipt_check(&text, proof, length, facts, err);
+    if (status == TACET_OK) {
+        cli_add(object, "record _record", J(json_loads(text, 0, NULL)), J(text));
     }
-    printf("head    %s\n", ledger_word(r, "head"));
+    free(proof);
+    free(text);
+    return status;
+}
+
+static int verify_receipt(claim c, const cli_command *self) {
+    char manifest_beside[LEDGER_PATH_MOST], release_beside[LEDGER_PATH_MOST], beside_it[LEDGER_PATH_MOST];
+    char *receipt = NULL, *ring = NULL, *manifest = NULL;
+    size_t length = 0, manifest_length = 0;
+    tacet_receipt_facts facts;
+    tacet_error err = {0};
+    c.manifest = c.manifest != NULL ? c.manifest : ledger_beside(manifest_beside, c.receipt, "manifest.json");
+    c.ledger = c.ledger != NULL ? c.ledger : ledger_beside(beside_it, c.receipt, "ledger.db");
+    tacet_status status = tacet_file_read(&receipt, &length, c.receipt, LEDGER_TEXT_MOST, &err);
+    if (status == TACET_OK && c.ring != NULL) {
+        status = tacet_file_read(&ring, NULL, c.ring, LEDGER_TEXT_MOST, &err);
+    }
+    if (status == TACET_OK && c.manifest != NULL) {
+        status = tacet_file_read(&manifest, &manifest_length, c.manifest, LEDGER_TEXT_MOST, &err);
+    }
+    if (status == TACET_OK) {
+        status = tacet_receipt_verify(&facts, receipt, length, ring, manifest, manifest_length, c.ledger, &err);
+    }
+    if (status == TACET_OK && c.release == NULL && facts.release[0] != '\0') {
+        c.release = ledger_beside(release_beside, c.receipt, "release.csv");
+    }
+    if (status == TACET_OK && c.release != NULL) {
+        status = tacet_receipt_verify_release(&facts, c.release, &err);
+    }
+    json_t *object = json_object();
+    if (status == TACET_OK && c.proof != NULL) {
+        status = add_record(object, c.proof, &facts, &err);
+    }
+    free(receipt);
+    free(ring);
+    free(manifest);
+    cli_add(object, "verdict", J(status == TACET_OK ? "intact" : "refused"));
+    if (status != TACET_OK) {
+        cli_add(object, "reason", J(err.message));
+        (void)cli_tell(object, NULL);
+        (void)cli_fail(self, &err);
+        return CLI_EXIT_FAILED;
+    }
+    cli_add(object, "key key_known head records manifest_checked release_checked ledger_checked _signed", J(facts.key),
+            J(facts.key_known), J(facts.head), J(facts.records), JB(c.manifest != NULL), JB(c.release != NULL),
+            JB(c.ledger != NULL), JB(facts.release[0] != '\0'));
+    return cli_tell(
+        object,
+        "the receipt holds: {records} records, head {head}\n"
+        "manifest {?manifest_checked|is the one that was signed}{!manifest_checked|not at hand}, released rows "
+        "{?release_checked|are those that were signed}{!release_checked|{?_signed|not at hand}{!_signed|not signed}}, "
+        "ledger {?ledger_checked|is the one that was signed, or has grown from it}{!ledger_checked|not at hand}\n"
+        "key     {key}{?key_known| (of the ring)}{!key_known|: compare it with what the signer gave you, or give "
+        "--ring}\n"
+        "{?record|record  {record.seq} is among them: {_record}\n}");
 }
 
 int cmd_verify(int argc, char **argv, const cli_command *self) {
-    const char *path = NULL;
-    const char *head = NULL;
-    const char *anchor = NULL;
-    const char *receipt = NULL, *ring = NULL, *manifest = NULL, *release = NULL, *proof = NULL;
+    const char *head = NULL, *anchor = NULL;
+    claim c = {0};
     const cli_option options[] = {
-        CLI_OPT("ledger", &path, "FILE", "The ledger; with --receipt, by default ledger.db beside it."),
-        CLI_OPT("receipt", &receipt, "FILE", "A receipt of 'tacet ledger sign': checked with all it names."),
-        CLI_OPT("ring", &ring, "FILE", "receipt: the signer's keys, as they gave them to you."),
-        CLI_OPT("manifest", &manifest, "FILE", "receipt: by default manifest.json beside it."),
-        CLI_OPT("release", &release, "FILE", "receipt: the released rows; by default release.csv beside it."),
-        CLI_OPT("proof", &proof, "FILE", "receipt: a proof of 'tacet ledger prove', shown when it holds."),
+        CLI_OPT("ledger", &c.ledger, "FILE", "The ledger; with --receipt, by default ledger.db beside it."),
+        CLI_OPT("receipt", &c.receipt, "FILE", "A receipt of 'tacet ledger sign': checked with all it names."),
+        CLI_OPT("ring", &c.ring, "FILE", "receipt: the signer's keys, as they gave them to you."),
+        CLI_OPT("manifest", &c.manifest, "FILE", "receipt: by default manifest.json beside it."),
+        CLI_OPT("release", &c.release, "FILE", "receipt: the released rows; by default release.csv beside it."),
+        CLI_OPT("proof", &c.proof, "FILE", "receipt: a proof of 'tacet ledger prove', shown when it holds."),
         CLI_OPT("head", &head, "HASH", "A head noted earlier, 64 hex digits: must be in the chain."),
         CLI_OPT("anchor", &anchor, "FILE", "The side file a writer keeps: its head must be in the chain."),
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (receipt != NULL) {
-        return head != NULL || anchor != NULL
-                   ? cli_usage(self, "a receipt has its own head: no --head or --anchor")
-                   : ledger_verify_receipt(receipt, ring, manifest, release, path, proof, self);
+    if (c.receipt != NULL) {
+        return head != NULL || anchor != NULL ? cli_usage(self, "a receipt has its own head: no --head or --anchor")
+                                              : verify_receipt(c, self);
     }
-    if (path == NULL) {
+    if (c.ledger == NULL) {
         return cli_usage(self, "give --ledger FILE or --receipt FILE");
     }
     if (head != NULL && anchor != NULL) {
         return cli_usage(self, "give --head or --anchor, not both");
     }
     char *text = NULL;
-    tacet_error err = {TACET_OK, ""};
-    const tacet_status status = tacet_ledger_verify(&text, path, head, anchor, &err);
+    tacet_error err = {0};
+    const tacet_status status = tacet_ledger_verify(&text, c.ledger, head, anchor, &err);
     if (status == TACET_INVALID) {
         return cli_usage(self, "--head: %s", err.message);
     }
     if (status != TACET_OK) {
         (void)cli_fail(self, &err);
-        cli_json_print(
-            json_pack("{ss ss ss}", "verdict", "refused", "status", tacet_status_name(status), "reason", err.message));
+        (void)cli_tell(cli_object("verdict status reason", J("refused"), J(tacet_status_name(status)), J(err.message)),
+                       NULL);
         return CLI_EXIT_FAILED;
     }
-    json_t *report = json_loads(text, 0, NULL);
-    free(text);
-    if (!cli_json_wanted()) {
-        print_intact(report);
-    }
-    (void)json_object_set_new(report, "verdict", json_string("intact"));
-    cli_json_print(report);
-    return CLI_EXIT_OK;
+    json_t *report = cli_loads(text);
+    const json_t *at = json_object_get(report, "head_at");
+    cli_add(report, "verdict _noted _last", J("intact"), JB(at != NULL),
+            J(json_integer_value(json_object_get(report, "records")) - 1));
+    return cli_tell(report,
+                    "intact: {records} records, {entries} entries, {answered} answered, {uncovered} uncovered\n"
+                    "spent   {unit} {spent:^6} of {cap:.6g}; eps {eps:^6} at delta {delta:^3} of eps {budget_eps:.6g} "
+                    "at delta {budget_delta:.3g}\n"
+                    "{?_noted|noted   record {head_at} of 0 … {_last} has the head that was noted\n}"
+                    "head    {head}\n");
 }

@@ -8,16 +8,20 @@ static const cli_command COMMANDS[] = {
      "Verifies the ledger, then prints its entries, one a line, and its totals. An entry that is 'open' was reserved "
      "but never answered: its budget is spent, nothing left. 'UNCOVERED' entries left without protection, and 'NOT "
      "PRIVATE' ones were drawn from a seeded source.",
-     "tacet ledger show --ledger study.ledger\ntacet ledger show --ledger study.ledger --json", cmd_show},
+     "tacet ledger show --ledger study.ledger\n"
+     "tacet ledger show --ledger study.ledger --json",
+     cmd_show},
     {"ledger verify", "that the chain is intact and the totals are right",
      "--ledger FILE [--head HASH] [--anchor FILE] | --receipt FILE [--ring FILE] [--json]",
      "Recomputes every hash, the order, the tickets, the stored answers and the totals from the records. Prints the "
      "head: the hash of the last record, which covers all records. Note it elsewhere.\n\n"
-     "A file that was rolled back to an earlier state as a whole looks intact: only a head noted elsewhere (--head) or "
-     "an anchor file (--anchor) shows that. A head noted earlier stays valid while the ledger grows.\n\n"
+     "A file that was rolled back to an earlier state as a whole looks intact: only a head noted elsewhere (--head) "
+     "or an anchor file (--anchor) shows that. A head noted earlier stays valid while the ledger grows.\n\n"
      "With --receipt: that the signature holds, and that manifest, released rows and ledger are those that were "
      "signed (src/dp/open/receipt.md).",
-     "tacet ledger verify --ledger study.ledger\ntacet ledger verify --ledger study.ledger --head 6e1b…", cmd_verify},
+     "tacet ledger verify --ledger study.ledger\n"
+     "tacet ledger verify --ledger study.ledger --head 6e1b…",
+     cmd_verify},
     {"ledger export", "all records, one JSON object a line", "--ledger FILE",
      "Verifies the ledger, then writes its records. 'body' is the record's canonical encoding in hex: its hash is "
      "BLAKE2b-256 of the bytes of 'previous' followed by those of 'body', so anyone can check the chain with other "
@@ -25,7 +29,9 @@ static const cli_command COMMANDS[] = {
      "tacet ledger export --ledger study.ledger > study.jsonl", cmd_export},
     {"ledger keys", "keys for receipts", "--dir DIR [--rotate | --revoke KEY]",
      "Makes an Ed25519 pair: receipt.key signs, receipt.ring is handed out. 'tacet curator init' makes one, too.",
-     "tacet ledger keys --dir keys\ntacet ledger keys --dir keys --rotate", cmd_keys},
+     "tacet ledger keys --dir keys\n"
+     "tacet ledger keys --dir keys --rotate",
+     cmd_keys},
     {"ledger sign", "a signed receipt of a ledger and a release",
      "--ledger FILE --key FILE [--manifest FILE] [--release FILE] --out FILE",
      "Verifies the ledger, then signs its head, the root of a tree over its records, the hashes of manifest and "
@@ -40,16 +46,13 @@ static const cli_command COMMANDS[] = {
     {"disclose", "what a privacy officer asks: a registry's entry, or a label",
      "--release DIR | --study FILE [--format registry|label] [--html] [--facts FILE] | --check FILE",
      "From manifest or study and ledger, in the words of NIST SP 800-226 (docs/disclosure.md). What only people know "
-     "comes from "
-     "--facts; what nobody said is written as not stated.",
-     "tacet disclose --release release --format label\ntacet disclose --release release --format registry --facts "
-     "facts.json\ntacet study status --store studies --study tune --json >tune.json; tacet disclose --study tune.json",
+     "comes from --facts; what nobody said is written as not stated.",
+     "tacet disclose --release release --format label\n"
+     "tacet disclose --release release --format registry --facts facts.json\n"
+     "tacet study status --store studies --study tune --json >tune.json; tacet disclose --study tune.json",
      cmd_disclose},
-    {NULL, NULL, NULL, NULL, NULL, NULL},
+    {0},
 };
 
-int main(int argc, char **argv) {
-    static const cli_program PROGRAM = {
-        .name = "tacet-ledger", .summary = "Reads and verifies privacy ledgers.", .ring = "open", .commands = COMMANDS};
-    return cli_main(&PROGRAM, argc, argv);
-}
+const cli_program PROGRAM = {
+    .name = "tacet-ledger", .summary = "Reads and verifies privacy ledgers.", .ring = "open", .commands = COMMANDS};

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/io/csvfile.h>
+#include <tacet/io/file.h>
 #include <tacet/outsourced/open/remote.h>
 #include <tacet/outsourced/open/session.h>
 #include <tacet/report/report.h>
@@ -46,25 +47,6 @@ static void waiting(const char *why, void *user) {
     cli_progress(-1, "%s", why);
 }
 
-/* "3,17,5" into row numbers; from malloc. */
-static int row_list(size_t **out, size_t *count, const char *text, const cli_command *self) {
-    char **items = NULL;
-    if (!cli_split(&items, count, text)) {
-        return cli_usage(self, "--first: an empty item");
-    }
-    *out = calloc(*count, sizeof **out);
-    for (size_t i = 0; *out != NULL && i < *count; i++) {
-        double row = 0;
-        if (!cli_number(&row, items[i]) || row < 0 || row != floor(row) || row > 1e15) {
-            free(items);
-            return cli_usage(self, "--first: rows are whole numbers from 0");
-        }
-        (*out)[i] = (size_t)row;
-    }
-    free(items);
-    return *out != NULL ? CLI_EXIT_OK : CLI_EXIT_FAILED;
-}
-
 /* Known values: a CSV with the columns row and value. */
 static tacet_status load_warm(tacet_session_settings *s, size_t **rows, double **values, const char *path,
                               tacet_error *err) {
@@ -88,65 +70,37 @@ static tacet_status load_warm(tacet_session_settings *s, size_t **rows, double *
     return TACET_OK;
 }
 
-static void set(json_t *object, const char *name, json_t *value) {
-    (void)json_object_set_new(object, name, value);
-}
-
-static json_t *numbers(const size_t *rows, size_t count) {
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++) {
-        (void)json_array_append_new(array, json_integer((json_int_t)rows[i]));
-    }
-    return array;
-}
-
-static json_t *model_json(const tacet_session_result *r) {
-    return strcmp(r->method, "ladder") == 0 || !r->predicted
-               ? NULL
-               : json_pack("{sf sf sf sf}", "lengthscale", r->lengthscale, "signal_var", r->signal_var, "noise_var",
-                           r->noise_var, "mean", r->mean);
-}
-
 static json_t *as_json(const tacet_session_result *r, const tacet_manifest *m, const json_t *ledger, double seconds) {
-    json_t *values = json_array();
-    for (size_t i = 0; i < r->count; i++) {
-        (void)json_array_append_new(values, json_real(r->values[i]));
-    }
-    json_t *out = json_pack("{so so sI sf ss ss so s{ss sb sf sf sf}}", "rows", numbers(r->rows, r->count), "values",
-                            values, "best_row", (json_int_t)r->best_row, "best_value", r->best_value, "ended",
-                            tacet_session_end_name(r->end), "modeler", r->method, "unmeasurable",
-                            numbers(r->failed, r->failed_count), "release", "mechanism", m->mechanism, "private",
-                            (int)m->is_private, "eps", m->eps, "delta", m->delta, "sigma", m->sigma);
+    const tacet_modeler_knowledge *k = &r->knowledge;
+    json_t *out =
+        cli_object("rows values best_row best_value ended modeler unmeasurable release", JL(r->rows, r->count),
+                   JL(r->values, r->count), J(r->best_row), J(r->best_value), J(tacet_session_end_name(r->end)),
+                   J(r->method), J(r->failed_count > 0 ? JL(r->failed, r->failed_count) : json_array()),
+                   J(cli_object("mechanism private eps delta sigma", J(m->mechanism), J(m->is_private), J(m->eps),
+                                J(m->delta), J(m->sigma))));
     if (r->predicted) {
-        set(out, "recommended_row", json_integer((json_int_t)r->recommended_row));
-        set(out, "recommended_mean", cli_real(r->recommended_mean));
-        set(out, "recommended_sd", cli_real(r->recommended_sd));
+        cli_add(out, "recommended_row recommended_mean recommended_sd", J(r->recommended_row), J(r->recommended_mean),
+                J(r->recommended_sd));
     }
-    json_t *model = model_json(r);
-    set(out, "model", model != NULL ? model : json_null());
-    set(out, "evidence",
-        r->known ? json_pack("{so ss}", "log_bayes_factor", cli_real(r->knowledge.log_bayes_factor), "words",
-                             tacet_modeler_words(r->knowledge.log_bayes_factor))
-                 : json_null());
-    set(out, "next",
-        r->known && r->knowledge.next_row != SIZE_MAX
-            ? json_pack("{sI so so}", "row", (json_int_t)r->knowledge.next_row, "mean",
-                        cli_real(r->knowledge.next_mean), "sd", cli_real(r->knowledge.next_sd))
-            : json_null());
-    set(out, "chance",
-        r->banded ? json_pack("{so so so sI sI}", "low", cli_real(r->chance.low), "median", cli_real(r->chance.median),
-                              "high", cli_real(r->chance.high), "queries", (json_int_t)r->chance.queries, "random_rows",
-                              (json_int_t)r->chance.rows)
-                  : json_null());
-    set(out, "ledger", ledger != NULL ? json_deep_copy(ledger) : json_null());
-    set(out, "seconds", cli_real(seconds));
+    cli_add(out, "model evidence next chance ledger seconds",
+            J(strcmp(r->method, "ladder") == 0 || !r->predicted
+                  ? NULL
+                  : cli_object("lengthscale signal_var noise_var mean", J(r->lengthscale), J(r->signal_var),
+                               J(r->noise_var), J(r->mean))),
+            J(!r->known ? NULL
+                        : cli_object("log_bayes_factor words", J(k->log_bayes_factor),
+                                     J(tacet_modeler_words(k->log_bayes_factor)))),
+            J(!r->known || k->next_row == SIZE_MAX
+                  ? NULL
+                  : cli_object("row mean sd", J(k->next_row), J(k->next_mean), J(k->next_sd))),
+            J(!r->banded ? NULL
+                         : cli_object("low median high queries random_rows", J(r->chance.low), J(r->chance.median),
+                                      J(r->chance.high), J(r->chance.queries), J(r->chance.rows))),
+            J(json_deep_copy(ledger)), J(seconds));
     return out;
 }
 
-/* --- the page ------------------------------------------------------------------------------------------------------
- */
-
-enum { REFRESH_SECONDS = 2 };
+static const size_t REFRESH_SECONDS = 2;
 
 /* What a look at the search needs. */
 typedef struct view {
@@ -158,15 +112,17 @@ typedef struct view {
     bool warned;
 } view;
 
-static bool put_file(const char *path, const char *text, size_t length) {
-    char beside[4096];
-    if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside) {
-        return false;
-    }
-    FILE *file = fopen(beside, "we");
-    bool good = file != NULL && fwrite(text, 1, length, file) == length;
-    good = file != NULL && fclose(file) == 0 && good;
-    return good && rename(beside, path) == 0; /* whoever reads it meanwhile has the old one, whole */
+static bool draw_page(const char *path, const char *result) {
+    tacet_report *report = NULL;
+    char *page = NULL;
+    size_t length = 0;
+    const bool good = tacet_report_create(&report, NULL) == TACET_OK &&
+                      tacet_report_add(report, "The search", result, strlen(result), NULL) == TACET_OK &&
+                      tacet_report_html(report, &page, &length, NULL) == TACET_OK &&
+                      tacet_file_write(path, page, false, NULL) == TACET_OK;
+    tacet_report_free(report);
+    free(page);
+    return good;
 }
 
 /* The result in the state folder, from which `tacet report` draws the page later, and the page. A page that cannot be
@@ -176,32 +132,21 @@ static void write_view(view *v, json_t *result, const char *ended) {
     const size_t done = json_array_size(json_object_get(result, "values"));
     char *protects = tacet_manifest_protects(v->manifest);
     char *uncovered = tacet_manifest_uncovered(v->manifest);
-    set(result, "protects", json_string(protects != NULL ? protects : ""));
-    set(result, "uncovered", json_string(uncovered != NULL ? uncovered : ""));
-    set(result, "minimize", json_boolean(v->settings->minimize));
-    set(result, "queries", json_integer((json_int_t)v->settings->queries));
-    set(result, "title", json_string("A search over a private release"));
-    set(result, "subtitle", json_sprintf("%zu of %zu rows measured: %s", done, v->settings->queries, ended));
+    cli_add(result, "protects uncovered minimize queries title subtitle", J(protects != NULL ? protects : ""),
+            J(uncovered != NULL ? uncovered : ""), J(v->settings->minimize), J(v->settings->queries),
+            J("A search over a private release"),
+            J(json_sprintf("%zu of %zu rows measured: %s", done, v->settings->queries, ended)));
     free(protects);
     free(uncovered);
     char *text = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17));
     bool good = text != NULL && snprintf(path, sizeof path, "%s/result.json", v->state) < (int)sizeof path &&
-                put_file(path, text, strlen(text));
-    if (good && v->page != NULL) {
-        tacet_report *report = NULL;
-        char *page = NULL;
-        size_t length = 0;
-        if (strcmp(ended, "searching") == 0) {
-            free(text);
-            set(result, "refresh", json_integer(REFRESH_SECONDS));
-            text = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        }
-        good = text != NULL && tacet_report_create(&report, NULL) == TACET_OK &&
-               tacet_report_add(report, "The search", text, strlen(text), NULL) == TACET_OK &&
-               tacet_report_html(report, &page, &length, NULL) == TACET_OK && put_file(v->page, page, length);
-        tacet_report_free(report);
-        free(page);
+                tacet_file_write(path, text, false, NULL) == TACET_OK;
+    if (good && v->page != NULL && strcmp(ended, "searching") == 0) {
+        free(text);
+        cli_add(result, "refresh", J(REFRESH_SECONDS));
+        text = json_dumps(result, JSON_COMPACT | JSON_REAL_PRECISION(17));
     }
+    good = good && (v->page == NULL || (text != NULL && draw_page(v->page, text)));
     free(text);
     json_decref(result);
     if (!good && !v->warned) {
@@ -215,52 +160,24 @@ static void looked(const tacet_session_result *so_far, void *user) {
     write_view(v, as_json(so_far, v->manifest, NULL, 0), "searching");
 }
 
-/* --- words ---------------------------------------------------------------------------------------------------------
- */
-
-static void show_knowledge(const tacet_session_result *r) {
-    if (r->banded) {
-        printf("by chance       the best of %zu random rows would have been about %.6g, between %.6g and %.6g nine "
-               "times in ten\n                (told from %zu rows that were asked at random)\n",
-               r->chance.queries, r->chance.median, r->chance.low, r->chance.high, r->chance.rows);
-    }
-    if (r->known) {
-        printf("the values      %s (log Bayes factor %.1f)\n", tacet_modeler_words(r->knowledge.log_bayes_factor),
-               r->knowledge.log_bayes_factor);
-        if (r->knowledge.next_row != SIZE_MAX) {
-            printf("most promising  row %zu, not measured: %.6g +- %.2g expected\n", r->knowledge.next_row,
-                   r->knowledge.next_mean, r->knowledge.next_sd);
-        }
-    } else if (r->predicted) {
-        printf("best predicted  row %zu, %.6g +- %.2g\n", r->recommended_row, r->recommended_mean, r->recommended_sd);
-    }
-}
-
-static void show(const tacet_session_result *r, const tacet_manifest *m, const json_t *ledger) {
-    printf("best measured   row %zu, value %.6g%s\n", r->best_row, r->best_value,
-           r->end != TACET_SESSION_DONE ? " (so far)" : "");
-    show_knowledge(r);
-    printf("asked           %zu rows (modeler: %s)\n", r->count, r->method);
-    if (r->failed_count > 0) {
-        printf("not measurable  %zu rows; others were asked instead\n", r->failed_count);
-    }
-    if (m->is_private) {
-        printf("the release     eps = %g, delta = %g; measured values are %s\n", m->eps, m->delta,
-               m->outputs_private ? "randomised" : "not protected");
-    } else {
-        printf("the release     %s\n", TACET_MANIFEST_STAMP);
-    }
-    if (ledger != NULL) {
-        printf("the ledger      %lld entries, eps %.6g spent of %.6g; %lld queries left\n",
-               (long long)json_integer_value(json_object_get(ledger, "entries")),
-               json_number_value(json_object_get(ledger, "spent_eps")),
-               json_number_value(json_object_get(ledger, "budget_eps")),
-               (long long)json_integer_value(json_object_get(ledger, "queries_left")));
-    }
-}
+static const char WORDS[] =
+    "best measured   row {best_row}, value {best_value:.6g}{?_open| (so far)}\n"
+    "{?chance|by chance       the best of {chance.queries} random rows would have been about {chance.median:.6g}, "
+    "between {chance.low:.6g} and {chance.high:.6g} nine times in ten\n"
+    "                (told from {chance.random_rows} rows that were asked at random)\n}"
+    "{?evidence|the values      {evidence.words} (log Bayes factor {evidence.log_bayes_factor:.1f})\n}"
+    "{?next|most promising  row {next.row}, not measured: {next.mean:.6g} +- {next.sd:.2g} expected\n}"
+    "{!evidence|{?_predicted|best predicted  row {recommended_row}, {recommended_mean:.6g} +- {recommended_sd:.2g}\n}}"
+    "asked           {_asked} rows (modeler: {modeler})\n"
+    "{?_failed|not measurable  {_failed} rows; others were asked instead\n}"
+    "the release     {!release.private|" TACET_MANIFEST_STAMP "}{?release.private|eps = {release.eps}, delta = "
+    "{release.delta}; measured values are {?_outputs|randomised}{!_outputs|not protected}}\n"
+    "{?ledger|the ledger      {ledger.entries} entries, eps {ledger.spent_eps} spent of {ledger.budget_eps}; "
+    "{ledger.queries_left} queries left\n}";
 
 typedef struct arguments {
-    const char *first, *warm, *page;
+    const char *warm, *page;
+    cli_wholes first;
     tacet_remote_settings link;
 } arguments;
 
@@ -272,13 +189,12 @@ static tacet_status ask(void *user, double *value, const char *ticket, size_t ro
 static int tell(const tacet_session_result *r, tacet_remote *link, const tacet_manifest *m, double start,
                 const cli_command *self) {
     char *text = r->end == TACET_SESSION_AWAY ? NULL : tacet_remote_ledger(link);
-    json_t *ledger = text != NULL ? json_loads(text, 0, NULL) : NULL;
-    if (!cli_json_wanted()) {
-        show(r, m, ledger);
-    }
-    cli_json_print(as_json(r, m, ledger, cli_seconds() - start));
+    json_t *ledger = cli_loads(text);
+    json_t *object = as_json(r, m, ledger, cli_seconds() - start);
+    cli_add(object, "_open _predicted _asked _failed _outputs", JB(r->end != TACET_SESSION_DONE), J(r->predicted),
+            J(r->count), J(r->failed_count), J(m->outputs_private));
+    (void)cli_tell(object, WORDS);
     json_decref(ledger);
-    free(text);
     if (r->end == TACET_SESSION_DONE) {
         return CLI_EXIT_OK;
     }
@@ -317,7 +233,7 @@ static int run_it(tacet_session_settings *s, const arguments *a, const cli_comma
         code = tell(&result, link, &manifest, start, self);
         write_view(&v, as_json(&result, &manifest, NULL, cli_seconds() - start), tacet_session_end_name(result.end));
     } else {
-        code = status == TACET_INVALID ? cli_usage(self, "%s", err.message) : cli_fail(self, &err);
+        code = cli_refuse(self, &err);
         if (status == TACET_IO || status == TACET_TIMEOUT || status == TACET_STATE) {
             cli_say(self, "nothing is lost: the same command goes on where this one stopped");
         }
@@ -390,19 +306,15 @@ static int run_alone(int argc, char **argv, const tacet_ranks *ranks, const cli_
     if (!(a.link.patience >= 0) || !(a.link.poll > 0)) {
         return cli_usage(self, "--patience of at least 0 and --poll above 0 are needed");
     }
-    size_t *first = NULL;
     size_t *warm_rows = NULL;
     double *warm_values = NULL;
     tacet_error err = {0};
-    if (a.first != NULL) {
-        code = row_list(&first, &s.first_count, a.first, self);
-        s.first = first;
-    }
-    if (code == CLI_EXIT_OK && a.warm != NULL && load_warm(&s, &warm_rows, &warm_values, a.warm, &err) != TACET_OK) {
+    s.first = a.first.at;
+    s.first_count = a.first.count;
+    if (a.warm != NULL && load_warm(&s, &warm_rows, &warm_values, a.warm, &err) != TACET_OK) {
         code = cli_fail(self, &err);
     }
     code = code != CLI_EXIT_OK ? code : run_it(&s, &a, self);
-    free(first);
     free(warm_rows);
     free(warm_values);
     return code;
@@ -421,45 +333,35 @@ static int cmd_run(int argc, char **argv, const cli_command *self) {
 }
 
 static const cli_command COMMANDS[] = {
-    {
-        .name = "modeler run",
-        .summary = "optimise over a curator's release, one query at a time",
-        .usage = "--url URL --keys DIR --state DIR [--queries N] [options]",
-        .description =
-            "Fetches the release and its manifest from the curator, chooses rows to measure, asks for their values, "
-            "and says which row is best.\n\n"
-            "There is nothing to tune. The first rows are asked at random; then a Gaussian process, averaged over what "
-            "its lengthscales and noise may be and weighed anew with every value, chooses (ladder). It knows the noise "
-            "in the release and takes it out. At the end you read where as many random rows would have ended, whether "
-            "the values can be told from values unrelated to the inputs at all, and what the most promising row not "
-            "measured is expected to have. It never says that the best row was found.\n\n"
-            "If you do know the objective's lengthscale, give it, in the release's scaled units: a lengthscale of 2 is "
-            "twice the distance that the curator protects. The rows' true positions then become part of the model "
-            "(latent) where measurements are nearly exact; otherwise GP-UCB with the errors-in-variables kernel (eiv) "
-            "is used.\n\n"
-            "Every query is written to a journal in the state folder before it is asked, and its value before it is "
-            "used. Stopped by Ctrl-C, by a curator that is away for longer than --patience or whose budget is spent, "
-            "it prints the best so far; the same command goes on where it was and asks nothing twice, with more "
-            "--queries if you like. A row that cannot be measured is left out and another one asked.\n\n"
-            "--page FILE is a page of the search as it goes: queries, the best so far against the band of chance, what "
-            "the model believes and how sure it is, whether it found signal at all, what is left to ask. The state "
-            "folder has the same as result.json: 'tacet report --in run1/result.json --out page.html' draws it later.",
-        .examples = "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/\n"
-                    "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/ --queries 60 --page "
-                    "run1.html\n"
-                    "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run2/ --lengthscale 3",
-        .run = cmd_run,
-    },
+    {"modeler run", "optimise over a curator's release, one query at a time",
+     "--url URL --keys DIR --state DIR [--queries N] [options]",
+     "Fetches the release and its manifest from the curator, chooses rows to measure, asks for their values, and says "
+     "which row is best.\n\n"
+     "There is nothing to tune. The first rows are asked at random; then a Gaussian process, averaged over what its "
+     "lengthscales and noise may be and weighed anew with every value, chooses (ladder). It knows the noise in the "
+     "release and takes it out. At the end you read where as many random rows would have ended, whether the values "
+     "can be told from values unrelated to the inputs at all, and what the most promising row not measured is "
+     "expected to have. It never says that the best row was found.\n\n"
+     "If you do know the objective's lengthscale, give it, in the release's scaled units: a lengthscale of 2 is twice "
+     "the distance that the curator protects. The rows' true positions then become part of the model (latent) where "
+     "measurements are nearly exact; otherwise GP-UCB with the errors-in-variables kernel (eiv) is used.\n\n"
+     "Every query is written to a journal in the state folder before it is asked, and its value before it is used. "
+     "Stopped by Ctrl-C, by a curator that is away for longer than --patience or whose budget is spent, it prints the "
+     "best so far; the same command goes on where it was and asks nothing twice, with more --queries if you like. A "
+     "row that cannot be measured is left out and another one asked.\n\n"
+     "--page FILE is a page of the search as it goes: queries, the best so far against the band of chance, what the "
+     "model believes and how sure it is, whether it found signal at all, what is left to ask. The state folder has "
+     "the same as result.json: 'tacet report --in run1/result.json --out page.html' draws it later.",
+     "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/\n"
+     "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run1/ --queries 60 --page run1.html\n"
+     "tacet modeler run --url https://localhost:8443 --keys modeler/ --state run2/ --lengthscale 3",
+     cmd_run},
     {0},
 };
 
-static const cli_program PROGRAM = {
+const cli_program PROGRAM = {
     .name = "tacet-modeler",
     .summary = "The party that optimises: sees the release and the measured values, nothing else.",
     .ring = "open (sees releases only)",
     .commands = COMMANDS,
 };
-
-int main(int argc, char **argv) {
-    return cli_main(&PROGRAM, argc, argv);
-}

@@ -1,6 +1,230 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - tacet-predict: asks a released model. Ring: open; it never saw the data, and links nothing that could. */
-#include "predict/commands.h"
+/* main.c - tacet-predict: the best action in a context, or in every context of a file, from a released model.
+ * Ring: open; it never saw the data, and links nothing that could. */
+#include "common/space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacet/contextual/open/model.h>
+#include <tacet/io/csvfile.h>
+#include <tacet/io/file.h>
+
+static const size_t MODEL_MOST = 16 << 20; /* bytes */
+
+/* What a prediction needs, made once for all contexts. */
+typedef struct asking {
+    tacet_contextual_model *model;
+    const tacet_contextual_parts *parts;
+    tacet_contextual_candidates actions;
+    double *means;
+    size_t contexts; /* columns */
+} asking;
+
+static const tacet_space_column *context_columns(const asking *q) {
+    return q->parts->space != NULL ? q->parts->space->columns + q->parts->action_columns : NULL;
+}
+
+/* Levels and dates are texts; `texts`: so is all that is no real number, as people read it. */
+static json_t *action_json(const asking *q, size_t action, bool texts) {
+    json_t *list = json_array();
+    for (size_t c = 0; c < q->actions.columns; c++) {
+        const double at = q->actions.records[action * q->actions.columns + c];
+        const tacet_space_column *column = q->parts->space != NULL ? &q->parts->space->columns[c] : NULL;
+        const tacet_space_kind kind = column != NULL ? column->kind : TACET_SPACE_REAL;
+        char text[TACET_SPACE_NAME];
+        if (kind == TACET_SPACE_CATEGORY || kind == TACET_SPACE_DATE || (texts && kind != TACET_SPACE_REAL)) {
+            tacet_space_text(column, text, at);
+            (void)json_array_append_new(list, J(text));
+        } else {
+            (void)json_array_append_new(list, J(at));
+        }
+    }
+    return list;
+}
+
+static json_t *one_json(const asking *q, size_t action) {
+    json_t *one = cli_object("action mean", J(action_json(q, action, false)), J(q->means[action]));
+    if (!cli_json_wanted()) {
+        cli_add(one, "_action", J(action_json(q, action, true)));
+    }
+    return one;
+}
+
+static const char *protection_of(const tacet_contextual_parts *p) {
+    return p->is_private ? "post-processing of a private release: costs nothing"
+                         : "none: the model was made with seeded noise";
+}
+
+static int report(const asking *q, size_t best, bool all, double seconds) {
+    const tacet_contextual_parts *p = q->parts;
+    json_t *object = one_json(q, best);
+    cli_add(object, "predicted_error eps delta private protection seconds", J(p->predicted_error), J(p->eps),
+            J(p->delta), J(p->is_private), J(protection_of(p)), J(seconds));
+    if (p->measured) {
+        cli_add(object, "likely_error outcome_error outcome_at_most", J(TACET_CONTEXTUAL_LIKELY * p->predicted_error),
+                J(p->outcome_error), J(p->outcome_bound));
+    }
+    if (all) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < q->actions.count; i++) {
+            (void)json_array_append_new(list, one_json(q, i));
+        }
+        cli_add(object, "all", J(list));
+    }
+    cli_add(object, "_measured", J(p->measured));
+    return cli_tell(object,
+                    "best action{*_action| {.:.10g}}, predicted reward {mean:.6g} (the model errs by about "
+                    "{predicted_error:.2g}{?_measured|, likely by at most {likely_error:.2g}; an outcome differs by "
+                    "{outcome_error:.2g}, at most {outcome_at_most:.2g}})\n"
+                    "protection: {protection} (eps = {eps:^6}, delta = {delta:^6})\n"
+                    "{*all|{*_action|{.:.10g},}{mean:.10g}\n}");
+}
+
+static tacet_status ask(const asking *q, size_t *best, const double *values, tacet_error *err) {
+    double point[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+    const tacet_status status = tacet_contextual_context_point(q->model, point, values, err);
+    return status == TACET_OK
+               ? tacet_contextual_predict(q->model, best, q->means, q->actions.points, q->actions.count, point, err)
+               : status;
+}
+
+/* The row that the file is at, predicted. */
+static tacet_status predict_row(const asking *q, size_t *best, tacet_csv *csv, const size_t *columns,
+                                tacet_error *err) {
+    double values[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; i < q->contexts && status == TACET_OK; i++) {
+        const char *field = tacet_csv_field(csv, columns[i], NULL);
+        status = tacet_space_cell(&context_columns(q)[i], &values[i], NULL, field, strlen(field), err) == TACET_OK
+                     ? TACET_OK
+                     : TACET_PARSE;
+    }
+    return status == TACET_OK ? ask(q, best, values, err) : status;
+}
+
+/* Every row of a file, one line each: its action, then the predicted reward. */
+static int predict_file(const asking *q, const char *path, const cli_command *self) {
+    tacet_csv *csv = NULL;
+    tacet_error err = {0};
+    size_t columns[TACET_CONTEXTUAL_COORDINATES_MOST];
+    size_t best = 0;
+    bool found = true;
+    json_t *list = json_array();
+    tacet_status status = tacet_csv_open_file(&csv, path, NULL, &err);
+    for (size_t i = 0; i < q->contexts && status == TACET_OK; i++) {
+        status = tacet_csv_find(csv, &columns[i], context_columns(q)[i].name, &err);
+    }
+    for (size_t c = 0; c < q->actions.columns && status == TACET_OK && !cli_json_wanted(); c++) {
+        printf("%s,%s", q->parts->space->columns[c].name, c + 1 == q->actions.columns ? "predicted\n" : "");
+    }
+    for (size_t row = 1; status == TACET_OK && (status = tacet_csv_next(csv, &found, &err)) == TACET_OK && found;
+         row++) {
+        status = predict_row(q, &best, csv, columns, &err);
+        json_t *one = status == TACET_OK ? one_json(q, best) : NULL;
+        if (status != TACET_OK) {
+            const tacet_error why = err;
+            (void)tacet_error_set(&err, status, "%.80s: row %zu: %.120s", path, row, why.message);
+        } else if (cli_json_wanted()) {
+            (void)json_array_append(list, one);
+        } else {
+            cli_fill(one, "{*_action|{.:.10g},}{mean:.10g}\n");
+        }
+        json_decref(one);
+    }
+    tacet_csv_close(csv);
+    if (status != TACET_OK) {
+        json_decref(list);
+        err.status = status;
+        return cli_fail(self, &err);
+    }
+    return cli_tell(cli_object("predictions predicted_error protection", J(list), J(q->parts->predicted_error),
+                               J(protection_of(q->parts))),
+                    NULL);
+}
+
+static tacet_status load(tacet_contextual_model **out, const char *path, tacet_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    tacet_error detail = {0};
+    tacet_status status = tacet_file_read(&text, &size, path, MODEL_MOST, err);
+    if (status == TACET_OK && (status = tacet_contextual_model_decode(out, text, size, &detail)) != TACET_OK) {
+        (void)tacet_error_set(err, status, "%.100s: %.130s", path, detail.message);
+    }
+    free(text);
+    return status;
+}
+
+static size_t usual_grid(size_t dims) {
+    size_t n = dims == 1 ? 101 : 33;
+    while (dims > 3 && n > 2 && pow((double)n, (double)dims) > 40000) {
+        n--;
+    }
+    return n;
+}
+
+static int cmd_predict(int argc, char **argv, const cli_command *self) {
+    const char *path = NULL;
+    const char *context_text = NULL;
+    const char *data = NULL;
+    size_t grid = 0;
+    bool all = false;
+    const cli_option options[] = {
+        CLI_NEED("model", &path, "FILE", "The released model."),
+        CLI_OPT("context", &context_text, "V[,V…]", "One value for each context column of the model."),
+        CLI_OPT("data", &data, "FILE", "Instead: CSV with the context columns, a prediction for each row."),
+        CLI_OPT(
+            "grid", &grid, "N",
+            "Actions looked at: N equispaced a numeric column. Default 101 for one, 33 for two and three, fewer for "
+            "more: at most 40,000 in all."),
+        CLI_OPT("all", &all, NULL, "Print the predicted reward of every action looked at."),
+        {0}};
+    int code = CLI_EXIT_OK;
+    tacet_error err = {0};
+    asking q = {0};
+    double values[TACET_CONTEXTUAL_COORDINATES_MOST] = {0};
+    size_t best = 0;
+    CLI_PARSE_OR_RETURN(options, NULL, NULL);
+    tacet_status status = load(&q.model, path, &err);
+    if (status != TACET_OK) {
+        return cli_fail(self, &err);
+    }
+    q.parts = tacet_contextual_model_parts(q.model);
+    q.contexts = tacet_contextual_context_columns(q.model);
+    grid = grid != 0 ? grid : usual_grid(q.parts->action_dim);
+    if (data != NULL && (context_text != NULL || q.parts->space == NULL)) {
+        code = cli_usage(self, "--data or --context, and --data needs a model whose columns have names");
+        goto done;
+    }
+    if (data == NULL && !cli_space_values(values, context_columns(&q), q.contexts, context_text, &err)) {
+        code = cli_usage(self, "--context is %zu values, as the model has context columns%s%s", q.contexts,
+                         err.message[0] != '\0' ? ": " : "", err.message);
+        goto done;
+    }
+    status = tacet_contextual_candidates_make(&q.actions, q.model, grid, &err);
+    if (status == TACET_INVALID) {
+        code = cli_usage(self, "--grid: %s", err.message);
+        goto done;
+    }
+    q.means = status == TACET_OK ? calloc(q.actions.count, sizeof *q.means) : NULL;
+    if (q.means == NULL) {
+        code = cli_fail(self, &(tacet_error){.status = TACET_NO_MEMORY, .message = "out of memory"});
+        goto done;
+    }
+    if (data != NULL) {
+        code = predict_file(&q, data, self);
+        goto done;
+    }
+    const double begin = cli_seconds();
+    status = ask(&q, &best, values, &err);
+    code = status == TACET_OK ? report(&q, best, all, cli_seconds() - begin) : cli_fail(self, &err);
+done:
+    free(q.means);
+    tacet_contextual_candidates_clear(&q.actions);
+    tacet_contextual_model_free(q.model);
+    return code;
+}
 
 static const cli_command COMMANDS[] = {
     {"predict", "the best action in a context, from a released model", "--model FILE --context V [options]",
@@ -11,17 +235,13 @@ static const cli_command COMMANDS[] = {
      "tacet predict --model model.json --context 44\n"
      "tacet predict --model model.json --context 44,phone --all --json\n"
      "tacet predict --model model.json --data visitors.csv",
-     predict_predict},
-    {NULL, NULL, NULL, NULL, NULL, NULL},
+     cmd_predict},
+    {0},
 };
 
-static const cli_program PROGRAM = {
+const cli_program PROGRAM = {
     .name = "tacet-predict",
     .summary = "Predictions from released models.",
     .ring = "open",
     .commands = COMMANDS,
 };
-
-int main(int argc, char **argv) {
-    return cli_main(&PROGRAM, argc, argv);
-}

@@ -3,10 +3,6 @@
  * Ring: trusted. */
 #include "server/commands.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 int cmd_store_init(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
     tacet_error err = {0};
@@ -17,10 +13,8 @@ int cmd_store_init(int argc, char **argv, const cli_command *self) {
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (tacet_store_init(&place, &err) != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    return cli_tell(cli_object("ready", J(true)), "the store is ready\n");
+    return tacet_store_init(&place, &err) != TACET_OK ? cli_fail(self, &err)
+                                                      : cli_tell(cli_object("ready", JB(true)), "the store is ready\n");
 }
 
 int cmd_store_check(int argc, char **argv, const cli_command *self) {
@@ -29,12 +23,10 @@ int cmd_store_check(int argc, char **argv, const cli_command *self) {
     char *text = NULL;
     const cli_option options[] = {STORE_OPTIONS(place), {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (tacet_store_check(&text, &place, &err) != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    return cli_tell_each(cli_loads(text), "studies",
-                         "{name:-32} {events:10} events, {shown} shown, ledger {ledger_records} records\n",
-                         "the store holds together\n");
+    return tacet_store_check(&text, &place, &err) != TACET_OK
+               ? cli_fail(self, &err)
+               : cli_tell(cli_loads(text), "{*studies|{name:-32} {events:10} events, {shown} shown, ledger "
+                                           "{ledger_records} records\n}the store holds together\n");
 }
 
 int cmd_store_restore(int argc, char **argv, const cli_command *self) {
@@ -49,29 +41,16 @@ int cmd_store_restore(int argc, char **argv, const cli_command *self) {
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (tacet_store_restore(&text, &place, whole, &err) != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    json_t *report = cli_loads(text);
-    const char *name = NULL, *state = NULL;
-    json_t *one = NULL;
-    size_t i = 0;
-    json_array_foreach(json_object_get(report, "studies"), i, one) {
-        if (!cli_json_wanted() && json_unpack(one, "{ss ss}", "name", &name, "state", &state) == 0) {
-            printf("%-32s %s\n", name,
-                   strcmp(state, "archived") == 0
-                       ? "archived: what it answered after the copy rests on noise that would not come again; begin "
-                         "another study with what is left of the budget"
-                       : "goes on, with new tickets");
-        }
-    }
-    cli_json_print(report);
-    return CLI_EXIT_OK;
+    return tacet_store_restore(&text, &place, whole, &err) != TACET_OK
+               ? cli_fail(self, &err)
+               : cli_tell(cli_loads(text),
+                          "{*studies|{name:-32} {!state=archived|goes on, with new tickets}{?state=archived|archived: "
+                          "what it answered after the copy rests on noise that would not come again; begin another "
+                          "study with what is left of the budget}\n}");
 }
 
 int cmd_store_backup(int argc, char **argv, const cli_command *self) {
-    const char *store = NULL;
-    const char *to = NULL;
+    const char *store = NULL, *to = NULL;
     tacet_error err = {0};
     const cli_option options[] = {
         CLI_NEED("store", &store, "DIR", "The store."),
@@ -79,11 +58,8 @@ int cmd_store_backup(int argc, char **argv, const cli_command *self) {
         {0},
     };
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (tacet_store_backup(store, to, &err) != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    if (!cli_json_wanted()) {
-        printf("%s: a copy of %s; keep it as secret\n", to, store);
-    }
-    return cli_tell(cli_object("copy", J(to)), NULL);
+    return tacet_store_backup(store, to, &err) != TACET_OK
+               ? cli_fail(self, &err)
+               : cli_tell(cli_object("copy _store", J(to), J(store)),
+                          "{copy}: a copy of {_store}; keep it as secret\n");
 }

@@ -5,18 +5,6 @@
 
 #include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-static const char *word(const json_t *object, const char *field) {
-    const char *text = json_string_value(json_object_get(object, field));
-    return text != NULL ? text : "";
-}
-
-static json_int_t count(const json_t *object, const char *field) {
-    return json_integer_value(json_object_get(object, field));
-}
 
 int cmd_study_list(int argc, char **argv, const cli_command *self) {
     tacet_store_place place = {0};
@@ -24,11 +12,10 @@ int cmd_study_list(int argc, char **argv, const cli_command *self) {
     char *text = NULL;
     const cli_option options[] = {STORE_OPTIONS(place), {0}};
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
-    if (tacet_store_list(&text, &place, &err) != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    return cli_tell_each(cli_loads(text), "studies",
-                         "{name:-32} {trust:-8} {state:-9} {suggested:10} suggested {observed:10} observed\n", NULL);
+    return tacet_store_list(&text, &place, &err) != TACET_OK
+               ? cli_fail(self, &err)
+               : cli_tell(cli_loads(text), "{*studies|{name:-32} {trust:-8} {state:-9} {suggested:10} suggested "
+                                           "{observed:10} observed\n}");
 }
 
 /* The study named on the command line. */
@@ -58,7 +45,7 @@ static int with_study(int argc, char **argv, const cli_command *self, bool archi
     (void)json_dumpf(json_object_get(study, "definition"), stdout,
                      JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     putchar('\n');
-    return cli_tell_each(study, "held", "token {token} {label}: {open} open tickets, {rounds} rounds\n", NULL);
+    return cli_tell(study, "{*held|token {token} {label}: {open} open tickets, {rounds} rounds\n}");
 }
 
 int cmd_study_show(int argc, char **argv, const cli_command *self) {
@@ -77,11 +64,10 @@ int cmd_study_snapshot(int argc, char **argv, const cli_command *self) {
     size_t names = 1;
     const cli_option options[] = {STORE_OPTIONS(place), {0}};
     CLI_PARSE_OR_RETURN(options, &name, &names);
-    if (tacet_store_snapshot(&text, &place, names == 1 ? name : NULL, &err) != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    return cli_tell_each(cli_loads(text), "studies",
-                         "study {name}: saved after event {events}, {replayed} of them replayed\n", NULL);
+    return tacet_store_snapshot(&text, &place, names == 1 ? name : NULL, &err) != TACET_OK
+               ? cli_fail(self, &err)
+               : cli_tell(cli_loads(text),
+                          "{*studies|study {name}: saved after event {events}, {replayed} of them replayed\n}");
 }
 
 int cmd_study_expire(int argc, char **argv, const cli_command *self) {
@@ -100,39 +86,10 @@ int cmd_study_expire(int argc, char **argv, const cli_command *self) {
     if (names != 1) {
         return cli_usage(self, "which study? Give its name");
     }
-    if (tacet_store_expire(&expired, &place, name, seconds, token, &err) != TACET_OK) {
-        return cli_fail(self, &err);
-    }
-    return cli_tell(cli_object("name expired", J(name), J(expired)), "study {name}: {expired} open tickets expired\n");
-}
-
-/* --- tokens ------------------------------------------------------------------------------------------------------- */
-
-static void print_token(const json_t *t) {
-    char end[32] = "no end";
-    const time_t when = (time_t)count(t, "expires");
-    const char *study = word(t, "study");
-    struct tm parts;
-    if (when != 0 && gmtime_r(&when, &parts) != NULL) {
-        (void)strftime(end, sizeof end, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    }
-    printf("%6lld  %-8s %-32s %-20s %s\n", count(t, "id"), word(t, "role"), study[0] != '\0' ? study : "(all studies)",
-           end, word(t, "label"));
-}
-
-static tacet_status list_tokens(const tacet_store_place *place, tacet_error *err) {
-    char *text = NULL;
-    const tacet_status status = tacet_store_tokens(&text, place, err);
-    json_t *list = cli_loads(text);
-    const json_t *t = NULL;
-    size_t i = 0;
-    json_array_foreach(json_object_get(list, "tokens"), i, t) {
-        if (!cli_json_wanted()) {
-            print_token(t);
-        }
-    }
-    cli_json_print(list);
-    return status;
+    return tacet_store_expire(&expired, &place, name, seconds, token, &err) != TACET_OK
+               ? cli_fail(self, &err)
+               : cli_tell(cli_object("name expired", J(name), J(expired)),
+                          "study {name}: {expired} open tickets expired\n");
 }
 
 int cmd_study_token(int argc, char **argv, const cli_command *self) {
@@ -162,27 +119,27 @@ int cmd_study_token(int argc, char **argv, const cli_command *self) {
     if ((r.role != NULL) + list + (drop > 0) + (renew > 0) != 1) {
         return cli_usage(self, "exactly one of --role, --list, --renew and --drop says what to do");
     }
-    char text[TACET_TOKEN_TEXT] = "";
-    tacet_status status = TACET_OK;
     if (list) {
-        status = list_tokens(&place, &err);
-    } else if (drop > 0) {
-        status = tacet_store_token_drop(&place, drop, &err);
-    } else {
-        status = renew > 0 ? tacet_store_token_renew(text, &place, renew, r.days, grace, &err)
-                           : tacet_store_token(text, &place, &r, &err);
-    }
-    if (status != TACET_OK) {
-        return cli_refuse(self, &err);
+        char *all = NULL;
+        return tacet_store_tokens(&all, &place, &err) != TACET_OK
+                   ? cli_refuse(self, &err)
+                   : cli_tell(cli_loads(all),
+                              "{*tokens|{id:6}  {role:-8} {?study|{study:-32}}{!study|(all studies)      "
+                              "             } {?expires|{expires:%Y-%m-%dT%H:%M:%SZ}}{!expires|no end  "
+                              "            } {label}\n}");
     }
     if (drop > 0) {
-        (void)cli_tell(cli_object("dropped", J(drop)), NULL);
-    } else if (renew > 0) {
-        (void)cli_tell(cli_object("token renewed", J(text), J(renew)), "{token}\n");
-    } else if (!list) {
-        (void)cli_tell(cli_object("token role study", J(text), J(r.role), J(r.study != NULL ? r.study : "")),
-                       "{token}\n");
+        return tacet_store_token_drop(&place, drop, &err) != TACET_OK ? cli_refuse(self, &err)
+                                                                      : cli_tell(cli_object("dropped", J(drop)), NULL);
     }
+    char text[TACET_TOKEN_TEXT] = "";
+    if ((renew > 0 ? tacet_store_token_renew(text, &place, renew, r.days, grace, &err)
+                   : tacet_store_token(text, &place, &r, &err)) != TACET_OK) {
+        return cli_refuse(self, &err);
+    }
+    (void)cli_tell(renew > 0 ? cli_object("token renewed", J(text), J(renew))
+                             : cli_object("token role study", J(text), J(r.role), J(r.study != NULL ? r.study : "")),
+                   "{token}\n");
     sodium_memzero(text, sizeof text);
     return CLI_EXIT_OK;
 }

@@ -6,10 +6,8 @@
 #include "common/space.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csv.h>
 #include <tacet/io/csvfile.h>
 #include <tacet/io/file.h>
 #include <tacet/service/trusted/study.h>
@@ -18,254 +16,116 @@ enum { DEFINITION_BYTES = 4 << 20 };
 
 typedef struct request {
     cli_space space;
-    const char *definition, *name, *description, *trust, *policy, *direction;
-    const char *points, *columns, *bounds, *context, *kernel, *lengthscale, *groups, *reward;
-    const char *randomizer, *parameters;
-    const char *levels, *learner, *earlier, *from;
+    const char *definition, *name, *description, *trust, *policy, *direction, *points, *bounds, *kernel;
+    const char *randomizer, *parameters, *learner, *earlier, *from;
+    cli_names columns;
+    cli_spans context;
+    cli_reals lengthscale;
+    cli_wholes groups, levels;
+    cli_span reward;
     double eps, delta, bound;
     size_t rounds, learn, ticket_seconds, person_rounds, candidates;
 } request;
 
-/* "0:1,10:60" into lower and upper bounds. */
-static json_t *bounds_json(const char *text) {
-    char **list = NULL;
-    size_t count = 0;
-    if (!cli_split(&list, &count, text)) {
-        return NULL;
-    }
-    json_t *lower = json_array();
-    json_t *upper = json_array();
-    bool good = true;
-    for (size_t i = 0; i < count && good; i++) {
-        double lo = 0;
-        double hi = 0;
-        good = cli_pair(&lo, &hi, list[i]) && json_array_append_new(lower, json_real(lo)) == 0 &&
-               json_array_append_new(upper, json_real(hi)) == 0;
-    }
-    free(list);
-    json_t *domain = json_pack("{so so}", "lower", lower, "upper", upper);
-    if (!good) {
-        json_decref(domain);
-        return NULL;
-    }
-    return domain;
-}
-
-static json_t *numbers_json(const char *text) {
-    char **list = NULL;
-    size_t count = 0;
-    if (!cli_split(&list, &count, text)) {
-        return NULL;
-    }
-    json_t *array = json_array();
-    for (size_t i = 0; i < count && array != NULL; i++) {
-        double x = 0;
-        if (!cli_number(&x, list[i]) || json_array_append_new(array, json_real(x)) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
-    }
-    free(list);
-    return array;
-}
-
-static json_t *levels_json(const char *text) {
-    json_t *numbers = numbers_json(text);
-    json_t *array = json_array();
-    for (size_t i = 0; i < json_array_size(numbers); i++) {
-        const double x = json_number_value(json_array_get(numbers, i));
-        if (!(x >= 0 && x <= 1e6 && x == floor(x))) {
-            json_decref(array);
-            array = NULL;
-            break;
-        }
-        (void)json_array_append_new(array, json_integer((json_int_t)x));
-    }
-    if (numbers == NULL) {
-        json_decref(array);
-        array = NULL;
-    }
-    json_decref(numbers);
-    return array;
+static json_t *spans_json(const cli_spans *s) {
+    return s->lo != NULL ? cli_object("lower upper", JL(s->lo, s->count), JL(s->hi, s->count)) : NULL;
 }
 
 /* The columns of a CSV as points. */
 static tacet_status points_json(json_t **out, const request *r, tacet_error *err) {
-    char **names = NULL;
-    size_t count = 0;
-
     tacet_csv_table table = {0};
-    *out = NULL;
-    if (r->columns == NULL || !cli_split(&names, &count, r->columns)) {
+    if (r->columns.at == NULL) {
         return tacet_error_set(err, TACET_INVALID, "--points needs --columns A,B");
     }
-
-    const tacet_csv_wanted wanted = {.columns = (const char *const *)names, .d = count, .least_records = 2};
+    const tacet_csv_wanted wanted = {.columns = r->columns.at, .d = r->columns.count, .least_records = 2};
     const tacet_status status = tacet_csv_load_file(&table, r->points, &wanted, err);
     json_t *points = json_array();
-    for (size_t i = 0; status == TACET_OK && i < table.n; i++) {
-        json_t *point = json_array();
-        for (size_t c = 0; c < table.d; c++) {
-            (void)json_array_append_new(point, json_real(table.values[i * table.d + c]));
-        }
-        (void)json_array_append_new(points, point);
+    for (size_t i = 0; i < table.n; i++) {
+        (void)json_array_append_new(points, JL(&table.values[i * table.d], table.d));
     }
     tacet_csv_table_clear(&table);
-
-    free(names);
-    *out = json_pack("{so}", "points", points);
-    if (status != TACET_OK) {
-        json_decref(*out);
-        *out = NULL;
-    }
+    *out = cli_object("points", J(points));
     return status;
 }
 
-static void set_text(json_t *object, const char *field, const char *text) {
-    if (text != NULL) {
-        (void)json_object_set_new(object, field, json_string(text));
-    }
-}
-
-static json_t *space_json(const tacet_space *space) {
+static tacet_status domain_json(json_t **out, const request *r, const tacet_space *space, tacet_error *err) {
+    cli_spans bounds = {0};
     char *text = NULL;
-    json_t *object = NULL;
-    if (tacet_space_encode(space, &text, NULL) == TACET_OK) {
-        object = json_loads(text, 0, NULL);
+    tacet_status status = TACET_OK;
+    if ((r->points != NULL) + (r->bounds != NULL && space == NULL) + (space != NULL) != 1) {
+        return tacet_error_set(err, TACET_INVALID, "the domain is either a --space, or --points, or --bounds");
     }
-    free(text);
-    return object;
+    if (space != NULL) {
+        status = tacet_space_encode(space, &text, err);
+        *out = cli_object("space candidates?", J(cli_loads(text)), J(r->candidates > 0 ? J(r->candidates) : NULL));
+    } else if (r->points != NULL) {
+        status = points_json(out, r, err);
+    } else if (CLI_READ(&bounds, r->bounds)) {
+        *out = spans_json(&bounds);
+    } else {
+        return tacet_error_set(err, TACET_INVALID, "--bounds is LO:HI,LO:HI,… one pair for each coordinate");
+    }
+    cli_add(*out, "levels? context?", JL(r->levels.at, r->levels.count), J(spans_json(&r->context)));
+    return status;
 }
 
 /* The definition that the options say; the checks are those of any definition. */
 static tacet_status from_options(char **out, const request *r, const tacet_space *space, tacet_error *err) {
-    double lo = 0;
-    double hi = 1;
     json_t *domain = NULL;
-    tacet_status status = TACET_OK;
-    if (r->reward != NULL && !cli_pair(&lo, &hi, r->reward)) {
-        return tacet_error_set(err, TACET_INVALID, "--reward is LO:HI, two numbers");
-    }
-    const bool typed = space != NULL;
-    if ((r->points != NULL) + (r->bounds != NULL && !typed) + typed != 1) {
-        return tacet_error_set(err, TACET_INVALID, "the domain is either a --space, or --points, or --bounds");
-    }
-    json_t *scale = r->lengthscale != NULL ? numbers_json(r->lengthscale) : NULL;
-    if (scale == NULL && (r->lengthscale != NULL || !typed)) {
+    if (r->lengthscale.at == NULL && space == NULL) {
         return tacet_error_set(err, TACET_INVALID,
                                "--lengthscale needs one number, or one for each coordinate: L or L1,L2");
     }
-    if (typed) {
-        domain = json_pack("{so}", "space", space_json(space));
-        if (domain != NULL && r->candidates > 0) {
-            (void)json_object_set_new(domain, "candidates", json_integer((json_int_t)r->candidates));
-        }
-    } else if (r->points != NULL) {
-        status = points_json(&domain, r, err);
-    } else if ((domain = bounds_json(r->bounds)) == NULL) {
-        status = tacet_error_set(err, TACET_INVALID, "--bounds is LO:HI,LO:HI,… one pair for each coordinate");
-    }
-    if (status == TACET_OK && r->levels != NULL) {
-        json_t *levels = levels_json(r->levels);
-        status = levels != NULL ? TACET_OK
-                                : tacet_error_set(err, TACET_INVALID, "--level-counts is whole numbers with commas");
-        (void)json_object_set_new(domain, "levels", levels);
-    }
-    json_t *context = status == TACET_OK && r->context != NULL ? bounds_json(r->context) : NULL;
-    if (status == TACET_OK && r->context != NULL && context == NULL) {
-        status = tacet_error_set(err, TACET_INVALID, "--context is LO:HI,LO:HI,… one pair for each coordinate");
-    }
+    const tacet_status status = domain_json(&domain, r, space, err);
     if (status != TACET_OK) {
-        json_decref(scale);
         json_decref(domain);
         return status;
     }
-    if (context != NULL) {
-        (void)json_object_set_new(domain, "context", context);
-    }
-    json_t *prior = json_pack("{s[ff]}", "reward", lo, hi);
-    if (scale != NULL) {
-        (void)json_object_set_new(prior, "lengthscale", scale);
-    }
-    if (r->groups != NULL) { /* the definition's reader says what is wrong with them */
-        json_t *groups = numbers_json(r->groups);
-        (void)json_object_set_new(prior, "groups", groups != NULL ? groups : json_string(r->groups));
-    }
-    json_t *budget = json_pack("{sf}", "eps", r->eps);
-    json_t *options = json_object();
-    set_text(prior, "kernel", r->kernel);
-    set_text(options, "randomizer", r->randomizer);
-    set_text(options, "parameters", r->parameters);
-    set_text(options, "learner", r->learner);
-    if (!isnan(r->bound)) {
-        (void)json_object_set_new(prior, "bound", json_real(r->bound));
-    }
-    if (r->learn > 0) {
-        (void)json_object_set_new(options, "learn", json_integer((json_int_t)r->learn));
-    }
-    (void)json_object_set_new(options, "ticket_seconds", json_integer((json_int_t)r->ticket_seconds));
-    (void)json_object_set_new(options, "person_rounds", json_integer((json_int_t)r->person_rounds));
-    if (!isnan(r->delta)) {
-        (void)json_object_set_new(budget, "delta", json_real(r->delta));
-    }
-    json_t *root = json_pack("{so so so so sI}", "domain", domain, "prior", prior, "budget", budget, "options", options,
-                             "rounds", (json_int_t)r->rounds);
-    set_text(root, "name", r->name);
-    set_text(root, "description", r->description);
-    set_text(root, "trust", r->trust);
-    set_text(root, "policy", r->policy);
-    set_text(root, "direction", r->direction);
-    *out = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_t *prior = cli_object(
+        "reward lengthscale? groups? kernel? bound?", J(json_pack("[ff]", r->reward.lo, r->reward.hi)),
+        JL(r->lengthscale.at, r->lengthscale.count), JL(r->groups.at, r->groups.count), J(r->kernel), J(r->bound));
+    json_t *options = cli_object("randomizer? parameters? learner? learn? ticket_seconds person_rounds",
+                                 J(r->randomizer), J(r->parameters), J(r->learner),
+                                 J(r->learn > 0 ? J(r->learn) : NULL), J(r->ticket_seconds), J(r->person_rounds));
+    json_t *root = cli_object("domain prior budget options rounds name? description? trust? policy? direction?",
+                              J(domain), J(prior), J(cli_object("eps delta?", J(r->eps), J(r->delta))), J(options),
+                              J(r->rounds), J(r->name), J(r->description), J(r->trust), J(r->policy), J(r->direction));
+    *out = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(root);
     return *out != NULL ? TACET_OK : tacet_error_set(err, TACET_INVALID, "a text among the options is not UTF-8");
 }
 
-static tacet_status add_known(char **text, const request *r, tacet_error *err) {
-    char **columns = NULL;
-    tacet_study_known known = {.values = r->earlier, .model = r->from};
-    if (r->columns != NULL && cli_split(&columns, &known.column_count, r->columns)) {
-        known.columns = (const char *const *)columns;
-    }
-    const tacet_status status = tacet_study_begin_with(text, &known, err);
-    free(columns);
-    return status;
-}
-
 static int create(const cli_command *self, const request *r, const tacet_space *space, const tacet_store_place *place) {
     tacet_error err = {0};
-    char *text = NULL;
-    char *canonical = NULL;
+    char *text = NULL, *canonical = NULL;
+    const tacet_study_known known = {
+        .values = r->earlier, .model = r->from, .columns = r->columns.at, .column_count = r->columns.count};
     tacet_status status = r->definition != NULL ? tacet_file_read(&text, NULL, r->definition, DEFINITION_BYTES, &err)
                                                 : from_options(&text, r, space, &err);
     if (status == TACET_OK && (r->earlier != NULL || r->from != NULL)) {
-        status = add_known(&text, r, &err);
+        status = tacet_study_begin_with(&text, &known, &err);
     }
     status =
         status != TACET_OK ? status : tacet_study_add(&canonical, place, text, text != NULL ? strlen(text) : 0, &err);
     free(text);
     if (status != TACET_OK) {
-        return status == TACET_INVALID || status == TACET_PARSE ? cli_usage(self, "%s", err.message)
-                                                                : cli_fail(self, &err);
+        return status == TACET_PARSE ? cli_usage(self, "%s", err.message) : cli_refuse(self, &err);
     }
-    json_t *definition = json_loads(canonical, 0, NULL);
-    if (!cli_json_wanted()) {
-        printf("study %s: created\n", json_string_value(json_object_get(definition, "name")));
-    }
+    json_t *definition = cli_loads(canonical);
     const char *parameters = json_string_value(json_object_get(json_object_get(definition, "options"), "parameters"));
     if (parameters != NULL && (strcmp(parameters, "tight") == 0 || strcmp(parameters, "literal") == 0)) {
         cli_say(self,
                 "the width's proof is for rewards within the stated range; where rewards have heavy tails (Student's t "
                 "with 3 degrees of freedom, say) devices clip them, and the bound is for the clipped mean");
     }
-    free(canonical);
-    cli_json_print(json_pack("{so}", "created", definition));
-    return CLI_EXIT_OK;
+    return cli_tell(cli_object("created", J(definition)), "study {created.name}: created\n");
 }
 
 int cmd_study_create(int argc, char **argv, const cli_command *self) {
     request r = {.eps = (double)NAN,
                  .delta = (double)NAN,
                  .bound = (double)NAN,
+                 .reward = {0, 1, false},
                  .rounds = 10000,
                  .ticket_seconds = 86400,
                  .person_rounds = 1};

@@ -7,23 +7,9 @@
 
 #include <tacet/service/trusted/store.h>
 
-int cmd_server(int argc, char **argv, const cli_command *self);
-int cmd_study_create(int argc, char **argv, const cli_command *self);
-int cmd_study_suggest(int argc, char **argv, const cli_command *self);
-int cmd_study_observe(int argc, char **argv, const cli_command *self);
-int cmd_study_status(int argc, char **argv, const cli_command *self);
-int cmd_study_release(int argc, char **argv, const cli_command *self);
-int cmd_study_list(int argc, char **argv, const cli_command *self);
-int cmd_study_show(int argc, char **argv, const cli_command *self);
-int cmd_study_extend(int argc, char **argv, const cli_command *self);
-int cmd_study_archive(int argc, char **argv, const cli_command *self);
-int cmd_study_snapshot(int argc, char **argv, const cli_command *self);
-int cmd_study_expire(int argc, char **argv, const cli_command *self);
-int cmd_study_token(int argc, char **argv, const cli_command *self);
-int cmd_store_init(int argc, char **argv, const cli_command *self);
-int cmd_store_check(int argc, char **argv, const cli_command *self);
-int cmd_store_restore(int argc, char **argv, const cli_command *self);
-int cmd_store_backup(int argc, char **argv, const cli_command *self);
+cli_run cmd_server, cmd_store_init, cmd_store_check, cmd_store_restore, cmd_store_backup;
+cli_run cmd_study_create, cmd_study_suggest, cmd_study_observe, cmd_study_status, cmd_study_release, cmd_study_list,
+    cmd_study_show, cmd_study_extend, cmd_study_archive, cmd_study_snapshot, cmd_study_expire, cmd_study_token;
 
 /* The three options that say where studies are; for the tables of the commands. */
 #define STORE_OPTIONS(place)                                                                                           \

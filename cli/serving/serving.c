@@ -37,13 +37,11 @@ void serving_url(char out[300], const char *listen, unsigned port) {
 void serving_announce(const char *listen, unsigned port, json_t *more, const char *ready) {
     char url[300];
     serving_url(url, listen, port);
-    if (!cli_json_wanted()) {
-        printf("listening on %s\n", url);
-    }
-    json_t *object = json_pack("{ss sI}", "url", url, "port", (json_int_t)port);
+    json_t *object = cli_object("url port", J(url), J(port));
     (void)json_object_update(object, more);
     json_decref(more);
-    cli_json_print(object);
+    (void)cli_tell(object, "{?_desk|the desk is at {desk}/ for you alone; its token is in {_desk}/desk.token\n}"
+                           "listening on {url}\n");
     (void)fflush(stdout);
     FILE *file = ready != NULL ? fopen(ready, "we") : NULL;
     if (file != NULL) {

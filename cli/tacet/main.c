@@ -11,41 +11,40 @@
 #include <unistd.h>
 
 typedef struct entry {
-    const char *word;    /* what follows `tacet`; of two words with a blank between, listed before the one-word entry */
+    const char *word;    /* what follows `tacet` */
     const char *program; /* the program that does it */
-    int keep;            /* 1: pass the word on as the command; 0: the program's commands follow the word */
     const char *ring;
     const char *summary;
     int spreads; /* 1: under mpirun, PROGRAM-mpi where it was built */
 } entry;
 
 static const entry TABLE[] = {
-    {"curate", "tacet-curator", 1, "trusted", "private version of a table of records", 0},
-    {"curator", "tacet-curator", 1, "trusted", "serve a release and answer queries: init, serve, pending, answer", 0},
-    {"space", "tacet-curator", 1, "trusted", "typed public columns: draft, check", 0},
-    {"modeler", "tacet-modeler", 1, "open", "optimise over a release: run", 1},
-    {"gp-ucb", "tacet-plain", 1, "trusted", "plain GP-UCB over a table; unprotected, the reference", 1},
-    {"device", "tacet-device", 1, "trusted", "randomise a reward on the device, once per ticket: suggest, report", 0},
-    {"server", "tacet-server", 1, "trusted", "the suggestion service over HTTPS; init makes its keys", 0},
-    {"study", "tacet-server", 1, "trusted",
-     "studies: create, suggest, observe, status, release, list, show, archive, …", 0},
-    {"store", "tacet-server", 1, "trusted", "where the studies are kept: init, check, backup", 0},
-    {"collector", "tacet-collector", 1, "open", "the suggestion service for local studies alone", 0},
-    {"learn", "tacet-learn", 1, "trusted", "a private log in, a model of which action suits which context out", 0},
-    {"choose", "tacet-learn", 1, "trusted", "one private action for one context, from a private log", 0},
-    {"predict", "tacet-predict", 1, "open", "the best action in a context, from a released model", 0},
-    {"calibrate", "tacet-gate", 1, "gate", "noise for a budget, or the budget a noise spends", 0},
-    {"noise", "tacet-gate", 1, "gate", "raw exact noise on stdout, for anyone to test", 0},
-    {"ledger", "tacet-ledger", 1, "open",
+    {"curate", "tacet-curator", "trusted", "private version of a table of records", 0},
+    {"curator", "tacet-curator", "trusted", "serve a release and answer queries: init, serve, pending, answer", 0},
+    {"space", "tacet-curator", "trusted", "typed public columns: draft, check", 0},
+    {"modeler", "tacet-modeler", "open", "optimise over a release: run", 1},
+    {"gp-ucb", "tacet-plain", "trusted", "plain GP-UCB over a table; unprotected, the reference", 1},
+    {"device", "tacet-device", "trusted", "randomise a reward on the device, once per ticket: suggest, report", 0},
+    {"server", "tacet-server", "trusted", "the suggestion service over HTTPS; init makes its keys", 0},
+    {"study", "tacet-server", "trusted", "studies: create, suggest, observe, status, release, list, show, archive, …",
+     0},
+    {"store", "tacet-server", "trusted", "where the studies are kept: init, check, backup", 0},
+    {"collector", "tacet-collector", "open", "the suggestion service for local studies alone", 0},
+    {"learn", "tacet-learn", "trusted", "a private log in, a model of which action suits which context out", 0},
+    {"choose", "tacet-learn", "trusted", "one private action for one context, from a private log", 0},
+    {"predict", "tacet-predict", "open", "the best action in a context, from a released model", 0},
+    {"calibrate", "tacet-gate", "gate", "noise for a budget, or the budget a noise spends", 0},
+    {"noise", "tacet-gate", "gate", "raw exact noise on stdout, for anyone to test", 0},
+    {"ledger", "tacet-ledger", "open",
      "what was spent, and that the chain is intact: show, verify, export, sign, prove, keys", 0},
-    {"disclose", "tacet-ledger", 1, "open", "what a privacy officer asks: a registry's entry, or a label", 0},
-    {"audit", "tacet-audit", 1, "audit", "attack a mechanism; a lower bound on its epsilon", 0},
-    {"simulate", "tacet-lab", 1, "-", "made-up problems: outsourced, central, local, local-statistics, contextual", 0},
-    {"plan", "tacet-lab", 1, "-", "expected regret against eps, before anything is spent", 0},
-    {"repro", "tacet-lab", 1, "-", "the papers' tables and figures beside ours", 0},
-    {"bench", "tacet-lab", 1, "-", "one part against the limit of the machine: gp-ucb", 0},
-    {"report", "tacet-report", 1, "open", "one self-contained HTML file from result JSON", 0},
-    {NULL, NULL, 0, NULL, NULL, 0},
+    {"disclose", "tacet-ledger", "open", "what a privacy officer asks: a registry's entry, or a label", 0},
+    {"audit", "tacet-audit", "audit", "attack a mechanism; a lower bound on its epsilon", 0},
+    {"simulate", "tacet-lab", "-", "made-up problems: outsourced, central, local, local-statistics, contextual", 0},
+    {"plan", "tacet-lab", "-", "expected regret against eps, before anything is spent", 0},
+    {"repro", "tacet-lab", "-", "the papers' tables and figures beside ours", 0},
+    {"bench", "tacet-lab", "-", "one part against the limit of the machine: gp-ucb", 0},
+    {"report", "tacet-report", "open", "one self-contained HTML file from result JSON", 0},
+    {0},
 };
 
 static void help(FILE *out) {
@@ -71,7 +70,7 @@ static int written(void) {
     return 0;
 }
 
-static int become(const entry *e, int argc, char **argv) {
+static int become(const entry *e, char **argv) {
     char self[PATH_MAX];
     char path[PATH_MAX + 64];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -90,27 +89,16 @@ static int become(const entry *e, int argc, char **argv) {
     } else {
         (void)snprintf(path, sizeof path, "%s", e->program);
     }
-    /* argv of `tacet WORD rest` is reused: its first two places become the program and, when kept, the word. */
-    char **args = e->keep ? argv : argv + 1;
-    args[0] = (char *)(size_t)e->program;
-    (void)argc;
+    argv[0] = (char *)(size_t)e->program; /* the words stay */
     /* The linear algebra makes its threads when a program is loaded, and they spin for a while, wanted or not. */
     const char *threads = getenv("TACET_THREADS");
     (void)setenv("OPENBLAS_NUM_THREADS", threads != NULL ? threads : "1", 0);
-    (void)execv(path, args);
+    (void)execv(path, argv);
     if (errno == ENOENT) {
-        (void)execvp(e->program, args);
+        (void)execvp(e->program, argv);
     }
     fprintf(stderr, "tacet: cannot run %s: %s\n", e->program, strerror(errno));
     return 1;
-}
-
-/* Whether what was typed begins with the word, or the two words, of an entry. */
-static int typed(const char *word, int argc, char **argv) {
-    const char *space = strchr(word, ' ');
-    const size_t length = space != NULL ? (size_t)(space - word) : strlen(word);
-    return strncmp(argv[1], word, length) == 0 && argv[1][length] == '\0' &&
-           (space == NULL || (argc > 2 && strcmp(argv[2], space + 1) == 0));
 }
 
 int main(int argc, char **argv) {
@@ -122,24 +110,18 @@ int main(int argc, char **argv) {
         printf("tacet %s\n", TACET_VERSION);
         return written();
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    const int helped = strcmp(argv[1], "help") == 0;
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (helped && argc == 2)) {
         help(stdout);
         return written();
     }
-    if (strcmp(argv[1], "help") == 0) {
-        if (argc == 2) {
-            help(stdout);
-            return written();
-        }
-        /* `tacet help X Y` is `tacet X Y --help`. */
-        for (int i = 1; i + 1 < argc; i++) {
-            argv[i] = argv[i + 1];
-        }
+    if (helped) { /* `tacet help X Y` is `tacet X Y --help` */
+        memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof *argv);
         argv[argc - 1] = (char *)(size_t) "--help";
     }
     for (const entry *e = TABLE; e->word != NULL; e++) {
-        if (typed(e->word, argc, argv)) {
-            return become(e, argc, argv);
+        if (strcmp(e->word, argv[1]) == 0) {
+            return become(e, argv);
         }
     }
     cli_nearest search;

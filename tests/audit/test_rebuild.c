@@ -2,6 +2,7 @@
 /* test_rebuild.c - the attack reads every record of the published mechanism and none of a noisy release. */
 #include <tacet/audit/rebuild.h>
 #include <tacet/core/simrng.h>
+#include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>
 
 #include "support/test.h"
@@ -92,6 +93,53 @@ static void test_bad_input(void **state) {
     assert_status(tacet_published_project(p.Z, R, NULL, p.X, D, D, N, p.M, D, R, 1, 1e-5, NULL), TACET_NUMERIC);
 }
 
+/* The mechanism of the paper gives its records away, Euclidean noise does not; of both the files are enough. */
+static void a_release_in_a_folder_is_attacked(void **state) {
+    static const tacet_manifest_column COLUMNS[] = {{.name = "x", .lo = -5, .hi = 5, .unit = 1},
+                                                    {.name = "y", .lo = -5, .hi = 5, .unit = 1}};
+    static const tacet_curate_mechanism MECHANISMS[] = {TACET_CURATE_PUBLISHED, TACET_CURATE_LAPLACE};
+    const char *base = test_mkdir();
+    char data[256], folder[256];
+    tacet_rebuild result;
+    tacet_manifest manifest;
+    (void)state;
+    (void)snprintf(data, sizeof data, "%s/data.csv", base);
+    FILE *file = fopen(data, "w");
+    assert_non_null(file);
+    (void)fprintf(file, "x,y\n");
+    tacet_simrng_init(&p.rng, 3, 0);
+    for (size_t i = 0; i < 200; i++) {
+        (void)fprintf(file, "%.6f,%.6f\n", 9 * tacet_simrng_uniform(&p.rng) - 4, 9 * tacet_simrng_uniform(&p.rng) - 4);
+    }
+    assert_int_equal(fclose(file), 0);
+    for (size_t m = 0; m < 2; m++) {
+        tacet_curate_settings s;
+        tacet_curate_defaults(&s);
+        (void)snprintf(folder, sizeof folder, "%s/release%zu", base, m);
+        s.data = data;
+        s.folder = folder;
+        s.columns = COLUMNS;
+        s.column_count = 2;
+        s.mechanism = MECHANISMS[m];
+        s.ticket = folder;
+        s.dims = m == 0 ? 4 : 0;
+        s.eps = 1;
+        s.delta = m == 0 ? 1e-5 : 0;
+        s.budget_eps = m == 0 ? 10 : 0; /* then: what the ledger has */
+        s.budget_delta = m == 0 ? 1e-4 : 0;
+        s.accept_not_private = m == 0;
+        assert_ok(tacet_curate_run(&manifest, &s, NULL));
+        tacet_manifest_clear(&manifest);
+        assert_ok(tacet_rebuild_release(&result, &manifest, folder, data, 20, 1, NULL));
+        assert_int_equal(manifest.rows, 200);
+        assert_int_equal(result.succeeded, m == 0);
+        tacet_manifest_clear(&manifest);
+        assert_status(tacet_rebuild_release(&result, &manifest, folder, data, 200, 1, NULL), TACET_INVALID);
+    }
+    assert_status(tacet_rebuild_release(&result, &manifest, base, data, 20, 1, NULL), TACET_NOT_FOUND);
+    test_rmdir(base);
+}
+
 static void test_out_of_memory(void **state) {
     tacet_rebuild result;
     const size_t known[] = {0, 5, 99, 1500};
@@ -163,6 +211,7 @@ int main(void) {
         cmocka_unit_test(test_published_is_read_raised_branch),
         cmocka_unit_test(test_noisy_rows_are_not),
         cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(a_release_in_a_folder_is_attacked),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_thresholds_of_the_paper),
         cmocka_unit_test(test_distances_are_kept),

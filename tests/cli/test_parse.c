@@ -13,6 +13,11 @@ static struct {
     double real, eps;
     size_t count, most;
     uint64_t seed;
+    cli_names names, each;
+    cli_reals reals;
+    cli_wholes wholes;
+    cli_span span;
+    cli_spans spans;
 } got;
 
 static const cli_option OPTIONS[] = {{"flag", CLI_FLAG, &got.flag, NULL, "switches. Off.", false},
@@ -23,6 +28,12 @@ static const cli_option OPTIONS[] = {{"flag", CLI_FLAG, &got.flag, NULL, "switch
                                      {"eps", CLI_DOUBLE, &got.eps, "E", "privacy", false},
                                      {"most", CLI_COUNT, &got.most, "N", "at the most", false},
                                      {"seed-number", CLI_U64, &got.seed, "S", "which", false},
+                                     CLI_OPT("names", &got.names, "A,B", "names"),
+                                     {"each", CLI_EACH, &got.each, "A", "one more", false},
+                                     CLI_OPT("reals", &got.reals, "X,Y", "numbers"),
+                                     CLI_OPT("wholes", &got.wholes, "N,M", "rows"),
+                                     CLI_OPT("span", &got.span, "LO:HI", "a range"),
+                                     CLI_OPT("spans", &got.spans, "LO:HI,…", "ranges"),
                                      {NULL, CLI_FLAG, NULL, NULL, NULL, false}};
 
 static int run(int argc, char **argv, const cli_command *self) {
@@ -121,6 +132,11 @@ static void test_refused(void **state) {
         {{"--real", "inf"}, "tacet try out: --real: 'inf' is not a finite number\n"},
         {{"--real", "1e999"}, "tacet try out: --real: '1e999' is not a finite number\n"},
         {{"--real", "1,5"}, "tacet try out: --real: '1,5' is not a finite number\n"},
+        {{"--names", "a,,b"}, "tacet try out: --names: 'a,,b' is not names with commas between them\n"},
+        {{"--reals", "1,x"}, "tacet try out: --reals: '1,x' is not finite numbers with commas between them\n"},
+        {{"--wholes", "1,-2"}, "tacet try out: --wholes: '1,-2' is not whole numbers from 0 on with commas"},
+        {{"--span", "2:1"}, "tacet try out: --span: '2:1' is not LO:HI, two numbers with LO below HI\n"},
+        {{"--spans", "0:1,2"}, "tacet try out: --spans: '0:1,2' is not LO:HI,LO:HI…, two numbers for each coordinate"},
         {{"--flag=yes"}, "tacet try out: --flag takes no value\n"},
         {{"--coun", "1"}, "tacet try out: unknown option --coun; did you mean --count?\n"},
         {{"--counts=1"}, "tacet try out: unknown option --counts; did you mean --count?\n"},
@@ -177,23 +193,40 @@ static void test_json_flag(void **state) {
     assert_true(cli_json_wanted());
 }
 
+static void lists_are_taken_apart_by_their_kind(void **state) {
+    (void)state;
+    assert_int_equal(PARSE("--count", "1", "--names", "a, b,c", "--reals", "0.5,-2e3", "--wholes", "3,1e2", "--span",
+                           "-1:2.5", "--spans", "0:1,2:4"),
+                     -1);
+    assert_int_equal(got.names.count, 3);
+    assert_string_equal(got.names.at[0], "a");
+    assert_string_equal(got.names.at[1], " b");
+    assert_string_equal(got.names.at[2], "c");
+    assert_true(got.reals.count == 2 && got.reals.at[0] == 0.5 && got.reals.at[1] == -2000);
+    assert_true(got.wholes.count == 2 && got.wholes.at[0] == 3 && got.wholes.at[1] == 100);
+    assert_true(got.span.given && got.span.lo == -1 && got.span.hi == 2.5);
+    assert_true(got.spans.count == 2 && got.spans.lo[1] == 2 && got.spans.hi[0] == 1 && got.spans.hi[1] == 4);
+    assert_int_equal(PARSE("--count", "1", "--each", "a,b", "--each", "c"), -1);
+    assert_true(got.each.count == 2 && strcmp(got.each.at[0], "a,b") == 0 && strcmp(got.each.at[1], "c") == 0);
+    assert_null(got.names.at);
+    assert_false(got.span.given);
+}
+
 static void test_split_and_number(void **state) {
     (void)state;
-    char **names = NULL;
-    size_t count = 0;
-    assert_true(cli_split(&names, &count, "a, b,c"));
-    assert_int_equal(count, 3);
-    assert_string_equal(names[0], "a");
-    assert_string_equal(names[1], " b");
-    assert_string_equal(names[2], "c");
-    free(names);
+    cli_names names = {0};
+    cli_reals reals = {0};
     static const char *const bad[] = {"", ",", "a,", ",a", "a,,b"};
     for (size_t i = 0; i < 5; i++) {
-        assert_false(cli_split(&names, &count, bad[i]));
+        assert_false(CLI_READ(&names, bad[i]));
     }
-    fail_alloc_after(1);
-    assert_false(cli_split(&names, &count, "a,b"));
-    fail_alloc_after(0);
+    for (int n = 1; n <= 3; n++) { /* the words, the numbers, and the other numbers */
+        fail_alloc_after(n);
+        assert_false(CLI_READ(&reals, "1,2"));
+        fail_alloc_after(0);
+    }
+    assert_null(names.at);
+    assert_null(reals.at);
     double x = 7;
     assert_false(cli_number(&x, ""));
     assert_false(cli_number(&x, "1 "));
@@ -209,26 +242,31 @@ static void test_pairs(void **state) {
     char text[300];
     double a = 7;
     double b = 8;
+    cli_span span = {0};
     memset(text, '0', sizeof text);
     memcpy(text + sizeof text - 3, ":1", 3);
     for (size_t i = 0; i <= sizeof bad / sizeof bad[0]; i++) {
         const char *words = i < sizeof bad / sizeof bad[0] ? bad[i] : text; /* the last: longer than any number */
         assert_false(cli_pair(&a, &b, words));
-        assert_false(cli_interval(&a, &b, words));
+        assert_false(CLI_READ(&span, words));
     }
-    assert_false(cli_interval(&a, &b, "2:2"));
-    assert_false(cli_interval(&a, &b, "3:2"));
-    assert_true(a == 7 && b == 8);
-    assert_true(cli_interval(&a, &b, "-1.5:2e3"));
-    assert_true(a == -1.5 && b == 2000);
+    assert_false(CLI_READ(&span, "2:2"));
+    assert_false(CLI_READ(&span, "3:2"));
+    assert_true(a == 7 && b == 8 && !span.given);
+    assert_true(CLI_READ(&span, "-1.5:2e3"));
+    assert_true(span.given && span.lo == -1.5 && span.hi == 2000);
     assert_true(cli_pair(&a, &b, "3:-2"));
     assert_true(a == 3 && b == -2);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_taken),      cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_positional), cmocka_unit_test(test_help_and_man),
-                                       cmocka_unit_test(test_json_flag),  cmocka_unit_test(test_split_and_number),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_taken),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_positional),
+                                       cmocka_unit_test(test_help_and_man),
+                                       cmocka_unit_test(test_json_flag),
+                                       cmocka_unit_test(test_split_and_number),
+                                       cmocka_unit_test(lists_are_taken_apart_by_their_kind),
                                        cmocka_unit_test(test_pairs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,8 +28,9 @@ static void fill(const json_t *object, const char *text) {
 static void a_value_becomes_json_by_its_type(void **state) {
     (void)state;
     const uint32_t small = 7;
-    json_t *object = cli_object("real nan count small sign yes word none list", J(0.5), J((double)NAN), J(SIZE_MAX / 4),
-                                J(small), J(-3), J((bool)true), J("text"), J((const char *)NULL), J(json_array()));
+    json_t *object =
+        cli_object("real nan count small sign yes word none list", J(0.5), J((double)NAN), J(SIZE_MAX / 4), J(small),
+                   J((long long)-3), JB(3 > 2), J("text"), J((const char *)NULL), J(json_array()));
     char *text = json_dumps(object, JSON_COMPACT);
     assert_string_equal(text, "{\"real\":0.5,\"nan\":null,\"count\":4611686018427387903,\"small\":7,\"sign\":-3,"
                               "\"yes\":true,\"word\":\"text\",\"none\":null,\"list\":[]}");
@@ -50,10 +51,57 @@ static void a_field_is_printed_as_its_spec_says(void **state) {
 
 static void more_fields_follow_those_there_are(void **state) {
     (void)state;
-    json_t *object = cli_object("a", J(1));
-    cli_add(object, "b c", J(2), J("x"));
+    json_t *object = cli_object("a", J((size_t)1));
+    cli_add(object, "b c", J((size_t)2), J("x"));
     char *text = json_dumps(object, JSON_COMPACT);
     assert_string_equal(text, "{\"a\":1,\"b\":2,\"c\":\"x\"}");
+    free(text);
+    json_decref(object);
+}
+
+static void a_text_depends_on_what_fields_say(void **state) {
+    (void)state;
+    json_t *object = cli_object("yes no zero word none list state in", JB(1), JB(false), J((size_t)0), J("w"),
+                                J((const char *)NULL), J(json_array()), J("archived"), J(cli_object("x", J(0.5))));
+    fill(object, "{?yes|a}{?no|b}{?zero|c}{?word|d}{?none|e}{?list|f}{?missing|g}{?in.x|h}{?in|i}");
+    assert_string_equal(out, "adhi");
+    fill(object, "{!yes|a}{!no|b}{!zero|c}{!word|d}{!none|e}{!list|f}{!missing|g}");
+    assert_string_equal(out, "bcefg");
+    fill(object, "{?state=archived|gone}{!state=archived|here}{?state=open|x}{?yes|{?no|1}{!no|2 {word}}}.");
+    assert_string_equal(out, "gone2 w.");
+    json_decref(object);
+}
+
+static void a_list_is_told_one_by_one(void **state) {
+    (void)state;
+    static const double VALUES[] = {0.5, 2};
+    static const size_t ROWS[] = {3, 4};
+    json_t *pairs = json_array();
+    (void)json_array_append_new(pairs, cli_object("a inner", J((size_t)1), JL(VALUES, 2)));
+    (void)json_array_append_new(pairs, cli_object("a inner", J((size_t)2), JL(ROWS, 2)));
+    json_t *object = cli_object("unit pairs named none", J("m"), J(pairs), J(cli_object("p q", J("x"), J(1.5))),
+                                JL((const double *)NULL, 0));
+    fill(object, "{*pairs:, |{a} {unit}: {*inner:/|{.}}}");
+    assert_string_equal(out, "1 m: 0.5/2, 2 m: 3/4");
+    fill(object, "{*named|[{@}={.:.3g}]}{*none|x}{*missing|x}{?none|y}");
+    assert_string_equal(out, "[p=x][q=1.5]");
+    json_decref(object);
+}
+
+static void cells_and_times_have_their_places(void **state) {
+    (void)state;
+    json_t *object = cli_object("long short real time none", J("grüße aus dem Turm"), J("ß"), J(2.0 / 3),
+                                J((size_t)86400 + 3661), J((double)NAN));
+    fill(object, "[{long:=6}|{short:=3}|{real:=8}|{none:=3}|{time:%Y-%m-%dT%H:%M:%SZ}]");
+    assert_string_equal(out, "[grüße…|ß  |0.6667  |-  |1970-01-02T01:01:01Z]");
+    json_decref(object);
+}
+
+static void what_only_the_text_has_is_not_in_the_object(void **state) {
+    (void)state;
+    json_t *object = cli_object("a b? c? _d", J((size_t)1), J((double)NAN), J(2.5), J("secret"));
+    char *text = json_dumps(object, JSON_COMPACT);
+    assert_string_equal(text, "{\"a\":1,\"c\":2.5,\"_d\":\"secret\"}");
     free(text);
     json_decref(object);
 }
@@ -63,6 +111,10 @@ int main(void) {
         cmocka_unit_test(a_value_becomes_json_by_its_type),
         cmocka_unit_test(a_field_is_printed_as_its_spec_says),
         cmocka_unit_test(more_fields_follow_those_there_are),
+        cmocka_unit_test(a_text_depends_on_what_fields_say),
+        cmocka_unit_test(a_list_is_told_one_by_one),
+        cmocka_unit_test(cells_and_times_have_their_places),
+        cmocka_unit_test(what_only_the_text_has_is_not_in_the_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <tacet/core/status.h>
+#include <tacet/outsourced/shared/manifest.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +31,11 @@ typedef struct tacet_rebuild {
 TACET_API tacet_status tacet_rebuild_records(tacet_rebuild *out, double *guesses, const double *Z, size_t ldz, size_t r,
                                              const double *X, size_t ldx, size_t d, size_t n, const size_t *known,
                                              size_t k, tacet_error *err);
+/* The same on a release in a folder, of the CSV file `data`, by an attacker who knows `known` records, which the seed
+ * chooses. *manifest is the caller's to clear. INVALID: known, the path. NOT_FOUND, PARSE, IO: a file. UNSUPPORTED: too
+ * many coordinates. NO_MEMORY, NUMERIC. */
+TACET_API tacet_status tacet_rebuild_release(tacet_rebuild *out, tacet_manifest *manifest, const char *folder,
+                                             const char *data, size_t known, uint64_t seed, tacet_error *err);
 
 #ifdef __cplusplus
 }

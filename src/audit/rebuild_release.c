@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rebuild_release.c - the attack of rebuild.c on a release in a folder, by whoever has the records to compare with.
+ * Ring: audit. Cost: both tables in memory, and the fit. */
+#include <tacet/audit/rebuild.h>
+
+#include "core/fail.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <tacet/core/simrng.h>
+#include <tacet/io/csvfile.h>
+#include <tacet/io/file.h>
+
+enum { MANIFEST_BYTES = 1 << 20, PATH_MOST = 4096 };
+
+typedef struct material {
+    tacet_manifest *manifest;
+    tacet_csv_table records; /* columns x n, scaled as the release was */
+    tacet_csv_table release; /* dims x n */
+    size_t *known;
+} material;
+
+static void drop(material *m) {
+    tacet_csv_table_clear(&m->records);
+    tacet_csv_table_clear(&m->release);
+    free(m->known);
+}
+
+static tacet_status load_manifest(material *m, const char *folder, tacet_error *err) {
+    char *text = NULL;
+    size_t length = 0;
+    tacet_status status = tacet_file_read_in(&text, &length, folder, "manifest.json", MANIFEST_BYTES, err);
+    status = status != TACET_OK ? status : tacet_manifest_decode(m->manifest, text, length, err);
+    free(text);
+    return status;
+}
+
+static tacet_status load_release(material *m, const char *folder, tacet_error *err) {
+    char path[PATH_MOST];
+    char names[TACET_MANIFEST_COLUMNS][8];
+    const char *pointers[TACET_MANIFEST_COLUMNS];
+    if (m->manifest->dims > TACET_MANIFEST_COLUMNS) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "a release of more than %d coordinates", TACET_MANIFEST_COLUMNS);
+    }
+    for (size_t i = 0; i < m->manifest->dims; i++) {
+        (void)snprintf(names[i], sizeof names[i], "z%u", (unsigned)(i + 1) % 100000U);
+        pointers[i] = names[i];
+    }
+    const tacet_csv_wanted wanted = {.columns = pointers, .d = m->manifest->dims};
+    if (snprintf(path, sizeof path, "%s/release.csv", folder) >= PATH_MOST) {
+        return tacet__fail(err, TACET_INVALID, "the name of the folder is too long");
+    }
+    return tacet_csv_load_file(&m->release, path, &wanted, err);
+}
+
+static tacet_status load_records(material *m, const char *data, tacet_error *err) {
+    const char *pointers[TACET_MANIFEST_COLUMNS];
+    const size_t d = m->manifest->column_count;
+    for (size_t i = 0; i < d; i++) {
+        pointers[i] = m->manifest->columns[i].name;
+    }
+    const tacet_csv_wanted wanted = {.columns = pointers, .d = d};
+    const tacet_status status = tacet_csv_load_file(&m->records, data, &wanted, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (m->records.n != m->release.n) {
+        return tacet__fail(err, TACET_PARSE, "%s has %zu records, the release has %zu", data, m->records.n,
+                           m->release.n);
+    }
+    for (size_t j = 0; j < m->records.n; j++) {
+        for (size_t i = 0; i < d; i++) {
+            const tacet_manifest_column *c = &m->manifest->columns[i];
+            double *x = &m->records.values[j * d + i];
+            *x = *x < c->lo ? c->lo : *x > c->hi ? c->hi : *x;
+            *x = (*x - (c->lo / 2 + c->hi / 2)) / c->unit;
+        }
+    }
+    return TACET_OK;
+}
+
+/* K different rows at random: a first part of a shuffle. */
+static tacet_status choose(material *m, size_t count, uint64_t seed, tacet_error *err) {
+    tacet_simrng rng;
+    const size_t n = m->records.n;
+    if (count == 0 || count >= n) {
+        return tacet__fail(err, TACET_INVALID, "between 1 and %zu records may be known", n - 1);
+    }
+    m->known = calloc(n, sizeof *m->known);
+    if (m->known == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu rows", n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        m->known[i] = i;
+    }
+    tacet_simrng_init(&rng, seed, 0);
+    for (size_t i = 0; i < count; i++) {
+        const size_t k = i + tacet_simrng_below(&rng, n - i);
+        const size_t row = m->known[k];
+        m->known[k] = m->known[i];
+        m->known[i] = row;
+    }
+    return TACET_OK;
+}
+
+tacet_status tacet_rebuild_release(tacet_rebuild *out, tacet_manifest *manifest, const char *folder, const char *data,
+                                   size_t known, uint64_t seed, tacet_error *err) {
+    material m = {.manifest = manifest};
+    tacet_manifest_init(manifest);
+    tacet_status status = load_manifest(&m, folder, err);
+    status = status != TACET_OK ? status : load_release(&m, folder, err);
+    status = status != TACET_OK ? status : load_records(&m, data, err);
+    status = status != TACET_OK ? status : choose(&m, known, seed, err);
+    status = status != TACET_OK ? status
+                                : tacet_rebuild_records(out, NULL, m.release.values, manifest->dims, manifest->dims,
+                                                        m.records.values, manifest->column_count,
+                                                        manifest->column_count, m.records.n, m.known, known, err);
+    drop(&m);
+    if (status != TACET_OK) {
+        tacet_manifest_clear(manifest);
+    }
+    return status;
+}
