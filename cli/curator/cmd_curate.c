@@ -5,8 +5,6 @@
 
 #include "common/space.h"
 
-#include <tacet/dp/open/calibrate.h>
-#include <tacet/dp/mechanism.h>
 #include <tacet/outsourced/trusted/curate.h>
 #include <tacet/outsourced/trusted/published.h>
 #include <tacet/outsourced/trusted/space_check.h>
@@ -166,16 +164,12 @@ static int suggest(const tacet_curate_settings *s, const cli_command *self) {
  * is less. NAN: it is not. */
 static double sigma_of_laplace(const tacet_curate_settings *s, const tacet_manifest *m) {
     const size_t numbers = m->space.count > 0 ? m->column_count : m->dims; /* levels get no noise */
-    double gaussian = 0;
-    double laplace = 0;
-    if (numbers == 0 || s->mechanism != TACET_CURATE_GAUSSIAN || s->seeded ||
-        tacet_mechanism_scale_for(&gaussian, TACET_MECHANISM_GAUSSIAN, s->eps, s->delta, 1, numbers, NULL) !=
-            TACET_OK ||
-        tacet_mechanism_scale_for(&laplace, TACET_MECHANISM_KNORM, s->eps, 0, 1, numbers, NULL) != TACET_OK) {
-        return NAN;
-    }
-    const double ratio = tacet_curate_law(TACET_CURATE_LAPLACE)->spread(laplace, numbers) / gaussian;
-    return ratio < 1 ? ratio * m->sigma : NAN;
+    double gaussian = 0, laplace = 0;
+    const bool known =
+        numbers > 0 && s->mechanism == TACET_CURATE_GAUSSIAN && !s->seeded &&
+        tacet_curate_spread(&gaussian, TACET_CURATE_GAUSSIAN, numbers, s->eps, s->delta, NULL) == TACET_OK &&
+        tacet_curate_spread(&laplace, TACET_CURATE_LAPLACE, numbers, s->eps, 0, NULL) == TACET_OK;
+    return known && laplace < gaussian ? laplace / gaussian * m->sigma : NAN;
 }
 
 /* What the warnings need besides the plan of a release. */
@@ -184,83 +178,13 @@ typedef struct warning {
     const char *lengthscales; /* --lengthscale; NULL: not said */
 } warning;
 
-/* The noise in a numeric column, in its own units: a factor in a logarithmic one. False: there is no such column. */
-static bool column_noise(double *noise, bool *factor, const tacet_manifest *m, const char *name) {
-    for (size_t i = 0; i < m->space.count; i++) {
-        const tacet_space_column *c = &m->space.columns[i];
-        if (strcmp(c->name, name) == 0 && c->kind != TACET_SPACE_CATEGORY) {
-            *factor = c->kind == TACET_SPACE_LOG;
-            *noise = *factor ? pow(c->unit, m->sigma) : c->unit * m->sigma;
-            return true;
-        }
-    }
-    for (size_t i = 0; i < m->column_count && m->space.count == 0; i++) {
-        if (strcmp(m->columns[i].name, name) == 0) {
-            *factor = false;
-            *noise = m->columns[i].unit * m->sigma;
-            return true;
-        }
-    }
-    return false;
+static void say_warning(const char *words, void *user) {
+    cli_say(user, "warning: %s", words);
 }
 
-/* One A=L of --lengthscale against the noise in that column. */
-static void warn_lengthscale(const tacet_manifest *m, const char *item, const cli_command *self) {
-    char name[TACET_SPACE_NAME];
-    const char *equals = strchr(item, '=');
-    double length = 0, noise = 0;
-    bool factor = false;
-    (void)snprintf(name, sizeof name, "%.*s", equals != NULL ? (int)(equals - item) : 0, item);
-    if (equals == NULL || !cli_number(&length, equals + 1) || !(length > 0) ||
-        !column_noise(&noise, &factor, m, name)) {
-        cli_say(self, "warning: --lengthscale: '%.60s' is not COLUMN=LENGTH of a numeric column", item);
-    } else if (length < noise) {
-        const char *what = factor ? "a factor of " : "";
-        cli_say(self,
-                "warning: in '%s' the value varies over %s%.3g, and the noise is %s%.3g: what varies over less than "
-                "the noise cannot be seen",
-                name, what, length, what, noise);
-    }
-}
-
-/* What the settings make of the noise, before it is spent: all of it from public numbers but the number of records,
- * which the release tells anyway. */
 static void warn(const tacet_manifest *m, void *user) {
     const warning *w = user;
-    const cli_command *self = w->self;
-    cli_names items = {0};
-    if (!m->is_private) {
-        return;
-    }
-    if (w->lengthscales != NULL) {
-        (void)CLI_READ(&items, w->lengthscales);
-    }
-    for (size_t i = 0; i < items.count; i++) {
-        warn_lengthscale(m, items.at[i], self);
-    }
-    if (m->eps > 10) {
-        cli_say(self, "warning: eps = %g is above 10: a change at distance 1 is hardly hidden", m->eps);
-    }
-    if (m->delta > 0 && m->delta > 0.1 / (double)m->rows) {
-        cli_say(self,
-                "warning: delta = %g is above 1/(10 n) = %.2g for %zu records: it may cover some records not at all",
-                m->delta, 0.1 / (double)m->rows, m->rows);
-    }
-    if (m->sigma > 5) {
-        cli_say(self,
-                "warning: the noise is %.3g units: a unit is far below it. Larger units protect larger changes; a "
-                "larger eps means less noise",
-                m->sigma);
-    }
-    for (size_t i = 0; i < m->column_count && m->dims >= m->column_count; i++) {
-        const double range = (m->columns[i].hi - m->columns[i].lo) / m->columns[i].unit;
-        if (m->sigma > range / 4) {
-            cli_say(self,
-                    "warning: the noise in '%s' is %.0f %% of the width of its bounds: what varies over less than that "
-                    "cannot be seen",
-                    m->columns[i].name, 100 * m->sigma / range);
-        }
-    }
+    tacet_manifest_warn(m, w->lengthscales, say_warning, (void *)(uintptr_t)w->self);
 }
 
 static const char WORDS[] =

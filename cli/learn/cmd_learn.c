@@ -92,50 +92,8 @@ static void report(const tacet_contextual_log *log, const tacet_contextual_model
     (void)cli_tell(object, WORDS);
 }
 
-/* An action by its number, from 1: by its level, where it is one. */
-static const char *action_name(char out[TACET_SPACE_NAME], const tacet_contextual_question *q, size_t number) {
-    if (q->action_columns == 1 && q->space->columns[0].kind == TACET_SPACE_CATEGORY) {
-        tacet_space_text(&q->space->columns[0], out, (double)(number - 1));
-    } else {
-        (void)snprintf(out, TACET_SPACE_NAME, "number %zu", number);
-    }
-    return out;
-}
-
-static void say_finding(const cli_command *self, const tacet_contextual_finding *f, size_t rows,
-                        const tacet_contextual_question *q) {
-    char name[TACET_SPACE_NAME];
-    switch (f->oddity) {
-    case TACET_CONTEXTUAL_OUTSIDE:
-        cli_say(self, "%s: %zu of %zu rows lie outside, the first is row %zu; they count as the nearest bound",
-                f->column, f->rows, rows, f->first);
-        break;
-    case TACET_CONTEXTUAL_NO_LEVEL:
-        cli_say(self, "%s: %zu of %zu rows have no level, the first is row %zu; they count as the first level",
-                f->column, f->rows, rows, f->first);
-        break;
-    case TACET_CONTEXTUAL_UNTRIED:
-        cli_say(self, "%s: %zu actions were never tried, the first is %s: nothing is learnt of them", f->column,
-                f->rows, action_name(name, q, f->first));
-        break;
-    case TACET_CONTEXTUAL_UNTRIED_IN:
-        cli_say(self, "%s: %zu pairs of action and context were never seen", f->column, f->rows);
-        break;
-    case TACET_CONTEXTUAL_PROPENSITY:
-        cli_say(self, "%s: %zu of %zu rows are no probability or below the least, which they count as", f->column,
-                f->rows, rows);
-        break;
-    case TACET_CONTEXTUAL_MISMATCH:
-        cli_say(self,
-                "%s: %zu actions were taken plainly more or less often than this column says, the first is %s: the "
-                "model will be biased",
-                f->column, f->rows, action_name(name, q, f->first));
-        break;
-    }
-}
-
 /* What the records say goes to stderr; stdout has what depends on their number alone. */
-static int dry_run(const tacet_contextual_log *log, const tacet_contextual_question *q, const cli_command *self) {
+static int dry_run(const tacet_contextual_log *log, const cli_command *self) {
     const tacet_contextual_learner *learner = tacet_contextual_log_learner(log);
     const size_t rows = tacet_contextual_learner_count(learner);
     tacet_contextual_finding findings[TACET_CONTEXTUAL_FINDINGS_MOST];
@@ -151,7 +109,9 @@ static int dry_run(const tacet_contextual_log *log, const tacet_contextual_quest
     }
     cli_say(self, "what follows DEPENDS ON THE RECORDS: it is for whoever holds them, and changes nothing");
     for (size_t i = 0; i < count; i++) {
-        say_finding(self, &findings[i], rows, q);
+        char words[TACET_CONTEXTUAL_WORDS];
+        tacet_contextual_log_words(log, words, &findings[i]);
+        cli_say(self, "%s", words);
     }
     if (count == 0) {
         cli_say(self, "all %zu rows lie within", rows);
@@ -265,7 +225,7 @@ int learn_learn(int argc, char **argv, const cli_command *self) {
         warn(log, self);
     }
     if (status == TACET_OK && dry) {
-        code = dry_run(log, &job.question, self);
+        code = dry_run(log, self);
         goto done;
     }
     job.entry.ticket = job.entry.ticket != NULL ? job.entry.ticket : "model";

@@ -126,7 +126,21 @@ static void public_cells_are_refused_and_private_ones_are_not(void **state) {
     assert_non_null(strstr(err.message, "row 9 "));
     f->rows[9 * WIDTH] = 1;
     f->rows[9 * WIDTH + 1] = 1e6; /* an age, clipped */
+    f->rows[12 * WIDTH + 3] = 0;  /* a propensity */
     assert_ok(tacet_contextual_log_open_rows(&log, f->rows, ROWS, &f->question, NULL));
+    tacet_contextual_finding found[TACET_CONTEXTUAL_FINDINGS_MOST];
+    char words[TACET_CONTEXTUAL_WORDS];
+    size_t count = 0;
+    assert_ok(tacet_contextual_log_findings(log, found, &count, NULL));
+    assert_int_equal(count, 2);
+    tacet_contextual_log_words(log, words, &found[0]);
+    assert_string_equal(words, "age: 1 of 4000 rows lie outside, the first is row 10; they count as the nearest bound");
+    tacet_contextual_log_words(log, words, &found[1]);
+    assert_string_equal(words, "p: 1 of 4000 rows are no probability or below the least, which they count as");
+    found[0] =
+        (tacet_contextual_finding){.oddity = TACET_CONTEXTUAL_UNTRIED, .column = "variant", .rows = 1, .first = 2};
+    tacet_contextual_log_words(log, words, &found[0]);
+    assert_string_equal(words, "variant: 1 actions were never tried, the first is B: nothing is learnt of them");
     tacet_contextual_log_free(log);
     f->rows[9 * WIDTH + 2] = (double)NAN;
     assert_int_equal(tacet_contextual_log_open_rows(&log, f->rows, ROWS, &f->question, NULL), TACET_PARSE);

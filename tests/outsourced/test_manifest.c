@@ -312,11 +312,51 @@ static void test_no_memory(void **state) {
     free(good);
 }
 
+static void hear(const char *words, void *user) {
+    char *all = user;
+    (void)snprintf(all + strlen(all), 2048 - strlen(all), "%s\n", words);
+}
+
+static void settings_that_hide_little_or_much_are_warned_of(void **state) {
+    (void)state;
+    char all[2048] = "";
+    tacet_manifest m = example();
+    m.sigma = 1;
+    m.delta = 0;
+    tacet_manifest_warn(&m, "age=6", hear, all);
+    assert_string_equal(all,
+                        "the noise in '\xc3\xa4rger \"x\"' is 333 % of the width of its bounds: what varies over less "
+                        "than that cannot be seen\n");
+    all[0] = '\0';
+    m.column_count = 1;
+    m.eps = 11;
+    m.delta = 1e-3;
+    m.sigma = 6;
+    tacet_manifest_warn(&m, "age=29.5,age,bmi=3,age=-1", hear, all);
+    assert_non_null(strstr(all, "in 'age' the value varies over 29.5, and the noise is 30: "));
+    assert_non_null(strstr(all, "'age' is not COLUMN=LENGTH"));
+    assert_non_null(strstr(all, "'bmi=3' is not COLUMN=LENGTH"));
+    assert_non_null(strstr(all, "'age=-1' is not COLUMN=LENGTH"));
+    assert_non_null(strstr(all, "eps = 11 is above 10"));
+    assert_non_null(strstr(all, "delta = 0.001 is above 1/(10 n) = 1e-07 for 1000000 records"));
+    assert_non_null(strstr(all, "the noise is 6 units"));
+    all[0] = '\0';
+    m.is_private = false;
+    tacet_manifest_warn(&m, NULL, hear, all);
+    assert_string_equal(all, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_bad_fields), cmocka_unit_test(test_laplace),
-        cmocka_unit_test(test_not_json),          cmocka_unit_test(test_unwritable), cmocka_unit_test(test_sentences),
-        cmocka_unit_test(test_projection_matrix), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_bad_fields),
+        cmocka_unit_test(test_laplace),
+        cmocka_unit_test(test_not_json),
+        cmocka_unit_test(test_unwritable),
+        cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_projection_matrix),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(settings_that_hide_little_or_much_are_warned_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

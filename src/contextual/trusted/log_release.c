@@ -207,6 +207,50 @@ tacet_status tacet_contextual_log_findings(const tacet_contextual_log *l,
     return status;
 }
 
+/* An action by its number, from 1: by its level, where it is one. */
+static const char *action_name(char out[TACET_SPACE_NAME], const tacet_contextual_log *l, size_t number) {
+    if (l->action_columns == 1 && l->space.columns[0].kind == TACET_SPACE_CATEGORY) {
+        tacet_space_text(&l->space.columns[0], out, (double)(number - 1));
+    } else {
+        (void)snprintf(out, TACET_SPACE_NAME, "number %zu", number);
+    }
+    return out;
+}
+
+void tacet_contextual_log_words(const tacet_contextual_log *l, char out[TACET_CONTEXTUAL_WORDS],
+                                const tacet_contextual_finding *f) {
+    char name[TACET_SPACE_NAME];
+    const int at = snprintf(out, TACET_CONTEXTUAL_WORDS, "%s: %zu ", f->column, f->rows);
+    char *rest = out + at;
+    const size_t room = TACET_CONTEXTUAL_WORDS - (size_t)at;
+    switch (f->oddity) {
+    case TACET_CONTEXTUAL_OUTSIDE:
+        (void)snprintf(rest, room, "of %zu rows lie outside, the first is row %zu; they count as the nearest bound",
+                       l->count, f->first);
+        break;
+    case TACET_CONTEXTUAL_NO_LEVEL:
+        (void)snprintf(rest, room, "of %zu rows have no level, the first is row %zu; they count as the first level",
+                       l->count, f->first);
+        break;
+    case TACET_CONTEXTUAL_UNTRIED:
+        (void)snprintf(rest, room, "actions were never tried, the first is %s: nothing is learnt of them",
+                       action_name(name, l, f->first));
+        break;
+    case TACET_CONTEXTUAL_UNTRIED_IN:
+        (void)snprintf(rest, room, "pairs of action and context were never seen");
+        break;
+    case TACET_CONTEXTUAL_PROPENSITY:
+        (void)snprintf(rest, room, "of %zu rows are no probability or below the least, which they count as", l->count);
+        break;
+    case TACET_CONTEXTUAL_MISMATCH:
+        (void)snprintf(rest, room,
+                       "actions were taken plainly more or less often than this column says, the first is %s: the "
+                       "model will be biased",
+                       action_name(name, l, f->first));
+        break;
+    }
+}
+
 /* --- the ledger -------------------------------------------------------------------------------------------------- */
 
 /* Of a release that is being made. */

@@ -68,6 +68,10 @@ enum { TACET_CONTEXTUAL_FINDINGS_MOST = 80 };
 TACET_API tacet_status tacet_contextual_log_findings(const tacet_contextual_log *log,
                                                      tacet_contextual_finding out[TACET_CONTEXTUAL_FINDINGS_MOST],
                                                      size_t *count, tacet_error *err);
+/* One of them as a sentence, with names and numbers of rows. */
+enum { TACET_CONTEXTUAL_WORDS = 512 };
+TACET_API void tacet_contextual_log_words(const tacet_contextual_log *log, char out[TACET_CONTEXTUAL_WORDS],
+                                          const tacet_contextual_finding *finding);
 
 /* Where a release is entered. */
 typedef struct tacet_contextual_entry {
