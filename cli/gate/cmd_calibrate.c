@@ -26,161 +26,116 @@ typedef struct options {
     const char *factorization, *kind;
 } options;
 
-typedef tacet_status (*calibrator)(json_t *out, options *o, tacet_error *err);
-
 static bool given(double x) {
     return !isnan(x);
 }
 
-/* To be shown as a usage error. */
-static tacet_status usage(tacet_error *err, const char *reason) {
-    return tacet_error_set(err, TACET_INVALID, "%s", reason);
+/* Shown as a usage error where it is not so. */
+static tacet_status need(bool good, const char *words, tacet_error *err) {
+    return good ? TACET_OK : tacet_error_set(err, TACET_INVALID, "%s", words);
 }
 
 static tacet_status gaussian(json_t *out, options *o, tacet_error *err) {
-    if (o->count == 0) {
-        return usage(err, "--count must be at least 1");
-    }
-    if (given(o->eps) + given(o->delta) + given(o->sigma) != 2) {
-        return usage(err, "gaussian needs two of --eps, --delta and --sigma");
-    }
+    tacet_status s = need(o->count > 0, "--count must be at least 1", err);
+    s = s != TACET_OK ? s
+                      : need(given(o->eps) + given(o->delta) + given(o->sigma) == 2,
+                             "gaussian needs two of --eps, --delta and --sigma", err);
     /* K releases of one sigma are one release of sqrt(K) times the sensitivity. */
     const double sensitivity = o->sensitivity * (o->count > 1 ? nextafter(sqrt((double)o->count), INFINITY) : 1.0);
-    tacet_status s;
-    if (!given(o->sigma)) {
-        s = tacet_calibrate_gaussian(&o->sigma, o->eps, o->delta, sensitivity, err);
-    } else if (given(o->delta)) {
-        s = tacet_gaussian_eps(&o->eps, o->sigma, o->delta, sensitivity, err);
-    } else {
-        s = tacet_gaussian_delta(&o->delta, o->sigma, o->eps, sensitivity, err);
-    }
     double mu = 0.0, classic = NAN, rho = 0.0;
-    if (s == TACET_OK) {
-        s = tacet_gdp_compose(&mu, &o->sigma, &sensitivity, 1, err);
-    }
-    if (s == TACET_OK) {
-        s = tacet_zcdp_from_gdp(&rho, mu, err);
-    }
-    if (s != TACET_OK) {
-        return s;
-    }
+    s = s != TACET_OK      ? s
+        : !given(o->sigma) ? tacet_calibrate_gaussian(&o->sigma, o->eps, o->delta, sensitivity, err)
+        : given(o->delta)  ? tacet_gaussian_eps(&o->eps, o->sigma, o->delta, sensitivity, err)
+                           : tacet_gaussian_delta(&o->delta, o->sigma, o->eps, sensitivity, err);
+    s = s != TACET_OK ? s : tacet_gdp_compose(&mu, &o->sigma, &sensitivity, 1, err);
+    s = s != TACET_OK ? s : tacet_zcdp_from_gdp(&rho, mu, err);
     (void)tacet_calibrate_gaussian_classic(&classic, o->eps, o->delta, sensitivity, NULL); /* none where eps is 0 */
     cli_add(out, "sigma eps delta sensitivity count mu rho classic_sigma", J(o->sigma), J(o->eps), J(o->delta),
             J(o->sensitivity), J(o->count), J(mu), J(rho), J(classic));
-    return TACET_OK;
+    return s;
 }
 
 static tacet_status laplace(json_t *out, options *o, tacet_error *err) {
-    if (given(o->eps) + given(o->scale) != 1) {
-        return usage(err, "laplace needs one of --eps and --scale");
-    }
-    if (o->dims == 0) {
-        return usage(err, "--dims must be at least 1");
-    }
+    tacet_status s = need(given(o->eps) + given(o->scale) == 1, "laplace needs one of --eps and --scale", err);
+    s = s != TACET_OK ? s : need(o->dims > 0, "--dims must be at least 1", err);
     /* scale = sensitivity/eps, and the other way round; both rounded up */
-    const tacet_status s = given(o->eps) ? tacet_calibrate_laplace(&o->scale, o->eps, o->sensitivity, err)
-                                         : tacet_calibrate_laplace(&o->eps, o->scale, o->sensitivity, err);
+    s = s != TACET_OK   ? s
+        : given(o->eps) ? tacet_calibrate_laplace(&o->scale, o->eps, o->sensitivity, err)
+                        : tacet_calibrate_laplace(&o->eps, o->scale, o->sensitivity, err);
     double mu = NAN, rho = NAN;
-    if (s == TACET_OK) {
-        (void)tacet_gdp_from_pure(&mu, o->eps, NULL);
-        (void)tacet_zcdp_from_pure(&rho, o->eps, NULL);
-        cli_add(out, "scale eps sensitivity dims sd mu rho", J(o->scale), J(o->eps), J(o->sensitivity), J(o->dims),
-                J(tacet_law_find("k-norm")->spread(o->scale, o->dims)), J(mu), J(rho));
-    }
+    (void)tacet_gdp_from_pure(&mu, o->eps, NULL);
+    (void)tacet_zcdp_from_pure(&rho, o->eps, NULL);
+    cli_add(out, "scale eps sensitivity dims sd mu rho", J(o->scale), J(o->eps), J(o->sensitivity), J(o->dims),
+            J(tacet_law_find("k-norm")->spread(o->scale, o->dims)), J(mu), J(rho));
     return s;
 }
 
 /* For a budget the smallest scale with its certificate; for a scale the certificate at --eps. */
 static tacet_status l2(json_t *out, options *o, tacet_error *err) {
-    if (!given(o->eps) || given(o->delta) + given(o->scale) != 1) {
-        return usage(err, "l2 needs --eps, and one of --delta and --scale");
-    }
     tacet_l2 found = {.scale = o->scale};
-    tacet_status s;
-    if (given(o->delta)) {
+    tacet_status s = need(given(o->eps) && given(o->delta) + given(o->scale) == 1,
+                          "l2 needs --eps, and one of --delta and --scale", err);
+    if (s == TACET_OK && given(o->delta)) {
         s = tacet_calibrate_l2(&found, o->eps, o->delta, o->sensitivity, o->dims, err);
-    } else {
+    } else if (s == TACET_OK) {
         s = tacet_l2_delta(&found.delta_upper, o->scale, o->eps, o->sensitivity, o->dims, err);
         found.rms = tacet_law_find("l2")->spread(o->scale, o->dims);
         found.pure_eps = nextafter(o->sensitivity / o->scale, INFINITY);
     }
-    if (s == TACET_OK) {
-        cli_add(out, "scale rms eps delta_upper pure_eps sensitivity dims", J(found.scale), J(found.rms), J(o->eps),
-                J(found.delta_upper), J(found.pure_eps), J(o->sensitivity), J(o->dims));
-    }
+    cli_add(out, "scale rms eps delta_upper pure_eps sensitivity dims", J(found.scale), J(found.rms), J(o->eps),
+            J(found.delta_upper), J(found.pure_eps), J(o->sensitivity), J(o->dims));
     return s;
 }
 
 /* The best of a random number of private runs: what each has, and what the choice has. */
 static tacet_status selection(json_t *out, options *o, tacet_error *err) {
-    tacet_select law;
+    tacet_select law = {0};
     const bool pure = given(o->eps) && !given(o->rho);
-    if (given(o->eps) + given(o->rho) != 1 || pure == given(o->delta)) {
-        return usage(err,
-                     "select needs what one run has: --eps, or --rho and --delta; and --runs, the mean of how many");
-    }
-    tacet_status s = tacet_select_law(&law, o->eta, o->runs, err);
-    if (s == TACET_OK) {
-        s = pure ? tacet_select_pure(&law, o->eps, err) : tacet_select_zcdp(&law, o->rho, o->delta, err);
-    }
-    if (s == TACET_OK) {
-        cli_add(out, "runs eta gamma", J(law.runs), J(law.eta), J(law.gamma));
-        cli_add(out, pure ? "run_eps eps delta" : "run_rho eps delta", J(pure ? o->eps : o->rho), J(law.eps),
-                J(law.delta));
-    }
+    tacet_status s =
+        need(given(o->eps) + given(o->rho) == 1 && pure != given(o->delta),
+             "select needs what one run has: --eps, or --rho and --delta; and --runs, the mean of how many", err);
+    s = s != TACET_OK ? s : tacet_select_law(&law, o->eta, o->runs, err);
+    s = s != TACET_OK ? s
+        : pure        ? tacet_select_pure(&law, o->eps, err)
+                      : tacet_select_zcdp(&law, o->rho, o->delta, err);
+    cli_add(out, "runs eta gamma", J(law.runs), J(law.eta), J(law.gamma));
+    cli_add(out, pure ? "run_eps eps delta" : "run_rho eps delta", J(pure ? o->eps : o->rho), J(law.eps), J(law.delta));
     return s;
 }
 
 static tacet_status zcdp(json_t *out, options *o, tacet_error *err) {
-    if (given(o->eps) + given(o->delta) + given(o->rho) != 2) {
-        return usage(err, "zcdp needs two of --eps, --delta and --rho");
-    }
-    tacet_status s;
-    if (!given(o->rho)) {
-        s = tacet_zcdp_rho(&o->rho, o->eps, o->delta, err);
-    } else if (given(o->delta)) {
-        s = tacet_zcdp_eps(&o->eps, o->rho, o->delta, err);
-    } else {
-        s = tacet_zcdp_delta(&o->delta, o->rho, o->eps, err);
-    }
-    if (s == TACET_OK) {
-        /* of a Gaussian with this rho; for orientation */
-        cli_add(out, "rho eps delta sigma", J(o->rho), J(o->eps), J(o->delta), J(o->sensitivity / sqrt(2.0 * o->rho)));
-    }
+    tacet_status s =
+        need(given(o->eps) + given(o->delta) + given(o->rho) == 2, "zcdp needs two of --eps, --delta and --rho", err);
+    s = s != TACET_OK     ? s
+        : !given(o->rho)  ? tacet_zcdp_rho(&o->rho, o->eps, o->delta, err)
+        : given(o->delta) ? tacet_zcdp_eps(&o->eps, o->rho, o->delta, err)
+                          : tacet_zcdp_delta(&o->delta, o->rho, o->eps, err);
+    /* sigma of a Gaussian with this rho; for orientation */
+    cli_add(out, "rho eps delta sigma", J(o->rho), J(o->eps), J(o->delta), J(o->sensitivity / sqrt(2.0 * o->rho)));
     return s;
 }
 
 static tacet_status exponential(json_t *out, options *o, tacet_error *err) {
     double rho = 0.0, range = 0.0;
-    if (!given(o->eps)) {
-        return usage(err, "exponential needs --eps");
-    }
-    tacet_status s = tacet_zcdp_from_range(&rho, o->eps, err);
-    if (s == TACET_OK) {
-        s = tacet_calibrate_laplace(&range, o->eps, o->sensitivity, err);
-    }
-    if (s == TACET_OK) {
-        cli_add(out, "rate eps sensitivity rho", J(0.5 / range), J(o->eps), J(o->sensitivity), J(rho));
-    }
+    tacet_status s = need(given(o->eps), "exponential needs --eps", err);
+    s = s != TACET_OK ? s : tacet_zcdp_from_range(&rho, o->eps, err);
+    s = s != TACET_OK ? s : tacet_calibrate_laplace(&range, o->eps, o->sensitivity, err);
+    cli_add(out, "rate eps sensitivity rho", J(0.5 / range), J(o->eps), J(o->sensitivity), J(rho));
     return s;
 }
 
 static tacet_status stream(json_t *out, options *o, tacet_error *err) {
     tacet_factorization kind = TACET_FACTORIZATION_BLT;
-    tacet_stream_cost cost;
-    if (o->rounds < 2) {
-        return usage(err, "stream needs --rounds, at least 2: nothing is summed before the second");
-    }
-    tacet_status s = o->factorization == NULL ? TACET_OK : tacet_factorization_parse(&kind, o->factorization, err);
-    if (s == TACET_OK) {
-        s = tacet_stream_plan(&cost, NULL, kind, o->rounds - 1, err);
-    }
+    tacet_stream_cost cost = {0};
     double sigma = NAN;
+    tacet_status s =
+        need(o->rounds >= 2, "stream needs --rounds, at least 2: nothing is summed before the second", err);
+    if (s == TACET_OK && o->factorization != NULL) {
+        s = tacet_factorization_parse(&kind, o->factorization, err);
+    }
+    s = s != TACET_OK ? s : tacet_stream_plan(&cost, NULL, kind, o->rounds - 1, err);
     if (s == TACET_OK && (given(o->eps) || given(o->delta))) {
         s = tacet_calibrate_gaussian(&sigma, o->eps, o->delta, o->sensitivity * cost.sensitivity, err);
-    }
-    if (s != TACET_OK) {
-        return s;
     }
     cli_add(out, "factorization rounds max_sd rms_sd column_norm buffers", J(tacet_factorization_name(kind)),
             J(o->rounds), J(cost.max_sd), J(cost.rms_sd), J(cost.sensitivity), J(cost.buffers));
@@ -188,44 +143,39 @@ static tacet_status stream(json_t *out, options *o, tacet_error *err) {
         cli_add(out, "eps delta sensitivity sigma max_error_sd", J(o->eps), J(o->delta), J(o->sensitivity), J(sigma),
                 J(sigma * cost.max_sd / cost.sensitivity));
     }
-    return TACET_OK;
+    return s;
 }
 
 static tacet_status randomizer(json_t *out, options *o, tacet_error *err) {
     tacet_ldp_kind kind = TACET_LDP_HYBRID;
     tacet_ldp ldp;
-    if (!given(o->eps)) {
-        return usage(err, "randomizer needs --eps");
-    }
-    tacet_status s = o->kind == NULL ? TACET_OK : tacet_ldp_parse(&kind, o->kind, err);
+    tacet_status s = need(given(o->eps), "randomizer needs --eps", err);
+    s = s != TACET_OK || o->kind == NULL ? s : tacet_ldp_parse(&kind, o->kind, err);
+    s = s != TACET_OK
+            ? s
+            : tacet_ldp_init(&ldp, kind, o->eps, given(o->lo) ? o->lo : -1.0, given(o->hi) ? o->hi : 1.0, err);
     if (s == TACET_OK) {
-        s = tacet_ldp_init(&ldp, kind, o->eps, given(o->lo) ? o->lo : -1.0, given(o->hi) ? o->hi : 1.0, err);
+        cli_add(out, "kind eps lo hi variance bound proxy", J(tacet_ldp_name(kind)), J(ldp.eps), J(ldp.lo), J(ldp.hi),
+                J(tacet_ldp_variance(&ldp)), J(tacet_ldp_bound(&ldp)), J(tacet_ldp_proxy(&ldp)));
     }
-    if (s != TACET_OK) {
-        return s;
-    }
-    cli_add(out, "kind eps lo hi variance bound proxy", J(tacet_ldp_name(kind)), J(ldp.eps), J(ldp.lo), J(ldp.hi),
-            J(tacet_ldp_variance(&ldp)), J(tacet_ldp_bound(&ldp)), J(tacet_ldp_proxy(&ldp)));
-    return TACET_OK;
+    return s;
 }
 
 /* One of --count levels: randomised response, and what noise on a simplex would tell under the same claim. */
 static tacet_status levels(json_t *out, options *o, tacet_error *err) {
     double sigma = NAN;
-    if (!given(o->eps) || !(o->eps > 0) || o->count < 2 || o->count > TACET_LEVELS_MOST) {
-        return usage(err, "levels needs --eps above 0 and --count, 2 to 1024 levels");
-    }
     const double delta = given(o->delta) ? o->delta : 1e-5;
-    const tacet_status s = tacet_calibrate_gaussian(&sigma, o->eps, delta, 1, err);
-    if (s != TACET_OK) {
-        return s;
+    tacet_status s = need(o->eps > 0 && o->count >= 2 && o->count <= TACET_LEVELS_MOST,
+                          "levels needs --eps above 0 and --count, 2 to 1024 levels", err);
+    s = s != TACET_OK ? s : tacet_calibrate_gaussian(&sigma, o->eps, delta, 1, err);
+    if (s == TACET_OK) {
+        cli_add(out, "levels eps keep told told_laplace delta_gaussian told_gaussian better", J(o->count), J(o->eps),
+                J(tacet_levels_keep(o->count, o->eps)), J(tacet_levels_told(o->count, o->eps)),
+                J(tacet_levels_told_laplace(o->count, 1 / o->eps)), J(delta),
+                J(tacet_levels_told_gaussian(o->count, sigma)),
+                J(tacet_levels_name(tacet_levels_choose(o->count, o->eps, true, sigma))));
     }
-    cli_add(out, "levels eps keep told told_laplace delta_gaussian told_gaussian better", J(o->count), J(o->eps),
-            J(tacet_levels_keep(o->count, o->eps)), J(tacet_levels_told(o->count, o->eps)),
-            J(tacet_levels_told_laplace(o->count, 1 / o->eps)), J(delta),
-            J(tacet_levels_told_gaussian(o->count, sigma)),
-            J(tacet_levels_name(tacet_levels_choose(o->count, o->eps, true, sigma))));
-    return TACET_OK;
+    return s;
 }
 
 /* One of 256 directions, reported of a vector of --dims numbers; Gaussian noise on vectors that are sqrt 2 apart, with
@@ -234,30 +184,26 @@ static tacet_status sphere(json_t *out, options *o, tacet_error *err) {
     tacet_ldp ldp;
     tacet_sphere design;
     double sigma = NAN;
-    if (!given(o->eps) || o->dims == 0) {
-        return usage(err, "sphere needs --eps, and --dims of at least 1");
-    }
-    tacet_status s = tacet_ldp_init(&ldp, TACET_LDP_SPHERE, o->eps, 0, 1, err);
-    s = s != TACET_OK ? s : tacet_sphere_init(&design, &ldp, o->dims, 0, err);
     const double delta = given(o->delta) ? o->delta : 1e-5;
+    tacet_status s = need(given(o->eps) && o->dims > 0, "sphere needs --eps, and --dims of at least 1", err);
+    s = s != TACET_OK ? s : tacet_ldp_init(&ldp, TACET_LDP_SPHERE, o->eps, 0, 1, err);
+    s = s != TACET_OK ? s : tacet_sphere_init(&design, &ldp, o->dims, 0, err);
     s = s != TACET_OK ? s : tacet_calibrate_gaussian(&sigma, o->eps, delta, sqrt(2.0), err);
-    if (s != TACET_OK) {
-        return s;
+    if (s == TACET_OK) {
+        const double duchi = tacet_ldp_duchi_constant(o->eps); /* its variance is pi/2 times the square, as dims grow */
+        cli_add(out, "eps dims directions likely gain variance variance_duchi delta_gaussian variance_gaussian",
+                J(o->eps), J(o->dims), J(ldp.cells), J(ldp.window), J(design.gain), J(design.noise_var),
+                J(duchi * duchi * asin(1)), J(delta), J(sigma * sigma));
     }
-    const double duchi = tacet_ldp_duchi_constant(o->eps); /* its variance is pi/2 times the square, as dims grow */
-    cli_add(out, "eps dims directions likely gain variance variance_duchi delta_gaussian variance_gaussian", J(o->eps),
-            J(o->dims), J(ldp.cells), J(ldp.window), J(design.gain), J(design.noise_var), J(duchi * duchi * asin(1)),
-            J(delta), J(sigma * sigma));
-    return TACET_OK;
+    return s;
 }
 
 /* What a shuffler would be worth; no study claims it. */
 static tacet_status shuffle(json_t *out, options *o, tacet_error *err) {
     double eps = NAN;
-    if (!given(o->eps) || !given(o->delta)) {
-        return usage(err, "shuffle needs --eps of one report, --delta, and --count reports of the same question");
-    }
-    const tacet_status s = tacet_shuffle_eps(&eps, o->eps, o->delta, o->count, err);
+    tacet_status s = need(given(o->eps) && given(o->delta),
+                          "shuffle needs --eps of one report, --delta, and --count reports of the same question", err);
+    s = s != TACET_OK ? s : tacet_shuffle_eps(&eps, o->eps, o->delta, o->count, err);
     if (s == TACET_OK) {
         cli_add(out, "report_eps count eps delta least_count", J(o->eps), J(o->count), J(eps),
                 J(eps < o->eps ? o->delta : 0), J(tacet_shuffle_least(o->eps, o->delta)));
@@ -268,42 +214,34 @@ static tacet_status shuffle(json_t *out, options *o, tacet_error *err) {
 /* The range of rewards whose noise has no bound: local paper, section 4.5. */
 static tacet_status range(json_t *out, options *o, tacet_error *err) {
     const double R = tacet_local_noise_range(o->tail_a, o->tail_b, o->theta, o->rounds, o->delta);
-    if (isnan(R)) {
-        return usage(err, "range needs --rounds, --delta below 1, and --theta, --tail-a, --tail-b above 0");
-    }
     cli_add(out, "noise_range delta rounds", J(R), J(o->delta), J(o->rounds));
     if (given(o->lo) && given(o->hi)) {
         cli_add(out, "lo hi", J(o->lo - R), J(o->hi + R));
     }
     /* Devices clip: eps stays pure. Without clipping the paper's Laplace noise of this range is (eps, delta). */
     cli_add(out, "delta_clipped delta_unclipped", J(0.0), J(o->delta));
-    return TACET_OK;
+    return need(given(R), "range needs --rounds, --delta below 1, and --theta, --tail-a, --tail-b above 0", err);
 }
 
 #define NAMES "gaussian, laplace, l2, zcdp, exponential, stream, randomizer, levels, select, sphere, shuffle or range"
-
-enum { DIGITS = 10 };
 
 /* For people: one "name value" a line. */
 static void print_text(json_t *out) {
     const char *name = NULL;
     json_t *value = NULL;
     json_object_foreach(out, name, value) {
-        if (json_is_string(value)) {
-            printf("%-15s %s\n", name, json_string_value(value));
-        } else if (json_is_number(value)) {
-            char text[32];
-            printf("%-15s %s\n", name, cli_safe(text, json_number_value(value), DIGITS, strcmp(name, "rate") == 0));
-        } else {
-            printf("%-15s -\n", name);
-        }
+        char text[32] = "-";
+        printf("%-15s %s\n", name,
+               json_is_string(value)   ? json_string_value(value)
+               : json_is_number(value) ? cli_safe(text, json_number_value(value), 10, strcmp(name, "rate") == 0)
+                                       : text);
     }
 }
 
 int cmd_calibrate(int argc, char **argv, const cli_command *self) {
     static const struct {
         const char *name;
-        calibrator run;
+        tacet_status (*run)(json_t *out, options *o, tacet_error *err);
     } MECHANISMS[] = {{"gaussian", gaussian},
                       {"laplace", laplace},
                       {"l2", l2},

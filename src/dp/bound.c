@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bound.c - clipping: where raw numbers become numbers with a proven bound.
  * Ring: gate. In: tacet_raw. Out: tacet_bounded. Source: projection onto a convex set is non-expansive (Cheney,
- * Goldstein 1959); the diameter of outer products is derived in src/dp/bounding.md. Differs: total on NaN and
+ * Goldstein 1959); src/dp/bounding.md has the diameters. Differs: total on NaN and
  * infinities; the rounding errors of clipping itself are counted. Cost: O(count) per clip, no allocation. */
 #include <tacet/dp/bound.h>
 
@@ -49,10 +49,6 @@ void tacet_raw_free(tacet_raw *raw) {
     }
 }
 
-size_t tacet_raw_count(const tacet_raw *raw) {
-    return raw->count;
-}
-
 tacet_status tacet_raw_set(tacet_raw *raw, const double *values, size_t count, tacet_error *err) {
     if (count != raw->count) {
         return tacet__fail(err, TACET_INVALID, "%zu numbers for a raw vector of %zu", count, raw->count);
@@ -74,7 +70,6 @@ static tacet_status blank(tacet_bound **out, size_t count, tacet_error *err) {
     if (bound == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a bound");
     }
-    bound->raw_count = count;
     bound->count = count;
     *out = bound;
     return TACET_OK;
@@ -95,29 +90,6 @@ tacet_status tacet_bound_norm(tacet_bound **out, size_t count, double radius, ta
         b->diameter_1 = up(up(2.0 * radius * up(sqrt((double)count))));
         b->diameter_max = 2.0 * radius;
         b->slop = 4.0 * radius * relative_error(count);
-    }
-    return s;
-}
-
-tacet_status tacet_bound_outer(tacet_bound **out, size_t count, double radius, tacet_error *err) {
-    *out = NULL;
-    if (!(radius >= 1e-50 && radius <= 1e50)) { /* its square is what comes out */
-        return tacet__fail(err, TACET_INVALID, "the radius of an outer product must be from 1e-50 to 1e50");
-    }
-    if (!(count <= 65535)) {
-        return tacet__fail(err, TACET_INVALID, "an outer product of more than 65535 numbers");
-    }
-    const tacet_status s = blank(out, count, err);
-    if (s == TACET_OK) {
-        tacet_bound *b = *out;
-        b->kind = TACET__BOUND_OUTER;
-        b->count = count * (count + 1) / 2;
-        b->clip = radius;
-        /* The products and the factor sqrt 2 are rounded: 4 eps of each covers it. */
-        b->radius = radius * radius * (1.0 + 8.0 * DBL_EPSILON);
-        b->diameter = sqrt(2.0) * radius * radius * (1.0 + 16.0 * DBL_EPSILON);
-        b->diameter_1 = up(up(b->diameter * up(sqrt((double)b->count))));
-        b->diameter_max = b->diameter;
     }
     return s;
 }
@@ -207,7 +179,7 @@ static tacet_status narrowed(tacet_bound **out, const tacet_bound *bound, double
     tacet_bound *copy = NULL;
     tacet_status s = bound->kind == TACET__BOUND_BOX
                          ? tacet_bound_box(&copy, bound->lower, bound->upper, bound->count, err)
-                         : blank(&copy, bound->raw_count, err);
+                         : blank(&copy, bound->count, err);
     if (s != TACET_OK) {
         return s;
     }
@@ -255,30 +227,6 @@ tacet_status tacet_bound_narrow_1(tacet_bound **out, const tacet_bound *bound, d
     return s;
 }
 
-size_t tacet_bound_count(const tacet_bound *bound) {
-    return bound->count;
-}
-
-size_t tacet_bound_raw_count(const tacet_bound *bound) {
-    return bound->raw_count;
-}
-
-double tacet_bound_radius(const tacet_bound *bound) {
-    return bound->radius;
-}
-
-double tacet_bound_diameter(const tacet_bound *bound) {
-    return bound->diameter;
-}
-
-double tacet_bound_diameter_1(const tacet_bound *bound) {
-    return bound->diameter_1;
-}
-
-double tacet_bound_diameter_max(const tacet_bound *bound) {
-    return bound->diameter_max;
-}
-
 const char *tacet_bound_proof(const tacet_bound *bound) {
     return bound->proof != NULL ? bound->proof : "";
 }
@@ -296,9 +244,6 @@ tacet_status tacet_bound_sensitivity(const tacet_bound *bound, double *l2, doubl
         *l1 = up(bound->radius * root);
         return TACET_OK;
     case TACET_RELATION_MOVE:
-        if (bound->kind == TACET__BOUND_OUTER) {
-            return tacet__fail(err, TACET_INVALID, "outer products can move further apart than what they are made of");
-        }
         if (!in_range(neighbours->move)) {
             return tacet__fail(err, TACET_INVALID, "the move of a neighbour must be > 0, finite, and up to 1e100");
         }
@@ -311,7 +256,7 @@ tacet_status tacet_bound_sensitivity(const tacet_bound *bound, double *l2, doubl
 
 tacet_status tacet_bounded_create(tacet_bounded **out, const tacet_bound *bound, tacet_error *err) {
     *out = NULL;
-    tacet_bounded *b = tacet__zalloc(1, sizeof *b + (bound->count + bound->raw_count) * sizeof(double));
+    tacet_bounded *b = tacet__zalloc(1, sizeof *b + bound->count * sizeof(double));
     if (b == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu bounded numbers", bound->count);
     }
@@ -327,13 +272,9 @@ tacet_status tacet_bounded_create(tacet_bounded **out, const tacet_bound *bound,
 
 void tacet_bounded_free(tacet_bounded *bounded) {
     if (bounded != NULL) {
-        sodium_memzero(bounded->values, (bounded->bound->count + bounded->bound->raw_count) * sizeof(double));
+        sodium_memzero(bounded->values, bounded->bound->count * sizeof(double));
         free(bounded);
     }
-}
-
-const tacet_bound *tacet_bounded_bound(const tacet_bounded *bounded) {
-    return bounded->bound;
 }
 
 /* Scaled to the largest coordinate first, so that squares neither overflow nor vanish. */
@@ -369,32 +310,14 @@ static void clip_norm(double *out, const double *x, size_t count, double radius)
 
 tacet_status tacet_bounded_set(tacet_bounded *bounded, const tacet_raw *raw, tacet_error *err) {
     const tacet_bound *bound = bounded->bound;
-    if (raw->count != bound->raw_count) {
-        return tacet__fail(err, TACET_INVALID, "%zu raw numbers for a bound of %zu", raw->count, bound->raw_count);
+    if (raw->count != bound->count) {
+        return tacet__fail(err, TACET_INVALID, "%zu raw numbers for a bound of %zu", raw->count, bound->count);
     }
-    double *z = bounded->values + bound->count;
-    switch (bound->kind) {
-    case TACET__BOUND_NORM:
+    if (bound->kind == TACET__BOUND_NORM) {
         clip_norm(bounded->values, raw->values, raw->count, bound->clip);
-        break;
-    case TACET__BOUND_BOX:
-        for (size_t i = 0; i < raw->count; i++) {
-            bounded->values[i] = tacet__box_clip(raw->values[i], bound->lower[i], bound->upper[i]);
-        }
-        break;
-    default: {
-        const double root = sqrt(2.0);
-        size_t at = 0;
-        clip_norm(z, raw->values, raw->count, bound->clip);
-        for (size_t j = 0; j < raw->count; j++) {
-            bounded->values[at++] = z[j] * z[j];
-            for (size_t i = j + 1; i < raw->count; i++) {
-                bounded->values[at++] = root * (z[i] * z[j]);
-            }
-        }
-        sodium_memzero(z, raw->count * sizeof *z);
-        break;
     }
+    for (size_t i = 0; bound->kind == TACET__BOUND_BOX && i < raw->count; i++) {
+        bounded->values[i] = tacet__box_clip(raw->values[i], bound->lower[i], bound->upper[i]);
     }
     return TACET_OK;
 }

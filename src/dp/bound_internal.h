@@ -11,12 +11,12 @@ struct tacet_raw {
     double values[];
 };
 
-typedef enum tacet__bound_kind { TACET__BOUND_NORM, TACET__BOUND_BOX, TACET__BOUND_OUTER } tacet__bound_kind;
+typedef enum tacet__bound_kind { TACET__BOUND_NORM, TACET__BOUND_BOX } tacet__bound_kind;
 
 struct tacet_bound {
     tacet__bound_kind kind;
-    size_t raw_count, count;
-    double clip;           /* NORM, OUTER: what the raw vector's norm is clipped to */
+    size_t count;
+    double clip;           /* NORM: what the raw vector's norm is clipped to */
     double radius;         /* L2, of what comes out */
     double diameter;       /* L2 */
     double diameter_1;     /* L1 */
@@ -28,7 +28,7 @@ struct tacet_bound {
 
 struct tacet_bounded {
     const tacet_bound *bound;
-    double values[]; /* bound->count of them, then raw_count of scratch */
+    double values[]; /* bound->count of them */
 };
 
 /* One coordinate into a box; what is not a number goes to the middle. */

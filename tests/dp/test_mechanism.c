@@ -16,8 +16,8 @@ static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};
 static tacet_bounded *vector(const tacet_bound *bound, const double *values) {
     tacet_bounded *b = NULL;
     tacet_raw *raw = NULL;
-    assert_ok(tacet_raw_create(&raw, tacet_bound_raw_count(bound), NULL));
-    assert_ok(tacet_raw_set(raw, values, tacet_bound_raw_count(bound), NULL));
+    assert_ok(tacet_raw_create(&raw, bound->count, NULL));
+    assert_ok(tacet_raw_set(raw, values, bound->count, NULL));
     assert_ok(tacet_bounded_create(&b, bound, NULL));
     assert_ok(tacet_bounded_set(b, raw, NULL));
     tacet_raw_free(raw);

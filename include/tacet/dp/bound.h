@@ -26,7 +26,6 @@ typedef struct tacet_bounded tacet_bounded;
 /* Room for `count` private numbers, all zero. INVALID: count = 0. NO_MEMORY. */
 TACET_API tacet_status tacet_raw_create(tacet_raw **out, size_t count, tacet_error *err);
 TACET_API void tacet_raw_free(tacet_raw *raw); /* wipes; NULL is allowed */
-TACET_API size_t tacet_raw_count(const tacet_raw *raw);
 /* Copies count numbers in; INVALID when count is not the object's. */
 TACET_API tacet_status tacet_raw_set(tacet_raw *raw, const double *values, size_t count, tacet_error *err);
 
@@ -38,10 +37,6 @@ TACET_API tacet_status tacet_bound_box(tacet_bound **out, const double *lower, c
                                        tacet_error *err);
 /* The same range for each of count numbers. */
 TACET_API tacet_status tacet_bound_range(tacet_bound **out, size_t count, double lower, double upper, tacet_error *err);
-/* For raw vectors z of `count` numbers: z is clipped to norm radius and becomes the lower triangle of z z' by columns,
- * off-diagonals times sqrt 2, an isometry of the Frobenius norm: count (count + 1)/2 numbers, any two of them at most
- * sqrt 2 radius^2 apart. */
-TACET_API tacet_status tacet_bound_outer(tacet_bound **out, size_t count, double radius, tacet_error *err);
 /* A copy of `bound` with a smaller L2 diameter than clipping alone proves, for values of a structure that clipping does
  * not see. `proof` names the document that proves it, and travels into the parameters of every charge. INVALID: a
  * diameter that is not smaller or not > 0, no proof. */
@@ -55,20 +50,14 @@ TACET_API tacet_status tacet_bound_narrow_scores(tacet_bound **out, const tacet_
                                                  const char *proof, tacet_error *err);
 TACET_API void tacet_bound_free(tacet_bound *bound); /* NULL is allowed */
 
-TACET_API size_t tacet_bound_count(const tacet_bound *bound);        /* numbers of a bounded vector */
-TACET_API size_t tacet_bound_raw_count(const tacet_bound *bound);    /* numbers of the raw vector it is made from */
-TACET_API double tacet_bound_radius(const tacet_bound *bound);       /* largest L2 norm */
-TACET_API double tacet_bound_diameter(const tacet_bound *bound);     /* largest L2 distance of two */
-TACET_API double tacet_bound_diameter_1(const tacet_bound *bound);   /* … L1 distance */
-TACET_API double tacet_bound_diameter_max(const tacet_bound *bound); /* … distance in one coordinate */
-TACET_API const char *tacet_bound_proof(const tacet_bound *bound);   /* of a narrowed bound; "" otherwise */
+TACET_API const char *tacet_bound_proof(const tacet_bound *bound); /* of a narrowed bound; "" otherwise */
 
 /* Which two inputs must be hard to tell apart. */
 typedef enum tacet_relation {
     TACET_RELATION_REPLACE, /* one record becomes any other: the diameter */
     TACET_RELATION_REMOVE,  /* one record counts as the zero vector: the radius */
     TACET_RELATION_MOVE     /* one record moves by at most `move` in L2 before clipping, which brings points no further
-                               apart: the smaller of move and diameter. Not for outer products. */
+                               apart: the smaller of move and diameter */
 } tacet_relation;
 typedef struct tacet_neighbours {
     tacet_relation relation;
@@ -83,7 +72,6 @@ TACET_API tacet_status tacet_bound_sensitivity(const tacet_bound *bound, double 
 /* The zero vector clipped to `bound`, which must outlive it. NO_MEMORY. */
 TACET_API tacet_status tacet_bounded_create(tacet_bounded **out, const tacet_bound *bound, tacet_error *err);
 TACET_API void tacet_bounded_free(tacet_bounded *bounded); /* wipes; NULL is allowed */
-TACET_API const tacet_bound *tacet_bounded_bound(const tacet_bounded *bounded);
 /* Clips. INVALID: the wrong count; the bounded vector keeps its value. */
 TACET_API tacet_status tacet_bounded_set(tacet_bounded *bounded, const tacet_raw *raw, tacet_error *err);
 
