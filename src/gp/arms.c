@@ -299,10 +299,6 @@ double tacet_arms_information(const tacet_arms *arms) {
     return arms->information;
 }
 
-double tacet_arms_jitter(const tacet_arms *arms) {
-    return arms->jitter;
-}
-
 /* The posterior is saved as it is, not rebuilt on loading: its last bits depend on its history. */
 void tacet__arms_copy(tacet_arms *to, const tacet_arms *from) {
     const size_t n = to->n;

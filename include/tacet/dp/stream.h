@@ -110,7 +110,6 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_stream_read(tacet_stream *stream, 
                                                           tacet_error *err);
 TACET_API size_t tacet_stream_steps(const tacet_stream *stream); /* taken so far */
 TACET_API bool tacet_stream_is_private(const tacet_stream *stream);
-TACET_API double tacet_stream_sigma(const tacet_stream *stream); /* of the noise drawn in each step */
 
 #ifdef __cplusplus
 }

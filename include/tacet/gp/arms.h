@@ -41,8 +41,6 @@ TACET_API const double *tacet_arms_sums(const tacet_arms *arms);     /* n times 
 TACET_API const uint64_t *tacet_arms_counts(const tacet_arms *arms); /* n numbers of observations */
 /* ln det(I + W^1/2 K W^1/2)/2 in nats, W the diagonal of weights: the information gained. */
 TACET_API double tacet_arms_information(const tacet_arms *arms);
-/* Largest jitter a rebuild needed; 0 when none did. */
-TACET_API double tacet_arms_jitter(const tacet_arms *arms);
 
 #ifdef __cplusplus
 }

@@ -28,16 +28,6 @@ const char *tacet_accounting_name(tacet_accounting accounting) {
     return "?";
 }
 
-tacet_status tacet_accounting_parse(tacet_accounting *out, const char *name, tacet_error *err) {
-    for (size_t i = 0; i < ACCOUNTING_COUNT; i++) {
-        if (strcmp(ACCOUNTINGS[i].name, name) == 0) {
-            *out = ACCOUNTINGS[i].accounting;
-            return TACET_OK;
-        }
-    }
-    return tacet__fail(err, TACET_INVALID, "accounting is basic, zcdp or gaussian");
-}
-
 const char *tacet_claim_name(tacet_claim claim) {
     static const char *const NAMES[] = {"uncovered", "pure", "approx", "zcdp", "gaussian"};
     const unsigned index = (unsigned)claim;

@@ -457,7 +457,3 @@ size_t tacet_stream_steps(const tacet_stream *stream) {
 bool tacet_stream_is_private(const tacet_stream *stream) {
     return stream->is_private;
 }
-
-double tacet_stream_sigma(const tacet_stream *stream) {
-    return stream->sigma;
-}

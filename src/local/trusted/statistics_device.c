@@ -124,10 +124,6 @@ double tacet_statistics_device_noise_var(const tacet_statistics_device *d) {
     return sigma * sigma;
 }
 
-size_t tacet_statistics_device_dim(const tacet_statistics_device *d) {
-    return d->dim;
-}
-
 static void outer(tacet_statistics_device *d, const double *x, double y) {
     const size_t m = d->work_count;
     tacet_features_eval(d->features, d->work, x, tacet_features_inputs(d->features), 1);

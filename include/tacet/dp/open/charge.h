@@ -78,8 +78,6 @@ TACET_API void tacet_charge_approx(tacet_charge *charge, double eps, double delt
 TACET_API tacet_status tacet_charge_check(const tacet_charge *charge, tacet_error *err);
 
 TACET_API const char *tacet_accounting_name(tacet_accounting accounting); /* "basic", "zcdp", "gaussian"; "?" */
-/* INVALID names the choices. */
-TACET_API tacet_status tacet_accounting_parse(tacet_accounting *out, const char *name, tacet_error *err);
 TACET_API const char *tacet_claim_name(tacet_claim claim); /* "uncovered", "pure", "approx", "zcdp", "gaussian"; "?" */
 
 #ifdef __cplusplus

@@ -29,7 +29,6 @@ TACET_API tacet_status tacet_statistics_device_create_outer(tacet_statistics_dev
 TACET_API void tacet_statistics_device_free(tacet_statistics_device *device); /* wipes; NULL is allowed */
 TACET_API double tacet_statistics_device_noise_var(
     const tacet_statistics_device *device); /* of each number of a report */
-TACET_API size_t tacet_statistics_device_dim(const tacet_statistics_device *device);
 /* The report of the arm x that was played and its reward; once per ask->ticket: asked again, the same report. Errors of
  * tacet_mechanism_run. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_statistics_device_report(tacet_statistics_device *device,
