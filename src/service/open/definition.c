@@ -46,7 +46,6 @@ void tacet__definition_clear(tacet__definition *def) {
 }
 
 bool tacet__definition_name_valid(const char *name) {
-
     const size_t length = strlen(name);
     return length >= 1 && length <= TACET__DEFINITION_NAME && name[0] >= 'a' && name[0] <= 'z' &&
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == length;
@@ -82,6 +81,15 @@ static void out_of_memory(reading *r) {
     if (r->status == TACET_OK) {
         r->status = tacet__fail(r->err, TACET_NO_MEMORY, "out of memory reading a study");
     }
+}
+
+/* Memory for count things, zeroed; where there is none, that is what is wrong. */
+static void *room(reading *r, size_t count, size_t size) {
+    void *block = tacet__zalloc(count, size);
+    if (block == NULL) {
+        out_of_memory(r);
+    }
+    return block;
 }
 
 /* Every key must be one of the names, which end with a NULL. */
@@ -177,15 +185,30 @@ static size_t reals_of(reading *r, double **out, const json_t *value, const char
         complain(r, field, "must be an array of numbers, of the right length");
         return 0;
     }
-    *out = TACET__ZALLOC(double, count);
-    if (*out == NULL) {
-        out_of_memory(r);
-        return 0;
-    }
-    for (size_t i = 0; i < count; i++) {
+    *out = room(r, count, sizeof **out);
+    for (size_t i = 0; *out != NULL && i < count; i++) {
         (*out)[i] = real_of(r, json_array_get(value, i), field, (double)NAN);
     }
-    return count;
+    return *out != NULL ? count : 0;
+}
+
+/* An array of exactly count whole numbers of at most `most`, none of them `never`, into *out (from malloc). */
+static void wholes_of(reading *r, size_t **out, const json_t *value, const char *field, size_t count, size_t most,
+                      size_t never, const char *rule) {
+    if (!json_is_array(value) || json_array_size(value) != count) {
+        complain(r, field, rule);
+        return;
+    }
+    *out = room(r, count, sizeof **out);
+    for (size_t i = 0; *out != NULL && i < count; i++) {
+        const double number = json_number_value(json_array_get(value, i));
+        if (!json_is_number(json_array_get(value, i)) || !(number >= 0 && number <= (double)most) ||
+            number != floor(number) || number == (double)never) {
+            complain(r, field, rule);
+            return;
+        }
+        (*out)[i] = (size_t)number;
+    }
 }
 
 static void read_points(reading *r, tacet__definition *s, const json_t *points) {
@@ -196,11 +219,7 @@ static void read_points(reading *r, tacet__definition *s, const json_t *points) 
         complain(r, "domain.points", "must be 2 to 4096 points of 1 to 64 numbers each");
         return;
     }
-    s->points = TACET__ZALLOC(double, s->d * s->count);
-    if (s->points == NULL) {
-        out_of_memory(r);
-        return;
-    }
+    s->points = room(r, s->d * s->count, sizeof *s->points);
     for (size_t i = 0; i < s->count && r->status == TACET_OK; i++) {
         const json_t *point = json_array_get(points, i);
         if (json_array_size(point) != s->d) {
@@ -225,31 +244,6 @@ static size_t read_box(reading *r, double **lower, double **upper, const json_t 
         }
     }
     return d;
-}
-
-/* How many values a coordinate has, where it has few. */
-static void read_levels(reading *r, tacet__definition *s, const json_t *levels) {
-    if (levels == NULL || r->status != TACET_OK) {
-        return;
-    }
-    if (!json_is_array(levels) || json_array_size(levels) != s->d) {
-        complain(r, "domain.levels", "must be one whole number for each coordinate: 0 for any value, 2 or more");
-        return;
-    }
-    s->levels = TACET__ZALLOC(size_t, s->d);
-    if (s->levels == NULL) {
-        out_of_memory(r);
-        return;
-    }
-    for (size_t i = 0; i < s->d; i++) {
-        const json_t *item = json_array_get(levels, i);
-        const json_int_t value = json_is_integer(item) ? json_integer_value(item) : -1;
-        if (value < 0 || value == 1 || value > 1000000) {
-            complain(r, "domain.levels", "must be one whole number for each coordinate: 0 for any value, 2 or more");
-            return;
-        }
-        s->levels[i] = (size_t)value;
-    }
 }
 
 static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
@@ -284,7 +278,10 @@ static void read_domain(reading *r, tacet__definition *s, const json_t *root) {
     }
     if (points == NULL) {
         s->d = read_box(r, &s->lower, &s->upper, domain, "domain bounds");
-        read_levels(r, s, json_object_get(domain, "levels"));
+        if (json_object_get(domain, "levels") != NULL && r->status == TACET_OK) {
+            wholes_of(r, &s->levels, json_object_get(domain, "levels"), "domain.levels", s->d, 1000000, 1,
+                      "must be one whole number for each coordinate: 0 for any value, 2 or more");
+        }
         return;
     }
     if (json_object_get(domain, "lower") != NULL || json_object_get(domain, "upper") != NULL ||
@@ -304,13 +301,9 @@ static void read_earlier(reading *r, tacet__definition *s, const json_t *earlier
         complain(r, "prior.earlier", "must be a list of at most 4096 values of a space's or a list's points");
         return;
     }
-    s->earlier = TACET__ZALLOC(double, 3 * count);
-    if (s->earlier == NULL) {
-        out_of_memory(r);
-        return;
-    }
-    s->earlier_count = count;
-    for (size_t i = 0; i < count; i++) {
+    s->earlier = room(r, 3 * count, sizeof *s->earlier);
+    s->earlier_count = s->earlier != NULL ? count : 0;
+    for (size_t i = 0; i < s->earlier_count; i++) {
         const json_t *one = json_array_get(earlier, i);
         double *e = s->earlier + 3 * i;
         bool good = json_array_size(one) == 3;
@@ -329,27 +322,13 @@ enum { COVARIANCE_MOST = 256 };
 
 /* Coordinates whose effects add up: [0, 0, 1] is a sum of a function of the first two and one of the third. */
 static void read_groups(reading *r, tacet__definition *s, const json_t *value) {
-    double *numbers = NULL;
     const size_t d = s->d + s->context_dim;
-    if (value == NULL) {
-        return;
-    }
-    if (s->count == 0 || s->space.count > 0) {
+    if (value != NULL && (s->count == 0 || s->space.count > 0)) {
         complain(r, "prior.groups", "needs a domain that is a list of points");
-    } else if (reals_of(r, &numbers, value, "prior.groups", d, d) == d) {
-        s->groups = TACET__ZALLOC(size_t, d);
-        if (s->groups == NULL) {
-            out_of_memory(r);
-        }
-        for (size_t c = 0; c < d && s->groups != NULL; c++) {
-            if (!(numbers[c] >= 0 && numbers[c] < (double)d && numbers[c] == floor(numbers[c]))) {
-                complain(r, "prior.groups", "must be whole numbers from 0, one for each coordinate");
-                break;
-            }
-            s->groups[c] = (size_t)numbers[c];
-        }
+    } else if (value != NULL) {
+        wholes_of(r, &s->groups, value, "prior.groups", d, d - 1, SIZE_MAX,
+                  "must be whole numbers from 0, one for each coordinate");
     }
-    free(numbers);
 }
 
 /* A covariance of the points that is known otherwise than by distances. */
@@ -377,25 +356,14 @@ static void read_prior(reading *r, tacet__definition *s, const json_t *root) {
     word_of(r, s->kernel, prior, "kernel", s->space.count > 0 ? "se" : "matern52");
     const json_t *scale = json_object_get(prior, "lengthscale");
     const bool precomputed = json_object_get(prior, "covariance") != NULL && scale == NULL;
-    if (precomputed) {
-        s->lengthscales = TACET__ZALLOC(double, 1);
-        s->lengthscale_count = s->lengthscales != NULL;
+    if (precomputed || json_is_number(scale)) {
+        s->lengthscales = room(r, 1, sizeof *s->lengthscales);
         if (s->lengthscales == NULL) {
-            out_of_memory(r);
             return;
         }
-        s->lengthscales[0] = 1; /* of nothing */
-    } else if (scale == NULL && s->space.count > 0) {
-        s->lengthscale_count = 0;
-    } else if (json_is_number(scale)) {
-        s->lengthscales = TACET__ZALLOC(double, 1);
         s->lengthscale_count = 1;
-        if (s->lengthscales == NULL) {
-            out_of_memory(r);
-            return;
-        }
-        s->lengthscales[0] = real_of(r, scale, "prior.lengthscale", (double)NAN);
-    } else {
+        s->lengthscales[0] = precomputed ? 1 /* of nothing */ : real_of(r, scale, "prior.lengthscale", (double)NAN);
+    } else if (scale != NULL || s->space.count == 0) {
         s->lengthscale_count =
             reals_of(r, &s->lengthscales, scale, "prior.lengthscale", 1, 2 * (size_t)TACET__DEFINITION_DIMS);
     }
@@ -578,29 +546,35 @@ json_t *tacet__reals_json(const double *values, size_t count) {
     return array;
 }
 
-static json_t *points_json(const tacet__definition *s) {
-    json_t *points = json_array();
-    for (size_t i = 0; i < s->count && points != NULL; i++) {
-        if (json_array_append_new(points, tacet__reals_json(s->points + i * s->d, s->d)) != 0) {
-            json_decref(points);
+/* Lists of d numbers each. */
+static json_t *rows_json(const double *values, size_t d, size_t count) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < count && rows != NULL; i++) {
+        if (json_array_append_new(rows, tacet__reals_json(values + i * d, d)) != 0) {
+            json_decref(rows);
             return NULL;
         }
     }
-    return points;
+    return rows;
+}
+
+/* Whole numbers under a name of the object, where there are any. */
+static void set_wholes(json_t *object, const char *name, const size_t *values, size_t count) {
+    json_t *list = object != NULL && values != NULL ? json_array() : NULL;
+    for (size_t i = 0; i < count && list != NULL; i++) {
+        (void)json_array_append_new(list, json_integer((json_int_t)values[i]));
+    }
+    if (list != NULL) {
+        (void)json_object_set_new(object, name, list);
+    }
 }
 
 static json_t *domain_json(const tacet__definition *s) {
     json_t *domain = s->space.count > 0 ? tacet__space_domain_json(s)
-                     : s->count > 0     ? json_pack("{so}", "points", points_json(s))
+                     : s->count > 0     ? json_pack("{so}", "points", rows_json(s->points, s->d, s->count))
                                         : json_pack("{so so}", "lower", tacet__reals_json(s->lower, s->d), "upper",
                                                     tacet__reals_json(s->upper, s->d));
-    if (domain != NULL && s->levels != NULL) {
-        json_t *levels = json_array();
-        for (size_t i = 0; i < s->d; i++) {
-            (void)json_array_append_new(levels, json_integer((json_int_t)s->levels[i]));
-        }
-        (void)json_object_set_new(domain, "levels", levels);
-    }
+    set_wholes(domain, "levels", s->levels, s->d);
     if (domain != NULL && s->context_dim > 0 &&
         json_object_set_new(domain, "context",
                             s->context_space.count > 0
@@ -618,19 +592,9 @@ static json_t *prior_json(const tacet__definition *s) {
         json_pack("{ss so s[ff]}", "kernel", s->kernel, "lengthscale",
                   tacet__reals_json(s->lengthscales, s->lengthscale_count), "reward", s->reward_lo, s->reward_hi);
     if (prior != NULL && s->earlier_count > 0) {
-        json_t *earlier = json_array();
-        for (size_t i = 0; i < s->earlier_count; i++) {
-            (void)json_array_append_new(earlier, tacet__reals_json(s->earlier + 3 * i, 3));
-        }
-        (void)json_object_set_new(prior, "earlier", earlier);
+        (void)json_object_set_new(prior, "earlier", rows_json(s->earlier, 3, s->earlier_count));
     }
-    if (prior != NULL && s->groups != NULL) {
-        json_t *groups = json_array();
-        for (size_t c = 0; c < s->d + s->context_dim; c++) {
-            (void)json_array_append_new(groups, json_integer((json_int_t)s->groups[c]));
-        }
-        (void)json_object_set_new(prior, "groups", groups);
-    }
+    set_wholes(prior, "groups", s->groups, s->d + s->context_dim);
     if (prior != NULL && s->covariance != NULL) {
         (void)json_object_set_new(prior, "covariance", tacet__reals_json(s->covariance, s->count * s->count));
     }
