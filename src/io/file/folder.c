@@ -155,10 +155,12 @@ tacet_status tacet__file_read(char **out, size_t *length, const char *path, size
     }
     const size_t got = fread(text, 1, most + 1, file);
     const int bad = ferror(file);
+    const int code = errno;
     (void)fclose(file);
     if (bad || got > most) {
         free(text);
-        return bad ? tacet__fail(err, TACET_IO, "%s: cannot be read", path)
+        errno = code;
+        return bad ? failed("cannot be read", path, err)
                    : tacet__fail(err, TACET_PARSE, "%s: larger than %zu bytes", path, most);
     }
     text[got] = '\0';
