@@ -152,6 +152,9 @@ static bool read_list(cli_kind kind, void *target, const char *text) {
 
 bool cli__read(cli_kind kind, void *target, const char *value) {
     uint64_t number = 0;
+    if (value == NULL && kind != CLI_FLAG) {
+        return false;
+    }
     switch (kind) {
     case CLI_FLAG:
         *(bool *)target = true;

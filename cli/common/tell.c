@@ -39,7 +39,7 @@ json_t *cli_json(json_t *value) {
 
 json_t *cli_real_list(const double *values, size_t count) {
     json_t *list = values != NULL ? json_array() : json_null();
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; values != NULL && i < count; i++) {
         (void)json_array_append_new(list, cli_real(values[i]));
     }
     return list;
@@ -47,7 +47,7 @@ json_t *cli_real_list(const double *values, size_t count) {
 
 json_t *cli_whole_list(const size_t *values, size_t count) {
     json_t *list = values != NULL ? json_array() : json_null();
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; values != NULL && i < count; i++) {
         (void)json_array_append_new(list, cli_whole(values[i]));
     }
     return list;

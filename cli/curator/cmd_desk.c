@@ -3,8 +3,6 @@
  * Ring: trusted. Each question is shown with its record, which never leaves this process, and takes one line. */
 #include "commands.h"
 
-#include <tacet/io/csv.h>
-#include <tacet/io/csvfile.h>
 #include <tacet/outsourced/trusted/desk.h>
 
 #include <poll.h>
@@ -23,30 +21,10 @@ typedef struct desk_options {
 
 typedef enum desk_word { WORD_VALUE, WORD_UNMEASURED, WORD_LATER, WORD_QUIT } desk_word;
 
-/* The record as "name: value" lines, the identifier first. */
-static tacet_status show_record(const desk_options *o, size_t row, tacet_error *err) {
-    tacet_csv *csv = NULL;
-    bool found = true;
-    size_t id = SIZE_MAX;
-    tacet_status status = tacet_csv_open_file(&csv, o->settings.data, NULL, err);
-    if (status == TACET_OK && o->id != NULL) {
-        status = tacet_csv_find(csv, &id, o->id, err);
-    }
-    for (size_t i = 0; i <= row && status == TACET_OK && found; i++) {
-        status = tacet_csv_next(csv, &found, err);
-    }
-    if (status == TACET_OK && found) {
-        if (id != SIZE_MAX) {
-            printf("  %s: %s\n", o->id, tacet_csv_field(csv, id, NULL));
-        }
-        for (size_t c = 0; c < tacet_csv_columns(csv); c++) {
-            if (c != id) {
-                printf("  %s: %s\n", tacet_csv_name(csv, c), tacet_csv_field(csv, c, NULL));
-            }
-        }
-    }
-    tacet_csv_close(csv);
-    return status;
+static void show_cell(void *user, const char *name, const char *text, size_t length) {
+    (void)user;
+    (void)length;
+    printf("  %s: %s\n", name, text);
 }
 
 /* One line; false at the end of the input. */
@@ -89,7 +67,7 @@ static tacet_status serve_one(const desk_options *o, tacet_desk *desk, const cha
                               tacet_error *err) {
     double value = 0;
     printf("\nrow %zu\n", row);
-    tacet_status status = show_record(o, row, err);
+    tacet_status status = tacet_desk_record(o->settings.data, o->id, row, show_cell, NULL, err);
     if (status != TACET_OK) {
         return status;
     }

@@ -4,6 +4,25 @@
 
 #include <pthread.h>
 
+static void hear_cell(void *user, const char *name, const char *text, size_t length) {
+    char *all = user;
+    (void)snprintf(all + strlen(all), 128 - strlen(all), "%s=%.*s;", name, (int)length, text);
+}
+
+static void a_record_is_told_with_its_name_first(void **state) {
+    fixture *f = *state;
+    char all[128] = "";
+    assert_ok(tacet_desk_record(f->data, "y", 4, hear_cell, all, NULL));
+    assert_string_equal(all, "y=1;x=12;");
+    all[0] = '\0';
+    assert_ok(tacet_desk_record(f->data, NULL, 0, hear_cell, all, NULL));
+    assert_string_equal(all, "x=0;y=-1;");
+    all[0] = '\0';
+    assert_ok(tacet_desk_record(f->data, NULL, ROWS, hear_cell, all, NULL));
+    assert_string_equal(all, "");
+    assert_status(tacet_desk_record(f->data, "patient", 0, hear_cell, all, NULL), TACET_NOT_FOUND);
+}
+
 static void test_column(void **state) {
     fixture *f = *state;
     tacet_desk_reply r;
@@ -334,6 +353,7 @@ static void a_function_measures_once_a_ticket(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_function_measures_once_a_ticket, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_record_is_told_with_its_name_first, setup, teardown),
         cmocka_unit_test_setup_teardown(test_column, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tickets, setup, teardown),
         cmocka_unit_test_setup_teardown(test_query_budget, setup, teardown),

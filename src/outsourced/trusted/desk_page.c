@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/dp/open/receipt.h>
-#include <tacet/io/csv.h>
-#include <tacet/io/csvfile.h>
 #include <tacet/report/disclose.h>
 
 enum { WAIT_MOST = 60, LIST_MOST = 1000, MISSES_MOST = 50, TICK_MS = 200, REFRESH_SECONDS = 1, COOKIE_NAME = 32 };
@@ -249,26 +247,8 @@ static void overview(tacet__desk_page *page, const tacet__request *request, tace
     }
 }
 
-static tacet_status read_record(const tacet__desk_page *page, json_t *list, size_t row, tacet_error *err) {
-    tacet_csv *csv = NULL;
-    bool found = true;
-    tacet_status status = tacet_csv_open_file(&csv, page->s.data, NULL, err);
-    for (size_t i = 0; i <= row && status == TACET_OK && found; i++) {
-        status = tacet_csv_next(csv, &found, err);
-    }
-    for (size_t c = 0; status == TACET_OK && found && c < tacet_csv_columns(csv); c++) {
-        size_t length = 0;
-        const char *name = tacet_csv_name(csv, c);
-        const char *field = tacet_csv_field(csv, c, &length);
-        json_t *pair = json_pack("[oo]", text_json(name, strlen(name)), text_json(field, length));
-        if (page->s.id != NULL && strcmp(name, page->s.id) == 0) {
-            (void)json_array_insert_new(list, 0, pair);
-        } else {
-            (void)json_array_append_new(list, pair);
-        }
-    }
-    tacet_csv_close(csv);
-    return status;
+static void add_cell(void *user, const char *name, const char *text, size_t length) {
+    (void)json_array_append_new(user, json_pack("[oo]", text_json(name, strlen(name)), text_json(text, length)));
 }
 
 static void question(tacet__desk_page *page, const tacet__request *request, tacet__response *response) {
@@ -280,7 +260,8 @@ static void question(tacet__desk_page *page, const tacet__request *request, tace
     }
     json_t *record = json_array();
     tacet_error err = {0};
-    if (page->s.data != NULL && read_record(page, record, reply.row, &err) != TACET_OK) {
+    if (page->s.data != NULL &&
+        tacet_desk_record(page->s.data, page->s.id, reply.row, add_cell, record, &err) != TACET_OK) {
         json_decref(record);
         tacet__problem(response, 503, NULL, err.message);
         return;

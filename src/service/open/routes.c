@@ -114,6 +114,16 @@ static void submit(tacet__call *c, tacet__response *response, tacet__job *job) {
 
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
+/* Exactly count finite numbers. */
+static bool read_numbers(double *out, const json_t *list, size_t count) {
+    bool good = json_array_size(list) == count;
+    for (size_t i = 0; good && i < count; i++) {
+        out[i] = json_number_value(json_array_get(list, i));
+        good = json_is_number(json_array_get(list, i)) && isfinite(out[i]);
+    }
+    return good;
+}
+
 /* A decision set into the job; NULL, or the rule that was broken. */
 static const char *read_set(tacet__job *job, const json_t *set) {
     const size_t count = json_array_size(set);
@@ -131,46 +141,29 @@ static const char *read_set(tacet__job *job, const json_t *set) {
     job->d = d;
     job->count = count;
     for (size_t i = 0; i < count; i++) {
-        const json_t *arm = json_array_get(set, i);
-        if (json_array_size(arm) != d) {
-            return "all arms must be arrays of equally many numbers";
-        }
-        for (size_t k = 0; k < d; k++) {
-            const json_t *number = json_array_get(arm, k);
-            if (!json_is_number(number)) {
-                return "an arm must be an array of 1 to 64 numbers";
-            }
-            job->points[i * d + k] = json_number_value(number);
-            if (!isfinite(job->points[i * d + k])) {
-                return "an arm's numbers must be finite";
-            }
+        if (!read_numbers(job->points + i * d, json_array_get(set, i), d)) {
+            return "all arms must be arrays of equally many finite numbers";
         }
     }
     return NULL;
 }
 
 static const char *read_context(tacet__job *job, json_t *context) {
+    static const char RULE[] = "'context' must be an array of 1 to 64 numbers";
     const size_t count = json_array_size(context);
     if (json_is_object(context)) {
         job->named = json_incref(context);
         return NULL;
     }
     if (!json_is_array(context) || count == 0 || count > TACET__DEFINITION_DIMS) {
-        return "'context' must be an array of 1 to 64 numbers";
+        return RULE;
     }
     job->context = TACET__ZALLOC(double, count);
     if (job->context == NULL) {
         return "the context is too large";
     }
     job->context_dim = count;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *number = json_array_get(context, i);
-        job->context[i] = json_number_value(number);
-        if (!json_is_number(number) || !isfinite(job->context[i])) {
-            return "'context' must be an array of 1 to 64 numbers";
-        }
-    }
-    return NULL;
+    return read_numbers(job->context, context, count) ? NULL : RULE;
 }
 
 /* A word of letters that need no quoting; `rule` says so. */
