@@ -112,6 +112,17 @@ static void submit(tacet__call *c, tacet__response *response, tacet__job *job) {
     tacet__call_submit(c, response, job, done);
 }
 
+/* What was asked in the body, which is dropped; `broken`: the rule that it breaks, NULL for none. */
+static void submit_body(tacet__call *c, tacet__response *response, tacet__job *job, json_t *body, const char *broken) {
+    json_decref(body);
+    if (broken != NULL) {
+        tacet__job_free(job);
+        tacet__refuse(response, 400, "invalid", broken);
+    } else {
+        submit(c, response, job);
+    }
+}
+
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
 /* Exactly count finite numbers. */
@@ -224,19 +235,13 @@ static void suggest(tacet__call *c, tacet__response *response) {
         broken = many >= 1 && many <= TACET__SUGGEST_MOST ? NULL : "'count' must be a whole number, 1 to 64";
         job->many = broken == NULL ? (size_t)many : 0;
     }
-    json_decref(body);
-    if (broken != NULL) {
-        tacet__job_free(job);
-        tacet__refuse(response, 400, "invalid", broken);
-        return;
-    }
     if (job != NULL) {
         job->owned = true;
         memcpy(job->owner, c->token.hash, sizeof job->owner);
         job->open_most = c->token.open_most;
         job->rounds_most = c->token.rounds_most;
     }
-    submit(c, response, job);
+    submit_body(c, response, job, body, broken);
 }
 
 static void observe(tacet__call *c, tacet__response *response) {
@@ -252,22 +257,14 @@ static void observe(tacet__call *c, tacet__response *response) {
     if (broken == NULL && failed != NULL && (!json_is_true(failed) || value != NULL)) {
         broken = "'failed' is true, and then there is no 'value'";
     }
-    if (broken == NULL && failed == NULL && !json_is_number(value)) {
+    if (broken == NULL && failed == NULL && !(json_is_number(value) && isfinite(json_number_value(value)))) {
         broken = "'value' must be a number";
     }
-    if (job != NULL && broken == NULL && failed != NULL) {
-        job->failed = true;
-    } else if (job != NULL && broken == NULL) {
+    if (job != NULL) {
+        job->failed = failed != NULL;
         job->value = json_number_value(value);
-        broken = isfinite(job->value) ? NULL : "'value' must be finite";
     }
-    json_decref(body);
-    if (broken != NULL) {
-        tacet__job_free(job);
-        tacet__refuse(response, 400, "invalid", broken);
-    } else {
-        submit(c, response, job);
-    }
+    submit_body(c, response, job, body, broken);
 }
 
 static void look(tacet__call *c, tacet__response *response) {
