@@ -18,15 +18,18 @@
 #include "gp/vexp.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Candidates per block: 32 KiB of kernel row, and stretches of V long enough for the prefetcher. */
 enum { BLOCK = 4096 };
-enum { STEP = 128 };  /* candidates whose kernel values are worked out between two looks ahead, … */
-enum { AHEAD = 8 };   /* … and the columns of V that are fetched meanwhile: more would push each other out */
-enum { LINE = 64 };   /* bytes of a cache line */
-enum { MOVED = 256 }; /* candidates moved before they are looked at, still in the nearest cache */
+enum { STEP = 128 };   /* candidates whose kernel values are worked out between two looks ahead, … */
+enum { AHEAD = 8 };    /* … and the columns of V that are fetched meanwhile: more would push each other out */
+enum { LINE = 64 };    /* bytes of a cache line */
+enum { FETCHED = 32 }; /* candidates whose entries of V are fetched at a time, … */
+enum { SOON = 128 };   /* … this many before they are summed */
+enum { MOVED = 256 };  /* candidates moved before they are looked at, still in the nearest cache */
 
 static const double PIVOT_FLOOR = 1e-10; /* relative to the prior variance: below it the matrix counts as singular */
 static const double PIVOT_FLOOR_SINGLE = 1e-6; /* the same where V is kept in single precision, whose unit is 6e-8 */
@@ -162,18 +165,32 @@ tacet_status tacet_gp_reserve(tacet_gp *gp, size_t total, tacet_error *err) {
     return TACET_OK;
 }
 
+/* Has bytes brought into cache. They may lie behind the end of an array: nothing is read. */
+TACET__INLINE void fetch(uintptr_t from, size_t bytes) {
+    for (size_t b = 0; b < bytes; b += LINE) {
+        __builtin_prefetch((const void *)(from + b)); /* NOLINT(performance-no-int-to-ptr) */
+    }
+}
+
 /* w[j] -= sum over s < t of V(j, s) c[s], s ascending, for every j alike. Eight columns at a time, then what is left: w
  * is read and written once per eight reads of V. NAME_few is inlined with a constant count, so that the sum of one
- * candidate stays in a register. */
+ * candidate stays in a register. What comes next in each column is fetched: left to itself, the processor sees so many
+ * columns coming too late. */
 #define DEFINE_SUBTRACT(NAME, TYPE)                                                                                    \
     TACET__INLINE void NAME##_few(double *restrict w, const TYPE *restrict V, size_t ldv, size_t m,                    \
                                   const double *restrict c, size_t count) {                                            \
-        for (size_t j = 0; j < m; j++) {                                                                               \
-            double sum = w[j];                                                                                         \
+        for (size_t at = 0; at < m; at += FETCHED) {                                                                   \
+            const size_t end = m - at < FETCHED ? m : at + FETCHED;                                                    \
             for (size_t s = 0; s < count; s++) {                                                                       \
-                sum -= (double)V[s * ldv + j] * c[s];                                                                  \
+                fetch((uintptr_t)(V + s * ldv) + (at + SOON) * sizeof *V, (end - at) * sizeof *V);                     \
             }                                                                                                          \
-            w[j] = sum;                                                                                                \
+            for (size_t j = at; j < end; j++) {                                                                        \
+                double sum = w[j];                                                                                     \
+                for (size_t s = 0; s < count; s++) {                                                                   \
+                    sum -= (double)V[s * ldv + j] * c[s];                                                              \
+                }                                                                                                      \
+                w[j] = sum;                                                                                            \
+            }                                                                                                          \
         }                                                                                                              \
     }                                                                                                                  \
     TACET__CLONES                                                                                                      \
@@ -256,10 +273,7 @@ static void look_ahead(const tacet_gp *gp, size_t at, size_t m) {
     const size_t size = gp->single ? sizeof *gp->V1 : sizeof *gp->V;
     const char *V = gp->single ? (const char *)gp->V1 : (const char *)gp->V;
     for (size_t s = 0; s < count; s++) {
-        const char *from = V + (s * gp->ldv + at) * size;
-        for (size_t b = 0; b < m * size; b += LINE) {
-            __builtin_prefetch(from + b, 0, 2);
-        }
+        fetch((uintptr_t)V + (s * gp->ldv + at) * size, m * size);
     }
 }
 

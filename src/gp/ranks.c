@@ -6,11 +6,14 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "gp/vexp.h"
 
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacet/core/version.h>
+
+enum { WORDS = 512 }; /* numbers digested at a time */
 
 void tacet_ranks_slab(const tacet_ranks *ranks, size_t rank, size_t *first, size_t *count, size_t n) {
     const size_t share = n / ranks->count;
@@ -92,26 +95,41 @@ static uint64_t mix(uint64_t z) {
     return z ^ (z >> 31);
 }
 
+/* Words at consecutive positions. */
+TACET__CLONES
+static void digest_words(uint64_t out[2], const uint64_t *words, uint64_t position, size_t count) {
+    uint64_t sums[2] = {out[0], out[1]};
+    for (size_t k = 0; k < count; k++) {
+        const uint64_t key = (position + k) * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x1234567890abcdef);
+        const uint64_t first = mix(words[k] + key);
+        sums[0] += first;
+        sums[1] += mix(first ^ (words[k] * UINT64_C(0xd1342543de82ef95)) ^ key);
+    }
+    out[0] = sums[0];
+    out[1] = sums[1];
+}
+
 void tacet__digest_word(uint64_t out[2], uint64_t word, uint64_t position) {
-    const uint64_t key = position * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x1234567890abcdef);
-    const uint64_t first = mix(word + key);
-    out[0] += first;
-    out[1] += mix(first ^ (word * UINT64_C(0xd1342543de82ef95)) ^ key);
+    digest_words(out, &word, position, 1);
 }
 
 void tacet__points_digest(uint64_t out[2], const tacet_points *points, size_t d, size_t first, size_t count,
                           size_t base) {
-    uint64_t sums[2] = {out[0], out[1]}; /* of our own: what is behind `out` may be anything */
+    uint64_t words[WORDS];
+    size_t held = 0;
+    uint64_t position = (uint64_t)(base + first) * d;
     for (size_t r = first; r < first + count; r++) {
         for (size_t c = 0; c < d; c++) {
             const size_t at = r * points->step + points->offsets[c];
             const double x =
                 points->single ? (double)((const float *)points->data)[at] : ((const double *)points->data)[at];
-            uint64_t word = 0;
-            memcpy(&word, &x, sizeof word);
-            tacet__digest_word(sums, word, (uint64_t)(base + r) * d + c);
+            memcpy(&words[held++], &x, sizeof x);
+            if (held == WORDS) {
+                digest_words(out, words, position, held);
+                position += held;
+                held = 0;
+            }
         }
     }
-    out[0] = sums[0];
-    out[1] = sums[1];
+    digest_words(out, words, position, held);
 }
