@@ -383,31 +383,33 @@ tacet_status tacet__registry_key(unsigned char out[TACET__SKETCH_KEY], tacet_err
 tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_release *release,
                                   const tacet_ledger_settings *settings, tacet_error *err) {
     registry r;
-    tacet__sketch sketch = {.rows = NULL};
+    tacet__sketch made = {.rows = NULL};
+    const bool given = release->rows == NULL && release->file_count == 0;
+    const tacet__sketch *sketch = given ? release->numbers : &made;
+    const tacet__sketch *numbers = given ? NULL : release->numbers;
     unsigned char id[TACET_HASH_BYTES];
     *out = NULL;
     if (sodium_init() < 0) {
         return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
     }
     tacet_status status = open_registry(&r, err);
-    if (status == TACET_OK) {
-        status = release->rows != NULL
-                     ? tacet__sketch_rows(&sketch, release->rows, 0, r.key, err)
-                     : tacet__sketch_files(&sketch, release->files, release->file_count, 0, r.key, err);
+    if (status == TACET_OK && !given) {
+        status = release->rows != NULL ? tacet__sketch_rows(&made, release->rows, 0, r.key, err)
+                                       : tacet__sketch_files(&made, release->files, release->file_count, 0, r.key, err);
     }
     if (release->new_budget == NULL) {
-        status = status != TACET_OK ? status : check_earlier(&r, &sketch, release->numbers, release->ledger, err);
+        status = status != TACET_OK ? status : check_earlier(&r, sketch, numbers, release->ledger, err);
     }
     status = status != TACET_OK ? status : open_anchored(out, &r, id, release->ledger, settings, err);
-    status = status != TACET_OK ? status : enter(&r, &sketch, 0, release, id, err);
-    if (release->numbers != NULL) {
-        status = status != TACET_OK ? status : enter(&r, release->numbers, OF_TEXT, release, id, err);
+    status = status != TACET_OK ? status : enter(&r, sketch, 0, release, id, err);
+    if (numbers != NULL) {
+        status = status != TACET_OK ? status : enter(&r, numbers, OF_TEXT, release, id, err);
     }
     if (status != TACET_OK) {
         tacet_ledger_close(*out);
         *out = NULL;
     }
-    tacet__sketch_clear(&sketch);
+    tacet__sketch_clear(&made);
     close_registry(&r);
     return status;
 }

@@ -14,12 +14,12 @@
 typedef struct tacet__registry_release {
     const char *const *files; /* of records; or: */
     size_t file_count;
-    const tacet__rows *rows; /* the records themselves */
-    const tacet__sketch
-        *numbers;           /* of files: what is released of them, as numbers, under the registry's key; or NULL */
-    const char *ledger;     /* the ledger it is going to be charged to; need not be there yet */
-    const char *what;       /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
-    const char *ticket;     /* of it */
+    const tacet__rows *rows;      /* the records themselves; or neither: */
+    const tacet__sketch *numbers; /* their sketch under the registry's key. Of files: of what is released of them, as
+                                   * numbers; or NULL */
+    const char *ledger;           /* the ledger it is going to be charged to; need not be there yet */
+    const char *what;             /* "release into FOLDER", "model FILE", …: how it is named to whoever comes later */
+    const char *ticket;           /* of it */
     const char *new_budget; /* the reason why rows that were released before get another budget; NULL: they do not */
 } tacet__registry_release;
 

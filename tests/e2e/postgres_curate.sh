@@ -62,6 +62,20 @@ curate 1 bad --data "$url" --table spoilt --ledger no.db
 grep -q 'a value cannot be converted' err && ! grep -q confidential err || fail "a cell is told, or no reason: $(cat err)"
 [ ! -e bad ] && [ ! -e no.db ] || fail "a refused release left something"
 
+# --- a table of many pages: several connections read it in turn, one snapshot, one order
+sql "CREATE TABLE wide WITH (fillfactor = 20) AS SELECT g AS id, (g * 7919 % 10007) / 107.0 AS x, (g % 9973 * 104729 % 9973) / 100.0 AS y
+     FROM generate_series(1, 60000) g; DELETE FROM wide WHERE id BETWEEN 17000 AND 31000 OR id % 11 = 0"
+[ "$(sql "SELECT pg_relation_size('wide') / 8192 > 1024")" = t ] || fail "too few pages for several ranges"
+sql "COPY (SELECT * FROM wide ORDER BY id) TO STDOUT (FORMAT csv, HEADER)" >wide.csv
+curate 0 wide-csv --data wide.csv --seed 3 --ledger wide1.db
+for threads in 1 2 4; do
+    curate 0 wide-$threads --data "$url" --table wide --seed 3 --threads $threads --ledger wide2-$threads.db
+    cmp -s wide-csv/release.csv wide-$threads/release.csv || fail "over $threads connections the release is another"
+done
+sql "CREATE TABLE hollow WITH (fillfactor = 20) AS SELECT id, x, CASE WHEN id > 50000 THEN NULL ELSE y END AS y FROM wide ORDER BY id"
+curate 1 bad --data "$url" --table hollow --threads 4 --ledger no.db
+grep -q "hollow: row $(sql "SELECT count(*) FROM wide WHERE id <= 50000") (counted from 0): column 'y' is missing" err || fail "not the first missing cell: $(cat err)"
+
 # --- the registry knows the table again, here and as numbers in a file
 curate 0 released --data "$url" --table t --ledger "$url#books"
 [ "$(entries "$url#books")" = 1 ] || fail "not one entry"

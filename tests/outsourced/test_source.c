@@ -55,7 +55,7 @@ static void npy_files_are_read_across_their_ends(void **state) {
     f->settings.data = both;
     for (long n = 1;; n++) {
         fail_alloc_after(n);
-        const tacet_status status = tacet__source_open(&s, &f->settings, columns, 2, NULL);
+        const tacet_status status = tacet__source_open(&s, &f->settings, columns, 2, NULL, NULL, NULL);
         const int hit = fail_alloc_hit();
         fail_alloc_after(0);
         assert_status(status, hit ? TACET_NO_MEMORY : TACET_OK);
@@ -82,11 +82,11 @@ static void a_database_that_is_not_there_is_named(void **state) {
     tacet_error err = {0};
     f->settings.data = "postgresql:///nothing?host=/nowhere&user=nobody";
     f->settings.table = "people";
-    assert_status(tacet__source_open(&s, &f->settings, NAMES, 2, &err), TACET_IO);
+    assert_status(tacet__source_open(&s, &f->settings, NAMES, 2, NULL, NULL, &err), TACET_IO);
     assert_non_null(strstr(err.message, "people"));
     assert_int_equal(s.spool, -1);
     f->settings.table = "a.b.c";
-    assert_status(tacet__source_open(&s, &f->settings, NAMES, 2, &err), TACET_INVALID);
+    assert_status(tacet__source_open(&s, &f->settings, NAMES, 2, NULL, NULL, &err), TACET_INVALID);
 }
 
 static void make_part(fixture *f, size_t number, const char *folder) {

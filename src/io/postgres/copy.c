@@ -5,7 +5,9 @@
  * precision by the server, which rounds to the nearest. It makes an allocation and several calls for each cell it
  * sends, which took longer than all else; so up to four numbers come as one cell, a pair as a point and four as a line
  * segment, whose bytes are those of their coordinates. One that is missing makes such a cell missing: to tell which it
- * was, the rows are read again in the same snapshot, a cell each. Cost: one message a row; constant memory. */
+ * was, the rows are read again in the same snapshot, a cell each. A server makes one statement with one processor, so
+ * a table is also read in ranges of pages, over connections that take part in the snapshot of the first one. Cost: one
+ * message a row; constant memory. */
 #include "io/db/copy.h"
 
 #include "core/fail.h"
@@ -24,6 +26,8 @@ enum {
     WAIT_MS = 600000, /* for a row: a server that sorts a large table first takes its time */
     NAME_MOST = 200,
     HEAD = 19, /* signature of 11 bytes, flags, length of the extension */
+    SNAPSHOT_MOST = 64,
+    RANGES_SINCE = 140000, /* the server that scans a range of places in a table, and not all of it */
 };
 
 struct tacet__copy {
@@ -31,7 +35,10 @@ struct tacet__copy {
     const tacet__copy_wanted *wanted; /* the caller's */
     char *table;                      /* for messages */
     size_t count;
-    size_t rows; /* read so far */
+    size_t pages;                 /* 0: read as a whole */
+    char snapshot[SNAPSHOT_MOST]; /* its name; "": none */
+    size_t first, end;            /* the pages that are being read */
+    size_t rows;                  /* of them, read so far */
     bool text, ended, begun;
     bool packed;   /* several numbers in a cell */
     char *message; /* of libpq; rows are read from it */
@@ -100,13 +107,16 @@ static tacet_status connect_to(tacet__copy *c, const char *url, tacet_error *err
         return tacet__fail(err, TACET_IO, "cannot connect to the database of %s: %s", c->table, line);
     }
     (void)PQsetnonblocking(c->connection, 1);
+    char sql[400];
     /* All rows, or a refusal: row security that hides some is an error. A scan that begins where another one is would
      * number the rows anew. */
-    return run(c,
-               "SET client_min_messages=error; SET row_security=off; SET synchronize_seqscans=off;"
-               "SET extra_float_digits=1; SET datestyle='ISO, YMD'; SET statement_timeout=0;"
-               "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-               PGRES_COMMAND_OK, NULL, "connecting", err);
+    (void)snprintf(sql, sizeof sql,
+                   "SET client_min_messages=error; SET row_security=off; SET synchronize_seqscans=off;"
+                   "SET extra_float_digits=1; SET datestyle='ISO, YMD'; SET statement_timeout=0;"
+                   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY%s%s%s",
+                   c->snapshot[0] != '\0' ? "; SET TRANSACTION SNAPSHOT '" : "", c->snapshot,
+                   c->snapshot[0] != '\0' ? "'" : "");
+    return run(c, sql, PGRES_COMMAND_OK, NULL, "connecting", err);
 }
 
 /* A growing text. */
@@ -192,44 +202,86 @@ static void add_numbers(text *sql, const tacet__copy *c, size_t i, size_t togeth
     add(sql, together > 1 ? ")" : "");
 }
 
+/* How many pages the table has, and the name of the snapshot, where it can be read in ranges: rows are stored in its
+ * own pages and in no other table's. */
+static tacet_status find_pages(tacet__copy *c, const char *table, tacet_error *err) {
+    if (c->wanted->order != NULL || PQserverVersion(c->connection) < RANGES_SINCE) {
+        return TACET_OK;
+    }
+    text sql = {0};
+    PGresult *found = NULL;
+    char *literal = PQescapeLiteral(c->connection, table, strlen(table));
+    add(&sql, "SELECT pg_catalog.pg_relation_size(oid) / pg_catalog.current_setting('block_size')::int8,"
+              " pg_catalog.pg_export_snapshot() FROM pg_catalog.pg_class WHERE relkind = 'r' AND NOT relhassubclass"
+              " AND relam = (SELECT oid FROM pg_catalog.pg_am WHERE amname = 'heap')"
+              " AND NOT pg_catalog.pg_is_in_recovery() AND oid = ");
+    add(&sql, literal != NULL ? literal : "");
+    add(&sql, "::pg_catalog.regclass");
+    tacet_status status = sql.lacking || literal == NULL
+                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
+                              : run(c, sql.bytes, PGRES_TUPLES_OK, &found, "looking at its pages", err);
+    if (status == TACET_OK && PQntuples(found) == 1 && strlen(PQgetvalue(found, 0, 1)) < sizeof c->snapshot) {
+        c->pages = (size_t)strtoull(PQgetvalue(found, 0, 0), NULL, 10);
+        (void)snprintf(c->snapshot, sizeof c->snapshot, "%s", PQgetvalue(found, 0, 1));
+    }
+    PQclear(found);
+    PQfreemem(literal);
+    free(sql.bytes);
+    return status;
+}
+
+static tacet_status look_at_table(tacet__copy *c, tacet_error *err) {
+    text table = {0};
+    add_table(&table, c->connection, c->wanted->table);
+    tacet_status status = table.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
+                                        : check_types(c, c->wanted, table.bytes, err);
+    status = status != TACET_OK ? status : find_pages(c, table.bytes, err);
+    free(table.bytes);
+    return status;
+}
+
+static void add_range(text *sql, const tacet__copy *c) {
+    char limits[120];
+    if (c->first > 0 || c->end != SIZE_MAX) {
+        (void)snprintf(limits, sizeof limits, " WHERE ctid >= '(%zu,0)'", c->first);
+        add(sql, limits);
+    }
+    if (c->end != SIZE_MAX) {
+        (void)snprintf(limits, sizeof limits, " AND ctid < '(%zu,0)'", c->end);
+        add(sql, limits);
+    }
+}
+
 static tacet_status begin(tacet__copy *c, tacet_error *err) {
     const tacet__copy_wanted *w = c->wanted;
     text sql = {0};
-    text table = {0};
-    add_table(&table, c->connection, w->table);
-    const char *from = table.lacking || table.bytes == NULL ? "" : table.bytes;
-    tacet_status status = table.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
-                                        : check_types(c, w, from, err);
     add(&sql, "COPY (SELECT ");
     for (size_t i = 0; i < w->count; i += packed_at(c, i)) {
         add(&sql, i > 0 ? "," : "");
         add_numbers(&sql, c, i, packed_at(c, i));
     }
     add(&sql, " FROM ");
-    add(&sql, from);
+    add_table(&sql, c->connection, w->table);
+    add_range(&sql, c);
     if (w->order != NULL) {
         add(&sql, " ORDER BY ");
         add_name(&sql, c->connection, w->order, strlen(w->order));
     }
     add(&sql, ") TO STDOUT (FORMAT binary)");
-    if (status == TACET_OK && sql.lacking) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table);
-    }
     PGresult *result = NULL;
-    status = status != TACET_OK ? status : run(c, sql.bytes, PGRES_COPY_OUT, &result, "reading it", err);
+    const tacet_status status = sql.lacking ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading %s", c->table)
+                                            : run(c, sql.bytes, PGRES_COPY_OUT, &result, "reading it", err);
+    c->ended = c->begun = false;
+    c->at = c->size = c->rows = 0;
     PQclear(result);
     free(sql.bytes);
-    free(table.bytes);
     return status;
 }
 
-tacet_status tacet__copy_open(tacet__copy **out, const tacet__copy_wanted *wanted, tacet_error *err) {
+/* A connection, in the snapshot of that name or in one of its own. */
+static tacet_status open_copy(tacet__copy **out, const tacet__copy_wanted *wanted, const char *snapshot,
+                              tacet_error *err) {
     *out = NULL;
-    const char *dot = strchr(wanted->table, '.');
-    if (wanted->table[0] == '\0' || strlen(wanted->table) > NAME_MOST ||
-        (dot != NULL && strchr(dot + 1, '.') != NULL)) {
-        return tacet__fail(err, TACET_INVALID, "a table is called NAME or SCHEMA.NAME");
-    }
     tacet__copy *c = TACET__ZALLOC(tacet__copy, 1);
     char *table = strdup(wanted->table);
     if (c == NULL || table == NULL) {
@@ -242,14 +294,44 @@ tacet_status tacet__copy_open(tacet__copy **out, const tacet__copy_wanted *wante
     c->count = wanted->count;
     c->text = wanted->text;
     c->packed = !wanted->text;
-    tacet_status status = connect_to(c, wanted->url, err);
-    status = status != TACET_OK ? status : begin(c, err);
+    (void)snprintf(c->snapshot, sizeof c->snapshot, "%s", snapshot);
+    const tacet_status status = connect_to(c, wanted->url, err);
     if (status != TACET_OK) {
         tacet__copy_close(c);
         return status;
     }
     *out = c;
     return TACET_OK;
+}
+
+tacet_status tacet__copy_open(tacet__copy **out, const tacet__copy_wanted *wanted, tacet_error *err) {
+    *out = NULL;
+    const char *dot = strchr(wanted->table, '.');
+    if (wanted->table[0] == '\0' || strlen(wanted->table) > NAME_MOST ||
+        (dot != NULL && strchr(dot + 1, '.') != NULL)) {
+        return tacet__fail(err, TACET_INVALID, "a table is called NAME or SCHEMA.NAME");
+    }
+    tacet_status status = open_copy(out, wanted, "", err);
+    status = status != TACET_OK ? status : look_at_table(*out, err);
+    if (status != TACET_OK) {
+        tacet__copy_close(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+size_t tacet__copy_pages(const tacet__copy *c) {
+    return c->pages;
+}
+
+tacet_status tacet__copy_join(tacet__copy **out, const tacet__copy *c, tacet_error *err) {
+    return open_copy(out, c->wanted, c->snapshot, err);
+}
+
+tacet_status tacet__copy_begin(tacet__copy *c, size_t first, size_t end, tacet_error *err) {
+    c->first = first;
+    c->end = end;
+    return begin(c, err);
 }
 
 /* The next message, or the end of the statement, which so is known to have succeeded. */
@@ -350,8 +432,7 @@ static tacet_status unpack(tacet__copy *c, tacet__copy_cell *cells, tacet_error 
     while (status == TACET_OK && found) {
         status = next_row(c, cells, &found, &torn, err);
     }
-    c->packed = c->ended = c->begun = false;
-    c->at = c->size = c->rows = 0;
+    c->packed = false;
     status = status != TACET_OK ? status : begin(c, err);
     found = true;
     while (status == TACET_OK && found && c->rows < rows) {

@@ -29,7 +29,7 @@ typedef struct tacet__curate {
     tacet_mint mint;                               /* of the release, if it is private and drawn */
     tacet__source source;
     unsigned char sketch_key[TACET__SKETCH_KEY]; /* the registry's; where `sketched` */
-    bool sketched;                               /* the numbers of a table of text, by the first pass */
+    bool sketched;                               /* the table's numbers, by the first pass */
     tacet__sketch as_numbers;
     bool ledger_there; /* it was there before this run */
     double lo[TACET_MANIFEST_COLUMNS], hi[TACET_MANIFEST_COLUMNS], middle[TACET_MANIFEST_COLUMNS],

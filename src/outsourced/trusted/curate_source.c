@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curate_source.c - tables that do not fit into memory, or do not lie in one file.
- * Ring: trusted. Source: none; README.md, "Where records come from". A table in a database is read once, by one
- * statement and so in one snapshot, into a file that has no name and is enciphered under a key that never leaves this
- * process: both passes of a release read that file, so that nothing others write, and no server that goes away, can
- * come between them. .npy files are mapped. Cost: a database needs 8 bytes a number on the disk that gets the release;
- * memory is a block. */
+ * Ring: trusted. Source: none; README.md, "Where records come from". .npy files are mapped; curate_database.c reads
+ * what lies in a database. */
 #include "outsourced/trusted/curate_source.h"
 
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/csv/block.h"
-#include "io/db/copy.h"
-#include "io/db/db.h"
-#include "io/file/folder.h"
 
-#include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,128 +62,6 @@ static void read_npy(const tacet__source *s, double *out, size_t first, size_t c
     }
 }
 
-/* --- a database --------------------------------------------------------------------------------------------------- */
-
-static void encipher(const tacet__source *s, double *block, size_t first, size_t count) {
-    unsigned char nonce[crypto_stream_chacha20_NONCEBYTES];
-    const uint64_t number = htole64((uint64_t)(first / s->block));
-    memcpy(nonce, &number, sizeof number);
-    (void)crypto_stream_chacha20_xor((unsigned char *)block, (const unsigned char *)block,
-                                     count * s->width * sizeof *block, nonce, s->key);
-}
-
-static tacet_status transfer(const tacet__source *s, bool writing, double *block, size_t first, size_t count,
-                             tacet_error *err) {
-    char *bytes = (char *)block;
-    size_t left = count * s->width * sizeof *block;
-    off_t at = (off_t)(first * s->width * sizeof *block);
-    while (left > 0) {
-        const ssize_t n = writing ? pwrite(s->spool, bytes, left, at) : pread(s->spool, bytes, left, at);
-        if (n <= 0 && !(n < 0 && errno == EINTR)) {
-            return tacet__fail(err, TACET_IO, "what was read of the table cannot be kept beside the release: %s",
-                               n == 0 ? "it is cut short" : strerror(errno));
-        }
-        bytes += n > 0 ? n : 0;
-        left -= n > 0 ? (size_t)n : 0;
-        at += n > 0 ? n : 0;
-    }
-    return TACET_OK;
-}
-
-/* A file without a name on the disk that will get the release: gone with the process, whatever ends it. */
-static tacet_status make_spool(tacet__source *s, const char *release, tacet_error *err) {
-    char place[TACET__PATH];
-    char folder[TACET__PATH];
-    (void)snprintf(place, sizeof place, "%s", release);
-    for (size_t end = strlen(place); end > 1 && place[end - 1] == '/'; end--) {
-        place[end - 1] = '\0';
-    }
-    tacet_status status = tacet__folder_of(folder, place, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    s->spool = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (s->spool < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-        status = tacet__path(place, folder, ".tacet-spool-XXXXXX", err);
-        s->spool = status == TACET_OK ? mkostemp(place, O_CLOEXEC) : -1;
-        if (s->spool >= 0) {
-            (void)unlink(place);
-        }
-    }
-    if (sodium_init() < 0) {
-        return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
-    }
-    randombytes_buf(s->key, sizeof s->key);
-    return s->spool >= 0 ? TACET_OK
-                         : tacet__fail(err, TACET_IO, "%.150s: the table cannot be kept here while it is released: %s",
-                                       folder, strerror(errno));
-}
-
-/* A row of the database as a record; stand-ins for what is missing where the space has them. */
-static tacet_status settle_row(double *record, const tacet__copy_cell *cells, const tacet_curate_settings *settings,
-                               const char *const *columns, size_t width, size_t row, tacet_error *err) {
-    for (size_t i = 0; i < width; i++) {
-        if (settings->space == NULL && !cells[i].missing) {
-            record[i] = cells[i].number;
-            continue;
-        }
-        tacet_error why = {0};
-        const tacet_status status =
-            settings->space == NULL ? tacet__fail(&why, TACET_PARSE, "column '%s' is missing", columns[i])
-                                    : tacet_space_cell(&settings->space->columns[i], &record[i], NULL,
-                                                       cells[i].missing ? "" : cells[i].text, cells[i].length, &why);
-        if (status != TACET_OK) {
-            return tacet__fail(err, status, "%s: row %zu (counted from 0): %s", settings->table, row, why.message);
-        }
-    }
-    return TACET_OK;
-}
-
-static tacet_status flush_block(const tacet__source *s, double *block, size_t first, size_t count, tacet_error *err) {
-    encipher(s, block, first, count);
-    return transfer(s, true, block, first, count, err);
-}
-
-static tacet_status read_database(tacet__source *s, const tacet_curate_settings *settings, const char *const *columns,
-                                  tacet_error *err) {
-    const tacet__copy_wanted wanted = {.url = settings->data,
-                                       .table = settings->table,
-                                       .order = settings->order,
-                                       .columns = columns,
-                                       .count = s->width,
-                                       .text = settings->space != NULL};
-    tacet__copy *copy = NULL;
-    tacet__copy_cell *cells = TACET__ZALLOC(tacet__copy_cell, s->width);
-    double *block = TACET__ALIGNED(double, s->block * s->width);
-    tacet_status status = cells == NULL || block == NULL
-                              ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu columns", s->width)
-                              : make_spool(s, settings->folder, err);
-    status = status != TACET_OK ? status : tacet__copy_open(&copy, &wanted, err);
-    size_t held = 0;
-    for (bool found = true; status == TACET_OK && found;) {
-        status = tacet__copy_next(copy, cells, &found, err);
-        if (status == TACET_OK && found) {
-            status = settle_row(block + held * s->width, cells, settings, columns, s->width, s->count, err);
-            held++;
-            s->count++;
-        }
-        if (status == TACET_OK && held > 0 && (held == s->block || !found)) {
-            status = flush_block(s, block, s->count - held, held, err);
-            held = 0;
-            if (settings->stop != NULL && __atomic_load_n(settings->stop, __ATOMIC_RELAXED)) {
-                status = tacet__fail(err, TACET_STATE, "stopped, as it was told to");
-            }
-        }
-    }
-    tacet__copy_close(copy);
-    if (block != NULL) {
-        sodium_memzero(block, s->block * s->width * sizeof *block);
-    }
-    free(block);
-    free(cells);
-    return status;
-}
-
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
 static tacet_status open_files(tacet__source *s, const tacet_curate_settings *settings, const char *const *columns,
@@ -212,7 +80,7 @@ static tacet_status open_files(tacet__source *s, const tacet_curate_settings *se
 }
 
 tacet_status tacet__source_open(tacet__source *out, const tacet_curate_settings *settings, const char *const *columns,
-                                size_t width, tacet_error *err) {
+                                size_t width, tacet__source_seen seen, void *user, tacet_error *err) {
     *out = (tacet__source){.spool = -1, .width = width, .numbers = true};
     out->block = TACET__CSV_BLOCK / sizeof(double) / width + 1;
     tacet_status status = TACET_OK;
@@ -220,7 +88,7 @@ tacet_status tacet__source_open(tacet__source *out, const tacet_curate_settings 
         out->records = settings->records;
         out->count = settings->record_count;
     } else if (settings->table != NULL) {
-        status = read_database(out, settings, columns, err);
+        status = tacet__source_database(out, settings, columns, seen, user, err);
     } else {
         status = open_files(out, settings, columns, err);
     }
@@ -258,11 +126,7 @@ tacet_status tacet__source_read(const void *source, double *out, size_t first, s
         read_npy(s, out, first, count);
         return TACET_OK;
     }
-    const tacet_status status = transfer(s, false, out, first, count, err);
-    if (status == TACET_OK) {
-        encipher(s, out, first, count); /* the same stream takes it off */
-    }
-    return status;
+    return tacet__spool_read(s, out, first, count, err);
 }
 
 tacet__rows tacet__source_rows(const tacet__source *s) {

@@ -27,11 +27,19 @@ typedef struct tacet__source {
     const double *records;
 } tacet__source;
 
-/* Opens the table that the settings name; one in a database is read, once, beside the folder of the release. `columns`
- * has `width` names. INVALID: not a file that can be read twice. PARSE, NOT_FOUND, IO, DENIED: names table, row and
- * column. STATE: it was told to stop. */
+/* Told of a table in a database while it is read: records first … first + count - 1, a block or what is left, in order
+ * and one call at a time. May change them before they are kept. */
+typedef tacet_status (*tacet__source_seen)(void *user, double *records, size_t first, size_t count, tacet_error *err);
+
+/* Opens the table that the settings name; one in a database is read, once, beside the folder of the release, and `seen`
+ * is told. `columns` has `width` names. INVALID: not a file that can be read twice. PARSE, NOT_FOUND, IO, DENIED: names
+ * table, row and column. STATE: it was told to stop. */
 tacet_status tacet__source_open(tacet__source *out, const tacet_curate_settings *settings, const char *const *columns,
-                                size_t width, tacet_error *err);
+                                size_t width, tacet__source_seen seen, void *user, tacet_error *err);
+/* Of a table in a database: reads it; and what was kept of it, as tacet__source_read. */
+tacet_status tacet__source_database(tacet__source *source, const tacet_curate_settings *settings,
+                                    const char *const *columns, tacet__source_seen seen, void *user, tacet_error *err);
+tacet_status tacet__spool_read(const tacet__source *source, double *out, size_t first, size_t count, tacet_error *err);
 /* Closes, and wipes. */
 void tacet__source_close(tacet__source *source);
 /* Records first … first + count - 1, at most a block and beginning where one does. */
