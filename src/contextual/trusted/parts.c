@@ -68,8 +68,7 @@ static tacet_status run(tacet__parts *p, tacet_release **out, const char *name, 
     ask.ticket = ticket;
     ask.what = p->what;
     ask.records = p->records;
-    tacet_status status =
-        p->receipt_count == 0 && whole ? tacet__contextual_begun_with(p->ask, name, err) : TACET_OK;
+    tacet_status status = p->receipt_count == 0 && whole ? tacet__contextual_begun_with(p->ask, name, err) : TACET_OK;
     if (status == TACET_OK) {
         status = tacet_mechanism_run(mechanism, out, &ask, bounded, err);
     }
