@@ -170,9 +170,9 @@ static const char WORDS[] =
     "{!evidence|{?_predicted|best predicted  row {recommended_row}, {recommended_mean:.6g} +- {recommended_sd:.2g}\n}}"
     "asked           {_asked} rows (modeler: {modeler})\n"
     "{?_failed|not measurable  {_failed} rows; others were asked instead\n}"
-    "the release     {!release.private|" TACET_MANIFEST_STAMP "}{?release.private|eps = {release.eps}, delta = "
-    "{release.delta}; measured values are {?_outputs|randomised}{!_outputs|not protected}}\n"
-    "{?ledger|the ledger      {ledger.entries} entries, eps {ledger.spent_eps} spent of {ledger.budget_eps}; "
+    "the release     {!release.private|" TACET_MANIFEST_STAMP "}{?release.private|eps = {release.eps:^6}, delta = "
+    "{release.delta:^6}; measured values are {?_outputs|randomised}{!_outputs|not protected}}\n"
+    "{?ledger|the ledger      {ledger.entries} entries, eps {ledger.spent_eps:^6} spent of {ledger.budget_eps:^6}; "
     "{ledger.queries_left} queries left\n}";
 
 typedef struct arguments {

@@ -26,7 +26,11 @@ def test_the_gaussian_noise_is_as_small_as_its_definition_allows(eps: float, del
 
 
 def test_it_prints_sigma() -> None:
-    assert "sigma = 3.73063" in str(tacet.calibrate.gaussian(eps=1, delta=1e-5))
+    assert "sigma = 3.73064" in str(tacet.calibrate.gaussian(eps=1, delta=1e-5))
+    for k in range(1, 60):  # what is printed is itself private
+        noise = tacet.calibrate.gaussian(eps=k / 7, delta=1e-6)
+        shown = dict(word.split(" = ") for word in str(noise).split(", ") if " = " in word)
+        assert float(shown["sigma"]) >= noise.sigma and float(shown["for eps"]) >= noise.eps
 
 
 def test_euclidean_noise_with_a_delta_is_smaller_than_pure_noise() -> None:

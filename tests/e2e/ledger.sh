@@ -20,6 +20,14 @@ grep -q "$head" "$work/out" || fail "the head changed although nothing was writt
 expect 0 "$tacet" ledger show --ledger "$ledger"
 [ "$(grep -c 'answered$' "$work/out")" = 3 ] || fail "show does not list three entries"
 grep -q 'spent   eps 0.9 of 1' "$work/out" || fail "show does not say what was spent"
+# What is printed of a budget is never less than it.
+printf 'x\n1\n2\n3\n' >"$work/odd.csv"
+expect 0 "$tacet" curate --data "$work/odd.csv" --inputs x --bounds x=0:4 --unit x=1 --eps 0.3 --mechanism laplace \
+    --budget-eps 1.0000001 --ledger "$work/odd.ledger" --out "$work/odd"
+expect 0 "$tacet" ledger show --ledger "$work/odd.ledger"
+grep -q '^that is eps 0.3, delta 0 of eps 1.00001, delta' "$work/out" || fail "a budget is rounded down: $(cat "$work/out")"
+expect 0 "$tacet" ledger verify --ledger "$work/odd.ledger"
+grep -q 'of eps 1.00001 at delta' "$work/out" || fail "a budget is rounded down by verify: $(cat "$work/out")"
 expect 0 "$tacet" ledger show --ledger "$ledger" --json
 grep -q '"list":\[{"seq":1,"kind":"reserve"' "$work/out" || fail "show --json has no list"
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Sequence
 
 from tacet._lib import ffi, lib, native
+from tacet.display import up
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Noise:
 
     def __str__(self) -> str:
         return (
-            f"{self.law} noise, sigma = {self.sigma:.6g}, for eps = {self.eps:g}, delta = {self.delta:g}, "
+            f"{self.law} noise, sigma = {up(self.sigma)}, for eps = {up(self.eps)}, delta = {up(self.delta)}, "
             f"sensitivity {self.sensitivity:g}"
         )
 

@@ -2,6 +2,7 @@
 """Tables for a terminal and for a notebook."""
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Context
 from html import escape
 from typing import Any, Iterable, Sequence
 
@@ -15,6 +16,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], note: str = "") ->
     )
     below = f"<p>{escape(note)}</p>" if note else ""
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{below}"
+
+
+def up(value: float, digits: int = 6) -> str:
+    """The number in so many digits, and never less than it is: noise and what is spent err on the private side."""
+    nearest = f"{value:.{digits}g}"
+    above = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(value)
+    return nearest if float(nearest) >= value else f"{float(above):.{digits}g}"
 
 
 def columns(head: Sequence[str], rows: Iterable[Sequence[Any]], most: int = 36) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacet._lib import lib, native
-from tacet.display import columns, table
+from tacet.display import columns, table, up
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ class Ledger:
         unit = self._account["unit"]
         time = datetime.fromtimestamp(entry["time"], timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
         uncovered = entry["claim"] == "uncovered"
-        charge = "UNCOVERED" if uncovered else f"{unit} {entry[unit]:.4g}" if entry[unit] is not None else "-"
+        charge = "UNCOVERED" if uncovered else f"{unit} {up(entry[unit], 4)}" if entry[unit] is not None else "-"
         state = "answered" if entry["answered_by"] is not None else "open"
         state += ", NOT PRIVATE" if entry["not_private"] else ""
         return (str(entry["seq"]), time, entry["ticket"], entry["what"], entry["to_whom"], entry["mechanism"], charge,
@@ -98,8 +98,8 @@ class Ledger:
     def _sum(self) -> str:
         account = self._account
         return (
-            f"spent eps {self.eps:.6g}, delta {self.delta:.3g} of eps {self.budget_eps:.6g}, "
-            f"delta {self.budget_delta:.3g} ({account['accounting']} accounting); {account['entries']} entries, "
+            f"spent eps {up(self.eps)}, delta {up(self.delta, 3)} of eps {up(self.budget_eps)}, "
+            f"delta {up(self.budget_delta, 3)} ({account['accounting']} accounting); {account['entries']} entries, "
             f"{account['uncovered']} uncovered"
         )
 

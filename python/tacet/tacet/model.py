@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from tacet._lib import ffi, lib, native
 from tacet._native import Handle
-from tacet.display import table
+from tacet.display import table, up
 from tacet.errors import InvalidValue, NotFound
 from tacet.space import Space
 
@@ -168,7 +168,7 @@ class Model(Handle):
             ("contexts", ", ".join(self.contexts) or "none"),
             ("learnt from", f"{self.records} records"),
             ("errs by about", f"{self.sd:.3g}"),
-            ("guarantee", f"eps = {self.eps:g}, delta = {self.delta:g}" if self.private else "NONE: seeded noise"),
+            ("guarantee", f"eps = {up(self.eps)}, delta = {up(self.delta)}" if self.private else "NONE: seeded noise"),
         ]
         if self.recommended is not None:
             facts.append(("its rule is worth", "{:.3g} ({:.3g} to {:.3g})".format(*self.recommended)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from tacet._lib import ffi, lib, native
 from tacet._native import Handle
-from tacet.display import table
+from tacet.display import table, up
 from tacet.errors import InvalidValue, StateError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Manifest:
     def _facts(self) -> list[tuple[str, str]]:
         return [
             ("mechanism", self.fields["mechanism"]),
-            ("guarantee", f"eps = {self.eps:g}, delta = {self.delta:g}" if self.private else "NOT DIFFERENTIALLY PRIVATE"),
+            ("guarantee", f"eps = {up(self.eps)}, delta = {up(self.delta)}" if self.private else "NOT DIFFERENTIALLY PRIVATE"),
             ("rows", str(self.rows)),
             ("questions", str(self.queries)),
             ("noise", self.noise),

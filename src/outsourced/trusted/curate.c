@@ -25,7 +25,8 @@
 #include <tacet/outsourced/trusted/published.h>
 #include <unistd.h>
 
-/* The charge of a release and the cap of a budget of the same eps are rounded in opposite directions. */
+/* As Gaussian curves, the charge of a release and the cap of a budget of the same eps are rounded in opposite
+ * directions. */
 static const double ROUNDING = 1e-9;
 enum { PARTS_MOST = 10000 };
 
@@ -311,12 +312,10 @@ static bool adds_up(const tacet_curate_settings *s) {
 
 /* What release and outputs cost together, unless the caller sets a budget. */
 static tacet_status budget(double *eps, const tacet_curate_settings *s, tacet_error *err) {
-    *eps = s->budget_eps > 0 ? s->budget_eps : s->eps * (1 + ROUNDING);
-    if (s->budget_eps > 0 || !s->outputs_private) {
-        return TACET_OK;
-    }
-    if (adds_up(s)) {
-        *eps = (s->eps + s->outputs.eps) * (1 + ROUNDING);
+    *eps = s->budget_eps > 0 ? s->budget_eps
+           : adds_up(s)      ? s->eps + (s->outputs_private ? s->outputs.eps : 0)
+                             : s->eps * (1 + ROUNDING);
+    if (s->budget_eps > 0 || adds_up(s) || !s->outputs_private) {
         return TACET_OK;
     }
     double release = 0;
