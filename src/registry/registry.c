@@ -369,6 +369,20 @@ static tacet_status open_anchored(tacet_ledger **out, const registry *r, unsigne
     return status != TACET_OK ? status : tacet_ledger_open(out, ledger, &own, err);
 }
 
+tacet_status tacet__registry_reopen(tacet_ledger **out, const char *ledger, const tacet_ledger_settings *settings,
+                                    tacet_error *err) {
+    registry r;
+    unsigned char id[TACET_HASH_BYTES];
+    *out = NULL;
+    if (sodium_init() < 0) {
+        return tacet__fail(err, TACET_IO, "the operating system gives no entropy");
+    }
+    tacet_status status = open_registry(&r, err);
+    status = status != TACET_OK ? status : open_anchored(out, &r, id, ledger, settings, err);
+    close_registry(&r);
+    return status;
+}
+
 tacet_status tacet__registry_key(unsigned char out[TACET__SKETCH_KEY], tacet_error *err) {
     registry r;
     if (sodium_init() < 0) {

@@ -37,6 +37,11 @@ tacet_status tacet__registry_key(unsigned char out[TACET__SKETCH_KEY], tacet_err
 tacet_status tacet__registry_open(tacet_ledger **out, const tacet__registry_release *release,
                                   const tacet_ledger_settings *settings, tacet_error *err);
 
+/* Opens a ledger that is there, of a release that was made, as tacet_ledger_open with its anchor. CORRUPT: it was
+ * rolled back since this machine last wrote to it. Also NOT_FOUND, IO, DENIED, NO_MEMORY. */
+tacet_status tacet__registry_reopen(tacet_ledger **out, const char *ledger, const tacet_ledger_settings *settings,
+                                    tacet_error *err);
+
 /* Where the ledger of a table in memory lies unless somebody names one: ledgers/HASH.db in the registry's folder, which
  * is made. The same rows in the same order have the same. DENIED, IO, NO_MEMORY. */
 tacet_status tacet__registry_ledger(char out[TACET__PATH], const tacet__rows *rows, tacet_error *err);

@@ -21,7 +21,8 @@ serve() { # serve NAME LISTEN OPTIONS...
     local name=$1 listen=$2
     shift 2
     rm -f "$work/ready"
-    "$TACET_BIN/tacet-curator" serve --release "$work/$name" --keys "$work/keys" --data "$work/data.csv" --listen "$listen" \
+    # Two copies of one ledger that both go on are a fork, which a machine notices: here they are two machines.
+    TACET_STATE=$work/state-$name "$TACET_BIN/tacet-curator" serve --release "$work/$name" --keys "$work/keys" --data "$work/data.csv" --listen "$listen" \
         --ready-file "$work/ready" "$@" >/dev/null 2>>"$work/curator.err" &
     server=$!
 }

@@ -145,6 +145,44 @@ static void test_other_ledger(void **state) {
     open_desk(f, &f->desk);
 }
 
+static void copy_file(const char *to, const char *from) {
+    char bytes[1 << 16];
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    assert_true(in != NULL && out != NULL);
+    for (size_t got = 0; (got = fread(bytes, 1, sizeof bytes, in)) > 0;) {
+        assert_int_equal(fwrite(bytes, 1, got, out), got);
+    }
+    assert_int_equal(fclose(in) | fclose(out), 0);
+}
+
+/* A copy from before an answer would draw the ticket afresh: two draws of one value, charged once. */
+static void a_ledger_that_was_put_back_is_refused(void **state) {
+    fixture *f = *state;
+    tacet_error err = {0};
+    char ledger[PATH_BYTES + 16], copy[PATH_BYTES + 32];
+    (void)snprintf(ledger, sizeof ledger, "%s.ledger.db", f->data);
+    (void)snprintf(copy, sizeof copy, "%s.copy", ledger);
+    tacet_ldp ldp;
+    assert_ok(tacet_ldp_init(&ldp, TACET_LDP_LAPLACE, 30, 100, 101, NULL));
+    release(f, QUERIES, &ldp);
+    f->settings.values = "y";
+    open_desk(f, &f->desk);
+    (void)ask(f->desk, "a", 3);
+    f->desk = (tacet_desk_close(f->desk), NULL);
+    copy_file(copy, ledger);
+    open_desk(f, &f->desk);
+    const double value = ask(f->desk, "b", 4);
+    f->desk = (tacet_desk_close(f->desk), NULL);
+    open_desk(f, &f->desk);
+    assert_true(ask(f->desk, "b", 4) == value);
+    f->desk = (tacet_desk_close(f->desk), NULL);
+    copy_file(ledger, copy);
+    assert_status(tacet_desk_open(&f->desk, &f->settings, &err), TACET_CORRUPT);
+    assert_non_null(strstr(err.message, "cut off"));
+    f->settings.ledger = copy; /* under another name, too */
+    assert_status(tacet_desk_open(&f->desk, &f->settings, NULL), TACET_CORRUPT);
+}
+
 /* Outside the public range: clipped, so the answer is as for the bound, and nothing tells. */
 static void test_impossible_value(void **state) {
     fixture *f = *state;
@@ -298,6 +336,7 @@ static void a_bound_draw_is_for_no_other_value(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_private_outputs, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_ledger_that_was_put_back_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_private_query_budget, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shared_ledger, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_ledger, setup, teardown),

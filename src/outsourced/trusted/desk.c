@@ -13,6 +13,7 @@
 #include "dp/noise/mint.h"
 #include "dp/open/ledger_view.h"
 #include "io/file/folder.h"
+#include "registry/registry.h"
 
 #include <errno.h>
 #include <math.h>
@@ -298,7 +299,10 @@ static tacet_status open_ledger(tacet_desk *desk, const tacet_desk_settings *set
     tacet_ledger_settings_defaults(&stored);
     stored.create = false;
     stored.use_stored = true;
-    status = status != TACET_OK ? status : tacet_ledger_open(&desk->ledger, path, &stored, err);
+    if (status == TACET_OK) { /* what protects nothing is not in the registry either */
+        status = desk->manifest.is_private ? tacet__registry_reopen(&desk->ledger, path, &stored, err)
+                                           : tacet_ledger_open(&desk->ledger, path, &stored, err);
+    }
     status = status != TACET_OK ? status : tacet__ledger_view_open(&view, path, err);
     status = status != TACET_OK ? status : tacet__ledger_each(view, recall, desk, err);
     tacet__ledger_view_close(view);
