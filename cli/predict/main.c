@@ -125,6 +125,7 @@ static int predict_file(const asking *q, const char *path, const cli_command *se
         json_t *one = status == TACET_OK ? one_json(q, best) : NULL;
         if (status != TACET_OK) {
             const tacet_error why = err;
+            tacet_error_clear(&err);
             (void)tacet_error_set(&err, status, "%.80s: row %zu: %.120s", path, row, why.message);
         } else if (cli_json_wanted()) {
             (void)json_array_append(list, one);

@@ -246,6 +246,9 @@ printf 'device\nphone\ntablet\n' >"$work/visitors.csv"
 expect 0 "$bin/tacet" predict --model "$work/ab.json" --data "$work/visitors.csv"
 [ "$(sed -n 's/,.*//p' "$work/out" | tr '\n' ' ')" = "variant B D " ] || fail "a file is not predicted row by row"
 expect 2 "$bin/tacet" predict --model "$work/ab.json" --context fridge
+echo fridge >>"$work/visitors.csv"
+expect 1 "$bin/tacet" predict --model "$work/ab.json" --data "$work/visitors.csv"
+grep -q 'visitors.csv: row 3: ' "$work/err" || fail "a cell that is no level is not named by its row"
 # An action of no level is public and refused; a context of no level is private, and told by a dry run alone.
 sed '5s/^[A-D]/E/' "$work/ab.csv" >"$work/ab-action.csv"
 # shellcheck disable=SC2086
