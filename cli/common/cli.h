@@ -157,9 +157,9 @@ json_t *cli_json(json_t *value); /* consumed */
         json_t *: cli_json)(value)
 /* An object, cli_object("eps count", J(eps), J(count)): names with blanks between, and a value for each. A name with a
  * question mark is left out where its value is null. */
-#define cli_object(...) cli__object(__VA_ARGS__, NULL)
+#define cli_object(...) cli__object(__VA_ARGS__, (json_t *)NULL)
 /* More of the same into an object, which comes first. */
-#define cli_add(...) cli__add(__VA_ARGS__, NULL)
+#define cli_add(...) cli__add(__VA_ARGS__, (json_t *)NULL)
 json_t *cli__object(const char *names, ...) __attribute__((sentinel));
 void cli__add(json_t *object, const char *names, ...) __attribute__((sentinel));
 
