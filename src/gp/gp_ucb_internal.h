@@ -8,6 +8,8 @@
 #include <tacet/core/policy.h>
 #include <tacet/gp/gp_ucb.h>
 
+#define TACET__GP_UCB_NAME "gp-ucb"
+
 enum { TACET__PRINT_BYTES = 32 };
 
 /* The largest bound of this rank's candidates, as far as they were looked at. */
@@ -41,6 +43,11 @@ typedef struct tacet__gp_ucb {
     struct tacet__gp_ucb *next;                /* a follower's further searches */
 } tacet__gp_ucb;
 
+/* The number of a row here, SIZE_MAX where another rank holds it. */
+static inline size_t tacet__gp_ucb_here(const tacet__gp_ucb *self, size_t row) {
+    return row >= self->first && row - self->first < self->local ? row - self->first : SIZE_MAX;
+}
+
 /* Where a rank finds its candidates. */
 typedef struct tacet__slab {
     const double *X; /* by point, leading dimension ldx; or points; or neither: the caller's functions */
@@ -60,6 +67,9 @@ tacet_status tacet__gp_ucb_fingerprint(tacet__gp_ucb *self, const tacet_cov_spec
 tacet_status tacet__gp_ucb_suggest(tacet__gp_ucb *self, tacet_suggestion *out, tacet_error *err);
 tacet_status tacet__gp_ucb_observe(tacet__gp_ucb *self, uint64_t ticket, double value, tacet_error *err);
 tacet_status tacet__gp_ucb_recommend(tacet__gp_ucb *self, tacet_recommendation *out, tacet_error *err);
+/* One value into the model: whoever holds the row tells the others what they need of it. */
+tacet_status tacet__gp_ucb_learn(tacet__gp_ucb *self, size_t row, double value, tacet_error *err);
+tacet_status tacet__gp_ucb_save(const void *self, tacet_blob *out, tacet_error *err);
 tacet_status tacet__gp_ucb_load(tacet__gp_ucb *self, const void *bytes, size_t size, tacet_error *err);
 
 /* Rank 0: says what comes next. Nothing without ranks. */
