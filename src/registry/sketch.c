@@ -139,7 +139,7 @@ static bool take_bytes(sketching *s, size_t at, const char *bytes, size_t count,
     return true;
 }
 
-/* The bytes of a part, from the first row that begins in it; a file that is no regular one has one part. */
+/* The bytes of a part, from the first row that begins in it. */
 static void *read_part(void *user) {
     sketching *s = user;
     char *bytes = TACET__ZALLOC(char, READ_BYTES);
@@ -149,8 +149,7 @@ static void *read_part(void *user) {
     bool done = false;
     s->wrong = bytes == NULL ? ENOMEM : 0;
     while (s->wrong == 0 && !done) {
-        const ssize_t got =
-            s->end == SIZE_MAX ? read(s->fd, bytes, READ_BYTES) : pread(s->fd, bytes, READ_BYTES, (off_t)at);
+        const ssize_t got = pread(s->fd, bytes, READ_BYTES, (off_t)at);
         if (got <= 0) {
             s->wrong = got < 0 && errno != EINTR ? errno : 0;
             done = got == 0;
@@ -278,26 +277,27 @@ static void keep_sketch(tacet__sketch *out, const sketching *s, const unsigned c
 }
 
 static tacet_status fail(int wrong, const char *path, tacet_error *err) {
-    return wrong == ENOMEM   ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
+    return wrong == ENOMEM ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for a sketch")
+           : wrong == ESPIPE
+               ? tacet__fail(err, TACET_INVALID, "%s: the table is read twice, so it must be a file", path)
            : wrong == ENOENT ? tacet__fail(err, TACET_NOT_FOUND, "%s: cannot be read: %s", path, strerror(wrong))
                              : tacet__fail(err, TACET_IO, "%s: cannot be read: %s", path, strerror(wrong));
 }
 
-/* One file's parts, added to `total`; errno, or 0. */
+/* One file's parts, added to `total`; errno, or 0. Of a pipe the rows are gone once they were read: its sketch would be
+ * that of no table, which is known to nobody. */
 static int add_file(sketching *total, const char *path, size_t threads, const unsigned char key[TACET__SKETCH_KEY]) {
     struct stat st;
     size_t parts = 0;
-    const sketching first = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
-    if (first.fd < 0 || fstat(first.fd, &st) != 0) {
-        const int wrong = errno;
+    const sketching first = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (first.fd < 0 || fstat(first.fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        const int wrong = first.fd < 0 ? errno : ESPIPE;
         if (first.fd >= 0) {
             (void)close(first.fd);
         }
         return wrong;
     }
-    const bool regular = S_ISREG(st.st_mode);
-    sketching *s = divide(&parts, &first, regular ? (size_t)st.st_size : SIZE_MAX, regular ? (size_t)st.st_size : 0,
-                          regular ? threads : 1, key);
+    sketching *s = divide(&parts, &first, (size_t)st.st_size, (size_t)st.st_size, threads, key);
     const int wrong = s == NULL ? ENOMEM : run_parts(s, parts, read_part);
     (void)close(first.fd);
     if (s != NULL) {

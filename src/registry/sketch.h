@@ -32,7 +32,7 @@ typedef struct tacet__rows {
 
 /* Reads the files once, one after the other, as one table, each in `threads` parts (0: as many as are worth it; the
  * outcome is the same). A row is a line but a file's first, without blanks and quotes around its cells. NOT_FOUND, IO,
- * NO_MEMORY; *out is then cleared. */
+ * NO_MEMORY; INVALID: one of them is no regular file; *out is then cleared. */
 tacet_status tacet__sketch_files(tacet__sketch *out, const char *const *paths, size_t count, size_t threads,
                                  const unsigned char key[TACET__SKETCH_KEY], tacet_error *err);
 /* The same of numbers: a row is their bytes. */

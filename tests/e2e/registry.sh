@@ -79,6 +79,12 @@ code=0
 $learn --out more.json --ticket more >said 2>err || code=$?
 [ "$code" = 3 ] || fail "learn and curate together do not add up: exit code $code"
 "$tacet" ledger show --ledger log.csv.ledger.db --json | grep -q '"entries":' || fail "no ledger beside the log"
+# A pipe is empty when it is read again, and would be known to nobody.
+code=0
+# shellcheck disable=SC2002 # a pipe is what is tried
+cat log.csv | "$tacet" learn --data /dev/stdin --actions x --reward y --range 0:1 --bounds 0:1 --lengthscale 0.3 --eps 1 --ledger pipe.db \
+    --out piped.json >said 2>err || code=$?
+[ "$code" = 1 ] && grep -q 'must be a file' err && [ ! -e pipe.db ] || fail "a log from a pipe gets a budget of its own: exit code $code: $(cat err)"
 # An older copy of the ledger in its place is seen by the anchor, which lies beside the registry.
 cp before.db log.csv.ledger.db
 code=0

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const unsigned char KEY[TACET__SKETCH_KEY] = {1, 2, 3};
@@ -131,6 +132,10 @@ static void a_missing_file_and_missing_memory_are_told(void **state) {
                      TACET_NOT_FOUND);
     assert_null(x.rows);
     char path[300];
+    (void)snprintf(path, sizeof path, "%s/pipe", folder); /* would be that of no rows, and be waited for */
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(tacet__sketch_files(&x, (const char *const[]){path}, 1, 0, KEY, NULL), TACET_INVALID);
+    assert_int_equal(unlink(path), 0);
     (void)snprintf(path, sizeof path, "%s/t.csv", folder);
     for (long n = 1;; n++) {
         fail_alloc_after(n);
