@@ -4,6 +4,7 @@
  * request, 256 at the most. */
 #include "pages/session.h"
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
 
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { HASH_BYTES = 32, NAME_BYTES = 64 };
 
@@ -32,12 +32,6 @@ struct tacet__sessions {
     entry entries[TACET__SESSIONS_MOST];
 };
 
-static double monotonic(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void tacet__sessions_defaults(tacet__sessions_settings *settings) {
     *settings = (tacet__sessions_settings){.cookie = "tacet", .idle_seconds = 1800, .whole_seconds = 28800};
 }
@@ -55,7 +49,7 @@ tacet_status tacet__sessions_create(tacet__sessions **out, const tacet__sessions
     (void)snprintf(s->name, sizeof s->name, "__Host-%.50s", settings->cookie);
     s->idle = settings->idle_seconds;
     s->whole = settings->whole_seconds;
-    s->clock = settings->clock != NULL ? settings->clock : monotonic;
+    s->clock = settings->clock != NULL ? settings->clock : tacet__now;
     (void)pthread_mutex_init(&s->lock, NULL);
     *out = s;
     return TACET_OK;

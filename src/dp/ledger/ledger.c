@@ -8,6 +8,7 @@
  * Cost: one sync per transaction, shared; O(1) work per request; memory per ticket (state.h). */
 #include <tacet/dp/ledger.h>
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "dp/ledger/minted.h"
@@ -116,11 +117,7 @@ tacet_status tacet_ledger_open(tacet_ledger **out, const char *path, const tacet
     ledger->last = &ledger->first;
     (void)pthread_mutex_init(&ledger->lock, NULL); /* these cannot fail */
     (void)pthread_cond_init(&ledger->changed, NULL);
-    pthread_condattr_t monotonic;
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&ledger->arrived, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
+    tacet__cond_init(&ledger->arrived);
     tacet__state_init(&ledger->books.state);
     tacet_status status = tacet__store_open(&ledger->books.store, &ledger->books.state, path, settings, cap, err);
     if (status == TACET_OK) {

@@ -2,6 +2,7 @@
 /* sqlite_group.c - turns and shared syncs. Ring: io. Cost: a lock and at most one wait for a turn and for a sync. */
 #include "io/db/sqlite_group.h"
 
+#include "core/clock.h"
 #include "core/memory.h"
 
 #include <pthread.h>
@@ -42,11 +43,7 @@ tacet__sqlite_group *tacet__sqlite_group_join(const char *path) {
         g = g->next;
     }
     if (g == NULL && (g = TACET__ZALLOC(tacet__sqlite_group, 1)) != NULL) {
-        pthread_condattr_t clock;
-        (void)pthread_condattr_init(&clock);
-        (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-        (void)pthread_cond_init(&g->done, &clock);
-        (void)pthread_condattr_destroy(&clock);
+        tacet__cond_init(&g->done);
         g->device = st.st_dev;
         g->inode = st.st_ino;
         g->next = groups;
@@ -86,23 +83,14 @@ static void unlink_waiter(tacet__sqlite_group *g, const waiter *w) {
 }
 
 bool tacet__sqlite_group_enter(tacet__sqlite_group *g, uint64_t ms) {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(ms / 1000);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    const struct timespec until = tacet__until((double)ms / 1000);
     (void)pthread_mutex_lock(&lock);
     bool mine = !g->writing;
     if (mine) {
         g->writing = true;
     } else {
         waiter w = {.mine = false};
-        pthread_condattr_t clock;
-        (void)pthread_condattr_init(&clock);
-        (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-        (void)pthread_cond_init(&w.wake, &clock);
-        (void)pthread_condattr_destroy(&clock);
+        tacet__cond_init(&w.wake);
         *(g->last != NULL ? &g->last->next : &g->first) = &w;
         /* cppcheck-suppress autoVariables ; it is taken out of the list before this returns */
         g->last = &w;

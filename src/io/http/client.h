@@ -21,6 +21,8 @@ typedef struct tacet__client_settings {
 
 typedef struct tacet__client tacet__client;
 
+enum { TACET__TOKEN_BYTES = 256 };
+
 typedef struct tacet__answer {
     long status; /* HTTP */
     char *body;  /* NUL-terminated; owned by the client, valid until its next request */
@@ -43,5 +45,10 @@ tacet_status tacet__client_post(tacet__client *client, tacet__answer *out, const
 /* GET into an open file; out->body is empty unless the status is not 200. */
 tacet_status tacet__client_download(tacet__client *client, tacet__answer *out, const char *path, FILE *file,
                                     tacet_error *err);
+
+/* The first line of a file, without its end; whoever has it wipes it. NOT_FOUND: cannot be read. */
+tacet_status tacet__client_token(char token[TACET__TOKEN_BYTES], const char *path, tacet_error *err);
+/* Gives `status` back, with the words that the other side, called `who`, sent with its refusal, if any. */
+tacet_status tacet__client_refused(const tacet__answer *answer, tacet_status status, const char *who, tacet_error *err);
 
 #endif

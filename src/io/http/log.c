@@ -2,6 +2,7 @@
 /* log.c - lines for an operator. Ring: io. Cost: one write a line; at most 20 lines a second, bursts of 200. */
 #include <tacet/io/http/log.h>
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/http/problem.h"
@@ -76,19 +77,13 @@ static void put_line(const tacet_log *log, const char *level, const char *messag
     (void)!write(log->fd, line, size);
 }
 
-static double now_seconds(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void tacet_log_say(tacet_log *log, tacet_log_level level, const char *message) {
     static const char *const LEVELS[] = {"error", "warning", "info"};
     if (log == NULL) {
         return;
     }
     (void)pthread_mutex_lock(&log->lock);
-    const double now = now_seconds();
+    const double now = tacet__now();
     log->left += log->last > 0 ? (now - log->last) * RATE : 0;
     log->left = log->left > BURST ? BURST : log->left;
     log->last = now;

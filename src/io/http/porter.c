@@ -5,6 +5,7 @@
  * decides. Cost: one wake-up in 50 ms when nothing happens. */
 #include "io/http/server_internal.h"
 
+#include "core/clock.h"
 #include "core/fail.h"
 
 #include <errno.h>
@@ -250,7 +251,7 @@ static void *keep_door(void *user) {
         }
         struct pollfd fds[2] = {{.fd = server->wake, .events = POLLIN}, {.fd = server->listening, .events = POLLIN}};
         (void)poll(fds, 2, TICK_MS); /* a descriptor of -1 is left out */
-        const double now = tacet__http_now();
+        const double now = tacet__now();
         uint64_t count = 0;
         if ((fds[0].revents & POLLIN) != 0) {
             (void)!read(server->wake, &count, sizeof count);

@@ -6,6 +6,7 @@
  * thread. */
 #include "io/http/server_internal.h"
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/http/problem.h"
@@ -40,12 +41,6 @@ void tacet__server_defaults(tacet__server_settings *settings) {
                                          .address_rate = 200,
                                          .address_burst = 400,
                                          .threads = 2};
-}
-
-double tacet__http_now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
@@ -216,7 +211,7 @@ static const char *check_headers(struct MHD_Connection *connection, const char *
 
 static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *connection, tacet__upload *up,
                                   const char *url) {
-    tacet__peer_body(server->peers, up->peer, tacet__http_now());
+    tacet__peer_body(server->peers, up->peer, tacet__now());
     up->why = check_headers(connection, url);
     if (up->why != NULL) {
         up->refused = MHD_HTTP_BAD_REQUEST;
@@ -295,7 +290,7 @@ static void learn_token(tacet__server *server, const tacet__upload *up, unsigned
             tacet__buckets_forget(&server->tokens, up->token);
         } else if (status < 500 && !tacet__buckets_known(&server->tokens, up->token)) {
             (void)tacet__buckets_take(&server->tokens, up->token, server->settings.rate, server->settings.burst,
-                                      tacet__http_now());
+                                      tacet__now());
         }
         (void)pthread_mutex_unlock(&server->lock);
     }
@@ -364,7 +359,7 @@ typedef enum verdict { GO, SLOW, REFUSE } verdict;
 static verdict within_rate(tacet__server *server, const tacet__upload *up) {
     static const unsigned char NOBODY[TACET__ADDRESS_BYTES] = {0};
     const tacet__server_settings *s = &server->settings;
-    const double now = tacet__http_now();
+    const double now = tacet__now();
     verdict v = GO;
     (void)pthread_mutex_lock(&server->lock);
     if (up->token != 0 && tacet__buckets_known(&server->tokens, up->token)) {
@@ -383,7 +378,7 @@ static verdict within_rate(tacet__server *server, const tacet__upload *up) {
  * answers a second as it has connections, and costs next to nothing. */
 static bool slow_down(tacet__server *server, tacet__upload *up) {
     up->slowed = true;
-    up->due = tacet__http_now() + SLOWED_SECONDS;
+    up->due = tacet__now() + SLOWED_SECONDS;
     (void)pthread_mutex_lock(&server->lock);
     const bool serving = !atomic_load(&server->end); /* nothing may be suspended when the threads are stopped */
     if (serving) {
@@ -525,7 +520,7 @@ void tacet__http_completed(void *user, struct MHD_Connection *connection, void *
         if (up->late.file >= 0) {
             (void)close(up->late.file);
         }
-        tacet__peer_finished(server->peers, up->peer, tacet__http_now());
+        tacet__peer_finished(server->peers, up->peer, tacet__now());
         forget_body(server, up);
         free(up);
         *context = NULL;
@@ -547,11 +542,7 @@ tacet_status tacet__server_start(tacet__server **out, const tacet__server_settin
     tacet__buckets_init(&server->tokens);
     tacet__buckets_init(&server->arrivals);
     (void)pthread_mutex_init(&server->lock, NULL);
-    pthread_condattr_t clock;
-    (void)pthread_condattr_init(&clock);
-    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&server->sent, &clock);
-    (void)pthread_condattr_destroy(&clock);
+    tacet__cond_init(&server->sent);
     tacet_status status = tacet__porter_listen(server, err);
     status = status != TACET_OK ? status : tacet__porter_start(server, err);
     /* They were the caller's. */
@@ -582,9 +573,7 @@ void tacet__server_quiesce(tacet__server *server) {
 
 /* MHD cuts what it has not sent when it stops. A client that does not read is not waited for long. */
 static void linger(tacet__server *server) {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += LINGER_SECONDS;
+    const struct timespec until = tacet__until(LINGER_SECONDS);
     (void)pthread_mutex_lock(&server->lock);
     while (server->late > 0 && pthread_cond_timedwait(&server->sent, &server->lock, &until) != ETIMEDOUT) {
     }

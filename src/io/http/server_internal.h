@@ -62,8 +62,6 @@ struct tacet__server {
     tacet__server_counts counts;
 };
 
-double tacet__http_now(void);
-
 /* server.c: the callbacks of MHD. */
 enum MHD_Result tacet__http_answer(void *user, struct MHD_Connection *connection, const char *url, const char *method,
                                    const char *version, const char *data, size_t *size, void **context);

@@ -5,6 +5,7 @@
  */
 #include <tacet/local/trusted/service.h>
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/http/client.h"
@@ -16,9 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { TOKEN_BYTES = 256, NAME_MOST = 48, PATH_BYTES = 256, KEY_BYTES = 16, TICKET_MOST = 128 };
+enum { NAME_MOST = 48, PATH_BYTES = 256, KEY_BYTES = 16, TICKET_MOST = 128 };
 static const double FIRST_PAUSE = 0.05;
 static const double LONGEST_PAUSE = 2;
 
@@ -28,21 +28,8 @@ struct tacet_device_service {
     double patience;
 };
 
-static tacet_status read_token(char token[TOKEN_BYTES], const char *path, tacet_error *err) {
-    FILE *file = fopen(path, "re");
-    const bool ok = file != NULL && fgets(token, TOKEN_BYTES, file) != NULL;
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    if (!ok) {
-        return tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read", path);
-    }
-    token[strcspn(token, "\r\n")] = '\0';
-    return TACET_OK;
-}
-
 tacet_status tacet_device_service_open(tacet_device_service **out, const tacet_device_address *a, tacet_error *err) {
-    char token[TOKEN_BYTES] = "";
+    char token[TACET__TOKEN_BYTES] = "";
     tacet__client_settings settings;
     *out = NULL;
     if (a->server == NULL || a->study == NULL || a->authority == NULL || a->token_file == NULL) {
@@ -65,7 +52,7 @@ tacet_status tacet_device_service_open(tacet_device_service **out, const tacet_d
     settings.url = a->server;
     settings.authority = a->authority;
     settings.token = token;
-    tacet_status status = read_token(token, a->token_file, err);
+    tacet_status status = tacet__client_token(token, a->token_file, err);
     status = status != TACET_OK ? status : tacet__client_open(&s->client, &settings, err);
     sodium_memzero(token, sizeof token);
     if (status != TACET_OK) {
@@ -83,36 +70,19 @@ void tacet_device_service_close(tacet_device_service *s) {
     }
 }
 
-/* The server's own words, when it sent any. */
 static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
-    json_t *body = json_loadb(answer->body, answer->size, 0, NULL);
-    const char *reason = json_string_value(json_object_get(body, "detail"));
     const tacet_status status = answer->status == 401 || answer->status == 403 ? TACET_DENIED
                                 : answer->status == 404                        ? TACET_NOT_FOUND
                                 : answer->status == 409                        ? TACET_CONFLICT
                                 : answer->status >= 500                        ? TACET_IO
                                                                                : TACET_INVALID;
-    (void)tacet__fail(err, status, "the server answered %ld: %.150s", answer->status,
-                      reason != NULL ? reason : "no reason given");
-    json_decref(body);
-    return status;
-}
-
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void pause_for(double seconds) {
-    const struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
-    (void)nanosleep(&t, NULL);
+    return tacet__client_refused(answer, status, "the server", err);
 }
 
 /* Repeats while the server is away or busy, as long as patience lasts; *out is the answer's object. */
 static tacet_status ask(tacet_device_service *s, json_t **out, const char *method, const char *path, const char *body,
                         tacet_error *err) {
-    const double deadline = now() + s->patience;
+    const double deadline = tacet__now() + s->patience;
     double pause = FIRST_PAUSE;
     for (;;) {
         tacet__answer answer = {0};
@@ -124,10 +94,10 @@ static tacet_status ask(tacet_device_service *s, json_t **out, const char *metho
             *out = json_loadb(answer.body, answer.size, 0, NULL);
             return json_is_object(*out) ? TACET_OK : tacet__fail(err, TACET_PARSE, "the server's answer is not JSON");
         }
-        if (!away || now() + pause > deadline) {
+        if (!away || tacet__now() + pause > deadline) {
             return status == TACET_OK ? refused(&answer, err) : tacet__fail(err, status, "%s", local.message);
         }
-        pause_for(pause);
+        tacet__pause(pause);
         pause = fmin(2 * pause, LONGEST_PAUSE);
     }
 }

@@ -3,6 +3,7 @@
  * once. Ring: open. */
 #include <tacet/outsourced/open/remote.h>
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/http/client.h"
@@ -14,10 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tacet/io/csvfile.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, TOKEN_BYTES = 256, EVALUATION_TRIES = 2 };
+enum { PATH_BYTES = 4096, EVALUATION_TRIES = 2 };
 
 struct tacet_remote {
     tacet__client *client;
@@ -28,37 +28,12 @@ void tacet_remote_defaults(tacet_remote_settings *settings) {
     *settings = (tacet_remote_settings){.patience = 60, .poll = 0.5};
 }
 
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void pause_for(double seconds) {
-    const struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
-    (void)nanosleep(&t, NULL);
-}
-
-static tacet_status read_token(char token[TOKEN_BYTES], const char *keys, tacet_error *err) {
-    char path[PATH_BYTES];
-    (void)snprintf(path, sizeof path, "%s/token", keys);
-    FILE *file = fopen(path, "re");
-    if (file == NULL || fgets(token, TOKEN_BYTES, file) == NULL) {
-        if (file != NULL) {
-            (void)fclose(file);
-        }
-        return tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read", path);
-    }
-    (void)fclose(file);
-    token[strcspn(token, "\r\n")] = '\0';
-    return TACET_OK;
-}
-
 static tacet_status connect_to(tacet__client **out, const tacet_remote_settings *s, tacet_error *err) {
     char authority[PATH_BYTES];
     char certificate[PATH_BYTES];
     char key[PATH_BYTES];
-    char token[TOKEN_BYTES] = "";
+    char token_file[PATH_BYTES];
+    char token[TACET__TOKEN_BYTES] = "";
     tacet__client_settings settings;
     tacet__client_defaults(&settings);
     if (snprintf(authority, sizeof authority, "%s/ca.pem", s->keys) >= (int)sizeof authority) {
@@ -66,10 +41,11 @@ static tacet_status connect_to(tacet__client **out, const tacet_remote_settings 
     }
     (void)snprintf(certificate, sizeof certificate, "%s/client.pem", s->keys);
     (void)snprintf(key, sizeof key, "%s/client.key", s->keys);
+    (void)snprintf(token_file, sizeof token_file, "%s/token", s->keys);
     if (access(authority, R_OK) != 0) {
         return tacet__fail(err, TACET_NOT_FOUND, "%s cannot be read", authority);
     }
-    tacet_status status = s->use_certificate ? TACET_OK : read_token(token, s->keys, err);
+    tacet_status status = s->use_certificate ? TACET_OK : tacet__client_token(token, token_file, err);
     settings.url = s->url;
     settings.authority = authority;
     if (s->use_certificate) {
@@ -120,10 +96,7 @@ static void tell(tacet_remote *r, const char *why) {
     }
 }
 
-/* The curator's own words, when it sent any. */
 static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
-    json_t *body = json_loadb(answer->body, answer->size, 0, NULL);
-    const char *reason = json_string_value(json_object_get(body, "detail"));
     const tacet_status status = answer->status == 403   ? TACET_BUDGET
                                 : answer->status == 409 ? TACET_CONFLICT
                                 : answer->status == 401 ? TACET_DENIED
@@ -131,17 +104,14 @@ static tacet_status refused(const tacet__answer *answer, tacet_error *err) {
                                 : answer->status == 502 ? TACET_UNSUPPORTED
                                 : answer->status >= 500 ? TACET_TIMEOUT
                                                         : TACET_INVALID;
-    (void)tacet__fail(err, status, "the curator answered %ld: %.150s", answer->status,
-                      reason != NULL ? reason : "no reason given");
-    json_decref(body);
-    return status;
+    return tacet__client_refused(answer, status, "the curator", err);
 }
 
 /* One request, repeated while the curator is away or busy, for as long as patience lasts. Into a file when one is
  * given. */
 static tacet_status ask(tacet_remote *r, tacet__answer *answer, const char *method, const char *path, const char *body,
                         FILE *file, tacet_error *err) {
-    const double deadline = now() + r->settings.patience;
+    const double deadline = tacet__now() + r->settings.patience;
     double pause = 0.05;
     for (;;) {
         tacet_error local = {0};
@@ -162,12 +132,12 @@ static tacet_status ask(tacet_remote *r, tacet__answer *answer, const char *meth
         if (stopped(r)) {
             return tacet__fail(err, TACET_STATE, "interrupted");
         }
-        if (now() + pause > deadline) {
+        if (tacet__now() + pause > deadline) {
             return status != TACET_OK ? tacet__fail(err, status, "%s", local.message) : refused(answer, err);
         }
         tell(r, status != TACET_OK ? "cannot reach the curator; trying again"
                                    : "the curator cannot answer yet; trying again");
-        pause_for(pause);
+        tacet__pause(pause);
         pause = pause < 2 ? pause * 1.6 : pause;
     }
 }
@@ -267,7 +237,7 @@ tacet_status tacet_remote_query(tacet_remote *r, double *value, const char *tick
         tries += answer.status == 502 ? 1 : 0;
         tell(r,
              answer.status == 502 ? "the evaluation failed; asking once more" : "the value is pending at the curator");
-        pause_for(r->settings.poll);
+        tacet__pause(r->settings.poll);
         /* Asked again rather than looked at: a failed evaluation is then tried again. */
         status = stopped(r) ? tacet__fail(err, TACET_STATE, "interrupted")
                             : ask(r, &answer, "POST", "/v1/queries", body, NULL, err);

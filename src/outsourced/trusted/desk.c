@@ -6,6 +6,7 @@
  * (evaluate). desk_work.c measures, desk_wait.c has those who wait for it. */
 #include "outsourced/trusted/desk_internal.h"
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
 #include "dp/ledger/minted.h"
@@ -337,11 +338,7 @@ tacet_status tacet_desk_open(tacet_desk **out, const tacet_desk_settings *settin
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory opening a desk");
     }
     (void)pthread_mutex_init(&desk->lock, NULL);
-    pthread_condattr_t clock;
-    (void)pthread_condattr_init(&clock);
-    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&desk->changed, &clock);
-    (void)pthread_condattr_destroy(&clock);
+    tacet__cond_init(&desk->changed);
     desk->seconds = settings->seconds;
     desk->measure = settings->measure;
     desk->user = settings->user;
@@ -412,7 +409,7 @@ void tacet_desk_close(tacet_desk *desk) {
 
 /* Under the lock: waits until the command is done with this query, or patience ends. */
 static void wait_for(tacet_desk *desk, const query *q) {
-    const struct timespec until = tacet__desk_patience(desk);
+    const struct timespec until = tacet__until(desk->patience);
     while (tacet__desk_busy(q) && !desk->hushed &&
            pthread_cond_timedwait(&desk->changed, &desk->lock, &until) != ETIMEDOUT) {
     }

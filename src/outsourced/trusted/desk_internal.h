@@ -75,7 +75,6 @@ tacet_status tacet__desk_refresh(tacet_desk *desk, query *q, tacet_error *err);
 /* Stores the value (randomised when outputs are private; NaN: it cannot be measured) and takes over whatever was stored
  * first. */
 tacet_status tacet__desk_settle(tacet_desk *desk, query *q, double value, tacet_error *err);
-struct timespec tacet__desk_patience(const tacet_desk *desk); /* until when one who begins now waits */
 
 /* The teller's thread and the worker's; the argument is the desk. */
 void *tacet__desk_tell(void *desk);

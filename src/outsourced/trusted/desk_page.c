@@ -5,6 +5,7 @@
  * each record that is shown. */
 #include "outsourced/trusted/desk_page.h"
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/json_numbers.h"
 #include "core/memory.h"
@@ -43,12 +44,6 @@ struct tacet__desk_page {
     page_waiter *waiting;
     bool hushed;
 };
-
-static double clock_now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
 
@@ -161,7 +156,7 @@ static void answer_waiter(tacet__desk_page *page, page_waiter *w) {
 
 /* Those whose news have come, or whose time is up; all of them when hushed. Under the lock; they are taken out. */
 static page_waiter *take_due(tacet__desk_page *page, uint64_t version) {
-    const double now = clock_now();
+    const double now = tacet__now();
     page_waiter *due = NULL;
     for (page_waiter **at = &page->waiting; *at != NULL;) {
         page_waiter *w = *at;
@@ -185,8 +180,8 @@ static void *ring_bell(void *user) {
             continue;
         }
         (void)pthread_mutex_unlock(&page->lock);
-        const bool refresh = clock_now() - page->refreshed >= REFRESH_SECONDS;
-        page->refreshed = refresh ? clock_now() : page->refreshed;
+        const bool refresh = tacet__now() - page->refreshed >= REFRESH_SECONDS;
+        page->refreshed = refresh ? tacet__now() : page->refreshed;
         const uint64_t version = version_of(page->s.desk, refresh);
         (void)pthread_mutex_lock(&page->lock);
         page_waiter *due = take_due(page, version);
@@ -198,11 +193,7 @@ static void *ring_bell(void *user) {
         }
         (void)pthread_mutex_lock(&page->lock);
         if (page->waiting != NULL && !page->hushed) {
-            struct timespec until;
-            (void)clock_gettime(CLOCK_MONOTONIC, &until);
-            until.tv_nsec += TICK_MS * 1000000L;
-            until.tv_sec += until.tv_nsec / 1000000000;
-            until.tv_nsec %= 1000000000;
+            const struct timespec until = tacet__until(TICK_MS / 1000.0);
             (void)pthread_cond_timedwait(&page->wake, &page->lock, &until);
         }
     }
@@ -231,7 +222,7 @@ static void overview(tacet__desk_page *page, const tacet__request *request, tace
         tell_overview(page, response);
         return;
     }
-    *w = (page_waiter){request->exchange, (uint64_t)after, clock_now() + (wait < WAIT_MOST ? wait : WAIT_MOST), NULL};
+    *w = (page_waiter){request->exchange, (uint64_t)after, tacet__now() + (wait < WAIT_MOST ? wait : WAIT_MOST), NULL};
     (void)pthread_mutex_lock(&page->lock);
     const bool may_wait = !page->hushed;
     if (may_wait) {
@@ -550,11 +541,7 @@ tacet_status tacet__desk_page_open(tacet__desk_page **out, const tacet__desk_pag
     }
     page->s = *settings;
     (void)pthread_mutex_init(&page->lock, NULL);
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&page->wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    tacet__cond_init(&page->wake);
     tacet_status status = tacet__sessions_create(&page->sessions, &sessions, err);
     if (status == TACET_OK) {
         page->started = pthread_create(&page->bell, NULL, ring_bell, page) == 0;

@@ -5,25 +5,9 @@
  * look at every waiter whenever something changes. */
 #include "outsourced/trusted/desk_internal.h"
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
-
-#include <math.h>
-
-enum { SECOND = 1000000000 };
-
-struct timespec tacet__desk_patience(const tacet_desk *desk) {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    const double whole = floor(fmin(desk->patience, 1e9));
-    until.tv_sec += (time_t)whole;
-    until.tv_nsec += (long)((fmin(desk->patience, 1e9) - whole) * SECOND);
-    if (until.tv_nsec >= SECOND) {
-        until.tv_sec++;
-        until.tv_nsec -= SECOND;
-    }
-    return until;
-}
 
 static bool before(const struct timespec *a, const struct timespec *b) {
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
@@ -31,8 +15,7 @@ static bool before(const struct timespec *a, const struct timespec *b) {
 
 /* The first who is to be told now, else how many wait; *next is then the earliest end of patience. */
 static size_t first_due(const tacet_desk *desk, struct timespec *next) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const struct timespec now = tacet__until(0);
     for (size_t i = 0; i < desk->waiting; i++) {
         const waiter *w = &desk->waiters[i];
         if (desk->hushed || !tacet__desk_busy(w->query) || !before(&now, &w->until)) {
@@ -89,7 +72,7 @@ tacet_status tacet_desk_wait(tacet_desk *desk, const char *ticket, tacet_desk_to
         status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for one who waits");
     } else {
         desk->waiters[desk->waiting++] =
-            (waiter){.query = q, .told = told, .user = user, .until = tacet__desk_patience(desk)};
+            (waiter){.query = q, .told = told, .user = user, .until = tacet__until(desk->patience)};
         (void)pthread_cond_broadcast(&desk->changed);
     }
     (void)pthread_mutex_unlock(&desk->lock);

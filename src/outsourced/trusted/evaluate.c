@@ -4,6 +4,7 @@
  * number, or to read its input. */
 #include "outsourced/trusted/evaluate.h"
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/number.h"
 
@@ -74,12 +75,6 @@ tacet_status tacet__record_text(char **out, const char *data, size_t row, tacet_
     return status;
 }
 
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static pid_t launch(const char *command, int in, int out) {
     pid_t pid = -1;
     posix_spawn_file_actions_t actions;
@@ -136,7 +131,7 @@ static bool converse(pid_t pid, int *to, int from, const char *input, char outpu
     *got = 0;
     for (;;) {
         struct pollfd fds[2] = {{.fd = from, .events = POLLIN}, {.fd = *to, .events = POLLOUT}};
-        if (now() >= deadline) {
+        if (tacet__now() >= deadline) {
             return false;
         }
         const bool last = ended(pid); /* before the look: what it wrote is then all there */
@@ -181,7 +176,7 @@ static tacet_status number_from(double *out, char *text, size_t length, tacet_er
  * when its exit cannot be known. */
 static bool reap(int *code, pid_t pid, double deadline, bool *in_time) {
     while (*in_time && !ended(pid)) {
-        *in_time = now() < deadline;
+        *in_time = tacet__now() < deadline;
         (void)usleep(1000);
     }
     (void)kill(-pid, SIGKILL);
@@ -224,7 +219,7 @@ tacet_status tacet__evaluate(double *out, const char *command, const char *input
         (void)close(to[1]);
         return tacet__fail(err, TACET_IO, "no pipe for the evaluator");
     }
-    const double deadline = now() + seconds;
+    const double deadline = tacet__now() + seconds;
     const pid_t pid = launch(command, to[0], from[1]);
     (void)close(to[0]);
     (void)close(from[1]);

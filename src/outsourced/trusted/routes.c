@@ -7,13 +7,13 @@
 #include "io/db/db.h"
 #include "io/http/pki.h"
 #include "io/http/problem.h"
+#include "core/clock.h"
 
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { RETRY_SECONDS = 1, PROBE_BUSY_MS = 1000 };
@@ -196,24 +196,18 @@ static void ledger(tacet__curator_service *s, const tacet__request *request, tac
                   (json_int_t)(allowed > made ? allowed - made : 0), "head", head));
 }
 
-static double now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Whether something could be written to the ledger, as of a second ago at the most. */
 static void ready(tacet__curator_service *s, tacet__response *response) {
     const tacet__db_settings settings = {.busy_ms = PROBE_BUSY_MS};
     (void)pthread_mutex_lock(&s->lock);
-    if (s->ready_at == 0 || now() - s->ready_at >= 1) {
+    if (s->ready_at == 0 || tacet__now() - s->ready_at >= 1) {
         tacet__db *db = NULL;
         tacet_error err = {0};
         tacet_status status = tacet__db_open(&db, s->ledger, &settings, &err);
         status = status != TACET_OK ? status : tacet__db_probe(db, &err);
         tacet__db_close(db);
         s->ready = status == TACET_OK;
-        s->ready_at = now();
+        s->ready_at = tacet__now();
         if (!s->ready) {
             tacet_log_say(s->log, TACET_LOG_WARNING, err.message);
         }

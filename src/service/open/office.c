@@ -3,6 +3,7 @@
  * Cost: a lock an errand or watch; the watchdog looks at every watch ten times a second. */
 #include "service/open/office.h"
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
 
@@ -13,9 +14,7 @@
 static const double LOOK_SECONDS = 0.1;
 
 double tacet__service_now(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return tacet__now();
 }
 
 struct tacet__office {
@@ -135,11 +134,7 @@ static void *keep_watch(void *user) {
     tacet__watchdog *dog = user;
     (void)pthread_mutex_lock(&dog->lock);
     while (!dog->stop) {
-        struct timespec until;
-        (void)clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += (long)(LOOK_SECONDS * 1e9);
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        const struct timespec until = tacet__until(LOOK_SECONDS);
         (void)pthread_cond_timedwait(&dog->wake, &dog->lock, &until);
         const double now = tacet__service_now();
         for (tacet__watch *w = dog->first, *next = NULL; w != NULL; w = next) {
@@ -155,17 +150,13 @@ static void *keep_watch(void *user) {
 }
 
 tacet_status tacet__watchdog_open(tacet__watchdog **out, tacet_error *err) {
-    pthread_condattr_t clock;
     *out = NULL;
     tacet__watchdog *dog = TACET__ZALLOC(tacet__watchdog, 1);
     if (dog == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the service");
     }
     (void)pthread_mutex_init(&dog->lock, NULL);
-    (void)pthread_condattr_init(&clock);
-    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&dog->wake, &clock);
-    (void)pthread_condattr_destroy(&clock);
+    tacet__cond_init(&dog->wake);
     if (pthread_create(&dog->thread, NULL, keep_watch, dog) != 0) {
         (void)pthread_cond_destroy(&dog->wake);
         (void)pthread_mutex_destroy(&dog->lock);
