@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* policy.c - the door to every algorithm: argument checks that all of them share, then the algorithm's own function.
  * Ring: pure. */
+#include "core/numbers.h"
 #include "core/policy_internal.h"
 
 #include "core/fail.h"
@@ -53,12 +54,10 @@ static tacet_status check_round(const tacet_round *round, tacet_error *err) {
             return tacet__fail(err, TACET_INVALID,
                                "the decision set has no coordinates, or a leading dimension below them");
         }
-        for (size_t j = 0; j < round->count; j++) {
-            for (size_t i = 0; i < round->d; i++) {
-                if (!isfinite(round->points[j * round->ld + i])) {
-                    return tacet__fail(err, TACET_INVALID, "coordinate %zu of candidate %zu is not finite", i, j);
-                }
-            }
+        const tacet_status status =
+            tacet__check_points(round->points, round->ld, round->d, round->count, "candidate", err);
+        if (status != TACET_OK) {
+            return status;
         }
     }
     for (size_t i = 0; i < round->context_dim; i++) {

@@ -11,6 +11,7 @@
 #include "gp/kernel_internal.h"
 #include "gp/linalg.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 #include "gp/quadrature.h"
 
 #include <math.h>
@@ -209,14 +210,7 @@ static tacet_status check_points(const tacet_kernel *kernel, const double *X, si
     if (kernel == NULL || X == NULL || n == 0 || ldx < tacet_kernel_dim(kernel)) {
         return tacet__fail(err, TACET_INVALID, "features need a kernel and at least one point of its dimension");
     }
-    for (size_t j = 0; j < n; j++) {
-        for (size_t c = 0; c < tacet_kernel_dim(kernel); c++) {
-            if (!isfinite(X[j * ldx + c])) {
-                return tacet__fail(err, TACET_INVALID, "coordinate %zu of point %zu is not finite", c, j);
-            }
-        }
-    }
-    return TACET_OK;
+    return tacet__check_points(X, ldx, tacet_kernel_dim(kernel), n, "point", err);
 }
 
 tacet_status tacet_features_create_nystrom(tacet_features **out, const tacet_kernel *kernel, const double *Z,

@@ -8,9 +8,9 @@
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 #include "gp/kernel_internal.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char NAME[] = "features";
@@ -48,15 +48,6 @@ static bool allocate(tacet_features *features, size_t m, size_t count) {
     return block->Z != NULL && block->Zt != NULL && block->A != NULL && features->eigenvalues != NULL;
 }
 
-static bool finite_all(const double *x, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 tacet_status tacet__features_load(tacet_features **out, const tacet_kernel *kernel, const void *bytes, size_t size,
                                   tacet_error *err) {
     tacet__reader r;
@@ -84,8 +75,8 @@ tacet_status tacet__features_load(tacet_features **out, const tacet_kernel *kern
     tacet__read_f64s(&r, block->A, count * m);
     tacet__read_f64s(&r, features->eigenvalues, m);
     status = tacet__read_end(&r, err);
-    if (status == TACET_OK &&
-        !(finite_all(block->Z, d * count) && finite_all(block->A, count * m) && finite_all(features->eigenvalues, m))) {
+    if (status == TACET_OK && !(tacet__all_finite(block->Z, d * count) && tacet__all_finite(block->A, count * m) &&
+                                tacet__all_finite(features->eigenvalues, m))) {
         status = tacet__fail(err, TACET_CORRUPT, "the stored features hold impossible numbers");
     }
     if (status != TACET_OK) {

@@ -13,6 +13,7 @@
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 #include "core/policy_internal.h"
 #include "gp/features_internal.h"
 #include "gp/linalg.h"
@@ -238,14 +239,7 @@ static tacet_status check_points(const tacet_kernel *kernel, const double *point
     if (kernel == NULL || points == NULL || count == 0 || features == 0 || ld < tacet_kernel_dim(kernel)) {
         return tacet__fail(err, TACET_INVALID, "a fixed domain needs a kernel, points and features");
     }
-    for (size_t i = 0; i < count; i++) {
-        for (size_t c = 0; c < tacet_kernel_dim(kernel); c++) {
-            if (!isfinite(points[i * ld + c])) {
-                return tacet__fail(err, TACET_INVALID, "coordinate %zu of point %zu is not finite", c, i);
-            }
-        }
-    }
-    return TACET_OK;
+    return tacet__check_points(points, ld, tacet_kernel_dim(kernel), count, "point", err);
 }
 
 /* The policy over these points in these features, which are copied into its state. */

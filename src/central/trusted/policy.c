@@ -15,6 +15,7 @@
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 #include "central/trusted/privatizer.h"
 
 enum { STATE_VERSION = 2 };
@@ -44,14 +45,7 @@ static tacet_status check_round(const bandit *j, const tacet_round *round, tacet
     if (round->context != NULL || round->context_dim != 0) {
         return tacet__fail(err, TACET_INVALID, "this policy takes no context: put it into the arms' coordinates");
     }
-    for (size_t a = 0; a < round->count; a++) {
-        for (size_t c = 0; c < j->d; c++) {
-            if (!isfinite(round->points[a * round->ld + c])) {
-                return tacet__fail(err, TACET_INVALID, "coordinate %zu of arm %zu is not finite", c, a);
-            }
-        }
-    }
-    return TACET_OK;
+    return tacet__check_points(round->points, round->ld, j->d, round->count, "arm", err);
 }
 
 /* Hands a due release to the learner. NUMERIC is no failure: the learner then goes on with what it knew. */

@@ -11,19 +11,11 @@
 #include "gp/kernel_internal.h"
 #include "gp/linalg.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool finite_all(const double *x, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static bool good_value(const tacet_contextual_value *v) {
     return isfinite(v->estimate) && isfinite(v->lower) && isfinite(v->upper) && v->lower <= v->upper;
@@ -57,14 +49,14 @@ static tacet_status check(const tacet_contextual_parts *p, tacet_error *err) {
     if (p->kind != TACET_KERNEL_SE && p->kind != TACET_KERNEL_MATERN) {
         return tacet__fail(err, TACET_INVALID, "the kernel of a model is se or a matern");
     }
-    if (p->count == 0 || p->count > TACET_CONTEXTUAL_NODES_MOST || !finite_all(p->nodes, d * p->count) ||
-        !finite_all(p->weights, p->count) || !isfinite(p->offset) || !isfinite(p->logistic_lo) ||
+    if (p->count == 0 || p->count > TACET_CONTEXTUAL_NODES_MOST || !tacet__all_finite(p->nodes, d * p->count) ||
+        !tacet__all_finite(p->weights, p->count) || !isfinite(p->offset) || !isfinite(p->logistic_lo) ||
         !(p->logistic_scale >= 0 && isfinite(p->logistic_scale))) {
         return tacet__fail(err, TACET_INVALID, "a model has 1 to %d nodes, nodes and weights finite",
                            (int)TACET_CONTEXTUAL_NODES_MOST);
     }
     if ((p->listed != NULL) != (p->listed_count > 0) || p->listed_count > TACET_CONTEXTUAL_NODES_MOST ||
-        !finite_all(p->listed, p->action_dim * p->listed_count)) {
+        !tacet__all_finite(p->listed, p->action_dim * p->listed_count)) {
         return tacet__fail(err, TACET_INVALID, "a model lists at most %d actions, of finite numbers",
                            (int)TACET_CONTEXTUAL_NODES_MOST);
     }

@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,12 +21,6 @@ struct tacet_contextual_density {
     double *values;                          /* first coordinate fastest */
 };
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The distinct values of one coordinate, ascending. */
 static void make_axis(tacet_contextual_density *d, size_t c, const double *points, size_t count) {
     double *axis = d->axes[c];
@@ -33,7 +28,7 @@ static void make_axis(tacet_contextual_density *d, size_t c, const double *point
     for (size_t i = 0; i < count; i++) {
         axis[i] = points[i * d->dim + c];
     }
-    qsort(axis, count, sizeof *axis, ascending);
+    tacet__sort(axis, count);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || axis[i] > axis[kept - 1]) {
             axis[kept++] = axis[i];

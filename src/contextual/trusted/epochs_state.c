@@ -7,6 +7,7 @@
 #include "core/codec.h"
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 
 #include <math.h>
 #include <sodium.h>
@@ -69,15 +70,6 @@ static void loaded_clear(loaded *s, size_t contexts) {
     free(s->even);
 }
 
-static bool finite_all(const double *x, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Where the epoch must have begun at the latest: one before it was shorter if it was the last for a time. */
 static size_t begin_of(const tacet__epochs *u, size_t epoch) {
     size_t begin = 0;
@@ -89,7 +81,7 @@ static size_t begin_of(const tacet__epochs *u, size_t epoch) {
 
 static void read_rounds(const tacet__epochs *u, loaded *s, tacet__reader *r) {
     tacet__read_f64s(r, s->context, s->rounds * u->contexts);
-    r->failed = r->failed || !finite_all(s->context, s->rounds * u->contexts);
+    r->failed = r->failed || !tacet__all_finite(s->context, s->rounds * u->contexts);
     for (size_t k = 0; k < s->rounds && !r->failed; k++) {
         s->action[k] = (uint32_t)tacet__read_size(r, u->n - 1);
         s->rewards[k] = tacet__read_f64(r);
@@ -140,8 +132,9 @@ static tacet_status read_state(const tacet__epochs *u, loaded *s, tacet__reader 
     tacet__read_f64s(r, s->draws, b->M * TACET__EPOCHS_DRAWS);
     tacet__read_f64s(r, s->even, b->N);
     r->failed = r->failed || !(s->sketch_var >= 0 && s->sketch_n >= 0 && s->tail >= 0 && isfinite(s->tail)) ||
-                !finite_all(s->V, size) || !finite_all(s->theta, b->M) || !finite_all(s->P, b->M * b->M) ||
-                !finite_all(s->draws, b->M * TACET__EPOCHS_DRAWS) || !finite_all(s->even, b->N);
+                !tacet__all_finite(s->V, size) || !tacet__all_finite(s->theta, b->M) ||
+                !tacet__all_finite(s->P, b->M * b->M) || !tacet__all_finite(s->draws, b->M * TACET__EPOCHS_DRAWS) ||
+                !tacet__all_finite(s->even, b->N);
     return tacet__read_end(r, err);
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 #include "dp/ledger/beside.h"
 #include "dp/open/entry.h"
 #include "registry/registry.h"
@@ -24,17 +25,11 @@ enum { CHOICES_MOST = 10000 };
 
 /* --- told to the holder ------------------------------------------------------------------------------------------ */
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Kolmogorov's test of uniformity on [lower, upper]; sorts values. */
 static double uniform_p(double *values, size_t n, double lower, double upper) {
     double distance = 0;
     double p = 0;
-    qsort(values, n, sizeof *values, ascending);
+    tacet__sort(values, n);
     for (size_t i = 0; i < n; i++) {
         const double u = (values[i] - lower) / (upper - lower);
         distance = fmax(distance, fmax((double)(i + 1) / (double)n - u, u - (double)i / (double)n));

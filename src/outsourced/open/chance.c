@@ -8,6 +8,7 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 #include "outsourced/open/ladder_state.h"
 
 #include <math.h>
@@ -44,12 +45,6 @@ static double density(const shape *s, const double *v, size_t count) {
     return sum;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* v: mean 0, variance 1. best: KEPT draws of the largest of `queries`. */
 static void sample(double *best, const double *v, size_t count, size_t queries) {
     tacet_simrng rng;
@@ -77,7 +72,7 @@ static void sample(double *best, const double *v, size_t count, size_t queries) 
             best[(step - BURN) / EVERY] = quantile_of(&s, z);
         }
     }
-    qsort(best, KEPT, sizeof *best, ascending);
+    tacet__sort(best, KEPT);
 }
 
 tacet_status tacet_chance_estimate(tacet_chance *out, const double *values, size_t count, size_t queries, bool minimize,
@@ -138,7 +133,7 @@ tacet_status tacet_chance_exact(tacet_chance *out, double *mean, const double *v
     for (size_t i = 0; i < n; i++) {
         v[i] = -sign * values[i]; /* best first */
     }
-    qsort(v, n, sizeof *v, ascending);
+    tacet__sort(v, n);
     double left = 1;
     double sum = 0;
     size_t quantile[3] = {n - 1, n - 1, n - 1};

@@ -7,10 +7,10 @@
 #include "outsourced/open/ladder_state.h"
 
 #include "outsourced/open/ladder_kernel.h"
+#include "core/numbers.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double WORTH = 0.01;     /* of the best rung's likelihood: what is less is left out */
@@ -87,19 +87,13 @@ static void fit_rung(const tacet__ladder *l, tacet__rung *r) {
     r->blank = -0.5 * (double)t * log(whole) - 0.5 * log((double)t / whole) - nu * log(1 + 0.5 * blank);
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Middle of the values and the spread of what lies above it; far below, the logarithm takes over: the lower tail is of
  * no interest and would decide the lengthscales. Then mean 0, variance 1. */
 static void transform(tacet__ladder *l) {
     const size_t t = l->count;
     double *sorted = l->work;
     memcpy(sorted, l->values, t * sizeof *sorted);
-    qsort(sorted, t, sizeof *sorted, ascending);
+    tacet__sort(sorted, t);
     l->median = 0.5 * (sorted[(t - 1) / 2] + sorted[t / 2]);
     double upper = 0;
     double both = 0;

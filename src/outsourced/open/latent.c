@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "gp/linalg.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 #include "outsourced/open/latent_acquire.h"
 #include "outsourced/open/latent_state.h"
 
@@ -55,14 +56,8 @@ static tacet_status check_release(const tacet_modeler_settings *s, tacet_error *
             return tacet__fail(err, TACET_INVALID, "axis %zu of the public box is not an interval", a);
         }
     }
-    for (size_t i = 0; i < s->n; i++) {
-        for (size_t a = 0; a < s->d; a++) {
-            if (!isfinite(s->rows[i * s->ld + a])) {
-                return tacet__fail(err, TACET_INVALID, "coordinate %zu of row %zu is not finite", a, i);
-            }
-        }
-    }
-    return tacet__modeler_check_noise(s, err);
+    const tacet_status status = tacet__check_points(s->rows, s->ld, s->d, s->n, "row", err);
+    return status == TACET_OK ? tacet__modeler_check_noise(s, err) : status;
 }
 
 static tacet_status check(const tacet_modeler_settings *s, tacet_error *err) {

@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "core/json_numbers.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 #include "service/open/engine.h"
 #include "service/trusted/kinds.h"
 #include "service/trusted/place.h"
@@ -135,15 +136,6 @@ static bool copy_numbers(double **out, const double *numbers, size_t count) {
     return *out != NULL;
 }
 
-static bool all_finite(const double *numbers, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(numbers[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static tacet_status put_round(tacet__job *job, const tacet_study_round *round, tacet_error *err) {
     const char *person = round->person != NULL ? round->person : "";
     const char *key = round->key != NULL ? round->key : "";
@@ -152,8 +144,8 @@ static tacet_status put_round(tacet__job *job, const tacet_study_round *round, t
         return tacet__fail(err, TACET_INVALID, "a person's name has at most %zu bytes, a key at most %zu",
                            sizeof job->person - 1, sizeof job->key - 1);
     }
-    if (!tacet__size_mul(&numbers, round->d, round->count) || !all_finite(round->points, numbers) ||
-        !all_finite(round->context, round->context_dim)) {
+    if (!tacet__size_mul(&numbers, round->d, round->count) || !tacet__all_finite(round->points, numbers) ||
+        !tacet__all_finite(round->context, round->context_dim)) {
         return tacet__fail(err, TACET_INVALID, "the numbers of a decision set or a context must be finite");
     }
     (void)snprintf(job->person, sizeof job->person, "%s", person);
