@@ -148,25 +148,8 @@ static void apply_power(engine *e, double *out, double power) {
 }
 
 static tacet_status factor(engine *e, tacet_error *err) {
-    const size_t n = e->base.p->n;
     const size_t m = e->base.ny.m;
-    size_t played = 0;
-    for (size_t j = 0; j < n; j++) {
-        if (e->base.plays[j] > 0) {
-            const double root = sqrt((double)e->base.plays[j]);
-            for (size_t i = 0; i < m; i++) {
-                e->scaled[played * m + i] = root * e->base.ny.features[j * n + i];
-            }
-            played++;
-        }
-    }
-    for (size_t i = 0; i < m * m; i++) {
-        e->Q[i] = 0;
-    }
-    for (size_t i = 0; i < m; i++) {
-        e->Q[i * m + i] = e->base.p->s.lambda;
-    }
-    tacet__syrk(false, m, played, 1, e->scaled, m, 1, e->Q, m);
+    tacet__embedded_design(&e->base, e->Q, e->scaled);
     const tacet_status status = tacet__eigh_in(e->Q, m, m, e->w, e->base.ny.scratch, err);
     for (size_t i = 0; i < m && status == TACET_OK; i++) {
         e->w[i] = fmax(e->w[i], e->base.p->s.lambda); /* V >= lambda I, whatever rounding says */
@@ -376,7 +359,8 @@ static void destroy(void *self) {
     }
 }
 
-static bool allocate(engine *e) {
+static bool allocate(void *self) {
+    engine *e = self;
     const size_t n = e->base.p->n;
     const size_t T = e->base.p->s.horizon;
     double **const squares[] = {&e->Q, &e->root, &e->scaled, &e->U, &e->W};
@@ -407,21 +391,6 @@ static const tacet__local_engine ENGINE = {observe, bounds,  width,       tacet_
                                            NULL};
 
 tacet_status tacet__local_ata(void **out, const tacet__local_engine **ops, const tacet__local *p, tacet_error *err) {
-    *out = NULL;
     *ops = &ENGINE;
-    engine *e = TACET__ZALLOC(engine, 1);
-    if (e == NULL) {
-        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
-    }
-    tacet_status status = tacet__embedded_init(&e->base, p, err);
-    if (status == TACET_OK && !allocate(e)) {
-        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
-    }
-    if (status != TACET_OK) {
-        destroy(e);
-        return status;
-    }
-    reset(e);
-    *out = e;
-    return TACET_OK;
+    return tacet__embedded_create(out, sizeof(engine), &ENGINE, allocate, p, err);
 }

@@ -6,11 +6,13 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "gp/linalg.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-tacet_status tacet__embedded_init(tacet__embedded *e, const tacet__local *p, tacet_error *err) {
+static tacet_status init(tacet__embedded *e, const tacet__local *p, tacet_error *err) {
     e->p = p;
     e->plays = TACET__ZALLOC(uint64_t, p->n);
     e->mean = TACET__ALIGNED(double, p->n);
@@ -69,4 +71,41 @@ void tacet__embedded_read(tacet__embedded *e, tacet__reader *r) {
     for (size_t j = 0; j < n && !r->failed; j++) {
         r->failed = !(e->var[j] >= 0);
     }
+}
+
+tacet_status tacet__embedded_create(void **out, size_t size, const tacet__local_engine *ops, bool (*allocate)(void *),
+                                    const tacet__local *p, tacet_error *err) {
+    *out = NULL;
+    void *self = tacet__zalloc(1, size);
+    tacet_status status = self != NULL ? init(self, p, err) : TACET_NO_MEMORY;
+    if (self == NULL || (status == TACET_OK && !allocate(self))) {
+        status = tacet__fail(err, TACET_NO_MEMORY, "out of memory for a learner of %zu arms", p->n);
+    }
+    if (status != TACET_OK) {
+        ops->free(self);
+        return status;
+    }
+    ops->reset(self);
+    *out = self;
+    return TACET_OK;
+}
+
+void tacet__embedded_design(const tacet__embedded *e, double *V, double *scratch) {
+    const size_t n = e->p->n;
+    const size_t m = e->ny.m;
+    size_t played = 0;
+    for (size_t j = 0; j < n; j++) {
+        if (e->plays[j] > 0) {
+            const double root = sqrt((double)e->plays[j]);
+            for (size_t i = 0; i < m; i++) {
+                scratch[played * m + i] = root * e->ny.features[j * n + i];
+            }
+            played++;
+        }
+    }
+    memset(V, 0, m * m * sizeof *V);
+    for (size_t i = 0; i < m; i++) {
+        V[i * m + i] = e->p->s.lambda;
+    }
+    tacet__syrk(false, m, played, 1, scratch, m, 1, V, m);
 }

@@ -107,8 +107,9 @@ typedef struct tacet__embedded {
     double *mean, *var; /* n: the estimates */
 } tacet__embedded;
 
-/* NO_MEMORY; cleared by the caller then, too. */
-tacet_status tacet__embedded_init(tacet__embedded *e, const tacet__local *p, tacet_error *err);
+/* An engine of `size` bytes, which begins with one of these; `allocate` gives it the rest of its memory. NO_MEMORY. */
+tacet_status tacet__embedded_create(void **out, size_t size, const tacet__local_engine *ops, bool (*allocate)(void *),
+                                    const tacet__local *p, tacet_error *err);
 void tacet__embedded_clear(tacet__embedded *e);
 void tacet__embedded_reset(tacet__embedded *e); /* nothing was played: the prior */
 void tacet__embedded_bounds(const tacet__embedded *e, double *out, double beta_t);
@@ -116,6 +117,8 @@ const double *tacet__embedded_mean(const void *self);
 const double *tacet__embedded_var(const void *self);
 void tacet__embedded_write(const tacet__embedded *e, tacet__writer *w);
 void tacet__embedded_read(tacet__embedded *e, tacet__reader *r); /* fails where a variance is none */
+/* V (m x m, lower) = lambda I + the sum of phi phi' over all plays; scratch: n x n. */
+void tacet__embedded_design(const tacet__embedded *e, double *V, double *scratch);
 
 /* The posterior at every arm, for displays: the mean is mean[j] + shift, the sd scale * sqrt(var[j]). How many arms
  * there are; 0: not one of these policies. Valid until the policy is used again. */
