@@ -18,13 +18,12 @@
 
 #include "core/fail.h"
 #include "core/memory.h"
+#include "core/numbers.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/report/report.h>
 #include <unistd.h>
 
 enum { MOST_EPS = 24, DOUBLINGS = 4 };
@@ -168,12 +167,6 @@ static bool is_settled(const point *at) {
     return at->better || at->hopeless;
 }
 
-static int rising(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static tacet_status band(planning *p, tacet_error *err) {
     const lab_outcome *o = &p->random.outcome;
     double *v = TACET__ZALLOC(double, o->trials);
@@ -181,7 +174,7 @@ static tacet_status band(planning *p, tacet_error *err) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for %zu trials", o->trials);
     }
     memcpy(v, o->value, o->trials * sizeof *v);
-    qsort(v, o->trials, sizeof *v, rising);
+    tacet__sort(v, o->trials);
     p->low = v[(o->trials - 1) / 20];
     p->high = v[o->trials - 1 - (o->trials - 1) / 20];
     free(v);
@@ -350,30 +343,7 @@ static tacet_status write_report(const planning *p, const char *path, tacet_erro
     json_t *document =
         json_pack("{ss ss ss s[{ss ss ss ss} o o]}", "format", "tacet-report-1", "title", "Plan", "subtitle", words,
                   "sections", "kind", "text", "title", "Advice", "text", p->advice, "tone", "note", chart(p), table(p));
-    char *json = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
-    tacet_report *report = NULL;
-    char *text = NULL;
-    size_t length = 0;
-    tacet_status status = json == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the report")
-                                       : tacet_report_create(&report, err);
-    if (status == TACET_OK) {
-        status = tacet_report_add(report, "plan", json, strlen(json), err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_report_html(report, &text, &length, err);
-    }
-    if (status == TACET_OK) {
-        FILE *file = fopen(path, "wbe");
-        const bool ok = file != NULL && fwrite(text, 1, length, file) == length;
-        if (file == NULL || fclose(file) != 0 || !ok) {
-            status = tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
-        }
-    }
-    json_decref(document);
-    tacet_report_free(report);
-    free(json);
-    free(text);
-    return status;
+    return lab_report(path, "plan", document, err);
 }
 
 /* The size of a space: coordinates, and how far its corners lie from its middle in units. Categories count as the

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/report/report.h>
 #include <unistd.h>
 
 enum { PAPER_COUNT = 4 };
@@ -351,9 +350,6 @@ static size_t wanted(const repro_entry **out, const char *name, const repro_opti
 }
 
 static tacet_status write_report(const char *path, repro_plan *const *plans, size_t count, tacet_error *err) {
-    tacet_report *report = NULL;
-    char *text = NULL;
-    size_t length = 0;
     json_t *sections = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *own = repro_sections(plans[i]);
@@ -362,27 +358,7 @@ static tacet_status write_report(const char *path, repro_plan *const *plans, siz
     }
     json_t *document = json_pack("{ss ss ss so}", "format", "tacet-report-1", "title", "Reproduction", "subtitle",
                                  "The papers' values beside ours, as published and as shipped", "sections", sections);
-    char *json = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
-    json_decref(document);
-    tacet_status status = json == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the report")
-                                       : tacet_report_create(&report, err);
-    if (status == TACET_OK) {
-        status = tacet_report_add(report, "reproduction", json, strlen(json), err);
-    }
-    if (status == TACET_OK) {
-        status = tacet_report_html(report, &text, &length, err);
-    }
-    if (status == TACET_OK) {
-        FILE *file = fopen(path, "wbe");
-        const bool ok = file != NULL && fwrite(text, 1, length, file) == length;
-        if (file == NULL || (fclose(file) != 0) || !ok) {
-            status = tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
-        }
-    }
-    tacet_report_free(report);
-    free(text);
-    free(json);
-    return status;
+    return lab_report(path, "reproduction", document, err);
 }
 
 static void markdown_head(FILE *file, const repro_options *o, const char *command) {

@@ -277,14 +277,6 @@ static json_t *guarantee(const simulation *s, tacet_error *err) {
     return json_pack("{sb so so}", "proven", 0, "eps", json_null(), "delta", json_null());
 }
 
-static double largest(const double *x, size_t n) {
-    double top = -INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        top = fmax(top, x[i]);
-    }
-    return top;
-}
-
 static void print(const simulation *s, const char *name, const char *scenario, size_t trials, double seconds) {
     double mean = 0, se = 0;
     lab_mean_se(&mean, &se, s->regret, trials);
@@ -319,7 +311,7 @@ static void print(const simulation *s, const char *name, const char *scenario, s
     cli_json_print(json_pack(
         "{ss ss ss so so s{so so so so} so so so sI sI sI sI so sb so}", "simulation", "central", "scenario", scenario,
         "algorithm", name, "eps", cli_real(s->central.eps), "delta", cli_real(s->central.delta), "regret", "mean",
-        cli_real(mean), "se", cli_real(se), "max", cli_real(largest(s->regret, trials)), "median",
+        cli_real(mean), "se", cli_real(se), "max", cli_real(lab_largest(s->regret, trials)), "median",
         cli_real(lab_median(s->regret, trials)), "released", found, "regret_by_tenth", curve, "regret_by_tenth_se",
         curve_se, "rounds", (json_int_t)s->rounds, "arms", (json_int_t)s->arms, "trials", (json_int_t)trials, "seed",
         (json_int_t)s->seed, "guarantee_of_the_noise", guarantee(s, &err), "private", 0, "seconds", cli_real(seconds)));

@@ -193,14 +193,6 @@ static const char *protection(const contextual_simulation *s) {
     return "none";
 }
 
-static double largest(const double *x, size_t n) {
-    double most = n > 0 ? x[0] : 0;
-    for (size_t i = 1; i < n; i++) {
-        most = fmax(most, x[i]);
-    }
-    return most;
-}
-
 /* How true it was what the models stated. */
 static void add_statements(const contextual_simulation *s, json_t *object) {
     const bool levels = s->law == CONTEXTUAL_LAW_LEVELS;
@@ -223,7 +215,7 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
     (void)json_object_set_new(object, "law", json_string(LAWS[s->law]));
     (void)json_object_set_new(object, "rms",
                               json_pack("{so so so}", "mean", cli_real(mean), "se", cli_real(se), "max",
-                                        cli_real(largest(s->rms, s->trials))));
+                                        cli_real(lab_largest(s->rms, s->trials))));
     lab_mean_se(&mean, &se, s->stated, s->trials);
     (void)json_object_set_new(object, "stated_rms", cli_real(mean));
     (void)json_object_set_new(object, "likely_covers", cli_real(stated / n));
@@ -237,7 +229,7 @@ static void add_statements(const contextual_simulation *s, json_t *object) {
             "%s contexts: predictions err by %.4f (largest %.4f), stated %.4f; three times that covers in %.0f %%, the "
             "held-out bound in %.0f %%\n",
             LAWS[s->law], json_number_value(json_object_get(json_object_get(object, "rms"), "mean")),
-            largest(s->rms, s->trials), mean, 100 * stated / n, 100 * held / n);
+            lab_largest(s->rms, s->trials), mean, 100 * stated / n, 100 * held / n);
         if (levels) {
             printf("the best variant for each type in %.0f %% of logs; intervals of values cover in %.0f %%\n",
                    100 * right / n, 100 * values / n);
@@ -256,13 +248,13 @@ static void add_theory(const contextual_simulation *s, json_t *object) {
     if (!cli_json_wanted()) {
         printf("sup |mu - f|: %.4f (largest %.4f), %.2f times sqrt(gamma_T/T) = %.4f; Lemma 4.3 with its constants: "
                "%.4g\n",
-               mean, largest(s->rms, s->trials), mean / t.rate, t.rate, t.sup);
+               mean, lab_largest(s->rms, s->trials), mean / t.rate, t.rate, t.sup);
         printf("Theorem 8.2 with its constants, for the error of a choice: %.4g (eigenfunctions up to %.2f)\n", t.error,
                t.F);
     }
     (void)json_object_set_new(object, "sup_error",
                               json_pack("{so so so}", "mean", cli_real(mean), "se", cli_real(se), "max",
-                                        cli_real(largest(s->rms, s->trials))));
+                                        cli_real(lab_largest(s->rms, s->trials))));
     (void)json_object_set_new(object, "sup_error_bound", cli_real(t.sup));
     (void)json_object_set_new(object, "error_bound", cli_real(t.error));
     (void)json_object_set_new(object, "gamma", cli_real(t.gamma));
@@ -276,14 +268,14 @@ static void report_regret(const contextual_simulation *s, double seconds) {
     lab_mean_se(&mean, &se, s->error, s->trials);
     if (!cli_json_wanted()) {
         printf("%s, %s contexts, T = %zu, eps = %g: regret %.1f +- %.1f, largest %.1f (%zu trials, %.1f s)\n",
-               POLICIES[s->policy], LAWS[s->law], s->rounds, s->settings.eps, mean, se, largest(s->error, s->trials),
-               s->trials, seconds);
+               POLICIES[s->policy], LAWS[s->law], s->rounds, s->settings.eps, mean, se,
+               lab_largest(s->error, s->trials), s->trials, seconds);
     }
     cli_json_print(json_pack("{ss ss ss sI sf sf sI sI s{so so so} sb sf}", "model", "contextual", "policy",
                              POLICIES[s->policy], "law", LAWS[s->law], "rounds", (json_int_t)s->rounds, "eps",
                              s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials",
                              (json_int_t)s->trials, "seed", (json_int_t)s->seed, "regret", "mean", cli_real(mean), "se",
-                             cli_real(se), "max", cli_real(largest(s->error, s->trials)), "private", 0, "seconds",
+                             cli_real(se), "max", cli_real(lab_largest(s->error, s->trials)), "private", 0, "seconds",
                              seconds));
 }
 
@@ -301,13 +293,14 @@ static void report(const contextual_simulation *s, double seconds) {
                s->trials, seconds);
         printf("protection: %s (here with seeded noise: not private)\n", protection(s));
     }
-    json_t *object = json_pack(
-        "{ss ss ss sf sI sI sI sf sf sI sI s{so so so} ss sb sf}", "model", "contextual", "algorithm",
-        ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale, "dim_action",
-        (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context, "rounds", (json_int_t)s->rounds, "eps",
-        s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials", (json_int_t)s->trials,
-        "seed", (json_int_t)s->seed, "error", "mean", cli_real(mean), "se", cli_real(se), "max",
-        cli_real(largest(s->error, s->trials)), "mechanism_protects", protection(s), "private", 0, "seconds", seconds);
+    json_t *object =
+        json_pack("{ss ss ss sf sI sI sI sf sf sI sI s{so so so} ss sb sf}", "model", "contextual", "algorithm",
+                  ALGORITHMS[s->algorithm], "kernel", s->kernel_name, "lengthscale", s->lengthscale, "dim_action",
+                  (json_int_t)s->dim_action, "dim_context", (json_int_t)s->dim_context, "rounds", (json_int_t)s->rounds,
+                  "eps", s->settings.eps, "delta", s->settings.gaussian ? s->settings.delta : 0.0, "trials",
+                  (json_int_t)s->trials, "seed", (json_int_t)s->seed, "error", "mean", cli_real(mean), "se",
+                  cli_real(se), "max", cli_real(lab_largest(s->error, s->trials)), "mechanism_protects", protection(s),
+                  "private", 0, "seconds", seconds);
     if (object != NULL && s->algorithm <= CONTEXTUAL_RANGE) {
         (void)json_object_set_new(object, "tau", cli_real(s->used_tau));
         (void)json_object_set_new(object, "sup_variance", cli_real(s->sup * s->sup));

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trials.c - trials over threads; mean, standard error, median. Ring: programs. */
+/* trials.c - trials over threads; mean, standard error, median; pages of results. Ring: programs. */
 #include "trials.h"
 
 #include "common/cli.h"
+#include "core/fail.h"
+#include "core/numbers.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/report/report.h>
 #include <unistd.h>
 
 enum { MOST_THREADS = 64 };
@@ -139,20 +143,45 @@ void lab_curve(json_t **mean, json_t **se, const double *values, size_t points, 
     }
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double lab_median(const double *values, size_t count) {
     double *sorted = count > 0 ? malloc(count * sizeof *sorted) : NULL;
     if (sorted == NULL) {
         return (double)NAN;
     }
     memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, ascending);
+    tacet__sort(sorted, count);
     const double median = 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
     free(sorted);
     return median;
+}
+
+double lab_largest(const double *values, size_t count) {
+    double most = (double)-INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        most = fmax(most, values[i]);
+    }
+    return most;
+}
+
+tacet_status lab_report(const char *path, const char *name, json_t *document, tacet_error *err) {
+    char *json = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
+    tacet_report *report = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    json_decref(document);
+    tacet_status status = json == NULL ? tacet__fail(err, TACET_NO_MEMORY, "out of memory for the report")
+                                       : tacet_report_create(&report, err);
+    status = status != TACET_OK ? status : tacet_report_add(report, name, json, strlen(json), err);
+    status = status != TACET_OK ? status : tacet_report_html(report, &text, &length, err);
+    if (status == TACET_OK) {
+        FILE *file = fopen(path, "wbe");
+        const bool ok = file != NULL && fwrite(text, 1, length, file) == length;
+        if (file == NULL || fclose(file) != 0 || !ok) {
+            status = tacet__fail(err, TACET_IO, "%.160s: %s", path, strerror(errno));
+        }
+    }
+    tacet_report_free(report);
+    free(json);
+    free(text);
+    return status;
 }

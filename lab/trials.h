@@ -27,7 +27,11 @@ void lab_progress_end(void);
 void lab_mean_se(double *mean, double *se, const double *values, size_t count);
 /* Middle value (of an even number: the mean of the two). NaN when count = 0 or out of memory. */
 double lab_median(const double *values, size_t count);
+double lab_largest(const double *values, size_t count); /* -inf: none */
 /* Lists of the mean and its standard error at each point of a curve; values: points x trials. The caller owns both. */
 void lab_curve(json_t **mean, json_t **se, const double *values, size_t points, size_t trials);
+
+/* A page made of this document ("tacet-report-1"), which is taken over; NULL: NO_MEMORY. */
+tacet_status lab_report(const char *path, const char *name, json_t *document, tacet_error *err);
 
 #endif
