@@ -49,7 +49,7 @@ tacet_domain central_world_domain(central_world *world) {
     return (tacet_domain){.kind = TACET_DOMAIN_BOX, .d = world->dim, .lower = ZERO, .upper = ONE};
 }
 
-double central_world_lengthscale(const central_world *world) {
+static double world_lengthscale(const central_world *world) {
     return world->dim == 0 && !world->drawn ? 1 : world->lengthscale;
 }
 
@@ -84,7 +84,7 @@ static tacet_status spread_features(tacet_features **out, const tacet_kernel *ke
 }
 
 static tacet_status world_kernel(tacet_kernel **out, const central_world *world, tacet_error *err) {
-    const double lengthscale = central_world_lengthscale(world) * (world->believed > 0 ? world->believed : 1);
+    const double lengthscale = world_lengthscale(world) * (world->believed > 0 ? world->believed : 1);
     tacet_kernel_spec spec;
     tacet_kernel_spec_defaults(&spec);
     spec.d = central_world_dim(world);
@@ -295,7 +295,7 @@ tacet_status central_env_create(central_env **out, const central_world *world, u
     *env = (central_env){.world = *world,
                          .dim = central_world_dim(world),
                          .bumps = paper ? PAPER_BUMPS : CENTRAL_ENV_MOST_BUMPS,
-                         .lengthscale = central_world_lengthscale(world),
+                         .lengthscale = world_lengthscale(world),
                          .pool = pool};
     tacet_simrng_init(&env->rng, seed, trial);
     if (world->drawn) {

@@ -70,7 +70,6 @@ typedef struct central_env {
 /* What is public of a world: its dimension, domain and lengthscale in the domain's units. */
 size_t central_world_dim(const central_world *world);
 tacet_domain central_world_domain(central_world *world); /* drawn: its arrays live as long as the world */
-double central_world_lengthscale(const central_world *world);
 /* Mercer features that a model of it takes: 25 for the paper's. */
 size_t central_world_features(const central_world *world);
 /* Features of its domain: `count` Mercer features, or (published) quadrature Fourier features as in the paper. */

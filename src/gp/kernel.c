@@ -139,7 +139,8 @@ static void finish(double *v, size_t n, double count, double signal_var) {
     }
 }
 
-void tacet__kernel_of_r2(const tacet_kernel *kernel, double *r2, size_t n) {
+/* In place: r^2 becomes the group's correlation, 1 at 0. */
+static void correlate(const tacet_kernel *kernel, double *r2, size_t n) {
     if (kernel->spec.kind == TACET_KERNEL_SE) {
         se_of_r2(r2, n, 1);
     } else {
@@ -209,11 +210,11 @@ static void block(const tacet_kernel *kernel, double *out, const double *X, size
             se_of_r2(out, n, kernel->spec.signal_var);
             return;
         }
-        tacet__kernel_of_r2(kernel, out, n);
+        correlate(kernel, out, n);
         for (size_t g = 1; g < kernel->group_count; g++) {
             double v[TACET__KERNEL_BLOCK];
             tacet__kernel_r2(kernel, v, g, X, point, coordinate, n, x);
-            tacet__kernel_of_r2(kernel, v, n);
+            correlate(kernel, v, n);
             for (size_t j = 0; j < n; j++) {
                 out[j] += v[j];
             }

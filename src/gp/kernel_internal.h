@@ -47,7 +47,5 @@ void tacet__kernel_row_dx(const tacet_kernel *kernel, double *out, size_t ldo, c
  * coordinate c of point j is X[j*point + c*coordinate]. */
 void tacet__kernel_r2(const tacet_kernel *kernel, double *r2, size_t g, const double *X, size_t point,
                       size_t coordinate, size_t n, const double *x);
-/* In place: r^2 becomes the group's correlation, 1 at 0. */
-void tacet__kernel_of_r2(const tacet_kernel *kernel, double *r2, size_t n);
 
 #endif

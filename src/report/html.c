@@ -89,7 +89,8 @@ static void unbroken(tacet__text *t, const char *words) {
     tacet__text_escape(t, piece);
 }
 
-void tacet__report_value(tacet__text *t, const json_t *value) {
+/* A value of a table as a reader wants it. */
+static void put_value(tacet__text *t, const json_t *value) {
     const double v = json_number_value(value);
     switch (json_typeof(value)) {
     case JSON_STRING:
@@ -159,7 +160,7 @@ static void facts(tacet__text *t, const json_t *section) {
         tacet__text_add(t, "<div><span>");
         tacet__text_escape(t, tacet__report_words(item, "label"));
         tacet__text_format(t, "</span><b class=\"%.8s\">", tacet__report_words(item, "tone"));
-        tacet__report_value(t, json_object_get(item, "value"));
+        put_value(t, json_object_get(item, "value"));
         tacet__text_add(t, "</b><span>");
         tacet__text_escape(t, tacet__report_words(item, "note"));
         tacet__text_add(t, "</span></div>");
@@ -185,7 +186,7 @@ static void table(tacet__text *t, const json_t *section) {
         for (size_t j = 0; j < json_array_size(row); j++) {
             const json_t *value = json_array_get(row, j);
             open_cell(t, json_is_number(value), json_string_value(json_array_get(columns, j)));
-            tacet__report_value(t, value);
+            put_value(t, value);
             tacet__text_add(t, "</td>");
         }
         tacet__text_add(t, "</tr>");
@@ -260,7 +261,7 @@ static void ledger_rows(tacet__text *t, const json_t *entries, size_t from, size
             const json_t *value = json_object_get(entry, FIELDS[j]);
             open_cell(t, j >= 5, NAMES[j]);
             if (value != NULL && !(uncovered && j >= 5)) {
-                tacet__report_value(t, value);
+                put_value(t, value);
             } else {
                 tacet__text_add(t, "–");
             }

@@ -37,7 +37,5 @@ void tacet__report_chart_clear(tacet__chart *chart);
 
 /* The string in a field; "" when there is none. */
 const char *tacet__report_words(const json_t *object, const char *field);
-/* A value of a table as a reader wants it. */
-void tacet__report_value(tacet__text *text, const json_t *value);
 
 #endif

@@ -194,10 +194,6 @@ const double *tacet__decoded_theta(const tacet__decoded *d) {
     return d->theta;
 }
 
-const double *tacet__decoded_mass(const tacet__decoded *d) {
-    return d->mass;
-}
-
 void tacet__decoded_write(const tacet__decoded *d, tacet__writer *w) {
     tacet__write_f64(w, d->width);
     tacet__write_f64s(w, d->mass, 2 * d->n);

@@ -30,8 +30,6 @@ enum { TACET__DECODED_BATCH = 64 };
 void tacet__decoded_reward(tacet__decoded *decoded, double *mean, double *var, const double *phi, size_t ld, size_t n);
 double tacet__decoded_width(const tacet__decoded *decoded);        /* of the scores, by the noise of the last release */
 const double *tacet__decoded_theta(const tacet__decoded *decoded); /* one a feature */
-/* The decoded measure: rewarded plays (points), then the others. */
-const double *tacet__decoded_mass(const tacet__decoded *decoded);
 void tacet__decoded_write(const tacet__decoded *decoded, tacet__writer *w);
 /* Into scratch; tacet__decoded_take makes it the state. Fails the reader where a number is impossible. */
 void tacet__decoded_read(tacet__decoded *decoded, tacet__reader *r);

@@ -204,14 +204,6 @@ static double width_of(tacet__design *d, size_t x, double noise_var, uint64_t ba
     return L * sqrt(q * (0.25 / n + d->kappa * d->kappa * noise_var / (n * n))) + d->misfit * (1 + sqrt(q)) + ROUNDING;
 }
 
-double tacet__design_width(tacet__design *d, double noise_var, uint64_t batch) {
-    double most = 0;
-    for (size_t x = 0; x < d->n; x++) {
-        most = d->live[x] ? fmax(most, width_of(d, x, noise_var, batch)) : most;
-    }
-    return most;
-}
-
 void tacet__design_drop(tacet__design *d, const double *u, double noise_var, uint64_t batch) {
     double most = -INFINITY;
     for (size_t x = 0; x < d->n; x++) {

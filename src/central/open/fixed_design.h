@@ -34,8 +34,5 @@ tacet_status tacet__design_shape(tacet__design *design, double *A, const size_t 
 /* Takes out the arms that the release u = sum (v - 1/2) A phi + N(0, noise_var I) of batch number `batch` (from 1)
  * excludes. */
 void tacet__design_drop(tacet__design *design, const double *u, double noise_var, uint64_t batch);
-/* The largest width among the arms left after batch `batch`, as tacet__design_drop takes it. Infinite: some arm lies
- * outside the span of those that were played. */
-double tacet__design_width(tacet__design *design, double noise_var, uint64_t batch);
 
 #endif

@@ -315,20 +315,6 @@ const double *tacet__tilt_theta(const tacet__tilt *t) {
     return t->x + t->r;
 }
 
-void tacet__tilt_measure(const tacet__tilt *t, double *plays, double *rewards, const double *guess, double total) {
-    double Z = 0;
-    tacet__gemv(true, t->r, t->n, 1, t->Phi, t->ld, t->x, 0, plays);
-    tacet__gemv(true, t->m, t->n, 1, t->Phi, t->ld, t->x + t->r + 1, 0, rewards);
-    for (size_t j = 0; j < t->n; j++) {
-        plays[j] = guess[j] * exp(plays[j]);
-        Z += plays[j];
-    }
-    for (size_t j = 0; j < t->n; j++) {
-        plays[j] *= total / Z;
-        rewards[j] = plays[j] / (1 + exp(-(t->x[t->r] + rewards[j])));
-    }
-}
-
 void tacet__tilt_write(const tacet__tilt *t, tacet__writer *w) {
     tacet__write_f64s(w, t->x, t->p);
     tacet__write_f64s(w, t->cov, (t->m + 1) * (t->m + 1));

@@ -33,8 +33,6 @@ enum { TACET__TILT_BATCH = 64 };
 void tacet__tilt_logit(tacet__tilt *tilt, double *mean, double *var, const double *phi, size_t ld, size_t n);
 /* The level, then the coefficients of the features: 1 + features numbers. */
 const double *tacet__tilt_theta(const tacet__tilt *tilt);
-/* w (points): the fitted law of play, adding up to the total; rewarded (points): the share of it that was rewarded. */
-void tacet__tilt_measure(const tacet__tilt *tilt, double *plays, double *rewards, const double *guess, double total);
 void tacet__tilt_write(const tacet__tilt *tilt, tacet__writer *w);
 /* Into scratch; tacet__tilt_take makes it the state. Fails the reader where a number is not finite. */
 void tacet__tilt_read(tacet__tilt *tilt, tacet__reader *r);

@@ -222,10 +222,6 @@ bool tacet__privatizer_due(const tacet__privatizer *p) {
     return p->due;
 }
 
-uint64_t tacet__privatizer_count(const tacet__privatizer *p) {
-    return p->count;
-}
-
 uint64_t tacet__privatizer_ended(const tacet__privatizer *p) {
     double length = p->plan.first_length;
     uint64_t at = 0;

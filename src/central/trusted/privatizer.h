@@ -34,7 +34,6 @@ tacet_status tacet__privatizer_add(tacet__privatizer *p, const double *record, t
 bool tacet__privatizer_due(const tacet__privatizer *p);
 /* Records in the epochs that have ended. */
 uint64_t tacet__privatizer_ended(const tacet__privatizer *p);
-uint64_t tacet__privatizer_count(const tacet__privatizer *p); /* records so far */
 /* The release that is due: sums over *count records, noise of variance *var in each. Refused with STATE until the
  * privatizer was saved; afterwards nothing is due until the next epoch ends. */
 tacet_status tacet__privatizer_release(tacet__privatizer *p, double *sums, double *var, uint64_t *count,

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void tacet__contextual_first_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t which) {
+static void first_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t which) {
     static const char *const FIRST[] = {"law", "scale", "stage 1", "table"};
     (void)snprintf(out, TACET_TICKET_MOST + 1, "%.150s/%s", ticket, FIRST[which]);
 }
@@ -89,7 +89,7 @@ tacet_status tacet__contextual_begun_as(unsigned *forms, const tacet_ask *ask, t
     for (size_t i = 0; i < TACET__CONTEXTUAL_FIRSTS && ask->ledger != NULL && ask->ticket != NULL && status == TACET_OK;
          i++) {
         bool there = false;
-        tacet__contextual_first_ticket(first, ask->ticket, i);
+        first_ticket(first, ask->ticket, i);
         status = entered(&there, ask, first, err);
         *forms |= there ? 1U << i : 0U;
     }
@@ -132,7 +132,7 @@ tacet_status tacet__contextual_begun_find(tacet__contextual_begun *out, const ta
     tacet_status status = TACET_NOT_FOUND;
     for (size_t i = 0; i < TACET__CONTEXTUAL_FIRSTS && status == TACET_NOT_FOUND; i++) {
         none = (tacet_error){0};
-        tacet__contextual_first_ticket(stage, ticket, i);
+        first_ticket(stage, ticket, i);
         status = tacet_ledger_charge(ask->ledger, &charge, &texts, stage, &none);
     }
     if (status == TACET_OK) {

@@ -47,12 +47,9 @@ tacet_status tacet__contextual_plan_for(const tacet_contextual_learner *learner,
 tacet_status tacet__contextual_release_planned(const tacet_contextual_learner *learner, tacet_contextual_model **out,
                                                const tacet_ask *ask, const tacet__contextual_plan *plan,
                                                tacet_error *err);
-/* Under which ticket the ledger has a stage, 1, 2, …, of the release with this ticket. */
-void tacet__contextual_stage_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t stage);
 
 /* What a release enters first, by its form: the law, the scale (where the law is stated), a stage; or a table. */
 enum { TACET__CONTEXTUAL_FIRST_TABLE = 3, TACET__CONTEXTUAL_FIRSTS };
-void tacet__contextual_first_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t which);
 
 /* What the ledger knows of a release with this ticket. */
 typedef enum tacet__contextual_form {

@@ -131,7 +131,8 @@ typedef struct staging {
     tacet_receipt receipts[TACET__CONTEXTUAL_STAGES_MOST];
 } staging;
 
-void tacet__contextual_stage_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t stage) {
+/* Under which ticket the ledger has a stage, 1, 2, …, of the release with this ticket. */
+static void stage_ticket(char out[TACET_TICKET_MOST + 1], const char *ticket, size_t stage) {
     (void)snprintf(out, TACET_TICKET_MOST + 1, "%.150s/stage %zu", ticket, stage);
 }
 
@@ -192,7 +193,7 @@ static tacet_status run_stage(const staging *s, tacet_release **out, size_t j, c
         ask.group = group;
         ask.part = part;
     }
-    tacet__contextual_stage_ticket(ticket, s->ask->ticket, j + 1);
+    stage_ticket(ticket, s->ask->ticket, j + 1);
     ask.ticket = ticket;
     ask.what = s->what;
     ask.records = s->records;

@@ -102,7 +102,8 @@ TACET__CLONES static void se_row(double *restrict k, const double *restrict X, s
     }
 }
 
-void tacet__chains_cov(const tacet__chains *chains, double *out, size_t p, const double *x, size_t t) {
+/* out (t) = k(x, X_p). */
+static void chain_cov(const tacet__chains *chains, double *out, size_t p, const double *x, size_t t) {
     const size_t d = chains->d;
     se_row(out, chains->x + p * d * chains->capacity, chains->capacity, d, x, t, chains->signal_var);
 }
@@ -123,7 +124,7 @@ void tacet__chains_gram(const tacet__chains *chains, double *K, size_t p, size_t
     for (size_t j = 0; j < t; j++) {
         double x[TACET__AXES];
         tacet__chains_where(chains, x, p, j);
-        tacet__chains_cov(chains, K + j * t, p, x, t);
+        chain_cov(chains, K + j * t, p, x, t);
         K[j * t + j] += chains->nugget;
     }
 }
@@ -158,7 +159,7 @@ static size_t pick(tacet_simrng *rng, double *logweight, size_t count) {
  * others, zero in row and column j where j < t. */
 static void weigh(tacet__chains *chains, const double *P, size_t p, size_t j, size_t t, size_t count) {
     for (size_t c = 0; c < count; c++) {
-        tacet__chains_cov(chains, chains->cov + c * t, p, chains->tried + c * chains->d, t);
+        chain_cov(chains, chains->cov + c * t, p, chains->tried + c * chains->d, t);
     }
     tacet__gemm(false, false, t, count, t, 1.0, P, t, chains->cov, t, 0.0, chains->solved, t);
     const double least = chains->nugget + 1e-12 * chains->signal_var;

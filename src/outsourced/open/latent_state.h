@@ -79,8 +79,6 @@ tacet_status tacet__chains_invert(tacet__chains *chains, size_t p, size_t t, tac
 void tacet__chains_gram(const tacet__chains *chains, double *K, size_t p, size_t t);
 /* x = position j of chain p. */
 void tacet__chains_where(const tacet__chains *chains, double *x, size_t p, size_t j);
-/* out (t) = k(x, X_p). */
-void tacet__chains_cov(const tacet__chains *chains, double *out, size_t p, const double *x, size_t t);
 
 /* mean and sd of f on the coarse grid, given the positions of chain p. */
 typedef struct tacet__field {

@@ -367,7 +367,8 @@ static tacet_status open_there(tacet_ledger **book, tacet__curate *job, tacet_er
                : tacet__fail(err, status, "%s", why.message);
 }
 
-tacet_status tacet__curate_mint(tacet__curate *job, tacet_error *err) {
+/* The key of the release's noise: that of the ledger, if it was begun before, else a fresh one. */
+static tacet_status mint_noise(tacet__curate *job, tacet_error *err) {
     tacet_error why = {0};
     tacet_ledger *book = NULL;
     tacet_status status = open_there(&book, job, err);
@@ -475,7 +476,7 @@ static tacet_status rehearse(tacet__curate *job, tacet_manifest *m, tacet_error 
         m->column_count = job->d;
     }
     if (status == TACET_OK && job->drawing && form_of(s)->law != NULL && !s->seeded) {
-        status = tacet__curate_mint(job, err);
+        status = mint_noise(job, err);
     } else if (status == TACET_OK && job->drawing) {
         tacet_ledger *book = NULL;
         status = open_there(&book, job, err);

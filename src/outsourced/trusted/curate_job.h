@@ -78,10 +78,6 @@ tacet_status tacet__part_ticket(char out[TACET_TICKET_MOST + 1], const char *tic
 /* What the ledger refused, in terms of what to do about it. */
 tacet_status tacet__curate_refused(const tacet__curate *job, tacet_status status, const tacet_error *why,
                                    tacet_error *err);
-/* The key of the release's noise: that of the ledger, if it was begun before, else a fresh one. */
-tacet_status tacet__curate_mint(tacet__curate *job, tacet_error *err);
-/* Stands for the table, as the first pass found it, and all settings that matter to what is drawn. */
-void tacet__curate_digest(const tacet__curate *job, unsigned char out[TACET_MINT_BYTES]);
 /* Reads and checks the whole table, and counts its rows. */
 tacet_status tacet__curate_check(tacet__curate *job, tacet_error *err);
 /* Records `first` to `first + count` of a table of numbers, stand-ins put in for what is missing. PARSE names row and

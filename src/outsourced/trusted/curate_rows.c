@@ -238,7 +238,8 @@ void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text) {
     }
 }
 
-void tacet__curate_digest(const tacet__curate *job, unsigned char out[TACET_MINT_BYTES]) {
+/* Stands for the table, as the first pass found it, and all settings that matter to what is drawn. */
+static void digest_job(const tacet__curate *job, unsigned char out[TACET_MINT_BYTES]) {
     static const char PURPOSE[] = "tacet table 1";
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, (const unsigned char *)PURPOSE, sizeof PURPOSE, TACET_MINT_BYTES);
@@ -296,7 +297,7 @@ tacet_status tacet__curate_draw(tacet__curate *job, tacet_receipt *receipt, tace
     tacet_release *answered = NULL;
     tacet__curate_describe(job, &text);
     unsigned char data[TACET_MINT_BYTES];
-    tacet__curate_digest(job, data);
+    digest_job(job, data);
     const tacet_ask ask = {.ledger = job->book,
                            .noise = job->noise,
                            .data = data,
