@@ -16,7 +16,6 @@ static double upper_tail(size_t k, size_t n, double p) {
 }
 
 static void test_bounds_against_sums(void **state) {
-    (void)state;
     const size_t cases[][2] = {{1, 10}, {5, 10}, {9, 10}, {3, 1000}, {500, 1000}, {999, 1000}, {17, 20000}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         const size_t k = cases[c][0];
@@ -45,11 +44,9 @@ static tacet_status make_nothing(void **state, const tacet_audit_claim *claim, t
 }
 
 static void free_nothing(void *state) {
-    (void)state;
 }
 
 static tacet_status respond(void *state, tacet_noise *noise, int world, double *statistic, tacet_error *err) {
-    (void)state;
     (void)err;
     *statistic = tacet__noise_below(noise, 4) == 0 ? !world : world;
     return TACET_OK;
@@ -82,7 +79,6 @@ static tacet_audit_result audit(const tacet_audit_target *target, double eps, do
 }
 
 static void test_randomised_response(void **state) {
-    (void)state;
     tacet_audit_result r = audit(&RESPONSE, log(3), 0, 200000, 2);
     assert_false(r.violated);
     assert_true(r.eps_lower > log(3) - 0.03 || test_slow());
@@ -95,7 +91,6 @@ static void test_randomised_response(void **state) {
 }
 
 static void test_threads_do_not_matter(void **state) {
-    (void)state;
     const tacet_audit_target *target = tacet_audit_find("gaussian");
     const tacet_audit_result one = audit(target, 1, 1e-5, 20000, 1);
     const tacet_audit_result three = audit(target, 1, 1e-5, 20000, 3);
@@ -106,7 +101,6 @@ static void test_threads_do_not_matter(void **state) {
 
 /* Seeded, so never a false alarm by chance of the day; the seed was not chosen. */
 static void test_every_target(void **state) {
-    (void)state;
     size_t controls = 0;
     for (size_t i = 0; tacet_audit_target_at(i) != NULL; i++) {
         const tacet_audit_target *target = tacet_audit_target_at(i);
@@ -133,7 +127,6 @@ static void test_every_target(void **state) {
 
 /* Near the true epsilon where the mechanism is tight. */
 static void test_power(void **state) {
-    (void)state;
     assert_true(audit(tacet_audit_find("laplace"), 1, 0, 300000, 2).eps_lower >= (test_slow() ? 0 : 0.95));
     assert_true(audit(tacet_audit_find("gaussian"), 1, 1e-5, 1000000, 2).eps_lower >= (test_slow() ? 0 : 0.7));
     const char *const tight[] = {"duchi",     "sphere",         "piecewise",   "hybrid",
@@ -147,7 +140,6 @@ static void test_power(void **state) {
 }
 
 static void test_other_budgets_are_consistent(void **state) {
-    (void)state;
     for (double eps = 0.1; eps < 9; eps *= 3) {
         assert_false(audit(tacet_audit_find("gaussian"), eps, 1e-3, 30000, 2).violated);
         assert_false(audit(tacet_audit_find("laplace"), eps, 0, 30000, 2).violated);
@@ -155,7 +147,6 @@ static void test_other_budgets_are_consistent(void **state) {
 }
 
 static void test_bad_input(void **state) {
-    (void)state;
     tacet_audit_settings settings;
     tacet_audit_result result;
     tacet_audit_defaults(&settings);
@@ -174,7 +165,6 @@ static void test_bad_input(void **state) {
 }
 
 static void test_a_failing_target_is_reported(void **state) {
-    (void)state;
     tacet_audit_settings settings;
     tacet_audit_result result;
     const tacet_audit_claim claim = {1, 0};
@@ -184,7 +174,6 @@ static void test_a_failing_target_is_reported(void **state) {
 }
 
 static void test_another_thread_stops_it(void **state) {
-    (void)state;
     static volatile bool stop = true;
     tacet_audit_settings settings;
     tacet_audit_result result;

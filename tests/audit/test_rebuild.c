@@ -42,7 +42,6 @@ static void check_rebuilt(void) {
 
 static void test_published_is_read_plain_branch(void **state) {
     tacet_published_report report;
-    (void)state;
     make(1000, 20, &report);
     assert_false(report.raised);
     check_rebuilt();
@@ -50,7 +49,6 @@ static void test_published_is_read_plain_branch(void **state) {
 
 static void test_published_is_read_raised_branch(void **state) {
     tacet_published_report report;
-    (void)state;
     make(1, 1, &report);
     assert_true(report.raised);
     check_rebuilt();
@@ -59,7 +57,6 @@ static void test_published_is_read_raised_branch(void **state) {
 static void test_noisy_rows_are_not(void **state) {
     tacet_rebuild result;
     size_t known[200];
-    (void)state;
     make(10, 1, NULL);
     for (size_t j = 0; j < N; j++) {
         for (size_t i = 0; i < R; i++) {
@@ -80,7 +77,6 @@ static void test_bad_input(void **state) {
     tacet_rebuild result;
     const size_t twice[] = {1, 1};
     const size_t outside[] = {N};
-    (void)state;
     make(10, 1, NULL);
     assert_status(tacet_rebuild_records(&result, NULL, p.Z, R, R, p.X, D, D, N, twice, 2, NULL), TACET_INVALID);
     assert_status(tacet_rebuild_records(&result, NULL, p.Z, R, R, p.X, D, D, N, outside, 1, NULL), TACET_INVALID);
@@ -143,26 +139,14 @@ static void a_release_in_a_folder_is_attacked(void **state) {
 static void test_out_of_memory(void **state) {
     tacet_rebuild result;
     const size_t known[] = {0, 5, 99, 1500};
-    (void)state;
     make(10, 1, NULL);
-    for (long n = 1;; n++) {
-        fail_alloc_after(n);
-        const tacet_status status = tacet_rebuild_records(&result, NULL, p.Z, R, R, p.X, D, D, N, known, D + 1, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            break;
-        }
-        assert_status(status, TACET_NO_MEMORY);
-    }
+    assert_each_alloc_fails(tacet_rebuild_records(&result, NULL, p.Z, R, R, p.X, D, D, N, known, D + 1, NULL), true);
 }
 
 /* The thresholds of the paper's grid: 100 x 100 points, largest norm 25 (design and Tables 1 to 3 of the paper). */
 static void test_thresholds_of_the_paper(void **state) {
     static double grid[2 * 10000];
     double sigma_min = 0;
-    (void)state;
     for (size_t i = 0; i < 10000; i++) {
         grid[2 * i] = ((double)(i % 100) / 99 - 0.5) * 50 / sqrt(2);
         grid[2 * i + 1] = ((double)(i / 100) / 99 - 0.5) * 50 / sqrt(2);
@@ -180,9 +164,7 @@ static void test_thresholds_of_the_paper(void **state) {
 static void test_distances_are_kept(void **state) {
     enum { WIDE = 4000 };
     static double M[2 * WIDE], Z[WIDE * 50], X[2 * 50];
-    tacet_simrng rng;
-    (void)state;
-    tacet_simrng_init(&rng, 3, 0);
+    tacet_simrng rng = test_rng(3, 0);
     for (size_t i = 0; i < 100; i++) {
         X[i] = 1e6 * tacet_simrng_uniform(&rng);
     }

@@ -29,7 +29,6 @@ static tacet_audit_shipped_result audit(const char *mechanism, const char *contr
 }
 
 static void releases_as_they_are_pass(void **state) {
-    (void)state;
     const tacet_audit_shipped_result gaussian = audit("gaussian", NULL);
     const tacet_audit_shipped_result laplace = audit("laplace", NULL);
     assert_false(gaussian.violated);
@@ -40,7 +39,6 @@ static void releases_as_they_are_pass(void **state) {
 }
 
 static void each_spoilt_release_is_found_out(void **state) {
-    (void)state;
     const char *summary = NULL;
     size_t count = 0;
     for (; tacet_audit_spoils(count, &summary) != NULL; count++) {
@@ -59,7 +57,6 @@ static void each_spoilt_release_is_found_out(void **state) {
 
 /* Columns that are copies of each other, rows that take their sign or their length from the one before. */
 static void dependence_is_found_out(void **state) {
-    (void)state;
     enum { ROWS = 4000, COLUMNS = 6 };
     static double noise[ROWS * COLUMNS];
     const tacet__law_claim claim = {.variance = 1, .spread = 2.0 / COLUMNS};
@@ -89,7 +86,6 @@ static void dependence_is_found_out(void **state) {
 }
 
 static void impossible_settings_are_refused(void **state) {
-    (void)state;
     tacet_audit_shipped_settings s;
     tacet_audit_shipped_result r;
     tacet_audit_shipped_defaults(&s);

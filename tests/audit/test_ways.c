@@ -41,7 +41,6 @@ static void passes(const tacet_audit_shipped_result *r) {
 
 /* Every randomiser's variance in the middle is worked out here from its design, and measured. */
 static void reports_as_they_are_pass(void **state) {
-    (void)state;
     static const char *const KINDS[] = {"hybrid", "duchi", "piecewise", "laplace", "staircase"};
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         const tacet_audit_shipped_result r = audit("device", KINDS[i], NULL, false);
@@ -56,7 +55,6 @@ static void reports_as_they_are_pass(void **state) {
 }
 
 static void what_is_interrupted_is_repeated_the_same(void **state) {
-    (void)state;
     static const char *const WAYS[] = {"desk", "device", "learn", "study"};
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
         const tacet_audit_shipped_result r = audit(WAYS[i], NULL, NULL, true);
@@ -72,7 +70,6 @@ static void what_is_interrupted_is_repeated_the_same(void **state) {
 /* The default of `tacet learn` and the policy central. At an eps that hides next to nothing few releases tell the
  * worlds apart, so what differs is in what is looked at. */
 static void the_row_that_differs_is_looked_at(void **state) {
-    (void)state;
     static const char *const WAYS[] = {"learn-robust", "study-central"};
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
         const tacet_audit_shipped_result r = audit_at(64, WAYS[i], NULL, NULL, true, i == 0 ? 100 : 50);
@@ -84,7 +81,6 @@ static void the_row_that_differs_is_looked_at(void **state) {
 }
 
 static void spoilt_reports_are_found_out(void **state) {
-    (void)state;
     static const char *const SPOILS[] = {"same-key-blocks", "same-key-threads", "row-repeats"};
     for (size_t i = 0; i < sizeof SPOILS / sizeof *SPOILS; i++) {
         for (int duchi = 0; duchi < 2; duchi++) {
@@ -98,7 +94,6 @@ static void spoilt_reports_are_found_out(void **state) {
 }
 
 static void unknown_ways_and_mechanisms_are_refused(void **state) {
-    (void)state;
     static const char *const WRONG[][2] = {
         {"window", NULL},    {"desk", "gaussian"},         {"device", "k-norm"},        {"learn", "laplace"},
         {"study", "k-norm"}, {"learn-robust", "gaussian"}, {"study-central", "laplace"}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_drop.c - tickets that are never reported, and what each policy makes of it: nothing (central), a fixed public
  * reward (fixed), the same question once more (moma), a round without a report (ucb, contextual). */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
@@ -14,12 +15,7 @@ static double points[ARMS];
 static tacet_kernel *kernel;
 
 static int setup(void **state) {
-    tacet_kernel_spec spec;
-    (void)state;
-    const double lengthscale = 0.4;
-    tacet_kernel_spec_defaults(&spec);
-    spec.lengthscales = &lengthscale;
-    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    kernel = test_kernel("se", 1, 0.4);
     for (size_t i = 0; i < ARMS; i++) {
         points[i] = (double)i / (ARMS - 1);
     }
@@ -27,7 +23,6 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-    (void)state;
     tacet_kernel_free(kernel);
     return 0;
 }
@@ -76,7 +71,6 @@ static tacet_policy *make_fixed(tacet_noise **noise) {
 /* Dropping is observing the middle of the range, and the batch ends by it. */
 static void test_fixed(void **state) {
     tacet_noise *noise[3] = {0};
-    (void)state;
     tacet_policy *drops = make_fixed(&noise[0]);
     tacet_policy *middle = make_fixed(&noise[1]);
     tacet_suggestion s = {0};
@@ -133,7 +127,7 @@ static void make_central(central *j, size_t open_most) {
     *j = (central){0};
     assert_ok(tacet_features_create_mercer(&j->features, kernel, &BOX, 32, 6, NULL));
     assert_ok(tacet_central_map_create(&j->map, j->features, &BOX, 4, 0, 1, NULL));
-    assert_ok(tacet_noise_open_seeded(&j->noise, SEED, 0, NULL));
+    j->noise = test_noise(SEED, 0);
     tacet_central_settings_defaults(&s);
     s.eps = 10;
     s.delta = 1e-5;
@@ -161,7 +155,6 @@ static uint64_t suggest_set(tacet_policy *policy, tacet_suggestion *s) {
 static void test_central(void **state) {
     central drops;
     central never;
-    (void)state;
     make_central(&drops, 2);
     make_central(&never, 200);
     bool informed = false;
@@ -217,7 +210,6 @@ static double bit(tacet_simrng *rng) {
 
 /* An epoch asks its arm once more for each ticket that was dropped; then it is as if nothing had happened. */
 static void test_moma(void **state) {
-    (void)state;
     tacet_policy *whole = make_local(TACET_LOCAL_MOMA, true);
     tacet_policy *torn = make_local(TACET_LOCAL_MOMA, true);
     tacet_simrng rng;
@@ -264,13 +256,11 @@ static void test_moma(void **state) {
 
 /* A state with dropped tickets goes on bit for bit, whether reports are remembered or not. */
 static void test_local_states(void **state) {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         const tacet_local_algorithm algorithm = way < 2 ? TACET_LOCAL_MOMA : TACET_LOCAL_UCB;
         tacet_policy *policy = make_local(algorithm, way % 2 == 0);
         tacet_policy *other = make_local(algorithm, way % 2 == 0);
-        tacet_simrng rng;
-        tacet_simrng_init(&rng, 5, 0);
+        tacet_simrng rng = test_rng(5, 0);
         for (size_t t = 1; t <= 60; t++) {
             tacet_suggestion a = {0};
             tacet_suggestion b = {0};
@@ -307,7 +297,6 @@ static void test_contextual(void **state) {
     const double context = 0.5;
     const tacet_round round = {.context = &context, .context_dim = 1};
     tacet_suggestion got = {0};
-    (void)state;
     tacet_contextual_space_defaults(&space);
     space.order = 6;
     tacet_contextual_policy_settings_defaults(&s);
@@ -334,7 +323,6 @@ static void test_unsupported(void **state) {
     static const tacet_policy_ops NONE = {.name = "none", .free = nothing};
     tacet_policy *policy = NULL;
     tacet_error err = {0};
-    (void)state;
     assert_ok(tacet_policy_wrap(&policy, &NONE, NULL, NULL));
     assert_status(tacet_policy_drop(policy, 1, &err), TACET_UNSUPPORTED);
     assert_non_null(strstr(err.message, "none"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_fixed.c - fixed domains: tickets, ledger, restarts, and that it learns. */
 #include "support/conformance.h"
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <tacet/gp/features.h>
@@ -12,18 +13,12 @@ static double Phi[FEATURES * CHOICES];
 static tacet_fixed_group groups[GROUPS];
 
 static int setup(void **state) {
-    (void)state;
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
-    const double ell = 0.4;
-    spec.lengthscales = &ell;
-    tacet_kernel *kernel = NULL;
+    tacet_kernel *kernel = test_kernel("se", 1, 0.4);
     tacet_features *features = NULL;
     double X[CHOICES];
     for (size_t i = 0; i < CHOICES; i++) {
         X[i] = (double)i / (CHOICES - 1);
     }
-    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
     assert_ok(tacet_features_create_mercer_points(&features, kernel, X, 1, NULL, CHOICES, FEATURES, NULL));
     tacet_features_eval(features, Phi, X, 1, CHOICES);
     for (size_t g = 0; g < GROUPS; g++) {
@@ -34,11 +29,19 @@ static int setup(void **state) {
     return 0;
 }
 
-static void settings_for_tests(tacet_central_fixed_settings *s) {
-    tacet_central_fixed_settings_defaults(s);
-    s->eps = 5;
-    s->delta = 1e-5;
-    s->rounds = 3000;
+static tacet_central_fixed_settings settings_for_tests(void) {
+    tacet_central_fixed_settings s;
+    tacet_central_fixed_settings_defaults(&s);
+    s.eps = 5;
+    s.delta = 1e-5;
+    s.rounds = 3000;
+    return s;
+}
+
+static tacet_central_fixed *create_fixed(const tacet_central_fixed_settings *s, const tacet_ask *ask) {
+    tacet_central_fixed *f = NULL;
+    assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, s, ask, NULL));
+    return f;
 }
 
 /* Best at choices 15 and 4. */
@@ -48,19 +51,13 @@ static double truth(const size_t *arm) {
 }
 
 static void learns(void **state) {
-    (void)state;
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
-    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
-    tacet_central_fixed_settings s;
-    settings_for_tests(&s);
-    tacet_central_fixed *f = NULL;
-    assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+    const tacet_ask ask = test_ask(3, 0);
+    tacet_central_fixed_settings s = settings_for_tests();
+    tacet_central_fixed *f = create_fixed(&s, &ask);
     tacet_guarantee g;
     tacet_central_fixed_guarantee(f, &g);
     assert_true(!g.proven && isinf(g.eps));
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 8, 0);
+    tacet_simrng rng = test_rng(8, 0);
     size_t arm[GROUPS];
     uint64_t ticket = 0;
     for (size_t t = 0; t < s.rounds; t++) {
@@ -74,26 +71,21 @@ static void learns(void **state) {
     assert_true(truth(arm) > 0.87);
     assert_close(best, 0.9, 0.06);
     tacet_central_fixed_free(f);
-    tacet_noise_close(noise);
+    tacet_noise_close(ask.noise);
 }
 
 /* What is left to the horizon: a short study looks around longer before its first release. */
 static void first_batch_by_horizon(void **state) {
-    (void)state;
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 4, 0, NULL));
-    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    const tacet_ask ask = test_ask(4, 0);
     const struct {
         uint64_t rounds;
         size_t given, first;
     } cases[] = {{300, 0, 50}, {160, 0, 40}, {60, 0, 30}, {301, 0, 30}, {300, 20, 20}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tacet_central_fixed_settings s;
-        tacet_central_fixed *f = NULL;
-        settings_for_tests(&s);
+        tacet_central_fixed_settings s = settings_for_tests();
         s.rounds = cases[i].rounds;
         s.first_batch = cases[i].given;
-        assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+        tacet_central_fixed *f = create_fixed(&s, &ask);
         for (size_t t = 0; t <= cases[i].first; t++) {
             size_t arm[GROUPS];
             uint64_t ticket = 0;
@@ -103,26 +95,20 @@ static void first_batch_by_horizon(void **state) {
         }
         tacet_central_fixed_free(f);
     }
-    tacet_noise_close(noise);
+    tacet_noise_close(ask.noise);
 }
 
 /* Nothing is suggested after the last batch, so its last report releases it: a study of one batch ends with a model,
  * and a state saved then is whole. A rest of less than half a batch joins the batch before it. */
 static void last_batch_is_released(void **state) {
-    (void)state;
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 4, 0, NULL));
-    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
-    tacet_central_fixed_settings s;
-    settings_for_tests(&s);
+    const tacet_ask ask = test_ask(4, 0);
+    tacet_central_fixed_settings s = settings_for_tests();
     s.first_batch = 30;
     s.rounds = 40;
     for (int drop = 0; drop < 2; drop++) {
-        tacet_central_fixed *f = NULL, *g = NULL;
         tacet_blob blob;
         tacet_blob_init(&blob);
-        assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
-        assert_ok(tacet_central_fixed_create(&g, groups, GROUPS, &s, &ask, NULL));
+        tacet_central_fixed *f = create_fixed(&s, &ask), *g = create_fixed(&s, &ask);
         size_t arm[GROUPS];
         uint64_t ticket = 0;
         for (size_t t = 0; t < s.rounds; t++) {
@@ -143,18 +129,14 @@ static void last_batch_is_released(void **state) {
         tacet_central_fixed_free(f);
         tacet_central_fixed_free(g);
     }
-    tacet_noise_close(noise);
+    tacet_noise_close(ask.noise);
 }
 
 static void refuses(void **state) {
-    (void)state;
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
-    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    const tacet_ask ask = test_ask(3, 0);
     tacet_central_fixed *f = NULL;
     for (int k = 0; k < 6; k++) {
-        tacet_central_fixed_settings s;
-        settings_for_tests(&s);
+        tacet_central_fixed_settings s = settings_for_tests();
         s.eps = k == 0 ? NAN : s.eps;
         s.delta = k == 1 ? 0 : s.delta;
         s.rounds = k == 2 ? 0 : s.rounds;
@@ -163,8 +145,7 @@ static void refuses(void **state) {
         assert_status(tacet_central_fixed_create(&f, groups, GROUPS, &s, k == 5 ? NULL : &ask, NULL), TACET_INVALID);
         assert_null(f);
     }
-    tacet_central_fixed_settings s;
-    settings_for_tests(&s);
+    tacet_central_fixed_settings s = settings_for_tests();
     s.open_most = 2;
     assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
     size_t arm[GROUPS];
@@ -177,7 +158,7 @@ static void refuses(void **state) {
     assert_ok(tacet_central_fixed_observe(f, 1, 1.01, NULL)); /* clipped */
     assert_status(tacet_central_fixed_observe(f, 1, 1, NULL), TACET_CONFLICT);
     tacet_central_fixed_free(f);
-    tacet_noise_close(noise);
+    tacet_noise_close(ask.noise);
 }
 
 /* Plays rounds up to `until` with rewards shifted by `shift`; returns the last arm. */
@@ -192,7 +173,6 @@ static void play(tacet_central_fixed *f, uint64_t until, double shift, size_t *a
 /* A batch once released is answered from the ledger: rolled back to an older state, with other rewards reported, the
  * study sees the old release and no second one. All batches cost one budget. */
 static void rolled_back(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     char path[512];
     (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
@@ -200,11 +180,9 @@ static void rolled_back(void **state) {
     tacet_ledger_settings_defaults(&budget);
     budget.eps = 5.01;
     tacet_ledger *ledger = NULL;
-    tacet_noise *noise = NULL;
     assert_ok(tacet_ledger_open(&ledger, path, &budget, NULL));
-    const tacet_ask ask = {.ledger = ledger, .noise = noise, .ticket = "study", .what = "w", .to_whom = "x"};
-    tacet_central_fixed_settings s;
-    settings_for_tests(&s);
+    const tacet_ask ask = {.ledger = ledger, .ticket = "study", .what = "w", .to_whom = "x"};
+    tacet_central_fixed_settings s = settings_for_tests();
     tacet_central_fixed *f = NULL, *g = NULL;
     assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
     size_t arm[GROUPS], other[GROUPS];
@@ -233,33 +211,17 @@ static void rolled_back(void **state) {
     tacet_central_fixed_free(f);
     tacet_central_fixed_free(g);
     tacet_blob_clear(&saved);
-    tacet_noise_close(noise);
     tacet_ledger_close(ledger);
     test_rmdir(folder);
 }
 
 static void failing_allocations(void **state) {
-    (void)state;
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
-    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
-    tacet_central_fixed_settings s;
-    settings_for_tests(&s);
-    for (long n = 1;; n++) {
-        tacet_central_fixed *f = NULL;
-        fail_alloc_after(n);
-        const tacet_status status = tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            tacet_central_fixed_free(f);
-            break;
-        }
-        assert_int_equal(status, TACET_NO_MEMORY);
-        assert_null(f);
-    }
-    tacet_noise_close(noise);
+    const tacet_ask ask = test_ask(3, 0);
+    tacet_central_fixed_settings s = settings_for_tests();
+    tacet_central_fixed *f = NULL;
+    assert_each_alloc_fails(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL), f == NULL);
+    tacet_central_fixed_free(f);
+    tacet_noise_close(ask.noise);
 }
 
 /* --- behind the interface of all policies --- */
@@ -284,8 +246,7 @@ static tacet_status make(const pool *p, tacet_policy **out, double scale, tacet_
     if (status != TACET_OK) {
         return status;
     }
-    tacet_central_fixed_settings s;
-    settings_for_tests(&s);
+    tacet_central_fixed_settings s = settings_for_tests();
     s.rounds = 64;
     s.first_batch = 4;
     s.open_most = 8;
@@ -330,7 +291,6 @@ static void end_pool(pool *p, char *path) {
 }
 
 static void conformance(void **state) {
-    (void)state;
     pool p = {0};
     char path[512];
     begin_pool(&p, path, sizeof path);
@@ -348,17 +308,12 @@ static void conformance(void **state) {
 /* Open tickets of a batch, reported in any order: the same sum, so the same release from a noise that knows no better.
  */
 static void any_order(void **state) {
-    (void)state;
     tacet_blob blobs[2];
     for (int k = 0; k < 2; k++) {
-        tacet_noise *noise = NULL;
-        assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
-        const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
-        tacet_central_fixed_settings s;
-        settings_for_tests(&s);
+        const tacet_ask ask = test_ask(3, 0);
+        tacet_central_fixed_settings s = settings_for_tests();
         s.first_batch = 5;
-        tacet_central_fixed *f = NULL;
-        assert_ok(tacet_central_fixed_create(&f, groups, GROUPS, &s, &ask, NULL));
+        tacet_central_fixed *f = create_fixed(&s, &ask);
         size_t arms[5][GROUPS], arm[GROUPS];
         uint64_t ticket = 0;
         for (size_t i = 0; i < 5; i++) {
@@ -376,7 +331,7 @@ static void any_order(void **state) {
         tacet_blob_init(&blobs[k]);
         assert_ok(tacet_central_fixed_save(f, &blobs[k], NULL));
         tacet_central_fixed_free(f);
-        tacet_noise_close(noise);
+        tacet_noise_close(ask.noise);
     }
     assert_int_equal(blobs[0].size, blobs[1].size);
     assert_memory_equal(blobs[0].data, blobs[1].data, blobs[0].size);
@@ -385,12 +340,8 @@ static void any_order(void **state) {
 }
 
 static void indices(void **state) {
-    (void)state;
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 3, 0, NULL));
-    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
-    tacet_central_fixed_settings s;
-    settings_for_tests(&s);
+    const tacet_ask ask = test_ask(3, 0);
+    tacet_central_fixed_settings s = settings_for_tests();
     s.rounds = 1500;
     s.eps = 50;
     tacet_policy *policy = NULL;
@@ -430,14 +381,11 @@ static void indices(void **state) {
     assert_status(tacet_central_fixed_policy(&policy, many, 16, &s, &ask, NULL), TACET_INVALID);
     assert_null(policy);
     /* many points: features of a sample of them */
-    tacet_kernel_spec spec;
-    tacet_kernel *kernel = NULL;
+    tacet_kernel *kernel = test_kernel("se", 1, 1);
     static double line[600];
     for (size_t i = 0; i < 600; i++) {
         line[i] = (double)i / 599;
     }
-    tacet_kernel_spec_defaults(&spec);
-    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
     assert_ok(tacet_central_fixed_policy_points(&policy, kernel, line, 1, 600, 6, &s, &ask, NULL));
     assert_ok(tacet_policy_suggest(policy, &got, NULL, NULL));
     assert_true(got.index < 600);
@@ -446,7 +394,7 @@ static void indices(void **state) {
     assert_status(tacet_central_fixed_policy_points(&policy, kernel, line, 1, 600, 6, &s, &ask, NULL), TACET_INVALID);
     assert_status(tacet_central_fixed_policy_points(&policy, kernel, line, 1, 0, 6, &s, &ask, NULL), TACET_INVALID);
     tacet_kernel_free(kernel);
-    tacet_noise_close(noise);
+    tacet_noise_close(ask.noise);
 }
 
 int main(void) {

@@ -10,9 +10,7 @@ static double phi1[M1 * N1], phi2[M2 * N2];
 static const tacet_fixed_group GROUPS[2] = {{phi1, M1, N1}, {phi2, M2, N2}};
 
 static int setup(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 2, 0);
+    tacet_simrng rng = test_rng(2, 0);
     for (size_t i = 0; i < M1 * N1; i++) {
         phi1[i] = 0.4 * tacet_simrng_normal(&rng);
     }
@@ -67,7 +65,6 @@ static void solve(double *A, double *b, size_t n) {
 
 /* Exact sums, no weights in force: ordinary ridge regression with noise reward_var. */
 static void exact_batches_are_ridge_regression(void **state) {
-    (void)state;
     tacet_fixed_settings set;
     tacet_fixed_settings_defaults(&set);
     tacet_fixed_learner *l = make(&set);
@@ -113,7 +110,6 @@ static void exact_batches_are_ridge_regression(void **state) {
 
 /* |c A phi| <= 1 for every planned arm, few or many, repeated or not; attained. */
 static void bound_holds(void **state) {
-    (void)state;
     for (size_t n = 1; n <= 400; n = 2 * n + 1) {
         tacet_fixed_settings set;
         tacet_fixed_settings_defaults(&set);
@@ -141,7 +137,6 @@ static void bound_holds(void **state) {
 
 /* Without noise, as the references that know everything have it: many batches, growing, few different arms each. */
 static void exact_batches_go_on_for_long(void **state) {
-    (void)state;
     enum { N = 100, F = 20 };
     static double many[F * N];
     for (size_t x = 0; x < N; x++) { /* smooth features whose sizes fall fast */
@@ -175,7 +170,6 @@ static void exact_batches_go_on_for_long(void **state) {
 
 /* Earlier values are observations before the first batch: ridge regression on them, and known at once. */
 static void earlier_values_are_ridge_regression(void **state) {
-    (void)state;
     const tacet_fixed_earlier known[] = {{0, 0.9, 0.1}, {4, 0.2, 0.05}, {7, 0.6, 0.3}, {4, 0.3, 0.2}};
     tacet_fixed_settings s;
     tacet_fixed_settings_defaults(&s);
@@ -216,7 +210,6 @@ static void earlier_values_are_ridge_regression(void **state) {
 }
 
 static void saved_and_loaded(void **state) {
-    (void)state;
     tacet_fixed_settings set;
     tacet_fixed_settings_defaults(&set);
     tacet_fixed_learner *a = make(&set), *b = make(&set);
@@ -272,7 +265,6 @@ static void play_batch(tacet_fixed_learner *l, const double *theta, size_t count
 /* The widths hold in all batches with probability 1 - confidence, so of 60 runs at 0.05 more than 10 lose the best arm
  * with probability below 1e-3 (and their true rate is far lower: a union over arms and batches). */
 static void elimination_keeps_the_best_arm(void **state) {
-    (void)state;
     tacet_fixed_settings set;
     tacet_fixed_settings_defaults(&set);
     set.elimination = true;
@@ -318,7 +310,6 @@ static void elimination_keeps_the_best_arm(void **state) {
 /* The leverage of a design by Kiefer and Wolfowitz: at most 5 % above the number of features, rounded to 4,000 rounds.
  */
 static void designs_are_nearly_optimal(void **state) {
-    (void)state;
     tacet_fixed_settings set;
     tacet_fixed_settings_defaults(&set);
     set.elimination = true;
@@ -347,7 +338,6 @@ static void designs_are_nearly_optimal(void **state) {
 
 /* What is left of the arms is part of the state. */
 static void elimination_is_saved(void **state) {
-    (void)state;
     tacet_fixed_settings set;
     tacet_fixed_settings_defaults(&set);
     set.elimination = true;
@@ -374,7 +364,6 @@ static void elimination_is_saved(void **state) {
 }
 
 static void refuses(void **state) {
-    (void)state;
     tacet_fixed_settings set;
     tacet_fixed_settings_defaults(&set);
     tacet_fixed_learner *l = NULL;
@@ -404,27 +393,15 @@ static void failing_allocations_of(bool elimination) {
     tacet_fixed_settings set;
     tacet_fixed_settings_defaults(&set);
     set.elimination = elimination;
-    for (long n = 1;; n++) {
-        tacet_fixed_learner *l = NULL;
-        fail_alloc_after(n);
-        tacet_status status = tacet_fixed_learner_create(&l, GROUPS, elimination ? 1 : 2, &set, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            fail_alloc_after(1);
-            assert_status(tacet_fixed_learner_plan(l, 10, NULL), TACET_NO_MEMORY);
-            fail_alloc_after(0);
-            tacet_fixed_learner_free(l);
-            break;
-        }
-        assert_int_equal(status, TACET_NO_MEMORY);
-        assert_null(l);
-    }
+    tacet_fixed_learner *l = NULL;
+    assert_each_alloc_fails(tacet_fixed_learner_create(&l, GROUPS, elimination ? 1 : 2, &set, NULL), l == NULL);
+    fail_alloc_after(1);
+    assert_status(tacet_fixed_learner_plan(l, 10, NULL), TACET_NO_MEMORY);
+    fail_alloc_after(0);
+    tacet_fixed_learner_free(l);
 }
 
 static void failing_allocations(void **state) {
-    (void)state;
     failing_allocations_of(false);
     failing_allocations_of(true);
 }

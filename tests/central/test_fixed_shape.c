@@ -48,9 +48,7 @@ static void random_square(double *out, double spread, tacet_simrng *rng) {
 }
 
 static void no_other_shape_tells_more(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 5, 0);
+    tacet_simrng rng = test_rng(5, 0);
     for (int trial = 0; trial < 40; trial++) {
         double S[M * M], P[M * M], copy[M * M], A[M * M], other[M * M], scratch[3 * M * M + 2 * M];
         const double noise = exp(2 * tacet_simrng_normal(&rng)), reward = trial % 4 == 0 ? 0 : 0.25;
@@ -76,9 +74,7 @@ static void no_other_shape_tells_more(void **state) {
 
 /* Without noise to speak of all directions get through: the update sees the whole second moment. */
 static void nearly_no_noise_drops_nothing(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 6, 0);
+    tacet_simrng rng = test_rng(6, 0);
     double S[M * M], P[M * M], A[M * M], w[M], scratch[3 * M * M + 2 * M];
     random_square(S, -0.5, &rng);
     random_square(P, -0.5, &rng);

@@ -15,11 +15,7 @@ static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2
 
 static int setup_kind(void **state, tacet_central_learner_kind kind) {
     fixture *f = calloc(1, sizeof *f);
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
-    spec.d = 2;
-    tacet_kernel *kernel = NULL;
-    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    tacet_kernel *kernel = test_kernel("se", 2, 1);
     assert_ok(tacet_features_create_mercer(&f->features, kernel, &BALL, 12, 25, NULL));
     tacet_kernel_free(kernel);
     assert_ok(tacet_central_map_create(&f->map, f->features, &BALL, 15, 0, 1, NULL));
@@ -58,8 +54,7 @@ static double truth(const double *x) {
 
 /* n plays at uniform points, as sums without noise. */
 static void play(fixture *f, double *sums, size_t n, uint64_t seed) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, seed, 0);
+    tacet_simrng rng = test_rng(seed, 0);
     memset(sums, 0, 30 * sizeof(double));
     for (size_t t = 0; t < n; t++) {
         double x[2], s[30], work[27];
@@ -261,20 +256,9 @@ static void failing_allocations(void **state) {
     fixture *f = *state;
     tacet_central_learner_settings settings;
     tacet_central_learner_settings_defaults(&settings);
-    for (long n = 1;; n++) {
-        tacet_central_learner *learner = NULL;
-        fail_alloc_after(n);
-        const tacet_status status = tacet_central_learner_create(&learner, f->map, &settings, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            tacet_central_learner_free(learner);
-            break;
-        }
-        assert_int_equal(status, TACET_NO_MEMORY);
-        assert_null(learner);
-    }
+    tacet_central_learner *learner = NULL;
+    assert_each_alloc_fails(tacet_central_learner_create(&learner, f->map, &settings, NULL), learner == NULL);
+    tacet_central_learner_free(learner);
 }
 
 int main(void) {

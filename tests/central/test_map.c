@@ -8,12 +8,8 @@
 static const tacet_domain BALL = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
 
 static tacet_features *mercer(size_t m) {
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
-    spec.d = 2;
-    tacet_kernel *kernel = NULL;
     tacet_features *features = NULL;
-    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    tacet_kernel *kernel = test_kernel("se", 2, 1);
     assert_ok(tacet_features_create_mercer(&features, kernel, &BALL, 12, m, NULL));
     tacet_kernel_free(kernel);
     return features;
@@ -41,7 +37,6 @@ static void wild(tacet_simrng *rng, double *x, double *y) {
 }
 
 static void never_exceeded_and_attained(void **state) {
-    (void)state;
     tacet_features *features = mercer(25);
     tacet_central_map *map = NULL;
     assert_ok(tacet_central_map_create(&map, features, &BALL, 15, 0, 1, NULL));
@@ -49,8 +44,7 @@ static void never_exceeded_and_attained(void **state) {
     assert_int_equal(dim, 30);
     const double bound = tacet_central_map_sensitivity(map);
     assert_true(bound >= sqrt(2) && bound < sqrt(2) * (1 + 1e-6));
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 5, 0);
+    tacet_simrng rng = test_rng(5, 0);
     double a[30], b[30], work[27], x[2], y, largest = 0;
     for (int k = 0; k < 40000; k++) {
         wild(&rng, x, &y);
@@ -67,7 +61,6 @@ static void never_exceeded_and_attained(void **state) {
 }
 
 static void affine_and_wiped(void **state) {
-    (void)state;
     tacet_features *features = mercer(20);
     tacet_central_map *map = NULL;
     assert_ok(tacet_central_map_create(&map, features, &BALL, 0, -2, 6, NULL));
@@ -88,7 +81,6 @@ static void affine_and_wiped(void **state) {
 }
 
 static void refuses(void **state) {
-    (void)state;
     tacet_features *features = mercer(20), *qff = NULL;
     tacet_central_map *map = (tacet_central_map *)1;
     const tacet_domain line = {.kind = TACET_DOMAIN_BALL, .d = 1, .radius = 1};
@@ -111,7 +103,6 @@ static void refuses(void **state) {
 }
 
 static void tells_problems_apart(void **state) {
-    (void)state;
     tacet_features *features = mercer(20);
     tacet_central_map *a = NULL, *b = NULL, *c = NULL;
     const tacet_domain smaller = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 1.5};
@@ -130,28 +121,15 @@ static void tells_problems_apart(void **state) {
 }
 
 static void survives_failing_allocations(void **state) {
-    (void)state;
     tacet_features *features = mercer(20);
-    for (long n = 1;; n++) {
-        tacet_central_map *map = NULL;
-        fail_alloc_after(n);
-        const tacet_status status = tacet_central_map_create(&map, features, &BALL, 15, 0, 1, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            tacet_central_map_free(map);
-            break;
-        }
-        assert_int_equal(status, TACET_NO_MEMORY);
-        assert_null(map);
-    }
+    tacet_central_map *map = NULL;
+    assert_each_alloc_fails(tacet_central_map_create(&map, features, &BALL, 15, 0, 1, NULL), map == NULL);
+    tacet_central_map_free(map);
     tacet_features_free(features);
 }
 
 /* Few features, many corners, a kernel that two corners hardly share: the sensitivity holds, and no corner is lost. */
 static void corners_count_in_full(void **state) {
-    (void)state;
     enum { D = 4, CORNERS = 16, M = 5 };
     static const double ZERO[D] = {0}, ONE[D] = {1, 1, 1, 1}, SCALE = 0.6;
     static const size_t BINARY[D] = {2, 2, 2, 2};
@@ -164,16 +142,9 @@ static void corners_count_in_full(void **state) {
         }
     }
     for (size_t k = 0; k < 2; k++) {
-        tacet_kernel_spec spec;
-        tacet_kernel *kernel = NULL;
         tacet_features *features = NULL;
         tacet_central_map *map = NULL;
-        tacet_kernel_spec_defaults(&spec);
-        assert_ok(tacet_kernel_parse(&spec, KERNELS[k], NULL));
-        spec.d = D;
-        spec.lengthscales = &SCALE;
-        spec.lengthscale_count = 1;
-        assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+        tacet_kernel *kernel = test_kernel(KERNELS[k], D, SCALE);
         assert_ok(tacet_features_create_mercer_points(&features, kernel, X, D, NULL, CORNERS, M, NULL));
         assert_ok(tacet_central_map_create(&map, features, &box, 0, 0, 1, NULL));
         const double bound = tacet_central_map_sensitivity(map);

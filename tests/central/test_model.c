@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_model.c - a released model says what the learner says, without it. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
@@ -39,7 +40,7 @@ static void begin(world *w, const char *kernel_name, const tacet_domain *domain,
     w->settings.rounds = ROUNDS;
     w->settings.learner.grid = 40;
     w->settings.save_first = false;
-    assert_ok(tacet_noise_open_seeded(&w->noise, 5, 0, NULL));
+    w->noise = test_noise(5, 0);
     w->ask = (tacet_ask){.noise = w->noise, .ticket = "t", .what = "w", .to_whom = "x"};
     tacet_blob_init(&w->early);
     tacet_blob_init(&w->late);
@@ -47,8 +48,7 @@ static void begin(world *w, const char *kernel_name, const tacet_domain *domain,
 
 static void play(world *w) {
     tacet_policy *policy = NULL;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 3, 0);
+    tacet_simrng rng = test_rng(3, 0);
     assert_ok(tacet_central_create(&policy, w->map, &w->settings, &w->ask, NULL));
     for (size_t t = 0; t < ROUNDS - 5; t++) {
         double X[2 * ARMS];
@@ -125,14 +125,12 @@ static void agrees(const char *kernel, tacet_central_learner_kind kind) {
 }
 
 static void models_agree(void **state) {
-    (void)state;
     agrees("se", TACET_CENTRAL_DECODE);
     agrees("matern52", TACET_CENTRAL_TILT);
     agrees("matern52", TACET_CENTRAL_BOTH);
 }
 
 static void refuses(void **state) {
-    (void)state;
     world w;
     tacet_contextual_model *model = NULL;
     begin(&w, "se", &BOX, false);

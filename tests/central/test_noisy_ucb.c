@@ -10,19 +10,13 @@ static tacet_features *features;
 enum { ORDER = 3, M = ORDER * ORDER, DIM = (M + 1) * (M + 2) / 2 };
 
 static int setup(void **state) {
-    (void)state;
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
-    spec.d = 2;
-    tacet_kernel *kernel = NULL;
-    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    tacet_kernel *kernel = test_kernel("se", 2, 1);
     assert_ok(tacet_features_create_qff(&features, kernel, ORDER, NULL));
     tacet_kernel_free(kernel);
     return 0;
 }
 
 static int teardown(void **state) {
-    (void)state;
     tacet_features_free(features);
     return 0;
 }
@@ -41,15 +35,13 @@ static void add(double *sums, const double *phi, double y) {
 
 /* With exact sums, theta and sd are those of Bayesian linear regression (noise rho^2, prior rho^2/lambda). */
 static void exact_sums_are_regression(void **state) {
-    (void)state;
     tacet_noisy_ucb_settings set;
     tacet_noisy_ucb_settings_defaults(&set);
     set.lambda = 0.7;
     tacet_noisy_ucb *ucb = NULL;
     assert_ok(tacet_noisy_ucb_create(&ucb, features, &set, NULL));
     assert_int_equal(tacet_noisy_ucb_dim(ucb), DIM);
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 4, 0);
+    tacet_simrng rng = test_rng(4, 0);
     double sums[DIM] = {0}, phi[M], precision[M * M] = {0}, moment[M] = {0};
     for (size_t i = 0; i < M; i++) {
         precision[i * M + i] = set.lambda / (set.rho * set.rho);
@@ -110,7 +102,6 @@ static void exact_sums_are_regression(void **state) {
 }
 
 static void shift_and_repair(void **state) {
-    (void)state;
     double shift = 0, kappa = 0;
     tacet_noisy_ucb_spectrum(&shift, &kappa, 3, 100, 1024, 0.1);
     assert_close(shift, 3 * (40 + 2 * log(20480)), 1e-9);
@@ -147,7 +138,6 @@ static void shift_and_repair(void **state) {
 }
 
 static void refuses_and_fails(void **state) {
-    (void)state;
     tacet_noisy_ucb *ucb = NULL;
     for (int k = 0; k < 7; k++) {
         tacet_noisy_ucb_settings s;
@@ -159,19 +149,8 @@ static void refuses_and_fails(void **state) {
     }
     tacet_noisy_ucb_settings set;
     tacet_noisy_ucb_settings_defaults(&set);
-    for (long n = 1;; n++) {
-        fail_alloc_after(n);
-        const tacet_status status = tacet_noisy_ucb_create(&ucb, features, &set, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            tacet_noisy_ucb_free(ucb);
-            break;
-        }
-        assert_int_equal(status, TACET_NO_MEMORY);
-        assert_null(ucb);
-    }
+    assert_each_alloc_fails(tacet_noisy_ucb_create(&ucb, features, &set, NULL), ucb == NULL);
+    tacet_noisy_ucb_free(ucb);
 }
 
 int main(void) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_policy.c - the joint-DP policies: conformance, restarts, the ledger, bad input. */
 #include "support/conformance.h"
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
@@ -12,12 +13,7 @@ static tacet_features *features, *qff;
 static tacet_central_map *map, *other_map;
 
 static int setup(void **state) {
-    (void)state;
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
-    spec.d = 2;
-    tacet_kernel *kernel = NULL;
-    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    tacet_kernel *kernel = test_kernel("se", 2, 1);
     assert_ok(tacet_features_create_mercer(&features, kernel, &BALL, 12, 20, NULL));
     assert_ok(tacet_features_create_qff(&qff, kernel, 3, NULL));
     tacet_kernel_free(kernel);
@@ -27,7 +23,6 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-    (void)state;
     tacet_central_map_free(map);
     tacet_central_map_free(other_map);
     tacet_features_free(features);
@@ -114,8 +109,7 @@ static tacet_status create_foreign(void *user, tacet_policy **out, tacet_error *
 static double points[2 * ARMS];
 
 static void fill(double *X, size_t k) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 11, k);
+    tacet_simrng rng = test_rng(11, k);
     for (size_t i = 0; i < 2 * ARMS; i++) {
         X[i] = 2.6 * tacet_simrng_uniform(&rng) - 1.3;
     }
@@ -148,22 +142,18 @@ static void conforms(maker first, maker second) {
 }
 
 static void conformance_split(void **state) {
-    (void)state;
     conforms(make_split, make_other);
 }
 
 static void conformance_unknown_horizon(void **state) {
-    (void)state;
     conforms(make_unknown_horizon, make_split);
 }
 
 static void conformance_published(void **state) {
-    (void)state;
     conforms(make_published, make_split);
 }
 
 static void conformance_published_doubling(void **state) {
-    (void)state;
     conforms(make_published_doubling, make_published);
 }
 
@@ -185,7 +175,6 @@ static void assert_same_state(const tacet_policy *policy, const tacet_blob *expe
 }
 
 static void refuses_bad_rounds(void **state) {
-    (void)state;
     tacet_policy *policy = NULL;
     assert_ok(seeded(&policy, make_split, NULL));
     tacet_suggestion s;
@@ -222,7 +211,6 @@ static void refuses_bad_rounds(void **state) {
 /* Neighbours by a reward far outside the range are neighbours: the record is clipped and stays in its epoch. Were it
  * refused, it would be missing, and each later epoch would begin one record later. */
 static void a_wild_reward_is_one_record(void **state) {
-    (void)state;
     static const maker MAKERS[] = {make_split, make_published};
     static const double WILD[] = {7, 1e300};
     for (size_t m = 0; m < 2; m++) {
@@ -250,7 +238,6 @@ static void a_wild_reward_is_one_record(void **state) {
 }
 
 static void ends_at_the_horizon(void **state) {
-    (void)state;
     tacet_policy *policy = NULL;
     assert_ok(seeded(&policy, make_split, NULL));
     tacet_suggestion s;
@@ -270,7 +257,6 @@ static void ends_at_the_horizon(void **state) {
 }
 
 static void limits_open_tickets(void **state) {
-    (void)state;
     tacet_policy *policy = NULL;
     assert_ok(seeded(&policy, make_split, NULL));
     double X[2 * ARMS];
@@ -290,7 +276,6 @@ static void limits_open_tickets(void **state) {
 
 /* With a ledger: private, charged once, no release before its data is stored, no second stream for the ticket. */
 static void through_the_ledger(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     char path[512];
     (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
@@ -369,7 +354,6 @@ static void through_the_ledger(void **state) {
 /* A log of rounds, replayed from an old state by another process, gives the same suggestions and releases; a state that
  * is older than a release and goes on with other rounds gets to that release and no further. */
 static void replays_and_old_states(void **state) {
-    (void)state;
     enum { MANY = 20, OLD = 2 };
     const char *folder = test_mkdir();
     char path[512];
@@ -445,7 +429,6 @@ static void replays_and_old_states(void **state) {
 
 /* The table of the derivation: proven sigma, and how far the published one is above it. */
 static void published_noise(void **state) {
-    (void)state;
     const struct {
         double eps;
         uint64_t rounds;
@@ -470,10 +453,7 @@ static void published_noise(void **state) {
 }
 
 static void refuses_settings(void **state) {
-    (void)state;
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
-    const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
+    const tacet_ask ask = test_ask(1, 1);
     for (int k = 0; k < 8; k++) {
         tacet_central_settings s;
         settings_for_tests(&s);
@@ -487,7 +467,7 @@ static void refuses_settings(void **state) {
         assert_status(tacet_central_create(&policy, map, &s, k == 7 ? NULL : &ask, NULL), TACET_INVALID);
         assert_null(policy);
     }
-    tacet_noise_close(noise);
+    tacet_noise_close(ask.noise);
 }
 
 int main(void) {

@@ -19,8 +19,7 @@ typedef struct table {
 } table;
 
 static void table_init(table *t, uint64_t seed) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, seed, 0);
+    tacet_simrng rng = test_rng(seed, 0);
     (void)snprintf(t->folder, sizeof t->folder, "%s", test_mkdir());
     (void)snprintf(t->path, sizeof t->path, "%s/F.csv", t->folder);
     FILE *file = fopen(t->path, "w");
@@ -130,7 +129,6 @@ static void follow(const table *t, const json_t *object, double (*k)(const doubl
 }
 
 static void the_sequence_is_that_of_a_dense_solve(void **state) {
-    (void)state;
     table t;
     table_init(&t, 1);
     char arguments[800];
@@ -146,7 +144,6 @@ static void the_sequence_is_that_of_a_dense_solve(void **state) {
 }
 
 static void smallest_with_other_settings(void **state) {
-    (void)state;
     table t;
     table_init(&t, 2);
     char arguments[800];
@@ -163,7 +160,6 @@ static void smallest_with_other_settings(void **state) {
 
 /* A fit names what it found, and the sequence is that of a dense solve with exactly these numbers. */
 static void fitted_settings_are_the_ones_used(void **state) {
-    (void)state;
     table t;
     table_init(&t, 3);
     char arguments[800];
@@ -183,7 +179,6 @@ static void fitted_settings_are_the_ones_used(void **state) {
 
 /* Three ranks ask what a dense solve asks. Elsewhere (tests/e2e/mpi.sh) they are compared with one process. */
 static void three_ranks_ask_what_a_dense_solve_asks(void **state) {
-    (void)state;
     char program[400];
     (void)snprintf(program, sizeof program, "%s/tacet-plain-mpi", getenv("TACET_BIN"));
     if (access(program, X_OK) != 0) {

@@ -87,7 +87,6 @@ static int parse(size_t most, const char **positional, size_t *found, const char
 #define PARSE(...) parse(0, NULL, &(size_t){0}, (const char *const[]){__VA_ARGS__, NULL})
 
 static void test_taken(void **state) {
-    (void)state;
     assert_int_equal(PARSE("--count", "3"), -1);
     assert_int_equal(got.count, 3);
     assert_true(got.real == 0.5); /* the default stays */
@@ -110,7 +109,6 @@ static void test_taken(void **state) {
 }
 
 static void test_refused(void **state) {
-    (void)state;
     static const struct {
         const char *words[8];
         const char *message;
@@ -156,7 +154,6 @@ static void test_refused(void **state) {
 }
 
 static void test_positional(void **state) {
-    (void)state;
     const char *words[2] = {NULL, NULL};
     size_t found = 0;
     const char *const given[] = {"one", "--count", "2", "--", "--two", NULL};
@@ -169,7 +166,6 @@ static void test_positional(void **state) {
 }
 
 static void test_help_and_man(void **state) {
-    (void)state;
     assert_int_equal(PARSE("--help"), CLI_EXIT_OK);
     static const char *const names[] = {"flag", "text", "real", "count", "seed-number", "json"};
     char text[64];
@@ -188,13 +184,11 @@ static void test_help_and_man(void **state) {
 }
 
 static void test_json_flag(void **state) {
-    (void)state;
     assert_int_equal(PARSE("--json", "--count", "1"), -1);
     assert_true(cli_json_wanted());
 }
 
 static void lists_are_taken_apart_by_their_kind(void **state) {
-    (void)state;
     assert_int_equal(PARSE("--count", "1", "--names", "a, b,c", "--reals", "0.5,-2e3", "--wholes", "3,1e2", "--span",
                            "-1:2.5", "--spans", "0:1,2:4"),
                      -1);
@@ -213,7 +207,6 @@ static void lists_are_taken_apart_by_their_kind(void **state) {
 }
 
 static void test_split_and_number(void **state) {
-    (void)state;
     cli_names names = {0};
     cli_reals reals = {0};
     static const char *const bad[] = {"", ",", "a,", ",a", "a,,b"};
@@ -237,7 +230,6 @@ static void test_split_and_number(void **state) {
 }
 
 static void test_pairs(void **state) {
-    (void)state;
     static const char *const bad[] = {"", ":", "1", "1:", ":2", "1:2:3", "1:2x", "a:2", "1:inf", "nan:2"};
     char text[300];
     double a = 7;

@@ -63,8 +63,7 @@ static inline double f(double x, double c) {
 }
 
 static inline double context_of(size_t k) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 71, k);
+    tacet_simrng rng = test_rng(71, k);
     return 10 + 2 * tacet_simrng_uniform(&rng);
 }
 

@@ -13,14 +13,12 @@ static double uniform(tacet_simrng *rng, double low, double high) {
 /* The features' second moment under the law is diag(lam), checked by plain Monte Carlo; bounds in other units change
  * nothing. */
 static void test_moments(void **state) {
-    (void)state;
     const size_t order = test_slow() ? 12 : 0;
     tacet_contextual_basis *basis = basis_of(TACET_KERNEL_SE, 0, 1, 1, 0.4, order, 8);
     enum { M = 8 };
     const size_t N = test_slow() ? 2500 : 40000;
     double sum[M * M] = {0};
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 5, 0);
+    tacet_simrng rng = test_rng(5, 0);
     assert_int_equal(tacet_contextual_basis_dim(basis), M);
     for (size_t i = 0; i < N; i++) {
         double phi[M];
@@ -72,7 +70,6 @@ static void test_moments(void **state) {
 /* On the same random approximating set the feature form is eqs (4) and (5). Written out here from the features alone:
  * Z~ = 1/K sum phi phi' + tau I, mu = phi' Z~^-1 Phi y, sigma^2 = phi' Z~^-1 phi. */
 static void test_equals_dense(void **state) {
-    (void)state;
     enum { D = 2 };
     const size_t T = test_slow() ? 25 : 100; /* the approximating set has T ceil(T/gamma) points, and is inverted */
     /* A lengthscale at which the features above the cut-off are all there are to this precision. */
@@ -82,8 +79,7 @@ static void test_equals_dense(void **state) {
     const size_t K = (size_t)ceil((double)T / tacet__contextual_gain(basis, (double)T, tau));
     const size_t count = T * K;
     const size_t m = tacet_contextual_basis_dim(basis);
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 11, 0);
+    tacet_simrng rng = test_rng(11, 0);
     double *W = malloc(D * T * sizeof *W);
     double *y = malloc(T * sizeof *y);
     double *P = malloc(D * count * sizeof *P);
@@ -166,7 +162,6 @@ static double nowhere(const double *c, void *user) {
 }
 
 static void test_laws(void **state) {
-    (void)state;
     tacet_contextual_space space;
     tacet_contextual_basis *basis = NULL;
     tacet_contextual_space_defaults(&space);
@@ -219,7 +214,6 @@ static void test_laws(void **state) {
 }
 
 static void test_bad_spaces(void **state) {
-    (void)state;
     tacet_contextual_space good;
     tacet_contextual_basis *basis = NULL;
     tacet_contextual_space_defaults(&good);
@@ -255,23 +249,11 @@ static void test_bad_spaces(void **state) {
 
 /* Every allocation fails once, in the basis, a certificate and a plan. */
 static void test_no_memory(void **state) {
-    (void)state;
     tacet_contextual_space space;
     tacet_contextual_basis *basis = NULL;
     tacet_contextual_space_defaults(&space);
     space.order = 5;
-    for (long n = 1;; n++) {
-        fail_alloc_after(n);
-        const tacet_status status = tacet_contextual_basis_create(&basis, &space, 8, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            break;
-        }
-        assert_int_equal(status, TACET_NO_MEMORY);
-        assert_null(basis);
-    }
+    assert_each_alloc_fails(tacet_contextual_basis_create(&basis, &space, 8, NULL), basis == NULL);
     tacet_contextual_basis_free(basis);
 }
 

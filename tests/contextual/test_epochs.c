@@ -5,6 +5,7 @@
 
 #include "contextual/trusted/epochs_internal.h"
 #include "support/conformance.h"
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -64,9 +65,8 @@ static double value(void *user, size_t k, const tacet_suggestion *s) {
 
 static void test_conformance(void **state) {
     world w;
-    (void)state;
     world_init(&w, 24, 100);
-    assert_ok(tacet_noise_open_seeded(&w.noise, 1, 1, NULL));
+    w.noise = test_noise(1, 1);
     const conformance_problem problem = {.create = create,
                                          .create_foreign = create_foreign,
                                          .round = round_of,
@@ -101,13 +101,12 @@ static double play(tacet_policy *policy, size_t rounds, size_t skip) {
 
 /* Later rounds earn more than even draws (about 0.9 here), with both ways of exploring, and with reports missing. */
 static void test_learns(void **state) {
-    (void)state;
     for (int k = 0; k < 3; k++) {
         world w;
         tacet_policy *policy = NULL;
         world_init(&w, 2000, 250);
         w.eps = 3;
-        assert_ok(tacet_noise_open_seeded(&w.noise, 5, (uint64_t)k, NULL));
+        w.noise = test_noise(5, (uint64_t)k);
         assert_ok(make_epochs(&w, &policy, k == 1 ? TACET_CONTEXTUAL_ELIMINATION : TACET_CONTEXTUAL_THOMPSON, NULL));
         assert_null(tacet_contextual_epochs_model(policy));
         const double regret = play(policy, 2000, k == 2 ? 4 : 0);
@@ -124,7 +123,6 @@ static void test_charged_once(void **state) {
     tacet_policy *policy = NULL;
     tacet_blob saved;
     tacet_blob again;
-    (void)state;
     world_init(&w, 1000, FIRST);
     w.eps = 3;
     open_ledger(&w, test_mkdir(), 3);
@@ -151,10 +149,9 @@ static void test_charged_once(void **state) {
 static void test_null_records(void **state) {
     world w;
     tacet_policy *policy = NULL;
-    (void)state;
     world_init(&w, 1000, FIRST);
     w.eps = 3;
-    assert_ok(tacet_noise_open_seeded(&w.noise, 9, 0, NULL));
+    w.noise = test_noise(9, 0);
     assert_ok(make_epochs(&w, &policy, TACET_CONTEXTUAL_THOMPSON, NULL));
     for (size_t t = 0; t < FIRST; t++) {
         (void)suggest_at(policy, context_of(t)); /* nobody reports */
@@ -182,10 +179,9 @@ static void play_on(tacet_policy *policy, size_t from, size_t to) {
 static void test_last_epoch(void **state) {
     world w;
     tacet_policy *policy = NULL;
-    (void)state;
     world_init(&w, FIRST, FIRST);
     w.eps = 3;
-    assert_ok(tacet_noise_open_seeded(&w.noise, 9, 0, NULL));
+    w.noise = test_noise(9, 0);
     assert_ok(make_epochs(&w, &policy, TACET_CONTEXTUAL_THOMPSON, NULL));
     play_on(policy, 0, FIRST - 1);
     assert_null(tacet_contextual_epochs_model(policy));
@@ -210,7 +206,6 @@ static void test_more_rounds(void **state) {
     world w;
     tacet_policy *policy = NULL;
     tacet_blob middle, first, second;
-    (void)state;
     world_init(&w, LONG, FIRST);
     w.eps = 3;
     open_ledger(&w, test_mkdir(), 3);

@@ -53,9 +53,7 @@ static void features_are_those_of_the_sum(void **state) {
     double actions[4 * ACTIONS], contexts[3 * (D - ACTIONS)], Z[NODES][D], K[NODES][NODES + 1];
     tacet_contextual_space space = space_of();
     tacet_contextual_basis *basis = NULL;
-    tacet_simrng rng;
-    (void)state;
-    tacet_simrng_init(&rng, 71, 0);
+    tacet_simrng rng = test_rng(71, 0);
     for (size_t i = 0; i < 4 * ACTIONS; i++) {
         actions[i] = tacet_simrng_uniform(&rng);
     }
@@ -108,7 +106,6 @@ static void features_are_those_of_the_sum(void **state) {
 static void lattices_are_even(void **state) {
     enum { N = 43, DIMS = 8 };
     static double X[N * DIMS];
-    (void)state;
     tacet__contextual_lattice(X, DIMS, N);
     for (size_t c = 0; c < DIMS; c++) {
         bool seen[N] = {false};
@@ -136,9 +133,7 @@ static void sums_of_neighbours_are_near(void **state) {
     tacet_contextual_settings settings;
     tacet_raw *sum[2] = {NULL};
     double inverse_root[M], step = 0, most = 0;
-    tacet_simrng rng;
-    (void)state;
-    tacet_simrng_init(&rng, 72, 0);
+    tacet_simrng rng = test_rng(72, 0);
     tacet_contextual_settings_defaults(&settings);
     assert_ok(tacet_contextual_basis_create(&basis, &space, 0, NULL));
     for (size_t i = 0; i < M; i++) {
@@ -185,7 +180,6 @@ static void laws_of_many_contexts_are_measured(void **state) {
     tacet__contextual_law law;
     tacet_simrng rng;
     double most = 0, covariance[2] = {0};
-    (void)state;
     space.action_dim = 1;
     space.context_dim = 6;
     space.groups = OWN;
@@ -312,7 +306,6 @@ static void learn_six(bool tied) {
 
 /* The seeds are fixed: no false alarms. */
 static void six_coordinates_are_learnt(void **state) {
-    (void)state;
     learn_six(false);
     learn_six(true);
 }
@@ -322,7 +315,6 @@ static void what_no_group_allows_is_refused(void **state) {
     tacet_contextual_space space = space_of();
     tacet_contextual_basis *basis = NULL;
     tacet_contextual_certificate sup;
-    (void)state;
     assert_ok(tacet_contextual_basis_create(&basis, &space, 0, NULL));
     assert_status(tacet_contextual_certify(&sup, basis, 100, 1, 0, 0.01, NULL), TACET_UNSUPPORTED);
     tacet_contextual_basis_free(basis);

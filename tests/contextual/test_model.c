@@ -15,8 +15,7 @@ typedef struct made {
 } made;
 
 static void make(made *m, tacet_kernel_kind kind, unsigned p) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 3, kind);
+    tacet_simrng rng = test_rng(3, kind);
     memset(m, 0, sizeof *m);
     m->lower[0] = -1;
     m->upper[0] = 3;
@@ -73,7 +72,6 @@ static double naive(const made *m, double x, double c, double s) {
 }
 
 static void test_predict(void **state) {
-    (void)state;
     static made m;
     for (int kernel = 0; kernel < 2; kernel++) {
         tacet_contextual_model *model = NULL;
@@ -102,7 +100,6 @@ static void test_predict(void **state) {
 }
 
 static void test_file(void **state) {
-    (void)state;
     static made m;
     tacet_contextual_model *model = NULL;
     tacet_contextual_model *copy = NULL;
@@ -157,7 +154,6 @@ static void test_file(void **state) {
 
 /* A model of a list has no other actions than those, whatever grid is asked for; also once it was a file. */
 static void test_listed(void **state) {
-    (void)state;
     static const double LISTED[] = {-1, 0.3, 2.9};
     made m;
     make(&m, TACET_KERNEL_SE, 0);
@@ -181,7 +177,6 @@ static void test_listed(void **state) {
 }
 
 static void test_refused(void **state) {
-    (void)state;
     static made m;
     tacet_contextual_model *model = NULL;
     make(&m, TACET_KERNEL_SE, 0);
@@ -200,24 +195,12 @@ static void test_refused(void **state) {
     assert_status(tacet_contextual_model_create(&model, &m.parts, NULL), TACET_INVALID);
     assert_null(model);
     make(&m, TACET_KERNEL_SE, 0);
-    for (long n = 1;; n++) {
-        fail_alloc_after(n);
-        const tacet_status status = tacet_contextual_model_create(&model, &m.parts, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            break;
-        }
-        assert_int_equal(status, TACET_NO_MEMORY);
-        assert_null(model);
-    }
+    assert_each_alloc_fails(tacet_contextual_model_create(&model, &m.parts, NULL), model == NULL);
     tacet_contextual_model_free(model);
 }
 
 /* A table says what the kernel values say, in all numbers of coordinates and at points it was not measured at. */
 static void test_table(void **state) {
-    (void)state;
     static const double LOWER[4] = {0, -1, 2, 0};
     static const double UPPER[4] = {1, 1, 5, 0.5};
     static const double LENGTHSCALES[4] = {0.4, 1, 1.5, 0.3};
@@ -280,7 +263,6 @@ static void test_table(void **state) {
 }
 
 static void test_table_refused(void **state) {
-    (void)state;
     static made m;
     tacet_contextual_model *model = NULL;
     const double action = 0.3;

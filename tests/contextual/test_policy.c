@@ -4,6 +4,7 @@
 #include "core/codec.h"
 #include "support/conformance.h"
 #include "contextual/policy_fixture.h"
+#include "support/gate.h"
 
 static tacet_status create(void *user, tacet_policy **out, tacet_error *err) {
     return make(user, out, err);
@@ -28,12 +29,11 @@ static double value(void *user, size_t k, const tacet_suggestion *s) {
 }
 
 static void test_conformance(void **state) {
-    (void)state;
     for (int k = 0; k < 2; k++) {
         world w;
         world_init(&w, 24, 0);
         w.design = k == 0 ? TACET_CONTEXTUAL_SOBOL : TACET_CONTEXTUAL_UNIFORM;
-        assert_ok(tacet_noise_open_seeded(&w.noise, 1, 1, NULL));
+        w.noise = test_noise(1, 1);
         const conformance_problem problem = {.create = create,
                                              .create_foreign = create_foreign,
                                              .round = round_of,
@@ -48,7 +48,6 @@ static void test_conformance(void **state) {
 
 /* The release happens within the run: the ledger repeats its answer, so every replica goes on with the same bits. */
 static void test_conformance_released(void **state) {
-    (void)state;
     world w;
     const char *folder = test_mkdir();
     world_init(&w, 24, 16);
@@ -69,7 +68,6 @@ static void test_conformance_released(void **state) {
 
 /* Actions while learning do not look: other contexts and rewards, the same actions; and every one as often. */
 static void test_blind(void **state) {
-    (void)state;
     enum { T = 9 * 64 };
     for (int k = 0; k < 2; k++) {
         world w;
@@ -79,7 +77,7 @@ static void test_blind(void **state) {
         double chi2 = 0;
         world_init(&w, T, 0);
         w.design = k == 0 ? TACET_CONTEXTUAL_SOBOL : TACET_CONTEXTUAL_UNIFORM;
-        assert_ok(tacet_noise_open_seeded(&w.noise, 1, 1, NULL));
+        w.noise = test_noise(1, 1);
         assert_ok(make(&w, &a, NULL));
         assert_ok(make(&w, &b, NULL));
         for (size_t t = 0; t < T; t++) {
@@ -102,14 +100,13 @@ static void test_blind(void **state) {
 
 /* A long list: the nearest to a point of the box, so the two ends get half of what the others get. */
 static void test_nearest(void **state) {
-    (void)state;
     enum { T = 200 * 20 };
     world w;
     size_t counts[200] = {0};
     tacet_policy *policy = NULL;
     world_init(&w, T, 0);
     w.actions = 200;
-    assert_ok(tacet_noise_open_seeded(&w.noise, 1, 1, NULL));
+    w.noise = test_noise(1, 1);
     assert_ok(make(&w, &policy, NULL));
     for (size_t t = 0; t < T; t++) {
         counts[suggest_at(policy, 11)]++;
@@ -124,7 +121,6 @@ static void test_nearest(void **state) {
 
 /* The recommendation is the action that is best on average over the contexts, by another quadrature. */
 static void test_recommend(void **state) {
-    (void)state;
     enum { LEARN = 600 };
     world w;
     tacet_policy *policy = NULL;
@@ -132,7 +128,7 @@ static void test_recommend(void **state) {
     double average[ACTIONS] = {0};
     world_init(&w, LEARN, 0);
     w.eps = 10;
-    assert_ok(tacet_noise_open_seeded(&w.noise, 3, 1, NULL));
+    w.noise = test_noise(3, 1);
     assert_ok(make(&w, &policy, NULL));
     for (size_t t = 0; t < LEARN; t++) {
         const double c = context_of(t);
@@ -197,14 +193,13 @@ static void rewrite(tacet_blob *out, const tacet_blob *state, uint16_t version, 
 }
 
 static void test_states(void **state) {
-    (void)state;
     enum { T = 20 };
     world w;
     tacet_blob kept;
     tacet_blob other;
     tacet_blob again;
     world_init(&w, T + 1, T);
-    assert_ok(tacet_noise_open_seeded(&w.noise, 1, 1, NULL));
+    w.noise = test_noise(1, 1);
     tacet_policy *policy = learnt(&w, T, 7, 0); /* in the order of the tickets */
     tacet_blob_init(&kept);
     tacet_blob_init(&other);
@@ -229,7 +224,6 @@ static void test_states(void **state) {
 }
 
 static void test_bad(void **state) {
-    (void)state;
     tacet_contextual_space space;
     tacet_contextual_policy_settings good;
     tacet_policy *policy = NULL;

@@ -16,7 +16,6 @@ static bool holds(const tacet_blob *blob, const void *bytes, size_t size) {
 
 /* Explore, release (charged once), choose: the choices are the model's, good ones, and no record is left. */
 static void test_release(void **state) {
-    (void)state;
     enum { LEARN = 2000, AFTER = 200 };
     world w;
     tacet_policy *policy = NULL;
@@ -96,7 +95,6 @@ static void test_release(void **state) {
 
 /* A release that is in the ledger is of its own reports: more reports do not change it, other ones are refused. */
 static void test_same_reports(void **state) {
-    (void)state;
     enum { T = 60 };
     world w;
     tacet_error err = {0};
@@ -133,7 +131,6 @@ static void test_same_reports(void **state) {
 
 /* A release that was begun without saying of which reports is not gone on with. */
 static void test_begun_before(void **state) {
-    (void)state;
     enum { T = 60 };
     world w;
     tacet_charge charge;
@@ -176,7 +173,6 @@ static tacet_charge in_words(tacet_ledger *ledger, tacet_blob *texts, char param
 /* A ledger of a version that had the number of records in words only: its release is gone on with, of the reports that
  * it was begun with, and no stage is charged anew; but not with other words, or of more reports than there are. */
 static void test_begun_in_words(void **state) {
-    (void)state;
     enum { T = 60 };
     world w;
     tacet_entry entry;

@@ -28,8 +28,7 @@ static void make(made *m, unsigned kernel, size_t a, size_t c, size_t per_axis, 
     double values[4][64];
     size_t actions = 1;
     size_t contexts = 1;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, seed, kernel);
+    tacet_simrng rng = test_rng(seed, kernel);
     for (size_t i = 0; i < d; i++) {
         actions *= i < a ? per_axis : 1;
         contexts *= i < a ? 1 : per_axis;
@@ -97,8 +96,7 @@ static void compare(const made *m, const tacet_contextual_model *model, uint64_t
     enum { N = 37 };
     const size_t a = m->parts.action_dim;
     const size_t d = a + m->parts.context_dim;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, seed, 1);
+    tacet_simrng rng = test_rng(seed, 1);
     for (size_t round = 0; round < 6; round++) {
         double actions[N * 4];
         double context[4] = {0};
@@ -132,7 +130,6 @@ static void compare(const made *m, const tacet_contextual_model *model, uint64_t
 
 /* The mixture is the kernel within the bound, from distances far below the narrowest term to where both are 0. */
 static void test_mixture(void **state) {
-    (void)state;
     static made m;
     for (unsigned kernel = 1; kernel <= 2; kernel++) {
         tacet_contextual_model *model = NULL;
@@ -157,7 +154,6 @@ static void test_mixture(void **state) {
 }
 
 static void test_shapes(void **state) {
-    (void)state;
     static const size_t SHAPES[][3] = {{1, 1, 24}, {1, 2, 11}, {2, 1, 11}, {1, 3, 6}, {2, 2, 6}, {3, 1, 6}, {1, 1, 7}};
     static made m;
     for (unsigned kernel = 0; kernel <= 2; kernel++) {
@@ -176,7 +172,6 @@ static void test_shapes(void **state) {
 
 /* Public lists of actions and contexts: products of two sets of points that are no grids. */
 static void test_lists(void **state) {
-    (void)state;
     static made m;
     for (unsigned kernel = 0; kernel <= 2; kernel++) {
         tacet_contextual_model *model = NULL;
@@ -193,7 +188,6 @@ static void test_lists(void **state) {
 
 /* Nodes that only look like a product, another smoothness, no contexts, lengthscales beyond numbers. */
 static void test_no_product(void **state) {
-    (void)state;
     static made m;
     for (unsigned kernel = 0; kernel <= 2; kernel++) {
         for (int spoil = 0; spoil < 3; spoil++) {

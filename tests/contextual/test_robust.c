@@ -31,7 +31,6 @@ static tacet_contextual_learner *learner_of(const tacet_contextual_basis *basis,
 static void test_laws(void **state) {
     tacet_contextual_space space;
     tacet_contextual_basis *basis = NULL;
-    (void)state;
     tacet_contextual_space_defaults(&space);
     assert_ok(tacet_contextual_basis_create(&basis, &space, 0, NULL));
     for (int k = 0; k < 4; k++) {
@@ -72,7 +71,6 @@ static void test_deal(void **state) {
     tacet_contextual_space space;
     tacet_contextual_settings settings;
     tacet_contextual_basis *basis = NULL;
-    (void)state;
     tacet_contextual_space_defaults(&space);
     tacet_contextual_settings_defaults(&settings);
     assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
@@ -103,7 +101,6 @@ static void test_sketch(void **state) {
     tacet__contextual_law law;
     tacet_simrng rng;
     double most = 0;
-    (void)state;
     tacet_contextual_space_defaults(&space);
     assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
     assert_ok(tacet__contextual_law_init(&law, basis, NULL, false, NULL));
@@ -131,7 +128,6 @@ static void test_decode(void **state) {
     tacet_contextual_space space;
     tacet_contextual_basis *basis = NULL;
     tacet__contextual_law law;
-    (void)state;
     tacet_contextual_space_defaults(&space);
     assert_ok(tacet_contextual_basis_create(&basis, &space, 20, NULL));
     assert_ok(tacet__contextual_law_init(&law, basis, NULL, false, NULL));

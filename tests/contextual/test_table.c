@@ -3,6 +3,7 @@
  * count, what is stated of their means holds, and a ticket keeps the form it was begun in. */
 #include "contextual/shared/cells.h"
 #include "contextual/trusted/robust.h"
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -123,8 +124,7 @@ static void no_record_moves_it_by_more_than_two(void **state) {
 }
 
 static void release(const tacet_contextual_learner *l, tacet_contextual_model **model, uint64_t seed) {
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, seed, 0, NULL));
+    tacet_noise *noise = test_noise(seed, 0);
     const tacet_ask ask = {.noise = noise, .ticket = "m", .what = "model", .to_whom = "test"};
     assert_ok(tacet_contextual_release(l, model, &ask, NULL));
     tacet_noise_close(noise);
@@ -168,15 +168,13 @@ static void its_cells_are_those_of_a_plain_count(void **state) {
 /* How large effects are follows the release: where there are none the cells are drawn together, and the stated error
  * falls with them. */
 static void cells_without_effects_are_drawn_together(void **state) {
-    (void)state;
     enum { CELLS = 12 };
     double stated[2] = {0}, spread[2] = {0};
     for (int effects = 0; effects < 2; effects++) {
         const tacet__cells c = {.actions = 4, .contexts = 3, .bound = 0.5, .prior_var = 0.03, .noise_var = 8};
         for (uint64_t seed = 0; seed < 40; seed++) {
             double released[2 * CELLS], theta[CELLS], P[CELLS * CELLS];
-            tacet_simrng rng;
-            tacet_simrng_init(&rng, 900 + (uint64_t)effects, seed);
+            tacet_simrng rng = test_rng(900 + (uint64_t)effects, seed);
             for (size_t k = 0; k < CELLS; k++) {
                 const double rate = 0.3 + (effects == 1 ? 0.2 * tacet_simrng_normal(&rng) : 0), n = 100;
                 const double up = n * fmin(fmax(rate, 0), 1) + sqrt(n * 0.2) * tacet_simrng_normal(&rng);
@@ -236,7 +234,6 @@ static void what_is_stated_holds(void **state) {
 static void empty_cells_follow_the_others(void **state) {
     const tacet__cells cells = {.actions = A, .contexts = C, .bound = .5, .prior_var = .03, .noise_var = 8};
     double released[2 * K], theta[K], P[K * K];
-    (void)state;
     for (size_t k = 0; k < K; k++) {
         released[2 * k] = k % A == 2 ? 400 : 100; /* action 2 is better everywhere */
         released[2 * k + 1] = k % A == 2 ? 100 : 400;

@@ -18,7 +18,6 @@ static void check(double value, int grid, const char *expected) {
 }
 
 static void test_known(void **state) {
-    (void)state;
     check(0, -20, "0");
     check(-0.5, -20, "-0.5");
     check(12.25, -2, "12.25");
@@ -32,9 +31,7 @@ static void test_known(void **state) {
 }
 
 static void test_round_trip(void **state) {
-    tacet_simrng rng;
-    (void)state;
-    tacet_simrng_init(&rng, 5, 0);
+    tacet_simrng rng = test_rng(5, 0);
     for (int i = 0; i < 200000; i++) {
         const int grid = -(int)tacet_simrng_below(&rng, 60) + 8;
         const double k = (double)(int64_t)(tacet_simrng_u64(&rng) >> (11 + tacet_simrng_below(&rng, 50)));
@@ -44,9 +41,7 @@ static void test_round_trip(void **state) {
 
 /* Against the C library's integers: every size, sign and number of decimals; nothing behind the slack is touched. */
 static void test_fixed(void **state) {
-    tacet_simrng rng;
-    (void)state;
-    tacet_simrng_init(&rng, 6, 0);
+    tacet_simrng rng = test_rng(6, 0);
     for (int i = 0; i < 400000; i++) {
         char text[TACET__FIXED_BYTES + TACET__FIXED_SLACK + 1], expected[64];
         const unsigned decimals = (unsigned)tacet_simrng_below(&rng, TACET__FIXED_DECIMALS + 1);
@@ -78,9 +73,7 @@ static void test_fixed(void **state) {
  * 2^51 steps, what is not finite. */
 static void test_list(void **state) {
     enum { MOST = 12 };
-    tacet_simrng rng;
-    (void)state;
-    tacet_simrng_init(&rng, 7, 0);
+    tacet_simrng rng = test_rng(7, 0);
     for (int k = 0; k < 100000; k++) {
         char text[MOST * (TACET__DECIMAL_BYTES + 1) + TACET__FIXED_SLACK], expected[sizeof text];
         double values[MOST];

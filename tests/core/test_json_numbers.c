@@ -6,7 +6,6 @@
 #include <tacet/core/simrng.h>
 
 static void test_known(void **state) {
-    (void)state;
     static const char *const WANT[][2] = {
         {"{\"delta\":9.9999999999999995e-7}", "{\"delta\":1e-6}"},
         {"[0.10000000000000001,-0.10000000000000001]", "[0.1,-0.1]"},
@@ -38,7 +37,6 @@ static void test_known(void **state) {
 
 /* Any finite double, from random bits and from short decimals: the same afterwards, and never longer. */
 static void test_same(void **state) {
-    (void)state;
     tacet_simrng rng;
     size_t shorter = 0;
     tacet_simrng_init(&rng, 5, 0);

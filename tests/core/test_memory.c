@@ -5,7 +5,6 @@
 #include "core/memory.h"
 
 static void test_sizes(void **state) {
-    (void)state;
     static const size_t edge[] = {0, 1, 2, 3, SIZE_MAX / 3, SIZE_MAX / 2, SIZE_MAX / 2 + 1, SIZE_MAX - 1, SIZE_MAX};
     const size_t count = sizeof edge / sizeof edge[0];
     for (size_t i = 0; i < count; i++) {
@@ -25,7 +24,6 @@ static void test_sizes(void **state) {
 }
 
 static void test_allocation(void **state) {
-    (void)state;
     assert_null(tacet__zalloc(SIZE_MAX / 2, 3));
     assert_null(tacet__aligned(SIZE_MAX / 2, 3));
     assert_null(tacet__aligned(SIZE_MAX - 8, 1)); /* rounding up to the alignment must not wrap */
@@ -51,7 +49,6 @@ static void test_allocation(void **state) {
 }
 
 static void test_grow(void **state) {
-    (void)state;
     int *array = NULL;
     size_t capacity = 0;
     size_t moves = 0;

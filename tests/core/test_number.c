@@ -19,7 +19,6 @@ static void same(const char *text) {
 }
 
 static void test_known(void **state) {
-    (void)state;
     static const char *const texts[] = {"0",
                                         "-0",
                                         "1",
@@ -69,9 +68,7 @@ static void test_known(void **state) {
 }
 
 static void test_random(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 7, 1);
+    tacet_simrng rng = test_rng(7, 1);
     char text[64];
     for (int i = 0; i < 200000; i++) {
         uint64_t bits = tacet_simrng_u64(&rng);
@@ -97,9 +94,7 @@ static void test_random(void **state) {
 
 /* Midpoints between neighbouring doubles are where a single misrounding shows: exact ties, and ties one digit off. */
 static void test_ties(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 8, 1);
+    tacet_simrng rng = test_rng(8, 1);
     char text[64];
     for (int i = 0; i < 50000; i++) {
         /* An odd 54-bit integer is halfway between two doubles; scaled by powers of two it stays so. */
@@ -114,7 +109,6 @@ static void test_ties(void **state) {
 }
 
 static void test_refused(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         tacet__number_kind kind;
@@ -146,7 +140,6 @@ static void test_refused(void **state) {
 
 /* Not affected by a locale with a decimal comma; runs where the system has one. */
 static void test_locale(void **state) {
-    (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
     bool set = false;
     for (size_t i = 0; i < 4 && !set; i++) {

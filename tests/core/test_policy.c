@@ -273,7 +273,6 @@ static const char *run(toy_problem *p) {
 }
 
 static void test_honest(void **state) {
-    (void)state;
     for (int sets = 0; sets < 2; sets++) {
         toy_problem p = {.bug = HONEST, .sets = sets == 1};
         const conformance_problem problem = {.create = create,
@@ -291,7 +290,6 @@ static void test_honest(void **state) {
 }
 
 static void test_broken(void **state) {
-    (void)state;
     static const struct {
         bug bug;
         const char *message;
@@ -333,7 +331,6 @@ static void test_broken(void **state) {
 }
 
 static void test_too_short(void **state) {
-    (void)state;
     toy_problem p = {.bug = HONEST};
     conformance_problem problem = {.create = create, .value = value, .user = &p, .rounds = 5};
     assert_non_null(conformance_check(&problem));
@@ -343,7 +340,6 @@ static void test_too_short(void **state) {
 
 /* What policy.c checks before any algorithm sees the call. */
 static void test_front(void **state) {
-    (void)state;
     toy_problem p = {.bug = ANY_ROUND, .sets = true};
     tacet_policy *policy = NULL;
     assert_ok(create(&p, &policy, NULL));

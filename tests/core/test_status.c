@@ -6,7 +6,6 @@
 
 /* Codes are stored and sent: this copy must never need to change, only to grow. */
 static void test_codes(void **state) {
-    (void)state;
     static const struct {
         tacet_status status;
         int code;
@@ -40,7 +39,6 @@ static void test_codes(void **state) {
 }
 
 static void test_first_error_wins(void **state) {
-    (void)state;
     tacet_error err = {0};
     assert_int_equal(tacet__fail(&err, TACET_PARSE, "line %d", 7), TACET_PARSE);
     assert_int_equal(tacet__fail(&err, TACET_IO, "later"), TACET_IO); /* the caller's own status is returned … */
@@ -54,7 +52,6 @@ static void test_first_error_wins(void **state) {
 }
 
 static void test_long_message(void **state) {
-    (void)state;
     char text[1000];
     memset(text, 'm', sizeof text);
     text[sizeof text - 1] = '\0';

@@ -13,21 +13,23 @@
 static char folder[256];
 static char path[300];
 static tacet_error err;
+static tacet_entry entry;
+static tacet_blob memo;
 static uint64_t busy_ms = 50;
 
 static inline int setup(void **state) {
-    (void)state;
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
     (void)snprintf(path, sizeof path, "%s/ledger", folder);
     tacet_error_clear(&err);
+    tacet_blob_init(&memo);
     return 0;
 }
 
 static inline int teardown(void **state) {
-    (void)state;
     fault_vfs_arm(0, 0, FAULT_ERROR);
     (void)chmod(folder, 0700);
     test_rmdir(folder);
+    tacet_blob_clear(&memo);
     return 0;
 }
 
@@ -60,10 +62,11 @@ static inline tacet_charge charge(void) {
     return c;
 }
 
-static inline tacet_status reserve(tacet_ledger *ledger, tacet_entry *entry, tacet_blob *memo, const char *ticket) {
+/* Into `entry` and `memo`. */
+static inline tacet_status reserve(tacet_ledger *ledger, const char *ticket) {
     const tacet_charge c = charge();
     tacet_error_clear(&err);
-    return tacet_ledger_reserve(ledger, entry, memo, ticket, &c, &err);
+    return tacet_ledger_reserve(ledger, &entry, &memo, ticket, &c, &err);
 }
 
 static inline void sql(const char *statements) {

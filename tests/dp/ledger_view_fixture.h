@@ -15,14 +15,12 @@ static char folder[256];
 static char path[300];
 
 static inline int setup(void **state) {
-    (void)state;
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
     (void)snprintf(path, sizeof path, "%s/ledger", folder);
     return 0;
 }
 
 static inline int teardown(void **state) {
-    (void)state;
     (void)chmod(folder, 0700);
     test_rmdir(folder);
     return 0;

@@ -3,6 +3,7 @@
 #ifndef TACET_TESTS_DP_STREAM_FIXTURE_H
 #define TACET_TESTS_DP_STREAM_FIXTURE_H
 
+#include "support/gate.h"
 #include "support/test.h"
 
 #include "dp/bound_internal.h"
@@ -75,7 +76,7 @@ static inline void setup(fixture *f, tacet_factorization kind, size_t most, doub
     assert_ok(tacet_bound_norm(&f->bound, DIM, 1, NULL));
     assert_ok(tacet_bounded_create(&f->x, f->bound, NULL));
     assert_ok(tacet_raw_create(&f->raw, DIM, NULL));
-    assert_ok(tacet_noise_open_seeded(&f->noise, seed, 0, NULL));
+    f->noise = test_noise(seed, 0);
     f->ask = (tacet_ask){.noise = f->noise, .ticket = "stream", .what = "sums", .to_whom = "test"};
     tacet_stream_settings_defaults(&f->settings);
     f->settings.factorization = kind;

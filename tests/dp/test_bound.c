@@ -35,10 +35,8 @@ static quad norm_sq(const double *x, size_t n) {
 }
 
 static void norm_is_proven(void **state) {
-    (void)state;
     /* in 113 bits, thousands of vectors near, inside and far outside of the ball never leave it, and keep direction */
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 7, 0);
+    tacet_simrng rng = test_rng(7, 0);
     const size_t dims[] = {1, 2, 7, 100};
     const double radii[] = {1, 0.3, 1e-30, 7e40};
     for (size_t c = 0; c < 4; c++) {
@@ -70,9 +68,7 @@ static void norm_is_proven(void **state) {
 }
 
 static void clipping_does_not_spread(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 8, 0);
+    tacet_simrng rng = test_rng(8, 0);
     tacet_bound *ball = NULL, *box = NULL;
     assert_ok(tacet_bound_norm(&ball, 5, 1, NULL));
     assert_ok(tacet_bound_range(&box, 5, -0.5, 0.75, NULL));
@@ -113,7 +109,6 @@ static void clipping_does_not_spread(void **state) {
 }
 
 static void boxes(void **state) {
-    (void)state;
     const double lower[] = {-1, 0, 5}, upper[] = {1, 10, 5};
     tacet_bound *bound = NULL;
     assert_ok(tacet_bound_box(&bound, lower, upper, 3, NULL));
@@ -155,7 +150,6 @@ static void boxes(void **state) {
 }
 
 static void sensitivities(void **state) {
-    (void)state;
     tacet_bound *bound = NULL;
     double l2 = 0, l1 = 0;
     assert_ok(tacet_bound_norm(&bound, 4, 3, NULL));
@@ -190,7 +184,6 @@ static void sensitivities(void **state) {
 }
 
 static void narrowing(void **state) {
-    (void)state;
     tacet_bound *ball = NULL, *box = NULL, *narrow = NULL;
     assert_ok(tacet_bound_norm(&ball, 4, 1, NULL));
     assert_ok(tacet_bound_range(&box, 4, 0, 1, NULL));
@@ -234,7 +227,6 @@ static void narrowing(void **state) {
 }
 
 static void refusals(void **state) {
-    (void)state;
     tacet_bound *bound = NULL;
     const double bad[] = {0, -1, NAN, INFINITY, 1e101, 1e-101};
     for (size_t i = 0; i < 6; i++) {
@@ -276,7 +268,6 @@ static void refusals(void **state) {
 }
 
 static void out_of_memory(void **state) {
-    (void)state;
     for (long n = 1;; n++) {
         tacet_raw *raw = NULL;
         tacet_bound *box = NULL, *ball = NULL, *narrow = NULL, *second = NULL;

@@ -93,7 +93,6 @@ static quad q_sigma(quad eps, quad delta) {
 }
 
 static void reference_is_right(void **state) {
-    (void)state;
     assert_close(q_exp(1), 2.718281828459045, 1e-15);
     assert_close(q_tail(0), 0.5, 1e-17);
     assert_close(q_tail(1), 0.15865525393145705, 1e-16);
@@ -105,7 +104,6 @@ static void reference_is_right(void **state) {
 
 /* Convergents of Laplace's fraction lie on both sides of the Mills ratio: where two of them agree, it is there. */
 static void fraction_has_converged(void **state) {
-    (void)state;
     quad value[2] = {0, 0};
     for (int n = 0; n < 2; n++) {
         for (int k = 128 + n; k >= 1; k--) {
@@ -117,7 +115,6 @@ static void fraction_has_converged(void **state) {
 }
 
 static void gaussian_known(void **state) {
-    (void)state;
     const struct {
         double eps, delta, sigma, tolerance;
     } known[] = {
@@ -134,7 +131,6 @@ static void gaussian_known(void **state) {
 
 /* Never below the exact value, never above it by more than 3e-13 of it; and a returned sigma keeps its promise. */
 static void gaussian_grid(void **state) {
-    (void)state;
     const double eps[] = {0.001, 0.01, 0.3, 1, 3.0041660239464334, 10, 50, 200};
     const double delta[] = {1e-15, 1e-12, 1e-9, 1e-5, 0.01, 0.3};
     const size_t every = test_slow() ? 5 : 1; /* quadruple precision is done in software */
@@ -158,7 +154,6 @@ static void gaussian_grid(void **state) {
 }
 
 static void gaussian_delta_bound(void **state) {
-    (void)state;
     /* every branch of the bound, delta from near 0 to near 1, eps down to 0 */
     const double mus[] = {1e-6, 0.01, 0.5, 1.9, 2.1, 5, 15, 60};
     const double epss[] = {0, 1e-4, 0.2, 2, 11, 70};
@@ -179,7 +174,6 @@ static void gaussian_delta_bound(void **state) {
 }
 
 static void gaussian_scales(void **state) {
-    (void)state;
     double one = 0, many = 0;
     assert_ok(tacet_calibrate_gaussian(&one, 1, 1e-5, 1, NULL));
     assert_ok(tacet_calibrate_gaussian(&many, 1, 1e-5, 1e6, NULL));
@@ -204,7 +198,6 @@ static void gaussian_scales(void **state) {
 }
 
 static void gdp(void **state) {
-    (void)state;
     double mu = 0, value = 0;
     assert_ok(tacet_gdp_mu(&mu, 1, 0.1, NULL));
     assert_close(mu, 0.921, 5e-4);
@@ -252,7 +245,6 @@ static double scan_zcdp_delta(double rho, double eps) {
 }
 
 static void zcdp(void **state) {
-    (void)state;
     const double rhos[] = {1e-4, 0.01, 0.1, 0.5, 2, 10};
     const double epss[] = {0.05, 0.5, 1, 4, 20};
     for (size_t i = 0; i < sizeof rhos / sizeof *rhos; i++) {
@@ -299,7 +291,6 @@ static void zcdp(void **state) {
 }
 
 static void conversions(void **state) {
-    (void)state;
     double rho = 0;
     assert_ok(tacet_zcdp_from_gdp(&rho, 0.3, NULL));
     assert_true(rho >= 0.045);
@@ -314,7 +305,6 @@ static void conversions(void **state) {
 }
 
 static void refusals(void **state) {
-    (void)state;
     const double bad[] = {0, -1, NAN, INFINITY, -INFINITY, 1e-101, 1e101};
     const double bad_delta[] = {0, -1e-5, 1, 2, NAN, INFINITY, 1e-101};
     double out = 42;

@@ -17,7 +17,6 @@ static tacet_charge charge(void) {
 
 static void test_fill(void **state) {
     tacet_charge c;
-    (void)state;
     tacet_charge_init(&c);
     assert_true(isinf(c.eps) && isinf(c.rho) && isinf(c.mu) && c.delta == 1);
     assert_string_equal(c.mechanism, "none");
@@ -45,7 +44,6 @@ static void test_fill(void **state) {
 }
 
 static void test_names(void **state) {
-    (void)state;
     assert_string_equal(tacet_accounting_name(TACET_ACCOUNTING_GAUSSIAN), "gaussian");
     assert_string_equal(tacet_accounting_name((tacet_accounting)0), "?");
     assert_string_equal(tacet_claim_name(TACET_CLAIM_UNCOVERED), "uncovered");
@@ -55,7 +53,6 @@ static void test_names(void **state) {
 
 static void test_check_numbers(void **state) {
     tacet_charge c = charge();
-    (void)state;
     assert_ok(tacet_charge_check(&c, NULL));
     assert_status(tacet_charge_check(NULL, NULL), TACET_INVALID);
 #define BAD(field, value)                                                                                              \
@@ -106,7 +103,6 @@ static void test_check_numbers(void **state) {
 static void test_check_texts(void **state) {
     static char longer[TACET_CHARGE_PARAMS_MOST + 2];
     tacet_charge c = charge();
-    (void)state;
     BAD(what, NULL);
     BAD(what, "");
     BAD(to_whom, "");
@@ -185,7 +181,6 @@ static void make(tacet__record *r, tacet__record_kind kind) {
 }
 
 static void test_round_trip(void **state) {
-    (void)state;
     for (int kind = 1; kind <= 4; kind++) {
         tacet__record in;
         tacet__record out;
@@ -223,7 +218,6 @@ static void test_round_trip(void **state) {
 
 /* Whatever byte is changed: refused, or another record with its own encoding; never two encodings of one record. */
 static void test_one_encoding(void **state) {
-    (void)state;
     for (int kind = 1; kind <= 4; kind++) {
         tacet__record in;
         tacet_blob bytes;
@@ -262,7 +256,6 @@ static void refused(const tacet__record *record) {
 
 static void test_impossible(void **state) {
     tacet__record r;
-    (void)state;
 #define IMPOSSIBLE(kind, field, value)                                                                                 \
     make(&r, kind);                                                                                                    \
     r.field = (value);                                                                                                 \
@@ -296,7 +289,6 @@ static void test_impossible(void **state) {
 
 static void test_no_memory(void **state) {
     tacet__record r;
-    (void)state;
     make(&r, TACET__RECORD_RESERVE);
     for (long n = 1;; n++) {
         tacet_blob bytes;
@@ -320,7 +312,6 @@ static void test_hashes(void **state) {
     unsigned char a[TACET_HASH_BYTES];
     unsigned char b[TACET_HASH_BYTES];
     char hex[2 * TACET_HASH_BYTES + 1];
-    (void)state;
     /* BLAKE2b-256 of 32 zero bytes followed by "abc", as other programs compute it:
      * python3 -c "import hashlib; print(hashlib.blake2b(bytes(32) + b'abc', digest_size=32).hexdigest())" */
     tacet__record_hash(a, zero, (const unsigned char *)"abc", 3);

@@ -13,7 +13,6 @@
 
 /* p/q is true for exactly the words below p 2^64 / q; the one word that holds the quotient asks for another. */
 static void test_bernoulli_words(void **state) {
-    (void)state;
     static const uint64_t cases[][2] = {
         {1, 2}, {1, 3}, {2, 7}, {UINT64_MAX - 1, UINT64_MAX}, {1, UINT64_MAX}, {123456789, 987654321987654321}};
     tacet_noise *noise = script_open();
@@ -55,7 +54,6 @@ static void test_bernoulli_words(void **state) {
 }
 
 static void test_below_words(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     /* Of 2^64 = 6 q + 4 words the first four products are uneven and thrown back. */
     const uint64_t sixth = UINT64_MAX / 6;
@@ -169,7 +167,6 @@ static void walk(tree *t, int *ways, uint64_t *words, size_t count, double mass)
 }
 
 static void test_exp_tree(void **state) {
-    (void)state;
     static const uint64_t cases[][2] = {{0, 1}, {1, 8}, {1, 2}, {2, 3}, {99, 100}, {1, 1}, {5, 4}, {3, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tree t = {.noise = script_open(), .a = cases[i][0], .b = cases[i][1]};
@@ -184,7 +181,6 @@ static void test_exp_tree(void **state) {
 
 /* The same words through the code of two words and through the one that keeps every digit. */
 static void test_fast_is_slow(void **state) {
-    (void)state;
     static const double sigmas[] = {1, 2.5, 1e-3, 12345.678, 0x1p-10, 0x1p40};
     for (size_t s = 0; s < sizeof sigmas / sizeof *sigmas; s++) {
         tacet_noise *fast = NULL;
@@ -215,10 +211,8 @@ static void test_fast_is_slow(void **state) {
 
 /* Rounding against 128-bit arithmetic that knows one word more. */
 static void test_round(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 5, 5);
+    tacet_simrng rng = test_rng(5, 5);
     int close = 0;
     for (int i = 0; i < 200000; i++) {
         lazy_scale scale;
@@ -304,7 +298,6 @@ static u128 exp_minus(unsigned bit) { /* exp(-2^bit/8192) 2^126 */
 }
 
 static void test_table(void **state) {
-    (void)state;
     u128 item[256] = {0};
     const uint64_t cell = UINT64_C(1) << 56;
     for (unsigned k = 0; k < 256; k++) {
@@ -343,7 +336,6 @@ static const uint64_t FRACTIONS[2][8] = {
 };
 
 static void test_fraction(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     for (int c = 0; c < 2; c++) {
         const unsigned j = c == 0 ? 1 : 100;
@@ -389,7 +381,6 @@ static const uint64_t HIGH = UINT64_MAX - (UINT64_C(1) << 40);
 
 /* Every column: the last word of its own item, and the first of the other one. sigma = 64 shows the strip's number. */
 static void test_columns(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     for (uint64_t k = 0; k < 256; k++) {
         const uint64_t keep = GAUSSIAN_COLUMNS[k].keep;
@@ -412,7 +403,6 @@ static void test_columns(void **state) {
 
 /* The 13 bits of the first coin: true for exactly 2n + 1 of their values; then u is asked for. */
 static void test_first_coin(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     for (uint64_t n = 0; n < GAUSSIAN_STRIPS; n++) {
         double x = 0;
@@ -430,7 +420,6 @@ static void test_first_coin(void **state) {
 
 /* The item of the fractions, word by word. */
 static void test_rare(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     double x = 0;
     const uint64_t rare = word_for_item(GAUSSIAN_RARE);
@@ -474,7 +463,6 @@ static void test_rare(void **state) {
 /* Far out in the tail: block t = 30 is 33.97 sigma. The blocks' bits are 0 until the stop, each followed by a coin of
  * 2/e; a coin of exp(-(m (508 + m) - 8192 t) / 8192) would need hundreds of exp(-1): they are forced too. */
 static void test_tail(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     uint64_t words[NOISE_WORDS];
     size_t n = 0;
@@ -532,7 +520,6 @@ static void test_tail(void **state) {
 
 /* Coins that meet the same digits as u, to the last one there is room for. */
 static void test_digits_run_out(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     uint64_t words[64];
     double x = 0;
@@ -579,7 +566,6 @@ static void test_digits_run_out(void **state) {
 }
 
 static void test_laplace_end(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     uint64_t words[NOISE_WORDS];
     for (int discrete = 0; discrete < 2; discrete++) {

@@ -133,7 +133,6 @@ static unsigned run_choice(tacet_noise *noise, void *user) {
 }
 
 static void whole_numbers_below_n_are_uniform(void **state) {
-    (void)state;
     for (uint64_t n = 1; n <= WORD_MASK + 1; n++) {
         question q = {n, 0};
         const law l = search(run_below, &q, 1e-9);
@@ -144,7 +143,6 @@ static void whole_numbers_below_n_are_uniform(void **state) {
 }
 
 static void a_rational_coin_has_its_probability(void **state) {
-    (void)state;
     for (uint64_t b = 1; b <= 60; b++) {
         for (uint64_t a = 0; a <= b; a++) {
             question q = {a, b};
@@ -155,7 +153,6 @@ static void a_rational_coin_has_its_probability(void **state) {
 }
 
 static void an_exponential_coin_has_its_probability(void **state) {
-    (void)state;
     for (uint64_t b = 1; b <= 8; b++) {
         for (uint64_t a = 0; a <= 3 * b; a++) {
             question q = {a, b};
@@ -169,7 +166,6 @@ static void an_exponential_coin_has_its_probability(void **state) {
 
 /* exp(-u (2n + u) / 8): the factor (2n + u) / (2n + 1) is a coin of its own. */
 static void a_place_in_a_strip_is_kept_with_its_probability(void **state) {
-    (void)state;
     for (uint64_t n = 0; n < INVERSE / 2; n++) {
         for (uint64_t q = 1; q <= 7; q++) {
             for (uint64_t p = 0; p < q; p++) {
@@ -183,7 +179,6 @@ static void a_place_in_a_strip_is_kept_with_its_probability(void **state) {
 }
 
 static void a_tail_strip_has_its_probability(void **state) {
-    (void)state;
     const law l = search(run_tail, NULL, 1e-9);
     for (unsigned m = 0; m < NORMAL_END * STRIPS_PER_UNIT - GAUSSIAN_TAIL; m++) {
         const double weight = exp(-(double)m * (2 * GAUSSIAN_TAIL + m) / INVERSE);
@@ -192,7 +187,6 @@ static void a_tail_strip_has_its_probability(void **state) {
 }
 
 static void fractions_that_floors_drop_have_their_probability(void **state) {
-    (void)state;
     for (uint64_t j = 0; j <= GAUSSIAN_TAIL; j++) {
         question q = {j * j, GAUSSIAN_FLOOR[j]};
         const law l = search(run_fraction, &q, 1e-12);
@@ -202,7 +196,6 @@ static void fractions_that_floors_drop_have_their_probability(void **state) {
 
 /* Floors and fractions together: the table's words and the rare item's strings. */
 static void every_strip_has_its_probability(void **state) {
-    (void)state;
     double words[GAUSSIAN_RARE + 1] = {0};
     for (uint64_t word = 0; word <= WORD_MASK; word++) {
         words[table_item(word)] += ldexp(1, -WORD_BITS);
@@ -217,7 +210,6 @@ static void every_strip_has_its_probability(void **state) {
 }
 
 static void a_uniform_real_is_rounded_to_the_nearest(void **state) {
-    (void)state;
     for (uint64_t m = 4; m < 8; m++) {
         for (unsigned shift = SCALE_BITS; shift < 7; shift++) { /* known digits meet one boundary at most */
             lazy_scale scale = {m, shift, 1};
@@ -232,7 +224,6 @@ static void a_uniform_real_is_rounded_to_the_nearest(void **state) {
 }
 
 static void the_whole_part_of_an_exponential_has_its_mass(void **state) {
-    (void)state;
     const law l = search(run_whole, NULL, 1e-10);
     for (unsigned k = 0; k < EXPONENTIAL_END; k++) {
         assert_law(&l, k, exp(-(double)k) * (1 - exp(-1)), 1e-6);
@@ -254,7 +245,6 @@ static double flip_mass(const double *p, unsigned i) {
 }
 
 static void choices_have_their_probability(void **state) {
-    (void)state;
     static const int64_t scores[3] = {2, -1, 1};
     double p[3];
     for (unsigned i = 0; i < 3; i++) {

@@ -115,7 +115,6 @@ static void assert_cells(const law *l, double (*density)(double, double), const 
 }
 
 static void places_of_a_normal_have_their_density_and_cell(void **state) {
-    (void)state;
     for (uint64_t n = 0; n < 4; n++) {
         for (uint64_t m = 4; m < 8; m += 3) {
             law sum = {.open = 0};
@@ -134,7 +133,6 @@ static void places_of_a_normal_have_their_density_and_cell(void **state) {
 }
 
 static void places_of_an_exponential_have_their_density_and_cell(void **state) {
-    (void)state;
     for (uint64_t n = 0; n < 3; n++) {
         for (uint64_t m = 4; m < 8; m++) {
             cell c = {.n = n, .scale = {m, 3, 1}};
@@ -145,7 +143,6 @@ static void places_of_an_exponential_have_their_density_and_cell(void **state) {
 }
 
 static void the_discrete_laplace_has_its_masses(void **state) {
-    (void)state;
     for (uint64_t m = 4; m < 8; m++) {
         lazy_scale scale = {m, LAZY_HEAD_BITS + 1, 1}; /* scale / grid = m / 2 */
         const double ratio = exp(-2 / (double)m);

@@ -101,7 +101,6 @@ static void assert_in_cell(const knorm *k, uint64_t m, const lazy *z, uint64_t q
 }
 
 static void a_coordinate_is_in_the_cell_that_was_decided(void **state) {
-    (void)state;
     size_t by_level[LAZY_MORE + 1] = {0};
     tacet_noise noise = {0};
     for (uint64_t m = 8; m < 16; m += 3) {

@@ -2,6 +2,7 @@
 /* test_gate_rare.c - what seldom happens in the gate: no entropy, disks that fail under the key file, tables of odd
  * shapes, noise of the wrong source, paths that are too long. This program defines the calls that fail on demand, so
  * the library under test calls these. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include "dp/bound_internal.h"
@@ -74,7 +75,6 @@ static tacet_status make_key(const char *path) {
 }
 
 static void disks_that_fail_under_a_key_file(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     char path[600], inside[640];
     snprintf(path, sizeof path, "%s/a/b/ledger.key", folder);
@@ -115,7 +115,6 @@ static void disks_that_fail_under_a_key_file(void **state) {
 }
 
 static void places_beside_a_file(void **state) {
-    (void)state;
     static char longest[TACET__PATH + 1];
     const char *folder = test_mkdir();
     char data[600], out[TACET__PATH], ledger[620], beside[640];
@@ -129,12 +128,8 @@ static void places_beside_a_file(void **state) {
     tacet__beside_note(beside, ledger); /* no such ledger: nothing is noted */
     struct stat st;
     assert_int_equal(lstat(beside, &st), -1);
-    FILE *file = fopen(ledger, "w");
-    assert_non_null(file);
-    assert_int_equal(fclose(file), 0);
-    file = fopen(data, "w");
-    assert_non_null(file);
-    assert_int_equal(fclose(file), 0);
+    test_write(ledger, "");
+    test_write(data, "");
     assert_ok(tacet__beside(out, data, "", NULL));
     tacet__beside_note(beside, ledger);
     assert_true(lstat(beside, &st) == 0 && S_ISLNK(st.st_mode));
@@ -159,7 +154,7 @@ static void begin(table_fixture *f, size_t count, tacet_mechanism_kind kind) {
     memset(f, 0, sizeof *f);
     assert_ok(tacet_bound_range(&f->bound, count, -1, 1, NULL));
     assert_ok(tacet_mechanism_create(&f->mechanism, kind, f->bound, &move, 1, 1e-5, NULL));
-    assert_ok(tacet_noise_open_seeded(&f->noise, 3, 0, NULL));
+    f->noise = test_noise(3, 0);
     f->ask = (tacet_ask){.noise = f->noise, .ticket = "t", .what = "rows", .to_whom = "test"};
 }
 
@@ -170,7 +165,6 @@ static void end(table_fixture *f) {
 }
 
 static void nothing_without_entropy(void **state) {
-    (void)state;
     table_fixture f;
     tacet_mint mint;
     tacet_bounded *value = NULL;
@@ -223,7 +217,6 @@ static void nothing_without_entropy(void **state) {
 
 /* A sampler to look at makes no report. */
 static void reports_of_the_wrong_noise(void **state) {
-    (void)state;
     tacet_noise *sample = NULL;
     tacet_ldp ldp;
     double out = 0;
@@ -236,7 +229,6 @@ static void reports_of_the_wrong_noise(void **state) {
 }
 
 static void scales_and_levels_that_are_none(void **state) {
-    (void)state;
     double scale = 1;
     table_fixture f, choice;
     tacet_mechanism *m = NULL;
@@ -310,7 +302,6 @@ static void scales_and_levels_that_are_none(void **state) {
 
 /* Rows of more numbers than a place has; draws that fail. */
 static void tables_of_odd_shapes(void **state) {
-    (void)state;
     static const size_t COUNTS[] = {1, 3, 224, 300};
     for (size_t i = 0; i < 4; i++) {
         table_fixture f;
@@ -344,7 +335,6 @@ static void tables_of_odd_shapes(void **state) {
 
 /* Columns of levels and no numbers beside them; a level that cannot be drawn ends the rows after it. */
 static void tables_of_levels_alone(void **state) {
-    (void)state;
     enum { N = 3 };
     static const size_t LEVELS[] = {4};
     const double index[N] = {3, 3, 3};
@@ -376,7 +366,6 @@ static void tables_of_levels_alone(void **state) {
 }
 
 static void samplers_by_name(void **state) {
-    (void)state;
     static const char *const NAMES[] = {"gaussian", "discrete-gaussian", "laplace", "discrete-laplace", "knorm", "bit"};
     tacet_noise *noise = NULL;
     tacet_sampler s;
@@ -411,7 +400,6 @@ static void samplers_by_name(void **state) {
 
 /* Bounds that cannot be had are the whole line, never a number. */
 static void bounds_of_what_has_none(void **state) {
-    (void)state;
     interval x = tacet__interval_exp((interval){NAN, NAN});
     assert_true(x.lo == 0 && isinf(x.hi));
     x = tacet__interval_exp((interval){-800, 800});
@@ -444,7 +432,6 @@ static void bounds_of_what_has_none(void **state) {
 
 /* Texts are UTF-8 in its shortest form, without surrogates and controls. */
 static void texts_of_charges(void **state) {
-    (void)state;
     static const struct {
         const char *text;
         bool good;
@@ -483,7 +470,6 @@ static void texts_of_charges(void **state) {
 
 /* Bounds that are not claimed, and numbers that JSON cannot count to, are null. */
 static void rows_as_json(void **state) {
-    (void)state;
     static const unsigned char HASH[TACET_HASH_BYTES];
     tacet__record record = {.kind = TACET__RECORD_RESERVE};
     record.reserve.ticket = "t";
@@ -511,7 +497,6 @@ static void rows_as_json(void **state) {
 
 /* Rows asked for in an order of their own: more pieces than there is room for at first, and then no memory. */
 static void rows_in_any_order(void **state) {
-    (void)state;
     enum { N = 400 };
     table_fixture f;
     double values[1], zero[1] = {0};

@@ -6,6 +6,7 @@
 #include "dp/noise/gaussian_table.h"
 #include "dp/noise/lazy.h"
 #include "dp/noise/sampler.h"
+#include "support/gate.h"
 
 static const double ALARM = 1e-6;
 
@@ -19,10 +20,8 @@ static double chi2(const double *seen, const double *expected, size_t cells) {
 
 /* In one dimension it is the rounded Laplace. */
 static void test_line(void **state) {
-    (void)state;
     enum { DRAWS = 60000, CELLS = 41 };
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 1, 1, NULL));
+    tacet_noise *noise = test_noise(1, 1);
     const double b = 2.5;
     double seen[CELLS] = {0};
     double expected[CELLS] = {0};
@@ -49,11 +48,9 @@ static void test_line(void **state) {
 /* In R^m the radius is Gamma(m, theta); in R^3 each direction cosine is uniform (Archimedes). The grid is so fine that
  * rounding moves no mass between the cells to speak of. */
 static void test_radius_and_direction(void **state) {
-    (void)state;
     static const size_t dims[] = {2, 3, 7, 40};
     enum { DRAWS = 20000, CELLS = 20 };
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 2, 1, NULL));
+    tacet_noise *noise = test_noise(2, 1);
     for (size_t d = 0; d < 4; d++) {
         const size_t m = dims[d];
         double radius[CELLS + 1] = {0}, expected[CELLS + 1], cosine[CELLS] = {0}, uniform[CELLS];
@@ -115,7 +112,6 @@ static size_t push_three(uint64_t *words, size_t at, const uint64_t n[3], const 
 /* G = (1, 0) and z just below 1/2: theta |G| z / grid straddles the boundary of 0 and 1 at every level, until a digit
  * tells. After `levels` undecided ones the next digits decide. */
 static void test_levels(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     for (unsigned levels = 1; levels <= LAZY_MORE + 1; levels++) {
         for (int up = 0; up < 2; up++) {
@@ -141,7 +137,6 @@ static void test_levels(void **state) {
 /* Two coordinates that straddle at every level: when the first has used up all digits, nothing is drawn for the other,
  * and nothing comes out. */
 static void test_exhausted_block(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     uint64_t words[64];
     size_t n = 0;
@@ -168,7 +163,6 @@ static void test_exhausted_block(void **state) {
 /* Values just above and just below q + 1/2 are decided by exact comparisons, those near whole numbers by the filter:
  * theta / grid = 32, so that z = strip/64 is at strip/2, on a boundary when the strip is odd. */
 static void test_guess(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     for (uint64_t strip = 1; strip < 220; strip++) {
         for (int above = 0; above < 2; above++) {
@@ -191,7 +185,6 @@ static void test_guess(void **state) {
 
 /* G_1 = 1 + 7/2^56 and G_2 = 2^-26.6 are 1 and 0 to doubles: a value that straddles 1/2 beyond what they hold. */
 static void test_low_guess(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     for (int up = 0; up < 2; up++) {
         uint64_t words[16];
@@ -211,7 +204,6 @@ static void test_low_guess(void **state) {
 
 /* A draft knows where a normal is before its digits are all drawn: the lazy reals that it is expanded to lie there. */
 static void test_draft(void **state) {
-    (void)state;
     enum { ROUNDS = 100, COUNT = 300 };
     tacet_noise *noise = NULL;
     draft d;
@@ -237,13 +229,11 @@ static void test_draft(void **state) {
 /* With the same random digits every number of digits known to the filter gives the same bits as exact arithmetic for
  * all. A row has its own key, its first words are drawn before any later digit, and the later digits in one order. */
 static void test_filter_is_exact(void **state) {
-    (void)state;
     enum { ROWS = 400, MOST = 100, CASES = 5 };
     static const size_t dims[CASES] = {1, 2, 3, 10, MOST};
     static const int grids[] = {3, 0, -6, -20, -29};
     static const int bits[] = {1, 3, 6, 12, 20, DRAFT_HEAD_BITS};
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 9, 9, NULL));
+    tacet_noise *noise = test_noise(9, 9);
     size_t decided = 0, coarse = 0;
     for (int c = 0; c < CASES; c++) {
         const int rows = ROWS / (dims[c] >= 10 ? 8 : 1);
@@ -274,10 +264,8 @@ static void test_filter_is_exact(void **state) {
 /* The mass of square cells in the plane, by the midpoint rule, on a grid as wide as the noise; with the filter as it is
  * and with three digits, where most cells are decided exactly. */
 static void test_plane(void **state) {
-    (void)state;
     enum { DRAWS = 60000, SIDE = 7, CELLS = SIDE * SIDE + 1, POINTS = 64 };
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 11, 1, NULL));
+    tacet_noise *noise = test_noise(11, 1);
     for (int few = 0; few < 2; few++) {
         double seen[CELLS] = {0}, expected[CELLS] = {0}, rest = DRAWS;
         for (int i = 0; i < DRAWS; i++) {
@@ -302,7 +290,6 @@ static void test_plane(void **state) {
 
 /* Many vectors are those of as many calls, whatever levels they need; the row whose digits run out wipes them all. */
 static void test_rows(void **state) {
-    (void)state;
     enum { ROWS = 300, COUNT = 3 };
     tacet_noise *noise = NULL, *same = NULL;
     double rows[ROWS * COUNT], single[COUNT];
@@ -341,7 +328,6 @@ static void test_rows(void **state) {
 }
 
 static void test_limits(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     double x[4] = {7, 7, 7, 7};
     const double bad[] = {0, -1, NAN, INFINITY};
@@ -354,17 +340,7 @@ static void test_limits(void **state) {
     assert_true(x[0] == 7);
     assert_ok(tacet__draw_knorm(noise, x, 4, 1, -29, NULL));
     assert_ok(tacet__draw_knorm(noise, x, 4, 0x1p-1060, -1074, NULL));
-    for (long n = 1;; n++) {
-        fail_alloc_after(n);
-        const tacet_status status = tacet__draw_knorm(noise, x, 4, 1, -10, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            break;
-        }
-        assert_status(status, TACET_NO_MEMORY);
-    }
+    assert_each_alloc_fails(tacet__draw_knorm(noise, x, 4, 1, -10, NULL), true);
     /* Digits that run out inside a normal: of G, then of z. */
     for (int which = 0; which < 2; which++) {
         uint64_t words[64];

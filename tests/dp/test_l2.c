@@ -17,9 +17,7 @@ static void assert_holds(interval x, long double value, double widest) {
 }
 
 static void intervals_hold_exponentials_logarithms_and_powers(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 3, 0);
+    tacet_simrng rng = test_rng(3, 0);
     for (int i = 0; i < 20000; i++) {
         const double x = 1400 * tacet_simrng_uniform(&rng) - 700;
         const double y = exp(200 * tacet_simrng_uniform(&rng) - 100);
@@ -38,7 +36,6 @@ static void intervals_hold_exponentials_logarithms_and_powers(void **state) {
 
 /* The coordinate of a point on the circle, the sphere, and in R^5 have elementary laws. */
 static void caps_have_their_share(void **state) {
-    (void)state;
     sphere circle, ball, five;
     tacet__sphere_init(&circle, 2);
     tacet__sphere_init(&ball, 3);
@@ -76,7 +73,6 @@ static double quadrature(size_t d, double t, double eps) {
 }
 
 static void the_bound_is_above_delta_and_close(void **state) {
-    (void)state;
     static const struct {
         size_t dims;
         double t, eps, close;
@@ -103,7 +99,6 @@ static void the_bound_is_above_delta_and_close(void **state) {
 }
 
 static void a_calibration_carries_its_certificate(void **state) {
-    (void)state;
     static const size_t DIMS[] = {1, 2, 5, 10, 50};
     for (size_t i = 0; i < sizeof DIMS / sizeof *DIMS; i++) {
         tacet_l2 l2;
@@ -126,7 +121,6 @@ static void a_calibration_carries_its_certificate(void **state) {
 /* Of one coordinate, where it is Laplace's and quick: a large delta allows shifts far beyond eps, and whatever the
  * sensitivity, the shift that the rounded scale stands for is one that passed. */
 static void a_scale_is_rounded_to_the_safe_side(void **state) {
-    (void)state;
     tacet_l2 l2;
     double delta = 0;
     assert_ok(tacet_calibrate_l2(&l2, 1e-3, 0.999, 1, 1, NULL));
@@ -139,7 +133,6 @@ static void a_scale_is_rounded_to_the_safe_side(void **state) {
 }
 
 static void nonsense_is_refused(void **state) {
-    (void)state;
     tacet_l2 l2 = {.scale = 7};
     double delta = 7;
     const double bad[] = {0, -1, NAN, INFINITY};

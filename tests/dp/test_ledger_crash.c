@@ -49,7 +49,6 @@ static tacet_charge charge(double eps) {
 }
 
 static int setup(void **state) {
-    (void)state;
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
     ledger_place(path, sizeof path, folder);
     memset(have, 0, sizeof have);
@@ -57,7 +56,6 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-    (void)state;
     test_rmdir(folder);
     return 0;
 }
@@ -185,35 +183,28 @@ static void every_point(int operations, fault_action action, bool fresh_each_tim
 }
 
 static void test_kill_everywhere(void **state) {
-    (void)state;
     every_point(FAULT_CHANGE | FAULT_SHM, FAULT_KILL, false);
 }
 
 static void test_kill_in_torn_writes(void **state) {
-    (void)state;
     every_point(FAULT_CHANGE, FAULT_TORN_KILL, false);
 }
 
 static void test_power_cut(void **state) {
-    (void)state;
     every_point(FAULT_CHANGE, FAULT_POWER, false);
 }
 
 static void test_power_cut_half(void **state) {
-    (void)state;
     every_point(FAULT_CHANGE, FAULT_POWER_HALF, false);
 }
 
 static void test_kill_while_creating(void **state) {
-    (void)state;
     every_point(FAULT_CHANGE, FAULT_KILL, true);
 }
 
 /* A child that answers ticket after ticket, killed at a random time; the next one starts over with the same tickets. */
 static void test_kill_any_time(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 11, 0);
+    tacet_simrng rng = test_rng(11, 0);
     for (int round = 0; round < (test_slow() ? 8 : ledger_is_shared() ? 25 : 80); round++) {
         int ends[2];
         int status = 0;
@@ -247,7 +238,6 @@ static void test_kill_any_time(void **state) {
 }
 
 static void test_enough_kills(void **state) {
-    (void)state;
     print_message("%d kills\n", kills);
     assert_true(kills >= (test_slow() ? 20 : LEAST_KILLS));
 }
@@ -257,7 +247,6 @@ static void test_processes_race(void **state) {
     enum { RACERS = 4, WANT = 6 };
     pid_t children[RACERS];
     int gate[2];
-    (void)state;
     tacet_ledger_settings s = settings(NULL);
     s.eps = 1;
     tacet_ledger *ledger = NULL;
@@ -357,7 +346,6 @@ static void *race(void *argument) {
 static void test_threads_race(void **state) {
     static racer racers[THREADS];
     pthread_t threads[THREADS];
-    (void)state;
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings s = settings(NULL);
     s.eps = 140; /* 40 shared tickets and 320 own ones want 1 each, so not all own ones fit */

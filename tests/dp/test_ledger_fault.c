@@ -23,7 +23,6 @@ static void assert_tidy(void) {
 
 static void test_allocation_open(void **state) {
     const tacet_ledger_settings s = settings();
-    (void)state;
     for (int existing = 0; existing < 2; existing++) {
         for (long n = 1;; n++) {
             tacet_ledger *ledger = NULL;
@@ -48,14 +47,11 @@ static void test_allocation_open(void **state) {
 
 /* Each call is repeated with the n-th allocation failing until it needs fewer; it then succeeds on the same handle. */
 static void test_allocation_calls(void **state) {
-    tacet_blob memo;
-    tacet_entry entry;
     tacet_ledger_totals totals;
     const tacet_charge c = charge();
     tacet_charge open_charge;
     char ticket[32];
     int total_hits = 0;
-    (void)state;
     tacet_charge_init(&open_charge);
     open_charge.what = "y";
     open_charge.to_whom = "the modeler";
@@ -64,10 +60,9 @@ static void test_allocation_calls(void **state) {
         for (long n = 1;; n++, round++) {
             /* A new handle each time, so that its buffers and tables have to grow again. */
             tacet_ledger *ledger = open_ledger();
-            tacet_blob_init(&memo);
             (void)snprintf(ticket, sizeof ticket, "t%d-%d", call, round);
             if (call >= 1 && call <= 3) {
-                assert_ok(reserve(ledger, &entry, &memo, ticket));
+                assert_ok(reserve(ledger, ticket));
             }
             if (call == 2 || call == 3) {
                 assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
@@ -108,7 +103,6 @@ static void test_allocation_calls(void **state) {
             } else {
                 assert_ok(status);
             }
-            tacet_blob_clear(&memo);
             tacet_ledger_close(ledger);
             if (!hit) {
                 break;
@@ -121,20 +115,17 @@ static void test_allocation_calls(void **state) {
 /* The n-th operation of (reserve, commit) fails in a given way; then it works again. */
 static void each_operation(int operations, fault_action action) {
     static int calls;
-    tacet_blob memo;
     int failures = 0;
     calls++;
     for (long n = 1;; n++) {
         tacet_ledger *ledger = open_ledger();
-        tacet_entry entry;
         tacet_ledger_totals before;
         tacet_ledger_totals after;
         char ticket[32];
         (void)snprintf(ticket, sizeof ticket, "t%d-%ld", calls, n);
-        tacet_blob_init(&memo);
         assert_ok(tacet_ledger_total(ledger, &before, NULL));
         fault_vfs_arm(n, operations, action);
-        tacet_status first = reserve(ledger, &entry, &memo, ticket);
+        tacet_status first = reserve(ledger, ticket);
         tacet_status second = TACET_OK;
         if (first == TACET_OK) {
             second = tacet_ledger_commit(ledger, &entry, "first", 5, NULL, NULL);
@@ -147,7 +138,7 @@ static void each_operation(int operations, fault_action action) {
             assert_true(first == TACET_IO || first == TACET_BUSY || first == TACET_NOT_FOUND);
             assert_true(hit);
             failures++;
-            assert_ok(reserve(ledger, &entry, &memo, ticket));
+            assert_ok(reserve(ledger, ticket));
             assert_false(entry.answered);
             assert_ok(tacet_ledger_commit(ledger, &entry, "first", 5, NULL, NULL));
         } else if (second != TACET_OK) {
@@ -164,7 +155,7 @@ static void each_operation(int operations, fault_action action) {
                 assert_ok(tacet_ledger_commit(ledger, &entry, "first", 5, NULL, NULL));
             }
         }
-        assert_ok(reserve(ledger, &entry, &memo, ticket));
+        assert_ok(reserve(ledger, ticket));
         assert_true(entry.answered);
         assert_int_equal(memo.size, 5);
         assert_memory_equal(memo.data, "first", 5);
@@ -172,7 +163,6 @@ static void each_operation(int operations, fault_action action) {
         assert_int_equal(after.entries, before.entries + 1);
         assert_int_equal(after.records, before.records + 2);
         tacet_ledger_close(ledger);
-        tacet_blob_clear(&memo);
         if (!hit) {
             break;
         }
@@ -182,48 +172,38 @@ static void each_operation(int operations, fault_action action) {
 }
 
 static void test_write_errors(void **state) {
-    (void)state;
     each_operation(FAULT_WRITE, FAULT_ERROR);
     each_operation(FAULT_WRITE, FAULT_SHORT);
     each_operation(FAULT_SYNC, FAULT_ERROR);
 }
 
 static void test_disk_full(void **state) {
-    (void)state;
     each_operation(FAULT_WRITE, FAULT_FULL);
     tacet_ledger *ledger = open_ledger();
-    tacet_entry entry;
-    tacet_blob memo;
-    tacet_blob_init(&memo);
     fault_vfs_arm(1, FAULT_WRITE, FAULT_FULL);
-    assert_status(reserve(ledger, &entry, &memo, "full"), TACET_IO);
+    assert_status(reserve(ledger, "full"), TACET_IO);
     assert_non_null(strstr(err.message, "disk full"));
-    assert_status(reserve(ledger, &entry, &memo, "full"), TACET_IO); /* and again */
+    assert_status(reserve(ledger, "full"), TACET_IO); /* and again */
     fault_vfs_arm(0, 0, FAULT_ERROR);
     assert_status(tacet_ledger_lookup(ledger, &entry, &memo, "full", NULL), TACET_NOT_FOUND);
     tacet_ledger_close(ledger);
 }
 
 static void test_read_errors(void **state) {
-    (void)state;
     tacet_ledger_close(open_ledger());
     each_operation(FAULT_SHM, FAULT_ERROR);
     /* Reads come when a fresh handle looks up what it has not in its cache. */
     for (long n = 1;; n++) {
         const tacet_ledger_settings s = settings();
         tacet_ledger *ledger = NULL;
-        tacet_entry entry;
-        tacet_blob memo;
-        tacet_blob_init(&memo);
         fault_vfs_arm(n, FAULT_READ | FAULT_OPEN, FAULT_ERROR);
         tacet_status status = tacet_ledger_open(&ledger, path, &s, NULL);
         if (status == TACET_OK) {
-            status = reserve(ledger, &entry, &memo, "t1");
+            status = reserve(ledger, "t1");
         }
         const int hit = fault_vfs_hit();
         fault_vfs_arm(0, 0, FAULT_ERROR);
         tacet_ledger_close(ledger);
-        tacet_blob_clear(&memo);
         if (!hit) {
             assert_ok(status);
             break;
@@ -234,7 +214,6 @@ static void test_read_errors(void **state) {
 
 static void test_creation_errors(void **state) {
     const tacet_ledger_settings s = settings();
-    (void)state;
     for (long n = 1;; n++) {
         tacet_ledger *ledger = NULL;
         (void)unlink(path);
@@ -264,18 +243,14 @@ static void test_creation_errors(void **state) {
 
 static void test_busy(void **state) {
     tacet_ledger *ledger = open_ledger();
-    tacet_entry entry;
-    tacet_blob memo;
     sqlite3 *db = NULL;
-    (void)state;
-    tacet_blob_init(&memo);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-    assert_status(reserve(ledger, &entry, &memo, "t"), TACET_BUSY);
+    assert_status(reserve(ledger, "t"), TACET_BUSY);
     tacet_ledger_totals totals;
     assert_ok(tacet_ledger_total(ledger, &totals, NULL)); /* readers do not wait */
     assert_int_equal(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
-    assert_ok(reserve(ledger, &entry, &memo, "t"));
+    assert_ok(reserve(ledger, "t"));
     (void)sqlite3_close(db);
     tacet_ledger_close(ledger);
 }
@@ -293,17 +268,13 @@ static void test_changed_under_handle(void **state) {
         "UPDATE record SET hash = zeroblob(32) WHERE seq = 0",
         "DELETE FROM record WHERE seq = 1",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++) {
         tacet_ledger *ledger = open_ledger();
-        tacet_entry entry;
-        tacet_blob memo;
-        tacet_blob_init(&memo);
-        assert_ok(reserve(ledger, &entry, &memo, "t"));
+        assert_ok(reserve(ledger, "t"));
         const tacet_entry first = entry;
         sql(NO_TRIGGERS);
         sql(CHANGES[i]);
-        assert_status(reserve(ledger, &entry, &memo, "t"), TACET_CORRUPT);
+        assert_status(reserve(ledger, "t"), TACET_CORRUPT);
         assert_status(tacet_ledger_commit(ledger, &first, "x", 1, NULL, NULL), TACET_CORRUPT);
         tacet_ledger_close(ledger);
         assert_int_equal(unlink(path), 0);
@@ -312,12 +283,8 @@ static void test_changed_under_handle(void **state) {
 
 static void test_step_record_changed(void **state) {
     tacet_ledger *ledger = open_ledger();
-    tacet_entry entry;
-    tacet_blob memo;
     const tacet_mark marks[] = {{.step = 1}, {.step = 2}};
-    (void)state;
-    tacet_blob_init(&memo);
-    assert_ok(reserve(ledger, &entry, &memo, "t"));
+    assert_ok(reserve(ledger, "t"));
     assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
     assert_ok(tacet_ledger_step(ledger, &entry, marks, 1, NULL));
     fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
@@ -328,52 +295,43 @@ static void test_step_record_changed(void **state) {
     sql("UPDATE record SET body = x'00' WHERE seq = 3");
     assert_status(tacet_ledger_step(ledger, &entry, marks, 1, NULL), TACET_CORRUPT);
     sql("UPDATE record SET body = x'00' WHERE seq = 4");
-    assert_status(reserve(ledger, &entry, &memo, "t"), TACET_CORRUPT);
-    tacet_blob_clear(&memo);
+    assert_status(reserve(ledger, "t"), TACET_CORRUPT);
     tacet_ledger_close(ledger);
 }
 
 static void test_answer_record_changed(void **state) {
     tacet_ledger *ledger = open_ledger();
-    tacet_entry entry;
-    tacet_blob memo;
-    (void)state;
-    tacet_blob_init(&memo);
-    assert_ok(reserve(ledger, &entry, &memo, "t"));
+    assert_ok(reserve(ledger, "t"));
     assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
     sql(NO_TRIGGERS);
     sql("UPDATE record SET body = x'00' WHERE seq = 2");
     assert_status(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL), TACET_CORRUPT);
-    assert_status(reserve(ledger, &entry, &memo, "t"), TACET_CORRUPT);
+    assert_status(reserve(ledger, "t"), TACET_CORRUPT);
     tacet_ledger_close(ledger);
 }
 
 static void test_rolled_back_under_handle(void **state) {
     tacet_ledger *ledger = open_ledger();
-    tacet_entry entry;
-    tacet_blob memo;
-    (void)state;
-    tacet_blob_init(&memo);
-    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_ok(reserve(ledger, "a"));
     sql("CREATE TABLE keep AS SELECT * FROM head");
-    assert_ok(reserve(ledger, &entry, &memo, "b"));
+    assert_ok(reserve(ledger, "b"));
     sql(NO_TRIGGERS);
     sql("DELETE FROM record WHERE seq = 2; DELETE FROM head; INSERT INTO head SELECT * FROM keep");
-    assert_status(reserve(ledger, &entry, &memo, "c"), TACET_CORRUPT);
+    assert_status(reserve(ledger, "c"), TACET_CORRUPT);
     /* The same after the handle had to forget what it knew: the next transaction fails after appending, and reading
      * again finds less than there was. */
     tacet_ledger_close(ledger);
     assert_int_equal(unlink(path), 0);
     ledger = open_ledger();
-    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_ok(reserve(ledger, "a"));
     sql("CREATE TABLE keep AS SELECT * FROM head");
-    assert_ok(reserve(ledger, &entry, &memo, "b"));
+    assert_ok(reserve(ledger, "b"));
     fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
-    assert_status(reserve(ledger, &entry, &memo, "c"), TACET_IO);
+    assert_status(reserve(ledger, "c"), TACET_IO);
     fault_vfs_arm(0, 0, FAULT_ERROR);
     sql(NO_TRIGGERS);
     sql("DELETE FROM record WHERE seq = 2; DELETE FROM head; INSERT INTO head SELECT * FROM keep");
-    assert_status(reserve(ledger, &entry, &memo, "c"), TACET_CORRUPT);
+    assert_status(reserve(ledger, "c"), TACET_CORRUPT);
     assert_non_null(strstr(err.message, "while in use"));
     tacet_ledger_close(ledger);
 }
@@ -381,13 +339,9 @@ static void test_rolled_back_under_handle(void **state) {
 /* A whole other ledger of the same length is put in its place. */
 static void test_replaced_under_handle(void **state) {
     char other[320];
-    tacet_entry entry;
-    tacet_blob memo;
-    (void)state;
-    tacet_blob_init(&memo);
     (void)snprintf(other, sizeof other, "%s/other", folder);
     tacet_ledger *ledger = open_ledger();
-    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_ok(reserve(ledger, "a"));
     const tacet_ledger_settings s = settings();
     tacet_ledger *second = NULL;
     assert_ok(tacet_ledger_open(&second, other, &s, NULL));
@@ -395,7 +349,7 @@ static void test_replaced_under_handle(void **state) {
     assert_ok(tacet_ledger_reserve(second, &entry, &memo, "a", &c, NULL));
     tacet_ledger_close(second);
     fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR); /* makes the handle read again from the start */
-    assert_status(reserve(ledger, &entry, &memo, "c"), TACET_IO);
+    assert_status(reserve(ledger, "c"), TACET_IO);
     fault_vfs_arm(0, 0, FAULT_ERROR);
     char statement[1024];
     sql(NO_TRIGGERS);
@@ -404,7 +358,7 @@ static void test_replaced_under_handle(void **state) {
                    "INSERT INTO head SELECT * FROM o.head",
                    other);
     sql(statement);
-    assert_status(reserve(ledger, &entry, &memo, "c"), TACET_CORRUPT);
+    assert_status(reserve(ledger, "c"), TACET_CORRUPT);
     assert_non_null(strstr(err.message, "replaced"));
     tacet_ledger_close(ledger);
 }
@@ -454,7 +408,6 @@ static void test_forged_records(void **state) {
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings s = settings();
     tacet_ledger_totals totals;
-    (void)state;
     s.use_stored = true;
     memset(&budget, 0, sizeof budget);
     budget.kind = TACET__RECORD_BUDGET;
@@ -483,13 +436,13 @@ static void test_forged_records(void **state) {
     ledger = open_ledger();
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     tacet_ledger_close(ledger);
-    tacet__record entry;
-    memset(&entry, 0, sizeof entry);
-    entry.kind = TACET__RECORD_RESERVE;
-    entry.seq = 5;
-    entry.reserve.ticket = "t";
-    entry.reserve.charge = charge();
-    forge(&entry, totals.head, false);
+    tacet__record forged;
+    memset(&forged, 0, sizeof forged);
+    forged.kind = TACET__RECORD_RESERVE;
+    forged.seq = 5;
+    forged.reserve.ticket = "t";
+    forged.reserve.charge = charge();
+    forge(&forged, totals.head, false);
     sql("DROP TRIGGER record_update; UPDATE record SET seq = 1 WHERE seq = 5;"
         "CREATE TRIGGER record_update BEFORE UPDATE ON record BEGIN SELECT 1; END");
     tacet_error_clear(&err);
@@ -502,15 +455,11 @@ static void test_anchor_write_fails(void **state) {
     char link_name[64];
     char target[512];
     tacet_ledger *ledger = NULL;
-    tacet_entry entry;
-    tacet_blob memo;
     tacet_ledger_settings s = settings();
-    (void)state;
-    tacet_blob_init(&memo);
     (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
     s.anchor = anchor;
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
-    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_ok(reserve(ledger, "a"));
     int found = -1;
     for (int fd = 3; fd < 256 && found < 0; fd++) {
         (void)snprintf(link_name, sizeof link_name, "/proc/self/fd/%d", fd);
@@ -522,9 +471,9 @@ static void test_anchor_write_fails(void **state) {
     const int writable = dup(found);
     const int read_only = open(anchor, O_RDONLY);
     assert_int_equal(dup2(read_only, found), found);
-    assert_status(reserve(ledger, &entry, &memo, "b"), TACET_IO);
+    assert_status(reserve(ledger, "b"), TACET_IO);
     assert_int_equal(dup2(writable, found), found);
-    assert_ok(reserve(ledger, &entry, &memo, "b")); /* it had become durable: not charged twice */
+    assert_ok(reserve(ledger, "b")); /* it had become durable: not charged twice */
     tacet_ledger_totals totals;
     assert_ok(tacet_ledger_total(ledger, &totals, NULL));
     assert_int_equal(totals.entries, 2);
@@ -540,13 +489,10 @@ static void test_anchor_write_fails(void **state) {
 /* A commit that failed is kept for its entry and no other; closing forgets it. */
 static void test_offers(void **state) {
     tacet_ledger *ledger = open_ledger();
-    tacet_entry a;
-    tacet_entry b;
-    tacet_blob memo;
-    (void)state;
-    tacet_blob_init(&memo);
-    assert_ok(reserve(ledger, &a, &memo, "a"));
-    assert_ok(reserve(ledger, &b, &memo, "b"));
+    assert_ok(reserve(ledger, "a"));
+    tacet_entry a = entry;
+    assert_ok(reserve(ledger, "b"));
+    const tacet_entry b = entry;
     const unsigned char receipt[TACET_HASH_BYTES] = {7};
     fault_vfs_arm(1, FAULT_SYNC, FAULT_ERROR);
     assert_status(tacet_ledger_commit(ledger, &a, "", 0, receipt, NULL), TACET_IO);
@@ -561,10 +507,9 @@ static void test_offers(void **state) {
     assert_false(a.answered);
     tacet_ledger_close(ledger); /* with b's answer still waiting */
     ledger = open_ledger();
-    assert_ok(reserve(ledger, &b, &memo, "b"));
-    assert_false(b.answered); /* nothing of it had left */
-    assert_ok(tacet_ledger_commit(ledger, &b, "new", 3, NULL, NULL));
-    tacet_blob_clear(&memo);
+    assert_ok(reserve(ledger, "b"));
+    assert_false(entry.answered); /* nothing of it had left */
+    assert_ok(tacet_ledger_commit(ledger, &entry, "new", 3, NULL, NULL));
     tacet_ledger_close(ledger);
 }
 

@@ -39,7 +39,6 @@ static void add_part(tacet_ledger *ledger, const char *ticket, const char *part,
 }
 
 static void entries_are_added_up_and_parts_count_once(void **state) {
-    (void)state;
     tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_GAUSSIAN, 40);
     tacet_charge c = charge(0.1), gaussian = charge(1), open;
     char ticket[16];
@@ -79,7 +78,6 @@ static void entries_are_added_up_and_parts_count_once(void **state) {
 
 /* Parts of different cost, or one part twice: nothing is said, rather than too little. */
 static void what_it_cannot_add_up_is_infinite(void **state) {
-    (void)state;
     static const char *const PARTS[][2] = {{"row 1", "row 1"}, {"row 1", "row 2"}};
     static const double COSTS[] = {0.1, 0.2};
     for (size_t i = 0; i < 2; i++) {
@@ -105,7 +103,6 @@ static void what_it_cannot_add_up_is_infinite(void **state) {
 
 /* Out of memory anywhere: no number, or the right one. Costs that differ in one part only are told apart. */
 static void no_memory(void **state) {
-    (void)state;
     tacet_ledger *ledger = open_ledger(TACET_ACCOUNTING_BASIC, 40);
     char ticket[16];
     for (int i = 0; i < 12; i++) {

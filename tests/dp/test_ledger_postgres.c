@@ -10,7 +10,6 @@ static char place[1100];
 static tacet_error err;
 
 static int setup(void **state) {
-    (void)state;
     ledger_place(place, sizeof place, "");
     tacet_error_clear(&err);
     return 0;
@@ -88,7 +87,6 @@ static void test_append_only(void **state) {
     };
     tacet_ledger *ledger = NULL;
     tacet_ledger_totals totals;
-    (void)state;
     fill();
     for (size_t i = 0; i < sizeof SQL / sizeof SQL[0]; i++) {
         assert_status(try_sql(SQL[i]), TACET_CONFLICT);
@@ -116,7 +114,6 @@ static void test_tampered(void **state) {
         {"record", "DELETE FROM record WHERE seq = 3"},
         {"head", "UPDATE head SET records = 2"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++) {
         tacet_ledger *ledger = NULL;
         const char *table = CHANGES[i].table;
@@ -143,7 +140,6 @@ static void test_tampered(void **state) {
 static void test_not_created(void **state) {
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings s = settings();
-    (void)state;
     assert_status(tacet_ledger_open(&ledger, "postgresql:///x?host=/nowhere#tacet_ledger_test", &s, NULL), TACET_IO);
     assert_status(tacet_ledger_open(&ledger, "postgresql:///x?host=/nowhere#", &s, NULL), TACET_INVALID);
     /* Somebody else has the lock. */
@@ -175,7 +171,6 @@ static void test_not_created(void **state) {
 }
 
 static void test_allocations(void **state) {
-    (void)state;
     for (long n = 1;; n++) {
         tacet_ledger *ledger = NULL;
         fail_alloc_after(n);
@@ -203,7 +198,6 @@ static void test_hang_up(void **state) {
     tacet_ledger *ledger = NULL;
     tacet_entry entry;
     tacet_ledger_totals totals;
-    (void)state;
     assert_ok(open_ledger(&ledger));
     hang_up();
     assert_ok(reserve(ledger, "one", 0.25, &entry));
@@ -226,7 +220,6 @@ static void test_two_ledgers(void **state) {
     tacet_entry entry;
     char other[1200];
     const tacet_ledger_settings s = settings();
-    (void)state;
     shared_sql("DROP SCHEMA IF EXISTS tacet_ledger_other CASCADE");
     (void)snprintf(other, sizeof other, "%s#tacet_ledger_other", getenv("TACET_TEST_POSTGRES"));
     assert_ok(open_ledger(&one));

@@ -69,7 +69,6 @@ static int put_right(void **state) {
 static void test_no_entropy(void **state) {
     const tacet_ledger_settings s = settings();
     tacet_ledger *ledger = NULL;
-    (void)state;
     sodium_fails = 1;
     assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_IO);
     assert_null(ledger);
@@ -79,7 +78,6 @@ static void test_no_entropy(void **state) {
 static void test_creating(void **state) {
     const tacet_ledger_settings s = settings();
     tacet_ledger *ledger = NULL;
-    (void)state;
     link_errno = EIO;
     assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_IO);
     assert_int_equal(access(path, F_OK), -1);
@@ -118,31 +116,26 @@ static void test_rules_added(void **state) {
         "CREATE TRIGGER x BEFORE UPDATE ON head BEGIN SELECT RAISE(ABORT, 'no'); END",
         "CREATE TRIGGER x BEFORE INSERT ON answer BEGIN SELECT RAISE(ABORT, 'no'); END",
     };
-    (void)state;
     for (int i = 0; i < 3; i++) {
         tacet_ledger *ledger = open_ledger();
-        tacet_entry entry;
-        tacet_entry other;
-        tacet_blob memo;
         tacet_ledger_totals before;
         tacet_ledger_totals after;
-        tacet_blob_init(&memo);
-        assert_ok(reserve(ledger, &entry, &memo, "a"));
+        assert_ok(reserve(ledger, "a"));
+        const tacet_entry first = entry;
         assert_ok(tacet_ledger_total(ledger, &before, NULL));
         sql(RULES[i]);
         if (i < 2) {
-            assert_status(reserve(ledger, &other, &memo, "b"), TACET_CORRUPT);
+            assert_status(reserve(ledger, "b"), TACET_CORRUPT);
         }
-        assert_status(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL), TACET_CORRUPT);
-        assert_status(reserve(ledger, &other, &memo, "a"), TACET_CORRUPT); /* wants to store the offered answer */
-        assert_false(other.answered);
+        assert_status(tacet_ledger_commit(ledger, &first, "x", 1, NULL, NULL), TACET_CORRUPT);
+        assert_status(reserve(ledger, "a"), TACET_CORRUPT); /* wants to store the offered answer */
+        assert_false(entry.answered);
         assert_ok(tacet_ledger_total(ledger, &after, NULL));
         assert_memory_equal(&before, &after, sizeof before);
         sql("DROP TRIGGER x");
-        assert_ok(reserve(ledger, &other, &memo, "a"));
-        assert_true(other.answered);
+        assert_ok(reserve(ledger, "a"));
+        assert_true(entry.answered);
         assert_memory_equal(memo.data, "x", 1);
-        tacet_blob_clear(&memo);
         tacet_ledger_close(ledger);
         assert_int_equal(unlink(path), 0);
     }
@@ -151,20 +144,15 @@ static void test_rules_added(void **state) {
 /* Whether a take-over that failed was one is not known: the handle writes nothing until it has taken the ledger. */
 static void test_take_over_fails(void **state) {
     tacet_ledger *ledger = open_ledger();
-    tacet_entry entry;
-    tacet_blob memo;
-    (void)state;
-    tacet_blob_init(&memo);
-    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_ok(reserve(ledger, "a"));
     sql("CREATE TRIGGER x BEFORE UPDATE ON fence BEGIN SELECT RAISE(ABORT, 'no'); END");
     assert_status(tacet_ledger_take(ledger, NULL), TACET_CORRUPT);
-    assert_status(reserve(ledger, &entry, &memo, "b"), TACET_BUSY);
+    assert_status(reserve(ledger, "b"), TACET_BUSY);
     assert_non_null(strstr(err.message, "taken"));
     sql("DROP TRIGGER x");
-    assert_status(reserve(ledger, &entry, &memo, "b"), TACET_BUSY);
+    assert_status(reserve(ledger, "b"), TACET_BUSY);
     assert_ok(tacet_ledger_take(ledger, NULL));
-    assert_ok(reserve(ledger, &entry, &memo, "b"));
-    tacet_blob_clear(&memo);
+    assert_ok(reserve(ledger, "b"));
     tacet_ledger_close(ledger);
 }
 
@@ -172,7 +160,6 @@ static void test_take_over_fails(void **state) {
 static void test_total_fails(void **state) {
     tacet_ledger *ledger = open_ledger();
     tacet_ledger_totals totals;
-    (void)state;
     sql("DROP TRIGGER head_delete; DELETE FROM head");
     assert_status(tacet_ledger_total(ledger, &totals, NULL), TACET_CORRUPT);
     assert_int_equal(totals.records, 0);
@@ -182,11 +169,7 @@ static void test_total_fails(void **state) {
 /* An answer offered under a forged entry does not stand in the way of the real one. */
 static void test_forged_offer(void **state) {
     tacet_ledger *ledger = open_ledger();
-    tacet_entry entry;
-    tacet_blob memo;
-    (void)state;
-    tacet_blob_init(&memo);
-    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_ok(reserve(ledger, "a"));
     tacet_entry forged = entry;
     forged.hash[0] ^= 1;
     sqlite3 *db = NULL; /* holds the lock, so that the entry is not even looked at */
@@ -204,11 +187,7 @@ static void test_uncached_reads(void **state) {
     enum { COUNT = 70 };
     static char parameters[TACET_CHARGE_PARAMS_MOST];
     tacet_ledger *ledger = open_ledger();
-    tacet_entry entry;
-    tacet_blob memo;
     tacet_charge c = charge();
-    (void)state;
-    tacet_blob_init(&memo);
     memset(parameters, ' ', sizeof parameters - 1);
     c.parameters = parameters;
     for (int i = 0; i < COUNT; i++) {
@@ -242,14 +221,7 @@ static void test_uncached_reads(void **state) {
         }
     }
     assert_true(failures > 3);
-    tacet_blob_clear(&memo);
     tacet_ledger_close(ledger);
-}
-
-static void write_file(const char *name, const char *text) {
-    FILE *file = fopen(name, "w");
-    (void)fputs(text, file);
-    (void)fclose(file);
 }
 
 static void test_anchor_forms(void **state) {
@@ -257,7 +229,6 @@ static void test_anchor_forms(void **state) {
     char line[128];
     tacet_ledger *ledger = NULL;
     tacet_ledger_settings s = settings();
-    (void)state;
     (void)snprintf(anchor, sizeof anchor, "%s/anchor", folder);
     s.anchor = anchor;
     assert_ok(tacet_ledger_open(&ledger, path, &s, NULL));
@@ -276,7 +247,7 @@ static void test_anchor_forms(void **state) {
         char changed[128];
         memcpy(changed, line, sizeof line);
         changed[changes[i].at] = changes[i].c;
-        write_file(anchor, changed);
+        test_write(anchor, changed);
         const tacet_status status = tacet_ledger_open(&ledger, path, &s, NULL);
         if (i == 5) { /* its newline says nothing */
             assert_ok(status);
@@ -289,10 +260,10 @@ static void test_anchor_forms(void **state) {
     memcpy(shifted, line, sizeof line);
     shifted[0] = '1';
     shifted[1] = ' ';
-    write_file(anchor, shifted);
+    test_write(anchor, shifted);
     assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT);
     line[30] = line[30] == '0' ? '1' : '0'; /* another hash */
-    write_file(anchor, line);
+    test_write(anchor, line);
     assert_status(tacet_ledger_open(&ledger, path, &s, NULL), TACET_CORRUPT);
     /* A new anchor that cannot be written. */
     assert_int_equal(unlink(anchor), 0);
@@ -319,26 +290,22 @@ static void test_anchor_forms(void **state) {
 /* Same length, other bytes. */
 static void test_answer_swapped(void **state) {
     tacet_ledger *ledger = open_ledger();
-    tacet_entry entry;
-    tacet_blob memo;
-    (void)state;
-    tacet_blob_init(&memo);
-    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_ok(reserve(ledger, "a"));
     assert_ok(tacet_ledger_commit(ledger, &entry, "x", 1, NULL, NULL));
     sql("DROP TRIGGER answer_update; UPDATE answer SET bytes = x'79'");
-    assert_status(reserve(ledger, &entry, &memo, "a"), TACET_CORRUPT);
+    assert_status(reserve(ledger, "a"), TACET_CORRUPT);
     tacet_ledger_close(ledger);
 }
 
 enum { CROWD = 150 };
 static tacet_ledger *crowd_ledger;
 static void *one_of_many(void *argument) {
-    tacet_entry entry;
-    tacet_blob memo;
-    tacet_blob_init(&memo);
+    tacet_entry mine;
+    tacet_blob answer;
+    tacet_blob_init(&answer);
     const tacet_charge c = charge();
-    const tacet_status status = tacet_ledger_reserve(crowd_ledger, &entry, &memo, argument, &c, NULL);
-    tacet_blob_clear(&memo);
+    const tacet_status status = tacet_ledger_reserve(crowd_ledger, &mine, &answer, argument, &c, NULL);
+    tacet_blob_clear(&answer);
     return status == TACET_OK ? argument : NULL;
 }
 
@@ -347,7 +314,6 @@ static void test_crowd(void **state) {
     static char tickets[CROWD][16];
     pthread_t threads[CROWD];
     sqlite3 *db = NULL;
-    (void)state;
     crowd_ledger = open_ledger();
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
@@ -372,7 +338,6 @@ static void test_crowd(void **state) {
 static void test_after_fork(void **state) {
     tacet_ledger *parents = open_ledger();
     int status = 0;
-    (void)state;
     (void)fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
@@ -390,18 +355,13 @@ static void test_large_answer(void **state) {
     enum { SIZE = 8 << 20 };
     char *answer = calloc(1, SIZE);
     tacet_ledger *ledger = open_ledger();
-    tacet_entry entry;
-    tacet_blob memo;
-    (void)state;
-    tacet_blob_init(&memo);
-    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_ok(reserve(ledger, "a"));
     fault_vfs_arm(1, FAULT_WRITE, FAULT_FULL);
     assert_status(tacet_ledger_commit(ledger, &entry, answer, SIZE, NULL, NULL), TACET_IO);
     fault_vfs_arm(0, 0, FAULT_ERROR);
     assert_ok(tacet_ledger_commit(ledger, &entry, answer, SIZE, NULL, NULL));
-    assert_ok(reserve(ledger, &entry, &memo, "a"));
+    assert_ok(reserve(ledger, "a"));
     assert_int_equal(memo.size, SIZE);
-    tacet_blob_clear(&memo);
     tacet_ledger_close(ledger);
     free(answer);
 }

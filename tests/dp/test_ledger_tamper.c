@@ -8,7 +8,6 @@
 
 static void test_append_only(void **state) {
     unsigned char head[TACET_HASH_BYTES];
-    (void)state;
     make_ledger(head);
     static const char *const FORBIDDEN[] = {
         "UPDATE record SET hash = x'00' WHERE seq = 3",
@@ -65,7 +64,6 @@ static void test_tampering(void **state) {
         "ALTER TABLE record RENAME COLUMN body TO content",
     };
     char dump[4096];
-    (void)state;
     for (size_t i = 0; i < sizeof TAMPERED / sizeof TAMPERED[0]; i++) {
         unsigned char head[TACET_HASH_BYTES];
         make_ledger(head);
@@ -199,7 +197,6 @@ static void test_forged_chains(void **state) {
     tacet__ledger_report report;
     double mu = 0;
     double rho = 0;
-    (void)state;
     assert_ok(tacet_gdp_mu(&mu, 3, 1e-5, NULL));
     assert_ok(tacet_zcdp_rho(&rho, 3, 1e-5, NULL));
 #define REFUSED(what, count)                                                                                           \
@@ -287,7 +284,6 @@ static void test_changed_answers(void **state) {
         "UPDATE answer SET bytes = CAST(bytes || x'00' AS BLOB) WHERE seq = 4",
         "UPDATE answer SET bytes = CAST(x'00' || substr(bytes, 2) AS BLOB) WHERE seq = 4",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof TAMPERED / sizeof TAMPERED[0]; i++) {
         unsigned char head[TACET_HASH_BYTES];
         tacet__ledger_report report;
@@ -321,7 +317,6 @@ static void test_unreadable_answers(void **state) {
     unsigned char head[TACET_HASH_BYTES];
     tacet__ledger_report report;
     tacet_error err = {TACET_OK, ""};
-    (void)state;
     make_ledger(head);
     assert_int_equal(sql("ALTER TABLE answer RENAME TO kept;"
                          "CREATE VIEW answer AS SELECT seq, abs(-9223372036854775807 - (seq > 0)) AS bytes FROM kept"),
@@ -334,7 +329,6 @@ static void test_unreadable_answers(void **state) {
 static void test_every_region(void **state) {
     unsigned char head[TACET_HASH_BYTES];
     struct stat st;
-    (void)state;
     make_ledger(head);
     assert_int_equal(stat(path, &st), 0);
     int refused = 0;
@@ -367,7 +361,6 @@ static void test_every_region(void **state) {
 static void test_truncated(void **state) {
     unsigned char head[TACET_HASH_BYTES];
     struct stat st;
-    (void)state;
     make_ledger(head);
     assert_int_equal(stat(path, &st), 0);
     for (off_t size = st.st_size - 1; size > 0; size -= size > 9000 ? 4097 : 1500) {
@@ -378,9 +371,7 @@ static void test_truncated(void **state) {
     assert_refused("emptied"); /* and not filled again with a fresh budget */
     assert_int_equal(stat(path, &st), 0);
     assert_true(st.st_size == 0 || st.st_size == 4096);
-    FILE *file = fopen(path, "w");
-    (void)fputs("this is not a database, but it is long enough to look like a file of some kind", file);
-    (void)fclose(file);
+    test_write(path, "this is not a database, but it is long enough to look like a file of some kind");
     assert_refused("another file");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_levels.c - levels by exact randomised response: their law, their price, and their place beside numbers. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include "dp/bound_internal.h"
@@ -12,20 +13,13 @@
 
 enum { DRAWS = 200000 };
 
-static tacet_noise *seeded(uint64_t seed) {
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, seed, 0, NULL));
-    return noise;
-}
-
 /* Chi-square against the exact law, k - 1 degrees of freedom; the seed is fixed. Each bound is passed by chance with
  * probability 1e-4: k = 2: 15.1, 3: 18.4, 7: 27.9, 40: 83.6. */
 static void levels_have_the_law_of_randomised_response(void **state) {
-    (void)state;
     static const size_t K[] = {2, 3, 7, 40};
     static const double LIMIT[] = {15.1, 18.4, 27.9, 83.6};
     static const double EPS[] = {0.01, 0.5, 1, 3, 5.7};
-    tacet_noise *noise = seeded(5);
+    tacet_noise *noise = test_noise(5, 0);
     for (size_t i = 0; i < 4; i++) {
         for (size_t e = 0; e < 5; e++) {
             const size_t k = K[i];
@@ -52,7 +46,6 @@ static void levels_have_the_law_of_randomised_response(void **state) {
 }
 
 static void keeping_is_e_to_the_eps_as_likely_as_any_other(void **state) {
-    (void)state;
     for (size_t k = 2; k < 100; k += 7) {
         for (double eps = 0.1; eps < 30; eps *= 2) {
             const double keep = tacet_levels_keep(k, eps);
@@ -65,7 +58,6 @@ static void keeping_is_e_to_the_eps_as_likely_as_any_other(void **state) {
 
 /* Numbers of all rows first, then levels of all rows; the levels do not touch the noise of the numbers. */
 static void rows_have_numbers_and_then_levels(void **state) {
-    (void)state;
     enum { ROWS = 500 };
     const double lower[2] = {-1, -1};
     const double upper[2] = {1, 1};
@@ -88,7 +80,7 @@ static void rows_have_numbers_and_then_levels(void **state) {
         raw->values[2 * ROWS + 2 * r] = 2;
         raw->values[2 * ROWS + 2 * r + 1] = r % 2 == 0 ? 99 : NAN; /* the last, and the first */
     }
-    tacet_noise *noise = seeded(7);
+    tacet_noise *noise = test_noise(7, 0);
     const tacet_ask ask = {.noise = noise, .ticket = "t", .what = "w", .to_whom = "x"};
     assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
     assert_int_equal(tacet_table_rows(table, out, raw, 0, ROWS + 1, NULL), TACET_INVALID);
@@ -116,7 +108,6 @@ static void rows_have_numbers_and_then_levels(void **state) {
 }
 
 static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
-    (void)state;
     const double lower[1] = {-1};
     const double upper[1] = {1};
     const size_t levels[1] = {4};
@@ -145,7 +136,6 @@ static void a_charge_covers_a_move_and_a_change_of_level(void **state) {
 }
 
 static void what_has_no_proof_is_refused(void **state) {
-    (void)state;
     const size_t one[1] = {1};
     const size_t two[1] = {2};
     const double lower[1] = {0};
@@ -171,7 +161,7 @@ static void what_has_no_proof_is_refused(void **state) {
     tacet_mechanism_free(m);
     m = NULL;
     size_t drawn = 7;
-    tacet_noise *noise = seeded(6);
+    tacet_noise *noise = test_noise(6, 0);
     const uint64_t before = noise->next;
     assert_int_equal(tacet__draw_level(noise, &drawn, 0, 1, 1, NULL), TACET_INVALID);
     assert_int_equal(tacet__draw_level(noise, &drawn, 2, 2, 1, NULL), TACET_INVALID);
@@ -191,7 +181,6 @@ static void what_has_no_proof_is_refused(void **state) {
 }
 
 static void response_tells_more_than_noise_on_a_simplex(void **state) {
-    (void)state;
     /* sigma of (eps, 1e-5) for distance 1: tacet calibrate gaussian */
     static const double EPS[] = {1, 3, 10};
     static const double SIGMA[] = {3.7306, 1.3889, 0.4999};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_mechanism.c - mechanisms: calibrated from the bound, on the grid, in the fixed order, once per ticket. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include "dp/bound_internal.h"
@@ -24,14 +25,7 @@ static tacet_bounded *vector(const tacet_bound *bound, const double *values) {
     return b;
 }
 
-static tacet_noise *seeded(uint64_t seed) {
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, seed, 0, NULL));
-    return noise;
-}
-
 static void calibration(void **state) {
-    (void)state;
     tacet_bound *bound = NULL;
     tacet_mechanism *m = NULL;
     assert_ok(tacet_bound_norm(&bound, 4, 25, NULL));
@@ -81,14 +75,13 @@ static void calibration(void **state) {
 }
 
 static void draws(void **state) {
-    (void)state;
     /* 3 kinds of noise, 4,000 runs on 4 numbers: on the grid, centred on the rounded value, of the right variance */
     enum { RUNS = 4000, DIM = 4 };
     const tacet_mechanism_kind kinds[] = {TACET_MECHANISM_GAUSSIAN, TACET_MECHANISM_LAPLACE, TACET_MECHANISM_KNORM};
     tacet_bound *bound = NULL;
     assert_ok(tacet_bound_norm(&bound, DIM, 2, NULL));
     tacet_bounded *x = vector(bound, (double[]){0.3, -1.1, 0, 0.7});
-    tacet_noise *noise = seeded(1);
+    tacet_noise *noise = test_noise(1, 0);
     for (size_t k = 0; k < 3; k++) {
         tacet_mechanism *m = NULL;
         assert_ok(tacet_mechanism_create(&m, kinds[k], bound, &REPLACE, 1, 1e-5, NULL));
@@ -116,14 +109,13 @@ static void draws(void **state) {
 }
 
 static void choices(void **state) {
-    (void)state;
     /* the exponential mechanism has probabilities proportional to exp(eps score / 2 sensitivity) */
     enum { RUNS = 20000 };
     tacet_bound *bound = NULL;
     tacet_mechanism *m = NULL;
     assert_ok(tacet_bound_range(&bound, 3, 0, 1, NULL));
     tacet_bounded *x = vector(bound, (double[]){1, 0.5, 0});
-    tacet_noise *noise = seeded(2);
+    tacet_noise *noise = test_noise(2, 0);
     assert_ok(tacet_mechanism_create(&m, TACET_MECHANISM_EXPONENTIAL, bound, &REPLACE, 2, 0, NULL));
     double counts[3] = {0}, weights[3], total = 0, chi = 0, out = 0;
     for (int i = 0; i < RUNS; i++) {
@@ -175,7 +167,6 @@ static tacet_ledger *open_ledger(const char *folder, double eps, tacet_accountin
 }
 
 static void once_per_ticket(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     tacet_ledger *ledger = open_ledger(folder, 1, TACET_ACCOUNTING_GAUSSIAN);
     tacet_noise *sample = NULL;
@@ -211,7 +202,7 @@ static void once_per_ticket(void **state) {
     assert_status(tacet_mechanism_run(m, &refused, &ask, x, NULL), TACET_CONFLICT);
     ask.what = "a vector";
     assert_status(tacet_mechanism_run(m, &refused, &ask, y, NULL), TACET_INVALID);
-    tacet_noise *fake = seeded(3);
+    tacet_noise *fake = test_noise(3, 0);
     ask.noise = fake;
     assert_status(tacet_mechanism_run(m, &refused, &ask, x, NULL), TACET_CONFLICT);
     /* without a ledger: only seeded, and it says so */
@@ -243,7 +234,6 @@ static void once_per_ticket(void **state) {
 }
 
 static void charges(void **state) {
-    (void)state;
     char parameters[TACET__PARAMETERS_BYTES];
     tacet_charge c;
     tacet_bound *bound = NULL, *narrow = NULL;
@@ -296,7 +286,6 @@ static void charges(void **state) {
 /* Euclidean noise leaks up to pure = sensitivity/scale, more than its eps: where curves add up it is charged the
  * Gaussian curve above randomised response of that, whose tail at mu/2 is 1/(1 + e^pure). */
 static void euclidean_charge(void **state) {
-    (void)state;
     char parameters[TACET__PARAMETERS_BYTES];
     tacet_charge c;
     tacet_bound *bound = NULL;
@@ -314,7 +303,6 @@ static void euclidean_charge(void **state) {
 }
 
 static void tables(void **state) {
-    (void)state;
     enum { ROWS = 50 };
     const char *folder = test_mkdir();
     tacet_ledger *ledger = open_ledger(folder, 3, TACET_ACCOUNTING_GAUSSIAN);
@@ -352,7 +340,7 @@ static void tables(void **state) {
     crypto_generichash_state hash;
     crypto_generichash_init(&hash, NULL, 0, 32);
     assert_status(tacet_table_row(table, row, wrong, NULL), TACET_INVALID);
-    tacet_noise *stuck = seeded(5);
+    tacet_noise *stuck = test_noise(5, 0);
     assert_status(tacet__mechanism_draw(m, stuck, row, wrong, NULL), TACET_INVALID);
     for (int i = 0; i < ROWS; i++) {
         assert_ok(tacet_table_row(table, row, x, NULL));
@@ -413,7 +401,6 @@ static void tables(void **state) {
 }
 
 static void refusals(void **state) {
-    (void)state;
     tacet_bound *bound = NULL;
     tacet_mechanism *m = NULL;
     assert_ok(tacet_bound_range(&bound, 2, 0, 1, NULL));
@@ -444,10 +431,9 @@ static void refusals(void **state) {
 }
 
 static void out_of_memory(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     tacet_ledger *ledger = open_ledger(folder, 50, TACET_ACCOUNTING_BASIC);
-    tacet_noise *noise = seeded(4);
+    tacet_noise *noise = test_noise(4, 0);
     tacet_bound *bound = NULL;
     assert_ok(tacet_bound_range(&bound, 2, 0, 1, NULL));
     tacet_bounded *x = vector(bound, (double[]){0, 1});
@@ -514,7 +500,6 @@ static void out_of_memory(void **state) {
 
 /* Many rows at once are the rows one at a time, clipped the same way; no more of them than were charged. */
 static void many_rows(void **state) {
-    (void)state;
     enum { ROWS = 4, COUNT = 3 };
     tacet_bound *box = NULL, *ball = NULL;
     tacet_raw *raw = NULL, *one = NULL;
@@ -534,7 +519,7 @@ static void many_rows(void **state) {
         tacet_release *answered = NULL;
         double many[ROWS * COUNT], single[COUNT];
         assert_ok(tacet_mechanism_create(&m, ADDED[k], box, &move, 3, 1e-5, NULL));
-        tacet_noise *noise = seeded(8), *same = seeded(8);
+        tacet_noise *noise = test_noise(8, 0), *same = test_noise(8, 0);
         tacet_ask ask = {.noise = noise};
         assert_ok(tacet_table_open(&table, &answered, m, &ask, ROWS, NULL));
         assert_status(tacet_table_rows(table, many, raw, 0, ROWS + 1, NULL), TACET_INVALID);
@@ -558,7 +543,7 @@ static void many_rows(void **state) {
         tacet_noise_close(same);
     }
     /* A ball has no coordinates to clip one by one. A draw that fails ends the table. */
-    tacet_noise *stuck = seeded(5);
+    tacet_noise *stuck = test_noise(5, 0);
     tacet_ask ask = {.noise = stuck};
     double out[ROWS * COUNT];
     static const tacet_mechanism_kind KINDS[] = {TACET_MECHANISM_GAUSSIAN, TACET_MECHANISM_KNORM,

@@ -208,10 +208,7 @@ static void what_a_key_is_for_and_who_may_use_it(void **state) {
     open_book(w);
     assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL), TACET_DENIED);
     tacet_ledger_close(w->ledger);
-    FILE *file = fopen(w->key, "w");
-    assert_non_null(file);
-    (void)fputs("no key", file);
-    (void)fclose(file);
+    test_write(w->key, "no key");
     assert_int_equal(chmod(w->key, 0600), 0);
     open_book(w);
     assert_status(tacet__ledger_bind(w->ledger, &entry, &mint, ONE, NULL), TACET_CORRUPT);

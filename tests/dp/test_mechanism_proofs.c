@@ -70,7 +70,6 @@ static int assumptions(const char *proof) {
 }
 
 static void every_mechanism_has_a_proof_and_checks(void **state) {
-    (void)state;
     const tacet__kind *kind = NULL;
     for (size_t i = 0; (kind = tacet__kind_at(i)) != NULL; i++) {
         if (assumptions(kind->proof) < 3) {
@@ -84,7 +83,6 @@ static void every_mechanism_has_a_proof_and_checks(void **state) {
 }
 
 static void what_is_missing_is_noticed(void **state) {
-    (void)state;
     assert_int_equal(assumptions("dp/mechanisms/none.md"), -1);
     assert_int_equal(assumptions("dp/mechanisms/gaussian.c"), -1);
     assert_false(is_test("dp.no_such_test") || is_test("dp"));

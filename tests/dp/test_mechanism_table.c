@@ -11,7 +11,6 @@
 static const tacet_neighbours REPLACE = {TACET_RELATION_REPLACE, 0};
 
 static void every_mechanism_has_all_that_it_owes(void **state) {
-    (void)state;
     const tacet__kind *k = NULL;
     size_t count = 0;
     for (; (k = tacet__kind_at(count)) != NULL; count++) {
@@ -34,7 +33,6 @@ static void every_mechanism_has_all_that_it_owes(void **state) {
 /* 1000 draws of each agree with its spread to a tenth (false alarms below 1e-4 for fourth moments up to 6, seed fixed).
  */
 static void the_spread_is_that_of_the_draws(void **state) {
-    (void)state;
     enum { COUNT = 3, ROWS = 1000 };
     static double out[COUNT * ROWS];
     tacet_noise *noise = NULL;
@@ -62,7 +60,6 @@ static void the_spread_is_that_of_the_draws(void **state) {
 }
 
 static void a_kind_that_is_not_known_is_an_error_everywhere(void **state) {
-    (void)state;
     static const int UNKNOWN[] = {-1, 0, 99, 1 << 20};
     static const tacet_law STRANGE = {.name = "strange", .words = "", .density = TACET_DENSITY_NORMAL};
     tacet_bound *bound = NULL;

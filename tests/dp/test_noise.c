@@ -38,7 +38,6 @@ int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(vo
 
 /* First, before anything registers for forks. */
 static void test_open_fails(void **state) {
-    (void)state;
     tacet_noise *noise = (tacet_noise *)&no_entropy;
     tacet_error err = {0};
     no_entropy = true;
@@ -52,19 +51,9 @@ static void test_open_fails(void **state) {
     assert_null(noise);
     no_atfork = false;
     for (int seeded = 0; seeded < 2; seeded++) {
-        for (long n = 1;; n++) {
-            fail_alloc_after(n);
-            const tacet_status status =
-                seeded ? tacet_noise_open_seeded(&noise, 1, 1, NULL) : tacet_noise_open_sample(&noise, NULL);
-            const int hit = fail_alloc_hit();
-            fail_alloc_after(0);
-            if (!hit) {
-                assert_ok(status);
-                break;
-            }
-            assert_status(status, TACET_NO_MEMORY);
-            assert_null(noise);
-        }
+        assert_each_alloc_fails(seeded ? tacet_noise_open_seeded(&noise, 1, 1, NULL)
+                                       : tacet_noise_open_sample(&noise, NULL),
+                                noise == NULL);
         assert_int_equal(noise->source, seeded ? TACET__NOISE_SEEDED : TACET__NOISE_SAMPLE);
         tacet_noise_close(noise);
     }
@@ -72,7 +61,6 @@ static void test_open_fails(void **state) {
 }
 
 static void test_seeded(void **state) {
-    (void)state;
     tacet_noise *a = NULL;
     tacet_noise *b = NULL;
     assert_ok(tacet_noise_open_seeded(&a, 42, 7, NULL));
@@ -106,7 +94,6 @@ static void test_seeded(void **state) {
 }
 
 static void test_private_differs(void **state) {
-    (void)state;
     tacet_noise *a = NULL;
     tacet_noise *b = NULL;
     assert_ok(tacet_noise_open_sample(&a, NULL));
@@ -120,7 +107,6 @@ static void test_private_differs(void **state) {
 
 /* Words handed out, the key that made them, and a closed source leave nothing behind. */
 static void test_wiped(void **state) {
-    (void)state;
     tacet_noise *noise = NULL;
     assert_ok(tacet_noise_open_sample(&noise, NULL));
     unsigned char before[NOISE_KEY_BYTES];
@@ -161,7 +147,6 @@ static void child_words(tacet_noise *noise, bool bare, uint64_t *words) {
 }
 
 static void test_fork(void **state) {
-    (void)state;
     tacet_noise *noise = NULL;
     tacet_noise *seeded = NULL;
     assert_ok(tacet_noise_open_sample(&noise, NULL));
@@ -198,7 +183,6 @@ static void test_fork(void **state) {
 
 /* The same within one process, for tools that do not follow children: only what a child would find is changed. */
 static void test_fork_noticed(void **state) {
-    (void)state;
     tacet_noise *noise = NULL;
     tacet_noise *twin = NULL;
     assert_ok(tacet_noise_open_sample(&noise, NULL));

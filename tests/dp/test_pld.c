@@ -8,7 +8,6 @@
 
 /* Gaussian mechanisms compose to one Gaussian mechanism. */
 static void gaussians_compose_to_a_gaussian(void **state) {
-    (void)state;
     static const struct {
         double mu;
         uint64_t times;
@@ -32,7 +31,6 @@ static void gaussians_compose_to_a_gaussian(void **state) {
 /* k runs of a pure mechanism: the loss is a sum of coins, delta a sum over how they fell (Kairouz, Oh, Viswanath 2015).
  */
 static void pure_mechanisms_compose_optimally(void **state) {
-    (void)state;
     enum { RUNS = 30 };
     const double eps0 = 0.1;
     tacet_pld *p = NULL;
@@ -58,7 +56,6 @@ static void pure_mechanisms_compose_optimally(void **state) {
  * noise and (eps, delta) from pld/accountant_test.py and pld_privacy_accountant_test.py, Gaussian noise from these and
  * privacy_loss_distribution_test.py), each to the digits that are published. */
 static void published_figures_are_met(void **state) {
-    (void)state;
     /* The least Laplace scale for 20 and 500 queries of sensitivity 1 at eps = 1, delta = 1e-4: 13.6 and 71.0, to 0.1.
      */
     static const struct {
@@ -104,7 +101,6 @@ static void published_figures_are_met(void **state) {
 /* Different kinds together cost less than their eps added up, more than any of them; Laplace less than what is known of
  * its eps alone. */
 static void kinds_are_added_up(void **state) {
-    (void)state;
     tacet_pld *p = NULL, *known = NULL;
     double alone = 0;
     assert_ok(tacet_pld_create(&p, 12, 1500, NULL));
@@ -126,7 +122,6 @@ static void kinds_are_added_up(void **state) {
 /* Euclidean noise: on a line it is Laplace noise; in any dimension, once, it is what its certified delta says, however
  * the points between are joined. */
 static void euclidean_noise_is_added_up(void **state) {
-    (void)state;
     static const double EPS[] = {0, 0.5, 1.1, 1.7, 2.3};
     tacet_pld *p = NULL, *laplace = NULL;
     assert_ok(tacet_pld_create(&p, 12, 1500, NULL));
@@ -154,7 +149,6 @@ static void euclidean_noise_is_added_up(void **state) {
 }
 
 static void memory_runs_out(void **state) {
-    (void)state;
     tacet_pld *p = NULL;
     for (long n = 1;; n++) {
         fail_alloc_after(n);
@@ -172,7 +166,6 @@ static void memory_runs_out(void **state) {
 }
 
 static void nonsense_is_refused(void **state) {
-    (void)state;
     tacet_pld *p = NULL;
     assert_status(tacet_pld_create(&p, NAN, 0, NULL), TACET_INVALID);
     assert_status(tacet_pld_create(&p, 501, 0, NULL), TACET_INVALID);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_randomizer.c - reports against their exact mass functions; seeds fixed. Every chi-square fails below p = 1e-6
  * and every mean beyond five standard errors: a false alarm once in some 10,000 runs with fresh seeds. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <float.h>
@@ -106,11 +107,9 @@ static void one_value(tacet_noise *noise, const tacet_ldp *ldp, double value) {
 }
 
 static void test_mass(void **state) {
-    (void)state;
     static const double eps[] = {0.4, 1, 3};
     static const double values[] = {-2, 0.137, 5};
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 3, 1, NULL));
+    tacet_noise *noise = test_noise(3, 1);
     for (int kind = 0; kind < KINDS; kind++) {
         for (int e = test_slow() ? 2 : 0; e < 3; e++) { /* the exact masses take longest */
             tacet_ldp ldp;
@@ -123,7 +122,6 @@ static void test_mass(void **state) {
 
 /* The words that decide Duchi's bit, one by one: kept for exactly the words below 2^64 num / (num + den). */
 static void test_bit_exact(void **state) {
-    (void)state;
     tacet_noise *noise = NULL;
     tacet_ldp ldp;
     assert_ok(tacet_noise_open_seeded(&noise, 3, 2, NULL));
@@ -149,7 +147,6 @@ static void test_bit_exact(void **state) {
 
 /* Piecewise, outside: the cell before the window and the cell after it are neighbours among the outside ones. */
 static void test_around_window(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     tacet_ldp ldp;
     assert_ok(tacet_ldp_init(&ldp, TACET_LDP_PIECEWISE, 2, 0, 1, NULL));
@@ -184,7 +181,6 @@ static void test_around_window(void **state) {
 
 /* Staircase: the first and the last place of the top, and the first of the next stair on either side. */
 static void the_stairs_begin_where_the_top_ends(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     tacet_ldp ldp;
     double report = 0;
@@ -208,7 +204,6 @@ static void the_stairs_begin_where_the_top_ends(void **state) {
 
 /* No kind takes another one's noise. */
 static void an_unknown_kind_is_refused(void **state) {
-    (void)state;
     tacet_noise *noise = NULL;
     tacet_ldp ldp;
     double report = 0;
@@ -223,7 +218,6 @@ static void an_unknown_kind_is_refused(void **state) {
 
 /* A Laplace draw that fails gives no report. */
 static void test_no_report(void **state) {
-    (void)state;
     tacet_noise *noise = script_open();
     uint64_t words[NOISE_WORDS];
     size_t n = 0;
@@ -244,7 +238,6 @@ static void test_no_report(void **state) {
 }
 
 static void test_clipping(void **state) {
-    (void)state;
     tacet_noise *a = NULL;
     tacet_noise *b = NULL;
     assert_ok(tacet_noise_open_seeded(&a, 9, 1, NULL));
@@ -273,7 +266,6 @@ static void test_clipping(void **state) {
 
 /* A choice among cells is drawn from orders that name each cell once, and from no noise that is only looked at. */
 static void a_choice_among_cells_needs_each_of_them(void **state) {
-    (void)state;
     enum { CELLS = 256, DRAWS = 2000 };
     static uint32_t order[CELLS];
     tacet_noise *noise = NULL, *sample = NULL;
@@ -311,7 +303,6 @@ static void a_choice_among_cells_needs_each_of_them(void **state) {
 
 /* By the key of its reservation: the same again for the same, and digests that tell apart what is reported. */
 static void reports_are_functions_of_their_key(void **state) {
-    (void)state;
     enum { CELLS = 256 };
     static uint32_t order[CELLS];
     const tacet_mint mint = {{1}, {2}}, other = {{3}, {2}};

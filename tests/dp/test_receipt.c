@@ -84,7 +84,6 @@ static void end(signed_ledger *s) {
 
 /* The released rows are part of what is signed: others, none, or rows that were not signed are found out. */
 static void released_rows_are_signed(void **state) {
-    (void)state;
     signed_ledger s;
     char rows[sizeof path + 8];
     tacet_receipt_request ask = request();
@@ -178,7 +177,6 @@ static char *forge(json_t *statement, const char *secret_text) {
 }
 
 static void what_was_signed_is_read_back(void **state) {
-    (void)state;
     static const char *const KINDS[] = {"budget", "reserve", "commit", "reserve", "reserve", "commit", "step"};
     signed_ledger s;
     begin(&s);
@@ -224,7 +222,6 @@ static void what_was_signed_is_read_back(void **state) {
 }
 
 static void changed_receipts_are_refused(void **state) {
-    (void)state;
     signed_ledger s;
     tacet_error err = {TACET_OK, ""};
     begin(&s);
@@ -300,7 +297,6 @@ static char *with_key_field(const char *ring, size_t n, const char *name, json_t
 }
 
 static void keys_have_their_time(void **state) {
-    (void)state;
     signed_ledger s;
     tacet_error err = {TACET_OK, ""};
     char *secret = NULL, *ring = NULL, *receipt = NULL, *changed = NULL;
@@ -388,7 +384,6 @@ static tacet_status check_changed(const char *proof, const char *name, json_t *v
 }
 
 static void proofs_that_prove_nothing(void **state) {
-    (void)state;
     signed_ledger s;
     begin(&s);
     char *proof = NULL, *record = NULL;
@@ -444,7 +439,6 @@ static void proofs_that_prove_nothing(void **state) {
 
 /* Every path of the tree of n leaves leads to its root, from its own place and with its own length alone. */
 static void paths_of_all_trees(void **state) {
-    (void)state;
     enum { MOST = 9 };
     merkle_hash leaves[MOST], path_of[MERKLE_MOST_PATH], root, climbed;
     for (size_t i = 0; i < MOST; i++) {
@@ -534,7 +528,6 @@ static tacet_status append_line(void *user, const char *line, tacet_error *err) 
 }
 
 static void whole_or_nothing(void **state) {
-    (void)state;
     static const struct {
         const char *name;
         tacet_status (*run)(const attempt *a, char **text, tacet_error *err);
@@ -584,7 +577,6 @@ static tacet_status stop(void *user, const char *line, tacet_error *err) {
 }
 
 static void ledgers_as_text(void **state) {
-    (void)state;
     signed_ledger s;
     begin(&s);
     char *text = NULL;
@@ -640,7 +632,6 @@ static void ledgers_as_text(void **state) {
 
 /* A head or an anchor that was noted elsewhere. */
 static void noted_heads(void **state) {
-    (void)state;
     signed_ledger s;
     char anchor[400], *text = NULL;
     begin(&s);
@@ -674,7 +665,6 @@ static void noted_heads(void **state) {
 }
 
 static void pairs_in_a_folder(void **state) {
-    (void)state;
     char keys[400], file[500];
     (void)snprintf(keys, sizeof keys, "%s/keys", folder);
     assert_ok(tacet_receipt_keep(keys, TACET_RECEIPT_KEYS_FIRST, NULL, NULL));
@@ -712,7 +702,6 @@ static void pairs_in_a_folder(void **state) {
 }
 
 static void nothing_without_entropy(void **state) {
-    (void)state;
     signed_ledger s;
     char *text = NULL, *more = NULL;
     tacet_receipt_facts facts;

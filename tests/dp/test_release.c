@@ -30,7 +30,6 @@ static tacet_receipt sample_receipt(void) {
 }
 
 static void round_trip(void **state) {
-    (void)state;
     const double values[] = {1.5, -2.25, 0};
     for (int flags = 0; flags < 4; flags++) {
         tacet_receipt r = sample_receipt();
@@ -88,7 +87,6 @@ static tacet_status decode_fields(size_t name_size, uint64_t flags, uint64_t gri
 }
 
 static void damage(void **state) {
-    (void)state;
     tacet_release *release = NULL, *back = NULL;
     const tacet_receipt r = sample_receipt();
     const double values[] = {1, 2, 3};
@@ -128,7 +126,6 @@ static void damage(void **state) {
 }
 
 static void out_of_memory(void **state) {
-    (void)state;
     const tacet_receipt r = sample_receipt();
     const double values[] = {1, 2, 3};
     for (long n = 1;; n++) {

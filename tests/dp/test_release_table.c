@@ -71,7 +71,6 @@ static void draw(tacet_table *table, const world *w, double *out, size_t first, 
 }
 
 static void order_and_calls_do_not_matter(void **state) {
-    (void)state;
     static const size_t COUNTS[] = {1, 7, 224, WIDEST};
     for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++) {
         for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
@@ -115,7 +114,6 @@ static void *every_fourth_piece(void *argument) {
 }
 
 static void threads_do_not_matter(void **state) {
-    (void)state;
     world w;
     static double one[ROWS * 2], many[ROWS * 2];
     begin(&w, TACET_MECHANISM_GAUSSIAN, 2);
@@ -141,7 +139,6 @@ static void threads_do_not_matter(void **state) {
 }
 
 static void no_two_rows_share_noise(void **state) {
-    (void)state;
     world w;
     static double out[ROWS * 2];
     begin(&w, TACET_MECHANISM_GAUSSIAN, 2);
@@ -178,7 +175,6 @@ static void no_two_rows_share_noise(void **state) {
 
 /* The same reservation, so the same key: only the number of the piece tells their places apart. */
 static void no_two_pieces_share_noise(void **state) {
-    (void)state;
     enum { PIECES = 4 };
     world w;
     static double out[PIECES][ROWS * 2], again[ROWS * 2];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sampler.c - every sampler against its exact mass function. Seeds are fixed; every chi-square below fails when
  * p < 1e-6, so that a run with fresh seeds would raise a false alarm once in about 50,000 runs of this program. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include "dp/noise/lazy.h"
@@ -9,12 +10,6 @@
 
 enum { DRAWS_MOST = 1000000, CELLS = 4096 };
 static const double ALARM = 1e-6;
-
-static tacet_noise *seeded(uint64_t seed) {
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, seed, 7, NULL));
-    return noise;
-}
 
 /* Chi-square of whole numbers low … low + cells - 1 (all others in one more cell) against mass(k); neighbouring cells
  * are pooled until 10 are expected. */
@@ -92,10 +87,9 @@ static size_t draw_count(void) {
 }
 
 static void test_gaussian_mass(void **state) {
-    (void)state;
     static const double sigmas[] = {0.3, 1, 2.5, 100.0 / 3, 250};
     for (size_t i = 0; i < sizeof sigmas / sizeof *sigmas; i++) {
-        tacet_noise *noise = seeded(1 + i);
+        tacet_noise *noise = test_noise(1 + i, 7);
         const int at = i % 2 == 0 ? 0 : -12; /* the grid's unit must not matter */
         assert_ok(tacet__draw_gaussian(noise, draws, draw_count(), ldexp(sigmas[i], at), at, NULL));
         const long low = -(long)ceil(7 * sigmas[i]);
@@ -107,8 +101,7 @@ static void test_gaussian_mass(void **state) {
 /* A fine grid shows how the digits below a strip are distributed, which the coarse one above hides: the lower bits of
  * the multiple are uniform to within 2^-15, and independent of the sign. */
 static void test_gaussian_fine(void **state) {
-    (void)state;
-    tacet_noise *noise = seeded(11);
+    tacet_noise *noise = test_noise(11, 7);
     assert_ok(tacet__draw_gaussian(noise, draws, draw_count(), 2.5, tacet__grid_exponent(2.5, 20), NULL));
     double seen[512] = {0};
     const double grid = ldexp(1, tacet__grid_exponent(2.5, 20));
@@ -136,10 +129,9 @@ static void test_gaussian_fine(void **state) {
 }
 
 static void test_laplace_mass(void **state) {
-    (void)state;
     static const double scales[] = {0.4, 1, 2.5, 40.0 / 3};
     for (size_t i = 0; i < 4; i++) {
-        tacet_noise *noise = seeded(20 + i);
+        tacet_noise *noise = test_noise(20 + i, 7);
         const long low = -(long)ceil(25 * scales[i]);
         assert_ok(tacet__draw_laplace(noise, draws, draw_count() / 2, ldexp(scales[i], 5), 5, NULL));
         fits(draws, draw_count() / 2, 32, low, (size_t)(1 - 2 * low), laplace_mass, scales[i]);
@@ -150,10 +142,9 @@ static void test_laplace_mass(void **state) {
 }
 
 static void test_discrete_gaussian_mass(void **state) {
-    (void)state;
     static const double sigmas[] = {0.4, 1, 2.5, 100.0 / 3, 200};
     for (size_t i = 0; i < 5; i++) {
-        tacet_noise *noise = seeded(30 + i);
+        tacet_noise *noise = test_noise(30 + i, 7);
         const size_t count = sigmas[i] < 3 ? draw_count() / 10 : draw_count() / 2;
         const long low = -(long)ceil(7 * sigmas[i]);
         assert_ok(tacet__draw_discrete_gaussian(noise, draws, count, ldexp(sigmas[i], -3), -3, NULL));
@@ -164,9 +155,8 @@ static void test_discrete_gaussian_mass(void **state) {
 
 /* Frequencies of coins, two-sided at five standard errors (6e-7). */
 static void test_coins(void **state) {
-    (void)state;
     static const uint64_t exponents[][2] = {{0, 1}, {1, 1000}, {1, 3}, {999, 1000}, {1, 1}, {5, 2}, {7, 1}};
-    tacet_noise *noise = seeded(40);
+    tacet_noise *noise = test_noise(40, 7);
     enum { FLIPS = 200000 };
     for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
         const uint64_t a = exponents[i][0];
@@ -211,7 +201,6 @@ static void enumerate(double *mass, const double *coin, const size_t *left, size
 }
 
 static void test_choice(void **state) {
-    (void)state;
     static const int64_t scores[5] = {3, -10, 7, 7, 0};
     const double eps = 1.3;
     const uint64_t sensitivity = 4;
@@ -224,7 +213,7 @@ static void test_choice(void **state) {
         total += coin[i];
     }
     enumerate(flip, coin, all, 5, 1);
-    tacet_noise *noise = seeded(50);
+    tacet_noise *noise = test_noise(50, 7);
     enum { CHOICES = 200000 };
     double seen[2][5] = {{0}};
     size_t scratch[5];
@@ -248,8 +237,7 @@ static void test_choice(void **state) {
 }
 
 static void test_choice_edges(void **state) {
-    (void)state;
-    tacet_noise *noise = seeded(51);
+    tacet_noise *noise = test_noise(51, 7);
     size_t at = 9;
     size_t scratch[2];
     static const int64_t far[2] = {INT64_MIN, INT64_MAX};
@@ -275,10 +263,9 @@ static void test_choice_edges(void **state) {
 typedef tacet_status draw_function(tacet_noise *, double *, size_t, double, int, tacet_error *);
 
 static void test_bad_scales(void **state) {
-    (void)state;
     static draw_function *const functions[] = {tacet__draw_gaussian, tacet__draw_laplace, tacet__draw_discrete_gaussian,
                                                tacet__draw_discrete_laplace};
-    tacet_noise *noise = seeded(60);
+    tacet_noise *noise = test_noise(60, 7);
     const double bad[] = {0, -0.0, -1, NAN, INFINITY, -INFINITY};
     double x = 77;
     for (size_t f = 0; f < 4; f++) {

@@ -21,7 +21,6 @@ static void found(const char *ledger, const char *named, const char *want) {
 }
 
 static void the_nearest_name_counts(void **state) {
-    (void)state;
     static char longest[TACET__PATH + 1];
     const char *folder = test_mkdir();
     char ledger[600], link[600], key[620];
@@ -35,9 +34,7 @@ static void the_nearest_name_counts(void **state) {
     set("HOME", "/home/x");
     found("/d/none.db", "/named", "/named");
     found("/d/none.db", NULL, "/d/none.db.key");
-    FILE *file = fopen(ledger, "w");
-    assert_non_null(file);
-    assert_int_equal(fclose(file), 0);
+    test_write(ledger, "");
     assert_int_equal(symlink(ledger, link), 0);
     found(link, NULL, key); /* the file's own, not the link's */
     found(NULL, NULL, "/state/ledger.key");
@@ -62,10 +59,7 @@ static void the_nearest_name_counts(void **state) {
 
 static void write_file(const char *path, const char *text, mode_t mode) {
     (void)unlink(path);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    (void)fputs(text, file);
-    assert_int_equal(fclose(file), 0);
+    test_write(path, text);
     assert_int_equal(chmod(path, mode), 0);
 }
 
@@ -80,7 +74,6 @@ static tacet_status opened(const char *path) {
 
 /* A key file that is not whole, not a key, or not the owner's alone opens nothing, and is not replaced. */
 static void a_wrong_key_file_is_refused(void **state) {
-    (void)state;
     static const char HEX[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
     const char *folder = test_mkdir();
     char path[600], text[200], below[700];
@@ -121,7 +114,6 @@ static void a_wrong_key_file_is_refused(void **state) {
 
 /* A sealed key opens for its own entry, under its own file, unchanged, and not otherwise. */
 static void a_seal_is_for_one_entry(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     char path[600];
     tacet__seal seal, other;
@@ -151,7 +143,6 @@ static void a_seal_is_for_one_entry(void **state) {
 
 /* Other secrets of a ledger's owner: one for each purpose and key file, none where there is no key file. */
 static void secrets_are_derived_for_one_purpose(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     char ledger[600], key[620];
     unsigned char one[TACET__SEAL_KEY], again[TACET__SEAL_KEY], other[TACET__SEAL_KEY];

@@ -9,7 +9,6 @@
 /* A run is "good" with probability p, or q for a neighbour, as far apart as eps allows; the best of K is good unless
  * all are bad: with probability E (1 - p)^K. */
 static void the_exact_loss_is_below_the_price(void **state) {
-    (void)state;
     for (double eta = 0; eta <= 2; eta += 0.5) {
         for (double runs = 2; runs < 1000; runs *= 3) {
             for (double eps = 0.1; eps < 3; eps *= 2) {
@@ -45,7 +44,6 @@ static void the_exact_loss_is_below_the_price(void **state) {
 }
 
 static void the_law_is_a_law(void **state) {
-    (void)state;
     tacet_select law;
     assert_ok(tacet_select_law(&law, 1, 10, NULL));
     assert_close(tacet_select_generating(&law, 1), 1, 1e-12);
@@ -56,7 +54,6 @@ static void the_law_is_a_law(void **state) {
 
 /* Concentrated runs: more than one run at the same delta, less than as many as there are, and little for more. */
 static void concentrated_runs_cost_little_more(void **state) {
-    (void)state;
     tacet_select ten, many;
     double once = 0, all = 0;
     assert_ok(tacet_zcdp_eps(&once, 0.05, 1e-6, NULL));
@@ -69,7 +66,6 @@ static void concentrated_runs_cost_little_more(void **state) {
 }
 
 static void nonsense_is_refused(void **state) {
-    (void)state;
     tacet_select law;
     const double bad[] = {-1, NAN, INFINITY};
     for (int i = 0; i < 3; i++) {

@@ -6,7 +6,6 @@
 #include <tacet/dp/open/shuffle.h>
 
 static void the_bound_is_the_theorems_rounded_up(void **state) {
-    (void)state;
     for (double eps0 = 0.125; eps0 <= 8; eps0 *= 2) {
         for (double n = 1e3; n <= 1e8; n *= 10) {
             double eps = 0;
@@ -22,7 +21,6 @@ static void the_bound_is_the_theorems_rounded_up(void **state) {
 }
 
 static void too_few_reports_gain_nothing(void **state) {
-    (void)state;
     double eps = 0;
     const size_t least = tacet_shuffle_least(1, 1e-6);
     assert_int_equal(least, 632);

@@ -4,7 +4,6 @@
 #include "stream_fixture.h"
 
 static void sums_are_right(void **state) {
-    (void)state;
     /* with next to no noise the estimates are the sums: C and B as streamed multiply to A */
     for (size_t k = 0; k < 3; k++) {
         fixture f;
@@ -29,7 +28,6 @@ static void sums_are_right(void **state) {
 }
 
 static void noise_is_exactly_Bz(void **state) {
-    (void)state;
     /* on zero data what was released each step is the noise z; the estimate must be B z, B dense and independent */
     enum { N = 29 };
     double C[N * N], B[N * N], z[N][DIM];
@@ -105,7 +103,6 @@ static void run(double (*out)[DIM], tacet_factorization kind, size_t most, bool 
 }
 
 static void restart_anywhere(void **state) {
-    (void)state;
     enum { STEPS = 21 };
     double whole[STEPS][DIM], cut[STEPS][DIM];
     for (size_t k = 0; k < 3; k++) {
@@ -120,7 +117,6 @@ static void restart_anywhere(void **state) {
 }
 
 static void another_history_is_another_noise(void **state) {
-    (void)state;
     /* a state rolled back and continued with other data must not show the difference of the data */
     fixture f;
     setup(&f, TACET_FACTORIZATION_BLT, 10, 1, 4);
@@ -157,7 +153,6 @@ static void another_history_is_another_noise(void **state) {
 /* Noise is drawn when a step is read. Steps that nobody read are drawn later, the same: also those of segments that are
  * full since, and of a state that was saved while they waited. */
 static void read_now_or_later(void **state) {
-    (void)state;
     enum { STEPS = 21 };
     double whole[STEPS][DIM], got[DIM], sd = 0, sds[STEPS];
     for (size_t k = 0; k < 3; k++) {
@@ -195,7 +190,6 @@ static void read_now_or_later(void **state) {
 /* Out of memory while steps of three segments are drawn: nothing leaves, and asked again it is what it would have been.
  */
 static void drawn_in_pieces(void **state) {
-    (void)state;
     enum { STEPS = 20 };
     double want[DIM] = {0}, got[DIM];
     for (size_t k = 0; k < 3; k++) {
@@ -232,7 +226,6 @@ static void drawn_in_pieces(void **state) {
 }
 
 static void doubling(void **state) {
-    (void)state;
     for (size_t k = 0; k < 3; k++) {
         fixture f;
         setup(&f, KINDS[k], 4, 3, 5);
@@ -268,7 +261,6 @@ static void doubling(void **state) {
 }
 
 static void order(void **state) {
-    (void)state;
     fixture f;
     setup(&f, TACET_FACTORIZATION_TREE, 2, 1, 6);
     tacet_stream *s = open_stream(&f);
@@ -310,7 +302,6 @@ static void order(void **state) {
 }
 
 static void refusals(void **state) {
-    (void)state;
     fixture f;
     setup(&f, TACET_FACTORIZATION_BLT, 10, 1, 7);
     tacet_stream *s = (tacet_stream *)&f;
@@ -350,7 +341,6 @@ static void refusals(void **state) {
 }
 
 static void out_of_memory(void **state) {
-    (void)state;
     for (size_t k = 0; k < 3; k++) {
         for (long n = 1;; n++) {
             fixture f;

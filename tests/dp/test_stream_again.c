@@ -17,7 +17,6 @@ static void read_steps(fixture *f, tacet_stream *s, double out[4 * DIM]) {
 
 /* With the same key the second life repeats the first; with another key it does not. */
 static void a_fresh_stream(void **state) {
-    (void)state;
     for (size_t k = 0; k < 3; k++) {
         fixture f;
         double first[4 * DIM], again[4 * DIM], other[4 * DIM];
@@ -40,7 +39,6 @@ static void a_fresh_stream(void **state) {
 }
 
 static void never_a_charged_one(void **state) {
-    (void)state;
     fixture f;
     setup(&f, TACET_FACTORIZATION_TREE, 4, 1, 21);
     tacet_stream *s = open_stream(&f);

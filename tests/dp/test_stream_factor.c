@@ -3,7 +3,6 @@
 #include "stream_fixture.h"
 
 static void factors_are_factors(void **state) {
-    (void)state;
     const size_t sizes[] = {1, 2, 3, 8, 13, 37, 64};
     double C[64 * 64], B[64 * 64];
     for (size_t k = 0; k < 3; k++) {
@@ -52,7 +51,6 @@ static void factors_are_factors(void **state) {
 }
 
 static void published_costs(void **state) {
-    (void)state;
     /* 1,000 rounds need 999 prefixes: the one before round t covers rounds 1 … t-1 */
     tacet_stream_cost tree, toeplitz, blt;
     assert_ok(tacet_stream_plan(&tree, NULL, TACET_FACTORIZATION_TREE, 999, NULL));
@@ -84,7 +82,6 @@ static void published_costs(void **state) {
 }
 
 static void ranges_of_factors(void **state) {
-    (void)state;
     tacet__factor good, f;
     assert_ok(tacet__factor_init(&good, TACET_FACTORIZATION_BLT, 100, NULL));
     assert_ok(tacet__factor_check(&good, NULL));

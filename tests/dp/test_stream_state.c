@@ -4,7 +4,6 @@
 #include "stream_fixture.h"
 
 static void damaged_states(void **state) {
-    (void)state;
     for (size_t k = 0; k < 3; k++) {
         fixture f;
         setup(&f, KINDS[k], 6, 1, 8);
@@ -40,7 +39,6 @@ static void damaged_states(void **state) {
 
 /* A run that dies while its state is written must not tell of its noise by where. */
 static void a_saved_state_is_as_long_whatever_was_drawn(void **state) {
-    (void)state;
     for (size_t k = 0; k < 3; k++) {
         size_t size = 0;
         for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -83,7 +81,6 @@ static uint64_t bits(double x) {
 }
 
 static void forged_states(void **state) {
-    (void)state;
     enum {
         FLAGS = 0,
         KIND = 8,
@@ -176,7 +173,6 @@ static void forged_states(void **state) {
 }
 
 static void more_vectors_than_bytes(void **state) {
-    (void)state;
     enum { TAKEN = 192 };
     fixture f;
     setup(&f, TACET_FACTORIZATION_TOEPLITZ, 2, 1, 12);
@@ -209,7 +205,6 @@ static void more_vectors_than_bytes(void **state) {
 
 /* A segment that would be longer than any may be. */
 static void segments_beyond_the_longest(void **state) {
-    (void)state;
     enum { SEGMENT = 168, OUT_SEGMENT = 200 };
     const uint64_t twenty = 20;
     fixture f;
@@ -228,7 +223,6 @@ static void segments_beyond_the_longest(void **state) {
 
 /* Steps that wait, of a segment that is full since: what the state says of them must fit. */
 static void forged_waiting(void **state) {
-    (void)state;
     enum { OUT_SEGMENT = 200, DRAWN = 208, FULL_MOST = 216 };
     for (size_t k = 0; k < 2; k++) { /* without buffers: the places are known */
         fixture f;
@@ -281,7 +275,6 @@ static void wrong_ledgers(fixture *f, const tacet_blob *two) {
 }
 
 static void ledger(void **state) {
-    (void)state;
     char path[512];
     const char *folder = test_mkdir();
     snprintf(path, sizeof path, "%s/ledger.db", folder);

@@ -29,8 +29,7 @@ static inline tacet_kernel *make_kernel(const char *name, size_t d, double l, do
 }
 
 static inline void uniform(double *X, size_t count, double lower, double upper, uint64_t seed) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, seed, 0);
+    tacet_simrng rng = test_rng(seed, 0);
     for (size_t i = 0; i < count; i++) {
         X[i] = lower + (upper - lower) * tacet_simrng_uniform(&rng);
     }

@@ -25,7 +25,6 @@ static void check_bounded(const tacet_features *f, double lower, double upper) {
 }
 
 static void nystrom(void **state) {
-    (void)state;
     static const char *const names[] = {"se", "matern12", "matern52", "linear"};
     enum { D = 2, N = 90 };
     double Z[D * N];
@@ -57,7 +56,6 @@ static void nystrom(void **state) {
 /* Where no eigenvalue is dropped, the projection loses nothing at the landmarks: only the cap keeps rounding (some
  * 1e-14 here) from exceeding k(x, x). */
 static void norm_at_landmarks(void **state) {
-    (void)state;
     enum { N = 200 };
     static const double lengthscales[] = {0.05, 0.4, 1.3};
     double Z[N];
@@ -80,7 +78,6 @@ static void norm_at_landmarks(void **state) {
 
 /* Off the landmarks: phi(x)'phi(y) = k_Z(x)' K^-1 k_Z(y), by a Cholesky factor. */
 static void nystrom_against_solve(void **state) {
-    (void)state;
     enum { D = 2, N = 40, P = 20 };
     double Z[D * N];
     double X[D * P];
@@ -106,7 +103,6 @@ static void nystrom_against_solve(void **state) {
 }
 
 static void nystrom_precomputed(void **state) {
-    (void)state;
     const double A[] = {2, 1, 1, 1, 3, 0.5, 1, 0.5, 1};
     const double Z[] = {0, 1, 2};
     double phi[9];
@@ -137,13 +133,11 @@ static void nystrom_precomputed(void **state) {
 /* The ball of radius 2 with lengthscale 1 (section 6.1 of the joint-privacy paper). Reference: 0.044 and 0.0047 from an
  * independent implementation on its own grid; the supremum lies on the boundary. */
 static void mercer_of_the_ball(void **state) {
-    (void)state;
     enum { N = 400 };
     double X[2 * N];
     tacet_kernel *kernel = make_kernel("se", 2, 1, 1, NULL, 0);
     tacet_domain ball = {.kind = TACET_DOMAIN_BALL, .d = 2, .radius = 2};
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 90, 0);
+    tacet_simrng rng = test_rng(90, 0);
     for (size_t j = 0; j < N; j++) {
         const double r = j < 80 ? 2 : 2 * sqrt(tacet_simrng_uniform(&rng));
         const double angle = 2 * PI * tacet_simrng_uniform(&rng);
@@ -168,7 +162,6 @@ static void mercer_of_the_ball(void **state) {
 /* E phi phi' = diag(lam) under the law: exactly on the nodes, and to quadrature error under a finer rule; the sum of
  * all eigenvalues is E k(x, x) = signal_var. */
 static void mercer_second_moment(void **state) {
-    (void)state;
     enum { ORDER = 20, FINE = 29, COUNT = FINE * FINE };
     const double lower[2] = {0, -1};
     const double upper[2] = {1, 2};
@@ -209,7 +202,6 @@ static void mercer_second_moment(void **state) {
 /* exp(-c|x - y|) on [-1, 1] under the uniform law: lam = c/(w^2 + c^2), w the roots of c = w tan w and w = -c tan w in
  * turn. The kernel has a kink, so quadrature converges like 1/order^2. */
 static void mercer_exponential_kernel(void **state) {
-    (void)state;
     const double c = 1;
     const double lower = -1;
     const double upper = 1;
@@ -240,7 +232,6 @@ static void mercer_exponential_kernel(void **state) {
 
 /* A finite law with weights: repeating a point is the same as doubling its weight. */
 static void mercer_points(void **state) {
-    (void)state;
     const double X[] = {0, 0.3, 1.1, 1.1};
     const double weights[] = {3, 3, 6};
     const double probes[] = {-0.4, 0.1, 0.7, 1.5};
@@ -270,7 +261,6 @@ static void mercer_points(void **state) {
 }
 
 static void mercer_additive(void **state) {
-    (void)state;
     enum { D = 6, N = 50 };
     const size_t groups[D] = {0, 1, 2, 2, 1, 0};
     const double lower[D] = {0, 0, 0, 0, 0, 0};
@@ -301,7 +291,6 @@ static void mercer_additive(void **state) {
 
 /* One point at a time or all at once; 600 nodes make several tiles. */
 static void batches_agree(void **state) {
-    (void)state;
     enum { N = 70 };
     const double lower[2] = {0, 0};
     const double upper[2] = {1, 1};
@@ -326,7 +315,6 @@ static void batches_agree(void **state) {
 }
 
 static void bad_input(void **state) {
-    (void)state;
     tacet_kernel *se = make_kernel("se", 3, 1, 1, NULL, 0);
     tacet_kernel *matern = make_kernel("matern32", 3, 1, 1, NULL, 0);
     tacet_features *f = (tacet_features *)se;
@@ -378,7 +366,6 @@ static void bad_input(void **state) {
 }
 
 static void failing_allocations(void **state) {
-    (void)state;
     const size_t groups[3] = {0, 1, 0};
     const double Z[6] = {0, 0, 0, 1, 0.5, 0.2};
     const double weights[2] = {1, 2};

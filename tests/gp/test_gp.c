@@ -22,8 +22,7 @@ typedef struct fixture {
 } fixture;
 
 static void fixture_init(fixture *f, const char *name, uint64_t seed) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, seed, 0);
+    tacet_simrng rng = test_rng(seed, 0);
     for (size_t i = 0; i < (size_t)N * D; i++) {
         f->X[i] = tacet_simrng_uniform(&rng);
     }
@@ -67,7 +66,6 @@ static tacet_gp *make(const fixture *f, double noise_var, size_t reserve) {
 }
 
 static void matches_dense(void **state) {
-    (void)state;
     static const char *const names[] = {"se", "matern12", "matern32", "matern52", "linear"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         fixture f;
@@ -108,7 +106,6 @@ static void matches_dense(void **state) {
 }
 
 static void own_noise_of_an_observation(void **state) {
-    (void)state;
     fixture f;
     fixture_init(&f, "matern52", 3);
     tacet_gp *gp = make(&f, 0.5, T);
@@ -128,14 +125,12 @@ static void own_noise_of_an_observation(void **state) {
 }
 
 static void order_does_not_matter(void **state) {
-    (void)state;
     fixture f;
     fixture_init(&f, "se", 4);
     tacet_gp *one = make(&f, 0.01, T);
     tacet_gp *other = make(&f, 0.01, T);
     size_t order[T];
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 5, 0);
+    tacet_simrng rng = test_rng(5, 0);
     for (size_t s = 0; s < T; s++) {
         order[s] = s;
         assert_ok(tacet_gp_observe(one, f.at[s], f.values[s], NULL));
@@ -170,7 +165,6 @@ static void order_does_not_matter(void **state) {
 /* Twins far apart in the domain, in different blocks and at different places within them, stay equal to the last
  * bit: a tie is a tie. */
 static void equal_points_keep_equal_bits(void **state) {
-    (void)state;
     enum { BIG = 10007, ROUNDS = 37 };
     double *X = malloc((size_t)BIG * sizeof *X);
     assert_non_null(X);
@@ -178,11 +172,7 @@ static void equal_points_keep_equal_bits(void **state) {
         X[j] = (double)(j % 101) / 101;
     }
     const double l = 0.3;
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
-    spec.lengthscales = &l;
-    tacet_kernel *kernel = NULL;
-    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    tacet_kernel *kernel = test_kernel("se", 1, l);
     tacet_cov *cov = NULL;
     const tacet_cov_spec cov_spec = {.kernel = kernel};
     assert_ok(tacet_cov_create(&cov, &cov_spec, X, 1, BIG, NULL));
@@ -206,7 +196,6 @@ static void equal_points_keep_equal_bits(void **state) {
 }
 
 static void repeats_without_noise_are_reported(void **state) {
-    (void)state;
     fixture f;
     fixture_init(&f, "se", 6);
     tacet_gp *gp = make(&f, 0, T);
@@ -246,7 +235,6 @@ static void repeats_without_noise_are_reported(void **state) {
 }
 
 static void growing_keeps_what_was_learnt(void **state) {
-    (void)state;
     fixture f;
     fixture_init(&f, "matern32", 8);
     tacet_gp *whole = make(&f, 0.01, T);
@@ -270,7 +258,6 @@ static void growing_keeps_what_was_learnt(void **state) {
 }
 
 static void bad_input_changes_nothing(void **state) {
-    (void)state;
     fixture f;
     fixture_init(&f, "se", 9);
     tacet_gp *gp = make(&f, 0.01, T);
@@ -324,7 +311,6 @@ static void custom_diag(void *user, double *out, size_t first, size_t count) {
 }
 
 static void own_covariance(void **state) {
-    (void)state;
     fixture f;
     fixture_init(&f, "se", 12);
     custom mine = {.K = f.K, .bad = 5};
@@ -356,35 +342,23 @@ static void own_covariance(void **state) {
 }
 
 static void survives_lack_of_memory(void **state) {
-    (void)state;
     fixture f;
     fixture_init(&f, "se", 13);
     const tacet_gp_settings settings = {.noise_var = 0.1, .reserve = 4};
-    for (long n = 1;; n++) {
-        tacet_gp *gp = NULL;
-        fail_alloc_after(n);
-        const tacet_status status = tacet_gp_create(&gp, &settings, f.cov, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            /* No allocation per observation: the first one would fail. */
-            fail_alloc_after(1);
-            assert_ok(tacet_gp_observe(gp, 0, 1, NULL));
-            assert_int_equal(fail_alloc_hit(), 0);
-            /* A failed reserve leaves all as it was. */
-            assert_status(tacet_gp_reserve(gp, 100, NULL), TACET_NO_MEMORY);
-            fail_alloc_after(2);
-            assert_status(tacet_gp_reserve(gp, 100, NULL), TACET_NO_MEMORY);
-            fail_alloc_after(0);
-            assert_ok(tacet_gp_observe(gp, 1, 1, NULL));
-            tacet_gp_free(gp);
-            assert_true(n > 5);
-            break;
-        }
-        assert_status(status, TACET_NO_MEMORY);
-        assert_null(gp);
-    }
+    tacet_gp *gp = NULL;
+    assert_each_alloc_fails(tacet_gp_create(&gp, &settings, f.cov, NULL), gp == NULL);
+    assert_true(fail_alloc_last() > 5);
+    /* No allocation per observation: the first one would fail. */
+    fail_alloc_after(1);
+    assert_ok(tacet_gp_observe(gp, 0, 1, NULL));
+    assert_int_equal(fail_alloc_hit(), 0);
+    /* A failed reserve leaves all as it was. */
+    assert_status(tacet_gp_reserve(gp, 100, NULL), TACET_NO_MEMORY);
+    fail_alloc_after(2);
+    assert_status(tacet_gp_reserve(gp, 100, NULL), TACET_NO_MEMORY);
+    fail_alloc_after(0);
+    assert_ok(tacet_gp_observe(gp, 1, 1, NULL));
+    tacet_gp_free(gp);
     fixture_clear(&f);
 }
 

@@ -24,8 +24,7 @@ typedef struct fixture {
 static int setup(void **state) {
     fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 77, 0);
+    tacet_simrng rng = test_rng(77, 0);
     for (size_t i = 0; i < (size_t)N * D; i++) {
         f->X[i] = tacet_simrng_uniform(&rng);
     }
@@ -206,8 +205,7 @@ static void skips_no_candidate_that_is_best(void **state) {
     const fixture *f = *state;
     double *X = calloc((size_t)MANY * D, sizeof *X);
     assert_non_null(X);
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 79, 0);
+    tacet_simrng rng = test_rng(79, 0);
     for (size_t i = 0; i < (size_t)MANY * D; i++) {
         X[i] = tacet_simrng_uniform(&rng);
     }

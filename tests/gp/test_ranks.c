@@ -149,8 +149,7 @@ static int setup(void **state) {
     static const double LENGTHSCALE = 0.4;
     problem *p = calloc(1, sizeof *p);
     assert_non_null(p);
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 5, 0);
+    tacet_simrng rng = test_rng(5, 0);
     for (size_t j = 0; j < N; j++) {
         for (size_t c = 0; c < D; c++) {
             p->X[j * D + c] = tacet_simrng_uniform(&rng);
@@ -368,7 +367,6 @@ static void the_modeler_spreads_its_eiv_method_alone(void **state) {
 }
 
 static void slabs_cover_every_row_once(void **state) {
-    (void)state;
     for (size_t n = 1; n < 40; n++) {
         for (size_t count = 1; count <= n && count < 8; count++) {
             const tacet_ranks ranks = {.count = count};

@@ -14,10 +14,8 @@ static double ulps(double x) {
 }
 
 static void within_one_ulp(void **state) {
-    (void)state;
     static const double spans[] = {1e-300, 1e-8, 1e-3, 0.35, 1, 30, 708};
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 1, 0);
+    tacet_simrng rng = test_rng(1, 0);
     double worst = 0;
     for (size_t s = 0; s < sizeof spans / sizeof *spans; s++) {
         for (int i = 0; i < 50000; i++) {
@@ -35,7 +33,6 @@ static void within_one_ulp(void **state) {
 }
 
 static void edges(void **state) {
-    (void)state;
     assert_true(tacet__vexp(0) == 1);
     assert_true(tacet__vexp(-0.0) == 1);
     assert_true(tacet__vexp(-INFINITY) == 0);
@@ -54,12 +51,10 @@ static void many(double *out, const double *x, size_t n) {
 
 /* The vector code gives the bits of the scalar code. */
 static void same_bits_in_a_loop(void **state) {
-    (void)state;
     enum { N = 10007 };
     static double x[N];
     static double out[N];
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 2, 0);
+    tacet_simrng rng = test_rng(2, 0);
     for (size_t i = 0; i < N; i++) {
         x[i] = -720 * tacet_simrng_uniform(&rng) * tacet_simrng_uniform(&rng);
     }

@@ -132,7 +132,6 @@ static const example EXAMPLES[] = {
 };
 
 static void test_examples(void **state) {
-    (void)state;
     char out[512];
     for (size_t i = 0; i < sizeof EXAMPLES / sizeof EXAMPLES[0]; i++) {
         const size_t size = strlen(EXAMPLES[i].bytes);
@@ -147,7 +146,6 @@ static void test_examples(void **state) {
 
 /* Cut at every place, followed by reads of 1, 2, 3 or all bytes: always the same. */
 static void test_every_split(void **state) {
-    (void)state;
     char out[512];
     for (size_t i = 0; i < sizeof EXAMPLES / sizeof EXAMPLES[0]; i++) {
         const size_t size = strlen(EXAMPLES[i].bytes);
@@ -163,12 +161,10 @@ static void test_every_split(void **state) {
 
 /* Random tables: written by an independent writer, read back from random pieces, field by field. */
 static void test_round_trip(void **state) {
-    (void)state;
     static const char alphabet[] = "ab1,\"\r\n \t;\xc3\xa9";
     static char text[1 << 16];
     static char fields[64][16][12];
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 11, 0);
+    tacet_simrng rng = test_rng(11, 0);
     for (int trial = 0; trial < 400; trial++) {
         const size_t columns = 2 + tacet_simrng_below(&rng, 15);
         const size_t records = 1 + tacet_simrng_below(&rng, 63);
@@ -221,7 +217,6 @@ static void test_round_trip(void **state) {
 }
 
 static void test_find_and_numbers(void **state) {
-    (void)state;
     static const char text[] = "x,y,x,n\xc3\xa4me\n1.5,-2e3,3, 4 \n1,,1,oops\n1,nan,1,1e999\n1,2,3,4\n";
     pieces p;
     const tacet_csv_source source = source_of(&p, text, sizeof text - 1, 7, 5);
@@ -266,7 +261,6 @@ static void test_find_and_numbers(void **state) {
 }
 
 static void test_limits(void **state) {
-    (void)state;
     static char text[1 << 20];
     memset(text, 'x', sizeof text);
     memcpy(text, "a,b\n\"", 5);
@@ -319,7 +313,6 @@ static void test_limits(void **state) {
 }
 
 static void test_source_fails(void **state) {
-    (void)state;
     pieces p;
     tacet_csv_source source = source_of(&p, "a,b\n1,2\n3,", 10, 10, 1);
     p.fail_at_end = TACET_IO;
@@ -359,7 +352,6 @@ static tacet_status load(tacet_csv_table *table, const char *text, const tacet_c
 }
 
 static void test_load(void **state) {
-    (void)state;
     static const char *const names[] = {"y", "x"};
     tacet_csv_wanted wanted = {.columns = names, .d = 2};
     tacet_csv_table table;
@@ -409,7 +401,6 @@ static void test_load(void **state) {
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
     static char text[40000];
     size_t at = (size_t)snprintf(text, sizeof text, "x,y\n");
     for (int i = 0; i < 3000; i++) {

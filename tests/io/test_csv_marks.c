@@ -22,10 +22,8 @@ static void by_bytes(tacet__marks *out, const char *text, char delimiter) {
 
 /* Every byte in every place, among random ones and among those that differ from a mark in one bit. */
 static void test_marks(void **state) {
-    (void)state;
     static const char NEAR[] = ",\n09.-/:;+*\r\v,<l\xac\x8a\xb0\xae\xad";
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 31, 0);
+    tacet_simrng rng = test_rng(31, 0);
     for (int k = 0; k < 40000; k++) {
         char text[BYTES];
         tacet__marks expected, found, portable;
@@ -88,7 +86,6 @@ static size_t put_table(char *text, tacet_simrng *rng, size_t columns, size_t re
 
 /* Tables of plain numbers, most of them with one byte changed, inserted or left out. */
 static void test_plain(void **state) {
-    (void)state;
     static const char BYTES_TO_TRY[] = "0123456789.-,\n\r+ eE\"\t\0x;";
     tacet_simrng rng;
     size_t yes = 0, no = 0;
@@ -128,7 +125,6 @@ static void test_plain(void **state) {
 
 /* Numbers so long that they might not be finite are nobody's plain ones; up to 63 characters all are. */
 static void test_long(void **state) {
-    (void)state;
     for (size_t length = 1; length < 600; length++) {
         for (size_t shift = 0; shift < BYTES; shift += 7) {
             char text[TEXT];
@@ -158,9 +154,7 @@ static void test_long(void **state) {
 }
 
 static void test_places(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 33, 0);
+    tacet_simrng rng = test_rng(33, 0);
     for (int k = 0; k < 2000; k++) {
         char text[TEXT];
         uint32_t places[TEXT + 1];

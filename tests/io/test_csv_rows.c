@@ -246,9 +246,7 @@ static void same(const outcome *a, const outcome *b, size_t count, bool values) 
 }
 
 static void test_same(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 21, 0);
+    tacet_simrng rng = test_rng(21, 0);
     char *text = malloc(TEXT);
     outcome slow = {.values = malloc(MOST_NUMBERS * sizeof(double))};
     outcome quick = {.values = malloc(MOST_NUMBERS * sizeof(double))};
@@ -283,9 +281,7 @@ static void test_same(void **state) {
 
 /* The same for tables of numbers only, which a block reads by its marks; some or all of the columns, in any order. */
 static void test_numbers_only(void **state) {
-    (void)state;
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 24, 0);
+    tacet_simrng rng = test_rng(24, 0);
     char *text = malloc(TEXT);
     outcome slow = {.values = malloc(MOST_NUMBERS * sizeof(double))};
     outcome quick = {.values = malloc(MOST_NUMBERS * sizeof(double))};
@@ -322,7 +318,6 @@ static void test_numbers_only(void **state) {
 
 /* A record far longer than a block, one longer than is allowed, and a delimiter that could be part of a number. */
 static void test_long_and_odd(void **state) {
-    (void)state;
     enum { LONG = 300000 };
     char *text = malloc(TEXT);
     outcome slow = {.values = malloc(MOST_NUMBERS * sizeof(double))};
@@ -354,10 +349,8 @@ static void test_long_and_odd(void **state) {
 
 /* Every number as strtod has it, whichever way it took. */
 static void test_bits(void **state) {
-    (void)state;
     enum { RECORDS = 200000 };
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 23, 0);
+    tacet_simrng rng = test_rng(23, 0);
     char *text = malloc((size_t)RECORDS * 40);
     double *expected = malloc(RECORDS * sizeof *expected), *found = malloc(RECORDS * sizeof *found);
     size_t n = (size_t)sprintf(text, "x\n");
@@ -417,7 +410,6 @@ static void test_bits(void **state) {
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
     memory m = {.text = "x,y\n1,2\n", .size = 8};
     tacet_csv *csv = open_text(&m, NULL);
     bool more = true;

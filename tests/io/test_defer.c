@@ -65,19 +65,11 @@ static void *answer_thread(void *user) {
     return NULL;
 }
 
-static void write_file(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
 static int setup(void **state) {
     const char *const hosts[] = {"127.0.0.1"};
     tacet__pem authority;
     tacet__pem pem;
     tacet__server_settings settings;
-    (void)state;
     memset(&f, 0, sizeof f);
     (void)pthread_mutex_init(&f.lock, NULL);
     (void)pthread_cond_init(&f.wake, NULL);
@@ -86,7 +78,7 @@ static int setup(void **state) {
     assert_ok(tacet__pki_issue(&pem, &authority, "server", TACET__PKI_SERVER, hosts, 1, 1, NULL));
     (void)snprintf(f.folder, sizeof f.folder, "%s", test_mkdir());
     (void)snprintf(f.ca, sizeof f.ca, "%s/ca.pem", f.folder);
-    write_file(f.ca, authority.certificate);
+    test_write(f.ca, authority.certificate);
     tacet__server_defaults(&settings);
     settings.certificate = pem.certificate;
     settings.key = pem.key;
@@ -114,7 +106,6 @@ static void stop(void) {
 }
 
 static int teardown(void **state) {
-    (void)state;
     if (f.server != NULL) {
         stop();
     }
@@ -156,7 +147,6 @@ static void *press(void *user) {
 static void test_crowd(void **state) {
     pthread_t threads[CLIENTS];
     size_t numbers[CLIENTS];
-    (void)state;
     for (size_t i = 0; i < CLIENTS; i++) {
         numbers[i] = i;
         assert_int_equal(pthread_create(&threads[i], NULL, press, &numbers[i]), 0);
@@ -180,7 +170,6 @@ static void *wait_one(void *user) {
 /* All of them wait at once, on two threads: none is answered before the last has come. */
 static void test_all_wait(void **state) {
     pthread_t threads[CLIENTS];
-    (void)state;
     (void)pthread_mutex_lock(&f.lock);
     f.wanted = CLIENTS;
     (void)pthread_mutex_unlock(&f.lock);
@@ -198,7 +187,6 @@ static void test_all_wait(void **state) {
 /* The server stops while they wait: their answers arrive all the same. */
 static void test_stop(void **state) {
     pthread_t threads[CLIENTS];
-    (void)state;
     (void)pthread_mutex_lock(&f.lock);
     f.wanted = QUEUE + 1;
     (void)pthread_mutex_unlock(&f.lock);
@@ -221,7 +209,6 @@ static void test_stop(void **state) {
 /* A client that went away while it waited costs nothing: the answer is thrown away, others are served. */
 static void test_gone(void **state) {
     tacet__answer answer = {0};
-    (void)state;
     (void)pthread_mutex_lock(&f.lock);
     f.wanted = 2;
     (void)pthread_mutex_unlock(&f.lock);
@@ -249,7 +236,6 @@ static void test_held(void **state) {
     pthread_t thread;
     void *right = NULL;
     tacet__answer answer = {0};
-    (void)state;
     memset(large, 'x', LARGE);
     (void)pthread_mutex_lock(&f.lock);
     f.wanted = 2;

@@ -6,7 +6,6 @@
 #include <tacet/io/file.h>
 
 static void a_text_comes_back_whole(void **state) {
-    (void)state;
     char path[340], *text = NULL;
     const char *folder = test_mkdir();
     size_t length = 7;

@@ -20,10 +20,7 @@ typedef struct fixture {
 
 static void write_file(const fixture *f, const char *name, const char *text, char path[512]) {
     (void)snprintf(path, 512, "%s/%s", f->folder, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    test_write(path, text);
 }
 
 /* Echoes what it saw. */
@@ -284,7 +281,6 @@ static void test_bad_settings(void **state) {
 
 static void test_tokens(void **state) {
     char token[TACET__TOKEN_TEXT], other[TACET__TOKEN_TEXT], hash[TACET__TOKEN_HASH];
-    (void)state;
     tacet__token_make(token);
     tacet__token_make(other);
     tacet__token_hash(hash, token);

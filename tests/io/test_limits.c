@@ -75,10 +75,7 @@ static tacet__client *connect_to(const fixture *f, const char *token) {
     tacet__client_settings settings;
     tacet__client *client = NULL;
     (void)snprintf(path, sizeof path, "%s/ca.pem", f->folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(f->authority.certificate, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    test_write(path, f->authority.certificate);
     tacet__client_defaults(&settings);
     settings.url = f->url;
     settings.token = token;

@@ -26,7 +26,6 @@ static void a_flood_is_thinned_out_and_counted(void **state) {
     size_t written = 0;
     unsigned long long left_out = 0;
     size_t said = LINES;
-    (void)state;
     assert_non_null(file);
     assert_ok(tacet_log_open(&log, fileno(file), "text", NULL));
     const double begin = now();
@@ -65,7 +64,6 @@ static void a_line_of_json_holds_any_message(void **state) {
     char line[4096] = "";
     tacet_log *log = NULL;
     FILE *file = tmpfile();
-    (void)state;
     assert_non_null(file);
     assert_status(tacet_log_open(&log, fileno(file), "xml", NULL), TACET_INVALID);
     assert_ok(tacet_log_open(&log, fileno(file), "json", NULL));

@@ -36,7 +36,6 @@ static size_t fill(char *out, const char *text, const void *numbers, size_t byte
 static const double CELLS[] = {1, 2, 3, 4, 5, 6};
 
 static void rows_columns_and_floats_are_read(void **state) {
-    (void)state;
     place p;
     place_init(&p);
     char bytes[512];
@@ -60,7 +59,6 @@ static void rows_columns_and_floats_are_read(void **state) {
 }
 
 static void other_kinds_are_refused(void **state) {
-    (void)state;
     place p;
     place_init(&p);
     static const char *const BAD[] = {
@@ -91,7 +89,6 @@ static void other_kinds_are_refused(void **state) {
 
 /* Cut anywhere it is refused; with any byte of its head changed it is refused, or what it says lies within the file. */
 static void damage_is_refused_or_harmless(void **state) {
-    (void)state;
     place p;
     place_init(&p);
     char good[512];

@@ -19,7 +19,6 @@ static tacet__db *connect_to(const char *where, bool create, uint64_t busy_ms) {
 }
 
 static int setup(void **state) {
-    (void)state;
     (void)snprintf(url, sizeof url, "%s", getenv("TACET_TEST_POSTGRES"));
     (void)snprintf(place, sizeof place, "%s#door", url);
     tacet__db *db = connect_to(url, false, 1000);
@@ -44,7 +43,6 @@ static void test_values(void **state) {
     tacet__query *q = NULL;
     bool row = false;
     size_t size = 0;
-    (void)state;
     assert_true(tacet__db_shared(db));
     assert_ok(tacet__db_exec(db, "CREATE TABLE t(id BIGINT PRIMARY KEY, a BIGINT, b BYTEA, c TEXT)", NULL));
     assert_int_equal(number(db, "SELECT count(*) FROM pg_tables WHERE schemaname = 'door' AND tablename = 't'"), 1);
@@ -99,7 +97,6 @@ static void test_statuses(void **state) {
     char where[1200];
     const tacet__db_settings settings = {.busy_ms = 10};
     const tacet__db_settings reader = {.read_only = true, .busy_ms = 10};
-    (void)state;
     assert_status(tacet__db_exec(db, "SELEKT 1", NULL), TACET_STATE);
     assert_status(tacet__db_prepare(db, &q, "SELECT 1 FROM nothing", NULL), TACET_STATE);
     assert_null(q);
@@ -139,7 +136,6 @@ static void test_statuses(void **state) {
 
 /* A missing schema comes with the first transaction that writes, or not at all. */
 static void test_create(void **state) {
-    (void)state;
     tacet__db *db = connect_to(url, false, 1000);
     assert_ok(tacet__db_exec(db, "DROP SCHEMA door CASCADE", NULL));
     tacet__db *first = connect_to(place, true, 1000);
@@ -168,7 +164,6 @@ static void test_create(void **state) {
 static void test_locks(void **state) {
     tacet__db *a = connect_to(place, false, 5000);
     tacet__db *b = connect_to(place, false, 50);
-    (void)state;
     assert_ok(
         tacet__db_exec(a, "CREATE TABLE t(id BIGINT PRIMARY KEY, n BIGINT); INSERT INTO t VALUES(1, 1), (2, 1)", NULL));
     assert_ok(tacet__db_begin(a, true, NULL));
@@ -204,7 +199,6 @@ static void test_queue(void **state) {
     tacet__query *add = NULL;
     tacet__query *count = NULL;
     bool row = false;
-    (void)state;
     assert_ok(tacet__db_exec(db, "CREATE TABLE t(id BIGINT PRIMARY KEY, b BYTEA)", NULL));
     assert_ok(tacet__db_prepare(db, &add, "INSERT INTO t VALUES(?1, ?2)", NULL));
     assert_ok(tacet__db_prepare(db, &count, "SELECT count(*) FROM t", NULL));
@@ -271,7 +265,6 @@ static void test_connection_lost(void **state) {
     tacet__query *count = NULL;
     bool row = false;
     tacet_error err = {TACET_OK, ""};
-    (void)state;
     assert_ok(tacet__db_exec(db, "CREATE TABLE t(id BIGINT PRIMARY KEY)", NULL));
     assert_ok(tacet__db_prepare(db, &add, "INSERT INTO t VALUES(?1)", NULL));
     assert_ok(tacet__db_prepare(db, &count, "SELECT count(*) FROM t", NULL));

@@ -16,7 +16,6 @@ static char path[300];
 static tacet_error err;
 
 static int setup(void **state) {
-    (void)state;
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
     (void)snprintf(path, sizeof path, "%s/a %%41?store#1", folder); /* what a URI would stumble over */
     tacet_error_clear(&err);
@@ -24,7 +23,6 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-    (void)state;
     fault_vfs_arm(0, 0, FAULT_ERROR);
     (void)chmod(folder, 0700);
     test_rmdir(folder);
@@ -54,7 +52,6 @@ static void test_values(void **state) {
     tacet__query *q = NULL;
     bool row = false;
     size_t size = 0;
-    (void)state;
     assert_int_equal(number(db, "PRAGMA synchronous"), 2); /* FULL */
     assert_ok(tacet__db_exec(db, "CREATE TABLE t(a, b)", NULL));
     assert_ok(tacet__db_prepare(db, &q, "INSERT INTO t VALUES(?1, ?2)", NULL));
@@ -100,7 +97,6 @@ static void test_values(void **state) {
 
 static void test_transactions(void **state) {
     tacet__db *db = open_db();
-    (void)state;
     assert_ok(tacet__db_exec(db, "CREATE TABLE t(a)", NULL));
     assert_ok(tacet__db_begin(db, true, NULL));
     assert_ok(tacet__db_exec(db, "INSERT INTO t VALUES(1)", NULL));
@@ -142,7 +138,6 @@ static void test_opening(void **state) {
     tacet__db_settings s = {.busy_ms = 20};
     tacet__db *db = NULL;
     struct stat st;
-    (void)state;
     assert_status(tacet__db_open(&db, path, &s, NULL), TACET_NOT_FOUND);
     s.read_only = true;
     assert_status(tacet__db_open(&db, path, &s, NULL), TACET_NOT_FOUND);
@@ -184,7 +179,6 @@ static void test_opening(void **state) {
 }
 
 static void test_errno(void **state) {
-    (void)state;
     assert_int_equal(tacet__db_errno(ENOENT), TACET_NOT_FOUND);
     assert_int_equal(tacet__db_errno(ENOTDIR), TACET_NOT_FOUND);
     assert_int_equal(tacet__db_errno(EACCES), TACET_DENIED);
@@ -196,7 +190,6 @@ static void test_errno(void **state) {
 static void test_no_write_ahead_log(void **state) {
     tacet__db *db = NULL;
     const tacet__db_settings s = {.create = true};
-    (void)state;
     assert_status(tacet__db_open(&db, ":memory:", &s, NULL), TACET_UNSUPPORTED); /* has no log */
     assert_null(db);
     (void)unlink(":memory:"); /* the empty file that was made for it */
@@ -206,7 +199,6 @@ static void test_no_write_ahead_log(void **state) {
 static void test_read_only_folder(void **state) {
     tacet__db *db = open_db();
     int status = 0;
-    (void)state;
     assert_ok(tacet__db_exec(db, "CREATE TABLE t(a); INSERT INTO t VALUES(5)", NULL));
     tacet__db_close(db);
     assert_int_equal(chmod(path, 0444), 0);
@@ -261,7 +253,6 @@ static void test_read_only_folder(void **state) {
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
     for (long n = 1;; n++) {
         const tacet__db_settings s = {.create = true};
         tacet__db *db = NULL;
@@ -290,7 +281,6 @@ static void test_no_memory(void **state) {
 }
 
 static void test_open_faults(void **state) {
-    (void)state;
     tacet__db_close(open_db());
     for (long n = 1;; n++) {
         const tacet__db_settings s = {.busy_ms = 20, .vfs = "fault"};

@@ -70,8 +70,7 @@ static inline tacet_status make(void *user, tacet_policy **out, tacet_error *err
 
 /* A possible report of the fixture's randomiser that leans towards f: seeded by the round. */
 static inline double report(const fixture *f, size_t round, size_t arm) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 5, round);
+    tacet_simrng rng = test_rng(5, round);
     const double u = tacet_simrng_uniform(&rng);
     const tacet_ldp *ldp = &f->ldp;
     if (f->s.ldp == NULL) {

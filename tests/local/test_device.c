@@ -72,7 +72,6 @@ static tacet_device *open_device(memory *m, tacet_ldp *ldp, tacet_ldp_kind kind)
 }
 
 static void reports_once_per_ticket(void **state) {
-    (void)state;
     for (int kind = TACET_LDP_LAPLACE; kind <= TACET_LDP_HYBRID; kind++) {
         memory m = {0};
         tacet_ldp ldp;
@@ -103,7 +102,6 @@ static void reports_once_per_ticket(void **state) {
 }
 
 static void says_that_it_clipped(void **state) {
-    (void)state;
     memory m = {0};
     tacet_ldp ldp;
     tacet_device *device = open_device(&m, &ldp, TACET_LDP_DUCHI);
@@ -118,7 +116,6 @@ static void says_that_it_clipped(void **state) {
 }
 
 static void bad_input(void **state) {
-    (void)state;
     memory m = {0};
     tacet_ldp ldp;
     tacet_device *device = open_device(&m, &ldp, TACET_LDP_HYBRID);
@@ -144,7 +141,6 @@ static void bad_input(void **state) {
 
 /* Nothing leaves unless it was reserved and stored. */
 static void failing_store(void **state) {
-    (void)state;
     memory m = {.fail_reserve = TACET_BUDGET};
     tacet_ldp ldp;
     tacet_device *device = open_device(&m, &ldp, TACET_LDP_DUCHI);
@@ -167,7 +163,6 @@ static void failing_store(void **state) {
 
 /* A report that was drawn and could not be stored is drawn again the same, for the same reward and no other. */
 static void an_interrupted_report_is_drawn_again_the_same(void **state) {
-    (void)state;
     for (int kind = TACET_LDP_LAPLACE; kind <= TACET_LDP_HYBRID; kind++) {
         memory m = {0};
         tacet_ldp ldp;
@@ -196,7 +191,6 @@ static void an_interrupted_report_is_drawn_again_the_same(void **state) {
 
 /* A ledger as the memory: charged once, answered from the file, refused when spent, and told from another question. */
 static void remembers_in_a_ledger(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     char path[512];
     (void)snprintf(path, sizeof path, "%s/device.ledger", folder);
@@ -257,7 +251,6 @@ static void remembers_in_a_ledger(void **state) {
 }
 
 static void out_of_memory(void **state) {
-    (void)state;
     memory m = {0};
     tacet_ldp ldp;
     const tacet_device_store store = {reserve, commit, &m};

@@ -4,6 +4,7 @@
 #include "gp/linalg.h"
 #include "local/local_fixture.h"
 #include "support/dense.h"
+#include "core/numbers.h"
 
 /* V = lambda I + sum phi phi' over a list of rounds. */
 static void gram_of(double *V, const tacet__nystrom *ny, const size_t *arms, size_t rounds, double lambda) {
@@ -184,12 +185,6 @@ static void dictionary_has_its_law(void **state) {
     tacet__nystrom_clear(&ny);
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void moma_takes_the_central_lane(void **state) {
     fixture *f = *state;
     enum { LANES = 5, EPOCHS = T / LANES };
@@ -251,7 +246,7 @@ static void moma_takes_the_central_lane(void **state) {
                     distances[count++] = tacet__norm2(scaled, m);
                 }
             }
-            qsort(distances, count, sizeof *distances, ascending);
+            tacet__sort(distances, count);
             if (distances[1] < least) { /* the second of four others: three of five lanes are a majority */
                 least = distances[1];
                 best = j;

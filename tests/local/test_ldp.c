@@ -10,7 +10,6 @@ enum { EPS_COUNT = sizeof EPS / sizeof *EPS, KINDS = 5 };
 
 /* 64-bit mantissas: an error of 1e-18 is far below the slack that is tested. */
 static void test_ratio(void **state) {
-    (void)state;
     for (size_t i = 0; i < EPS_COUNT; i++) {
         tacet_ldp ldp;
         assert_ok(tacet_ldp_init(&ldp, TACET_LDP_DUCHI, EPS[i], 0, 1, NULL));
@@ -44,7 +43,6 @@ static double published(tacet_ldp_kind kind, double eps) {
 }
 
 static void test_variance_published(void **state) {
-    (void)state;
     for (size_t i = 2; i < EPS_COUNT - 3; i++) {
         for (int kind = 0; kind < KINDS; kind++) {
             tacet_ldp ldp;
@@ -64,7 +62,6 @@ static void test_variance_published(void **state) {
 
 /* The variance at a window start, summed over the support. */
 static void test_variance_summed(void **state) {
-    (void)state;
     for (size_t i = 0; i < EPS_COUNT; i++) {
         tacet_ldp ldp;
         assert_ok(tacet_ldp_init(&ldp, TACET_LDP_PIECEWISE, EPS[i], 2, 5, NULL));
@@ -110,7 +107,6 @@ static void test_variance_summed(void **state) {
 
 /* E exp(u (report - value)) by summing over the support, on a grid ten times as fine as the library's. */
 static void test_proxy(void **state) {
-    (void)state;
     static const double eps[] = {0.25, 0.7, 1, 2, 4, 8};
     for (size_t i = 0; i < 6; i++) {
         for (int kind = TACET_LDP_DUCHI; kind <= TACET_LDP_HYBRID; kind++) {
@@ -148,7 +144,6 @@ static void test_proxy(void **state) {
 }
 
 static void test_possible(void **state) {
-    (void)state;
     static const double ranges[][2] = {{0, 1}, {-7.3, 2.9}, {1e9, 1e9 + 1}, {-1e150, 1e150}, {1e-300, 3e-300}};
     for (size_t r = 0; r < 5; r++) {
         for (int kind = 0; kind < KINDS; kind++) {
@@ -179,7 +174,6 @@ static void test_possible(void **state) {
 }
 
 static void test_bad(void **state) {
-    (void)state;
     tacet_ldp ldp;
     const double eps[] = {0, -1, NAN, INFINITY, 32.1, 0x1p-11};
     for (size_t i = 0; i < 6; i++) {

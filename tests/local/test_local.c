@@ -290,7 +290,6 @@ static void bad_settings(void **state) {
 
 /* Rewards in cents instead of euros: means and standard deviations are a hundred times as large, and nothing else. */
 static void test_units(void **state) {
-    (void)state;
     static const double x[3] = {0, 0.5, 1};
     static const double reports[3] = {0.9, -0.4, 1.3};
     tacet_recommendation best[2];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sphere.c - reports of a vector: their law, that they are unbiased, once per ticket, whoever made the model. */
+#include "support/gate.h"
 #include "support/test.h"
 
 #include <tacet/core/simrng.h>
@@ -24,7 +25,6 @@ static tacet_sphere sphere_of(double eps) {
 
 /* The likelihood of every outcome is one of two whole numbers, and their ratio is at most e^eps. */
 static void likelihood_ratio_is_at_most_claimed(void **state) {
-    (void)state;
     for (double eps = 0x1p-10; eps <= 32; eps *= 2) {
         const tacet_ldp ldp = sphere_of(eps).ldp;
         assert_true((double)ldp.ratio_num / (double)ldp.ratio_den <= exp(eps));
@@ -36,14 +36,12 @@ static void likelihood_ratio_is_at_most_claimed(void **state) {
 /* Chi-square of 200,000 draws against the weights that were asked for: 255 degrees of freedom, mean 255, sd 22.6. Above
  * 380 with a chance below 1e-6. */
 static void draws_have_the_weights_of_the_order(void **state) {
-    (void)state;
     enum { DRAWS = 200000 };
     const tacet_ldp ldp = sphere_of(1).ldp;
     uint32_t order[CELLS];
     size_t seen[CELLS] = {0};
     double square = 0;
-    tacet_noise *noise = NULL;
-    assert_ok(tacet_noise_open_seeded(&noise, 7, 0, NULL));
+    tacet_noise *noise = test_noise(7, 0);
     for (uint32_t i = 0; i < CELLS; i++) {
         order[i] = (i * 37 + 11) % CELLS;
     }
@@ -78,7 +76,6 @@ static void draws_have_the_weights_of_the_order(void **state) {
 /* The mean over the response is exact, so only the directions vary: of 4,000 rounds it is within 0.03 of the record
  * (their sd is about 0.4 / sqrt(4000) = 0.006). The variance of a single report is the one stated. */
 static void estimates_are_unbiased_with_the_stated_noise(void **state) {
-    (void)state;
     enum { ROUNDS = 4000 };
     const tacet_sphere s = sphere_of(1);
     const double a = (double)s.ldp.ratio_num, b = (double)s.ldp.ratio_den;
@@ -157,7 +154,6 @@ static tacet_status commit(void *user, const char *ticket, double report, tacet_
 }
 
 static void a_ticket_is_answered_once(void **state) {
-    (void)state;
     const tacet_statistics_spec spec = spec_of(1, false);
     tacet_statistics_model *model = NULL;
     memory m = {0};
@@ -183,7 +179,6 @@ static void a_ticket_is_answered_once(void **state) {
 
 /* A model of a larger eps than the device's own draws nothing. */
 static void a_model_cannot_raise_eps(void **state) {
-    (void)state;
     const tacet_statistics_spec mine = spec_of(1, false), theirs = spec_of(8, false);
     tacet_statistics_model *own = NULL, *model = NULL;
     memory m = {0};
@@ -260,7 +255,6 @@ static void run(bool minimize, double *informed, double *before) {
 }
 
 static void devices_learn_together(void **state) {
-    (void)state;
     double informed = 0, before = 0;
     run(false, &informed, &before);
     print_message("mean reward %.3f at random, %.3f by the model\n", before, informed);

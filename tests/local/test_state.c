@@ -21,11 +21,7 @@ static int setup(void **state) {
     fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     const double lengthscale = 0.05; /* arms that say little of each other: their own means bind, too */
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
-    assert_ok(tacet_kernel_parse(&spec, "matern52", NULL));
-    spec.lengthscales = &lengthscale;
-    assert_ok(tacet_kernel_create(&f->kernel, &spec, NULL));
+    f->kernel = test_kernel("matern52", 1, lengthscale);
     assert_ok(tacet_ldp_init(&f->ldp, TACET_LDP_HYBRID, 4, -2, 2, NULL));
     tacet_local_settings_defaults(&f->s);
     f->s.bound = 1;

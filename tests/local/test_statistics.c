@@ -14,11 +14,7 @@ static tacet_central_map *map, *other_map;
 static tacet_central_learner_settings settings;
 
 static int setup(void **state) {
-    (void)state;
-    tacet_kernel_spec spec;
-    tacet_kernel *kernel = NULL;
-    tacet_kernel_spec_defaults(&spec);
-    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    tacet_kernel *kernel = test_kernel("se", 1, 1);
     assert_ok(tacet_features_create_mercer(&features, kernel, &BALL, 10, 6, NULL));
     tacet_kernel_free(kernel);
     assert_ok(tacet_central_map_create(&map, features, &BALL, 4, 0, 1, NULL));
@@ -29,7 +25,6 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-    (void)state;
     tacet_central_map_free(map);
     tacet_central_map_free(other_map);
     tacet_features_free(features);
@@ -45,8 +40,7 @@ static tacet_local_statistics *create(const tacet_central_map *of, double noise_
 /* The t-th report: of t alone. */
 static void take(tacet_local_statistics *server, size_t t) {
     double report[8], work[7];
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 9, t);
+    tacet_simrng rng = test_rng(9, t);
     const double x = 2 * tacet_simrng_uniform(&rng) - 1;
     tacet_central_map_record(map, report, work, &x, 0.5 + 0.4 * x);
     for (size_t i = 0; i < 8; i++) {
@@ -69,7 +63,6 @@ static void assert_same(const tacet_blob *a, const tacet_blob *b) {
 
 /* Cut at every report, before and after refreshes: what follows is the same. */
 static void goes_on(void **state) {
-    (void)state;
     tacet_local_statistics *whole = create(map, 0.09, 5, 1.5);
     tacet_blob states[REPORTS + 1];
     states[0] = saved(whole);
@@ -124,7 +117,6 @@ static void patched(tacet_local_statistics *server, const tacet_blob *good, size
 }
 
 static void refuses(void **state) {
-    (void)state;
     tacet_local_statistics *server = create(map, 0.09, 5, 1.5), *mine = create(map, 0.09, 5, 1.5);
     for (size_t t = 0; t < 12; t++) {
         take(server, t);
@@ -167,7 +159,6 @@ static void refuses(void **state) {
 }
 
 static void no_memory(void **state) {
-    (void)state;
     for (long n = 1;; n++) {
         tacet_local_statistics *server = NULL;
         tacet_blob blob;

@@ -13,12 +13,7 @@ static tacet_features *features, *qff;
 static tacet_central_map *map;
 
 static int setup(void **state) {
-    (void)state;
-    tacet_kernel_spec spec;
-    tacet_kernel_spec_defaults(&spec);
-    spec.d = 2;
-    tacet_kernel *kernel = NULL;
-    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    tacet_kernel *kernel = test_kernel("se", 2, 1);
     assert_ok(tacet_features_create_mercer(&features, kernel, &BALL, 12, 20, NULL));
     assert_ok(tacet_features_create_qff(&qff, kernel, 4, NULL));
     tacet_kernel_free(kernel);
@@ -27,7 +22,6 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-    (void)state;
     tacet_central_map_free(map);
     tacet_features_free(features);
     tacet_features_free(qff);
@@ -37,7 +31,6 @@ static int teardown(void **state) {
 /* Mean and variance of reports of one record: unbiased, with the noise the budget asks for. 400 reports of 30 numbers:
  * the mean square is within 5 % of the variance but for a chance below 1e-4. */
 static void noise_is_calibrated(void **state) {
-    (void)state;
     tacet_statistics_device *device = NULL;
     tacet_noise *noise = NULL;
     assert_ok(tacet_statistics_device_create(&device, map, 10, 0.1, NULL));
@@ -70,7 +63,6 @@ static void noise_is_calibrated(void **state) {
 
 /* The bound of the outer form, searched: attained by opposite rewards at c = B^2/2 where features can have it. */
 static void outer_bound(void **state) {
-    (void)state;
     static const double BOUNDS[] = {0.5, 1, 1.4142135623730951, 3};
     for (size_t b = 0; b < 4; b++) {
         const double B = BOUNDS[b], q = B * B;
@@ -96,7 +88,6 @@ static void outer_bound(void **state) {
 /* The published noise of Lemma 5 at eps = 10, delta = 0.1, B = 1 is too small: the two parts together give delta 0.21.
  */
 static void lemma_5_falls_short(void **state) {
-    (void)state;
     const double eps = 10, delta = 0.1;
     const double x_var = 8 / (eps * eps) * log(2.5 / delta), u_var = 8 / (eps * eps) * log(5 / delta);
     double mu = 0, spent = 0;
@@ -107,7 +98,6 @@ static void lemma_5_falls_short(void **state) {
 }
 
 static void once_per_ticket(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     char path[512];
     (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
@@ -138,7 +128,6 @@ static void once_per_ticket(void **state) {
 }
 
 static void server_adds_up(void **state) {
-    (void)state;
     tacet_central_learner_settings set;
     tacet_central_learner_settings_defaults(&set);
     tacet_local_statistics *server = NULL;
@@ -148,8 +137,7 @@ static void server_adds_up(void **state) {
     assert_null(server);
     assert_ok(tacet_local_statistics_create(&server, map, &set, 1e-3, 50, 2, NULL));
     double report[30], work[22];
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 6, 0);
+    tacet_simrng rng = test_rng(6, 0);
     for (int t = 0; t < 400; t++) {
         const double x[2] = {2 * tacet_simrng_uniform(&rng) - 1, 2 * tacet_simrng_uniform(&rng) - 1};
         tacet_central_map_record(map, report, work, x, x[0] > 0.3 ? 0.9 : 0.1);
@@ -166,29 +154,17 @@ static void server_adds_up(void **state) {
 }
 
 static void failing_allocations(void **state) {
-    (void)state;
     tacet_central_learner_settings set;
     tacet_central_learner_settings_defaults(&set);
     for (int kind = 0; kind < 3; kind++) {
-        for (long n = 1;; n++) {
-            tacet_statistics_device *device = NULL;
-            tacet_local_statistics *server = NULL;
-            fail_alloc_after(n);
-            const tacet_status status = kind == 0 ? tacet_statistics_device_create(&device, map, 1, 0.1, NULL)
-                                        : kind == 1
-                                            ? tacet_statistics_device_create_outer(&device, qff, 1, 1, 0.1, NULL)
-                                            : tacet_local_statistics_create(&server, map, &set, 1, 5, 1.1, NULL);
-            const int hit = fail_alloc_hit();
-            fail_alloc_after(0);
-            if (!hit) {
-                assert_ok(status);
-                tacet_statistics_device_free(device);
-                tacet_local_statistics_free(server);
-                break;
-            }
-            assert_int_equal(status, TACET_NO_MEMORY);
-            assert_true(device == NULL && server == NULL);
-        }
+        tacet_statistics_device *device = NULL;
+        tacet_local_statistics *server = NULL;
+        assert_each_alloc_fails(kind == 0   ? tacet_statistics_device_create(&device, map, 1, 0.1, NULL)
+                                : kind == 1 ? tacet_statistics_device_create_outer(&device, qff, 1, 1, 0.1, NULL)
+                                            : tacet_local_statistics_create(&server, map, &set, 1, 5, 1.1, NULL),
+                                device == NULL && server == NULL);
+        tacet_statistics_device_free(device);
+        tacet_local_statistics_free(server);
     }
 }
 

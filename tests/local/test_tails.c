@@ -172,8 +172,7 @@ static void the_least_norm_is_that_of_the_dense_problem(void **state) {
     size_t arm[T];
     double y[T], averages[N] = {0}, least = 0, left = 0, norm = 0;
     uint64_t counts[N] = {0};
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 4, 1);
+    tacet_simrng rng = test_rng(4, 1);
     for (size_t i = 0; i < T; i++) {
         arm[i] = i * i % 7;
         y[i] = 5 * f->f[arm[i]] + 0.2 * tacet_simrng_normal(&rng);

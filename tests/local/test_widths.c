@@ -78,8 +78,7 @@ static void tight_bounds_hold(void **state) {
         p.s.lambda = tacet__local_lambda(&p);
         assert_ok(tacet_cov_create(&cov, &spec, f->X, 1, N, NULL));
         assert_ok(tacet__local_arms(&engine, &ops, &p, &cov, 1, NULL));
-        tacet_simrng rng;
-        tacet_simrng_init(&rng, 9, run);
+        tacet_simrng rng = test_rng(9, run);
         bool failed = false;
         double bounds[N];
         for (size_t t = 1; t <= f->s.horizon; t++) {

@@ -24,17 +24,9 @@ typedef struct fixture {
     tacet_curate_settings settings;
 } fixture;
 
-static inline void write_text(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* Whole numbers and halves: exact as text. Some lie outside the bounds when `wild`. */
 static inline void write_table(fixture *f, size_t n, bool wild, bool clipped) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 11, 0);
+    tacet_simrng rng = test_rng(11, 0);
     FILE *file = fopen(f->data, "w");
     assert_non_null(file);
     free(f->records);

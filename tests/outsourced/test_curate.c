@@ -71,7 +71,7 @@ static void test_rehearsal(void **state) {
     assert_int_equal(tacet_curate_rehearse(&told, &f->settings, &err), TACET_INVALID);
     f->settings.eps = 2;
     err = (tacet_error){0};
-    write_text(f->data, "age,bmi,dose\n30,20,1\n30,x,1\n");
+    test_write(f->data, "age,bmi,dose\n30,20,1\n30,x,1\n");
     assert_int_equal(tacet_curate_rehearse(&told, &f->settings, &err), TACET_PARSE);
     assert_non_null(strstr(err.message, "line 3"));
     assert_null(told.columns);
@@ -231,7 +231,7 @@ static void test_reading_rounds(void **state) {
     const double near = strtod("1000000000000000.062", NULL), far = strtod("1000000000000000.063", NULL);
     const double apart = (far - near) / f->columns[0].unit;
     assert_true(apart > 124);
-    write_text(f->data, "age\n1000000000000000.062\n1000000000000000.5\n");
+    test_write(f->data, "age\n1000000000000000.062\n1000000000000000.5\n");
     run_ok(f, &m);
     assert_ok(tacet_calibrate_gaussian(&sigma, m.eps, m.delta, apart, NULL));
     assert_true(m.sigma >= sigma);

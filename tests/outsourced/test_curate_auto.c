@@ -28,7 +28,6 @@ static tacet_curate_settings settings_for(size_t count, double eps, double delta
 }
 
 static void takes_the_least_noise(void **state) {
-    (void)state;
     static const double DELTAS[] = {0, 1e-5};
     for (size_t count = 1; count <= MOST; count += 7) {
         for (int k = 0; k < 2; k++) {
@@ -60,7 +59,6 @@ static void takes_the_least_noise(void **state) {
 }
 
 static void leaves_what_was_named(void **state) {
-    (void)state;
     tacet_curate_settings s = settings_for(3, 1, 1e-5);
     s.mechanism = TACET_CURATE_GAUSSIAN;
     assert_ok(tacet_curate_resolve(&s, NULL));
@@ -78,7 +76,6 @@ static void leaves_what_was_named(void **state) {
 
 /* The manifest says which it is and what the others would have had, on both ways and back from its text. */
 static void the_manifest_names_the_others(void **state) {
-    (void)state;
     char path[300];
     char folder[300];
     char ledger[300];
@@ -86,10 +83,7 @@ static void the_manifest_names_the_others(void **state) {
     (void)snprintf(path, sizeof path, "%s/t.csv", top);
     (void)snprintf(folder, sizeof folder, "%s/out", top);
     (void)snprintf(ledger, sizeof ledger, "%s/l.db", top);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    (void)fputs("c0,c1\n1,2\n3,4\n5,6\n", file);
-    assert_int_equal(fclose(file), 0);
+    test_write(path, "c0,c1\n1,2\n3,4\n5,6\n");
     tacet_curate_settings s = settings_for(2, 1, 1e-5);
     tacet_manifest m;
     tacet_manifest again;

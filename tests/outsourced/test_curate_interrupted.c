@@ -225,23 +225,19 @@ static void at_every_point(tacet_curate_mechanism mechanism, trouble how, long s
 }
 
 static void killed_at_every_write_and_sync(void **state) {
-    (void)state;
     at_every_point(TACET_CURATE_GAUSSIAN, KILLED, 2);
     at_every_point(TACET_CURATE_LAPLACE, KILLED, 9);
 }
 
 static void a_sync_that_fails(void **state) {
-    (void)state;
     at_every_point(TACET_CURATE_GAUSSIAN, SYNC_FAILS, 1);
 }
 
 static void a_disk_that_is_full(void **state) {
-    (void)state;
     at_every_point(TACET_CURATE_GAUSSIAN, DISK_FULL, 3);
 }
 
 static void a_limit_on_the_size_of_files(void **state) {
-    (void)state;
     size_t compared = 0;
     for (long limit = LIMIT_FROM; repeat(TACET_CURATE_LAPLACE, SIZE_LIMIT, limit, &compared); limit += LIMIT_STEP) {
     }
@@ -251,7 +247,6 @@ static void a_limit_on_the_size_of_files(void **state) {
 /* Other data, or other settings, under a ticket that was begun: refused, whatever the ticket's release would have been.
  */
 static void other_data_are_refused(void **state) {
-    (void)state;
     place p;
     begin(&p, TACET_CURATE_LAPLACE);
     assert_false(interrupted(&p, SIZE_LIMIT, LIMIT_FROM));

@@ -110,7 +110,7 @@ static void test_scale(void **state) {
     f->settings.column_count = 1;
     f->columns[0] = (tacet_manifest_column){"age", 1e15, 1e15 + 1, 0.001};
     f->settings.eps = 1;
-    write_text(f->data, "age\n1000000000000000.062\n1000000000000000.5\n");
+    test_write(f->data, "age\n1000000000000000.062\n1000000000000000.5\n");
     run_ok(f, &m);
     assert_true(m.scale >= (strtod("1000000000000000.063", NULL) - strtod("1000000000000000.062", NULL)) / 0.001);
     tacet_manifest_clear(&m);

@@ -47,7 +47,7 @@ static void test_recovery(void **state) {
     digit = strchr(after, '\n') + 3;
     digit += strcspn(digit, "0123456789");
     *digit = *digit == '9' ? '8' : '9';
-    write_text(f->unfinished, after);
+    test_write(f->unfinished, after);
     assert_status(run(f, &err), TACET_CONFLICT);
     assert_false(exists(f->release));
     free(before);
@@ -112,10 +112,7 @@ static void test_ledger_of_the_table(void **state) {
     assert_status(run(f, &err), TACET_INVALID);
     f->settings.budget_eps = 0;
     /* A copy of the table is another table, and does not take over the folder of this one. */
-    FILE *file = fopen(copy, "w");
-    assert_non_null(file);
-    (void)fputs("age,bmi,dose\n1,20,1\n", file);
-    assert_int_equal(fclose(file), 0);
+    test_write(copy, "age,bmi,dose\n1,20,1\n");
     f->settings.data = copy;
     assert_status(run(f, &err), TACET_CONFLICT);
     assert_non_null(strstr(err.message, "another table"));

@@ -10,16 +10,16 @@ static void test_bad_cells(void **state) {
     for (size_t k = 0; k < sizeof BAD / sizeof BAD[0]; k++) {
         char text[256];
         (void)snprintf(text, sizeof text, "id,age,bmi,dose\na,31.25,20,1\nb,40,%s,2\n", BAD[k]);
-        write_text(f->data, text);
+        test_write(f->data, text);
         assert_status(run(f, &err), TACET_PARSE);
         assert_non_null(strstr(err.message, "line 3"));
         assert_null(strstr(err.message, "40"));
         assert_true(BAD[k][0] == '\0' || strchr(BAD[k], ',') != NULL || strstr(err.message, "bmi") != NULL);
         assert_false(exists(f->out));
     }
-    write_text(f->data, "id,age,bmi,dose\n");
+    test_write(f->data, "id,age,bmi,dose\n");
     assert_status(run(f, &err), TACET_PARSE);
-    write_text(f->data, "id,age,dose\na,1,2\n");
+    test_write(f->data, "id,age,dose\na,1,2\n");
     assert_status(run(f, &err), TACET_NOT_FOUND);
     assert_int_equal(unlink(f->data), 0);
     assert_status(run(f, &err), TACET_NOT_FOUND);
@@ -109,7 +109,7 @@ static void test_bad_settings(void **state) {
 static void test_name_not_utf8(void **state) {
     fixture *f = *state;
     tacet_error err = {0};
-    write_text(f->data, "id,\xe4ge,bmi,dose\na,31,20,1\n");
+    test_write(f->data, "id,\xe4ge,bmi,dose\na,31,20,1\n");
     memcpy(f->columns[0].name, "\xe4ge", 4);
     assert_status(run(f, &err), TACET_INVALID);
     assert_false(exists(f->ledger));
@@ -151,7 +151,7 @@ static void test_no_folder_left(void **state) {
 static void test_disk(void **state) {
     fixture *f = *state;
     tacet_error err = {0};
-    write_text(f->out, "not a folder");
+    test_write(f->out, "not a folder");
     const tacet_status status = run(f, &err);
     assert_true(status == TACET_IO || status == TACET_DENIED);
     assert_int_equal(unlink(f->out), 0);

@@ -31,7 +31,6 @@ static void fails_with(const char *command, const char *word) {
 }
 
 static void test_values(void **state) {
-    (void)state;
     gives("cat >/dev/null; echo 2.5", "a,b\n1,2\n", 2.5);
     gives("awk -F, 'NR==2 { print $1 + 10 * $2 }'", "a,b\n1,2\n", 21);
     gives("printf ' \\t-1e-3\\r\\n\\n'", "x\n1\n", -1e-3);
@@ -39,7 +38,6 @@ static void test_values(void **state) {
 }
 
 static void test_rubbish(void **state) {
-    (void)state;
     static const char *const COMMANDS[] = {"true",           "echo hello",    "echo 1 2",         "echo nan",
                                            "echo inf",       "echo 1e999",    "echo 0x10",        "echo 12x",
                                            "printf '1\\n2'", "printf ','",    "echo 'secret 71'", "printf '5\\0006'",
@@ -54,14 +52,12 @@ static void test_rubbish(void **state) {
 }
 
 static void test_too_much(void **state) {
-    (void)state;
     fails_with("printf '%0300d' 5", "did not print one finite number");
     fails_with("printf '%0255d' 5; printf '%0255d' 5", "did not print one finite number");
     fails_with("head -c 5000000 /dev/zero | tr '\\0' 7", "did not print one finite number");
 }
 
 static void test_death(void **state) {
-    (void)state;
     fails_with("echo 5; exit 3", "exit code 3");
     fails_with("echo 5; kill -9 $$", "signal 9");
     fails_with("/no/such/program", "exit code 127");
@@ -70,7 +66,6 @@ static void test_death(void **state) {
 
 /* A record larger than any pipe's buffer, to a command that never reads it, and to one that does. */
 static void test_input_is_not_read(void **state) {
-    (void)state;
     const size_t size = (size_t)4 << 20;
     char *input = malloc(size + 1);
     memset(input, 'x', size);
@@ -83,7 +78,6 @@ static void test_input_is_not_read(void **state) {
 }
 
 static void test_hang(void **state) {
-    (void)state;
     static const char *const COMMANDS[] = {"sleep 60", "cat >/dev/null; sleep 60; echo 5", "echo 5; exec >&-; sleep 60",
                                            "trap '' TERM INT HUP; while :; do sleep 1; done", "yes"};
     for (size_t k = 0; k < sizeof COMMANDS / sizeof COMMANDS[0]; k++) {
@@ -98,7 +92,6 @@ static void test_hang(void **state) {
 
 /* What the command started does not hold it up, and does not outlive it. */
 static void test_children_left_behind(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     char command[512];
     char path[300];
@@ -129,22 +122,17 @@ static void test_children_left_behind(void **state) {
 
 /* A service ignores SIGPIPE; its commands must not inherit that. */
 static void test_signals_are_ordinary(void **state) {
-    (void)state;
     void (*previous)(int) = signal(SIGPIPE, SIG_IGN);
     fails_with("kill -PIPE $$; echo 5", "signal 13");
     (void)signal(SIGPIPE, previous);
 }
 
 static void test_record_text(void **state) {
-    (void)state;
     const char *folder = test_mkdir();
     char path[300];
     char *text = NULL;
     (void)snprintf(path, sizeof path, "%s/t.csv", folder);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    (void)fputs("id,\"a,b\",c\n1,\"he said \"\"no\"\"\",3\n2,\"two\nlines\",\n", file);
-    assert_int_equal(fclose(file), 0);
+    test_write(path, "id,\"a,b\",c\n1,\"he said \"\"no\"\"\",3\n2,\"two\nlines\",\n");
     assert_ok(tacet__record_text(&text, path, 0, NULL));
     assert_string_equal(text, "id,\"a,b\",c\n1,\"he said \"\"no\"\"\",3\n");
     free(text);
@@ -153,19 +141,8 @@ static void test_record_text(void **state) {
     free(text);
     assert_status(tacet__record_text(&text, path, 2, NULL), TACET_NOT_FOUND);
     assert_null(text);
-    for (long n = 1;; n++) {
-        fail_alloc_after(n);
-        const tacet_status status = tacet__record_text(&text, path, 1, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            free(text);
-            break;
-        }
-        assert_status(status, TACET_NO_MEMORY);
-        assert_null(text);
-    }
+    assert_each_alloc_fails(tacet__record_text(&text, path, 1, NULL), text == NULL);
+    free(text);
     test_rmdir(folder);
 }
 

@@ -20,8 +20,7 @@ typedef struct fixture {
 } fixture;
 
 static void fill(fixture *f, double scale, uint64_t seed) {
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, seed, 0);
+    tacet_simrng rng = test_rng(seed, 0);
     for (size_t i = 0; i < ROWS; i++) {
         double square = 0;
         for (size_t a = 0; a < D; a++) {
@@ -63,7 +62,6 @@ static double value(void *user, size_t k, const tacet_suggestion *suggestion) {
 }
 
 static void is_a_policy_like_the_others(void **state) {
-    (void)state;
     static fixture f;
     fill(&f, 0.5, 1);
     const size_t initial[] = {5, 77};
@@ -186,7 +184,6 @@ static void check_against_dense(tacet__ladder *l) {
 }
 
 static void says_what_dense_solves_say(void **state) {
-    (void)state;
     static fixture f;
     tacet_policy *policy = NULL;
     tacet_modeler_knowledge knowledge;
@@ -203,7 +200,6 @@ static void says_what_dense_solves_say(void **state) {
 
 /* Without shelves every row is solved from the start: the same choices, the same means. */
 static void needs_no_memory_of_earlier_rounds(void **state) {
-    (void)state;
     static fixture f;
     tacet_policy *policies[2] = {NULL, NULL};
     fill(&f, 0.5, 3);
@@ -231,7 +227,6 @@ static void needs_no_memory_of_earlier_rounds(void **state) {
 /* Mean squared distance of positions from the truth, before and after: for a uniform box and noise of its own variance
  * the best linear predictor halves it. */
 static void takes_the_noise_out_of_positions(void **state) {
-    (void)state;
     static fixture f;
     const double sd = 10 / sqrt(12);
     fill(&f, sd, 4);
@@ -260,7 +255,6 @@ static void takes_the_noise_out_of_positions(void **state) {
 }
 
 static void finds_what_is_there_and_says_so(void **state) {
-    (void)state;
     static fixture f;
     fill(&f, 0.5, 5);
     f.settings.horizon = 40;
@@ -287,7 +281,6 @@ static void finds_what_is_there_and_says_so(void **state) {
 
 /* 30 tables of values unrelated to the rows: the share of chance has mean 1; its spread over tables is below .5. */
 static void does_as_chance_does_where_nothing_is(void **state) {
-    (void)state;
     static fixture f;
     double share = 0;
     size_t believed = 0;
@@ -323,7 +316,6 @@ static void does_as_chance_does_where_nothing_is(void **state) {
 }
 
 static void a_row_that_cannot_be_measured_is_not_asked_again(void **state) {
-    (void)state;
     static fixture f;
     tacet_suggestion s;
     fill(&f, 0.5, 7);
@@ -349,7 +341,6 @@ static void a_row_that_cannot_be_measured_is_not_asked_again(void **state) {
 
 /* One measurement is far off: known noise keeps it from being believed, unknown noise does not. */
 static void known_noise_is_not_mistaken_for_value(void **state) {
-    (void)state;
     static fixture f;
     fill(&f, 0, 8);
     f.settings.horizon = 40;
@@ -357,8 +348,7 @@ static void known_noise_is_not_mistaken_for_value(void **state) {
     for (int k = 0; k < 2; k++) {
         tacet_policy *policy = NULL;
         tacet_recommendation r;
-        tacet_simrng rng;
-        tacet_simrng_init(&rng, 9, 0);
+        tacet_simrng rng = test_rng(9, 0);
         f.settings.known_noise_var = k == 0 ? 0 : 36;
         assert_ok(tacet_modeler_create(&policy, &f.settings, NULL));
         for (size_t t = 0; t < 40; t++) {
@@ -379,12 +369,10 @@ static void known_noise_is_not_mistaken_for_value(void **state) {
 }
 
 static void takes_fifty_columns_and_constant_ones(void **state) {
-    (void)state;
     enum { N = 300, WIDE = 50 };
     static double rows[N * WIDE];
     double values[N];
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 10, 0);
+    tacet_simrng rng = test_rng(10, 0);
     for (size_t i = 0; i < N; i++) {
         values[i] = 0;
         for (size_t a = 0; a < WIDE; a++) {
@@ -412,7 +400,6 @@ static void takes_fifty_columns_and_constant_ones(void **state) {
 }
 
 static void equal_values_are_no_reason_to_stop(void **state) {
-    (void)state;
     static fixture f;
     fill(&f, 0.5, 11);
     for (size_t i = 0; i < ROWS; i++) {
@@ -428,7 +415,6 @@ static void equal_values_are_no_reason_to_stop(void **state) {
 }
 
 static void bad_settings_are_refused(void **state) {
-    (void)state;
     static fixture f;
     tacet_policy *policy = NULL;
     fill(&f, 0.5, 12);
@@ -461,7 +447,6 @@ static void bad_settings_are_refused(void **state) {
  * eight in ten (242 here) where the tail is heavier than the prior of its shape expects; limits at four standard
  * errors. */
 static void the_band_of_chance_holds_nine_times_in_ten(void **state) {
-    (void)state;
     tacet_simrng rng;
     tacet_chance band;
     tacet_simrng_init(&rng, 13, 0);
@@ -494,7 +479,6 @@ static void the_band_of_chance_holds_nine_times_in_ten(void **state) {
 
 /* All C(5, 2) pairs of {1, …, 5}: the best is 5 in 4 of 10, 4 in 3, 3 in 2, 2 in 1. */
 static void the_exact_band_counts_every_choice(void **state) {
-    (void)state;
     const double values[] = {3, 1, 5, 2, 4};
     tacet_chance band;
     double mean = 0;

@@ -114,8 +114,7 @@ static void rows_case(size_t d, const tacet_law *law, double scale, double toler
     double got[6];
     fine_nodes(&rows, A);
     tacet__rows_expect(&rows, got, A);
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 5, d);
+    tacet_simrng rng = test_rng(5, d);
     for (size_t i = 0; i < 6; i++) {
         double g = 0;
         double first = 0;
@@ -145,7 +144,6 @@ static void rows_case(size_t d, const tacet_law *law, double scale, double toler
 }
 
 static void test_rows(void **state) {
-    (void)state;
     rows_case(1, tacet_law_find("gaussian"), 0.9, 5e-3);
     rows_case(2, tacet_law_find("gaussian"), 0.9, 1e-2);
     rows_case(3, tacet_law_find("gaussian"), 0.9, 2e-2);
@@ -156,7 +154,6 @@ static void test_rows(void **state) {
 
 /* Refinement reproduces cubics exactly and a smooth function closely. */
 static void test_refine(void **state) {
-    (void)state;
     fixture f;
     fill(&f, 2, 1, tacet_law_find("gaussian"), 0.3);
     tacet__rows rows;
@@ -184,7 +181,6 @@ static void test_refine(void **state) {
 
 /* Two measured rows on a line: the posterior of both positions by enumeration on a 400 x 400 grid, against a chain. */
 static void test_chain_posterior(void **state) {
-    (void)state;
     enum { M = 400 };
     const size_t keep = test_slow() ? 5000 : 300000;
     fixture f;
@@ -263,7 +259,6 @@ static void test_chain_posterior(void **state) {
 
 /* The slack is whole for 20 measurements, a quarter at 40, and never takes the noise of a measurement with it. */
 static void test_slack(void **state) {
-    (void)state;
     fixture f;
     fill(&f, 1, 2, tacet_law_find("gaussian"), 1.2);
     f.settings.noise_var = 0.01;
@@ -330,8 +325,7 @@ static void dense_gp(const tacet__chains *chains, size_t p, const double *x, dou
 static void field_case(size_t d) {
     fixture f;
     fill(&f, d, 6, tacet_law_find("gaussian"), 0.8);
-    tacet_simrng rng;
-    tacet_simrng_init(&rng, 9, d);
+    tacet_simrng rng = test_rng(9, d);
     for (size_t i = 0; i < 6 * d; i++) {
         f.rows[i] = f.low[i % d] + (f.high[i % d] - f.low[i % d]) * tacet_simrng_uniform(&rng);
     }
@@ -396,7 +390,6 @@ static void field_case(size_t d) {
 }
 
 static void test_field_and_acquisition(void **state) {
-    (void)state;
     field_case(1);
     field_case(2);
     field_case(3);

@@ -36,7 +36,6 @@ static void make_laplace(tacet_manifest *m) {
 }
 
 static void test_round_trip(void **state) {
-    (void)state;
     tacet_manifest m = example();
     tacet_manifest out;
     char *text = NULL;
@@ -148,7 +147,6 @@ static void bad_fields(const tacet_manifest *m, const char *const (*bad)[3], siz
 }
 
 static void test_bad_fields(void **state) {
-    (void)state;
     tacet_manifest m = example();
     bad_fields(&m, BAD, sizeof BAD / sizeof BAD[0]);
     make_laplace(&m);
@@ -157,7 +155,6 @@ static void test_bad_fields(void **state) {
 
 /* The law of the noise is read back; what other mechanisms write does not have it. */
 static void test_laplace(void **state) {
-    (void)state;
     tacet_manifest m = example();
     tacet_manifest out;
     char *text = NULL;
@@ -184,7 +181,6 @@ static void test_laplace(void **state) {
 }
 
 static void test_not_json(void **state) {
-    (void)state;
     static const char *const TEXTS[] = {"", "{", "[]", "null", "7", "{}", "{\"format\":\"tacet-release-1\",}", "\xff"};
     tacet_manifest out;
     for (size_t k = 0; k < sizeof TEXTS / sizeof TEXTS[0]; k++) {
@@ -203,7 +199,6 @@ static void test_not_json(void **state) {
 }
 
 static void test_unwritable(void **state) {
-    (void)state;
     tacet_manifest m = example();
     char *text = NULL;
     memcpy(columns[0].name, "\xe4ge", 4);
@@ -216,7 +211,6 @@ static void test_unwritable(void **state) {
 }
 
 static void test_sentences(void **state) {
-    (void)state;
     tacet_manifest m = example();
     char *text = tacet_manifest_protects(&m);
     assert_non_null(strstr(text, "5 in age or 0.333333 in \xc3\xa4rger"));
@@ -266,7 +260,6 @@ static void test_sentences(void **state) {
 }
 
 static void test_projection_matrix(void **state) {
-    (void)state;
     tacet_manifest m = example();
     double a[2000], b[2000];
     double square = 0;
@@ -286,7 +279,6 @@ static void test_projection_matrix(void **state) {
 }
 
 static void test_no_memory(void **state) {
-    (void)state;
     const tacet_manifest m = example();
     char *good = NULL;
     assert_ok(tacet_manifest_encode(&m, &good, NULL));

@@ -79,7 +79,6 @@ static tacet_session_settings usual(void) {
 }
 
 static void needs_nothing_but_a_release(void **state) {
-    (void)state;
     static world w;
     tacet_session_result r;
     fill(&w);
@@ -101,7 +100,6 @@ static void needs_nothing_but_a_release(void **state) {
 }
 
 static void whatever_ends_it_the_best_is_told(void **state) {
-    (void)state;
     static const struct {
         tacet_status status;
         tacet_session_end end;
@@ -135,21 +133,28 @@ static void whatever_ends_it_the_best_is_told(void **state) {
     }
 }
 
+static const char *const METHODS[] = {"ladder", "latent", "eiv"};
+
+/* Method k, its state in a fresh folder, whose top is returned. */
+static const char *settings_of(tacet_session_settings *s, char folder[512], size_t k) {
+    const char *top = test_mkdir();
+    (void)snprintf(folder, 512, "%s/state", top);
+    *s = usual();
+    s->state = folder;
+    s->method = METHODS[k];
+    s->lengthscale = k == 0 ? 0 : 3;
+    s->standardize = k > 0;
+    return top;
+}
+
 static void a_state_goes_on_with_more_queries(void **state) {
-    (void)state;
     static world w;
     tacet_session_result r;
-    static const char *const METHODS[] = {"ladder", "latent", "eiv"};
     for (size_t k = 0; k < 3; k++) {
         char folder[512];
-        const char *top = test_mkdir();
-        (void)snprintf(folder, sizeof folder, "%s/state", top);
+        tacet_session_settings s;
+        const char *top = settings_of(&s, folder, k);
         fill(&w);
-        tacet_session_settings s = usual();
-        s.state = folder;
-        s.method = METHODS[k];
-        s.lengthscale = k == 0 ? 0 : 3;
-        s.standardize = k > 0;
         s.initial = 4;
         s.queries = 9;
         w.end_after = 7; /* interrupted once, too */
@@ -177,22 +182,15 @@ static void a_state_goes_on_with_more_queries(void **state) {
 
 /* What a stopped search chooses afterwards is what it would have chosen. */
 static void an_interruption_changes_no_choice(void **state) {
-    (void)state;
     static world w;
     static size_t once[ROWS];
     tacet_session_result r;
-    static const char *const METHODS[] = {"ladder", "latent", "eiv"};
     for (size_t k = 0; k < 3; k++) {
         for (int stops = 0; stops < 2; stops++) {
             char folder[512];
-            const char *top = test_mkdir();
-            (void)snprintf(folder, sizeof folder, "%s/state", top);
+            tacet_session_settings s;
+            const char *top = settings_of(&s, folder, k);
             fill(&w);
-            tacet_session_settings s = usual();
-            s.state = folder;
-            s.method = METHODS[k];
-            s.lengthscale = k == 0 ? 0 : 3;
-            s.standardize = k > 0;
             s.initial = 5;
             s.queries = 16;
             w.end = TACET_IO;
@@ -216,10 +214,8 @@ static void an_interruption_changes_no_choice(void **state) {
 }
 
 static void rows_that_cannot_be_measured_are_put_aside(void **state) {
-    (void)state;
     static world w;
     tacet_session_result r;
-    static const char *const METHODS[] = {"ladder", "latent", "eiv"};
     for (size_t k = 0; k < 3; k++) {
         fill(&w);
         w.every = 2;
@@ -260,7 +256,6 @@ static void rows_that_cannot_be_measured_are_put_aside(void **state) {
 }
 
 static void known_values_are_not_asked(void **state) {
-    (void)state;
     static world w;
     tacet_session_result r;
     size_t rows[20];
@@ -294,7 +289,6 @@ static bool stops(void *user) {
 }
 
 static void can_be_told_to_stop(void **state) {
-    (void)state;
     static world w;
     tacet_session_result r;
     fill(&w);
@@ -309,7 +303,6 @@ static void can_be_told_to_stop(void **state) {
 }
 
 static void bad_settings_ask_nothing(void **state) {
-    (void)state;
     static world w;
     tacet_session_result r;
     fill(&w);

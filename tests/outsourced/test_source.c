@@ -33,7 +33,7 @@ static void a_list_of_files_is_one_file_where_that_is_there(void **state) {
     assert_string_equal(files[2], "c");
     tacet__file_names_free(files, count);
     (void)snprintf(path, sizeof path, "%s/with,comma.csv", f->folder);
-    write_text(path, "age,bmi\n1,2\n");
+    test_write(path, "age,bmi\n1,2\n");
     assert_ok(tacet__file_names(&files, &count, path, NULL));
     assert_int_equal(count, 1);
     assert_string_equal(files[0], path);
@@ -129,7 +129,7 @@ static void joining_survives_every_allocation(void **state) {
     f->settings.ledger = ledger;
     f->settings.data = f->data;
     make_part(f, 1, one);
-    write_text(f->data, "id,age,bmi,dose\n1,2,22,1\n2,3,23,1\n");
+    test_write(f->data, "id,age,bmi,dose\n1,2,22,1\n2,3,23,1\n");
     make_part(f, 2, two);
     const char *const folders[] = {two, one};
     const tacet_join_settings s = {

@@ -19,7 +19,7 @@ static void read_space(tacet_space *space) {
 
 static void begin(fixture *f, tacet_space *space, const char *table) {
     read_space(space);
-    write_text(f->data, table);
+    test_write(f->data, table);
     f->settings.columns = NULL;
     f->settings.column_count = 0;
     f->settings.space = space;
@@ -217,7 +217,6 @@ static void gaussian_distances_take_the_dearest_way(void **state) {
 }
 
 static void released_levels_are_unbiased_in_coordinates(void **state) {
-    (void)state;
     tacet_manifest m;
     tacet_space space;
     double sd[16], low[16], high[16];

@@ -15,7 +15,6 @@ static tacet__response get(const char *path, bool *served) {
 
 static void without_esbuild_the_front_page_names_the_api(void **state) {
     bool served = false;
-    (void)state;
     assert_null(tacet__assets[0].name);
     tacet__response page = get("/", &served);
     assert_true(served);

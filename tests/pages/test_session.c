@@ -71,7 +71,6 @@ static tacet__session_found look(tacet__sessions *s, const browser *b, bool guar
 }
 
 static void a_session_is_found_by_cookie_and_guard_together(void **state) {
-    (void)state;
     tacet__sessions *s = open_sessions();
     browser one, two;
     tacet__session found;
@@ -95,7 +94,6 @@ static void a_session_is_found_by_cookie_and_guard_together(void **state) {
 }
 
 static void a_session_ends_when_idle_whatever_the_page_asks_by_itself(void **state) {
-    (void)state;
     tacet__sessions *s = open_sessions();
     browser b;
     tacet__session found;
@@ -113,7 +111,6 @@ static void a_session_ends_when_idle_whatever_the_page_asks_by_itself(void **sta
 }
 
 static void a_session_ends_in_the_end_and_by_hand(void **state) {
-    (void)state;
     tacet__sessions *s = open_sessions();
     browser b;
     tacet__session found;
@@ -135,7 +132,6 @@ static void a_session_ends_in_the_end_and_by_hand(void **state) {
 }
 
 static void too_many_sessions_end_the_one_idle_longest(void **state) {
-    (void)state;
     tacet__sessions *s = open_sessions();
     browser first, second, b;
     tacet__session found;
@@ -152,7 +148,6 @@ static void too_many_sessions_end_the_one_idle_longest(void **state) {
 }
 
 static void requests_of_other_sites_and_long_tokens_are_refused(void **state) {
-    (void)state;
     tacet__sessions *s = open_sessions();
     browser b = {.site = "cross-site"};
     tacet__session made;
@@ -173,7 +168,6 @@ static void requests_of_other_sites_and_long_tokens_are_refused(void **state) {
 }
 
 static void a_page_is_served_packed_or_plain_and_nothing_else_is(void **state) {
-    (void)state;
     browser b = {.encoding = "gzip, br"};
     tacet__request request = request_of(&b);
     tacet__response packed = {.file = -1}, plain = {.file = -1}, other = {.file = -1};

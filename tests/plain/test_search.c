@@ -48,7 +48,6 @@ static tacet_plain *run(const tacet_plain_settings *s, tacet_plain_result *r) {
 }
 
 static void the_result_is_in_the_tables_own_sign(void **state) {
-    (void)state;
     fixture f;
     setup(&f);
     f.s.minimize = true;
@@ -72,7 +71,6 @@ static void the_result_is_in_the_tables_own_sign(void **state) {
 }
 
 static void a_search_goes_on_from_its_journal(void **state) {
-    (void)state;
     fixture f;
     setup(&f);
     tacet_plain_result whole, part, rest;
@@ -100,7 +98,6 @@ static void a_search_goes_on_from_its_journal(void **state) {
 }
 
 static void a_table_that_repeats_a_row_is_refused(void **state) {
-    (void)state;
     fixture f;
     setup(&f);
     FILE *file = fopen(f.data, "a");

@@ -40,7 +40,6 @@ static double shared_of(size_t a, size_t b, size_t c, size_t d) {
 
 /* As several threads see a table: runs of it in any order, each into a sketch of its own. */
 static void numbers_in_runs_make_the_table_that_they_are(void **state) {
-    (void)state;
     enum { COUNT = 50000, WIDTH = 3, RUN = 777, SEERS = 3 };
     double *rows = calloc((size_t)COUNT * WIDTH, sizeof *rows);
     assert_non_null(rows);
@@ -75,7 +74,6 @@ static void numbers_in_runs_make_the_table_that_they_are(void **state) {
 }
 
 static void small_tables_are_compared_exactly(void **state) {
-    (void)state;
     assert_true(shared_of(0, 1000, 0, 1000) == 1);
     assert_true(shared_of(0, 1000, 1000, 2000) == 0);
     assert_true(shared_of(0, 1000, 900, 1900) == 0.1);
@@ -86,7 +84,6 @@ static void small_tables_are_compared_exactly(void **state) {
 
 /* The estimate rests on 4,096 rows or more: its standard deviation is below 0.008. */
 static void large_tables_are_compared_by_their_smallest_hashes(void **state) {
-    (void)state;
     assert_true(fabs(shared_of(0, 60000, 30000, 90000) - 0.5) < 0.04);
     assert_true(fabs(shared_of(0, 60000, 54000, 114000) - 0.1) < 0.02);
     assert_true(shared_of(0, 60000, 60000, 120000) == 0);
@@ -94,7 +91,6 @@ static void large_tables_are_compared_by_their_smallest_hashes(void **state) {
 }
 
 static void writing_a_row_differently_does_not_change_it(void **state) {
-    (void)state;
     tacet__sketch x;
     tacet__sketch y;
     sketch_rows(&x, 0, 500, "%zu,%zu\n", KEY);
@@ -111,7 +107,6 @@ static void writing_a_row_differently_does_not_change_it(void **state) {
 }
 
 static void rows_that_repeat_count_once_and_another_key_tells_nothing(void **state) {
-    (void)state;
     static const unsigned char OTHER[TACET__SKETCH_KEY] = {9};
     tacet__sketch x;
     tacet__sketch y;
@@ -126,7 +121,6 @@ static void rows_that_repeat_count_once_and_another_key_tells_nothing(void **sta
 }
 
 static void a_missing_file_and_missing_memory_are_told(void **state) {
-    (void)state;
     tacet__sketch x;
     assert_int_equal(tacet__sketch_files(&x, (const char *const[]){"/nowhere/t.csv"}, 1, 0, KEY, NULL),
                      TACET_NOT_FOUND);
@@ -153,7 +147,6 @@ static void a_missing_file_and_missing_memory_are_told(void **state) {
 }
 
 static void a_table_in_memory_is_known_by_its_numbers(void **state) {
-    (void)state;
     enum { N = 1000 };
     static double a[2 * N], b[2 * N];
     tacet__sketch x, y;
@@ -176,7 +169,6 @@ static void a_table_in_memory_is_known_by_its_numbers(void **state) {
 /* Rows of every length fall across the borders of parts and of what is read at once; some are written with blanks, some
  * are empty, the last has no line end. */
 static void parts_of_a_table_make_the_whole_of_it(void **state) {
-    (void)state;
     char path[300];
     (void)snprintf(path, sizeof path, "%s/p.csv", folder);
     FILE *file = fopen(path, "w");
@@ -212,17 +204,13 @@ static void parts_of_a_table_make_the_whole_of_it(void **state) {
 }
 
 static void a_row_more_or_less_is_another_table(void **state) {
-    (void)state;
     static const char *const ROWS[] = {"a\n1\n2\n", "a\n1\n2\n2\n", "a\n1\n1\n2\n", "a\n1\n3\n", "a\n2\n1\n"};
     unsigned char bytes[5][TACET__SKETCH_HASH];
     char path[300];
     (void)snprintf(path, sizeof path, "%s/r.csv", folder);
     for (size_t i = 0; i < 5; i++) {
         tacet__sketch x;
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        (void)fputs(ROWS[i], file);
-        assert_int_equal(fclose(file), 0);
+        test_write(path, ROWS[i]);
         assert_ok(tacet__sketch_files(&x, (const char *const[]){path}, 1, 0, KEY, NULL));
         memcpy(bytes[i], x.bytes, sizeof x.bytes);
         tacet__sketch_clear(&x);

@@ -42,7 +42,6 @@ static void add(tacet_report *r, const char *json) {
              "\"unit\":\"points\"},\"series\":[" series "]}")
 
 static void test_escape(void **state) {
-    (void)state;
     tacet__text t = {0};
     tacet__text_escape(&t, "a<b>&\"'\x01\n\xef\xbf\xbf\xc3\xa9\x7f");
     assert_string_equal(t.at, "a&lt;b&gt;&amp;&quot;&#39;\xef\xbf\xbd\n\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd");
@@ -52,7 +51,6 @@ static void test_escape(void **state) {
 
 /* Whatever is written into any text of a document, no element and no attribute comes of it. */
 static void test_nothing_gets_through(void **state) {
-    (void)state;
 #define EVIL "</title><script>alert(1)</script>\\\" onload=\\\"x"
     tacet_report *r = fresh();
     add(r, "{\"format\":\"tacet-report-1\",\"title\":\"" EVIL "\",\"subtitle\":\"" EVIL
@@ -90,7 +88,6 @@ static void check_scale(double lo, double hi, bool log) {
 }
 
 static void test_scales(void **state) {
-    (void)state;
     static const double RANGES[][2] = {{0, 1},         {0, 40},          {-3, 7},          {1e-7, 3e-7},
                                        {5, 5},         {0, 0},           {-1e9, 1e9},      {0.02, 0.0201},
                                        {1e200, 3e200}, {123456, 123457}, {-1e-300, 1e-300}};
@@ -137,7 +134,6 @@ static void test_scales(void **state) {
 
 /* Where the points of a picture are, re-derived from its axes: y = 0 at the bottom, the top tick at the top. */
 static void test_chart_geometry(void **state) {
-    (void)state;
     tacet_report *r = fresh();
     add(r, CHART("{\"name\":\"n\",\"x\":[0,5,10],\"y\":[0,50,100]}"));
     char *svg = NULL;
@@ -161,7 +157,6 @@ static void test_chart_geometry(void **state) {
 }
 
 static void test_gaps_bands_log(void **state) {
-    (void)state;
     tacet_report *r = fresh();
     add(r, DOCUMENT("{\"kind\":\"chart\",\"x\":{\"label\":\"eps\",\"scale\":\"log\"},\"y\":{\"label\":\"r\",\"scale\":"
                     "\"log\"},\"series\":[{\"name\":\"a\",\"x\":[1,2,3,4],\"y\":[1,null,0,10],\"lower\":[0.5,1,null,9],"
@@ -177,7 +172,6 @@ static void test_gaps_bands_log(void **state) {
 }
 
 static void test_results(void **state) {
-    (void)state;
     tacet_report *r = fresh();
     add(r, "{\"model\":\"outsourced\",\"mechanism\":\"gaussian\",\"eps\":3,\"trials\":2,\"seed\":1,\"simple_regret\":"
            "{\"mean\":0.25,\"se\":0.125},\"regret_by_query\":[1,0.5,0.25],\"regret_by_query_se\":[0.1,0.1,0.125]}");
@@ -224,7 +218,6 @@ static void test_results(void **state) {
 
 /* Regret against eps appears with the second eps, sorted by it, whatever the order of the files. */
 static void test_privacy_utility(void **state) {
-    (void)state;
 #define RUN(eps, mean)                                                                                                 \
     "{\"model\":\"m\",\"eps\":" eps ",\"trials\":9,\"seed\":1,\"error\":{\"mean\":" mean ",\"se\":0.01}}"
     tacet_report *r = fresh();
@@ -269,7 +262,6 @@ static void test_privacy_utility(void **state) {
 }
 
 static void test_bad_input(void **state) {
-    (void)state;
     static const char *const BAD[] = {
         "",
         "[]",
@@ -316,7 +308,6 @@ static void test_bad_input(void **state) {
 }
 
 static void test_allocation(void **state) {
-    (void)state;
     const char *json = CHART("{\"name\":\"a\",\"y\":[1,2],\"lower\":[0,1],\"upper\":[2,3]}");
     for (long n = 1;; n++) {
         tacet_report *r = NULL;

@@ -255,36 +255,13 @@ static void test_sums_and_covariances(void **state) {
 
 static void test_out_of_memory(void **state) {
     (void)state;
-    for (long n = 1;; n++) {
-        tacet__definition d;
-        fail_alloc_after(n);
-        const tacet_status status = tacet__definition_decode(&d, CENTRAL, sizeof CENTRAL - 1, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            tacet__definition_clear(&d);
-            break;
-        }
-        assert_int_equal(status, TACET_NO_MEMORY);
-        assert_null(d.lower);
-    }
     tacet__definition d;
+    assert_each_alloc_fails(tacet__definition_decode(&d, CENTRAL, sizeof CENTRAL - 1, NULL), d.lower == NULL);
+    tacet__definition_clear(&d);
     assert_ok(tacet__definition_decode(&d, LOCAL, sizeof LOCAL - 1, NULL));
-    for (long n = 1;; n++) {
-        char *text = NULL;
-        fail_alloc_after(n);
-        const tacet_status status = tacet__definition_encode(&d, &text, NULL);
-        const int hit = fail_alloc_hit();
-        fail_alloc_after(0);
-        if (!hit) {
-            assert_ok(status);
-            free(text);
-            break;
-        }
-        assert_int_equal(status, TACET_NO_MEMORY);
-        assert_null(text);
-    }
+    char *text = NULL;
+    assert_each_alloc_fails(tacet__definition_encode(&d, &text, NULL), text == NULL);
+    free(text);
     tacet__definition_clear(&d);
 }
 

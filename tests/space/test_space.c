@@ -40,7 +40,6 @@ static void refuse(const char *text, const char *column, const char *word) {
 }
 
 static void bad_spaces_are_refused_by_name(void **state) {
-    (void)state;
     refuse("{\"columns\":[{\"name\":\"sex\",\"levels\":[\"M\",\"F\",\"M\"]}]}", "'sex'", "twice");
     refuse("{\"columns\":[{\"name\":\"age\",\"bounds\":[90,17]}]}", "'age'", "the lower below the upper");
     refuse("{\"columns\":[{\"name\":\"age\",\"bounds\":[17,17]}]}", "'age'", "the lower below the upper");
@@ -64,7 +63,6 @@ static void bad_spaces_are_refused_by_name(void **state) {
 }
 
 static void a_draft_is_refused_until_it_is_filled_in(void **state) {
-    (void)state;
     const char *const names[] = {"age", "sex"};
     char *text = NULL;
     assert_int_equal(tacet_space_draft(&text, names, 2, NULL), TACET_OK);
@@ -73,7 +71,6 @@ static void a_draft_is_refused_until_it_is_filled_in(void **state) {
 }
 
 static void what_is_written_reads_back_as_the_same(void **state) {
-    (void)state;
     tacet_space a, b;
     char *first = NULL;
     char *second = NULL;
@@ -94,7 +91,6 @@ static void what_is_written_reads_back_as_the_same(void **state) {
 }
 
 static void options_say_the_same_as_a_file(void **state) {
-    (void)state;
     const tacet_space_options options = {.inputs = "age,income,visits,sex,race,seen",
                                          .bounds = "age=17:90",
                                          .log = "income=1000:6000000",
@@ -132,7 +128,6 @@ static void refuse_short(tacet_space_options options, const char *word) {
 }
 
 static void bad_options_are_refused_by_name(void **state) {
-    (void)state;
     refuse_short((tacet_space_options){.levels = "sex=M|F|M"}, "twice");
     refuse_short((tacet_space_options){.levels = "sex=M||F"}, "empty");
     refuse_short((tacet_space_options){.levels = "sex=M"}, "2 to");
@@ -151,7 +146,6 @@ static void bad_options_are_refused_by_name(void **state) {
 }
 
 static void bounds_without_names_follow_the_order_of_inputs(void **state) {
-    (void)state;
     tacet_space space;
     const tacet_space_options options = {.inputs = "a,b", .bounds = "1:2,3:4"};
     assert_int_equal(tacet_space_short(&space, &options, NULL), TACET_OK);
@@ -171,7 +165,6 @@ static double cell(const tacet_space *space, size_t column, const char *text, ta
 }
 
 static void cells_are_read_as_their_column_says(void **state) {
-    (void)state;
     tacet_space space;
     tacet_error err = {0};
     char text[TACET_SPACE_NAME];
@@ -206,7 +199,6 @@ static void cells_are_read_as_their_column_says(void **state) {
 }
 
 static void every_day_reads_back_as_itself(void **state) {
-    (void)state;
     tacet_space_column column;
     tacet_space_column_init(&column);
     column.kind = TACET_SPACE_DATE;
@@ -235,7 +227,6 @@ static void draw(tacet_simrng *rng, const tacet_space *space, double *record) {
 }
 
 static void coordinates_are_no_further_apart_than_the_metric_says(void **state) {
-    (void)state;
     tacet_space space;
     tacet_simrng rng;
     double a[6], b[6], x[10], y[10], low[10], high[10];
@@ -278,7 +269,6 @@ static void coordinates_are_no_further_apart_than_the_metric_says(void **state) 
 }
 
 static void a_change_of_level_is_distance_1_and_a_unit_is_distance_1(void **state) {
-    (void)state;
     tacet_space space;
     read_space(&space, MIXED);
     const double a[6] = {40, 50000, 3, 0, 1, 18700};
@@ -296,7 +286,6 @@ static void a_change_of_level_is_distance_1_and_a_unit_is_distance_1(void **stat
 }
 
 static void vertices_of_a_simplex_are_1_apart(void **state) {
-    (void)state;
     for (size_t k = 2; k < 40; k++) {
         double a[40], b[40], sum[40] = {0};
         for (size_t i = 0; i < k; i++) {
@@ -320,7 +309,6 @@ static void vertices_of_a_simplex_are_1_apart(void **state) {
 }
 
 static void embedding_is_a_total_function(void **state) {
-    (void)state;
     tacet_space space;
     const double odd[][6] = {{NAN, NAN, NAN, NAN, NAN, NAN},
                              {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY},
@@ -342,7 +330,6 @@ static void embedding_is_a_total_function(void **state) {
 }
 
 static void candidates_cover_levels_and_numbers(void **state) {
-    (void)state;
     tacet_space space;
     double records[3 * 600];
     size_t found = 0;

@@ -19,10 +19,16 @@ char *__wrap_strdup(const char *s);
 
 static _Thread_local long countdown; /* 0: off */
 static _Thread_local int hit;
+static _Thread_local long last;
 
 void fail_alloc_after(long n) {
     countdown = n;
     hit = n == 0 ? hit : 0;
+    last = n == 0 ? last : n;
+}
+
+long fail_alloc_last(void) {
+    return last;
 }
 
 int fail_alloc_hit(void) {

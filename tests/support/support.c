@@ -57,6 +57,23 @@ double test_chi2_pvalue(double statistic, double k) {
     return front * h;
 }
 
+tacet_simrng test_rng(uint64_t seed, uint64_t stream) {
+    tacet_simrng rng;
+    tacet_simrng_init(&rng, seed, stream);
+    return rng;
+}
+
+tacet_kernel *test_kernel(const char *name, size_t d, double lengthscale) {
+    tacet_kernel_spec spec;
+    tacet_kernel *kernel = NULL;
+    tacet_kernel_spec_defaults(&spec);
+    spec.d = d;
+    spec.lengthscales = &lengthscale;
+    assert_ok(tacet_kernel_parse(&spec, name, NULL));
+    assert_ok(tacet_kernel_create(&kernel, &spec, NULL));
+    return kernel;
+}
+
 bool test_valgrind(void) {
     return getenv("TACET_VALGRIND") != NULL; /* as tools/run-test */
 }
@@ -90,4 +107,11 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 void test_rmdir(const char *path) {
     (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void test_write(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
 }

@@ -15,7 +15,12 @@
 
 #include <cmocka.h>
 
+#include <tacet/core/simrng.h>
 #include <tacet/core/status.h>
+#include <tacet/gp/kernel.h>
+
+/* cmocka hands every test a state, which few of them use. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* |actual - expected| <= tolerance; NaN fails; prints both values. */
 #define assert_close(actual, expected, tolerance)                                                                      \
@@ -34,16 +39,40 @@ bool test_slow(void);
 bool test_valgrind(void);
 
 /* The n-th allocation from now (1 = the next) fails; 0 switches that off. fail_alloc_hit() tells whether it came to
- * that. Typical: for (n = 1;; n++) { fail_alloc_after(n); s = create(&x…); hit = fail_alloc_hit(); fail_alloc_after(0);
- * if (!hit) { assert_ok(s); free(x); break; } assert_int_equal(s, TACET_NO_MEMORY); assert_null(x); } */
+ * that, fail_alloc_last() which one was to fail last. */
 void fail_alloc_after(long n);
 int fail_alloc_hit(void);
+long fail_alloc_last(void);
+
+/* Calls with the first, the second, ... allocation failing: each gives TACET_NO_MEMORY and leaves `clean` true. The
+ * call in which none fails any more succeeds, and what it made is the caller's. */
+#define assert_each_alloc_fails(call, clean)                                                                           \
+    do {                                                                                                               \
+        for (long test_nth = 1;; test_nth++) {                                                                         \
+            fail_alloc_after(test_nth);                                                                                \
+            const tacet_status test_status = (call);                                                                   \
+            const int test_hit = fail_alloc_hit();                                                                     \
+            fail_alloc_after(0);                                                                                       \
+            assert_status(test_status, test_hit ? TACET_NO_MEMORY : TACET_OK);                                         \
+            if (!test_hit) {                                                                                           \
+                break;                                                                                                 \
+            }                                                                                                          \
+            assert_true(clean);                                                                                        \
+        }                                                                                                              \
+    } while (false)
 
 /* Upper tail of the chi-square distribution with k degrees of freedom: the p-value of a fit. */
 double test_chi2_pvalue(double statistic, double k);
 
+/* Stream `stream` of this seed. */
+tacet_simrng test_rng(uint64_t seed, uint64_t stream);
+/* "se", "matern52", ... in d dimensions, one lengthscale for all; freed by the caller. */
+tacet_kernel *test_kernel(const char *name, size_t d, double lengthscale);
+
 /* A fresh, empty temporary folder, removed with test_rmdir. Returns its path (static storage, one at a time). */
 const char *test_mkdir(void);
 void test_rmdir(const char *path);
+/* A file with this text and nothing else. */
+void test_write(const char *path, const char *text);
 
 #endif
