@@ -49,7 +49,6 @@ static inline int64_t raw_number(bool trusted, const char *sql) {
 }
 
 static inline int store_setup(void **state) {
-    (void)state;
     if (on_postgres()) {
         const tacet__db_settings settings = {.busy_ms = 2000};
         tacet__db *db = NULL;
@@ -68,7 +67,6 @@ static inline int store_setup(void **state) {
 }
 
 static inline int store_teardown(void **state) {
-    (void)state;
     if (!on_postgres()) {
         test_rmdir(store_folder);
     }

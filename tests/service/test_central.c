@@ -179,7 +179,6 @@ static size_t interrupted(int k, size_t *stages) {
 /* Wherever a release of several stages is interrupted, it is gone on with from the reports it was begun with. */
 static void test_contextual_interrupted(void **state) {
     size_t stages = 0;
-    (void)state;
     assert_int_equal(interrupted(0, &stages), LEARN - MISSING);
     assert_true(stages > 1);
     const int most = 2 * (int)stages; /* each stage is two records: entered, answered */
@@ -211,7 +210,6 @@ static void test_fixed_expires(void **state) {
     tacet__engine_settings settings = central_settings();
     tacet__engine *e = open_central_after(STUDY);
     answer a[BATCH];
-    (void)state;
     for (size_t t = 0; t < BATCH; t++) {
         a[t] = ask_suggestion(e, "advice", NULL, NULL, 0);
         assert_int_equal(a[t].status, TACET_OK);
@@ -272,7 +270,6 @@ static void test_create_again(void **state) {
         bool trusted;
         const char *table;
     } ENDS[] = {{false, "study"}, {true, "study"}, {true, "snapshot"}};
-    (void)state;
     for (size_t i = 0; i < 9; i += test_slow() ? 4 : 1) { /* then each study, and each end, once */
         const char *study = STUDIES[i / 3];
         const bool last =
@@ -330,7 +327,6 @@ static void test_refused_free(void **state) {
         "\"budget\":{\"eps\":1,\"delta\":1e-300},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}",
         "\"budget\":{\"eps\":1e99,\"delta\":1e-6},\"prior\":{\"lengthscale\":0.5,\"reward\":[0,1]}",
         "\"budget\":{\"eps\":1,\"delta\":1e-6},\"prior\":{\"lengthscale\":1e-90,\"reward\":[0,1]}"};
-    (void)state;
     size_t refused = 0;
     for (size_t i = 0; i < 3; i++) {
         for (size_t k = 0; k < sizeof TAILS / sizeof TAILS[0]; k++) {

@@ -18,7 +18,6 @@ static const char CENTRAL[] =
 
 static void test_defaults(void **state) {
     tacet__definition d;
-    (void)state;
     assert_ok(tacet__definition_decode(&d, LOCAL, sizeof LOCAL - 1, NULL));
     assert_string_equal(d.policy, "ucb");
     assert_string_equal(d.kernel, "matern52");
@@ -43,7 +42,6 @@ static void test_defaults(void **state) {
 /* Reading the canonical text and writing it again changes nothing; the order of fields and defaults do not show. */
 static void test_canonical(void **state) {
     static const char *const TEXTS[] = {LOCAL, CENTRAL};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         tacet__definition d;
         char *once = NULL;
@@ -64,7 +62,6 @@ static void test_direction(void **state) {
     tacet__definition d;
     double lo = 0;
     double hi = 0;
-    (void)state;
     assert_ok(tacet__definition_decode(&d, CENTRAL, sizeof CENTRAL - 1, NULL));
     tacet__definition_range(&d, &lo, &hi);
     assert_close(lo, -3, 0);
@@ -127,7 +124,6 @@ static void test_refused(void **state) {
          "prior"},
         {NAMED "\"options\":{\"open_most\":3}," REST "}", "open_most"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         tacet__definition d;
         tacet_error err = {0};
@@ -147,7 +143,6 @@ static void test_context(void **state) {
         "\"prior\":{\"lengthscale\":[1,2,3],\"groups\":[0,0,1],\"reward\":[0,1]}}";
     tacet__definition d;
     char *text = NULL;
-    (void)state;
     assert_ok(tacet__definition_decode(&d, TEXT, sizeof TEXT - 1, NULL));
     assert_int_equal(d.context_dim, 2);
     assert_close(d.context_upper[1], 2, 0);
@@ -166,7 +161,6 @@ static void test_context(void **state) {
 static void test_policies(void **state) {
     tacet__definition d;
     tacet_error err = {0};
-    (void)state;
     assert_ok(tacet__definition_decode(&d, LOCAL, sizeof LOCAL - 1, NULL));
     assert_ok(tacet__policy_check(tacet__policy_kinds_local, &d, NULL));
     (void)strcpy(d.policy, "best");
@@ -227,7 +221,6 @@ static void means_of(const char *text, double means[3]) {
 
 /* One report tells of the other points what the kernel says: k(x, x')/k(x, x). */
 static void test_sums_and_covariances(void **state) {
-    (void)state;
     double plain[3], sum[3], given[3];
     const double near = exp(-2), far = exp(-8); /* distances 0.4 and 0.8 with lengthscale 0.2 */
     means_of(STUDY("[[0,0],[0.4,0],[0.4,0.8]]", "\"kernel\":\"se\",\"lengthscale\":0.2"), plain);
@@ -254,7 +247,6 @@ static void test_sums_and_covariances(void **state) {
 }
 
 static void test_out_of_memory(void **state) {
-    (void)state;
     tacet__definition d;
     assert_each_alloc_fails(tacet__definition_decode(&d, CENTRAL, sizeof CENTRAL - 1, NULL), d.lower == NULL);
     tacet__definition_clear(&d);

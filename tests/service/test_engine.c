@@ -23,7 +23,6 @@ static double report(tacet_simrng *rng) {
 }
 
 static void test_once(void **state) {
-    (void)state;
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
     const double set[] = {0.1, 0, 0.6, 0, 0.9, 0};
@@ -60,7 +59,6 @@ static void test_once(void **state) {
 
 /* Only its own client learns that a reward was clipped; local reports that no device sends are refused. */
 static void test_ranges(void **state) {
-    (void)state;
     add_study(TOY_STUDY);
     add_study(LOCAL_STUDY);
     tacet__engine *e = open_engine();
@@ -134,12 +132,10 @@ static void same_choices(const char *study, const char *definition) {
 
 /* Restarts and replicas do not show: what is suggested is a function of the log. */
 static void test_replicas_central(void **state) {
-    (void)state;
     same_choices("toys", TOY_STUDY);
 }
 
 static void test_replicas_local(void **state) {
-    (void)state;
     same_choices("slides", LOCAL_STUDY);
 }
 
@@ -154,7 +150,6 @@ static void test_minimize(void **state) {
         "\"domain\":{\"points\":[[0],[0.25],[0.5],[0.75],[1]]},\"prior\":{\"lengthscale\":0.3,\"reward\":[-1,0]},"
         "\"options\":{\"randomizer\":\"duchi\",\"parameters\":\"tuned\"}}";
     tacet_simrng rng;
-    (void)state;
     add_study(DOWN);
     add_study(UP);
     add_study(LOCAL_STUDY);
@@ -200,7 +195,6 @@ static void test_other_arithmetic(void **state) {
     uint64_t replayed = 0;
     uint64_t events = 0;
     tacet_error err = {0};
-    (void)state;
     add_study(TOY_STUDY);
     add_study(LOCAL_STUDY);
     for (int way = 0; way < 2; way++) {
@@ -241,7 +235,6 @@ static void test_other_arithmetic(void **state) {
 /* A policy that does not repeat what is stored stops the study: replays check. */
 static void test_replay_checks(void **state) {
     const double set[] = {0.1, 0, 0.9, 0};
-    (void)state;
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
     for (int i = 0; i < 3; i++) {
@@ -263,7 +256,6 @@ static void test_replay_checks(void **state) {
 
 static void test_archive(void **state) {
     const double set[] = {0.1, 0, 0.9, 0};
-    (void)state;
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
     const answer a = ask_suggestion(e, "toys", NULL, set, 2);
@@ -283,7 +275,6 @@ static void test_known_noise(void **state) {
     tacet_error err = {0};
     tacet__engine_settings settings = engine_settings();
     char *name = NULL;
-    (void)state;
     toy_known = true;
     assert_int_equal(tacet__engine_add(&settings, &name, TOY_STUDY, strlen(TOY_STUDY), &err), TACET_CORRUPT);
     toy_known = false;
@@ -319,7 +310,6 @@ static void *observe_later(void *user) {
 /* Answered when the ticket is observed: by the same server, or by another one on the same store. */
 static void test_long_poll(void **state) {
     const double set[] = {0.1, 0, 0.9, 0};
-    (void)state;
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
     tacet__engine *other = open_engine();
@@ -375,7 +365,6 @@ static void test_events_are_waited_for(void **state) {
     const double set[] = {0.1, 0, 0.9, 0};
     tacet__job *jobs[MOST + 1];
     bool done[MOST + 1] = {false};
-    (void)state;
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
     tacet__engine *other = open_engine();
@@ -423,7 +412,6 @@ static void settle(tacet__engine *e) {
 /* The n-th write, sync or truncation fails, for every n until a round passes untouched. Whatever is answered OK is
  * stored; what is answered otherwise may be sent again under its key, and is then stored once. */
 static void test_failing_disk(void **state) {
-    (void)state;
     if (on_postgres()) {
         return;
     }
@@ -502,7 +490,6 @@ static void *press(void *user) {
 static void test_crowd(void **state) {
     pthread_t threads[CLIENTS];
     crowd c[CLIENTS];
-    (void)state;
     add_study(TOY_STUDY);
     tacet__engine *e[2] = {open_engine(), open_engine()};
     const uint64_t batches = engine_metrics.batches;
@@ -532,7 +519,6 @@ static void test_queue_bytes(void **state) {
     tacet__job *jobs[FIT + 2];
     bool done[FIT + 2] = {false};
     const double set[] = {0.1, 0, 0.6, 0};
-    (void)state;
     add_study(TOY_STUDY);
     tacet__engine *e = open_engine();
     assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK); /* in use from now on */

@@ -57,7 +57,6 @@ static void test_moma(void **state) {
     enum { MOST = 60 };
     answer a[MOST];
     answer more[MOST];
-    (void)state;
     add_study(MOMA);
     tacet__engine *e = open_at(0);
     const size_t lanes = fill(e, a, MOST);
@@ -108,7 +107,6 @@ static void test_many(void **state) {
     enum { OLD = 150 };
     const double set[] = {0.1, 0, 0.9, 0};
     static answer a[OLD];
-    (void)state;
     add_study(TOYS);
     tacet__engine *e = open_at(0);
     for (size_t i = 0; i < OLD; i++) {
@@ -147,7 +145,6 @@ static void test_never(void **state) {
         "\"domain\":{\"lower\":[0,0],\"upper\":[1,1]},\"prior\":{\"lengthscale\":0.2,\"reward\":[0,1]},"
         "\"options\":{\"set_most\":8,\"ticket_seconds\":0}}";
     const double set[] = {0.1, 0, 0.9, 0};
-    (void)state;
     add_study(NEVER);
     tacet__engine *e = open_at(0);
     const answer a = ask_suggestion(e, "toys", NULL, set, 2);
@@ -160,7 +157,6 @@ static void test_never(void **state) {
 /* Without the setting a ticket is waited for for a day. */
 static void test_a_day(void **state) {
     const double set[] = {0.1, 0, 0.9, 0};
-    (void)state;
     add_study(TOY_STUDY);
     tacet__engine *e = open_at(0);
     const answer a = ask_suggestion(e, "toys", NULL, set, 2);

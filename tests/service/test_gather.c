@@ -66,7 +66,6 @@ static void test_each_failure(void **state) {
     const fault_action actions[] = {FAULT_ERROR, FAULT_SHORT, FAULT_FULL};
     tacet__studies *s = NULL;
     tacet__study studies[STUDIES];
-    (void)state;
     assert_ok(tacet__studies_open(&s, &settings, NULL));
     add_all(s, studies);
     for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++) {
@@ -125,7 +124,6 @@ static uint64_t acknowledged_by_child(long n, fault_action action, bool *ended) 
 static void test_kills_and_power_cuts(void **state) {
     const fault_action actions[] = {FAULT_KILL, FAULT_TORN_KILL, FAULT_POWER, FAULT_POWER_HALF};
     size_t kills = 0;
-    (void)state;
     for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++) {
         bool ended = false;
         for (long n = 1; !ended; n += test_slow() ? 7 : 1) {
@@ -154,7 +152,6 @@ static void test_a_part_that_fails(void **state) {
     const tacet__studies_settings settings = fault_settings();
     tacet__studies *s = NULL;
     tacet__study studies[STUDIES];
-    (void)state;
     assert_ok(tacet__studies_open(&s, &settings, NULL));
     add_all(s, studies);
     tacet__event event = {.kind = TACET__EVENT_SUGGEST, .number = 1};
@@ -216,7 +213,6 @@ static void test_engine_on_a_failing_disk(void **state) {
     answer first[STUDIES];
     answer again[STUDIES];
     size_t failures = 0;
-    (void)state;
     add_local_studies();
     settings.store.vfs = "fault";
     assert_ok(tacet__engine_open(&e, &settings, NULL));
@@ -313,7 +309,6 @@ static void test_power_cuts_while_turns_overlap(void **state) {
     const tacet__engine_settings settings = engine_settings();
     const fault_action actions[] = {FAULT_POWER, FAULT_POWER_HALF, FAULT_KILL};
     size_t kept = 0;
-    (void)state;
     add_local_studies();
     for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++) {
         bool over = false;
@@ -364,7 +359,6 @@ static void test_others_commits_are_seen(void **state) {
     tacet__study studies[STUDIES];
     tacet__study theirs;
     uint64_t rounds = 0;
-    (void)state;
     add_all(s, studies);
     tacet__study_init(&theirs);
     assert_ok(tacet__studies_get(other, &theirs, name_of(0), NULL));
@@ -439,7 +433,6 @@ static void test_lists_hold_up_no_other_study(void **state) {
     tacet__job *lists[LISTS];
     bool done[LISTS] = {false};
     bool suggested = false;
-    (void)state;
     add_local_studies();
     assert_ok(tacet__engine_open(&e, &settings, NULL));
     ask_all(e, 0, first);

@@ -54,7 +54,6 @@ static uint64_t held_by(unsigned char token, bool rounds) {
 /* A central study of 8 open tickets: one token gets 6 of them, another the rest; after a restart it is the same. */
 static void test_no_token_takes_all_open_tickets(void **state) {
     answer a[8];
-    (void)state;
     add_study(SMALL);
     tacet__engine *e = open_engine();
     for (int i = 0; i < 6; i++) {
@@ -80,7 +79,6 @@ static void test_no_token_takes_all_open_tickets(void **state) {
 }
 
 static void test_no_token_takes_more_rounds_than_its_own(void **state) {
-    (void)state;
     add_study(SMALL);
     tacet__engine *e = open_engine();
     for (int i = 0; i < 3; i++) {
@@ -108,7 +106,6 @@ static uint64_t give_up(unsigned char who, uint64_t seconds) {
 }
 
 static void test_an_owner_gives_up_the_tickets_of_one_token(void **state) {
-    (void)state;
     add_study(SMALL);
     tacet__engine *e = open_engine();
     answer a = {0};
@@ -138,7 +135,6 @@ static double sum_of(tacet__engine *e) {
 }
 
 static void test_later_rounds_of_a_person_are_null_records(void **state) {
-    (void)state;
     add_study(SMALL);
     tacet__engine *e = open_engine();
     for (int i = 0; i < 4; i++) { /* two of them count */
@@ -170,7 +166,6 @@ static void test_later_rounds_of_a_person_are_null_records(void **state) {
 }
 
 static void test_a_key_is_of_one_person(void **state) {
-    (void)state;
     add_study(SMALL);
     tacet__engine *e = open_engine();
     const char *const PERSONS[] = {"ann", "ann", "bob", NULL};
@@ -189,7 +184,6 @@ static void test_a_key_is_of_one_person(void **state) {
 /* The names themselves are nowhere in the store. */
 static void test_names_are_not_stored(void **state) {
     char path[1100];
-    (void)state;
     add_study(SMALL);
     tacet__engine *e = open_engine();
     assert_int_equal(ask_as(e, 1, "Persephone.Smith", 0, 0).status, TACET_OK);
@@ -210,7 +204,6 @@ static void test_names_are_not_stored(void **state) {
 
 /* mu-GDP: k rounds cost k mu; (1, 1e-5) for a round is 2.15, 3.41, 6.17, 14.4 for 2, 3, 5, 10 rounds. */
 static void test_what_rounds_cost(void **state) {
-    (void)state;
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 2), 2.15, 0.006);
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 3), 3.41, 0.006);
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 5), 6.17, 0.006);

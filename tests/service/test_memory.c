@@ -66,7 +66,6 @@ static void test_short_memory_is_not_damage(void **state) {
     bool reached = true;
     size_t refused = 0;
     long n = 1;
-    (void)state;
     add_study(TOY_STUDY);
     for (; reached && n < 100000; n += n < 20 ? 1 : 1 + n / 12) {
         one(n, &reached, &refused);

@@ -99,7 +99,6 @@ static void memory_that_is_short_in_libpq_is_not_damage(void **state) {
     bool reached = true;
     size_t refused = 0;
     long n = 1;
-    (void)state;
     (void)dl_iterate_phdr(find_libpq, NULL);
     add_study(TOY_STUDY);
     if (seen == 0) {

@@ -13,7 +13,6 @@ static char owner[64], device[64], analyst[64], foreign[64], fresh[4][64];
 
 /* The checker itself: what it must refuse, it refuses. */
 static void test_checker(void **state) {
-    (void)state;
     static const struct {
         const char *schema, *value;
         bool good;
@@ -361,7 +360,6 @@ static void expired(void) {
 }
 
 static void test_everything(void **state) {
-    (void)state;
     start_server("100000");
     each(refuse_strangers);
     central();
@@ -413,7 +411,6 @@ static void test_everything(void **state) {
 }
 
 static void test_limits(void **state) {
-    (void)state;
     start_server("1");
     assert_int_equal(ask("GET", "/v1/studies", "/v1/studies", owner, NULL, NULL), 200); /* it is known from now on */
     each(too_fast);
@@ -421,7 +418,6 @@ static void test_limits(void **state) {
 }
 
 static void test_same(void **state) {
-    (void)state;
     json_t *routes = json_object();
     const char *path = NULL;
     json_t *methods = NULL;
@@ -457,7 +453,6 @@ static void test_same(void **state) {
 static int setup(void **state) {
     char path[1024];
     char text[2400];
-    (void)state;
     (void)snprintf(folder, sizeof folder, "/tmp/tacet-openapi.XXXXXX");
     const char *source = getenv("TACET_SOURCE");
     (void)snprintf(path, sizeof path, "%s/docs/openapi.json", source != NULL ? source : ".");
@@ -521,7 +516,6 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     char text[400];
-    (void)state;
     if (server > 0) { /* a test that failed did not stop it */
         (void)kill(server, SIGKILL);
         (void)waitpid(server, NULL, 0);

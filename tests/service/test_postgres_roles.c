@@ -58,7 +58,6 @@ static void test_enough(void **state) {
     uint64_t seq = 0;
     char text[TACET__STUDIES_TOKEN_TEXT];
     tacet__token token;
-    (void)state;
     tacet_blob_init(&blob);
     for (int i = 0; i < 3; i++) {
         tacet__event event = suggest_event(i == 0 ? "key" : NULL, "secret", 1, 1);
@@ -110,7 +109,6 @@ static void test_not_more(void **state) {
     tacet__study study;
     tacet__studies *s = serve(&study);
     char sql[128];
-    (void)state;
     /* A ledger, as the trusted role makes it. */
     char place[1100];
     const tacet__db_settings making = {.create = true, .busy_ms = 1000};

@@ -36,7 +36,6 @@ static tacet__job *full_job(void) {
 }
 
 static void jobs_arrive_as_they_were_sent(void **state) {
-    (void)state;
     tacet_blob bytes;
     tacet_blob_init(&bytes);
     tacet__job *sent = full_job();
@@ -89,7 +88,6 @@ static void jobs_arrive_as_they_were_sent(void **state) {
 }
 
 static void what_is_not_finite_or_too_long_is_refused(void **state) {
-    (void)state;
     for (int broken = 0; broken < 3; broken++) {
         tacet_blob bytes;
         tacet_blob_init(&bytes);
@@ -114,7 +112,6 @@ static void what_is_not_finite_or_too_long_is_refused(void **state) {
 }
 
 static void memory_that_is_short_refuses_and_leaks_nothing(void **state) {
-    (void)state;
     tacet_blob bytes;
     tacet_blob_init(&bytes);
     tacet__job *job = full_job();
@@ -157,7 +154,6 @@ static tacet__study study_now(const char *name) {
 }
 
 static void who_cannot_be_reached_is_taken_over_from(void **state) {
-    (void)state;
     tacet__engine *a = open_at("https://127.0.0.1:1");
     tacet__engine *b = open_at("https://127.0.0.1:2");
     assert_int_equal(ask_suggestion(a, "toys", "k1", SET, 3).status, TACET_OK);
@@ -179,7 +175,6 @@ static void who_cannot_be_reached_is_taken_over_from(void **state) {
 }
 
 static void a_keeper_that_was_taken_over_from_writes_nothing(void **state) {
-    (void)state;
     tacet__engine_settings at_a = engine_settings();
     tacet__engine_settings at_b = engine_settings();
     at_a.self = "https://127.0.0.1:1";
@@ -216,7 +211,6 @@ static void a_keeper_that_was_taken_over_from_writes_nothing(void **state) {
 
 /* A command at a shell has no address: it writes, and the server goes on after it. */
 static void a_command_beside_a_server_is_noticed(void **state) {
-    (void)state;
     tacet__engine *a = open_at("https://127.0.0.1:1");
     tacet__engine *shell = open_engine();
     assert_int_equal(ask_suggestion(a, "toys", "k1", SET, 3).status, TACET_OK);
@@ -231,7 +225,6 @@ static void a_command_beside_a_server_is_noticed(void **state) {
 
 /* A relayed job is not relayed again. */
 static void a_job_makes_one_hop(void **state) {
-    (void)state;
     tacet__engine *a = open_at("https://127.0.0.1:1");
     tacet__engine *b = open_at("https://127.0.0.1:2");
     assert_int_equal(ask_suggestion(a, "toys", "k1", SET, 3).status, TACET_OK);

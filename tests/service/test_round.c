@@ -41,7 +41,6 @@ static void test_versions(void **state) {
     const tacet_round round = {.points = POINTS, .ld = 2, .d = 2, .count = 3, .context = CONTEXT, .context_dim = 2};
     tacet_blob bytes;
     tacet__reader r;
-    (void)state;
     tacet_blob_init(&bytes);
     assert_ok(tacet__round_encode(&bytes, &round, NULL));
     assert_ok(tacet__read_begin(&r, bytes.data, bytes.size, "round", 2, NULL));
@@ -63,7 +62,6 @@ static void test_refused(void **state) {
     tacet__round r;
     tacet__writer w;
     tacet_error err = {0};
-    (void)state;
     write_old(&bytes, false, 1); /* neither layout */
     assert_status(tacet__round_decode(&r, bytes.data, bytes.size, NULL), TACET_CORRUPT);
     tacet_blob_clear(&bytes);
@@ -89,7 +87,6 @@ static void test_key_over_versions(void **state) {
     tacet__studies *store = NULL;
     tacet__study study;
     tacet_blob bytes;
-    (void)state;
     add_study(TOY_STUDY);
     tacet__study_init(&study);
     write_old(&bytes, false, 0);

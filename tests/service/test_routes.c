@@ -105,7 +105,6 @@ static void test_suggestions(void **state) {
         {"{\"decision_set\":[[0,0]],\"key\":\"a\\u0000b\"}", NULL},
         {"{\"decision_set\":[[0,0],[0,0],[0,0],[0,0],[0,0],[0,0],[0,0],[0,0],[0,0]]}", "at most 8"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         expect(400, "POST", PATH, device, CASES[i].body, CASES[i].named);
     }
@@ -132,7 +131,6 @@ static void test_keys_of_others(void **state) {
     char *again = NULL;
     char *foreign = NULL;
     char long_key[300];
-    (void)state;
     assert_int_equal(say("POST", PATH, device, BODY, &first), 201);
     assert_int_equal(say("POST", PATH, device, BODY, &again), 200);
     assert_string_equal(first, again);
@@ -152,7 +150,6 @@ static void test_observations(void **state) {
     static const char PATH[] = "/v1/studies/toys/observations";
     char body[200];
     char *text = NULL;
-    (void)state;
     assert_int_equal(say("POST", "/v1/studies/toys/suggestions", device, "{\"decision_set\":[[0,0],[1,0]]}", &text),
                      201);
     json_t *json = json_loads(text, 0, NULL);
@@ -218,7 +215,6 @@ static void test_paths_and_tokens(void **state) {
                                         "/v1/studies/toys/ledger/1",
                                         "/v1/already",
                                         "v1/ready"};
-    (void)state;
     for (size_t i = 0; i < sizeof PATHS / sizeof PATHS[0]; i++) {
         expect(404, "GET", PATHS[i], owner, "", NULL);
     }
@@ -275,7 +271,6 @@ static void test_expiry(void **state) {
                                          "{\"all\":true}",
                                          ""};
     char *text = NULL;
-    (void)state;
     for (int i = 0; i < 4; i++) {
         expect(201, "POST", "/v1/studies/toys/suggestions", device, SET, NULL);
     }
@@ -314,7 +309,6 @@ static void test_expiry(void **state) {
 
 /* A dropped token is forgotten; the test reaches behind the memory of a few seconds by asking with a new engine. */
 static void test_dropped_token(void **state) {
-    (void)state;
     expect(200, "GET", "/v1/studies", device, "", NULL);
     tacet__studies *studies = open_store();
     tacet__token token;

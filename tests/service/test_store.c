@@ -47,7 +47,6 @@ static uint64_t append_pair(tacet__studies *s, tacet__study *study, double value
 static void test_studies(void **state) {
     tacet__studies *s = open_store();
     char names[200] = "";
-    (void)state;
     if (!on_postgres()) {
         struct stat st;
         char path[1100];
@@ -144,7 +143,6 @@ static void test_log(void **state) {
     tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, false);
     tacet__suggestion found;
     tacet__event events[6];
-    (void)state;
     events[0] = suggest_event("key one", "body\0x", 11, 5);
     events[1] = suggest_event(NULL, NULL, 12, TACET__NO_INDEX);
     events[2] = observe_event(1, -0.0);
@@ -262,7 +260,6 @@ static void test_two_studies(void **state) {
     tacet__study b = add(s, "b", TACET__STUDY_LOCAL, true);
     tacet__suggestion found;
     uint64_t count = 0;
-    (void)state;
     assert_int_equal(append_pair(s, &a, 1.0), 1);
     assert_int_equal(append_pair(s, &b, 2.0), 1);
     assert_int_equal(append_pair(s, &a, 3.0), 3);
@@ -291,7 +288,6 @@ static void test_lock(void **state) {
     tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, false);
     tacet__study other;
     tacet__study_init(&other);
-    (void)state;
     assert_ok(tacet__studies_get(t, &other, "a", NULL));
     assert_ok(tacet__studies_begin(s, &study, NULL));
     assert_status(tacet__studies_begin(t, &other, NULL), TACET_BUSY);
@@ -318,7 +314,6 @@ static void test_snapshots(void **state) {
     tacet_blob blob;
     uint64_t seq = 0;
     char text[32];
-    (void)state;
     tacet_blob_init(&blob);
     assert_status(tacet__studies_get_snapshot(s, &study, &blob, &seq, NULL), TACET_NOT_FOUND);
     assert_status(tacet__studies_put_snapshot(s, &study, "x", 1, NULL), TACET_STATE);
@@ -421,7 +416,6 @@ static void test_projection(void **state) {
     }
     tacet__study_clear(&pad);
     tacet__studies_close(s);
-    (void)state;
 }
 
 /* More events than one transaction of the projection takes, shown by two handles in turn. */
@@ -429,7 +423,6 @@ static void test_projection_lags(void **state) {
     enum { MANY = 5000 };
     tacet__studies *s = open_store();
     tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, true);
-    (void)state;
     assert_ok(tacet__studies_begin(s, &study, NULL));
     for (uint64_t i = 0; i < MANY; i++) {
         tacet__event event = suggest_event(NULL, NULL, i, i);
@@ -454,7 +447,6 @@ static void test_projection_lags(void **state) {
 static void test_put_back(void **state) {
     tacet__studies *s = open_store();
     tacet__study study = add(s, "a", TACET__STUDY_CENTRAL, false);
-    (void)state;
     (void)append_pair(s, &study, 1.0);
     (void)append_pair(s, &study, 2.0);
     tacet__db *db = raw_db(true);
@@ -504,7 +496,6 @@ static void test_tampered(void **state) {
         "UPDATE definition SET bytes = (SELECT hash FROM study s WHERE s.number = definition.number)",
         "DELETE FROM definition",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof SQL / sizeof SQL[0]; i++) {
         tacet__studies *s = open_store();
         char name[8];
@@ -537,7 +528,6 @@ static void test_tokens(void **state) {
     char other[TACET__STUDIES_TOKEN_TEXT];
     tacet__token token;
     uint64_t sum = 0;
-    (void)state;
     assert_ok(tacet__studies_add_token(s, text, TACET__TOKEN_DEVICE, "study-1", "phone", NULL));
     assert_ok(tacet__studies_add_token(s, other, TACET__TOKEN_OWNER, NULL, NULL, NULL));
     assert_int_equal(strlen(text), TACET__STUDIES_TOKEN_TEXT - 1);
@@ -571,7 +561,6 @@ static void test_ledger_path(void **state) {
     tacet__studies *s = open_store();
     tacet__studies *o = open_with(true, false, 1000);
     tacet_blob path;
-    (void)state;
     tacet_blob_init(&path);
     assert_ok(tacet__studies_ledger(s, &path, "abc", NULL));
     assert_int_equal(path.size, strlen((const char *)path.data) + 1);

@@ -95,12 +95,10 @@ static void expires(tacet__study_model model) {
 }
 
 static void test_central(void **state) {
-    (void)state;
     expires(TACET__STUDY_CENTRAL);
 }
 
 static void test_local(void **state) {
-    (void)state;
     expires(TACET__STUDY_LOCAL);
 }
 
@@ -127,7 +125,6 @@ static void test_tokens(void **state) {
     char text[TACET__STUDIES_TOKEN_TEXT];
     tacet__token token;
     const uint64_t now = (uint64_t)time(NULL);
-    (void)state;
     tacet__studies *s = open_store();
     assert_ok(tacet__studies_add_token_until(s, text, TACET__TOKEN_DEVICE, "x", "old", 1, NULL));
     assert_status(tacet__studies_check_token(s, &token, text, NULL), TACET_NOT_FOUND);

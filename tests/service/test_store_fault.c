@@ -93,17 +93,14 @@ static void fail_each(int operations, fault_action action) {
 }
 
 static void test_write_errors(void **state) {
-    (void)state;
     fail_each(FAULT_CHANGE, FAULT_ERROR);
 }
 
 static void test_short_writes(void **state) {
-    (void)state;
     fail_each(FAULT_WRITE, FAULT_SHORT);
 }
 
 static void test_disk_full(void **state) {
-    (void)state;
     fail_each(FAULT_WRITE, FAULT_FULL);
 }
 
@@ -112,7 +109,6 @@ static void test_projection_errors(void **state) {
     const tacet__studies_settings settings = fault_settings();
     tacet__studies *s = NULL;
     tacet__study study;
-    (void)state;
     tacet__study_init(&study);
     assert_ok(tacet__studies_open(&s, &settings, NULL));
     assert_ok(tacet__studies_add(s, &study, "a", TACET__STUDY_CENTRAL, true, "{}", 2, NULL));
@@ -139,7 +135,6 @@ static void test_projection_errors(void **state) {
 /* Every allocation of opening, adding and finding fails once. SQLite's own are not counted: it has its own tests. */
 static void test_allocations(void **state) {
     const tacet__studies_settings settings = {.store = store_place, .create = true, .busy_ms = 100};
-    (void)state;
     tacet__studies_close(open_store());
     for (long n = 1;; n++) {
         tacet__studies *s = NULL;

@@ -120,7 +120,6 @@ static void test_race(void **state) {
     uint64_t writer = 1;
     uint64_t count = 0;
     tacet_simrng rng;
-    (void)state;
     memset(owner, 0, sizeof owner);
     memset(stored, 0, sizeof stored);
     tacet_simrng_init(&rng, 5, 0);
@@ -176,7 +175,6 @@ static void test_race(void **state) {
 /* Many add the same study at once: one of them makes it, all get it. */
 static void test_race_to_add(void **state) {
     pid_t children[RACERS];
-    (void)state;
     for (int i = 0; i < RACERS; i++) {
         children[i] = fork();
         if (children[i] == 0) {

@@ -63,7 +63,6 @@ static void test_old_version(void **state) {
     tacet__token token;
     tacet__study study;
     char sql[1200];
-    (void)state;
     /* Made by the store and emptied, so that file, mode and schema are there. */
     s = open_store();
     tacet__studies_close(s);
@@ -119,7 +118,6 @@ static void test_old_version(void **state) {
 static void test_newer_and_foreign(void **state) {
     tacet__studies *s = NULL;
     tacet_error err = {TACET_OK, ""};
-    (void)state;
     assert_status(try_open(&s, false, &err), TACET_NOT_FOUND);
     s = open_store();
     tacet__studies_close(s);
@@ -139,7 +137,6 @@ static void test_newer_and_foreign(void **state) {
 /* A migration that cannot finish leaves the old version as it was. */
 static void test_half_a_migration(void **state) {
     tacet__studies *s = open_store();
-    (void)state;
     tacet__studies_close(s);
     raw_sql(false, "UPDATE store_version SET version = 1"); /* but the label is there: the step fails */
     assert_status(try_open(&s, true, NULL), TACET_STATE);
@@ -153,7 +150,6 @@ static void test_half_a_migration(void **state) {
 static void test_settings(void **state) {
     tacet__studies *s = NULL;
     tacet__studies_settings settings = {.create = true};
-    (void)state;
     assert_status(tacet__studies_open(&s, &settings, NULL), TACET_INVALID);
     settings.store = "";
     assert_status(tacet__studies_open(&s, &settings, NULL), TACET_INVALID);

@@ -18,14 +18,12 @@ static const char DOSE[] =
 static char folder[256], store[300];
 
 static int setup(void **state) {
-    (void)state;
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
     (void)snprintf(store, sizeof store, "%s/studies", folder);
     return 0;
 }
 
 static int teardown(void **state) {
-    (void)state;
     test_rmdir(folder);
     return 0;
 }
@@ -52,7 +50,6 @@ static json_t *text_of(tacet_study *study, tacet_study_text_kind kind) {
 }
 
 static void contexts_go_by_their_names(void **state) {
-    (void)state;
     tacet_study *study = open_dose();
     tacet_study_suggestion s, again;
     tacet_study_round round = {.named = "{\"age\":44,\"sex\":\"F\"}", .person = "p-17", .key = "k"};
@@ -103,7 +100,6 @@ static void contexts_go_by_their_names(void **state) {
 }
 
 static void a_study_is_opened_again_where_it_was(void **state) {
-    (void)state;
     tacet_study *study = open_dose();
     const tacet_study_round round = {.named = "{\"age\":60,\"sex\":\"M\"}"};
     tacet_study_suggestion s;
@@ -152,7 +148,6 @@ static void *take_rounds(void *user) {
 }
 
 static void two_threads_share_a_study(void **state) {
-    (void)state;
     tacet_study *study = open_dose();
     pthread_t threads[2];
     for (size_t i = 0; i < 2; i++) {
@@ -185,7 +180,6 @@ static json_int_t first_count(char *text, const char *list, const char *field) {
 }
 
 static void a_store_is_looked_after(void **state) {
-    (void)state;
     const tacet_store_place place = {.store = store};
     const tacet_study_round round = {.named = "{\"age\":60,\"sex\":\"M\"}"};
     char *text = NULL, copy[320], other[TACET_TOKEN_TEXT], token[TACET_TOKEN_TEXT];

@@ -67,7 +67,6 @@ static void handle(void) {
 }
 
 static void test_block(void **state) {
-    (void)state;
     unsigned char *block = malloc(1000);
     memset(block, 7, 1000);
     tacet__wipe_block(block);
@@ -80,7 +79,6 @@ static void test_block(void **state) {
 }
 
 static void test_json(void **state) {
-    (void)state;
     json_set_alloc_funcs(malloc, tacet__wipe_free);
     handle();
     assert_int_equal(remains(), 0);
