@@ -181,7 +181,6 @@ static void a_release_goes_on_with_the_rows_as_they_were_dealt(void **state) {
     tacet_ledger_settings s;
     tacet_ledger *ledger = NULL;
     char folder[200], path[300], ticket[32], law[64], scale[64];
-    (void)state;
     (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
     (void)snprintf(path, sizeof path, "%s/ledger.db", folder);
     tacet_ledger_settings_defaults(&s);

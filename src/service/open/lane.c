@@ -7,6 +7,7 @@
  */
 #include "service/open/engine_internal.h"
 
+#include "core/clock.h"
 #include "core/fail.h"
 #include "core/memory.h"
 
@@ -111,15 +112,6 @@ static void clear_flight(flight *f) {
     f->flies = false;
 }
 
-static struct timespec poll_time(void) {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(POLL_SECONDS * 1e9);
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    return until;
-}
-
 /* Under the lock, after a sync that failed: all of it is read again, and nothing rests on that commit any more. */
 static void unload_all(tacet__lane *l) {
     l->commit = 0;
@@ -132,7 +124,7 @@ static void unload_all(tacet__lane *l) {
  */
 static bool take_turns(tacet__lane *l, size_t *count) {
     const size_t most = l->settings->batch_most > 0 ? l->settings->batch_most : BATCH_MOST;
-    const struct timespec until = poll_time();
+    const struct timespec until = tacet__until(POLL_SECONDS);
     flight *f = l->now;
     (void)pthread_mutex_lock(&l->lock);
     if (!f->flies) {
@@ -307,7 +299,6 @@ static void *work(void *user) {
 tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *settings, bool gathers,
                                tacet_error *err) {
     tacet__lane *l = TACET__ZALLOC(tacet__lane, 1);
-    pthread_condattr_t attributes;
     *out = NULL;
     if (l == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
@@ -320,10 +311,7 @@ tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *
         l->flights[i].errand.run = sync_flight;
     }
     (void)pthread_mutex_init(&l->lock, NULL);
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&l->wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    tacet__cond_init(&l->wake);
     const tacet_status status = gathers ? tacet__office_open(&l->syncer, err) : TACET_OK;
     if (status != TACET_OK || pthread_create(&l->thread, NULL, work, l) != 0) {
         tacet__office_close(l->syncer);
