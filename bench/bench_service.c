@@ -10,8 +10,8 @@
 #include "bench.h"
 
 #include "io/http/client.h"
-#include "service/open/engine.h"
-#include "service/open/host.h"
+#include "service/open/engine/engine.h"
+#include "service/open/wire/host.h"
 
 #include <curl/curl.h>
 #include <ftw.h>

@@ -8,7 +8,7 @@
 #include <tacet/core/status.h>
 
 #include "io/db/db.h"
-#include "service/open/store.h"
+#include "service/open/store/store.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 static const char SPACE[] = "{\"columns\":[{\"name\":\"rate\",\"kind\":\"log\",\"bounds\":[1e-5,1]},"
                             "{\"name\":\"layers\",\"kind\":\"integer\",\"bounds\":[1,8]},"
                             "{\"name\":\"optimizer\",\"kind\":\"category\",\"levels\":[\"sgd\",\"adam\",\"lion\"]}]}";
-/* as src/service/open/space_domain.c takes them */
+/* as src/service/open/study/space_domain.c takes them */
 static const double SCALES[CENTRAL_TUNE_COLUMNS] = {0.5, 1.5, 2};
 static const double BEST = 0.9, NARROW = 0.4;
 

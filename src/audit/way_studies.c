@@ -6,9 +6,9 @@
 #include "audit/way.h"
 
 #include "core/fail.h"
-#include "service/open/definition.h"
-#include "service/open/engine.h"
-#include "service/open/store.h"
+#include "service/open/study/definition.h"
+#include "service/open/engine/engine.h"
+#include "service/open/store/store.h"
 #include "service/trusted/kinds.h"
 
 #include <math.h>

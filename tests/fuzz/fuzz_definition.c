@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/open/definition.h"
+#include "service/open/study/definition.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_relay.c - any bytes as what one server sends another: refused, or jobs that are sent on as the same bytes. The
  * hash that closes them is made here, so that what is behind it is reached. */
-#include "service/open/relay.h"
+#include "service/open/engine/relay.h"
 
 #include <sodium.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/open/round.h"
+#include "service/open/study/round.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

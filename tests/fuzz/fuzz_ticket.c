@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/open/ticket.h"
+#include "service/open/study/ticket.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 
 #include "core/codec.h"
 #include "core/fail.h"
-#include "service/open/engine.h"
+#include "service/open/engine/engine.h"
 
 #include <pthread.h>
 

@@ -7,7 +7,7 @@
 #include "support/test.h"
 
 #include "io/db/db.h"
-#include "service/open/store.h"
+#include "service/open/store/store.h"
 
 static char store_folder[256]; /* "" with PostgreSQL */
 static char store_place[1024];

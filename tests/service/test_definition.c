@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "local/open/internal.h"
-#include "service/open/policies.h"
+#include "service/open/study/policies.h"
 
 #include <math.h>
 #include <tacet/local/shared/ldp.h>

@@ -2,7 +2,7 @@
 /* test_holder.c - no token ends a study: shares of open tickets and rounds, tickets that are given up, persons of whom
  * a number of rounds counts. */
 #include "engine_fixture.h"
-#include "service/open/person.h"
+#include "service/open/study/person.h"
 
 static const double SET[] = {0.1, 0, 0.6, 0};
 

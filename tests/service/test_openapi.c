@@ -6,7 +6,7 @@
  * that is not in the file, and the server's table of routes is the file's. */
 #include "openapi_fixture.h"
 
-#include "service/open/routes.h"
+#include "service/open/wire/routes.h"
 
 enum { LEARN = 40 }; /* rounds; enough for a first release at eps 20 */
 static char owner[64], device[64], analyst[64], foreign[64], fresh[4][64];

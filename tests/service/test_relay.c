@@ -3,8 +3,8 @@
  * from; who was taken over from writes nothing more. Over real TLS and with real faults: e2e.replicas, tests/soak. */
 #include "engine_fixture.h"
 
-#include "service/open/relay.h"
-#include "service/open/replica.h"
+#include "service/open/engine/relay.h"
+#include "service/open/engine/replica.h"
 
 static const double SET[] = {0.1, 0, 0.6, 0, 0.9, 0};
 

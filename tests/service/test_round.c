@@ -2,7 +2,7 @@
 /* test_round.c - rounds as bytes: there and back, both layouts that version 1 had, keys over a change of version. */
 #include "engine_fixture.h"
 
-#include "service/open/round.h"
+#include "service/open/study/round.h"
 
 static const double POINTS[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
 static const double CONTEXT[] = {7, 8};

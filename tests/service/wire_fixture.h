@@ -5,7 +5,7 @@
 
 #include "engine_fixture.h"
 
-#include "service/open/routes.h"
+#include "service/open/wire/routes.h"
 
 typedef struct fake_exchange {
     tacet__exchange exchange;

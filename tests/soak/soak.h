@@ -4,7 +4,7 @@
 #ifndef TACET_TESTS_SOAK_SOAK_H
 #define TACET_TESTS_SOAK_SOAK_H
 
-#include "service/open/engine.h"
+#include "service/open/engine/engine.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

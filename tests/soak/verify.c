@@ -6,7 +6,7 @@
  */
 #include "soak.h"
 
-#include "service/open/round.h"
+#include "service/open/study/round.h"
 
 #include <stdio.h>
 #include <stdlib.h>

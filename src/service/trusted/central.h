@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_SERVICE_TRUSTED_CENTRAL_H
 #define TACET_SRC_SERVICE_TRUSTED_CENTRAL_H
 
-#include "service/open/policies.h"
+#include "service/open/study/policies.h"
 
 #include <tacet/contextual/open/model.h>
 #include <tacet/dp/ledger.h>

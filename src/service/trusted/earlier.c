@@ -8,7 +8,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/file/folder.h"
-#include "service/open/definition.h"
+#include "service/open/study/definition.h"
 
 #include <jansson.h>
 

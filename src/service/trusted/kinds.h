@@ -4,7 +4,7 @@
 #ifndef TACET_SRC_SERVICE_TRUSTED_KINDS_H
 #define TACET_SRC_SERVICE_TRUSTED_KINDS_H
 
-#include "service/open/policies.h"
+#include "service/open/study/policies.h"
 
 #include <tacet/dp/open/release.h>
 

@@ -3,7 +3,7 @@
 #ifndef TACET_SRC_SERVICE_TRUSTED_PLACE_H
 #define TACET_SRC_SERVICE_TRUSTED_PLACE_H
 
-#include "service/open/store.h"
+#include "service/open/store/store.h"
 
 #include <jansson.h>
 #include <tacet/service/trusted/store.h>

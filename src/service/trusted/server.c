@@ -2,7 +2,7 @@
 /* server.c - the service with every policy. Ring: trusted. */
 #include <tacet/service/trusted/server.h>
 
-#include "service/open/host.h"
+#include "service/open/wire/host.h"
 #include "service/trusted/kinds.h"
 
 tacet_status tacet_server_start(tacet_server **out, const tacet_server_settings *settings, tacet_error *err) {

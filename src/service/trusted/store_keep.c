@@ -6,8 +6,8 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/db/db.h"
-#include "service/open/engine.h"
-#include "service/open/store_care.h"
+#include "service/open/engine/engine.h"
+#include "service/open/store/care.h"
 #include "service/trusted/kinds.h"
 
 #include <stdlib.h>

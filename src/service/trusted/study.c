@@ -7,7 +7,7 @@
 #include "core/json_numbers.h"
 #include "core/memory.h"
 #include "core/numbers.h"
-#include "service/open/engine.h"
+#include "service/open/engine/engine.h"
 #include "service/trusted/kinds.h"
 #include "service/trusted/place.h"
 

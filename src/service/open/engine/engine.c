@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine.c - the studies in use, and what is asked outside of them: tokens, lists, new studies.
+ * Ring: open. Cost: a lock and a short list walk a job; a token is looked up in the store every few seconds. */
+#include "service/open/engine/engine.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "service/open/engine/internal.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TOKEN_SLOTS = 256, STUDIES_MOST = 1024, NAME_SLOTS = 256 };
+static const double OPEN_SECONDS = 1;      /* between two tries to open a store that is not there */
+static const double READY_SECONDS = 1;     /* a probe is good for so long */
+static const double DISTRUST_SECONDS = 30; /* not ready after another server was not trusted */
+static const double TOKEN_SECONDS = 5;     /* a dropped token is good for so long at the most */
+
+typedef struct known_token {
+    tacet__token token;
+    double until; /* 0: empty */
+} known_token;
+
+struct tacet__engine {
+    tacet__engine_settings settings;
+    pthread_mutex_t lock; /* of the next five */
+    tacet__worker *workers[NAME_SLOTS];
+    tacet__lane *lanes;
+    tacet__lane *shared; /* the one of the local studies of a folder: two would read each other's pages again, at 1.3
+                            times the processor time. NULL: not started yet */
+    size_t worker_count;
+    bool stop;
+    pthread_mutex_t reader_lock; /* of the next two; held while the store is asked */
+    tacet__studies *reader;
+    bool opened; /* it was, once: from then on nothing is made or migrated */
+    pthread_mutex_t token_lock;
+    known_token tokens[TOKEN_SLOTS];
+    tacet__office *desk, *probe;
+    tacet__watchdog *watchdog;
+    tacet__studies *probed;     /* the probe's own */
+    pthread_mutex_t ready_lock; /* of the next two */
+    double ready_at;            /* when it was tried; 0: never */
+    bool ready;
+};
+
+tacet__job *tacet__job_create(tacet__job_kind kind) {
+    tacet__job *job = TACET__ZALLOC(tacet__job, 1);
+    if (job != NULL) {
+        job->kind = kind;
+        job->index = TACET__NO_INDEX;
+    }
+    return job;
+}
+
+void tacet__job_free(tacet__job *job) {
+    if (job != NULL) {
+        if (job->points != NULL) {
+            sodium_memzero(job->points, job->d * job->count * sizeof(double));
+            free(job->points);
+        }
+        if (job->context != NULL) {
+            sodium_memzero(job->context, job->context_dim * sizeof(double));
+            free(job->context);
+        }
+        json_decref(job->named);
+        json_decref(job->body);
+        json_decref(job->point);
+        sodium_memzero(job, sizeof *job);
+        free(job);
+    }
+}
+
+/* A store that failed is opened anew, and one that was never opened made or migrated; the caller has the reader's lock.
+ */
+static tacet_status reader(tacet__engine *e, tacet_error *err) {
+    tacet__studies_settings s = e->settings.store;
+    s.create = s.create && !e->opened;
+    const tacet_status status = e->reader != NULL ? TACET_OK : tacet__studies_open(&e->reader, &s, err);
+    e->opened = e->opened || status == TACET_OK;
+    return status;
+}
+
+static void drop_reader_on(tacet__engine *e, tacet_status status) {
+    if (status == TACET_IO || status == TACET_CORRUPT) {
+        tacet__studies_close(e->reader);
+        e->reader = NULL;
+    }
+}
+
+static void say(const tacet__engine *e, const char *what, const tacet_error *err) {
+    char line[sizeof((tacet_error *)NULL)->message + 80];
+    if (e->settings.log != NULL) {
+        (void)snprintf(line, sizeof line, "%s%s%s", what, err != NULL ? ": " : "", err != NULL ? err->message : "");
+        e->settings.log(e->settings.log_user, line);
+    }
+}
+
+/* An errand of the desk's own: until the store can be opened. */
+typedef struct opening {
+    tacet__errand errand;
+    tacet__engine *engine;
+} opening;
+
+static void open_again(tacet__errand *errand, bool stopping) {
+    opening *o = (opening *)errand;
+    tacet__engine *e = o->engine;
+    tacet_error err = {0};
+    if (stopping) {
+        free(o);
+        return;
+    }
+    (void)pthread_mutex_lock(&e->reader_lock);
+    const tacet_status status = reader(e, &err);
+    (void)pthread_mutex_unlock(&e->reader_lock);
+    if (status == TACET_OK) {
+        say(e, "the store is there", NULL);
+        free(o);
+        return;
+    }
+    say(e, "waiting for the store", &err);
+    const double until = tacet__service_now() + OPEN_SECONDS;
+    bool stop = false;
+    while (!stop && tacet__service_now() < until) {
+        const struct timespec wait = {.tv_nsec = 50000000};
+        (void)nanosleep(&wait, NULL);
+        (void)pthread_mutex_lock(&e->lock);
+        stop = e->stop;
+        (void)pthread_mutex_unlock(&e->lock);
+    }
+    tacet__office_send(e->desk, errand);
+}
+
+static tacet_status wait_for_store(tacet__engine *e, tacet_error *err) {
+    opening *o = TACET__ZALLOC(opening, 1);
+    if (o == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the service");
+    }
+    *o = (opening){.errand = {.run = open_again}, .engine = e};
+    say(e, "the store cannot be reached yet; not ready", err);
+    tacet_error_clear(err);
+    tacet__office_send(e->desk, &o->errand);
+    return TACET_OK;
+}
+
+tacet_status tacet__engine_open(tacet__engine **out, const tacet__engine_settings *settings, tacet_error *err) {
+    tacet_error failure = {0};
+    *out = NULL;
+    tacet__engine *e = TACET__ZALLOC(tacet__engine, 1);
+    if (e == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the service");
+    }
+    e->settings = *settings;
+    (void)pthread_mutex_init(&e->lock, NULL);
+    (void)pthread_mutex_init(&e->reader_lock, NULL);
+    (void)pthread_mutex_init(&e->token_lock, NULL);
+    (void)pthread_mutex_init(&e->ready_lock, NULL);
+    tacet_status status = tacet__office_open(&e->desk, &failure);
+    status = status != TACET_OK ? status : tacet__office_open(&e->probe, &failure);
+    status = status != TACET_OK ? status : tacet__watchdog_open(&e->watchdog, &failure);
+    status = status != TACET_OK ? status : reader(e, &failure);
+    if (settings->patient && e->watchdog != NULL && (status == TACET_IO || status == TACET_BUSY)) {
+        status = wait_for_store(e, &failure);
+    }
+    if (status != TACET_OK) {
+        tacet__engine_close(e);
+        return tacet__fail(err, status, "%s", failure.message);
+    }
+    *out = e;
+    return TACET_OK;
+}
+
+void tacet__engine_stop(tacet__engine *e) {
+    (void)pthread_mutex_lock(&e->lock);
+    e->stop = true;
+    for (tacet__lane *l = e->lanes; l != NULL; l = *tacet__lane_next(l)) {
+        tacet__lane_stop(l);
+    }
+    (void)pthread_mutex_unlock(&e->lock);
+    if (e->desk != NULL && e->probe != NULL) {
+        tacet__office_stop(e->desk);
+        tacet__office_stop(e->probe);
+    }
+}
+
+void tacet__engine_drain(tacet__engine *e) {
+    if (e->desk != NULL && e->probe != NULL) {
+        tacet__office_join(e->desk); /* it may be starting a worker */
+        tacet__office_join(e->probe);
+    }
+    for (tacet__lane *l = e->lanes; l != NULL; l = *tacet__lane_next(l)) {
+        tacet__lane_join(l);
+    }
+}
+
+void tacet__engine_close(tacet__engine *e) {
+    if (e == NULL) {
+        return;
+    }
+    tacet__engine_stop(e);
+    tacet__engine_drain(e);
+    while (e->lanes != NULL) {
+        tacet__lane *l = e->lanes;
+        e->lanes = *tacet__lane_next(l);
+        tacet__lane_free(l);
+    }
+    tacet__office_close(e->desk);
+    tacet__office_close(e->probe);
+    tacet__watchdog_close(e->watchdog);
+    tacet__studies_close(e->reader);
+    tacet__studies_close(e->probed);
+    (void)pthread_mutex_destroy(&e->lock);
+    (void)pthread_mutex_destroy(&e->reader_lock);
+    (void)pthread_mutex_destroy(&e->token_lock);
+    (void)pthread_mutex_destroy(&e->ready_lock);
+    sodium_memzero(e->tokens, sizeof e->tokens);
+    free(e);
+}
+
+static tacet_status exists(tacet__engine *e, const char *name, tacet__study_model *model, tacet_error *err) {
+    tacet__study study;
+    tacet__study_init(&study);
+    (void)pthread_mutex_lock(&e->reader_lock);
+    tacet_status status = reader(e, err);
+    status = status != TACET_OK ? status : tacet__studies_get(e->reader, &study, name, err);
+    drop_reader_on(e, status);
+    (void)pthread_mutex_unlock(&e->reader_lock);
+    *model = study.model;
+    tacet__study_clear(&study);
+    return status;
+}
+
+static size_t slot_of(const char *name) {
+    size_t hash = 5381;
+    for (; *name != '\0'; name++) {
+        hash = hash * 33 + (unsigned char)*name;
+    }
+    return hash % NAME_SLOTS;
+}
+
+static tacet__worker *find(const tacet__engine *e, const char *name) {
+    tacet__worker *w = e->workers[slot_of(name)];
+    while (w != NULL && strcmp(w->r.name, name) != 0) {
+        w = w->next;
+    }
+    return w;
+}
+
+/* A lane for one more study. */
+static tacet_status lane_for(tacet__engine *e, tacet__lane **out, tacet__study_model model, tacet_error *err) {
+    const bool shares =
+        model == TACET__STUDY_LOCAL && e->settings.self == NULL && tacet__studies_can_gather(&e->settings.store);
+    tacet__lane **place = shares ? &e->shared : out;
+    *out = shares ? *place : NULL;
+    if (*out != NULL) {
+        return TACET_OK;
+    }
+    const tacet_status status = tacet__lane_start(place, &e->settings, shares, err);
+    *out = *place;
+    if (status == TACET_OK) {
+        *tacet__lane_next(*out) = e->lanes;
+        e->lanes = *out;
+    }
+    return status;
+}
+
+/* Under the engine's lock. */
+static tacet_status start(tacet__engine *e, tacet__worker **out, const char *name, tacet__study_model model,
+                          tacet_error *err) {
+    tacet__lane *lane = NULL;
+    tacet_status status = lane_for(e, &lane, model, err);
+    status = status != TACET_OK ? status : tacet__lane_add(lane, out, name, err);
+    if (status == TACET_OK) {
+        tacet__worker **slot = &e->workers[slot_of(name)];
+        (*out)->next = *slot;
+        *slot = *out;
+        e->worker_count++;
+    }
+    return status;
+}
+
+/* The worker of a study in use; NULL: it is not. */
+static tacet_status worker_in_use(tacet__engine *e, tacet__worker **out, const char *name, tacet_error *err) {
+    (void)pthread_mutex_lock(&e->lock);
+    *out = find(e, name);
+    const bool stop = e->stop;
+    (void)pthread_mutex_unlock(&e->lock);
+    if (stop) {
+        return tacet__fail(err, TACET_BUSY, "the server is stopping");
+    }
+    return *out != NULL || tacet__definition_name_valid(name) ? TACET_OK
+                                                              : tacet__fail(err, TACET_NOT_FOUND, "no such study");
+}
+
+/* The worker of a study, started when it is the first to be asked. On the desk. */
+static tacet_status worker_of(tacet__engine *e, tacet__worker **out, const char *name, tacet_error *err) {
+    tacet_status status = worker_in_use(e, out, name, err);
+    if (status != TACET_OK || *out != NULL) {
+        return status;
+    }
+    tacet__study_model model = TACET__STUDY_LOCAL;
+    status = exists(e, name, &model, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    (void)pthread_mutex_lock(&e->lock);
+    *out = find(e, name);
+    if (e->stop) {
+        status = tacet__fail(err, TACET_BUSY, "the server is stopping");
+    } else if (*out == NULL && e->worker_count >= STUDIES_MOST) {
+        status = tacet__fail(err, TACET_BUSY, "too many studies are in use at a time");
+    } else if (*out == NULL) {
+        status = start(e, out, name, model, err);
+    }
+    (void)pthread_mutex_unlock(&e->lock);
+    return status;
+}
+
+static void hand_over(tacet_status status, tacet__worker *w, tacet__job *job, const tacet_error *err) {
+    if (status == TACET_OK && w != NULL) {
+        tacet__worker_submit(w, job);
+    } else {
+        tacet__job_fail(job, status, status == TACET_NOT_FOUND ? "no such study" : err->message);
+    }
+}
+
+/* A job for a study that is not in use yet. */
+typedef struct first_job {
+    tacet__errand errand;
+    tacet__engine *engine;
+    tacet__job *job;
+    char study[TACET__STUDY_NAME_MOST + 1];
+} first_job;
+
+static void begin_study(tacet__errand *errand, bool stopping) {
+    first_job *f = (first_job *)errand;
+    tacet__worker *w = NULL;
+    tacet_error err = {0};
+    const tacet_status status =
+        stopping ? tacet__fail(&err, TACET_BUSY, "the server is stopping") : worker_of(f->engine, &w, f->study, &err);
+    hand_over(status, w, f->job, &err);
+    free(f);
+}
+
+void tacet__engine_submit(tacet__engine *e, const char *study, tacet__job *job) {
+    tacet__worker *w = NULL;
+    tacet_error err = {0};
+    tacet_status status = worker_in_use(e, &w, study, &err);
+    if (status == TACET_OK && w == NULL) {
+        first_job *f = TACET__ZALLOC(first_job, 1);
+        if (f != NULL) {
+            *f = (first_job){.errand = {.run = begin_study}, .engine = e, .job = job};
+            (void)snprintf(f->study, sizeof f->study, "%s", study);
+            tacet__office_send(e->desk, &f->errand);
+            return;
+        }
+        status = tacet__fail(&err, TACET_NO_MEMORY, "out of memory for a study");
+    }
+    hand_over(status, w, job, &err);
+}
+
+/* --- new studies -------------------------------------------------------------------------------------------------- */
+
+/* The first state of a central policy, made and charged once, under the study's lock; of a local one that has features
+ * to keep, made once. */
+static tacet_status first_state(tacet__studies *store, tacet__study *study, const tacet__policy_kind *kind,
+                                const tacet__definition *def, tacet_error *err) {
+    tacet_blob ledger;
+    tacet_blob bytes;
+    tacet_error none = {0};
+    uint64_t seq = 0;
+    tacet__learner learner = {0};
+    tacet_blob_init(&ledger);
+    tacet_blob_init(&bytes);
+    const bool central = def->trust == TACET_TRUST_CENTRAL;
+    tacet_status status = central ? tacet__studies_ledger(store, &ledger, def->name, err) : TACET_OK;
+    status = status != TACET_OK ? status : tacet__studies_begin(store, study, err);
+    if (status != TACET_OK) {
+        goto done;
+    }
+    status = tacet__studies_get_snapshot(store, study, &bytes, &seq, &none);
+    if (status != TACET_NOT_FOUND) {
+        tacet__studies_rollback(store); /* it was made before, or cannot be known */
+        status = status == TACET_OK ? TACET_OK : tacet__fail(err, status, "%s", none.message);
+        goto done;
+    }
+    tacet_blob_clear(&bytes);
+    status = tacet__policy_create(kind, &learner, def, (const char *)ledger.data, NULL, 0, err);
+    status = status != TACET_OK ? status : tacet_policy_save(learner.policy, &bytes, err);
+    status = status != TACET_OK ? status : tacet__studies_put_snapshot(store, study, bytes.data, bytes.size, err);
+    status = status != TACET_OK ? status : tacet__studies_commit(store, err);
+    if (status != TACET_OK) {
+        tacet__studies_rollback(store);
+    }
+    tacet__learner_free(kind, &learner);
+done:
+    tacet_blob_clear(&ledger);
+    tacet_blob_clear(&bytes);
+    return status;
+}
+
+/* Why the name cannot be had: a study that is there, or one that was begun and can be gone on with. */
+static tacet_status explain_taken(tacet__studies *store, const char *name, tacet_error *err) {
+    tacet__study there;
+    tacet_blob bytes;
+    uint64_t seq = 0;
+    tacet__study_init(&there);
+    tacet_blob_init(&bytes);
+    tacet_status status = tacet__studies_get(store, &there, name, NULL);
+    if (status == TACET_OK && there.model == TACET__STUDY_CENTRAL) {
+        status = tacet__studies_get_snapshot(store, &there, &bytes, &seq, NULL);
+    }
+    tacet_blob_clear(&bytes);
+    tacet__study_clear(&there);
+    tacet_error_clear(err);
+    return tacet__fail(err, TACET_CONFLICT,
+                       status == TACET_NOT_FOUND
+                           ? "a study named %s was begun with another definition and not created to its end: create it "
+                             "with that definition, or take another name"
+                           : "there is another study named %s, with another definition",
+                       name);
+}
+
+tacet_status tacet__engine_add(const tacet__engine_settings *settings, char **out, const char *definition, size_t size,
+                               tacet_error *err) {
+    tacet__definition def;
+    tacet__study study;
+    tacet__studies *store = NULL;
+    char *text = NULL;
+    tacet__study_init(&study);
+    if (out != NULL) {
+        *out = NULL;
+    }
+    tacet_status status = tacet__definition_decode(&def, definition, size, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = tacet__policy_check(settings->kinds, &def, err);
+    status = status != TACET_OK ? status : tacet__policy_try(tacet__policy_find(settings->kinds, &def), &def, err);
+    status = status != TACET_OK ? status : tacet__definition_encode(&def, &text, err);
+    status = status != TACET_OK ? status : tacet__studies_open(&store, &settings->store, err);
+    if (status == TACET_OK) {
+        const tacet__policy_kind *kind = tacet__policy_find(settings->kinds, &def);
+        const bool central = def.trust == TACET_TRUST_CENTRAL;
+        status = tacet__studies_add(store, &study, def.name, central ? TACET__STUDY_CENTRAL : TACET__STUDY_LOCAL,
+                                    kind->index_public, text, strlen(text), err);
+        if (status == TACET_CONFLICT) {
+            status = explain_taken(store, def.name, err);
+        } else if (status == TACET_OK && (central || kind->stored_first)) {
+            status = first_state(store, &study, kind, &def, err);
+            status = status != TACET_OK || !central ? status : tacet__studies_project(store, &study, err);
+        }
+    }
+    tacet__study_clear(&study);
+    tacet__studies_close(store);
+    tacet__definition_clear(&def);
+    if (status == TACET_OK && out != NULL) {
+        *out = text;
+    } else {
+        free(text);
+    }
+    return status;
+}
+
+/* --- tokens, lists, whether it is ready --------------------------------------------------------------------------- */
+
+void tacet__engine_errand(tacet__engine *e, tacet__errand *errand, bool probe) {
+    tacet__office_send(probe ? e->probe : e->desk, errand);
+}
+
+tacet__watchdog *tacet__engine_watchdog(tacet__engine *e) {
+    return e->watchdog;
+}
+
+bool tacet__engine_token_known(tacet__engine *e, tacet__token *out, const char *text) {
+    unsigned char hash[TACET__STUDIES_TOKEN_HASH];
+    tacet__studies_token_hash(hash, text, strlen(text));
+    (void)pthread_mutex_lock(&e->token_lock);
+    const known_token *slot = &e->tokens[hash[0] % TOKEN_SLOTS];
+    const bool known = slot->until > tacet__service_now() && sodium_memcmp(slot->token.hash, hash, sizeof hash) == 0;
+    if (known) {
+        *out = slot->token;
+    }
+    (void)pthread_mutex_unlock(&e->token_lock);
+    return known;
+}
+
+tacet_status tacet__engine_token(tacet__engine *e, tacet__token *out, const char *text, tacet_error *err) {
+    if (tacet__engine_token_known(e, out, text)) {
+        return TACET_OK;
+    }
+    (void)pthread_mutex_lock(&e->reader_lock);
+    tacet_status status = reader(e, err);
+    status = status != TACET_OK ? status : tacet__studies_check_token(e->reader, out, text, err);
+    drop_reader_on(e, status);
+    (void)pthread_mutex_unlock(&e->reader_lock);
+    if (status == TACET_OK) {
+        (void)pthread_mutex_lock(&e->token_lock);
+        e->tokens[out->hash[0] % TOKEN_SLOTS] =
+            (known_token){.token = *out, .until = tacet__service_now() + TOKEN_SECONDS};
+        (void)pthread_mutex_unlock(&e->token_lock);
+    }
+    return status;
+}
+
+tacet_status tacet__engine_with_store(tacet__engine *e,
+                                      tacet_status (*fn)(tacet__studies *store, void *user, tacet_error *err),
+                                      void *user, tacet_error *err) {
+    (void)pthread_mutex_lock(&e->reader_lock);
+    tacet_status status = reader(e, err);
+    status = status != TACET_OK ? status : fn(e->reader, user, err);
+    drop_reader_on(e, status);
+    (void)pthread_mutex_unlock(&e->reader_lock);
+    return status;
+}
+
+typedef struct study_walk {
+    tacet__study_fn *fn;
+    void *user;
+} study_walk;
+
+static tacet_status walk_studies(tacet__studies *store, void *user, tacet_error *err) {
+    const study_walk *w = user;
+    return tacet__studies_list(store, w->fn, w->user, err);
+}
+
+tacet_status tacet__engine_list(tacet__engine *e, tacet__study_fn *fn, void *user, tacet_error *err) {
+    study_walk w = {fn, user};
+    return tacet__engine_with_store(e, walk_studies, &w, err);
+}
+
+bool tacet__engine_ready_known(tacet__engine *e, bool *ready) {
+    (void)pthread_mutex_lock(&e->ready_lock);
+    const bool known = e->ready_at > 0 && tacet__service_now() - e->ready_at < READY_SECONDS;
+    *ready = e->ready;
+    (void)pthread_mutex_unlock(&e->ready_lock);
+    return known;
+}
+
+/* Lately: a server that is out of the balancer asks no other one, so it is let in again to find out. */
+static bool distrusts(const tacet__engine *e) {
+    const uint64_t last = e->settings.metrics != NULL ? atomic_load(&e->settings.metrics->distrust) : 0;
+    return last > 0 && tacet__service_now() - 1e-3 * (double)last < DISTRUST_SECONDS;
+}
+
+bool tacet__engine_ready(tacet__engine *e) {
+    bool ready = false;
+    tacet_error err = {0};
+    if (tacet__engine_ready_known(e, &ready)) {
+        return ready;
+    }
+    tacet__studies_settings s = e->settings.store;
+    s.create = false;
+    tacet_status status = e->probed != NULL ? TACET_OK : tacet__studies_open(&e->probed, &s, &err);
+    status = status != TACET_OK ? status : tacet__studies_probe(e->probed, &err);
+    if (status != TACET_OK) {
+        tacet__studies_close(e->probed);
+        e->probed = NULL;
+    }
+    if (status == TACET_OK && distrusts(e)) {
+        status = tacet__fail(&err, TACET_DENIED,
+                             "this server and another one do not trust each other's certificates (--peers)");
+    }
+    (void)pthread_mutex_lock(&e->ready_lock);
+    const bool changed = e->ready_at > 0 && e->ready != (status == TACET_OK);
+    e->ready = status == TACET_OK;
+    e->ready_at = tacet__service_now();
+    (void)pthread_mutex_unlock(&e->ready_lock);
+    if (status != TACET_OK || changed) {
+        say(e, status == TACET_OK ? "ready again" : "not ready", status == TACET_OK ? NULL : &err);
+    }
+    return status == TACET_OK;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* internal.h - between engine.c, lane.c and worker.c. Ring: open. */
+#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_INTERNAL_H
+#define TACET_SRC_SERVICE_OPEN_ENGINE_INTERNAL_H
+
+#include "service/open/engine/relaying.h"
+
+#include <pthread.h>
+
+typedef struct tacet__lane tacet__lane;
+
+/* A study in use. */
+typedef struct tacet__worker {
+    tacet__replica r; /* the thread's own, as are … */
+    tacet__relaying relaying;
+    bool damaged; /* CORRUPT was seen: nothing is served until the store was read once more, some seconds later */
+    double damaged_until;
+    bool alone; /* its last batch ended those of others with it: until one succeeds it has a transaction of its own */
+    unsigned unprojected;
+
+    tacet__lane *lane;
+    struct tacet__worker *next;   /* the engine's link */
+    struct tacet__worker *beside; /* the lane's */
+    /* Under the lane's lock. */
+    struct tacet__worker *behind; /* among those that have jobs */
+    bool asked;                   /* it is among them */
+    tacet__job *first, *last;
+    size_t queued;
+    size_t bytes; /* of what is queued or in hand */
+} tacet__worker;
+
+/* A batch of one study, from its jobs to their answers. */
+typedef struct tacet__turn {
+    tacet__worker *worker;
+    tacet__job *jobs; /* NULL: they were answered */
+    size_t bytes;     /* of all that it was begun with */
+    bool idle;        /* no more wait */
+    bool kept;        /* it was stored, or nothing was to be */
+    uint64_t done;
+    tacet__batch batch;
+    tacet_error failure; /* when not kept */
+} tacet__turn;
+
+/* lane.c: a thread, and the studies it works on. `gathers`: several local studies of a folder, which share a connection
+ * and, where they have jobs at the same time, a transaction. */
+tacet_status tacet__lane_start(tacet__lane **out, const tacet__engine_settings *settings, bool gathers,
+                               tacet_error *err);
+void tacet__lane_stop(tacet__lane *lane);          /* jobs are answered BUSY from now on */
+void tacet__lane_join(tacet__lane *lane);          /* once stopped; again is harmless */
+void tacet__lane_free(tacet__lane *lane);          /* once joined; its workers, too. NULL is allowed */
+tacet__lane **tacet__lane_next(tacet__lane *lane); /* link of the engine's list */
+tacet_status tacet__lane_add(tacet__lane *lane, tacet__worker **out, const char *name, tacet_error *err);
+/* Queues the job; BUSY answers when too many wait or the lane stops. */
+void tacet__worker_submit(tacet__worker *worker, tacet__job *job);
+
+/* worker.c, on the lane's thread. */
+tacet__worker *tacet__worker_create(const tacet__engine_settings *settings, const char *name); /* NULL: no memory */
+void tacet__worker_free(tacet__worker *worker);
+void tacet__worker_run(tacet__worker *worker, tacet__job *jobs); /* each is answered, or waits */
+/* One that is not in memory is loaded in a transaction of its own, and one that was the end of a common transaction is
+ * not let in again before it has shown that it can be stored: so no study is the end of the others more than once. */
+bool tacet__worker_can_share(const tacet__worker *worker);
+/* Several that share `store`, in one transaction. Nothing is answered before *commit, set where something was written,
+ * and all commits before it are synced; then by tacet__worker_answer. */
+void tacet__worker_run_together(tacet__turn *turns, size_t count, tacet__studies *store, uint64_t *commit);
+/* On any thread, where nobody waits for the study, and nothing is left to be done. lost: not NULL when the sync failed;
+ * then the replica must be unloaded, by the lane's thread. */
+void tacet__worker_answer(tacet__turn *turn, const tacet_error *lost);
+bool tacet__worker_answers_anywhere(const tacet__turn *turn);
+void tacet__worker_answer_waiting(tacet__worker *worker); /* what the turn had to tell them */
+void tacet__worker_fail(tacet__worker *worker, tacet__job *jobs, const tacet_error *err);
+/* Jobs whose client waits no more are answered; the others. */
+tacet__job *tacet__worker_leave_out_late(tacet__job *jobs);
+void tacet__worker_project(tacet__worker *worker, bool idle);
+void tacet__worker_poll(tacet__worker *worker); /* for those who wait */
+void tacet__worker_end(tacet__worker *worker);  /* no job comes any more */
+
+/* Ends a job with a failure. */
+void tacet__job_fail(tacet__job *job, tacet_status status, const char *message);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics.c - Prometheus text (exposition format 0.0.4). Ring: open. */
+#include "service/open/engine/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Upper ends of the buckets, in seconds; the last is +Inf. */
+static const double ENDS[TACET__METRICS_BUCKETS - 1] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
+                                                        0.1,    0.2,   0.5,   1,     2,    5};
+
+void tacet__metrics_answered(tacet__metrics *m, unsigned route, unsigned status, double seconds) {
+    const unsigned class = status / 100 < TACET__METRICS_CLASSES ? status / 100 : 5;
+    unsigned bucket = 0;
+    while (bucket < TACET__METRICS_BUCKETS - 1 && !(seconds <= ENDS[bucket])) {
+        bucket++;
+    }
+    if (route < TACET__METRICS_ROUTES) {
+        atomic_fetch_add_explicit(&m->requests[route][class], 1, memory_order_relaxed);
+    }
+    atomic_fetch_add_explicit(&m->latency[bucket], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->latency_us, (uint64_t)(seconds > 0 ? 1e6 * seconds : 0), memory_order_relaxed);
+}
+
+void tacet__metrics_add(_Atomic uint64_t *what, uint64_t count) {
+    atomic_fetch_add_explicit(what, count, memory_order_relaxed);
+}
+
+static void number(FILE *out, const char *name, const char *kind, const char *help, const _Atomic uint64_t *value) {
+    (void)fprintf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, kind, name,
+                  (unsigned long long)atomic_load_explicit(value, memory_order_relaxed));
+}
+
+static void wire_text(FILE *out, const tacet__server_counts *w, int64_t certificate_expires) {
+    (void)fprintf(out,
+                  "# HELP tacet_refused_total Requests that were refused before they reached the service, by status.\n"
+                  "# TYPE tacet_refused_total counter\n"
+                  "tacet_refused_total{status=\"400\"} %llu\ntacet_refused_total{status=\"413\"} %llu\n"
+                  "tacet_refused_total{status=\"429\"} %llu\ntacet_refused_total{status=\"503\"} %llu\n",
+                  (unsigned long long)w->malformed, (unsigned long long)w->too_large, (unsigned long long)w->too_many,
+                  (unsigned long long)w->overloaded);
+    (void)fprintf(out,
+                  "# HELP tacet_connections Connections now.\n# TYPE tacet_connections gauge\ntacet_connections %llu\n"
+                  "# HELP tacet_connections_closed_total Connections that were closed for others, at a deadline, or "
+                  "never let in.\n# TYPE tacet_connections_closed_total counter\n"
+                  "tacet_connections_closed_total{reason=\"full\"} %llu\n"
+                  "tacet_connections_closed_total{reason=\"deadline\"} %llu\n"
+                  "tacet_connections_closed_total{reason=\"turned away\"} %llu\n",
+                  (unsigned long long)w->connections, (unsigned long long)w->evicted, (unsigned long long)w->late,
+                  (unsigned long long)w->turned_away);
+    if (certificate_expires != 0) {
+        (void)fprintf(out,
+                      "# HELP tacet_certificate_expires_seconds When the server's certificate ends, since 1970.\n"
+                      "# TYPE tacet_certificate_expires_seconds gauge\ntacet_certificate_expires_seconds %lld\n",
+                      (long long)certificate_expires);
+    }
+}
+
+char *tacet__metrics_text(tacet__metrics *m, const char *const *names, unsigned routes,
+                          const tacet__server_counts *wire, int64_t certificate_expires) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) {
+        return NULL;
+    }
+    (void)fprintf(out, "# HELP tacet_requests_total Requests answered, by route and class of status.\n"
+                       "# TYPE tacet_requests_total counter\n");
+    for (unsigned r = 0; r < routes && r < TACET__METRICS_ROUTES; r++) {
+        for (unsigned c = 2; c < TACET__METRICS_CLASSES; c++) {
+            (void)fprintf(out, "tacet_requests_total{route=\"%s\",status=\"%uxx\"} %llu\n", names[r], c,
+                          (unsigned long long)atomic_load_explicit(&m->requests[r][c], memory_order_relaxed));
+        }
+    }
+    (void)fprintf(out, "# HELP tacet_request_seconds From a complete request to its answer.\n"
+                       "# TYPE tacet_request_seconds histogram\n");
+    uint64_t sum = 0;
+    for (unsigned b = 0; b < TACET__METRICS_BUCKETS; b++) {
+        sum += atomic_load_explicit(&m->latency[b], memory_order_relaxed);
+        if (b < TACET__METRICS_BUCKETS - 1) {
+            (void)fprintf(out, "tacet_request_seconds_bucket{le=\"%g\"} %llu\n", ENDS[b], (unsigned long long)sum);
+        }
+    }
+    (void)fprintf(out,
+                  "tacet_request_seconds_bucket{le=\"+Inf\"} %llu\ntacet_request_seconds_sum %.6f\n"
+                  "tacet_request_seconds_count %llu\n",
+                  (unsigned long long)sum, 1e-6 * (double)atomic_load_explicit(&m->latency_us, memory_order_relaxed),
+                  (unsigned long long)sum);
+    number(out, "tacet_batches_total", "counter", "Durable commits.", &m->batches);
+    number(out, "tacet_batched_requests_total", "counter", "Requests made durable by them.", &m->batched);
+    number(out, "tacet_store_failures_total", "counter", "Transactions that the store failed or left unknown.",
+           &m->failures);
+    number(out, "tacet_rebuilds_total", "counter", "Policies made again from the store.", &m->rebuilds);
+    number(out, "tacet_snapshots_total", "counter", "Snapshots of policies written.", &m->snapshots);
+    number(out, "tacet_relayed_total", "counter", "Requests that the server which keeps their study answered.",
+           &m->relayed);
+    number(out, "tacet_taken_over_total", "counter", "Studies taken over from a server that could not be reached.",
+           &m->taken);
+    number(out, "tacet_distrusted_total", "counter",
+           "Batches not relayed, because one server does not trust the certificate of the other.", &m->distrusted);
+    number(out, "tacet_waiting", "gauge", "Long polls that wait now.", &m->waiting);
+    number(out, "tacet_studies", "gauge", "Studies in memory now.", &m->studies);
+    wire_text(out, wire, certificate_expires);
+    const int broken = ferror(out);
+    if (fclose(out) != 0 || broken) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

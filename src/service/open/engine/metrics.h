@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics.h - counts of what the service did, as Prometheus text. Ring: open.
+ *
+ * Counts requests by route and by status class, batches, failures and times; never anything that a value, a decision
+ * set or a clipped reward could move. Times are those of whole requests, over all studies. Any thread. */
+#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_METRICS_H
+#define TACET_SRC_SERVICE_OPEN_ENGINE_METRICS_H
+
+#include "io/http/server.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { TACET__METRICS_ROUTES = 32, TACET__METRICS_CLASSES = 6, TACET__METRICS_BUCKETS = 14 };
+
+typedef struct tacet__metrics {
+    _Atomic uint64_t requests[TACET__METRICS_ROUTES][TACET__METRICS_CLASSES]; /* by route, and hundreds of the status */
+    _Atomic uint64_t latency[TACET__METRICS_BUCKETS];                         /* of answers, not cumulative */
+    _Atomic uint64_t latency_us;                                              /* their sum */
+    _Atomic uint64_t batches, batched;                                        /* commits, and the requests in them */
+    _Atomic uint64_t failures;                                                /* of the store */
+    _Atomic uint64_t rebuilds;                                                /* policies made again from the store */
+    _Atomic uint64_t snapshots;
+    _Atomic uint64_t relayed;    /* jobs that another server did, which keeps their study */
+    _Atomic uint64_t taken;      /* studies taken over from a server that could not be reached */
+    _Atomic uint64_t distrusted; /* requests to another server whose certificate, or whose trust in ours, is missing */
+    _Atomic uint64_t
+        distrust; /* when that was last, in milliseconds of the service's clock; 0: not since it went well */
+    _Atomic uint64_t waiting; /* long polls now */
+    _Atomic uint64_t studies; /* in memory now */
+} tacet__metrics;
+
+void tacet__metrics_answered(tacet__metrics *metrics, unsigned route, unsigned status, double seconds);
+void tacet__metrics_add(_Atomic uint64_t *what, uint64_t count);
+/* The text, from malloc; NULL when out of memory. names[route] for each of `routes` routes; what the wire refused by
+ * itself; when the certificate ends (seconds since 1970; 0: not known, and left out). */
+char *tacet__metrics_text(tacet__metrics *metrics, const char *const *names, unsigned routes,
+                          const tacet__server_counts *wire, int64_t certificate_expires);
+
+#endif

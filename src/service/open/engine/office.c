@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* office.c - an errand queue with one thread, and a watchdog with another. Ring: service.
+ * Cost: a lock an errand or watch; the watchdog looks at every watch ten times a second. */
+#include "service/open/engine/office.h"
+
+#include "core/clock.h"
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+static const double LOOK_SECONDS = 0.1;
+
+double tacet__service_now(void) {
+    return tacet__now();
+}
+
+struct tacet__office {
+    pthread_t thread;
+    bool joined;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t wake;
+    tacet__errand *first, *last;
+    bool stop;
+};
+
+static void *work(void *user) {
+    tacet__office *o = user;
+    (void)pthread_mutex_lock(&o->lock);
+    for (;;) {
+        while (o->first == NULL && !o->stop) {
+            (void)pthread_cond_wait(&o->wake, &o->lock);
+        }
+        tacet__errand *errand = o->first;
+        const bool stopping = o->stop;
+        if (errand == NULL) {
+            break;
+        }
+        o->first = errand->next;
+        o->last = o->first != NULL ? o->last : NULL;
+        (void)pthread_mutex_unlock(&o->lock);
+        errand->run(errand, stopping);
+        (void)pthread_mutex_lock(&o->lock);
+    }
+    (void)pthread_mutex_unlock(&o->lock);
+    return NULL;
+}
+
+tacet_status tacet__office_open(tacet__office **out, tacet_error *err) {
+    *out = NULL;
+    tacet__office *o = TACET__ZALLOC(tacet__office, 1);
+    if (o == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the service");
+    }
+    (void)pthread_mutex_init(&o->lock, NULL);
+    (void)pthread_cond_init(&o->wake, NULL);
+    if (pthread_create(&o->thread, NULL, work, o) != 0) {
+        (void)pthread_cond_destroy(&o->wake);
+        (void)pthread_mutex_destroy(&o->lock);
+        free(o);
+        return tacet__fail(err, TACET_BUSY, "no thread can be started for the service");
+    }
+    *out = o;
+    return TACET_OK;
+}
+
+void tacet__office_send(tacet__office *o, tacet__errand *errand) {
+    errand->next = NULL;
+    (void)pthread_mutex_lock(&o->lock);
+    const bool stop = o->stop;
+    if (!stop) {
+        *(o->last != NULL ? &o->last->next : &o->first) = errand;
+        o->last = errand;
+        (void)pthread_cond_signal(&o->wake);
+    }
+    (void)pthread_mutex_unlock(&o->lock);
+    if (stop) {
+        errand->run(errand, true);
+    }
+}
+
+void tacet__office_stop(tacet__office *o) {
+    (void)pthread_mutex_lock(&o->lock);
+    o->stop = true;
+    tacet__errand *errand = o->first;
+    o->first = o->last = NULL;
+    (void)pthread_cond_signal(&o->wake);
+    (void)pthread_mutex_unlock(&o->lock);
+    while (errand != NULL) {
+        tacet__errand *next = errand->next;
+        errand->run(errand, true);
+        errand = next;
+    }
+}
+
+void tacet__office_join(tacet__office *o) {
+    tacet__office_stop(o);
+    if (!o->joined) {
+        (void)pthread_join(o->thread, NULL);
+        o->joined = true;
+    }
+}
+
+void tacet__office_close(tacet__office *o) {
+    if (o != NULL) {
+        tacet__office_join(o);
+        (void)pthread_cond_destroy(&o->wake);
+        (void)pthread_mutex_destroy(&o->lock);
+        free(o);
+    }
+}
+
+/* --- the watchdog ------------------------------------------------------------------------------------------------- */
+
+struct tacet__watchdog {
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t wake;
+    tacet__watch *first;
+    bool stop;
+};
+
+static void unlink_watch(tacet__watchdog *dog, tacet__watch *w) {
+    *(w->before != NULL ? &w->before->next : &dog->first) = w->next;
+    if (w->next != NULL) {
+        w->next->before = w->before;
+    }
+    w->on = false;
+}
+
+static void *keep_watch(void *user) {
+    tacet__watchdog *dog = user;
+    (void)pthread_mutex_lock(&dog->lock);
+    while (!dog->stop) {
+        const struct timespec until = tacet__until(LOOK_SECONDS);
+        (void)pthread_cond_timedwait(&dog->wake, &dog->lock, &until);
+        const double now = tacet__service_now();
+        for (tacet__watch *w = dog->first, *next = NULL; w != NULL; w = next) {
+            next = w->next;
+            if (now >= w->until) {
+                unlink_watch(dog, w);
+                w->late(w);
+            }
+        }
+    }
+    (void)pthread_mutex_unlock(&dog->lock);
+    return NULL;
+}
+
+tacet_status tacet__watchdog_open(tacet__watchdog **out, tacet_error *err) {
+    *out = NULL;
+    tacet__watchdog *dog = TACET__ZALLOC(tacet__watchdog, 1);
+    if (dog == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the service");
+    }
+    (void)pthread_mutex_init(&dog->lock, NULL);
+    tacet__cond_init(&dog->wake);
+    if (pthread_create(&dog->thread, NULL, keep_watch, dog) != 0) {
+        (void)pthread_cond_destroy(&dog->wake);
+        (void)pthread_mutex_destroy(&dog->lock);
+        free(dog);
+        return tacet__fail(err, TACET_BUSY, "no thread can be started for the service");
+    }
+    *out = dog;
+    return TACET_OK;
+}
+
+void tacet__watchdog_close(tacet__watchdog *dog) {
+    if (dog != NULL) {
+        (void)pthread_mutex_lock(&dog->lock);
+        dog->stop = true;
+        (void)pthread_cond_signal(&dog->wake);
+        (void)pthread_mutex_unlock(&dog->lock);
+        (void)pthread_join(dog->thread, NULL);
+        (void)pthread_cond_destroy(&dog->wake);
+        (void)pthread_mutex_destroy(&dog->lock);
+        free(dog);
+    }
+}
+
+void tacet__watch_begin(tacet__watchdog *dog, tacet__watch *w, double seconds, void (*late)(tacet__watch *self)) {
+    w->until = tacet__service_now() + seconds;
+    w->late = late;
+    w->before = NULL;
+    (void)pthread_mutex_lock(&dog->lock);
+    w->next = dog->first;
+    if (w->next != NULL) {
+        w->next->before = w;
+    }
+    dog->first = w;
+    w->on = true;
+    (void)pthread_mutex_unlock(&dog->lock);
+}
+
+bool tacet__watch_end(tacet__watchdog *dog, tacet__watch *w) {
+    (void)pthread_mutex_lock(&dog->lock);
+    const bool on = w->on;
+    if (on) {
+        unlink_watch(dog, w);
+    }
+    (void)pthread_mutex_unlock(&dog->lock);
+    return on;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* office.h - threads for what may take long: errands one after the other, and a watch over clients that wait.
+ * Ring: service. A wire thread never waits for the store: it sends an errand, and the client's connection waits without
+ * a thread. Who waits too long is told so by the watchdog, whatever has become of the errand. */
+#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_OFFICE_H
+#define TACET_SRC_SERVICE_OPEN_ENGINE_OFFICE_H
+
+#include <stdbool.h>
+#include <tacet/core/status.h>
+
+typedef struct tacet__errand {
+    void (*run)(struct tacet__errand *self, bool stopping); /* stopping: say so to whoever waits, and do nothing */
+    struct tacet__errand *next;
+} tacet__errand;
+
+typedef struct tacet__office tacet__office;
+
+tacet_status tacet__office_open(tacet__office **out, tacet_error *err);
+/* Runs it on the office's thread, or now with `stopping` when the office is closed. */
+void tacet__office_send(tacet__office *office, tacet__errand *errand);
+/* Errands that wait are run with `stopping`; the one in hand goes on. Any number of times. */
+void tacet__office_stop(tacet__office *office);
+void tacet__office_join(tacet__office *office);  /* stops, and waits for the one in hand; again is harmless */
+void tacet__office_close(tacet__office *office); /* joins, and frees; NULL is allowed */
+
+typedef struct tacet__watch {
+    double until;
+    void (*late)(struct tacet__watch *self); /* under the watchdog's lock: short, and without calls of the watchdog */
+    struct tacet__watch *before, *next;
+    bool on;
+} tacet__watch;
+
+typedef struct tacet__watchdog tacet__watchdog;
+
+tacet_status tacet__watchdog_open(tacet__watchdog **out, tacet_error *err);
+void tacet__watchdog_close(tacet__watchdog *dog); /* nothing is watched any more; NULL is allowed */
+/* `late` is called once, a tenth of a second after `seconds` at the most, unless the watch ends before. */
+void tacet__watch_begin(tacet__watchdog *dog, tacet__watch *watch, double seconds, void (*late)(tacet__watch *self));
+/* True when it was not late: the caller answers. False: `late` has been called, and has returned. */
+bool tacet__watch_end(tacet__watchdog *dog, tacet__watch *watch);
+
+double tacet__service_now(void); /* monotonic seconds */
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replica.c - a study in memory: its policy as of some event of the log. What jobs do to it: replica_jobs.c.
+ * Ring: open. Replay: a suggestion is repeated as it was stored, so that machines which round otherwise go on alike; a
+ * policy that cannot have made it is stopped. Cost: O(policy) a job or an event. */
+#include "service/open/engine/replica_internal.h"
+#include "service/open/engine/waiting.h"
+
+#include "core/fail.h"
+#include "service/open/study/round.h"
+
+#include <string.h>
+
+/* --- the policy in memory ----------------------------------------------------------------------------------------- */
+
+void tacet__replica_unload(tacet__replica *r) {
+    if (r->loaded) {
+        atomic_fetch_sub_explicit(&r->settings->metrics->studies, 1, memory_order_relaxed);
+    }
+    tacet__learner_free(r->kind, &r->learner);
+    tacet__definition_clear(&r->def);
+    r->loaded = false;
+    r->fence = 0;
+}
+
+static tacet_status connect_store(tacet__replica *r, tacet_error *err) {
+    if (r->store != NULL) {
+        return TACET_OK;
+    }
+    tacet__studies_settings s = r->settings->store;
+    s.create = false;
+    return tacet__studies_open(&r->store, &s, err);
+}
+
+tacet_status tacet__replica_find(tacet__replica *r, tacet_error *err) {
+    const tacet_status status = connect_store(r, err);
+    return status != TACET_OK ? status : tacet__studies_get(r->store, &r->study, r->name, err);
+}
+
+void tacet__replica_leave(tacet__replica *r) {
+    tacet__replica_unload(r);
+    if (!r->borrows) {
+        tacet__studies_close(r->store);
+    }
+    r->store = NULL;
+}
+
+/* The policy as of the newest snapshot; begin then reads what came after. */
+static tacet_status load(tacet__replica *r, tacet_error *err) {
+    tacet_blob snapshot;
+    tacet_blob ledger;
+    uint64_t seq = 0;
+    tacet_blob_init(&snapshot);
+    tacet_blob_init(&ledger);
+    tacet_status status = tacet__replica_find(r, err);
+    if (status == TACET_OK) {
+        status =
+            tacet__definition_decode(&r->def, (const char *)r->study.definition.data, r->study.definition.size, err);
+    }
+    if (status == TACET_OK && r->study.rounds > r->def.rounds) {
+        r->def.rounds = r->study.rounds;
+    }
+    if (status == TACET_OK && (r->kind = tacet__policy_find(r->settings->kinds, &r->def)) == NULL) {
+        status = tacet__fail(err, TACET_NOT_FOUND, "this server does not serve studies of this kind");
+    }
+    const bool central = status == TACET_OK && r->def.trust == TACET_TRUST_CENTRAL;
+    if (central) {
+        /* A trusted store that was put back to an older state is found here, before anything is drawn from it. */
+        status = tacet__studies_project(r->store, &r->study, err);
+        status = status != TACET_OK ? status : tacet__studies_ledger(r->store, &ledger, r->name, err);
+    }
+    if (status == TACET_OK) {
+        tacet_error none = {0};
+        status = tacet__studies_get_snapshot(r->store, &r->study, &snapshot, &seq, &none);
+        if (status == TACET_NOT_FOUND && !central && !r->kind->stored_first) {
+            seq = 0;
+            status = TACET_OK;
+        } else if (status == TACET_NOT_FOUND) {
+            status = tacet__fail(err, TACET_STATE, "the study was not created to its end: create it again");
+        } else if (status != TACET_OK) {
+            status = tacet__fail(err, status, "%s", none.message);
+        }
+    }
+    if (status == TACET_OK) {
+        status = tacet__policy_create(r->kind, &r->learner, &r->def, central ? (const char *)ledger.data : NULL,
+                                      snapshot.data, snapshot.size, err);
+        if (status == TACET_CORRUPT && !central && r->study.rounds > 0 && snapshot.size > 0) {
+            /* Perhaps saved before there were more rounds, on which widths depend: the log has all of it. */
+            tacet_error_clear(err);
+            seq = 0;
+            snapshot.size = 0;
+            status = tacet__policy_create(r->kind, &r->learner, &r->def, NULL, NULL, 0, err);
+        }
+    }
+    const size_t snapshot_size = snapshot.size;
+    tacet_blob_clear(&snapshot);
+    tacet_blob_clear(&ledger);
+    if (status != TACET_OK) {
+        tacet__definition_clear(&r->def);
+        return status;
+    }
+    r->loaded = true;
+    r->unsettled = true;
+    r->settled = r->next_due = 0;
+    r->applied = r->saved = seq;
+    r->saved_size = snapshot_size;
+    tacet__metrics_add(&r->settings->metrics->rebuilds, 1);
+    tacet__metrics_add(&r->settings->metrics->studies, 1);
+    return TACET_OK;
+}
+
+/* One event of the log into the policy. */
+static tacet_status replay(const tacet__event *e, void *user, tacet_error *err) {
+    tacet__replica *r = user;
+    tacet_error inner = {0};
+    tacet_status status = TACET_OK;
+    if (e->kind == TACET__EVENT_SUGGEST) {
+        tacet__round round;
+        const tacet_suggestion made = {.index = (size_t)e->index, .ticket = e->number};
+        status = tacet__round_decode(&round, e->body, e->body_size, &inner);
+        status = status != TACET_OK ? status
+                                    : tacet_policy_repeat(r->learner.policy, &made,
+                                                          round.numbers != NULL ? &round.round : NULL, &inner);
+        tacet__round_clear(&round);
+    } else if (e->kind == TACET__EVENT_OBSERVE && e->null) {
+        status = tacet_policy_drop(r->learner.policy, e->number, &inner);
+        tacet__waiting_notice(r, e->of, false);
+    } else if (e->kind == TACET__EVENT_OBSERVE) {
+        status =
+            tacet_policy_observe(r->learner.policy, e->number, tacet__definition_towards(&r->def, e->value), &inner);
+        tacet__waiting_notice(r, e->of, false);
+    } else if (e->kind == TACET__EVENT_EXPIRE) {
+        status = tacet_policy_drop(r->learner.policy, e->number, &inner);
+        tacet__waiting_notice(r, e->of, true);
+    }
+    if (status == TACET_NO_MEMORY || status == TACET_IO || status == TACET_BUSY) {
+        return tacet__fail(err, status, "%s", inner.message);
+    }
+    if (status != TACET_OK) {
+        return tacet__fail(err, TACET_CORRUPT, "event %llu cannot be replayed: %s", (unsigned long long)e->seq,
+                           inner.message);
+    }
+    r->applied = e->seq;
+    return TACET_OK;
+}
+
+static tacet_status lock(tacet__replica *r, tacet_error *err) {
+    tacet_status status = r->loaded ? TACET_OK : load(r, err);
+    if (status == TACET_CONFLICT || status == TACET_INVALID || status == TACET_PARSE) {
+        status = TACET_CORRUPT; /* what is stored does not fit itself or the ledger */
+    }
+    return status != TACET_OK ? status : tacet__studies_begin(r->store, &r->study, err);
+}
+
+/* Lock, and the policy up to the head of the log. */
+tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err) {
+    tacet_status status = lock(r, err);
+    if (status == TACET_OK && r->study.rounds > r->def.rounds) { /* it was given more of them since it was loaded */
+        tacet__studies_rollback(r->store);
+        tacet__replica_unload(r);
+        status = lock(r, err);
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    /* Of servers that reach each other one writes; whoever has no address writes as it comes. */
+    r->elsewhere = r->settings->self != NULL && !r->take && r->study.keeper[0] != '\0' &&
+                   strcmp(r->study.keeper, r->settings->self) != 0;
+    if (r->elsewhere) {
+        tacet__studies_rollback(r->store);
+        return tacet__fail(err, TACET_BUSY, "another server keeps the study");
+    }
+    if (r->study.head < r->applied) {
+        status = tacet__fail(err, TACET_CORRUPT, "the store has fewer events than were committed to it");
+    } else if (r->study.head > r->applied) {
+        r->unsettled = true;
+        status = tacet__studies_read(r->store, &r->study, r->applied + 1, replay, r, err);
+    }
+    if (status != TACET_OK) {
+        tacet__studies_rollback(r->store);
+        tacet__replica_unload(r);
+    }
+    return status;
+}
+
+/* --- what is written ---------------------------------------------------------------------------------------------- */
+
+tacet_status tacet__replica_append(tacet__replica *r, tacet__batch *b, tacet__event *event) {
+    const tacet_status status = tacet__studies_append(r->store, &r->study, event, &b->err);
+    b->broken = status != TACET_OK;
+    b->wrote = true;
+    return status;
+}
+
+/* Before anything is written: the study is this replica's from this transaction on, and its ledger from now on. Whoever
+ * had it before, and stood still meanwhile, finds another fence: in the study's row at its next begin, and in the
+ * ledger's own transaction should it wake up in the middle of a batch. */
+tacet_status tacet__replica_keep(tacet__replica *r, tacet__batch *b) {
+    if (r->fence != 0 && r->study.fence == r->fence) {
+        return TACET_OK;
+    }
+    const char *self = r->settings->self != NULL ? r->settings->self : "";
+    tacet_status status = r->kind->take != NULL ? r->kind->take(&r->learner, &b->err) : TACET_OK;
+    status = status != TACET_OK ? status : tacet__studies_keep(r->store, &r->study, self, &b->err);
+    b->broken = status != TACET_OK;
+    b->wrote = true;
+    r->fence = r->study.fence;
+    r->take = false;
+    return status;
+}
+
+tacet_status tacet__replica_yield(tacet__replica *r, tacet_error *err) {
+    const char *self = r->settings->self;
+    if (!r->loaded || self == NULL || r->fence == 0) {
+        return TACET_OK;
+    }
+    tacet_status status = tacet__studies_begin(r->store, &r->study, err);
+    if (status == TACET_OK && r->study.fence == r->fence) {
+        status = tacet__studies_keep(r->store, &r->study, "", err);
+        status = status != TACET_OK ? status : tacet__studies_commit(r->store, err);
+    }
+    tacet__studies_rollback(r->store);
+    r->fence = 0;
+    return status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replica.h - a study in memory, between worker.c and replica.c. Ring: open. One thread at a time. */
+#ifndef TACET_SRC_SERVICE_OPEN_ENGINE_REPLICA_H
+#define TACET_SRC_SERVICE_OPEN_ENGINE_REPLICA_H
+
+#include "service/open/engine/engine.h"
+
+typedef struct tacet__replica {
+    const tacet__engine_settings *settings;
+    char name[TACET__STUDY_NAME_MOST + 1];
+    tacet__studies *store; /* NULL: not connected */
+    bool borrows;          /* the store is its lane's, which sets it and closes it */
+    tacet__study study;
+    tacet__definition def;
+    const tacet__policy_kind *kind;
+    tacet__learner learner;
+    bool loaded;
+    bool elsewhere;   /* begin found another server to keep the study */
+    bool take;        /* begin takes the study over from whoever keeps it */
+    uint64_t fence;   /* the study's, when this replica last took it; 0: never did */
+    bool unsettled;   /* others' events were read since the last commit: nothing may leave before they are durable */
+    uint64_t applied; /* seq up to which the policy in memory has the log */
+    uint64_t saved;   /* seq of the newest snapshot */
+    size_t saved_size;
+    tacet__job *waiting; /* long polls (waiting.h) */
+    uint64_t settled;    /* every suggestion up to this seq was observed or has expired; 0: not known */
+    uint64_t next_due;   /* seconds since 1970: before then no ticket can expire */
+} tacet__replica;
+
+/* What befell a transaction. Anything else than OK from a job is that job's own answer; `broken` is the end of all of
+ * them: memory and store no longer agree. */
+typedef struct tacet__batch {
+    bool broken;
+    bool wrote;
+    tacet_error err;
+} tacet__batch;
+
+/* Connects where it is needed, and reads who keeps the study, without its policy: r->study.keeper. */
+tacet_status tacet__replica_find(tacet__replica *r, tacet_error *err);
+/* Forgets the policy and the connection: another server keeps the study. */
+void tacet__replica_leave(tacet__replica *r);
+/* Ends that this server keeps the study, if it does; durable when it returns OK. */
+tacet_status tacet__replica_yield(tacet__replica *r, tacet_error *err);
+/* Takes the lock, and brings the policy up to the head of the log: load when needed, then replay. On failure nothing is
+ * held, and what cannot be trusted is unloaded. CORRUPT: the study must not be served. BUSY with r->elsewhere: another
+ * server keeps it, and r->take is not set. */
+tacet_status tacet__replica_begin(tacet__replica *r, tacet_error *err);
+/* One job, inside begin and commit or rollback. */
+tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job);
+/* Expires the tickets that are too old at `now` (seconds since 1970), in a transaction of its own; nothing where none
+ * can be. OK: what there was is durable. Anything else: as a commit that failed. */
+tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error *err);
+/* What the board asks, inside begin and rollback: events, open tickets, the posterior (replica_view.c). */
+tacet_status tacet__replica_view(tacet__replica *r, tacet__job *job);
+/* Forgets the policy; the next begin makes it again from the store. */
+void tacet__replica_unload(tacet__replica *r);
+
+#endif

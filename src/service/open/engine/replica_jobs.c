@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replica_jobs.c - what jobs do to a study: observations, looks, its status, releases, more rounds.
+ * Ring: open. Cost: O(policy) a job. */
+#include "service/open/engine/replica_internal.h"
+#include "service/open/engine/waiting.h"
+
+#include "core/fail.h"
+#include "core/json_text.h"
+#include "service/open/study/person.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tacet_status find(tacet__replica *r, tacet__job *job, tacet__suggestion *out) {
+    unsigned char key[TACET__STUDY_SECRET_BYTES];
+    tacet__studies_ticket_key(key, &r->study, tacet__ticket_seq(job->ticket));
+    const bool good = tacet__ticket_read(&job->seq, job->ticket, key);
+    sodium_memzero(key, sizeof key);
+    if (!good) {
+        return tacet__fail(&job->err, TACET_NOT_FOUND, "no such ticket in this study");
+    }
+    return tacet__studies_suggestion(r->store, &r->study, out, job->seq, &job->err);
+}
+
+static tacet_status observe(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    tacet__suggestion s;
+    tacet_status status = find(r, job, &s);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (job->failed && r->def.trust == TACET_TRUST_LOCAL) {
+        return tacet__fail(
+            &job->err, TACET_INVALID,
+            "in a local study the device reports noise about a stand-in: 'tacet device report --failed'");
+    }
+    if (job->failed) {
+        /* A record like any other, of a public value: whether an evaluation failed shows no more than what it gave, and
+         * counts and epochs stay as they are. */
+        job->value = r->def.reward_lo / 2 + r->def.reward_hi / 2;
+    }
+    job->clipped =
+        r->def.trust == TACET_TRUST_CENTRAL && !(job->value >= r->def.reward_lo && job->value <= r->def.reward_hi);
+    if (s.observed) {
+        /* Bit for bit: a retry sends the same text. */
+        if (memcmp(&s.value, &job->value, sizeof s.value) != 0) {
+            return tacet__fail(&job->err, TACET_CONFLICT, "the ticket was observed before, with another value");
+        }
+        job->repeated = true;
+        return TACET_OK;
+    }
+    if (s.expired) {
+        job->expired = true;
+        return tacet__fail(&job->err, TACET_STATE, "the ticket has expired: its report is not waited for any more");
+    }
+    if (r->study.state == TACET__STUDY_ARCHIVED) {
+        return tacet__fail(&job->err, TACET_STATE, "the study is archived");
+    }
+    status = s.event.null ? tacet_policy_drop(r->learner.policy, s.event.number, &job->err)
+                          : tacet_policy_observe(r->learner.policy, s.event.number,
+                                                 tacet__definition_towards(&r->def, job->value), &job->err);
+    if (status == TACET_OK) {
+        tacet__event event = tacet__settled_event(TACET__EVENT_OBSERVE, &s);
+        event.value = job->value;
+        event.null = s.event.null;
+        status = tacet__replica_append(r, b, &event);
+        tacet__waiting_notice(r, job->seq, false);
+    }
+    return status;
+}
+
+static tacet_status look(tacet__replica *r, tacet__job *job) {
+    tacet__suggestion s;
+    const tacet_status status = find(r, job, &s);
+    if (status == TACET_OK) {
+        job->index = s.event.index;
+        job->observed = s.observed;
+        job->expired = s.expired;
+        tacet__replica_show(r, job);
+    }
+    return status;
+}
+
+/* What the eps is of: a round; what k rounds of one person cost; and what a person costs whose name comes with each
+ * round, of which the cap counts. In a local study each report was sent, so that no cap helps. */
+static bool tell_cost(const tacet__replica *r, const tacet_guarantee *g, json_t *body) {
+    static const unsigned TIMES[] = {2, 5, 10, 50};
+    json_t *guarantee = json_object_get(body, "guarantee");
+    json_t *costs = json_object();
+    bool good = costs != NULL;
+    for (size_t i = 0; good && i < sizeof TIMES / sizeof TIMES[0]; i++) {
+        char name[8];
+        const double eps = tacet__eps_of_rounds(g->eps, g->delta, TIMES[i]);
+        (void)snprintf(name, sizeof name, "%u", TIMES[i]);
+        good = json_object_set_new(costs, name, isfinite(eps) ? json_real(eps) : json_null()) == 0;
+    }
+    const double person = r->def.trust == TACET_TRUST_CENTRAL
+                              ? tacet__eps_of_rounds(g->eps, g->delta, (double)r->def.person_rounds)
+                              : (double)INFINITY;
+    good = good && json_object_set(guarantee, "eps_of_rounds", costs) == 0 &&
+           json_object_set_new(guarantee, "rounds_per_person", json_integer((json_int_t)r->def.person_rounds)) == 0 &&
+           json_object_set_new(guarantee, "eps_per_person", isfinite(person) ? json_real(person) : json_null()) == 0;
+    json_decref(costs);
+    return good;
+}
+
+static tacet_status tell(tacet__replica *r, tacet__job *job) {
+    tacet_guarantee g;
+    tacet_policy_guarantee(r->learner.policy, &g);
+    json_t *definition = json_loadb((const char *)r->study.definition.data, r->study.definition.size, 0, NULL);
+    const bool archived = r->study.state == TACET__STUDY_ARCHIVED;
+    job->body = json_pack(
+        "{ss ss so sI sI sI sI sI s{sb so so ss ss ss}}", "name", r->name, "state", archived ? "archived" : "active",
+        "definition", definition, "created", (json_int_t)r->study.created, "suggested", (json_int_t)r->study.suggested,
+        "observed", (json_int_t)r->study.observed, "released", (json_int_t)r->study.released, "rounds_left",
+        (json_int_t)(r->def.rounds > r->study.suggested ? r->def.rounds - r->study.suggested : 0), "guarantee",
+        "proven", (int)g.proven, "eps", isfinite(g.eps) ? json_real(g.eps) : json_null(), "delta", json_real(g.delta),
+        "protects", g.protects, "statement", g.statement, "proof", g.proof != NULL ? g.proof : "");
+    if (job->body == NULL || !tell_cost(r, &g, job->body)) {
+        return tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making an answer");
+    }
+    return TACET_OK;
+}
+
+static tacet_status release(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    if (r->study.state == TACET__STUDY_ARCHIVED) {
+        return tacet__fail(&job->err, TACET_STATE, "the study is archived");
+    }
+    tacet_status status = r->kind->release(&r->learner, &r->def, &job->body, &job->err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    char *text = json_dumps(job->body, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (text == NULL) {
+        return tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory making a release");
+    }
+    tacet__event event = {
+        .kind = TACET__EVENT_RELEASE, .index = TACET__NO_INDEX, .body = text, .body_size = strlen(text)};
+    status = tacet__replica_append(r, b, &event);
+    job->number = event.number;
+    free(text);
+    return status;
+}
+
+static tacet_status get_release(tacet__replica *r, tacet__job *job) {
+    tacet_blob body;
+    tacet_blob_init(&body);
+    tacet_status status = tacet__studies_get_release(r->store, &r->study, &body, job->number, &job->err);
+    if (status == TACET_OK) {
+        json_error_t where;
+        job->body = json_loadb((const char *)body.data, body.size, 0, &where);
+        status = job->body != NULL ? TACET_OK
+                 : tacet__json_no_memory(&where)
+                     ? tacet__fail(&job->err, TACET_NO_MEMORY, "out of memory reading a release")
+                     : tacet__fail(&job->err, TACET_CORRUPT, "a release cannot be read");
+    }
+    tacet_blob_clear(&body);
+    return status;
+}
+
+/* What the store will then be told. A stream of a central study has one charge for its rounds, so that it can have no
+ * more of them; another study can, and may begin with what this one released. */
+static tacet_status extend(const tacet__replica *r, tacet__job *job) {
+    tacet__definition more = r->def;
+    if (r->study.state == TACET__STUDY_ARCHIVED) {
+        return tacet__fail(&job->err, TACET_STATE, "the study is archived");
+    }
+    if (!r->kind->extends || r->def.learn > 0) {
+        return r->def.trust == TACET_TRUST_CENTRAL
+                   ? tacet__fail(&job->err, TACET_STATE,
+                                 "the study was charged once for its rounds and cannot have more: release its model, "
+                                 "and begin another with 'tacet study create --from MODEL', charged separately")
+                   : tacet__fail(&job->err, TACET_STATE,
+                                 "policy '%s' cannot have more rounds: its epochs follow from their number",
+                                 r->kind->name);
+    }
+    if (job->number <= r->def.rounds) {
+        return tacet__fail(&job->err, TACET_INVALID, "the study has %llu rounds: more of them must be asked for",
+                           (unsigned long long)r->def.rounds);
+    }
+    more.rounds = job->number;
+    const tacet_status status = r->kind->check(&more, &job->err);
+    return status != TACET_OK ? status : tacet__policy_try(r->kind, &more, &job->err);
+}
+
+tacet_status tacet__replica_act(tacet__replica *r, tacet__batch *b, tacet__job *job) {
+    const bool writes = job->kind == TACET__JOB_SUGGEST || job->kind == TACET__JOB_OBSERVE ||
+                        job->kind == TACET__JOB_RELEASE || job->kind == TACET__JOB_EXPIRE;
+    const tacet_status kept = writes ? tacet__replica_keep(r, b) : TACET_OK;
+    if (kept != TACET_OK) {
+        return tacet__fail(&job->err, kept, "%s", b->err.message);
+    }
+    switch (job->kind) {
+    case TACET__JOB_SUGGEST:
+        return tacet__replica_suggest(r, b, job);
+    case TACET__JOB_OBSERVE:
+        return observe(r, b, job);
+    case TACET__JOB_LOOK:
+        return look(r, job);
+    case TACET__JOB_STATUS:
+        return tell(r, job);
+    case TACET__JOB_RELEASE:
+        return release(r, b, job);
+    case TACET__JOB_GET_RELEASE:
+        return get_release(r, job);
+    case TACET__JOB_LEDGER:
+        return r->kind->spent(&r->learner, &r->def, &job->body, &job->err);
+    case TACET__JOB_MODEL:
+        return r->kind->model != NULL ? r->kind->model(&r->learner, &job->body, &job->err)
+                                      : tacet__fail(&job->err, TACET_NOT_FOUND, "devices of this study need no model");
+    case TACET__JOB_EXTEND:
+        return extend(r, job); /* and the store is told after the transaction */
+    case TACET__JOB_ARCHIVE:
+        return TACET_OK; /* after the transaction */
+    case TACET__JOB_EXPIRE:
+        return tacet__replica_expire_asked(r, b, job);
+    case TACET__JOB_EVENTS:
+    case TACET__JOB_TICKETS:
+    case TACET__JOB_POSTERIOR:
+        return tacet__replica_view(r, job);
+    }
+    return tacet__fail(&job->err, TACET_INVALID, "no such job");
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker.c - one study at work: batches, long polls. Its thread and its queue: lane.c.
+ * Ring: open. The order of a batch is fixed (engine.h); no answer leaves before the commit it rests on.
+ * Cost: one transaction a batch, or one for a batch of each of several studies. */
+#include "service/open/engine/internal.h"
+#include "service/open/engine/waiting.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    SNAPSHOT_BYTES = 64, /* of snapshots an event, on average: a policy of 256 KiB costs that at
+                            TACET__SNAPSHOT_EVENTS, a larger one is saved less often */
+    PROJECT_BATCHES = 32 /* the open store may lag by that many batches while there is work */
+};
+static const double DAMAGED_SECONDS = 5; /* between two looks at a history that did not hold together */
+void tacet__job_fail(tacet__job *job, tacet_status status, const char *message) {
+    tacet_error_clear(&job->err);
+    job->status = tacet__fail(&job->err, status, "%s", message);
+    job->done(job);
+}
+
+static void log_failure(const tacet__worker *w, const char *what, const tacet_error *err) {
+    char line[sizeof err->message + TACET__STUDY_NAME_MOST + 64];
+    if (w->r.settings->log != NULL) {
+        (void)snprintf(line, sizeof line, "study %s: %s: %s", w->r.name, what, err->message);
+        w->r.settings->log(w->r.settings->log_user, line);
+    }
+}
+
+/* A history that does not hold together does not heal; what was taken for one (memory that was short, a disk that read
+ * badly once) may. So it is read once more now and then. */
+static void note_damage(tacet__worker *w, tacet_status status) {
+    if (status == TACET_CORRUPT && !w->damaged) {
+        w->damaged = true;
+        w->damaged_until = tacet__service_now() + DAMAGED_SECONDS;
+    }
+}
+
+static void look_again(tacet__worker *w) {
+    if (w->damaged && tacet__service_now() >= w->damaged_until) {
+        w->damaged = false;
+        tacet__replica_unload(&w->r);
+    }
+}
+
+/* --- batches ------------------------------------------------------------------------------------------------------ */
+
+/* So that a replay is short and writing snapshots costs O(1) an event, whatever the size of the policy. */
+static bool snapshot_due(const tacet__worker *w) {
+    const tacet__replica *r = &w->r;
+    const uint64_t last = r->study.snapshot > r->saved ? r->study.snapshot : r->saved; /* another process's, too */
+    const uint64_t due = r->saved_size / SNAPSHOT_BYTES;
+    return r->study.head - last >= (due > TACET__SNAPSHOT_EVENTS ? due : TACET__SNAPSHOT_EVENTS);
+}
+
+static void snapshot(tacet__worker *w, tacet__batch *b) {
+    tacet_blob bytes;
+    tacet_blob_init(&bytes);
+    tacet_status status = tacet_policy_save(w->r.learner.policy, &bytes, &b->err);
+    status = status != TACET_OK ? status
+                                : tacet__studies_put_snapshot(w->r.store, &w->r.study, bytes.data, bytes.size, &b->err);
+    w->r.saved_size = bytes.size;
+    tacet_blob_clear(&bytes);
+    b->broken = status != TACET_OK;
+    if (status == TACET_OK) {
+        w->r.saved = w->r.study.head;
+        tacet__metrics_add(&w->r.settings->metrics->snapshots, 1);
+    }
+}
+
+static void settle(tacet__worker *w, tacet__job *job, const tacet_error *failure) {
+    if (failure != NULL) {
+        /* Also what was refused: the refusal may rest on an event of this batch. */
+        json_decref(job->body);
+        job->body = NULL;
+        tacet_error_clear(&job->err);
+        job->status = tacet__fail(&job->err, failure->status, "%s", failure->message);
+    }
+    if (job->kind == TACET__JOB_ARCHIVE && job->status == TACET_OK) {
+        job->status = tacet__studies_archive(w->r.store, w->r.name, &job->err);
+    }
+    if (job->kind == TACET__JOB_EXTEND && job->status == TACET_OK) {
+        job->status = tacet__studies_extend(w->r.store, w->r.name, job->number, &job->err);
+    }
+    job->done(job);
+}
+
+static void note_failure(const tacet__worker *w, const tacet_error *err, tacet_error *failure) {
+    tacet__metrics_add(&w->r.settings->metrics->failures, 1);
+    log_failure(w, "a batch was not stored", err);
+    *failure = *err;
+    if (failure->status == TACET_OK || failure->status == TACET_CONFLICT || failure->status == TACET_STATE ||
+        failure->status == TACET_INVALID || failure->status == TACET_NOT_FOUND) {
+        failure->status = TACET_IO; /* no fault of the client's */
+    }
+}
+
+/* Whether it was stored or not, the store knows; what is in memory may be ahead of it. */
+static void give_up(tacet__worker *w, const tacet_error *err, tacet_error *failure) {
+    tacet__replica_unload(&w->r);
+    note_failure(w, err, failure);
+}
+
+/* Commits when something was written. *failure is what befell the whole batch. */
+static bool finish(tacet__worker *w, tacet__batch *b, tacet_error *failure) {
+    tacet__metrics *metrics = w->r.settings->metrics;
+    if (!b->broken && b->wrote && snapshot_due(w)) {
+        snapshot(w, b);
+    }
+    if (!b->broken && b->wrote) {
+        b->broken = tacet__studies_commit(w->r.store, &b->err) != TACET_OK;
+    } else {
+        tacet__studies_rollback(w->r.store);
+        if (!b->broken && w->r.unsettled) {
+            b->broken = tacet__studies_settle(w->r.store, &w->r.study, &b->err) != TACET_OK;
+        }
+    }
+    if (!b->broken) {
+        w->r.unsettled = false;
+        w->r.applied = b->wrote ? w->r.study.head : w->r.applied;
+        if (b->wrote) {
+            tacet__metrics_add(&metrics->batches, 1);
+            w->unprojected++;
+            w->alone = false;
+        }
+        return true;
+    }
+    tacet__studies_rollback(w->r.store);
+    w->alone = true;
+    give_up(w, &b->err, failure);
+    return false;
+}
+
+void tacet__worker_project(tacet__worker *w, bool idle) {
+    tacet_error err = {0};
+    if (w->unprojected == 0 || !w->r.loaded || (!idle && w->unprojected < PROJECT_BATCHES)) {
+        return;
+    }
+    w->unprojected = 0;
+    if (w->r.def.trust == TACET_TRUST_CENTRAL && tacet__studies_project(w->r.store, &w->r.study, &err) != TACET_OK) {
+        tacet__metrics_add(&w->r.settings->metrics->failures, 1);
+        log_failure(w, "the open store lags", &err);
+        note_damage(w, err.status);
+    }
+}
+
+void tacet__worker_fail(tacet__worker *w, tacet__job *jobs, const tacet_error *err) {
+    const tacet_status status = w->damaged ? TACET_CORRUPT : err->status != TACET_OK ? err->status : TACET_IO;
+    while (jobs != NULL) {
+        tacet__job *next = jobs->next;
+        tacet__job_fail(jobs, status,
+                        w->damaged ? "the study's stored history does not hold together; it is not served"
+                                   : err->message);
+        jobs = next;
+    }
+}
+
+/* The jobs of a batch came from clients that waited at the same time, so any order is right, and this one is needed:
+ * suggestions and releases first, so that all they rest on was committed before, in an earlier transaction (a release
+ * of a central study enters its step in the ledger at once, and must not be of an observation that is then rolled
+ * back); looks last, so that none waits for an observation of its own batch. */
+enum { PASSES = 3 };
+static unsigned pass_of(const tacet__job *job) {
+    switch (job->kind) {
+    case TACET__JOB_OBSERVE:
+    case TACET__JOB_EXPIRE:
+        return 1;
+    case TACET__JOB_LOOK:
+    case TACET__JOB_STATUS:
+    case TACET__JOB_MODEL:
+    case TACET__JOB_EVENTS:
+    case TACET__JOB_TICKETS:
+    case TACET__JOB_POSTERIOR:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+/* Whose client was told to try again: not done, so that what nobody waits for does not pile up behind a store that was
+ * away. */
+tacet__job *tacet__worker_leave_out_late(tacet__job *jobs) {
+    tacet__job *kept = NULL;
+    tacet__job **end = &kept;
+    while (jobs != NULL) {
+        tacet__job *next = jobs->next;
+        if (atomic_load(&jobs->late)) {
+            tacet__job_fail(jobs, TACET_BUSY, "the client was told to try again");
+        } else {
+            *end = jobs;
+            end = &jobs->next;
+        }
+        jobs = next;
+    }
+    *end = NULL;
+    return kept;
+}
+
+/* Tickets expire when the next suggestion is asked for: not before anyone could want that, and in a transaction of
+ * their own, so that a release that rests on it rests on what was committed. */
+static bool any_suggests(const tacet__job *jobs) {
+    while (jobs != NULL && jobs->kind != TACET__JOB_SUGGEST) {
+        jobs = jobs->next;
+    }
+    return jobs != NULL;
+}
+
+/* False: nothing was done, because another server keeps the study (then the turn still has its jobs), or because it
+ * cannot be (then they were answered). */
+static bool act(tacet__turn *t) {
+    tacet__worker *w = t->worker;
+    tacet__batch *b = &t->batch;
+    look_again(w);
+    tacet_status status = w->damaged ? TACET_CORRUPT : TACET_OK;
+    if (status == TACET_OK && any_suggests(t->jobs)) {
+        const uint64_t applied = w->r.applied;
+        status = tacet__replica_expire(
+            &w->r, w->r.settings->clock != NULL ? w->r.settings->clock() : (uint64_t)time(NULL), &b->err);
+        w->unprojected += w->r.applied > applied;
+    }
+    status = status != TACET_OK ? status : tacet__replica_begin(&w->r, &b->err);
+    if (status == TACET_BUSY && w->r.elsewhere) {
+        tacet__relaying_found(&w->relaying, &w->r);
+        return false;
+    }
+    if (status != TACET_OK) {
+        if (status != TACET_NOT_FOUND && status != TACET_STATE && !w->damaged) {
+            tacet__metrics_add(&w->r.settings->metrics->failures, 1);
+            log_failure(w, "cannot begin", &b->err);
+        }
+        note_damage(w, status);
+        tacet__worker_fail(w, t->jobs, &b->err);
+        t->jobs = NULL;
+        return false;
+    }
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        for (tacet__job *job = t->jobs; job != NULL && !b->broken; job = job->next) {
+            if (pass_of(job) == pass) {
+                job->status = tacet__replica_act(&w->r, b, job);
+                t->done += job->status == TACET_OK;
+            }
+        }
+    }
+    t->kept = finish(w, b, &t->failure);
+    return true;
+}
+
+/* Once what was done is durable, or known not to be. */
+static void answer(tacet__turn *t) {
+    tacet__worker *w = t->worker;
+    if (t->kept && t->batch.wrote) {
+        atomic_fetch_add_explicit(&w->r.settings->metrics->batched, t->done, memory_order_relaxed);
+    }
+    while (t->jobs != NULL) {
+        tacet__job *job = t->jobs;
+        t->jobs = job->next;
+        if (!t->kept || !tacet__waiting_add(&w->r, job)) {
+            settle(w, job, t->kept ? NULL : &t->failure);
+        }
+    }
+}
+
+/* NULL: they were answered, or wait. Otherwise another server keeps the study, and nothing was done. */
+static tacet__job *run_here(tacet__worker *w, tacet__job *jobs) {
+    tacet__turn t = {.worker = w, .jobs = jobs};
+    if (act(&t)) {
+        answer(&t);
+    }
+    return t.jobs;
+}
+
+/* Someone waits, so look what this and other processes appended. */
+void tacet__worker_poll(tacet__worker *w) {
+    tacet_error err = {0};
+    if (w->r.waiting != NULL && !w->damaged && tacet__relaying_away(&w->relaying, &w->r)) {
+        tacet__relaying_poll(&w->relaying, &w->r);
+    } else if (w->r.waiting != NULL && !w->damaged) {
+        tacet_status status = tacet__replica_begin(&w->r, &err);
+        if (status == TACET_OK) {
+            if (!w->r.unsettled) { /* otherwise at the next look */
+                tacet__waiting_tell(&w->r);
+            }
+            tacet__studies_rollback(w->r.store);
+            if (w->r.unsettled && tacet__studies_settle(w->r.store, &w->r.study, &err) != TACET_OK) {
+                return; /* another time: what was noticed is told once it is durable */
+            }
+            w->r.unsettled = false;
+        }
+        note_damage(w, status);
+    }
+    tacet__waiting_answer(&w->r, w->damaged);
+}
+
+void tacet__worker_answer_waiting(tacet__worker *w) {
+    if (tacet__waiting_behind(&w->r)) {
+        tacet__worker_poll(w);
+    } else {
+        tacet__waiting_answer(&w->r, false);
+    }
+}
+
+/* Here, or where the study is kept; it may change hands meanwhile, so more than once. */
+void tacet__worker_run(tacet__worker *w, tacet__job *jobs) {
+    enum { TRIES = 4 };
+    const tacet_error moving = {.status = TACET_BUSY, .message = "the study is changing hands"};
+    for (unsigned i = 0; i < TRIES && jobs != NULL; i++) {
+        jobs = tacet__relaying_away(&w->relaying, &w->r)
+                   ? tacet__worker_leave_out_late(tacet__relaying_run(&w->relaying, &w->r, jobs))
+                   : run_here(w, jobs);
+    }
+    tacet__worker_fail(w, jobs, &moving);
+    tacet__worker_answer_waiting(w);
+}
+
+bool tacet__worker_can_share(const tacet__worker *w) {
+    return w->r.loaded && !w->alone;
+}
+
+void tacet__worker_run_together(tacet__turn *turns, size_t count, tacet__studies *store, uint64_t *commit) {
+    tacet_error err = {0};
+    tacet_status status = tacet__studies_gather(store, &err);
+    const bool begun = status == TACET_OK;
+    for (size_t i = 0; i < count; i++) {
+        tacet__turn *t = &turns[i];
+        if (t->jobs != NULL && !begun) {
+            log_failure(t->worker, "cannot begin", &err);
+            tacet__metrics_add(&t->worker->r.settings->metrics->failures, 1);
+            tacet__worker_fail(t->worker, t->jobs, &err);
+            t->jobs = NULL;
+        } else if (t->jobs != NULL && !act(t)) {
+            t->jobs = NULL;
+        }
+    }
+    status = begun ? tacet__studies_gathered_later(store, commit, &err) : status;
+    for (size_t i = 0; i < count && status != TACET_OK; i++) {
+        tacet__turn *t = &turns[i];
+        if (t->jobs != NULL && t->kept) {
+            t->kept = false;
+            give_up(t->worker, &err, &t->failure);
+        }
+    }
+}
+
+bool tacet__worker_answers_anywhere(const tacet__turn *t) {
+    const tacet__job *job = t->jobs;
+    while (job != NULL && job->kind != TACET__JOB_ARCHIVE && job->kind != TACET__JOB_EXTEND && !(job->wait > 0)) {
+        job = job->next;
+    }
+    return job == NULL && t->worker->r.waiting == NULL;
+}
+
+void tacet__worker_answer(tacet__turn *t, const tacet_error *lost) {
+    if (lost != NULL && t->jobs != NULL && t->kept) {
+        t->kept = false;
+        note_failure(t->worker, lost, &t->failure);
+    }
+    answer(t);
+}
+
+/* --- beside batches ----------------------------------------------------------------------------------------------- */
+
+/* Saves the policy as of the newest event, unless that was done. */
+static tacet_status save_now(tacet__worker *w, tacet_error *err) {
+    tacet__batch b = {0};
+    tacet_status status = tacet__replica_begin(&w->r, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    if (w->r.study.head > w->r.study.snapshot) {
+        snapshot(w, &b);
+        status =
+            b.broken ? tacet__fail(err, b.err.status, "%s", b.err.message) : tacet__studies_commit(w->r.store, err);
+    }
+    tacet__studies_rollback(w->r.store);
+    return status;
+}
+
+/* So that the next start replays nothing: it may be of another build, whose arithmetic rounds otherwise. */
+static void save_at_end(tacet__worker *w) {
+    tacet_error err = {0};
+    const uint64_t last = w->r.study.snapshot > w->r.saved ? w->r.study.snapshot : w->r.saved;
+    const bool wanted = w->r.study.head - last >= w->r.settings->save_least;
+    if (w->r.loaded && !w->damaged && wanted && save_now(w, &err) != TACET_OK) {
+        log_failure(w, "no snapshot at the end", &err);
+    }
+}
+
+/* So that the next server to be asked has the study at once. */
+static void yield_at_end(tacet__worker *w) {
+    tacet_error err = {0};
+    if (tacet__replica_yield(&w->r, &err) != TACET_OK) {
+        log_failure(w, "not handed over at the end", &err);
+    }
+}
+
+tacet__worker *tacet__worker_create(const tacet__engine_settings *settings, const char *name) {
+    tacet__worker *w = TACET__ZALLOC(tacet__worker, 1);
+    if (w != NULL) {
+        w->r.settings = settings;
+        (void)snprintf(w->r.name, sizeof w->r.name, "%s", name);
+        tacet__study_init(&w->r.study);
+    }
+    return w;
+}
+
+static void forget(tacet__worker *w) {
+    tacet__relay_hang_up(&w->relaying.link);
+    tacet__replica_leave(&w->r);
+    tacet__study_clear(&w->r.study);
+}
+
+void tacet__worker_free(tacet__worker *w) {
+    if (w != NULL) {
+        forget(w);
+        free(w);
+    }
+}
+
+void tacet__worker_end(tacet__worker *w) {
+    tacet__waiting_answer(&w->r, true);
+    save_at_end(w);
+    tacet__worker_project(w, true);
+    yield_at_end(w);
+    forget(w);
+}
+
+tacet_status tacet__engine_save(const tacet__engine_settings *settings, uint64_t *replayed, uint64_t *events,
+                                const char *name, tacet_error *err) {
+    tacet__worker *w = tacet__worker_create(settings, name);
+    *replayed = *events = 0;
+    if (w == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
+    }
+    tacet_status status = tacet__replica_begin(&w->r, err);
+    if (status == TACET_OK) {
+        *events = w->r.study.head;
+        *replayed = w->r.study.head - w->r.saved;
+        tacet__studies_rollback(w->r.store);
+        status = save_now(w, err);
+    }
+    tacet__worker_free(w);
+    return status;
+}
+
+tacet_status tacet__engine_try(const tacet__engine_settings *settings, const char *name, tacet_error *err) {
+    tacet__worker *w = tacet__worker_create(settings, name);
+    if (w == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a study");
+    }
+    const tacet_status status = tacet__replica_begin(&w->r, err);
+    if (w->r.store != NULL) {
+        tacet__studies_rollback(w->r.store);
+    }
+    tacet__worker_free(w);
+    return status;
+}

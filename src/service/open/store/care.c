@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* care.c - checking a store, and copying it while it is used.
+ * Ring: open. Cost: one pass over the log and the ledger; a copy is one pass over each file. */
+#include "service/open/store/care.h"
+
+#include "core/fail.h"
+#include "dp/open/ledger_view.h"
+#include "service/open/store/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_MOST = 4096, BUSY_MS = 10000 };
+
+static tacet_status count_event(const tacet__event *event, void *user, tacet_error *err) {
+    uint64_t *count = user;
+    (void)event;
+    (void)err;
+    (*count)++;
+    return TACET_OK;
+}
+
+static tacet_status check_ledger(tacet__studies *studies, tacet__study_report *out, const tacet__study *study,
+                                 tacet_error *err) {
+    tacet__ledger_view *view = NULL;
+    tacet__ledger_report report;
+    tacet_error detail = {TACET_OK, ""};
+    tacet_blob path;
+    tacet_blob_init(&path);
+    tacet_status status = tacet__studies_ledger(studies, &path, study->name, &detail);
+    if (status == TACET_OK) {
+        status = tacet__ledger_view_open(&view, (const char *)path.data, &detail);
+    }
+    if (status == TACET_OK) {
+        status = tacet__ledger_verify(view, &report, NULL, &detail);
+    }
+    tacet__ledger_view_close(view);
+    tacet_blob_clear(&path);
+    if (status == TACET_OK) {
+        out->ledger_records = report.records;
+        out->ledger_entries = report.entries;
+    }
+    if (status == TACET_NOT_FOUND && study->head == 0) { /* added, not yet charged */
+        return TACET_OK;
+    }
+    if (status == TACET_NOT_FOUND) {
+        return tacet__fail(err, TACET_CORRUPT, "study %s has events, and no ledger", study->name);
+    }
+    return status == TACET_OK ? TACET_OK : tacet__fail(err, status, "study %s: %s", study->name, detail.message);
+}
+
+tacet_status tacet__studies_check(tacet__studies *studies, tacet__study_report *out, const char *name,
+                                  tacet_error *err) {
+    tacet__study study;
+    tacet__head shown;
+    memset(out, 0, sizeof *out);
+    tacet__study_init(&study);
+    tacet_status status = tacet__studies_get(studies, &study, name, err);
+    if (status == TACET_OK) { /* compares the two stores */
+        status = tacet__studies_begin(studies, &study, err);
+        tacet__studies_rollback(studies);
+    }
+    if (status == TACET_OK) {
+        status = tacet__studies_read(studies, &study, 1, count_event, &out->events, err);
+    }
+    out->shown = out->events;
+    if (status == TACET_OK && study.model == TACET__STUDY_CENTRAL) {
+        status = tacet__read_head(&studies->open, &shown, study.open_number, false, err);
+        out->shown = status == TACET_OK ? shown.head : 0;
+        if (status == TACET_OK) {
+            status = check_ledger(studies, out, &study, err);
+        }
+    }
+    tacet__study_clear(&study);
+    return status;
+}
+
+static tacet_status sync_path(const char *path, int flags, tacet_error *err) {
+    const int fd = open(path, flags | O_CLOEXEC);
+    const bool synced = fd >= 0 && fsync(fd) == 0;
+    const int number = errno;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return synced ? TACET_OK : tacet__fail(err, TACET_IO, "cannot sync %s: %s", path, strerror(number));
+}
+
+static tacet_status join(char *out, const char *folder, const char *name, tacet_error *err) {
+    const int length = snprintf(out, PATH_MOST, "%s/%s", folder, name);
+    return length >= 0 && length < PATH_MOST ? TACET_OK
+                                             : tacet__fail(err, TACET_INVALID, "the name of a folder is too long");
+}
+
+/* One file, as it is at one instant. */
+static tacet_status copy_file(const char *from, const char *to, const char *name, tacet_error *err) {
+    char source[PATH_MOST];
+    char target[PATH_MOST];
+    char sql[2 * PATH_MOST + 32] = "VACUUM INTO '";
+    size_t used = strlen(sql);
+    tacet__db *db = NULL;
+    const tacet__db_settings settings = {.busy_ms = BUSY_MS};
+    tacet_status status = join(source, from, name, err);
+    if (status == TACET_OK) {
+        status = join(target, to, name, err);
+    }
+    if (status != TACET_OK) {
+        return status;
+    }
+    for (const char *c = target; *c != '\0'; c++) {
+        if (*c == '\'') {
+            sql[used++] = '\'';
+        }
+        sql[used++] = *c;
+    }
+    memcpy(sql + used, "'", 2);
+    status = tacet__db_open(&db, source, &settings, err);
+    if (status == TACET_OK) {
+        status = tacet__db_exec(db, sql, err);
+    }
+    tacet__db_close(db);
+    if (status == TACET_OK && chmod(target, S_IRUSR | S_IWUSR) != 0) {
+        status = tacet__fail(err, tacet__db_errno(errno), "cannot protect %s: %s", target, strerror(errno));
+    }
+    return status == TACET_OK ? sync_path(target, O_RDWR, err) : status;
+}
+
+static bool is_ledger(const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(name, "ledger-", 7) == 0 && length > 10 && strcmp(name + length - 3, ".db") == 0;
+}
+
+static tacet_status copy_ledgers(const char *store, const char *folder, tacet_error *err) {
+    tacet_status status = TACET_OK;
+    DIR *entries = opendir(store);
+    if (entries == NULL) {
+        return tacet__fail(err, tacet__db_errno(errno), "cannot read %s: %s", store, strerror(errno));
+    }
+    for (const struct dirent *entry = readdir(entries); status == TACET_OK && entry != NULL; entry = readdir(entries)) {
+        if (is_ledger(entry->d_name)) {
+            status = copy_file(store, folder, entry->d_name, err);
+        }
+    }
+    (void)closedir(entries);
+    return status;
+}
+
+/* The trusted store and the ledgers must be of one instant: a ledger that knows of a release which the log does not
+ * lead to makes a study unusable, one that knows of less makes it unsafe. Who writes to a ledger holds the lock of the
+ * log. */
+static tacet_status copy_trusted(const char *store, const char *folder, tacet_error *err) {
+    char path[PATH_MOST];
+    tacet__db *lock = NULL;
+    const tacet__db_settings settings = {.busy_ms = BUSY_MS};
+    tacet_status status = join(path, store, "trusted.db", err);
+    if (status == TACET_OK) {
+        status = tacet__db_open(&lock, path, &settings, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__db_begin(lock, true, err);
+    }
+    if (status == TACET_OK) {
+        status = copy_file(store, folder, "trusted.db", err);
+    }
+    if (status == TACET_OK) {
+        status = copy_ledgers(store, folder, err);
+    }
+    if (lock != NULL) {
+        tacet__db_rollback(lock);
+    }
+    tacet__db_close(lock);
+    return status;
+}
+
+tacet_status tacet__studies_backup(const char *store, const char *folder, tacet_error *err) {
+    if (tacet__db_is_url(store)) {
+        return tacet__fail(err, TACET_UNSUPPORTED, "a PostgreSQL store is copied by pg_dump (docs/deployment.md)");
+    }
+    if (mkdir(folder, S_IRWXU) != 0) {
+        return tacet__fail(err, errno == EEXIST ? TACET_CONFLICT : tacet__db_errno(errno), "cannot create %s: %s",
+                           folder, strerror(errno));
+    }
+    tacet_status status = copy_file(store, folder, "open.db", err);
+    if (status == TACET_OK) {
+        status = copy_trusted(store, folder, err);
+    }
+    return status == TACET_OK ? sync_path(folder, O_RDONLY | O_DIRECTORY, err) : status;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* find.c - reading the log of a study, and finding things in it: suggestions, snapshots, releases.
+ * Ring: open. Cost: reading is one pass in chunks, finding one lookup by a key. */
+#include "service/open/store/internal.h"
+
+#include "core/fail.h"
+
+#include <string.h>
+
+enum { CHUNK = 1024 /* events in memory at a time, where a store hands them out together */ };
+
+/* An expired suggestion has the number of the event that says so, negated, in place of its observation's. */
+static void take_outcome(tacet__suggestion *out, int64_t seq) {
+    out->observed_seq = (uint64_t)(seq < 0 ? -seq : seq); /* 0 for NULL */
+    out->observed = seq > 0;
+    out->expired = seq < 0;
+}
+
+static bool take_holder(tacet__query *query, int column, unsigned char out[TACET__HOLDER_BYTES]) {
+    size_t size = 0;
+    const unsigned char *bytes = tacet__query_bytes(query, column, &size);
+    if (size == TACET__HOLDER_BYTES) {
+        memcpy(out, bytes, size);
+    }
+    return size == TACET__HOLDER_BYTES;
+}
+
+/* Three columns: owner, person, is_null. */
+static void take_holders(tacet__query *query, int column, tacet__event *event) {
+    event->has_owner = take_holder(query, column, event->owner);
+    event->has_person = take_holder(query, column + 1, event->person);
+    event->null = tacet__query_int(query, column + 2) != 0;
+}
+
+/* The columns SUGGESTION_COLUMNS of the current row. */
+static void take_suggestion(tacet__query *query, tacet__suggestion *out) {
+    size_t size = 0;
+    memset(out, 0, sizeof *out);
+    out->event.seq = tacet__seq_of(tacet__query_int(query, 0));
+    out->event.kind = TACET__EVENT_SUGGEST;
+    out->event.time = (uint64_t)tacet__query_int(query, 2);
+    out->event.number = (uint64_t)tacet__query_int(query, 3);
+    out->event.index = (uint64_t)tacet__query_int(query, 4);
+    const unsigned char *hash = tacet__query_bytes(query, 5, &size);
+    memcpy(out->event.hash, hash, size < sizeof out->event.hash ? size : sizeof out->event.hash);
+    take_outcome(out, tacet__query_int(query, 6));
+    out->value = tacet__double_of(tacet__query_int(query, 7));
+    take_holders(query, 8, &out->event);
+}
+
+/* The row of TACET__Q_SUGGESTION or _KEY_FIND. NOT_FOUND without a message. */
+tacet_status tacet__find(tacet__query *query, tacet__suggestion *out, tacet_error *err) {
+    bool row = false;
+    memset(out, 0, sizeof *out);
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && (!row || tacet__query_int(query, 1) != TACET__EVENT_SUGGEST)) {
+        status = TACET_NOT_FOUND;
+    }
+    if (status == TACET_OK) {
+        take_suggestion(query, out);
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__find_seq(tacet__half *half, uint64_t number, tacet__suggestion *out, uint64_t seq,
+                             tacet_error *err) {
+    if (seq == 0 || seq >> TACET__SEQ_BITS != 0) {
+        return TACET_NOT_FOUND;
+    }
+    tacet__query *query = half->queries[TACET__Q_SUGGESTION];
+    tacet__query_bind_int(query, 1, tacet__place(number, seq));
+    return tacet__find(query, out, err);
+}
+
+/* One row of TACET__Q_EVENT_READ, checked against the hash before it. */
+static tacet_status take_event(tacet__query *query, tacet__event *event, uint64_t seq,
+                               unsigned char hash[TACET__EVENT_HASH_BYTES], tacet_error *err) {
+    size_t hash_size = 0;
+    memset(event, 0, sizeof *event);
+    event->seq = tacet__seq_of(tacet__query_int(query, 0));
+    event->kind = (tacet__event_kind)tacet__query_int(query, 1);
+    event->time = (uint64_t)tacet__query_int(query, 2);
+    event->of = (uint64_t)tacet__query_int(query, 3);
+    event->number = (uint64_t)tacet__query_int(query, 4);
+    event->index = (uint64_t)tacet__query_int(query, 5);
+    event->value = tacet__double_of(tacet__query_int(query, 6));
+    event->key = tacet__query_bytes(query, 7, &event->key_size);
+    if (event->key_size == 0) {
+        event->key = NULL;
+    }
+    event->body = tacet__query_bytes(query, 8, &event->body_size);
+    const unsigned char *stored = tacet__query_bytes(query, 9, &hash_size);
+    take_holders(query, 10, event);
+    if (tacet__query_no_memory(query)) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory reading the log");
+    }
+    if (event->seq != seq) {
+        return tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
+    }
+    tacet__chain(hash, event);
+    if (hash_size != TACET__EVENT_HASH_BYTES || memcmp(hash, stored, TACET__EVENT_HASH_BYTES) != 0) {
+        return tacet__fail(err, TACET_CORRUPT, "event %llu of the log does not match its hash or the one before",
+                           (unsigned long long)seq);
+    }
+    memcpy(event->hash, hash, TACET__EVENT_HASH_BYTES);
+    return TACET_OK;
+}
+
+tacet_status tacet__read_events(tacet__half *half, uint64_t number, uint64_t from, uint64_t to,
+                                unsigned char hash[TACET__EVENT_HASH_BYTES], tacet__event_fn *fn, void *user,
+                                tacet_error *err) {
+    tacet__query *query = half->queries[TACET__Q_EVENT_READ];
+    tacet_status status = TACET_OK;
+    uint64_t seq = from;
+    while (status == TACET_OK && seq <= to) {
+        const uint64_t first = seq;
+        bool row = false;
+        tacet__query_bind_int(query, 1, tacet__place(number, seq));
+        tacet__query_bind_int(query, 2, tacet__place(number, to));
+        tacet__query_bind_int(query, 3, CHUNK);
+        status = tacet__query_step(query, &row, err);
+        for (; status == TACET_OK && row; seq++) {
+            tacet__event event;
+            status = take_event(query, &event, seq, hash, err);
+            if (status == TACET_OK) {
+                status = fn(&event, user, err);
+            }
+            if (status == TACET_OK) {
+                status = tacet__query_step(query, &row, err);
+            }
+        }
+        tacet__query_reset(query);
+        if (status == TACET_OK && seq == first) {
+            status = tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
+        }
+    }
+    return status;
+}
+
+static tacet_status hash_at(tacet__half *half, const tacet__study *study, uint64_t seq,
+                            unsigned char hash[TACET__EVENT_HASH_BYTES], tacet_error *err) {
+    tacet__query *query = half->queries[TACET__Q_EVENT_HASH];
+    bool row = false;
+    size_t size = 0;
+    if (seq == 0) {
+        tacet__chain_start(hash, study);
+        return TACET_OK;
+    }
+    tacet__query_bind_int(query, 1, tacet__place(study->number, seq));
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK) {
+        const unsigned char *bytes = tacet__query_bytes(query, 0, &size);
+        if (row && size == TACET__EVENT_HASH_BYTES) {
+            memcpy(hash, bytes, size);
+        } else {
+            status = tacet__fail(err, TACET_CORRUPT, "event %llu of the log is missing", (unsigned long long)seq);
+        }
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__studies_read(tacet__studies *studies, const tacet__study *study, uint64_t from, tacet__event_fn *fn,
+                                 void *user, tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    unsigned char hash[TACET__EVENT_HASH_BYTES];
+    tacet__head head;
+    if (from == 0) {
+        return tacet__fail(err, TACET_INVALID, "the first event is 1");
+    }
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    tacet_status status = TACET_OK;
+    if (studies->writing == half &&
+        studies->study == study) { /* what was just appended is not in the study's row yet */
+        head.head = study->head;
+        memcpy(head.hash, studies->head_hash, sizeof head.hash);
+    } else {
+        status = tacet__read_head(half, &head, study->number, false, err);
+    }
+    if (status == TACET_OK && from > head.head + 1) {
+        return tacet__fail(err, TACET_CORRUPT, "the log ends at event %llu, before %llu: it was cut off",
+                           (unsigned long long)head.head, (unsigned long long)from);
+    }
+    if (status == TACET_OK) {
+        status = hash_at(half, study, from - 1, hash, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__read_events(half, study->number, from, head.head, hash, fn, user, err);
+    }
+    if (status == TACET_OK && memcmp(hash, head.hash, sizeof hash) != 0) {
+        status = tacet__fail(err, TACET_CORRUPT, "the log does not end in the event its study names");
+    }
+    return status;
+}
+
+tacet_status tacet__studies_get_snapshot(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
+                                         uint64_t *seq, tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    bool row = false;
+    *seq = 0;
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    tacet__query *query = half->queries[TACET__Q_SNAPSHOT_GET];
+    tacet__query_bind_int(query, 1, tacet__place(study->number, 0));
+    tacet__query_bind_int(query, 2, tacet__place(study->number + 1, 0) - 1);
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && !row) {
+        status = tacet__fail(err, TACET_NOT_FOUND, "the study has no snapshot yet");
+    }
+    if (status == TACET_OK) {
+        size_t size = 0;
+        const unsigned char *bytes = tacet__query_bytes(query, 1, &size);
+        out->size = 0;
+        status = tacet__query_no_memory(query) ? tacet__fail(err, TACET_NO_MEMORY, "out of memory reading a snapshot")
+                                               : tacet_blob_append(out, bytes, size, err);
+        *seq = tacet__seq_of(tacet__query_int(query, 0));
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+/* A central study's suggestion as the open store shows it. */
+static tacet_status find_shown(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out, uint64_t seq,
+                               tacet_error *err) {
+    tacet__query *query = studies->open.queries[TACET__Q_SHOWN_GET];
+    bool row = false;
+    memset(out, 0, sizeof *out);
+    tacet__query_bind_int(query, 1, tacet__place(study->open_number, seq));
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && !row) {
+        status = TACET_NOT_FOUND;
+    }
+    if (status == TACET_OK) {
+        out->event.seq = seq;
+        out->event.kind = TACET__EVENT_SUGGEST;
+        out->event.index = (uint64_t)tacet__query_int(query, 0);
+        take_outcome(out, tacet__query_int(query, 1));
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__studies_suggestion(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
+                                       uint64_t seq, tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    tacet_status status = TACET_NOT_FOUND;
+    if (seq >> TACET__SEQ_BITS == 0) {
+        status = half == NULL ? find_shown(studies, study, out, seq, err)
+                              : tacet__find_seq(half, study->number, out, seq, err);
+    }
+    if (status == TACET_OK && !out->observed && !out->expired && studies->writing != NULL && studies->study == study &&
+        studies->waiting_count < TACET__MISSED_MOST) {
+        (void)tacet__forget_waiting(studies, seq); /* asked for twice, it stands there once */
+        studies->waiting[studies->waiting_count++] = seq;
+    }
+    return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no such suggestion") : status;
+}
+
+tacet_status tacet__studies_waiting(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
+                                    size_t *count, uint64_t after, tacet_error *err) {
+    const size_t most = *count;
+    tacet__half *half = tacet__log_half(studies, study);
+    bool row = false;
+    *count = 0;
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    tacet__query *query = half->queries[TACET__Q_WAITING];
+    tacet__query_bind_int(query, 1, tacet__place(study->number, after));
+    tacet__query_bind_int(query, 2, tacet__place(study->number + 1, 0) - 1);
+    tacet__query_bind_int(query, 3, (int64_t)most);
+    tacet_status status = tacet__query_step(query, &row, err);
+    while (status == TACET_OK && row && *count < most) {
+        take_suggestion(query, &out[(*count)++]);
+        status = tacet__query_step(query, &row, err);
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__studies_by_key(tacet__studies *studies, const tacet__study *study, tacet__suggestion *out,
+                                   const void *key, size_t key_size, tacet_error *err) {
+    unsigned char hash[TACET__KEY_HASH_BYTES];
+    tacet__half *half = tacet__log_half(studies, study);
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    tacet__hash_key(hash, study, key, key_size);
+    const tacet_status status = tacet__find_key(studies, half, out, hash, err);
+    return status == TACET_NOT_FOUND ? tacet__fail(err, status, "no suggestion has this key") : status;
+}
+
+tacet_status tacet__studies_get_release(tacet__studies *studies, const tacet__study *study, tacet_blob *out,
+                                        uint64_t number, tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    bool row = false;
+    tacet_status status = TACET_NOT_FOUND;
+    if (number >= 1 && number >> TACET__SEQ_BITS == 0) {
+        tacet__query *query = (half == NULL ? &studies->open : half)->queries[TACET__Q_RELEASE_GET];
+        tacet__query_bind_int(query, 1, tacet__place(half == NULL ? study->open_number : study->number, number));
+        status = tacet__query_step(query, &row, err);
+        if (status == TACET_OK && row) {
+            size_t size = 0;
+            const unsigned char *bytes = tacet__query_bytes(query, 0, &size);
+            out->size = 0;
+            status = tacet_blob_append(out, bytes, size, err);
+        }
+        tacet__query_reset(query);
+        if (status == TACET_OK && !row) {
+            status = TACET_NOT_FOUND;
+        }
+    }
+    return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no such release") : status;
+}

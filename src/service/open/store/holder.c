@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* holder.c - who holds what of a study: open tickets and rounds, by token and by person.
+ * Ring: open. A holder is known by a hash under the study's secret, so that the store has no names, and no holder of
+ * one study can be found in another. Counts are kept beside the log and change in its transactions, so that they are as
+ * durable as what they count. Cost: one lookup and one write for each holder in a batch. */
+#include "service/open/store/internal.h"
+
+#include "core/fail.h"
+
+#include <sodium.h>
+#include <string.h>
+
+void tacet__holder_hash(unsigned char out[TACET__HOLDER_BYTES], const tacet__study *study, tacet__holder_kind kind,
+                        const void *name, size_t size) {
+    static const char *const PURPOSES[] = {
+        [TACET__HOLDER_TOKEN] = "tacet holder token", [TACET__HOLDER_PERSON] = "tacet holder person"};
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, study->secret, sizeof study->secret, TACET__HOLDER_BYTES);
+    (void)crypto_generichash_update(&state, (const unsigned char *)PURPOSES[kind], strlen(PURPOSES[kind]) + 1);
+    (void)crypto_generichash_update(&state, name, size);
+    (void)crypto_generichash_final(&state, out, TACET__HOLDER_BYTES);
+}
+
+static tacet_status read_holder(tacet__half *half, tacet__held *out, const unsigned char *hash, tacet_error *err) {
+    tacet__query *query = half->queries[TACET__Q_HOLDER_GET];
+    bool row = false;
+    *out = (tacet__held){0};
+    tacet__query_bind_bytes(query, 1, hash, TACET__HOLDER_BYTES);
+    const tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK && row) {
+        out->open = (uint64_t)tacet__query_int(query, 0);
+        out->rounds = (uint64_t)tacet__query_int(query, 1);
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+static tacet__held_row *find_row(tacet__studies *studies, const unsigned char *hash) {
+    for (size_t i = 0; i < studies->held_count; i++) {
+        if (memcmp(studies->held[i].hash, hash, TACET__HOLDER_BYTES) == 0) {
+            return &studies->held[i];
+        }
+    }
+    return NULL;
+}
+
+tacet_status tacet__write_held(tacet__studies *studies, tacet_error *err) {
+    tacet__query *query = studies->writing->queries[TACET__Q_HOLDER_SET];
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; status == TACET_OK && i < studies->held_count; i++) {
+        const tacet__held_row *row = &studies->held[i];
+        if (row->changed) {
+            tacet__query_bind_bytes(query, 1, row->hash, TACET__HOLDER_BYTES);
+            tacet__query_bind_int(query, 2, (int64_t)studies->number);
+            tacet__query_bind_int(query, 3, (int64_t)row->held.open);
+            tacet__query_bind_int(query, 4, (int64_t)row->held.rounds);
+            status = tacet__query_send(query, err);
+            tacet__kept_set(studies, row->hash, &row->held);
+        }
+    }
+    studies->held_count = 0;
+    return status;
+}
+
+/* The row in this transaction's memory, read where it is not there. */
+static tacet_status row_of(tacet__studies *studies, tacet__held_row **out, const unsigned char *hash,
+                           tacet_error *err) {
+    *out = find_row(studies, hash);
+    if (*out != NULL) {
+        return TACET_OK;
+    }
+    tacet_status status = studies->held_count < TACET__HELD_MOST ? TACET_OK : tacet__write_held(studies, err);
+    const tacet__held *kept = tacet__kept_find(studies, hash);
+    tacet__held held = kept != NULL ? *kept : (tacet__held){0};
+    if (status == TACET_OK && kept == NULL) {
+        status = read_holder(studies->writing, &held, hash, err);
+    }
+    if (status == TACET_OK) {
+        *out = &studies->held[studies->held_count++];
+        **out = (tacet__held_row){.held = held};
+        memcpy((*out)->hash, hash, TACET__HOLDER_BYTES);
+    }
+    return status;
+}
+
+tacet_status tacet__studies_held(tacet__studies *studies, const tacet__study *study, tacet__held *out,
+                                 const unsigned char hash[TACET__HOLDER_BYTES], tacet_error *err) {
+    tacet__half *half = tacet__log_half(studies, study);
+    if (half == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    if (studies->writing != half || studies->study != study) {
+        return read_holder(half, out, hash, err);
+    }
+    tacet__held_row *row = NULL;
+    const tacet_status status = row_of(studies, &row, hash, err);
+    if (status == TACET_OK) {
+        *out = row->held;
+    }
+    return status;
+}
+
+static tacet_status change(tacet__studies *studies, const unsigned char *hash, bool present, int open, int rounds,
+                           tacet_error *err) {
+    tacet__held_row *row = NULL;
+    const tacet_status status = present ? row_of(studies, &row, hash, err) : TACET_OK;
+    if (status == TACET_OK && row != NULL) {
+        row->held.open = open < 0 && row->held.open == 0 ? 0 : row->held.open + (uint64_t)(int64_t)open;
+        row->held.rounds += (uint64_t)(int64_t)rounds;
+        row->changed = true;
+    }
+    return status;
+}
+
+tacet_status tacet__count_held(tacet__studies *studies, const tacet__event *event, tacet_error *err) {
+    const bool suggests = event->kind == TACET__EVENT_SUGGEST;
+    if (!suggests && event->kind != TACET__EVENT_OBSERVE && event->kind != TACET__EVENT_EXPIRE) {
+        return TACET_OK;
+    }
+    const tacet_status status =
+        change(studies, event->owner, event->has_owner, suggests ? 1 : -1, suggests ? 1 : 0, err);
+    return status == TACET_OK
+               ? change(studies, event->person, event->has_person, suggests ? 1 : -1, suggests ? 1 : 0, err)
+               : status;
+}

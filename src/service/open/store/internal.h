@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* internal.h - between the files store_*.c. Ring: open, internal. */
+#ifndef TACET_SRC_SERVICE_OPEN_STORE_INTERNAL_H
+#define TACET_SRC_SERVICE_OPEN_STORE_INTERNAL_H
+
+#include <string.h>
+
+#include "io/db/db.h"
+#include "service/open/store/store.h"
+
+enum {
+    TACET__SEQ_BITS = 40, /* a place is (number of the study << 40) + seq: one key, so that a log is one run of rows */
+    TACET__KEY_HASH_BYTES = 16,
+    TACET__MISSED_MOST = 64, /* about a batch */
+};
+
+typedef enum tacet__side { TACET__SIDE_TRUSTED = 1, TACET__SIDE_OPEN = 2 } tacet__side;
+
+/* Statements of both sides, then those of the open one. */
+enum {
+    TACET__Q_STUDY_BY_NAME,
+    TACET__Q_STUDY_LIST,
+    TACET__Q_STUDY_NEXT,
+    TACET__Q_STUDY_ADD,
+    TACET__Q_DEFINITION_ADD,
+    TACET__Q_STUDY_LOCK,
+    TACET__Q_STUDY_LOOK,
+    TACET__Q_STUDY_SET,
+    TACET__Q_STUDY_STATE,
+    TACET__Q_STUDY_SALT,
+    TACET__Q_STUDY_UNSHOW,
+    TACET__Q_STUDY_ROUNDS,
+    TACET__Q_EVENT_ADD,
+    TACET__Q_EVENT_READ,
+    TACET__Q_EVENT_HASH,
+    TACET__Q_OBSERVED_ADD,
+    TACET__Q_KEY_ADD,
+    TACET__Q_KEY_FIND,
+    TACET__Q_WAITING,
+    TACET__Q_SUGGESTION,
+    TACET__Q_SNAPSHOT_ADD,
+    TACET__Q_SNAPSHOT_DROP,
+    TACET__Q_SNAPSHOT_GET,
+    TACET__Q_RELEASE_ADD,
+    TACET__Q_RELEASE_GET,
+    TACET__Q_HOLDER_GET,
+    TACET__Q_HOLDER_SET,
+    TACET__Q_TRUSTED_COUNT,
+    TACET__Q_SHOWN_ADD = TACET__Q_TRUSTED_COUNT,
+    TACET__Q_SHOWN_OBSERVED,
+    TACET__Q_SHOWN_DROP,
+    TACET__Q_SHOWN_GET,
+    TACET__Q_TOKEN_ADD,
+    TACET__Q_TOKEN_NEXT,
+    TACET__Q_TOKEN_FIND,
+    TACET__Q_TOKEN_LIST,
+    TACET__Q_TOKEN_DROP,
+    TACET__Q_COUNT
+};
+
+enum { TACET__HELD_MOST = 64 };
+typedef struct tacet__held_row {
+    unsigned char hash[TACET__HOLDER_BYTES];
+    tacet__held held;
+    bool changed;
+} tacet__held_row;
+
+/* Holders of the last parts of gathered transactions, found by their hashes: good while the era is. */
+enum { TACET__KEPT_MOST = 1024 };
+typedef struct tacet__kept_row {
+    unsigned char hash[TACET__HOLDER_BYTES];
+    tacet__held held;
+    uint64_t era;
+} tacet__kept_row;
+
+/* One of the two stores. */
+typedef struct tacet__half {
+    tacet__db *db; /* NULL: the trusted one, when open_only */
+    tacet__query *queries[TACET__Q_COUNT];
+    bool relaxed;
+} tacet__half;
+
+struct tacet__studies {
+    tacet__half trusted;
+    tacet__half open;
+    char *place; /* the folder or the URL that was opened */
+    /* The open transaction. */
+    tacet__half *writing; /* NULL: none */
+    uint64_t number;      /* its study */
+    bool changed;
+    bool touched; /* something was written, perhaps in part */
+    unsigned char head_hash[TACET__EVENT_HASH_BYTES];
+    tacet__study *study; /* borrowed from begin to commit */
+    /* Keys that were looked for in this transaction, and not found: what is known need not be asked again, which would
+     * cost a round trip. */
+    unsigned char missed[TACET__MISSED_MOST][TACET__KEY_HASH_BYTES];
+    size_t missed_count;
+    /* Suggestions that were looked for in this transaction, and found without an observation. */
+    uint64_t waiting[TACET__MISSED_MOST];
+    size_t waiting_count;
+    tacet__held_row held[TACET__HELD_MOST]; /* as they will be once they are written */
+    size_t held_count;
+    /* A transaction of several studies (gather.c). */
+    bool gathering;
+    bool gathered_changes;   /* a part of it changed something */
+    bool gathered_unsettled; /* nothing may leave before what was read is durable */
+    bool gathered_lost;      /* a part failed that had written */
+    /* While nobody else commits to the open store, its rows are as the last gathered transaction left them: they need
+     * not be read again. An era ends with any other commit, and is never that of another handle. */
+    uint64_t era;
+    uint64_t version;      /* of the store after the last gathered transaction */
+    tacet__kept_row *kept; /* NULL: none */
+};
+
+/* Opens one side, creates or migrates its tables. */
+tacet_status tacet__half_open(tacet__half *half, tacet__side side, const char *path,
+                              const tacet__studies_settings *settings, tacet_error *err);
+void tacet__half_close(tacet__half *half);
+/* Whether its transactions must be on the disk when they return. */
+tacet_status tacet__half_relax(tacet__half *half, bool relaxed, tacet_error *err);
+/* Roles and rights, on PostgreSQL. */
+tacet_status tacet__half_grant(tacet__half *half, tacet__side side, tacet_error *err);
+
+/* Where the log of a study is. NULL: out of reach. */
+tacet__half *tacet__log_half(tacet__studies *studies, const tacet__study *study);
+/* The hash before the first event: over name and definition. */
+void tacet__chain_start(unsigned char out[TACET__EVENT_HASH_BYTES], const tacet__study *study);
+/* hash: that of the event before, then this event's. */
+void tacet__chain(unsigned char hash[TACET__EVENT_HASH_BYTES], const tacet__event *event);
+int64_t tacet__place(uint64_t number, uint64_t seq);
+static inline uint64_t tacet__seq_of(int64_t place) {
+    return (uint64_t)place & (((uint64_t)1 << TACET__SEQ_BITS) - 1);
+}
+/* A double is stored as its bits. */
+static inline int64_t tacet__bits_of(double value) {
+    int64_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+static inline double tacet__double_of(int64_t bits) {
+    double value = 0.0;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* A suggestion by the row that `query` gives, by its seq, or by the hash of its key. NOT_FOUND without a message. */
+tacet_status tacet__find(tacet__query *query, tacet__suggestion *out, tacet_error *err);
+tacet_status tacet__find_seq(tacet__half *half, uint64_t number, tacet__suggestion *out, uint64_t seq,
+                             tacet_error *err);
+tacet_status tacet__find_key(tacet__studies *studies, tacet__half *half, tacet__suggestion *out,
+                             const unsigned char hash[TACET__KEY_HASH_BYTES], tacet_error *err);
+/* Whether a suggestion is known to wait for its observation; from now on it is not. */
+bool tacet__forget_waiting(tacet__studies *studies, uint64_t seq);
+/* What an event changes of its holders' counts; written by tacet__write_held, at the latest before the commit. */
+tacet_status tacet__count_held(tacet__studies *studies, const tacet__event *event, tacet_error *err);
+tacet_status tacet__write_held(tacet__studies *studies, tacet_error *err);
+void tacet__hash_key(unsigned char out[TACET__KEY_HASH_BYTES], const tacet__study *study, const void *key, size_t size);
+
+/* The transaction of one study, or its part of a gathered one. */
+tacet_status tacet__part_begin(tacet__studies *studies, tacet__half *half, tacet_error *err);
+tacet_status tacet__part_commit(tacet__studies *studies, tacet__half *half, tacet_error *err);
+void tacet__part_rollback(tacet__studies *studies, tacet__half *half);
+
+/* In a part of a gathered transaction: the counts of a holder in this era; NULL: to be read. */
+const tacet__held *tacet__kept_find(const tacet__studies *studies, const unsigned char hash[TACET__HOLDER_BYTES]);
+/* And from now on. Nothing elsewhere. */
+void tacet__kept_set(tacet__studies *studies, const unsigned char hash[TACET__HOLDER_BYTES], const tacet__held *held);
+
+/* What TACET__Q_STUDY_LOCK and _LOOK give. */
+typedef struct tacet__head {
+    tacet__study_state state;
+    uint64_t head, snapshot, suggested, observed, released, rounds, fence;
+    char keeper[TACET__KEEPER_MOST + 1];
+    unsigned char hash[TACET__EVENT_HASH_BYTES];
+} tacet__head;
+/* A text column into an array; what does not fit is cut off. */
+void tacet__take_text(char *out, size_t size, tacet__query *query, int column);
+tacet_status tacet__read_head(tacet__half *half, tacet__head *out, uint64_t number, bool lock, tacet_error *err);
+tacet_status tacet__write_head(tacet__half *half, const tacet__head *head, uint64_t number, tacet_error *err);
+/* Events from … to of a study, chained to `hash`, the one before; it ends as that of the last one. */
+tacet_status tacet__read_events(tacet__half *half, uint64_t number, uint64_t from, uint64_t to,
+                                unsigned char hash[TACET__EVENT_HASH_BYTES], tacet__event_fn *fn, void *user,
+                                tacet_error *err);
+/* CORRUPT when the open store is ahead of, or beside, the log whose head is given. */
+tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *study, const tacet__head *head,
+                                tacet_error *err);
+
+#endif

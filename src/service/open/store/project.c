@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* project.c - what the open store shows of a central study: that a suggestion was made, whether it was observed,
+ * the action only where it is public, and releases. No rewards, no decision sets, no contexts, no keys.
+ * Ring: open. The log is committed first, so the open store can be behind it, never ahead. Its row of the study
+ * has seq and seal of the last event it was told of: when the log has fewer events, or another one there, the log was
+ * put back to an older state, and the study is refused. Cost: one pass over the events that are new. */
+#include "service/open/store/internal.h"
+
+#include "core/fail.h"
+
+#include <sodium.h>
+#include <string.h>
+
+enum { BATCH = 4096 /* events in one transaction of the open store */ };
+
+static tacet_status put_back(const tacet__study *study, uint64_t shown, uint64_t head, tacet_error *err) {
+    return tacet__fail(
+        err, TACET_CORRUPT,
+        "study %s: the open store has seen event %llu, the trusted store ends at %llu or differs: it was "
+        "put back to an older state, and may not go on",
+        study->name, (unsigned long long)shown, (unsigned long long)head);
+}
+
+/* An event's hash is a function of its reward or decision set and of the hash before: whoever saw both could try all
+ * values. So what the open store gets of it is keyed by the study's secret, which only the trusted store has. */
+static void seal(unsigned char out[TACET__EVENT_HASH_BYTES], const tacet__study *study,
+                 const unsigned char hash[TACET__EVENT_HASH_BYTES]) {
+    static const unsigned char PURPOSE[] = "tacet shown 1";
+    unsigned char text[sizeof PURPOSE + TACET__EVENT_HASH_BYTES];
+    memcpy(text, PURPOSE, sizeof PURPOSE);
+    memcpy(text + sizeof PURPOSE, hash, TACET__EVENT_HASH_BYTES);
+    (void)crypto_generichash(out, TACET__EVENT_HASH_BYTES, text, sizeof text, study->secret, sizeof study->secret);
+}
+
+/* That the log has the last event the open store was told of; hash is then that event's in the log. Before the first
+ * it is made of the study's name and definition, which are public, and not sealed. */
+static tacet_status compare_hash(tacet__half *log, const tacet__study *study, const tacet__head *shown, uint64_t head,
+                                 unsigned char hash[TACET__EVENT_HASH_BYTES], tacet_error *err) {
+    unsigned char sealed[TACET__EVENT_HASH_BYTES];
+    tacet__query *query = log->queries[TACET__Q_EVENT_HASH];
+    bool row = false;
+    size_t size = 0;
+    if (shown->head == 0) {
+        tacet__chain_start(hash, study);
+        return memcmp(hash, shown->hash, TACET__EVENT_HASH_BYTES) == 0 ? TACET_OK : put_back(study, 0, head, err);
+    }
+    tacet__query_bind_int(query, 1, tacet__place(study->number, shown->head));
+    tacet_status status = tacet__query_step(query, &row, err);
+    if (status == TACET_OK) {
+        const unsigned char *bytes = tacet__query_bytes(query, 0, &size);
+        bool same = row && size == TACET__EVENT_HASH_BYTES;
+        if (same) {
+            memcpy(hash, bytes, TACET__EVENT_HASH_BYTES);
+            seal(sealed, study, hash);
+            same = memcmp(sealed, shown->hash, sizeof sealed) == 0;
+        }
+        status = same ? TACET_OK : put_back(study, shown->head, head, err);
+    }
+    tacet__query_reset(query);
+    return status;
+}
+
+tacet_status tacet__check_shown(tacet__studies *studies, const tacet__study *study, const tacet__head *head,
+                                tacet_error *err) {
+    tacet__head shown;
+    unsigned char hash[TACET__EVENT_HASH_BYTES];
+    if (study->model == TACET__STUDY_LOCAL) {
+        return TACET_OK;
+    }
+    const tacet_status status = tacet__read_head(&studies->open, &shown, study->open_number, false, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    return shown.head > head->head ? put_back(study, shown.head, head->head, err)
+                                   : compare_hash(&studies->trusted, study, &shown, head->head, hash, err);
+}
+
+typedef struct walk {
+    tacet__studies *studies;
+    const tacet__study *study;
+    tacet__head *shown;
+} walk;
+
+static tacet_status show(const tacet__event *event, void *user, tacet_error *err) {
+    walk *w = user;
+    tacet__query *const *queries = w->studies->open.queries;
+    const uint64_t number = w->study->open_number;
+    tacet__query *query = NULL;
+    switch (event->kind) {
+    case TACET__EVENT_SUGGEST:
+        query = queries[TACET__Q_SHOWN_ADD];
+        tacet__query_bind_int(query, 1, tacet__place(number, event->seq));
+        tacet__query_bind_int(query, 2, w->study->index_public ? (int64_t)event->index : -1);
+        w->shown->suggested++;
+        break;
+    case TACET__EVENT_OBSERVE:
+        query = queries[TACET__Q_SHOWN_OBSERVED];
+        tacet__query_bind_int(query, 1, tacet__place(number, event->of));
+        tacet__query_bind_int(query, 2, (int64_t)event->seq);
+        w->shown->observed++;
+        break;
+    case TACET__EVENT_EXPIRE:
+        query = queries[TACET__Q_SHOWN_OBSERVED];
+        tacet__query_bind_int(query, 1, tacet__place(number, event->of));
+        tacet__query_bind_int(query, 2, -(int64_t)event->seq);
+        break;
+    default:
+        query = queries[TACET__Q_RELEASE_ADD];
+        tacet__query_bind_int(query, 1, tacet__place(number, event->number));
+        tacet__query_bind_bytes(query, 2, event->body, event->body_size);
+        w->shown->released++;
+        break;
+    }
+    w->shown->head = event->seq;
+    seal(w->shown->hash, w->study, event->hash);
+    return tacet__query_send(query, err);
+}
+
+/* One transaction of the open store; *more when the log goes on behind it. */
+static tacet_status project_some(tacet__studies *studies, const tacet__study *study, const tacet__head *head,
+                                 bool *more, tacet_error *err) {
+    tacet__half *open = &studies->open;
+    tacet__head shown;
+    unsigned char hash[TACET__EVENT_HASH_BYTES];
+    *more = false;
+    tacet_status status = tacet__db_begin_rows(open->db, err);
+    if (status != TACET_OK) {
+        return status;
+    }
+    status = tacet__read_head(open, &shown, study->open_number, true, err);
+    /* Another server may have shown what was appended after `head` was read. */
+    const bool ahead = status == TACET_OK && shown.head > head->head;
+    if (status == TACET_OK && !ahead) {
+        status = compare_hash(&studies->trusted, study, &shown, head->head, hash, err);
+    }
+    if (status == TACET_OK && !ahead && (shown.head < head->head || shown.state != head->state)) {
+        walk w = {studies, study, &shown};
+        const uint64_t to = head->head - shown.head > BATCH ? shown.head + BATCH : head->head;
+        shown.state = head->state;
+        *more = to < head->head;
+        status = tacet__read_events(&studies->trusted, study->number, shown.head + 1, to, hash, show, &w, err);
+        if (status == TACET_OK) {
+            status = tacet__write_head(open, &shown, study->open_number, err);
+        }
+        if (status == TACET_OK) {
+            return tacet__db_commit(open->db, err);
+        }
+    }
+    tacet__db_rollback(open->db);
+    return status;
+}
+
+tacet_status tacet__studies_project(tacet__studies *studies, tacet__study *study, tacet_error *err) {
+    tacet__head head = {0};
+    bool more = true;
+    if (studies->writing != NULL) {
+        return tacet__fail(err, TACET_STATE, "a transaction is open");
+    }
+    if (study->model == TACET__STUDY_LOCAL) {
+        return TACET_OK;
+    }
+    if (studies->trusted.db == NULL) {
+        return tacet__fail(err, TACET_DENIED, "a central study needs the trusted store");
+    }
+    tacet_status status = TACET_OK;
+    if (!study->checked) {
+        /* The open store is read first: what it has seen then was in the log before the log is read. */
+        tacet__head shown = {0};
+        status = tacet__read_head(&studies->open, &shown, study->open_number, false, err);
+        if (status == TACET_OK) {
+            status = tacet__read_head(&studies->trusted, &head, study->number, false, err);
+        }
+        if (status == TACET_OK && shown.head > head.head) {
+            status = put_back(study, shown.head, head.head, err);
+        }
+        study->checked = status == TACET_OK;
+    }
+    if (status == TACET_OK) {
+        status = tacet__read_head(&studies->trusted, &head, study->number, false, err);
+    }
+    if (status == TACET_OK) {
+        status = tacet__half_relax(&studies->open, true, err);
+    }
+    while (status == TACET_OK && more) {
+        status = project_some(studies, study, &head, &more, err);
+    }
+    return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* person.c - group privacy in a study. Ring: open. Source: Dong, Roth, Su 2022 (mu-GDP), group privacy of a Gaussian
+ * mechanism is exact: k records move its mean by at most k sensitivities. Cost: a bisection. */
+#include "service/open/study/person.h"
+
+#include "dp/open/ledger_view.h"
+
+#include <math.h>
+
+/* The largest mu whose eps at delta is at most eps: rounding goes towards less. */
+static double mu_of(double eps, double delta) {
+    double lo = 0;
+    double hi = 1;
+    while (hi < 1e4 && tacet__ledger_gaussian_eps(hi, delta) <= eps) {
+        hi *= 2;
+    }
+    for (int i = 0; i < 80; i++) {
+        const double middle = lo + (hi - lo) / 2;
+        if (tacet__ledger_gaussian_eps(middle, delta) <= eps) {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo;
+}
+
+double tacet__eps_of_rounds(double eps, double delta, double k) {
+    if (!(delta > 0)) {
+        return k * eps;
+    }
+    return isfinite(eps) ? tacet__ledger_gaussian_eps(k * mu_of(eps, delta), delta) : (double)INFINITY;
+}

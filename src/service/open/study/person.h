@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* person.h - what several rounds of one person cost together. Ring: open. */
+#ifndef TACET_SRC_SERVICE_OPEN_STUDY_PERSON_H
+#define TACET_SRC_SERVICE_OPEN_STUDY_PERSON_H
+
+/* eps at the same delta of k rounds, each of which costs (eps, delta) alone, in one study: pure eps adds up; of a
+ * Gaussian the means do (src/central/README.md, group privacy of a Gaussian stream: mu_k = k mu). Infinity: none below
+ * 1e6. k may be a fraction: 1/k gives what a round may cost so that k of them cost (eps, delta). */
+double tacet__eps_of_rounds(double eps, double delta, double k);
+
+#endif

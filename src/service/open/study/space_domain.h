@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* space_domain.h - studies over a space: the server proposes the point itself, from candidates spread over the space.
+ * Ring: open. Everything here is public: a function of the definition alone. */
+#ifndef TACET_SRC_SERVICE_OPEN_STUDY_SPACE_DOMAIN_H
+#define TACET_SRC_SERVICE_OPEN_STUDY_SPACE_DOMAIN_H
+
+#include "service/open/study/definition.h"
+
+/* Reads the space, spreads at most `candidates` records over it, and makes their coordinates the points of the
+ * definition: numbers go from -1 to 1 over their bounds, levels are 1 apart. PARSE names the column and the rule. */
+tacet_status tacet__space_domain_read(tacet__definition *def, const json_t *space, size_t candidates, tacet_error *err);
+/* Contexts as records of a space: their coordinates and bounds, as above. PARSE names the column and the rule. */
+tacet_status tacet__space_context_read(tacet__definition *def, const json_t *space, tacet_error *err);
+/* Coordinates (context_dim) of a context by the names of its columns, in their own units: numbers, levels and dates as
+ * text, null for a missing one. What lies outside the bounds is the nearest within. INVALID names the column that is
+ * not there, too much, or no value of its kind; never the value. */
+tacet_status tacet__space_context_point(const tacet__definition *def, double *point, const json_t *named,
+                                        tacet_error *err);
+/* {"space": …} */
+json_t *tacet__space_context_json(const tacet__definition *def);
+/* {"space": …, "candidates": N} */
+json_t *tacet__space_domain_json(const tacet__definition *def);
+/* Candidate `index` by the names of the columns, in their own units. NULL: no space, no such candidate, no memory. */
+json_t *tacet__space_domain_point(const tacet__definition *def, size_t index);
+/* Lengthscales for the coordinates, those of contexts last: the usual ones (count 0), one for all, one for each column,
+ * one for each coordinate.
+ * INVALID: another number of them. NO_MEMORY. Replaces def->lengthscales. */
+tacet_status tacet__space_domain_scales(tacet__definition *def, tacet_error *err);
+
+#endif

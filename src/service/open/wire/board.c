@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* board.c - tokens and sessions over HTTPS, and what the board asks of a study.
+ * Ring: open. An owner of one study makes, sees and ends the tokens of that study alone. A browser's session may do so
+ * for five minutes after its login: a session that is stolen later cannot outlive itself. Cost: one lookup; a list of
+ * tokens is read whole. */
+#include "service/open/wire/board.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FRESH_SECONDS = 300, DAYS_MOST = 36500 };
+
+static const char *const ROLES[] = {
+    [TACET__TOKEN_DEVICE] = "device", [TACET__TOKEN_ANALYST] = "analyst", [TACET__TOKEN_OWNER] = "owner"};
+
+static const char *role_name(const tacet__token *t) {
+    return t->role >= TACET__TOKEN_DEVICE && t->role <= TACET__TOKEN_OWNER ? ROLES[t->role] : "?";
+}
+
+/* --- studies ------------------------------------------------------------------------------------------------------ */
+
+static const char *argument_of(const tacet__call *c, const char *name) {
+    return c->request.argument != NULL ? c->request.argument(c->request.peer, name) : NULL;
+}
+
+/* False, and the answer is made, where it is given and no whole number up to `most`. */
+static bool whole_argument(const tacet__call *c, tacet__response *response, const char *name, uint64_t most,
+                           uint64_t *out) {
+    const char *text = argument_of(c, name);
+    const size_t length = text != NULL ? strlen(text) : 0;
+    if (text == NULL) {
+        return true;
+    }
+    *out = strtoull(text, NULL, 10);
+    if (length == 0 || length > 18 || strspn(text, "0123456789") != length || *out > most) {
+        tacet__refuse(response, 400, "invalid", "an argument must be a whole number that is not too large");
+        return false;
+    }
+    return true;
+}
+
+void tacet__board_events(tacet__call *c, tacet__response *response) {
+    uint64_t after = 0;
+    double wait = 0;
+    if (whole_argument(c, response, "after", INT64_MAX, &after) && tacet__call_wait(c, response, &wait)) {
+        tacet__job *job = tacet__job_create(TACET__JOB_EVENTS);
+        if (job != NULL) {
+            job->number = after;
+            job->wait = wait;
+            memcpy(job->owner, c->token.hash, sizeof job->owner);
+        }
+        tacet__call_job(c, response, job);
+    }
+}
+
+void tacet__board_tickets(tacet__call *c, tacet__response *response) {
+    tacet__call_job(c, response, tacet__job_create(TACET__JOB_TICKETS));
+}
+
+/* A whole number of the body up to `most`; false: another thing. Left out: 0. */
+static bool take_whole(const json_t *body, const char *name, uint64_t most, uint64_t *out) {
+    const json_t *value = json_object_get(body, name);
+    *out = json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value) : 0;
+    return value == NULL || (json_is_integer(value) && json_integer_value(value) >= 0 && *out <= most);
+}
+
+/* One round by its number, or every open ticket that is so old: one of the two must be said, so that nothing is ended
+ * by leaving a word out. */
+void tacet__board_expire(tacet__call *c, tacet__response *response) {
+    static const char *const NAMES[] = {"number", "older", NULL};
+    uint64_t number = 0;
+    uint64_t older = 0;
+    json_t *body = tacet__call_body(c, response, NAMES);
+    if (body == NULL) {
+        return;
+    }
+    const bool one = json_object_get(body, "number") != NULL;
+    const bool good = one != (json_object_get(body, "older") != NULL) &&
+                      take_whole(body, "number", INT64_MAX, &number) && take_whole(body, "older", INT64_MAX, &older) &&
+                      (!one || number > 0);
+    json_decref(body);
+    if (!good) {
+        tacet__refuse(response, 400, "invalid",
+                      "either 'number' is that of a round, or 'older' how many seconds old tickets are at least");
+        return;
+    }
+    tacet__job *job = tacet__job_create(TACET__JOB_EXPIRE);
+    if (job != NULL) {
+        job->number = number;
+        job->x = older;
+    }
+    tacet__call_job(c, response, job);
+}
+
+/* "0.2,3" into the job. NULL, or the rule that is broken. */
+static const char *read_at(tacet__job *job, const char *text) {
+    static const char RULE[] = "'at' must be numbers between commas, one for each coordinate";
+    double *at = calloc(2 * TACET__DEFINITION_DIMS, sizeof *at);
+    if (at == NULL) {
+        return "out of memory";
+    }
+    job->context = at;
+    for (job->context_dim = 0; job->context_dim < 2 * TACET__DEFINITION_DIMS;) {
+        char *end = NULL;
+        at[job->context_dim] = strtod(text, &end);
+        if (end == text || !isfinite(at[job->context_dim]) || (*end != ',' && *end != '\0')) {
+            return RULE;
+        }
+        job->context_dim++;
+        if (*end == '\0') {
+            return NULL;
+        }
+        text = end + 1;
+    }
+    return RULE;
+}
+
+void tacet__board_posterior(tacet__call *c, tacet__response *response) {
+    uint64_t x = 0;
+    uint64_t y = UINT64_MAX;
+    const char *at = argument_of(c, "at");
+    if (!whole_argument(c, response, "x", 2 * TACET__DEFINITION_DIMS, &x) ||
+        !whole_argument(c, response, "y", 2 * TACET__DEFINITION_DIMS, &y)) {
+        return;
+    }
+    tacet__job *job = tacet__job_create(TACET__JOB_POSTERIOR);
+    const char *broken = job != NULL && at != NULL ? read_at(job, at) : NULL;
+    if (broken != NULL) {
+        tacet__job_free(job);
+        tacet__refuse(response, 400, "invalid", broken);
+        return;
+    }
+    if (job != NULL) {
+        job->x = x;
+        job->y = y;
+    }
+    tacet__call_job(c, response, job);
+}
+
+/* --- tokens ------------------------------------------------------------------------------------------------------- */
+
+/* Whether whoever asks may have to do with the token. */
+static bool within_reach(const tacet__call *c, const tacet__token *t) {
+    return c->token.study[0] == '\0' || strcmp(c->token.study, t->study) == 0;
+}
+
+typedef struct token_list {
+    const tacet__call *call;
+    json_t *array;
+} token_list;
+
+static tacet_status list_token(const tacet__token *t, void *user, tacet_error *err) {
+    const token_list *l = user;
+    (void)err;
+    if (within_reach(l->call, t)) {
+        (void)json_array_append_new(l->array,
+                                    json_pack("{sI ss ss ss sI sI sI sI}", "number", (json_int_t)t->id, "role",
+                                              role_name(t), "study", t->study, "label", t->label, "created",
+                                              (json_int_t)t->created, "expires", (json_int_t)t->expires, "open_most",
+                                              (json_int_t)t->open_most, "rounds_most", (json_int_t)t->rounds_most));
+    }
+    return TACET_OK;
+}
+
+static tacet_status list_all(tacet__studies *store, void *user, tacet_error *err) {
+    return tacet__studies_list_tokens(store, list_token, user, err);
+}
+
+void tacet__board_tokens(tacet__call *c, tacet__response *response) {
+    token_list l = {c, json_array()};
+    tacet_error err = {0};
+    const tacet_status status = tacet__engine_with_store(c->service->engine, list_all, &l, &err);
+    if (status == TACET_OK) {
+        tacet__call_fill(response, 200, json_pack("{so}", "tokens", l.array));
+    } else {
+        json_decref(l.array);
+        tacet__refuse_failure(response, TACET_IO, "");
+    }
+}
+
+/* What is to be done to the tokens, and what came of it. */
+typedef struct token_errand {
+    const tacet__call *call;
+    uint64_t number; /* of the token to renew or to end; 0: a new one */
+    bool renew;
+    tacet__token_role role;
+    char study[TACET__STUDY_NAME_MOST + 1];
+    char label[TACET__TOKEN_LABEL_MOST + 1];
+    uint64_t expires, grace, open_most, rounds_most;
+    bool found;
+    char text[TACET__STUDIES_TOKEN_TEXT];
+} token_errand;
+
+static tacet_status look_for(const tacet__token *t, void *user, tacet_error *err) {
+    token_errand *e = user;
+    (void)err;
+    e->found = e->found || (t->id == e->number && within_reach(e->call, t));
+    return TACET_OK;
+}
+
+static tacet_status change_tokens(tacet__studies *store, void *user, tacet_error *err) {
+    token_errand *e = user;
+    tacet_status status = TACET_OK;
+    if (e->number == 0) {
+        tacet__study study;
+        tacet__study_init(&study);
+        status = e->study[0] != '\0' ? tacet__studies_get(store, &study, e->study, err) : TACET_OK;
+        tacet__study_clear(&study);
+        return status != TACET_OK ? status
+                                  : tacet__studies_add_token_with(store, e->text, e->role, e->study, e->label,
+                                                                  e->expires, e->open_most, e->rounds_most, err);
+    }
+    status = tacet__studies_list_tokens(store, look_for, e, err);
+    if (status == TACET_OK && !e->found) {
+        return tacet_error_set(err, TACET_NOT_FOUND, "there is no token of this number");
+    }
+    if (status == TACET_OK && e->renew) {
+        return tacet__studies_renew_token(store, e->text, e->number, e->expires,
+                                          e->grace > 0 ? (uint64_t)time(NULL) + e->grace : 0, err);
+    }
+    return status != TACET_OK ? status : tacet__studies_drop_token(store, e->number, err);
+}
+
+static void run_errand(tacet__call *c, tacet__response *response, token_errand *e) {
+    tacet_error err = {0};
+    const tacet_status status = tacet__engine_with_store(c->service->engine, change_tokens, e, &err);
+    if (status == TACET_NOT_FOUND) {
+        tacet__refuse(response, 404, "not-found", err.message);
+    } else if (status != TACET_OK) {
+        tacet__refuse_failure(response, status == TACET_INVALID ? TACET_INVALID : TACET_IO, err.message);
+    } else if (e->text[0] != '\0') {
+        tacet__call_fill(response, 201, json_pack("{ss}", "token", e->text));
+    } else {
+        tacet__call_fill(response, 200, json_pack("{ss}", "state", "ended"));
+    }
+    sodium_memzero(e->text, sizeof e->text);
+}
+
+/* Tokens are changed with a token, or in a session that was begun a moment ago. False: the answer is made. */
+static bool is_fresh(const tacet__call *c, tacet__response *response) {
+    if (c->session.guard[0] == '\0' || c->session.age < FRESH_SECONDS) {
+        return true;
+    }
+    tacet__refuse(response, 403, "stale", "log in again: tokens are changed within five minutes of a login");
+    return false;
+}
+
+static bool take_text(const json_t *body, const char *name, char *out, size_t most) {
+    const json_t *value = json_object_get(body, name);
+    const char *text = json_string_value(value);
+    if (value == NULL || (text != NULL && strlen(text) <= most)) {
+        memcpy(out, text != NULL ? text : "", text != NULL ? strlen(text) + 1 : 1);
+        return true;
+    }
+    return false;
+}
+
+static uint64_t end_after(uint64_t days) {
+    return days > 0 ? (uint64_t)time(NULL) + days * 86400 : 0;
+}
+
+void tacet__board_make_token(tacet__call *c, tacet__response *response) {
+    static const char *const NAMES[] = {"role", "study", "label", "days", "open_most", "rounds_most", NULL};
+    token_errand e = {.call = c};
+    uint64_t days = 0;
+    if (!is_fresh(c, response)) {
+        return;
+    }
+    json_t *body = tacet__call_body(c, response, NAMES);
+    if (body == NULL) {
+        return;
+    }
+    const char *role = json_string_value(json_object_get(body, "role"));
+    const char *broken = NULL;
+    e.role = TACET__TOKEN_DEVICE;
+    while (role != NULL && e.role <= TACET__TOKEN_OWNER && strcmp(role, ROLES[e.role]) != 0) {
+        e.role++;
+    }
+    if (role == NULL || e.role > TACET__TOKEN_OWNER) {
+        broken = "'role' must be device, analyst or owner";
+    } else if (!take_text(body, "study", e.study, TACET__STUDY_NAME_MOST) ||
+               !take_text(body, "label", e.label, TACET__TOKEN_LABEL_MOST)) {
+        broken = "'study' and 'label' must be texts of 48 and 64 bytes at the most";
+    } else if (!take_whole(body, "days", DAYS_MOST, &days) || !take_whole(body, "open_most", INT32_MAX, &e.open_most) ||
+               !take_whole(body, "rounds_most", INT32_MAX, &e.rounds_most)) {
+        broken = "'days' is 0 to 36500; 'open_most' and 'rounds_most' are whole numbers";
+    }
+    json_decref(body);
+    e.expires = end_after(days);
+    if (broken != NULL) {
+        tacet__refuse(response, 400, "invalid", broken);
+    } else if (c->token.study[0] != '\0' && strcmp(c->token.study, e.study) != 0) {
+        tacet__refuse(response, 403, "forbidden", "the token is of one study: it makes tokens of that study alone");
+    } else {
+        run_errand(c, response, &e);
+    }
+}
+
+/* The number in the path; 0: none, which no token has. */
+static uint64_t number_of(const char *path) {
+    static const char TOKENS[] = "/v1/tokens/";
+    const char *text = path + sizeof TOKENS - 1;
+    const size_t length = strspn(text, "0123456789");
+    return length > 0 && length < 18 && (text[length] == '\0' || text[length] == '/') ? strtoull(text, NULL, 10) : 0;
+}
+
+static void change_one(tacet__call *c, tacet__response *response, token_errand *e) {
+    e->call = c;
+    e->number = number_of(c->request.path);
+    if (e->number == 0) {
+        tacet__refuse(response, 404, "not-found", "there is no token of this number");
+    } else {
+        run_errand(c, response, e);
+    }
+}
+
+void tacet__board_renew_token(tacet__call *c, tacet__response *response) {
+    static const char *const NAMES[] = {"days", "grace", NULL};
+    token_errand e = {.renew = true};
+    uint64_t days = 0;
+    if (!is_fresh(c, response)) {
+        return;
+    }
+    json_t *body = tacet__call_body(c, response, NAMES);
+    if (body == NULL) {
+        return;
+    }
+    const bool good = take_whole(body, "days", DAYS_MOST, &days) && take_whole(body, "grace", 31536000, &e.grace);
+    json_decref(body);
+    e.expires = end_after(days);
+    if (good) {
+        change_one(c, response, &e);
+    } else {
+        tacet__refuse(response, 400, "invalid", "'days' is 0 to 36500, 'grace' at most a year of seconds");
+    }
+}
+
+void tacet__board_drop_token(tacet__call *c, tacet__response *response) {
+    token_errand e = {0};
+    change_one(c, response, &e);
+}
+
+/* --- sessions ----------------------------------------------------------------------------------------------------- */
+
+static json_t *session_json(const tacet__call *c, const tacet__session *s) {
+    return json_pack("{ss ss ss sI ss sI}", "role", role_name(&c->token), "study", c->token.study, "label",
+                     c->token.label, "expires", (json_int_t)c->token.expires, "guard", s->guard, "left",
+                     (json_int_t)s->left);
+}
+
+/* The token is known, or known not to be one. */
+static void begin_session(tacet__call *c, tacet__response *response) {
+    tacet__session session = {{0}, {0}, 0, 0};
+    tacet_error err = {0};
+    if (c->token_status != TACET_OK && c->token_status != TACET_NOT_FOUND) {
+        tacet__refuse_failure(response, TACET_IO, "");
+    } else if (c->token_status == TACET_NOT_FOUND) {
+        tacet__refuse(response, 401, "unauthorized", "there is no such token, or it has ended");
+    } else if (c->token.role == TACET__TOKEN_DEVICE) {
+        tacet__refuse(response, 403, "forbidden", "the board is for owners and analysts: this is a device's token");
+    } else if (tacet__sessions_begin(c->service->sessions, &session, c->request.bearer, response, &err) != TACET_OK) {
+        tacet__refuse_failure(response, TACET_NO_MEMORY, "");
+    } else {
+        tacet__call_fill(response, 201, session_json(c, &session));
+    }
+    sodium_memzero(&session, sizeof session);
+}
+
+void tacet__board_log_in(tacet__call *c, tacet__response *response) {
+    static const char *const NAMES[] = {"token", NULL};
+    if (c->service->sessions == NULL || !tacet__sessions_own_site(&c->request)) {
+        tacet__refuse(response, 403, "forbidden",
+                      c->service->sessions == NULL ? "this server has no board" : "this comes from another site");
+        return;
+    }
+    json_t *body = tacet__call_body(c, response, NAMES);
+    if (body == NULL) {
+        return;
+    }
+    const char *token = json_string_value(json_object_get(body, "token"));
+    if (token == NULL || strlen(token) >= sizeof c->session.token) {
+        json_decref(body);
+        tacet__refuse(response, token == NULL ? 400 : 401, token == NULL ? "invalid" : "unauthorized",
+                      token == NULL ? "'token' must be a text" : "there is no such token, or it has ended");
+        return;
+    }
+    c->session = (tacet__session){{0}, {0}, 0, 0};
+    memcpy(c->session.token, token, strlen(token) + 1);
+    json_decref(body);
+    c->request.bearer = c->session.token;
+    if (tacet__engine_token_known(c->service->engine, &c->token, c->request.bearer)) {
+        c->token_status = TACET_OK;
+        begin_session(c, response);
+    } else {
+        c->token_status = TACET_NOT_FOUND;
+        (void)tacet__call_to_desk(c, begin_session, response);
+    }
+}
+
+void tacet__board_session(tacet__call *c, tacet__response *response) {
+    tacet__call_fill(response, 200, session_json(c, &c->session));
+}
+
+void tacet__board_log_out(tacet__call *c, tacet__response *response) {
+    if (c->service->sessions != NULL && c->session.guard[0] != '\0') {
+        tacet__sessions_end(c->service->sessions, c->session.guard, response);
+    }
+    tacet__call_fill(response, 200, json_pack("{ss}", "state", "ended"));
+}

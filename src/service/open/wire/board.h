@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* board.h - the requests that the board's page needs, for anyone with the role: events, tickets and their end,
+ * posterior, tokens, and the sessions of browsers (docs/API.md). Ring: open. */
+#ifndef TACET_SRC_SERVICE_OPEN_WIRE_BOARD_H
+#define TACET_SRC_SERVICE_OPEN_WIRE_BOARD_H
+
+#include "service/open/wire/call.h"
+
+/* Each a tacet__call_fn of the table of routes. */
+void tacet__board_events(tacet__call *c, tacet__response *response);
+void tacet__board_tickets(tacet__call *c, tacet__response *response);
+void tacet__board_expire(tacet__call *c, tacet__response *response);
+void tacet__board_posterior(tacet__call *c, tacet__response *response);
+void tacet__board_tokens(tacet__call *c, tacet__response *response);
+void tacet__board_make_token(tacet__call *c, tacet__response *response);
+void tacet__board_renew_token(tacet__call *c, tacet__response *response);
+void tacet__board_drop_token(tacet__call *c, tacet__response *response);
+void tacet__board_log_in(tacet__call *c, tacet__response *response);
+void tacet__board_session(tacet__call *c, tacet__response *response);
+void tacet__board_log_out(tacet__call *c, tacet__response *response);
+
+#endif

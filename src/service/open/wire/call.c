@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call.c - requests that wait, and what they are told. Ring: service. Cost: a copy of the texts of those that wait for
+ * the store; nothing for those whose token is known and whose study is in memory. */
+#include "service/open/wire/call.h"
+
+#include "core/json_numbers.h"
+#include "core/json_text.h"
+#include "core/memory.h"
+#include "io/http/problem.h"
+#include "io/http/wipe.h"
+
+#include <sodium.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RETRY_SECONDS = 1, WAIT_MOST = 60 };
+static const double ANSWER_SECONDS = 1.6; /* and a tenth for the watchdog: within two, whatever the store does */
+
+/* --- refusals ----------------------------------------------------------------------------------------------------- */
+
+void tacet__refuse(tacet__response *response, unsigned status, const char *word, const char *detail) {
+    tacet__problem(response, status, word, detail);
+    if (status == 503) {
+        response->retry_after = RETRY_SECONDS;
+    }
+}
+
+/* A failure as seen from outside. What went wrong in the store stays in the log: it is no business of a client. */
+void tacet__refuse_failure(tacet__response *response, tacet_status status, const char *message) {
+    switch (status) {
+    case TACET_INVALID:
+    case TACET_PARSE:
+        tacet__refuse(response, 400, "invalid", message);
+        break;
+    case TACET_NOT_FOUND:
+        tacet__refuse(response, 404, "not-found", message);
+        break;
+    case TACET_CONFLICT:
+        tacet__refuse(response, 409, "conflict", message);
+        break;
+    case TACET_STATE:
+        tacet__refuse(response, 409, "state", message);
+        response->retry_after = RETRY_SECONDS; /* a batch may be over by then; the end of a study is not */
+        break;
+    case TACET_BUDGET:
+        tacet__refuse(response, 409, "budget", "the privacy budget of the study is spent");
+        break;
+    case TACET_CORRUPT:
+        tacet__refuse(response, 500, "damaged", "the study's stored history does not hold together; it is not served");
+        break;
+    default:
+        tacet__refuse(response, 503, "unavailable",
+                      "nothing was lost and nothing was stored twice; send the request again");
+        break;
+    }
+}
+
+/* --- bodies ------------------------------------------------------------------------------------------------------- */
+
+void tacet__call_fill(tacet__response *response, unsigned status, json_t *body) {
+    response->status = status;
+    response->file = -1;
+    response->body = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    if (response->body != NULL) {
+        tacet__json_shorten(response->body);
+    }
+    response->body_size = response->body != NULL ? strlen(response->body) : 0;
+    json_decref(body);
+}
+
+json_t *tacet__call_body(const tacet__call *c, tacet__response *response, const char *const *names) {
+    json_error_t where;
+    json_t *body = json_loadb(c->request.body, c->request.body_size, JSON_REJECT_DUPLICATES, &where);
+    const char *key = NULL;
+    json_t *value = NULL;
+    char reason[160];
+    if (body == NULL && tacet__json_no_memory(&where)) {
+        tacet__refuse_failure(response, TACET_NO_MEMORY, "");
+        return NULL;
+    }
+    if (!json_is_object(body)) {
+        tacet__refuse(response, 400, "invalid", "the body must be a JSON object");
+        json_decref(body);
+        return NULL;
+    }
+    json_object_foreach(body, key, value) {
+        size_t i = 0;
+        while (names[i] != NULL && strcmp(names[i], key) != 0) {
+            i++;
+        }
+        if (names[i] == NULL) {
+            (void)snprintf(reason, sizeof reason, "field '%.40s' is not known here", key);
+            tacet__refuse(response, 400, "invalid", reason);
+            json_decref(body);
+            return NULL;
+        }
+    }
+    return body;
+}
+
+bool tacet__call_wait(const tacet__call *c, tacet__response *response, double *seconds) {
+    const char *wait = c->request.argument != NULL ? c->request.argument(c->request.peer, "wait") : NULL;
+    char *end = NULL;
+    *seconds = wait != NULL ? strtod(wait, &end) : 0;
+    if (wait != NULL && (end == wait || *end != '\0' || !(*seconds >= 0 && *seconds <= WAIT_MOST))) {
+        tacet__refuse(response, 400, "invalid", "'wait' must be a number of seconds, 0 to 60");
+        return false;
+    }
+    return true;
+}
+
+/* --- calls -------------------------------------------------------------------------------------------------------- */
+
+tacet__call *tacet__call_create(tacet__service *service, const tacet__request *request) {
+    tacet__call *c = TACET__ZALLOC(tacet__call, 1);
+    if (c != NULL) {
+        c->service = service;
+        c->since = tacet__service_now();
+        c->request = *request;
+        c->token_status = TACET_NOT_FOUND;
+    }
+    return c;
+}
+
+static void free_call(tacet__call *c) {
+    if (c->texts != NULL) {
+        sodium_memzero(c->texts, c->texts_size); /* a token, and a body */
+        free(c->texts);
+    }
+    sodium_memzero(c, sizeof *c);
+    free(c);
+}
+
+static void note(const tacet__call *c, unsigned status) {
+    tacet__metrics_answered(c->service->metrics, c->route, status, tacet__service_now() - c->since);
+}
+
+void tacet__call_answer(tacet__call *c, const tacet__response *response) {
+    if (tacet__watch_end(tacet__engine_watchdog(c->service->engine), &c->watch)) {
+        tacet__exchange *exchange = c->request.exchange;
+        note(c, response->status);
+        free_call(c);
+        exchange->answer(exchange, response);
+    } else { /* the client was told to try again */
+        tacet__wipe_free(response->body);
+        free_call(c);
+    }
+}
+
+void tacet__call_end(tacet__call *c, tacet__response *response) {
+    if (c->suspended) {
+        tacet__call_answer(c, response);
+        *response = (tacet__response){.file = -1};
+        return;
+    }
+    note(c, response->status);
+    free_call(c);
+}
+
+/* Under the watchdog's lock. The call stays with whoever has it. */
+static void tell_late(tacet__watch *watch) {
+    tacet__call *c = (tacet__call *)(void *)((char *)watch - offsetof(tacet__call, watch));
+    tacet__response response = {.file = -1};
+    if (c->job != NULL) {
+        atomic_store(&c->job->late, true);
+    }
+    tacet__refuse_failure(&response, TACET_BUSY, "");
+    note(c, response.status);
+    c->request.exchange->answer(c->request.exchange, &response);
+}
+
+static char *put(char **at, const char *text, size_t size) {
+    char *begin = *at;
+    memcpy(begin, text, size);
+    begin[size] = '\0';
+    *at += size + 1;
+    return begin;
+}
+
+/* The arguments that any route knows, kept one after the other, each ended by a NUL: "=" and the value, which may be
+ * empty; "" for one that was not given. */
+static const char *const ARGUMENTS[] = {"wait", "after", "x", "y", "at"};
+enum { ARGUMENT_COUNT = sizeof ARGUMENTS / sizeof ARGUMENTS[0] };
+
+static const char *copied_argument(const void *peer, const char *name) {
+    const char *at = peer;
+    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
+        if (strcmp(name, ARGUMENTS[i]) == 0) {
+            return at[0] != '\0' ? at + 1 : NULL;
+        }
+        at += strlen(at) + 1;
+    }
+    return NULL;
+}
+
+/* A copy of what the wire lends: once the watchdog has answered, it is gone. */
+static bool own_texts(tacet__call *c) {
+    tacet__request *r = &c->request;
+    const char *given[ARGUMENT_COUNT];
+    size_t arguments = 0;
+    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
+        given[i] = r->argument != NULL ? r->argument(r->peer, ARGUMENTS[i]) : NULL;
+        arguments += given[i] != NULL ? strlen(given[i]) + 2 : 1;
+    }
+    const size_t path = strlen(r->path);
+    const size_t bearer = r->bearer != NULL ? strlen(r->bearer) : 0;
+    c->texts_size = path + bearer + arguments + r->body_size + 3;
+    c->texts = malloc(c->texts_size);
+    if (c->texts == NULL) {
+        return false;
+    }
+    char *at = c->texts;
+    const char *old_path = r->path;
+    r->path = put(&at, r->path, path);
+    c->last = c->last != NULL ? r->path + (c->last - old_path) : NULL;
+    r->bearer = r->bearer != NULL ? put(&at, r->bearer, bearer) : NULL;
+    r->peer = at;
+    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
+        if (given[i] != NULL) {
+            *at++ = '=';
+        }
+        (void)put(&at, given[i] != NULL ? given[i] : "", given[i] != NULL ? strlen(given[i]) : 0);
+    }
+    r->argument = copied_argument;
+    r->header = r->cookie = NULL; /* read before */
+    r->body = put(&at, r->body, r->body_size);
+    return true;
+}
+
+static void begin_waiting(tacet__call *c, double seconds) {
+    c->suspended = true;
+    c->request.exchange->suspend(c->request.exchange);
+    tacet__watch_begin(tacet__engine_watchdog(c->service->engine), &c->watch, seconds, tell_late);
+}
+
+static void go_on(tacet__errand *errand, bool stopping) {
+    tacet__call *c = (tacet__call *)errand;
+    tacet__response response = {.file = -1};
+    tacet_error err = {0};
+    if (stopping) {
+        tacet__refuse_failure(&response, TACET_BUSY, "");
+    } else {
+        if (c->request.bearer != NULL && c->token_status == TACET_NOT_FOUND) {
+            c->token_status = tacet__engine_token(c->service->engine, &c->token, c->request.bearer, &err);
+        }
+        c->handle(c, &response);
+    }
+    if (response.status != 0) {
+        tacet__call_end(c, &response);
+    }
+}
+
+static bool send(tacet__call *c, tacet__call_fn handle, tacet__response *response, bool probe) {
+    if (c->texts == NULL && !own_texts(c)) {
+        tacet__refuse_failure(response, TACET_NO_MEMORY, "");
+        return false;
+    }
+    c->handle = handle;
+    c->errand.run = go_on;
+    if (!c->suspended) {
+        begin_waiting(c, ANSWER_SECONDS);
+    }
+    tacet__engine_errand(c->service->engine, &c->errand, probe);
+    return true;
+}
+
+bool tacet__call_to_desk(tacet__call *c, tacet__call_fn handle, tacet__response *response) {
+    return send(c, handle, response, false);
+}
+
+bool tacet__call_to_probe(tacet__call *c, tacet__call_fn handle, tacet__response *response) {
+    return send(c, handle, response, true);
+}
+
+void tacet__call_submit(tacet__call *c, tacet__response *response, tacet__job *job, void (*done)(tacet__job *job)) {
+    if (job == NULL) {
+        tacet__refuse_failure(response, TACET_NO_MEMORY, "");
+        return;
+    }
+    const double seconds = ANSWER_SECONDS + job->wait - (tacet__service_now() - c->since);
+    char study[sizeof c->study];
+    memcpy(study, c->study, sizeof study);
+    tacet__engine *engine = c->service->engine;
+    job->user = c;
+    job->done = done;
+    if (c->suspended) {
+        if (!tacet__watch_end(tacet__engine_watchdog(engine), &c->watch)) {
+            tacet__job_free(job); /* its client has been told; nothing was done */
+            free_call(c);
+            return;
+        }
+        c->job = job;
+        tacet__watch_begin(tacet__engine_watchdog(engine), &c->watch, seconds, tell_late);
+    } else {
+        c->job = job;
+        begin_waiting(c, seconds);
+    }
+    tacet__engine_submit(engine, study, job);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host.c - starts and stops a service. Ring: open.
+ * The order of stopping: no new connections; the engine answers everything (a suspended connection must not outlive
+ * it); the wire ends; the engine's memory goes. */
+#include "service/open/wire/host.h"
+
+#include "core/fail.h"
+#include "core/memory.h"
+#include "io/db/db.h"
+#include "io/http/keyfile.h"
+#include "io/http/server.h"
+#include "service/open/engine/engine.h"
+#include "service/open/engine/relay.h"
+#include "service/open/wire/routes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BODY_BYTES = 1 << 20, PATH_BYTES = 4096, PEERS_RATE = 1000000, PEERS_HELD = 256 << 20 };
+enum { THREADS_MOST = 64, CONNECTIONS_MOST = 1000000, MINUTES_MOST = 1440 };
+
+struct tacet_server {
+    tacet__metrics metrics;
+    tacet__engine *engine;
+    tacet__service service;
+    tacet__server *server;
+    tacet__sessions *sessions;
+    char *authority;
+    tacet__server *peers; /* the wire between servers; NULL: none */
+    char self[TACET__KEEPER_MOST + 1];
+    char files[3][PATH_BYTES]; /* authority, certificate, key */
+    const char *keys;
+    tacet_log *log;
+};
+
+void tacet_server_defaults(tacet_server_settings *settings) {
+    *settings = (tacet_server_settings){.listen = "127.0.0.1:8443",
+                                        .threads = 2,
+                                        .rate = 20000,
+                                        .address_rate = 200,
+                                        .most_connections = 4000,
+                                        .most_of_address = 1000,
+                                        .session_minutes = 30};
+}
+
+static void log_line(void *user, const char *message) {
+    tacet_log_say(user, TACET_LOG_WARNING, message);
+}
+
+static tacet_status start_wire(tacet_server *host, const tacet_server_settings *settings, const tacet__pem *pem,
+                               tacet_error *err) {
+    tacet__server_settings wire;
+    tacet__server_defaults(&wire);
+    wire.listen = settings->listen;
+    wire.certificate = pem->certificate;
+    wire.key = pem->key;
+    wire.most_body = BODY_BYTES;
+    wire.most_connections = (unsigned)settings->most_connections;
+    wire.most_of_address = (unsigned)settings->most_of_address;
+    wire.rate = settings->rate;
+    wire.burst = settings->rate;
+    wire.address_rate = settings->address_rate;
+    wire.address_burst = 2 * settings->address_rate;
+    wire.threads = (unsigned)settings->threads;
+    wire.handler = tacet__service_handle;
+    wire.user = &host->service;
+    const tacet_status status = tacet__server_start(&host->server, &wire, err);
+    atomic_store(&host->service.wire, host->server);
+    return status;
+}
+
+/* Of the board: cookies are kept by host, so the port is in the name. */
+static tacet_status open_sessions(tacet_server *host, const tacet_server_settings *settings, tacet_error *err) {
+    char cookie[32];
+    tacet__sessions_settings sessions;
+    const char *colon = strrchr(settings->listen, ':');
+    tacet__sessions_defaults(&sessions);
+    (void)snprintf(cookie, sizeof cookie, "tacet-board-%.8s", colon != NULL ? colon + 1 : "");
+    sessions.cookie = cookie;
+    sessions.idle_seconds = 60 * settings->session_minutes;
+    return tacet__sessions_create(&host->sessions, &sessions, err);
+}
+
+static tacet_status name_files(tacet_server *host, tacet_error *err) {
+    static const char *const NAMES[] = {"ca.pem", "peer.pem", "peer.key"};
+    for (size_t i = 0; i < 3; i++) {
+        if ((size_t)snprintf(host->files[i], PATH_BYTES, "%s/%s", host->keys, NAMES[i]) >= PATH_BYTES) {
+            return tacet__fail(err, TACET_INVALID, "the path of the keys is too long");
+        }
+    }
+    return TACET_OK;
+}
+
+/* The host under which this server is known to the others, and which its own certificate must name: they would take a
+ * server that they cannot trust for one that is away, and it would never know. */
+static tacet_status check_own_name(const char *certificate, const char *authority, const char *address,
+                                   tacet_error *err) {
+    char host[TACET__KEEPER_MOST + 1];
+    tacet_error why = {0};
+    const char *colon = strrchr(address, ':');
+    const bool bracketed = address[0] == '[' && colon > address + 1 && colon[-1] == ']';
+    const int length = (int)(colon - address) - (bracketed ? 2 : 0);
+    if (length < 1 || (size_t)length >= sizeof host) {
+        return tacet__fail(err, TACET_INVALID, "--peers is an address: HOST:PORT");
+    }
+    (void)snprintf(host, sizeof host, "%.*s", length, address + bracketed);
+    return tacet__pki_fits(certificate, authority, host, &why) == TACET_OK
+               ? TACET_OK
+               : tacet__fail(err, TACET_INVALID,
+                             "--peers %s: other servers would not trust the certificate peer.pem: %s; make keys for "
+                             "the host ('server init --host') or give a host that it names",
+                             address, why.message);
+}
+
+/* The wire between servers. Its limits are wide: who comes in has shown a certificate. */
+static tacet_status start_peers(tacet_server *host, const tacet_server_settings *settings, tacet_error *err) {
+    tacet__server_settings wire;
+    tacet__pem pem = {0};
+    char *authority = NULL;
+    const char *colon = strrchr(settings->peers, ':');
+    tacet_status status =
+        colon != NULL ? name_files(host, err) : tacet__fail(err, TACET_INVALID, "--peers is an address: HOST:PORT");
+    status = status != TACET_OK ? status : tacet__keyfile_read(&pem, NULL, settings->keys, "peer", settings->log, err);
+    status = status != TACET_OK ? status : tacet__keyfile_text(&authority, settings->keys, "ca.pem", err);
+    status = status != TACET_OK ? status : check_own_name(pem.certificate, authority, settings->peers, err);
+    tacet__server_defaults(&wire);
+    wire.listen = settings->peers;
+    wire.certificate = pem.certificate;
+    wire.key = pem.key;
+    wire.client_ca = authority;
+    wire.most_body = TACET__RELAY_BYTES + BODY_BYTES;
+    wire.most_held = PEERS_HELD;
+    wire.most_of_address = wire.most_connections = (unsigned)settings->most_connections;
+    wire.rate = wire.burst = wire.address_rate = wire.address_burst = PEERS_RATE;
+    wire.handler = tacet__relay_handle;
+    wire.user = &host->service;
+    status = status != TACET_OK ? status : tacet__server_start(&host->peers, &wire, err);
+    host->authority = authority; /* the wire reads it again when its certificate is renewed */
+    tacet__pem_free(&pem);
+    if (status == TACET_OK) {
+        (void)snprintf(host->self, sizeof host->self, "https://%.*s:%u", (int)(colon - settings->peers),
+                       settings->peers, tacet__server_port(host->peers));
+    }
+    return status;
+}
+
+static tacet_status check_settings(const tacet_server_settings *s, tacet_error *err) {
+    const bool counts = s->threads >= 1 && s->threads <= THREADS_MOST && s->most_connections >= 1 &&
+                        s->most_connections <= CONNECTIONS_MOST && s->most_of_address >= 1 &&
+                        s->most_of_address <= CONNECTIONS_MOST;
+    if (!counts || !(s->rate >= 1) || !(s->address_rate >= 1)) {
+        return tacet__fail(err, TACET_INVALID,
+                           "a service has 1 to %d threads, 1 to %d connections (of all, of an address) and rates of at "
+                           "least 1 a second",
+                           (int)THREADS_MOST, (int)CONNECTIONS_MOST);
+    }
+    return s->session_minutes > 0 && s->session_minutes <= MINUTES_MOST
+               ? TACET_OK
+               : tacet__fail(err, TACET_INVALID, "the minutes of a session are above 0, and at most a day");
+}
+
+static void warn_of_password(tacet_log *log, const char *store) {
+    if (store != NULL && tacet__db_url_has_password(store)) {
+        tacet_log_say(
+            log, TACET_LOG_WARNING,
+            "the store's URL has a password in it, which everybody here can read in the list of processes: use "
+            "passfile= or service= (docs/deployment.md)");
+    }
+}
+
+tacet_status tacet__host_start(tacet_server **out, const tacet_server_settings *settings,
+                               const tacet__policy_kind *const *kinds, tacet_error *err) {
+    tacet__pem pem = {0};
+    int64_t expires = 0;
+    *out = NULL;
+    if (check_settings(settings, err) != TACET_OK) {
+        return TACET_INVALID;
+    }
+    warn_of_password(settings->log, settings->store.store);
+    warn_of_password(settings->log, settings->store.open_store);
+    tacet_server *host = TACET__ZALLOC(tacet_server, 1);
+    if (host == NULL) {
+        return tacet__fail(err, TACET_NO_MEMORY, "out of memory starting the service");
+    }
+    host->keys = settings->keys;
+    host->log = settings->log;
+    tacet_status status = tacet__keyfile_read(&pem, &expires, settings->keys, "server", settings->log, err);
+    if (status == TACET_OK && settings->peers != NULL) {
+        status = start_peers(host, settings, err);
+    }
+    const tacet__engine_settings engine = {.store = {.store = settings->store.store,
+                                                     .open_store = settings->store.open_store,
+                                                     .open_only = settings->store.open_only,
+                                                     .create = settings->store.create,
+                                                     .busy_ms = settings->store.busy_ms},
+                                           .kinds = kinds,
+                                           .batch_most = settings->batch_most,
+                                           .metrics = &host->metrics,
+                                           .self = settings->peers != NULL ? host->self : NULL,
+                                           .authority = host->files[0],
+                                           .certificate = host->files[1],
+                                           .key = host->files[2],
+                                           .patient = true,
+                                           .log = log_line,
+                                           .log_user = settings->log};
+    status = status != TACET_OK ? status : open_sessions(host, settings, err);
+    status = status != TACET_OK ? status : tacet__engine_open(&host->engine, &engine, err);
+    if (status == TACET_OK) {
+        host->service.sessions = host->sessions;
+        host->service.engine = host->engine;
+        host->service.metrics = &host->metrics;
+        atomic_store(&host->service.certificate_expires, expires);
+        atomic_store(&host->service.serving, true);
+        status = start_wire(host, settings, &pem, err);
+    }
+    tacet__pem_free(&pem);
+    if (status != TACET_OK) {
+        tacet_server_stop(host);
+        return status;
+    }
+    *out = host;
+    return TACET_OK;
+}
+
+tacet_status tacet_collector_start(tacet_server **out, const tacet_server_settings *settings, tacet_error *err) {
+    tacet_server_settings local = *settings;
+    local.store.open_store = local.store.store;
+    local.store.open_only = true;
+    local.store.create = true;
+    return tacet__host_start(out, &local, tacet__policy_kinds_local, err);
+}
+
+unsigned tacet_server_port(const tacet_server *host) {
+    return tacet__server_port(host->server);
+}
+
+const char *tacet_server_peers(const tacet_server *host) {
+    return host->peers != NULL ? host->self : NULL;
+}
+
+tacet_status tacet_server_reload(tacet_server *host, tacet_error *err) {
+    tacet__pem pem = {0};
+    int64_t expires = 0;
+    tacet_status status = tacet__keyfile_read(&pem, &expires, host->keys, "server", host->log, err);
+    status = status != TACET_OK ? status : tacet__server_renew(host->server, pem.certificate, pem.key, err);
+    if (status == TACET_OK) {
+        atomic_store(&host->service.certificate_expires, expires);
+    }
+    tacet__pem_free(&pem);
+    if (status == TACET_OK && host->peers != NULL) { /* own requests read the files with each new connection */
+        status = tacet__keyfile_read(&pem, NULL, host->keys, "peer", host->log, err);
+        status = status != TACET_OK
+                     ? status
+                     : check_own_name(pem.certificate, host->authority, host->self + sizeof "https://" - 1, err);
+        status = status != TACET_OK ? status : tacet__server_renew(host->peers, pem.certificate, pem.key, err);
+        tacet__pem_free(&pem);
+    }
+    return status;
+}
+
+void tacet_server_stop(tacet_server *host) {
+    if (host != NULL) {
+        atomic_store(&host->service.serving, false);
+        tacet__server_quiesce(host->server);
+        tacet__server_quiesce(host->peers);
+        if (host->engine != NULL) {
+            tacet__engine_stop(host->engine);
+            tacet__engine_drain(host->engine);
+        }
+        tacet__server_stop(host->server);
+        tacet__server_stop(host->peers);
+        tacet__engine_close(host->engine);
+        tacet__sessions_free(host->sessions);
+        free(host->authority);
+        free(host);
+    }
+}
