@@ -210,6 +210,8 @@ static void test_what_rounds_cost(void **state) {
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 10), 14.4, 0.06);
     assert_float_equal(tacet__eps_of_rounds(1, 1e-5, 50), 146, 0.6);
     assert_float_equal(tacet__eps_of_rounds(0.5, 0, 4), 2, 1e-12);
+    assert_true(tacet__eps_of_rounds(1, 1e-5, 1) == 1); /* a cost is never told below what it is */
+    assert_true(tacet__eps_of_rounds(tacet__eps_of_rounds(1, 1e-5, 0.5), 1e-5, 2) >= 1 - 1e-12);
     const double one = tacet__eps_of_rounds(1, 1e-5, 1.0 / 5);
     assert_true(tacet__eps_of_rounds(one, 1e-5, 5) <= 1 + 1e-6);
     assert_float_equal(tacet__eps_of_rounds(one, 1e-5, 5), 1, 1e-4);

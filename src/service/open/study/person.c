@@ -6,9 +6,10 @@
 #include "dp/open/ledger_view.h"
 
 #include <math.h>
+#include <stdbool.h>
 
-/* The largest mu whose eps at delta is at most eps: rounding goes towards less. */
-static double mu_of(double eps, double delta) {
+/* The mu whose eps at delta is eps, rounded towards less: what may be spent; or towards more: what was. */
+static double mu_of(double eps, double delta, bool less) {
     double lo = 0;
     double hi = 1;
     while (hi < 1e4 && tacet__ledger_gaussian_eps(hi, delta) <= eps) {
@@ -22,12 +23,12 @@ static double mu_of(double eps, double delta) {
             hi = middle;
         }
     }
-    return lo;
+    return less ? lo : hi;
 }
 
 double tacet__eps_of_rounds(double eps, double delta, double k) {
-    if (!(delta > 0)) {
+    if (!(delta > 0) || k == 1) {
         return k * eps;
     }
-    return isfinite(eps) ? tacet__ledger_gaussian_eps(k * mu_of(eps, delta), delta) : (double)INFINITY;
+    return isfinite(eps) ? tacet__ledger_gaussian_eps(k * mu_of(eps, delta, k < 1), delta) : (double)INFINITY;
 }
