@@ -12,7 +12,7 @@
 #include <tacet/local/shared/ldp.h>
 #include <tacet/core/simrng.h>
 
-enum { PER_TRANSACTION = 20000 };
+enum { PER_TRANSACTION = 20000, PATIENCE = 30 };
 
 static void append_pair(tacet__studies *store, tacet__study *study, tacet_policy *policy, double value) {
     tacet_error err = {0};
@@ -91,7 +91,9 @@ double soak_startup(soak *s, size_t observations) {
     settings.authority = authority;
     settings.token = s->token;
     soak_must(tacet__client_open(&wire, &settings, &err), &err, "a client");
-    soak_must(tacet__client_request(wire, &answer, "POST", path, "{}", &err), &err, "the first request");
+    do { /* 503: loading takes longer than a client is let wait */
+        soak_must(tacet__client_request(wire, &answer, "POST", path, "{}", &err), &err, "the first request");
+    } while (answer.status == 503 && soak_now() - begin < PATIENCE);
     const double seconds = soak_now() - begin;
     if (answer.status != 201) {
         soak_die("the first suggestion got %ld: %.200s", answer.status, answer.body);
