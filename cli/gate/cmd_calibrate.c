@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tacet/dp/ledger.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/l2.h>
@@ -23,7 +24,7 @@
 typedef struct options {
     double eps, delta, sensitivity, sigma, scale, rho, lo, hi, runs, eta, theta, tail_a, tail_b;
     size_t count, rounds, dims;
-    const char *factorization, *kind;
+    const char *factorization, *kind, *ledger, *ticket, *what, *to;
 } options;
 
 static bool given(double x) {
@@ -87,6 +88,23 @@ static tacet_status l2(json_t *out, options *o, tacet_error *err) {
     return s;
 }
 
+/* The price into the ledger, whose budget is as it was made. */
+static tacet_status enter(json_t *out, const options *o, const tacet_select *law, tacet_error *err) {
+    tacet_ledger_settings settings;
+    tacet_ledger *ledger = NULL;
+    tacet_entry entry = {0};
+    tacet_ledger_settings_defaults(&settings);
+    settings.create = false;
+    settings.use_stored = true;
+    tacet_status s = tacet_ledger_open(&ledger, o->ledger, &settings, err);
+    s = s != TACET_OK ? s : tacet_ledger_select(ledger, &entry, o->ticket, o->what, o->to, law, err);
+    tacet_ledger_close(ledger);
+    if (s == TACET_OK) {
+        cli_add(out, "entry", J(entry.seq));
+    }
+    return s;
+}
+
 /* The best of a random number of private runs: what each has, and what the choice has. */
 static tacet_status selection(json_t *out, options *o, tacet_error *err) {
     tacet_select law = {0};
@@ -100,7 +118,7 @@ static tacet_status selection(json_t *out, options *o, tacet_error *err) {
                       : tacet_select_zcdp(&law, o->rho, o->delta, err);
     cli_add(out, "runs eta gamma", J(law.runs), J(law.eta), J(law.gamma));
     cli_add(out, pure ? "run_eps eps delta" : "run_rho eps delta", J(pure ? o->eps : o->rho), J(law.eps), J(law.delta));
-    return s;
+    return s == TACET_OK && o->ledger != NULL ? enter(out, o, &law, err) : s;
 }
 
 static tacet_status zcdp(json_t *out, options *o, tacet_error *err) {
@@ -254,7 +272,9 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
                       {"sphere", sphere},
                       {"shuffle", shuffle},
                       {"range", range}};
-    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN, 1, 1, 1, 0, 1, NULL, NULL};
+    options o = {NAN, NAN, 1.0, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN, 1, 1, 1, 0, 1, .ticket = "tuning"};
+    o.what = "best of several private runs";
+    o.to = "anyone";
     const cli_option table[] = {
         CLI_OPT("eps", &o.eps, "E", "privacy parameter eps, > 0"),
         CLI_OPT("delta", &o.delta, "D", "privacy parameter delta, > 0 and < 1"),
@@ -270,6 +290,11 @@ int cmd_calibrate(int argc, char **argv, const cli_command *self) {
         CLI_OPT("rho", &o.rho, "R", "zcdp, select: privacy parameter rho"),
         CLI_OPT("runs", &o.runs, "K", "select: mean of the number of runs, which is drawn at random"),
         CLI_OPT("eta", &o.eta, "E", "select: 0 logarithmic (default), 1 geometric"),
+        CLI_OPT("ledger", &o.ledger, "FILE",
+                "select: enter the price here, before the first run; exit code 3 when it does not fit"),
+        CLI_OPT("ticket", &o.ticket, "NAME", "select: names the choice in the ledger; default tuning"),
+        CLI_OPT("what", &o.what, "TEXT", "select: what is chosen; default best of several private runs"),
+        CLI_OPT("to", &o.to, "WHOM", "select: who receives it; default anyone"),
         CLI_OPT("rounds", &o.rounds, "T", "stream, range: how many rounds; stream: at least 2"),
         CLI_OPT("theta", &o.theta, "TH",
                 "range: tails of a reward's noise, P(beyond x) <= a exp(-b x^(1/theta)); normal noise of sd s: theta "

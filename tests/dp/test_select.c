@@ -3,6 +3,7 @@
  */
 #include "support/test.h"
 
+#include <tacet/dp/ledger.h>
 #include <tacet/dp/open/calibrate.h>
 #include <tacet/dp/open/select.h>
 
@@ -80,12 +81,56 @@ static void nonsense_is_refused(void **state) {
     }
 }
 
+static tacet_status choose(tacet_ledger *ledger, tacet_entry *entry, const char *ticket, const tacet_select *law) {
+    return tacet_ledger_select(ledger, entry, ticket, "best of some", "anyone", law, NULL);
+}
+
+static void a_choice_is_entered_once_or_refused(void **state) {
+    (void)state;
+    char folder[256], path[512];
+    tacet_ledger_settings settings;
+    tacet_ledger *basic = NULL, *zcdp = NULL;
+    tacet_ledger_totals totals;
+    tacet_entry first, again;
+    tacet_select pure, approximate;
+    (void)snprintf(folder, sizeof folder, "%s", test_mkdir());
+    tacet_ledger_settings_defaults(&settings);
+    settings.accounting = TACET_ACCOUNTING_BASIC;
+    settings.eps = 5;
+    (void)snprintf(path, sizeof path, "%s/basic", folder);
+    assert_ok(tacet_ledger_open(&basic, path, &settings, NULL));
+    settings.accounting = TACET_ACCOUNTING_ZCDP;
+    (void)snprintf(path, sizeof path, "%s/zcdp", folder);
+    assert_ok(tacet_ledger_open(&zcdp, path, &settings, NULL));
+
+    assert_ok(tacet_select_law(&pure, 0, 10, NULL));
+    assert_status(choose(basic, &first, "no price", &pure), TACET_INVALID);
+    assert_ok(tacet_select_pure(&pure, 1, NULL));
+    assert_ok(choose(basic, &first, "tuning", &pure));
+    assert_ok(choose(basic, &again, "tuning", &pure));
+    assert_true(again.answered && again.seq == first.seq);
+    assert_ok(tacet_select_law(&approximate, 1, 10, NULL));
+    assert_ok(tacet_select_zcdp(&approximate, 0.01, 1e-6, NULL));
+    assert_ok(choose(basic, &again, "more", &approximate));
+    assert_ok(tacet_ledger_total(basic, &totals, NULL));
+    assert_true(totals.entries == 2 && totals.answered == 2);
+    assert_close(totals.eps, pure.eps + approximate.eps, 1e-9);
+    assert_close(totals.delta, 1e-6, 1e-12);
+    assert_status(choose(basic, &again, "tuning", &approximate), TACET_CONFLICT);
+    assert_status(choose(basic, &again, "too much", &pure), TACET_BUDGET);
+    assert_ok(tacet_select_pure(&pure, 0.1, NULL));
+    assert_ok(choose(zcdp, &again, "tuning", &pure)); /* a pure eps has a rho, an (eps, delta) has none */
+    assert_status(choose(zcdp, &again, "more", &approximate), TACET_INVALID);
+    tacet_ledger_close(basic);
+    tacet_ledger_close(zcdp);
+    test_rmdir(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_exact_loss_is_below_the_price),
-        cmocka_unit_test(the_law_is_a_law),
-        cmocka_unit_test(concentrated_runs_cost_little_more),
-        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(the_exact_loss_is_below_the_price),   cmocka_unit_test(the_law_is_a_law),
+        cmocka_unit_test(concentrated_runs_cost_little_more),  cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(a_choice_is_entered_once_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,22 @@ refused "randomizer --eps 1 --lo 1 --hi 0" "."
 refused "no-such-thing" "no mechanism"
 refused "" "which mechanism"
 "$bin/tacet" calibrate gaussian --eps 1 --delta 1e-5 | grep -q '^sigma  *3.730631635$' || fail "text for people"
+# The best of several runs is charged, once, or refused; nothing is charged to a ledger that is not there.
+printf 'x\n1\n2\n3\n' >"$work/t.csv"
+"$bin/tacet" curate --data "$work/t.csv" --inputs x --bounds x=0:5 --unit x=1 --eps 1 --budget-eps 4 --out "$work/r" >/dev/null 2>&1 || fail "no ledger"
+book=$work/t.csv.ledger.db
+choose() { "$bin/tacet" calibrate select --eps 1 --runs 10 --ledger "$book" "$@"; }
+choose --what "best of about ten models" | grep -q '^entry  *[0-9]' || fail "a choice is not entered"
+choose --what "best of about ten models" >/dev/null || fail "the same choice again is refused"
+"$bin/tacet" ledger show --ledger "$book" >"$work/shown"
+grep -q 'tuning .*best of about ten .* select .*answered' "$work/shown" && grep -q '^spent .*eps 3[.0-9]* of 4' "$work/shown" || fail "shown: $(cat "$work/shown")"
+"$bin/tacet" ledger verify --ledger "$book" >/dev/null || fail "the ledger is not intact"
+code=0; choose --ticket more >/dev/null 2>"$work/err" || code=$?
+[ $code -eq 3 ] || fail "a choice that does not fit gives $code: $(cat "$work/err")"
+code=0; choose --runs 20 >/dev/null 2>"$work/err" || code=$?
+[ $code -eq 1 ] || fail "another choice under the same ticket gives $code: $(cat "$work/err")"
+code=0; "$bin/tacet" calibrate select --eps 1 --runs 10 --ledger "$work/none.db" >/dev/null 2>&1 || code=$?
+[ $code -eq 1 ] && [ ! -e "$work/none.db" ] || fail "a ledger that is not there gives $code"
 # What people read is on the private side of what programs read.
 for eps in 0.11 0.3 0.7 1.3 2.1 3.3 5.7 8.9; do
     shown=$("$bin/tacet" calibrate gaussian --eps $eps --delta 1e-6 | awk '$1 == "sigma" { print $2 }')

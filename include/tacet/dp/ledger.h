@@ -31,6 +31,7 @@
 #include <stdint.h>
 #include <tacet/core/blob.h>
 #include <tacet/dp/open/charge.h>
+#include <tacet/dp/open/select.h>
 #include <tacet/core/status.h>
 
 #ifdef __cplusplus
@@ -150,6 +151,13 @@ TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_step(tacet_ledger *ledger, 
  * where another one stands still and may wake up. A handle that never took a ledger is not refused. IO, BUSY: it may or
  * may not be taken, and this handle writes nothing before it takes it. CORRUPT, DENIED, NO_MEMORY. */
 TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_take(tacet_ledger *ledger, tacet_error *err);
+/* Enters the choice of the best of a random number of private runs, at the price of `law` (tacet_select_pure or _zcdp):
+ * to be done before the first run, and the runs are then not charged themselves. Asking again under the same ticket
+ * with the same law costs nothing. BUDGET: the choice does not fit. INVALID: a law without a price, or an (eps, delta)
+ * in a ledger that adds up rho or mu. Other errors as reserve and commit. src/dp/open/select.md. */
+TACET_API TACET_MUST_CHECK tacet_status tacet_ledger_select(tacet_ledger *ledger, tacet_entry *entry,
+                                                            const char *ticket, const char *what, const char *to_whom,
+                                                            const tacet_select *law, tacet_error *err);
 /* As of now, other processes' entries included. CORRUPT, IO, BUSY, NO_MEMORY. */
 TACET_API tacet_status tacet_ledger_total(tacet_ledger *ledger, tacet_ledger_totals *out, tacet_error *err);
 
