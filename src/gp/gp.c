@@ -254,8 +254,9 @@ static double jitter_for(const tacet_gp *gp, double pivot, double prior) {
 /* The new column, and mean and variance moved by it. */
 #define DEFINE_MOVE(NAME, TYPE)                                                                                        \
     TACET__CLONES                                                                                                      \
-    static void NAME(double *restrict mean, double *restrict var, TYPE *restrict column, const double *restrict w,     \
-                     double inverse, double innovation, size_t m) {                                                    \
+    static void NAME(double *restrict mean, double *restrict var,                                                      \
+                     TYPE *restrict column, /* NOLINT(bugprone-macro-parentheses) */                                   \
+                     const double *restrict w, double inverse, double innovation, size_t m) {                          \
         for (size_t j = 0; j < m; j++) {                                                                               \
             const double v = w[j] * inverse;                                                                           \
             const double left = var[j] - v * v;                                                                        \

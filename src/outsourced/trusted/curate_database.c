@@ -291,9 +291,9 @@ static tacet_status read_all(reading *r, tacet_error *err) {
     const size_t pages = tacet__copy_pages(r->first);
     r->ranges = pages / RANGE + 1;
     const size_t count = connection_count(r);
-    bool good = true;
-    for (size_t i = 0; i < count && good; i++) {
-        good = make_reader(&readers[i], r, i == 0 ? r->first : NULL);
+    bool good = make_reader(&readers[0], r, r->first);
+    for (size_t i = 1; i < count && good; i++) {
+        good = make_reader(&readers[i], r, NULL);
     }
     for (size_t i = 1; i < count && good; i++) {
         readers[i].started = pthread_create(&readers[i].thread, NULL, read_ranges, &readers[i]) == 0;
@@ -306,7 +306,7 @@ static tacet_status read_all(reading *r, tacet_error *err) {
             (void)pthread_join(readers[i].thread, NULL);
         }
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < CONNECTIONS_MOST; i++) {
         drop_reader(&readers[i], r->source->width);
     }
     if (!good) {
