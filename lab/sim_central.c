@@ -477,7 +477,10 @@ int lab_sim_central(int argc, char **argv, const cli_command *self) {
         {"noise-factor", CLI_DOUBLE, &l->noise_factor, "F", "The noise's variance is taken that many times.", false},
         {"", CLI_FLAG, NULL, NULL, "The shipped algorithm on a fixed domain", false},
         {"first-batch", CLI_SIZE, &s.fixed.first_batch, "N",
-         "Rounds of the first batch; default 30; of at most 300 rounds a quarter, 30 to 50.", false},
+         "Rounds of the first batch; default 30, over a list of arms 24 standard deviations of the noise; of at most "
+         "300 "
+         "rounds a quarter, 30 to 50.",
+         false},
         {"batch-growth", CLI_DOUBLE, &s.fixed.growth, "G", "Of the batches; default 1.35.", false},
         {"sampling", CLI_DOUBLE, &s.fixed.learner.sampling, "A",
          "Spread of posterior samples; default 0.5, in at most 300 rounds 1.", false},

@@ -74,20 +74,26 @@ static void learns(void **state) {
     tacet_noise_close(ask.noise);
 }
 
-/* What is left to the horizon: a short study looks around longer before its first release. */
+/* What is left to the horizon and the noise: a short study looks around longer before its first release, and so does a
+ * long one over a list of arms (one group) under much noise: eps = 1, delta = 1e-5 has noise of 3.73. */
 static void first_batch_by_horizon(void **state) {
     const tacet_ask ask = test_ask(4, 0);
     const struct {
         uint64_t rounds;
-        size_t given, first;
-    } cases[] = {{300, 0, 50}, {160, 0, 40}, {60, 0, 30}, {301, 0, 30}, {300, 20, 20}};
+        size_t given, first, groups;
+        double eps;
+    } cases[] = {{300, 0, 50, GROUPS, 1},  {160, 0, 40, GROUPS, 1},  {60, 0, 30, GROUPS, 1}, {301, 0, 30, GROUPS, 1},
+                 {300, 20, 20, GROUPS, 1}, {4000, 0, 30, GROUPS, 1}, {4000, 0, 90, 1, 1},    {600, 0, 60, 1, 1},
+                 {4000, 0, 30, 1, 10},     {300, 0, 50, 1, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tacet_central_fixed_settings s = settings_for_tests();
         s.rounds = cases[i].rounds;
         s.first_batch = cases[i].given;
-        tacet_central_fixed *f = create_fixed(&s, &ask);
+        s.eps = cases[i].eps;
+        tacet_central_fixed *f = NULL;
+        assert_ok(tacet_central_fixed_create(&f, groups, cases[i].groups, &s, &ask, NULL));
         for (size_t t = 0; t <= cases[i].first; t++) {
-            size_t arm[GROUPS];
+            size_t arm[GROUPS] = {0};
             uint64_t ticket = 0;
             assert_ok(tacet_central_fixed_suggest(f, arm, &ticket, NULL));
             assert_int_equal(tacet_central_fixed_informed(f), t == cases[i].first);

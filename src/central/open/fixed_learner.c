@@ -67,10 +67,10 @@ static tacet_status check(const tacet_fixed_group *groups, size_t count, const t
                                "earlier value %zu: of one group's arm, finite, with a standard deviation above 0", i);
         }
     }
-    if (!(s->prior_var > 0 && isfinite(s->prior_var)) || !(s->reward_var > 0 && isfinite(s->reward_var)) ||
+    if (!(s->prior_var >= 0 && isfinite(s->prior_var)) || !(s->reward_var > 0 && isfinite(s->reward_var)) ||
         !(s->sampling >= 0 && isfinite(s->sampling)) || !(s->noise >= 0 && isfinite(s->noise)) || s->distinct == 0) {
         return tacet__fail(err, TACET_INVALID,
-                           "prior_var, reward_var and distinct must be above 0, sampling and noise 0 or more");
+                           "reward_var and distinct must be above 0, prior_var, sampling and noise 0 or more");
     }
     if (s->elimination &&
         (count != 1 || !(s->confidence > 0 && s->confidence < 1) || !(s->misfit >= 0 && isfinite(s->misfit)))) {
@@ -129,12 +129,13 @@ tacet_status tacet_fixed_learner_create(tacet_fixed_learner **out, const tacet_f
     }
     l->set = *settings;
     l->set.sampling = settings->sampling > 0 ? settings->sampling : 0.5;
+    l->set.prior_var = settings->prior_var > 0 ? settings->prior_var : 1;
     l->G = group_count;
     if (!allocate(l, groups)) {
         tacet_fixed_learner_free(l);
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
     }
-    status = tacet__fixed_models_create(&l->models, l->groups, l->G, settings, err);
+    status = tacet__fixed_models_create(&l->models, l->groups, l->G, &l->set, err);
     l->informed = settings->earlier_count > 0;
     l->set.earlier = NULL;
     l->set.earlier_count = 0;

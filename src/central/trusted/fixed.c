@@ -21,8 +21,11 @@ static const double QUANTUM = 0x1p-30;
 static const uint64_t MOST_ROUNDS = (uint64_t)1 << 22;
 /* A short study is judged by the arm it ends with, a long one by what it lost on the way: README.md, (g). */
 static const uint64_t SHORT_ROUNDS = 300;
-enum { FIRST_LEAST = 30, FIRST_MOST = 50, FIRST_PART = 4 };
+enum { FIRST_LEAST = 30, FIRST_MOST = 50, FIRST_PART = 4, LONG_PART = 10 };
+/* A long study's first batch, in standard deviations of the noise: a smaller one tells next to nothing. */
+static const double FIRST_NOISES = 24;
 static const double SHORT_SAMPLING = 1, LONG_SAMPLING = 0.5;
+static const double WIDE_PRIOR = 1, LIST_PRIOR = 0.2; /* of rewards in [0, 1]; the second is what covers as it should */
 
 struct tacet_central_fixed {
     tacet_central_fixed_settings set;
@@ -49,6 +52,7 @@ static size_t longest(const tacet_central_fixed *f) {
 void tacet_central_fixed_settings_defaults(tacet_central_fixed_settings *settings) {
     *settings = (tacet_central_fixed_settings){.reward_hi = 1, .growth = 1.35, .open_most = 64};
     tacet_fixed_settings_defaults(&settings->learner);
+    settings->learner.prior_var = 0;
 }
 
 static tacet_status check(const tacet_central_fixed_settings *s, const tacet_ask *ask, tacet_error *err) {
@@ -108,12 +112,16 @@ static void make_print(tacet_central_fixed *f, const tacet_fixed_group *groups, 
     (void)crypto_generichash_final(&hash, f->print, PRINT_BYTES);
 }
 
-/* What is left to the horizon. */
-static void resolve(tacet_central_fixed_settings *s) {
-    const bool brief = s->rounds <= SHORT_ROUNDS;
+/* What is left to the horizon, the noise and the domain: one list of arms, or a product of lists. */
+static void resolve(tacet_central_fixed_settings *s, size_t groups) {
+    const bool brief = s->rounds <= SHORT_ROUNDS, list = groups == 1;
     if (s->first_batch == 0) {
-        const size_t part = brief ? (size_t)s->rounds / FIRST_PART : FIRST_LEAST;
-        s->first_batch = part < FIRST_LEAST ? FIRST_LEAST : part > FIRST_MOST ? FIRST_MOST : part;
+        const double part = (double)s->rounds / (brief ? FIRST_PART : LONG_PART);
+        const double most = brief ? FIRST_MOST : list ? rint(FIRST_NOISES * s->learner.noise) : FIRST_LEAST;
+        s->first_batch = (size_t)fmin(fmax(fmin(part, most), FIRST_LEAST), TACET_FIXED_BATCH_MOST);
+    }
+    if (s->learner.prior_var == 0) {
+        s->learner.prior_var = brief || !list ? WIDE_PRIOR : LIST_PRIOR;
     }
     if (s->learner.sampling == 0) {
         s->learner.sampling = brief ? SHORT_SAMPLING : LONG_SAMPLING;
@@ -154,18 +162,18 @@ tacet_status tacet_central_fixed_create(tacet_central_fixed **out, const tacet_f
         return tacet__fail(err, TACET_NO_MEMORY, "no memory for a study");
     }
     f->set = *settings;
-    resolve(&f->set);
     f->ask = (tacet_ask){.ledger = ask->ledger, .noise = ask->noise, .what = f->what, .to_whom = f->to_whom};
     (void)snprintf(f->what, sizeof f->what, "%s", ask->what);
     (void)snprintf(f->to_whom, sizeof f->to_whom, "%s", ask->to_whom);
     (void)snprintf(f->group, sizeof f->group, "%s", ask->ticket);
-    f->next_length = (double)f->set.first_batch;
     for (size_t g = 0; groups != NULL && g < group_count; g++) {
         f->m += groups[g].features;
     }
     status = f->m > 0 ? build_gate(f, err) : tacet__fail(err, TACET_INVALID, "a fixed domain needs features");
     if (status == TACET_OK) {
         f->set.learner.noise = tacet_mechanism_scale(f->mechanism);
+        resolve(&f->set, group_count);
+        f->next_length = (double)f->set.first_batch;
         status = tacet_fixed_learner_create(&f->learner, groups, group_count, &f->set.learner, err);
     }
     if (status == TACET_OK) {
