@@ -126,7 +126,7 @@ static tacet_status test_lengths(tacet__law_report *out, const double *noise, si
         spread += (length[i] - mean) * (length[i] - mean) / (double)rows;
     }
     const bool varies = spread > ROUNDING * mean * mean; /* of one bit a number, all rows are equally long */
-    for (size_t lag = 1; lag <= LAGS && varies; lag++) {
+    for (size_t lag = 1; lag <= LAGS && lag + 1 < rows && varies; lag++) {
         double sum = 0;
         for (size_t i = 0; i + lag < rows; i++) {
             sum += (length[i] - mean) * (length[i + lag] - mean);
@@ -148,7 +148,7 @@ tacet_status tacet__law_test(tacet__law_report *out, const double *noise, size_t
         return TACET_OK;
     }
     tacet_status status = count_repeats(out, noise, rows, columns, err);
-    for (size_t lag = 0; lag <= LAGS; lag++) {
+    for (size_t lag = 0; lag <= LAGS && lag + 1 < rows; lag++) {
         for (size_t a = 0; a < columns; a++) {
             for (size_t b = lag == 0 ? a + 1 : a; b < (lag == 0 ? columns : a + 1); b++) {
                 const double off = sign_correlation(noise, rows, columns, a, b, lag);
