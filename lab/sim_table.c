@@ -34,6 +34,7 @@ typedef struct work {
     tacet_curate_mechanism mechanism;
     double delta;
     double top, chance; /* best value; mean regret of as many random rows */
+    double too_bad;     /* probability that as many random rows end above TOO_BAD times that */
     double spread;      /* of the values */
     tacet_chance band;
     double *share[PLAYERS]; /* trials */
@@ -83,6 +84,19 @@ static tacet_status take_table(work *w, tacet_error *err) {
     return TACET_OK;
 }
 
+/* Of `queries` random rows none is within TOO_BAD times the regret of chance. */
+static double chance_of_too_bad(const work *w) {
+    size_t good = 0;
+    double none = 1;
+    for (size_t i = 0; i < w->n; i++) {
+        good += w->top - w->y[i] <= TOO_BAD * w->chance ? 1 : 0;
+    }
+    for (size_t i = 0; i < w->run->queries; i++) {
+        none *= w->n - good > i ? (double)(w->n - good - i) / (double)(w->n - i) : 0;
+    }
+    return none;
+}
+
 static tacet_status prepare(work *w, tacet_error *err) {
     const lab_table_run *r = w->run;
     double mean = 0;
@@ -102,6 +116,7 @@ static tacet_status prepare(work *w, tacet_error *err) {
     if (!(w->chance > 0)) {
         return tacet__fail(err, TACET_INVALID, "as many random rows always find a best one: there is nothing to win");
     }
+    w->too_bad = chance_of_too_bad(w);
     for (int k = 0; k < PLAYERS; k++) {
         w->share[k] = TACET__ZALLOC(double, r->trials);
     }
@@ -279,16 +294,18 @@ static void report(const work *w, double seconds) {
             }
             printf("  %-24s %.3f +- %.3f, worst %.2f\n", WORDS[k], mean, se, most);
         }
+        printf("random rows themselves end above %.1f in %.0f %% of runs\n", TOO_BAD, 100 * w->too_bad);
         printf("the inputs were said to inform in %zu of %zu trials\n", told, r->trials);
     }
     json_t *result = json_pack(
-        "{ss ss ss ss ss so so so sI sI sI sI sb s{so so so so} s{so sI} sI sI so sb}", "model", "outsourced", "table",
-        r->table.data, "inputs", r->table.inputs, "target", r->table.target, "mechanism", w->words, "eps",
+        "{ss ss ss ss ss so so so sI sI sI sI sb s{so so so so so} s{so sI} sI sI so sb}", "model", "outsourced",
+        "table", r->table.data, "inputs", r->table.inputs, "target", r->table.target, "mechanism", w->words, "eps",
         cli_real(r->eps), "delta", cli_real(w->delta), "sigma", cli_real(w->sigma), "rows", (json_int_t)w->n, "queries",
         (json_int_t)r->queries, "trials", (json_int_t)r->trials, "seed", (json_int_t)r->seed, "permuted",
         (int)r->permute, "chance", "regret", cli_real(w->chance), "low", cli_real(sign * w->band.low), "median",
-        cli_real(sign * w->band.median), "high", cli_real(sign * w->band.high), "evidence", "mean", cli_real(evidence),
-        "above_3", (json_int_t)told, "band_covers", (json_int_t)count_true(w->within, r->trials), "prediction_covers",
+        cli_real(sign * w->band.median), "high", cli_real(sign * w->band.high), "above_1.2", cli_real(w->too_bad),
+        "evidence", "mean", cli_real(evidence), "above_3", (json_int_t)told, "band_covers",
+        (json_int_t)count_true(w->within, r->trials), "prediction_covers",
         (json_int_t)count_true(w->covered, r->trials), "seconds", cli_real(seconds), "private", 0);
     for (int k = 0; k < PLAYERS && result != NULL; k++) {
         (void)json_object_set_new(result, NAMES[k], summary(w->share[k], r->trials));

@@ -6,6 +6,7 @@
 #include "support/dense.h"
 #include "support/test.h"
 
+#include "outsourced/open/ladder_kernel.h"
 #include "outsourced/open/ladder_state.h"
 
 #include <tacet/core/simrng.h>
@@ -126,6 +127,19 @@ static double improvement(double mean, double sd, double best) {
         sum += step * exp(-0.5 * z * z) / sqrt(2 * acos(-1)) * fmax(0, mean + sd * z - best);
     }
     return sum;
+}
+
+/* Where it is far from every row, too: the order of hopeless rows is still an order. z <= 0 by sd (phi + z Phi), which
+ * cancels: in long double. */
+static void improves_as_erfc_says(void **state) {
+    (void)state;
+    for (double z = -12; z <= 12; z += 0.037) {
+        const long double a = z;
+        const long double density = expl(-0.5L * a * a) / sqrtl(2 * acosl(-1));
+        const long double want = density + a * 0.5L * erfcl(-a / sqrtl(2));
+        assert_close(tacet__improvement(3 * z, 3), (double)(3 * want), 1e-11 * (double)(3 * want));
+    }
+    assert_true(tacet__improvement(-38, 1) >= 0 && tacet__improvement(-38, 1) < 1e-300);
 }
 
 static void check_against_dense(tacet__ladder *l) {
@@ -496,6 +510,7 @@ static void the_exact_band_counts_every_choice(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_a_policy_like_the_others),
+        cmocka_unit_test(improves_as_erfc_says),
         cmocka_unit_test(says_what_dense_solves_say),
         cmocka_unit_test(needs_no_memory_of_earlier_rounds),
         cmocka_unit_test(takes_the_noise_out_of_positions),

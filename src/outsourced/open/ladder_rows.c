@@ -34,38 +34,15 @@ static void kernel_block(const double *restrict x, size_t n, size_t d, const dou
     }
 }
 
-/* sum[i] += c[l] U[l][i], rows l < count. */
-TACET__CLONES
-static void add_rows(const float *restrict U, size_t count, const double *restrict c, double *restrict sum) {
+/* sum[r][i] += c[r][l] U[l][i] for r < many, rows l < count: each row of U is read once for all of them. Same numbers
+ * in the same order whatever `many` is, so that the bits do not tell how many were taken together. */
+TACET__INLINE void add_rows(const float *restrict U, size_t count, const double *const *c, size_t many,
+                            double (*restrict sum)[BLOCK]) {
     size_t l = 0;
     for (; l + 4 <= count; l += 4) {
         const float *restrict u = U + l * BLOCK;
-        const double c0 = c[l];
-        const double c1 = c[l + 1];
-        const double c2 = c[l + 2];
-        const double c3 = c[l + 3];
-        for (size_t i = 0; i < BLOCK; i++) {
-            sum[i] += (c0 * (double)u[i] + c1 * (double)u[BLOCK + i]) +
-                      (c2 * (double)u[2 * BLOCK + i] + c3 * (double)u[3 * BLOCK + i]);
-        }
-    }
-    for (; l < count; l++) {
-        const float *restrict u = U + l * BLOCK;
-        const double c0 = c[l];
-        for (size_t i = 0; i < BLOCK; i++) {
-            sum[i] += c0 * (double)u[i];
-        }
-    }
-}
-
-/* sum[r][i] += c[r][l] U[l][i] for MANY r, rows l < count, a multiple of 4: each row of U is read once for all of
- * them. The same numbers in the same order as add_rows, so that the bits do not tell which of the two was used. */
-TACET__CLONES
-static void add_rows_to_many(const float *restrict U, size_t count, const double **c, double (*restrict sum)[BLOCK]) {
-    for (size_t l = 0; l < count; l += 4) {
-        const float *restrict u = U + l * BLOCK;
         double at[MANY][4];
-        for (size_t r = 0; r < MANY; r++) {
+        for (size_t r = 0; r < many; r++) {
             memcpy(at[r], c[r] + l, sizeof at[r]);
         }
         for (size_t i = 0; i < BLOCK; i++) {
@@ -73,25 +50,47 @@ static void add_rows_to_many(const float *restrict U, size_t count, const double
             const double u1 = (double)u[BLOCK + i];
             const double u2 = (double)u[2 * BLOCK + i];
             const double u3 = (double)u[3 * BLOCK + i];
-            for (size_t r = 0; r < MANY; r++) {
+            for (size_t r = 0; r < many; r++) {
                 sum[r][i] += (at[r][0] * u0 + at[r][1] * u1) + (at[r][2] * u2 + at[r][3] * u3);
             }
         }
     }
+    for (; l < count; l++) {
+        const float *restrict u = U + l * BLOCK;
+        for (size_t r = 0; r < many; r++) {
+            const double at = c[r][l];
+            for (size_t i = 0; i < BLOCK; i++) {
+                sum[r][i] += at * (double)u[i];
+            }
+        }
+    }
+}
+
+TACET__CLONES
+static void add_to_one(const float *restrict U, size_t count, const double *const *c, double (*restrict sum)[BLOCK]) {
+    add_rows(U, count, c, 1, sum);
+}
+
+TACET__CLONES
+static void add_to_two(const float *restrict U, size_t count, const double *const *c, double (*restrict sum)[BLOCK]) {
+    add_rows(U, count, c, 2, sum);
+}
+
+TACET__CLONES
+static void add_to_many(const float *restrict U, size_t count, const double *const *c, double (*restrict sum)[BLOCK]) {
+    add_rows(U, count, c, MANY, sum);
 }
 
 typedef struct sums {
     double squares[BLOCK], ones[BLOCK], mean[BLOCK];
 } sums;
 
-/* Row j of U for one block, and what it adds to the sums; done: what rows before `from_row` take off it. */
-static void solve_row(const tacet__ladder *l, const tacet__rung *r, float *U, size_t j, size_t from_row, double *done,
-                      size_t from, size_t m, sums *s) {
+/* Row j of U for one block, and what it adds to the sums; done: what the rows before it take off it. */
+static void solve_row(const tacet__ladder *l, const tacet__rung *r, float *U, size_t j, const double *done, size_t from,
+                      size_t m, sums *s) {
     double k[BLOCK];
-    const double *row = r->L + j * (j + 1) / 2;
     kernel_block(l->x, l->n, l->d, r->inverse, l->rows[j], from, m, k);
-    add_rows(U + from_row * BLOCK, j - from_row, row + from_row, done);
-    const double inverse = 1 / row[j];
+    const double inverse = 1 / r->L[j * (j + 1) / 2 + j];
     float *out = U + j * BLOCK;
     for (size_t i = 0; i < m; i++) {
         out[i] = (float)((k[i] - done[i]) * inverse);
@@ -102,34 +101,43 @@ static void solve_row(const tacet__ladder *l, const tacet__rung *r, float *U, si
     memset(out + m, 0, (BLOCK - m) * sizeof *out);
 }
 
-/* Rows have..count of U for one block, then the mean: s->squares and s->ones are brought up to date. */
+/* Rows have..count of U for one block, then the mean: s->squares and s->ones are brought up to date. The last row is
+ * always taken by itself, together with the mean of those before it: the usual round reads U once. */
 static void solve_block(const tacet__ladder *l, const tacet__rung *r, float *U, size_t have, size_t from, size_t m,
                         const double *weights, sums *s) {
+    const size_t last = l->count - 1;
     double done[MANY][BLOCK];
-    for (size_t j = have; j < l->count;) {
-        const bool many = j % MANY == 0 && j + MANY <= l->count;
-        const size_t before = many ? j : 0;
-        memset(done, 0, sizeof done);
+    const double *c[MANY] = {weights};
+    memset(done, 0, sizeof done);
+    for (size_t j = have; j < last;) {
+        const bool many = j % MANY == 0 && j + MANY <= last;
+        const size_t rows = many ? MANY : 1;
+        for (size_t k = 0; k < rows; k++) {
+            c[k] = r->L + (j + k) * (j + k + 1) / 2;
+        }
         if (many) {
-            const double *c[MANY];
-            for (size_t k = 0; k < MANY; k++) {
-                c[k] = r->L + (j + k) * (j + k + 1) / 2;
-            }
-            add_rows_to_many(U, before, c, done);
+            add_to_many(U, j, c, done);
         }
-        for (size_t k = 0; k < (many ? MANY : 1); k++) {
-            solve_row(l, r, U, j + k, before, done[k], from, m, s);
+        for (size_t k = 0; k < rows; k++) {
+            const size_t before = many ? j : 0;
+            const double *rest = c[k] + before;
+            add_to_one(U + before * BLOCK, j + k - before, &rest, done + k);
+            solve_row(l, r, U, j + k, done[k], from, m, s);
         }
-        j += many ? MANY : 1;
+        memset(done, 0, sizeof done);
+        j += rows;
     }
-    memset(s->mean, 0, sizeof s->mean);
-    add_rows(U, l->count, weights, s->mean);
-}
-
-/* Expected improvement of N(mean, sd^2) over best. */
-static double improvement(double mean, double sd, double best) {
-    const double z = (mean - best) / sd;
-    return sd * (z * 0.5 * erfc(-z * M_SQRT1_2) + 0.39894228040143267794 * exp(-0.5 * z * z));
+    c[0] = weights;
+    c[1] = r->L + last * (last + 1) / 2;
+    if (have <= last) {
+        add_to_two(U, last, c, done);
+        solve_row(l, r, U, last, done[1], from, m, s);
+    } else {
+        add_to_one(U, last, c, done);
+    }
+    for (size_t i = 0; i < m; i++) {
+        s->mean[i] = done[0][i] + weights[last] * (double)U[last * BLOCK + i];
+    }
 }
 
 static tacet__shelf *shelf_of(tacet__ladder *l, size_t rung) {
@@ -152,16 +160,22 @@ static tacet__shelf *shelf_of(tacet__ladder *l, size_t rung) {
     return oldest;
 }
 
-static void score_block(tacet__ladder *l, const tacet__rung *r, double weight, const sums *s, size_t from, size_t m,
-                        double best) {
+TACET__CLONES
+static void score_block(const tacet__rung *r, double weight, const sums *restrict s, size_t m, double best,
+                        bool of_value, double *restrict score, double *restrict moment, double *restrict second) {
+    const double level = r->mean;
+    const double s2 = r->s2;
+    const double oo = r->oo;
+    const double own = s2 * r->nugget;
+    const double added = of_value ? own : 1e-12;
     for (size_t i = 0; i < m; i++) {
         const double gap = 1 - s->ones[i];
-        const double mean = r->mean + s->mean[i];
-        const double v = r->s2 * fmax(0, 1 - s->squares[i] + gap * gap / r->oo);
-        const double value_var = v + r->s2 * r->nugget;
-        l->score[from + i] += weight * improvement(mean, sqrt(l->of_value ? value_var : v + 1e-12), best);
-        l->moment[from + i] += weight * mean;
-        l->second[from + i] += weight * (mean * mean + value_var);
+        const double mean = level + s->mean[i];
+        const double left = 1 - s->squares[i] + gap * gap / oo;
+        const double v = s2 * (left > 0 ? left : 0);
+        score[i] += weight * tacet__improvement(mean - best, sqrt(v + added));
+        moment[i] += weight * mean;
+        second[i] += weight * (mean * mean + (v + own));
     }
 }
 
@@ -187,7 +201,7 @@ static void sweep_rung(tacet__ladder *l, size_t number, double weight, double be
             memcpy(shelf->squares + from, s.squares, m * sizeof *s.squares);
             memcpy(shelf->ones + from, s.ones, m * sizeof *s.ones);
         }
-        score_block(l, r, weight, &s, from, m, best);
+        score_block(r, weight, &s, m, best, l->of_value, l->score + from, l->moment + from, l->second + from);
     }
     if (shelf != NULL) {
         shelf->have = l->count;
