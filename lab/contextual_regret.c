@@ -128,6 +128,7 @@ static tacet_status make_policy(const world *w, tacet_policy **out, tacet_noise 
     epochs.learner = settings;
     epochs.rounds = s->rounds;
     epochs.coin_seed = s->seed + trial;
+    epochs.late = s->late;
     epochs.explore =
         s->policy == CONTEXTUAL_POLICY_ELIMINATION ? TACET_CONTEXTUAL_ELIMINATION : TACET_CONTEXTUAL_THOMPSON;
     return tacet_contextual_epochs_create(out, &space, w->actions, w->n, &epochs, &ask, err);

@@ -24,7 +24,7 @@ typedef struct request {
     cli_wholes groups, levels;
     cli_span reward;
     double eps, delta, bound;
-    size_t rounds, learn, ticket_seconds, person_rounds, candidates;
+    size_t rounds, learn, late, ticket_seconds, person_rounds, candidates;
 } request;
 
 static json_t *spans_json(const cli_spans *s) {
@@ -84,9 +84,10 @@ static tacet_status from_options(char **out, const request *r, const tacet_space
     json_t *prior = cli_object(
         "reward lengthscale? groups? kernel? bound?", J(json_pack("[ff]", r->reward.lo, r->reward.hi)),
         JL(r->lengthscale.at, r->lengthscale.count), JL(r->groups.at, r->groups.count), J(r->kernel), J(r->bound));
-    json_t *options = cli_object("randomizer? parameters? learner? learn? ticket_seconds person_rounds",
-                                 J(r->randomizer), J(r->parameters), J(r->learner),
-                                 J(r->learn > 0 ? J(r->learn) : NULL), J(r->ticket_seconds), J(r->person_rounds));
+    json_t *options =
+        cli_object("randomizer? parameters? learner? learn? late? ticket_seconds person_rounds", J(r->randomizer),
+                   J(r->parameters), J(r->learner), J(r->learn > 0 ? J(r->learn) : NULL),
+                   J(r->late > 0 ? J(r->late) : NULL), J(r->ticket_seconds), J(r->person_rounds));
     json_t *root = cli_object("domain prior budget options rounds name? description? trust? policy? direction?",
                               J(domain), J(prior), J(cli_object("eps delta?", J(r->eps), J(r->delta))), J(options),
                               J(r->rounds), J(r->name), J(r->description), J(r->trust), J(r->policy), J(r->direction));
@@ -169,6 +170,10 @@ int cmd_study_create(int argc, char **argv, const cli_command *self) {
         CLI_OPT("context", &r.context, "LO:HI,…", "contextual: where contexts lie, one pair for each coordinate."),
         CLI_OPT("learn", &r.learn, "N",
                 "contextual: explore for N rounds, then commit to one model. Default: epochs, which learn all along."),
+        CLI_OPT(
+            "late", &r.late, "N",
+            "contextual: reports come up to N rounds late, so release every epoch N rounds after its end. Default 0: a "
+            "report after the end of its epoch is not learnt."),
         CLI_OPT("level-counts", &r.levels, "N,…",
                 "With --bounds: how many evenly spaced values a coordinate has; 0: any."),
         CLI_OPT("learner", &r.learner, "NAME",

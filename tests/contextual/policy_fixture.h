@@ -13,7 +13,7 @@ enum { ACTIONS = 9 };
 typedef struct world {
     tacet_noise *noise;
     tacet_ledger *ledger;
-    size_t rounds, learn;
+    size_t rounds, learn, late;
     size_t actions;
     double eps;
     const char *ticket;

@@ -32,6 +32,7 @@ static tacet_status make_epochs(const world *w, tacet_policy **out, tacet_contex
     settings.learner.eps = w->eps;
     settings.rounds = w->rounds;
     settings.first = w->learn;
+    settings.late = w->late;
     settings.explore = explore;
     for (size_t i = 0; i < ACTIONS; i++) {
         list[i] = 4.0 * (double)i / (ACTIONS - 1);
@@ -235,9 +236,58 @@ static void test_more_rounds(void **state) {
     tacet_ledger_close(w.ledger);
 }
 
+/* Rounds from + 1 to `to`, each reported when `out` more were suggested; taken: what was suggested. */
+static void play_behind(tacet_policy *policy, size_t from, size_t to, size_t out, size_t *taken) {
+    for (size_t t = from; t < to; t++) {
+        taken[t] = suggest_at(policy, context_of(t));
+        if (t >= out) {
+            const double x = 4.0 * (double)taken[t - out] / (ACTIONS - 1);
+            assert_ok(tacet_policy_observe(policy, t - out + 1, f(x, context_of(t - out)), NULL));
+        }
+    }
+}
+
+/* Releases that wait for 60 rounds are the same whether reports come at once or 60 rounds late, also where the policy
+ * is saved between an epoch's end and its release; reports that come 61 rounds late are missing from them. */
+static void test_late_reports(void **state) {
+    enum { ROUNDS = 700, LATE = 60, MIDDLE = 2 * FIRST + LATE / 2 };
+    static size_t taken[4][ROUNDS];
+    const size_t out[4] = {0, LATE, LATE, LATE + 1};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        world w;
+        tacet_policy *policy = NULL;
+        tacet_blob blob;
+        world_init(&w, ROUNDS, FIRST);
+        w.eps = 3;
+        w.late = LATE;
+        tacet_blob_init(&blob);
+        assert_ok(tacet_noise_open_seeded(&w.noise, 9, 0, NULL));
+        assert_ok(make_epochs(&w, &policy, TACET_CONTEXTUAL_THOMPSON, NULL));
+        play_behind(policy, 0, FIRST + LATE, out[k], taken[k]);
+        assert_null(tacet_contextual_epochs_model(policy));
+        play_behind(policy, FIRST + LATE, MIDDLE, out[k], taken[k]);
+        assert_non_null(tacet_contextual_epochs_model(policy));
+        if (k == 2) {
+            assert_ok(tacet_policy_save(policy, &blob, NULL));
+            tacet_policy_free(policy);
+            assert_ok(make_epochs(&w, &policy, TACET_CONTEXTUAL_THOMPSON, NULL));
+            assert_ok(tacet_policy_load(policy, blob.data, blob.size, NULL));
+        }
+        play_behind(policy, MIDDLE, ROUNDS, out[k], taken[k]);
+        tacet_blob_clear(&blob);
+        tacet_policy_free(policy);
+        tacet_noise_close(w.noise);
+    }
+    assert_memory_equal(taken[0], taken[1], sizeof taken[0]);
+    assert_memory_equal(taken[0], taken[2], sizeof taken[0]);
+    assert_memory_not_equal(taken[0], taken[3], sizeof taken[0]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_conformance),  cmocka_unit_test(test_learns),
                                        cmocka_unit_test(test_charged_once), cmocka_unit_test(test_null_records),
-                                       cmocka_unit_test(test_last_epoch),   cmocka_unit_test(test_more_rounds)};
+                                       cmocka_unit_test(test_last_epoch),   cmocka_unit_test(test_more_rounds),
+                                       cmocka_unit_test(test_late_reports)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,7 @@ static void epochs_free(void *self) {
     free(u->draws);
     free(u->fast);
     free(u->pi);
+    free(u->before);
     free(u->phi);
     free(u->values);
     free(u->average);
@@ -70,12 +71,14 @@ size_t tacet__epochs_size(const tacet__epochs *u, size_t epoch) {
 
 tacet_status tacet__epochs_plan(tacet__epochs *u, tacet_error *err) {
     static const char *const FIRST[] = {"law", "stage 1", "scale 2"};
-    const size_t rest = u->settings.rounds - u->begin - 1; /* all but the last round */
+    const size_t late = u->settings.late;
+    const size_t left = u->settings.rounds - u->begin;
+    const size_t rest = left > late + 1 ? left - late - 1 : 0; /* all but the last round, and those waited for */
     char part[64];
     size_t records = 0;
     tacet_status status = TACET_OK;
     u->size = tacet__epochs_size(u, u->epoch);
-    if (rest < u->size && rest >= u->settings.first / SHORTEST) {
+    if (rest < u->size && rest >= u->settings.first / SHORTEST && rest >= late) {
         u->size = rest;
     }
     for (size_t i = 0; i < sizeof FIRST / sizeof *FIRST && records == 0 && status == TACET_OK; i++) {
@@ -85,7 +88,7 @@ tacet_status tacet__epochs_plan(tacet__epochs *u, tacet_error *err) {
     if (records > 0 && records <= tacet__epochs_size(u, u->epoch)) {
         u->size = records; /* it ended with these, under whatever horizon it had then */
     }
-    if (u->size < u->suggested - u->begin) {
+    if (u->size + late < u->suggested - u->begin) {
         u->size = tacet__epochs_size(u, u->epoch);
     }
     return status;
@@ -103,6 +106,11 @@ tacet_status tacet__epochs_reserve(tacet__epochs *u, size_t size, tacet_error *e
         free(rewards);
         free(action);
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for an epoch of %zu rounds", size);
+    }
+    if (u->capacity > 0) {
+        memcpy(context, u->context, u->capacity * u->contexts * sizeof *context);
+        memcpy(rewards, u->rewards, u->capacity * sizeof *rewards);
+        memcpy(action, u->action, u->capacity * sizeof *action);
     }
     tacet__epochs_forget(u);
     free(u->context);
@@ -184,7 +192,7 @@ static tacet_status suggest(void *self, tacet_suggestion *out, const tacet_round
     if (u->suggested == u->settings.rounds) {
         return tacet__fail(err, TACET_STATE, "the horizon of %zu suggestions is over", u->settings.rounds);
     }
-    if (u->suggested == u->begin + u->size) {
+    if (u->suggested == u->begin + u->size + u->settings.late) {
         const tacet_status status = tacet__epochs_end(u, err);
         if (status != TACET_OK) {
             return status;
@@ -291,6 +299,10 @@ static tacet_status check(const tacet_contextual_space *space, const double *act
     if (s->rounds == 0 || s->rounds > ROUNDS_MOST || !(s->width >= 0 && isfinite(s->width))) {
         return tacet__fail(err, TACET_INVALID, "1 to %d rounds, and a width that is finite and >= 0", (int)ROUNDS_MOST);
     }
+    if (s->late > s->rounds) {
+        return tacet__fail(err, TACET_INVALID, "reports that come %zu rounds late are none of %zu rounds", s->late,
+                           s->rounds);
+    }
     if (actions == NULL || count < 2 || space->actions != NULL) {
         return tacet__fail(err, TACET_INVALID, "a policy has one list of at least 2 actions, given beside the space");
     }
@@ -357,12 +369,14 @@ static tacet_status make_belief(tacet__epochs *u, tacet_error *err) {
     u->V = TACET__ZALLOC(double, tacet__contextual_law_size(&r->law) + 1);
     u->draws = TACET__ZALLOC(double, M *DRAWS);
     u->pi = TACET__ZALLOC(double, N);
+    u->before = TACET__ZALLOC(double, N);
     u->phi = TACET__ALIGNED(double, M * u->n);
     u->values = TACET__ZALLOC(double, u->n);
     u->average = TACET__ZALLOC(double, u->n);
     u->reported = TACET__ZALLOC(bool, u->settings.rounds);
     if (r->q == NULL || r->even == NULL || r->reach == NULL || r->laws == NULL || u->V == NULL || u->draws == NULL ||
-        u->pi == NULL || u->phi == NULL || u->values == NULL || u->average == NULL || u->reported == NULL) {
+        u->pi == NULL || u->before == NULL || u->phi == NULL || u->values == NULL || u->average == NULL ||
+        u->reported == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a policy of %zu rounds", u->settings.rounds);
     }
     tacet__contextual_view_init(&r->view, b, M);
@@ -376,7 +390,7 @@ static tacet_status make_belief(tacet__epochs *u, tacet_error *err) {
     }
     r->belief.tail = prior * fmax(1 - kept, 0);
     for (size_t k = 0; k < N; k++) {
-        u->pi[k] = 1 / (double)u->n;
+        u->pi[k] = u->before[k] = 1 / (double)u->n;
         r->even[k] = r->q[k] = b->weights[k];
         for (size_t s = 0; s < TACET__ROBUST_LAWS; s++) {
             r->laws[s * N + k] = b->weights[k];
@@ -399,6 +413,10 @@ static void fingerprint(tacet__epochs *u) {
     (void)crypto_generichash_init(&state, NULL, 0, TACET__EPOCHS_PRINT);
     (void)crypto_generichash_update(&state, (const unsigned char *)reals, sizeof reals);
     (void)crypto_generichash_update(&state, (const unsigned char *)wholes, sizeof wholes);
+    const uint64_t late = s->late;
+    if (late > 0) { /* a state of a study without it is the same as ever */
+        (void)crypto_generichash_update(&state, (const unsigned char *)&late, sizeof late);
+    }
     (void)crypto_generichash_update(&state, (const unsigned char *)u->ticket, strlen(u->ticket));
     (void)crypto_generichash_update(&state, (const unsigned char *)b->lower, b->d * sizeof *b->lower);
     (void)crypto_generichash_update(&state, (const unsigned char *)b->upper, b->d * sizeof *b->upper);
@@ -423,6 +441,7 @@ tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_cont
                                                                             : 0.75;
     u->settings.first =
         settings->first > 0 ? settings->first : (size_t)fmin(fmax(FIRST_ROUNDS / settings->learner.eps, 100), 1000);
+    u->settings.first = u->settings.first > settings->late ? u->settings.first : settings->late;
     u->ask = *ask;
     memcpy(u->ticket, ask->ticket, strlen(ask->ticket));
     u->ask.ticket = u->ticket;
@@ -446,7 +465,7 @@ tacet_status tacet_contextual_epochs_create(tacet_policy **out, const tacet_cont
         status = tacet__epochs_plan(u, err);
     }
     if (status == TACET_OK) {
-        status = tacet__epochs_reserve(u, tacet__epochs_size(u, 0), err);
+        status = tacet__epochs_reserve(u, tacet__epochs_size(u, 0) + u->settings.late, err);
     }
     if (status != TACET_OK) {
         epochs_free(u);

@@ -21,7 +21,7 @@ typedef struct tacet__epochs {
     double *actions;                   /* a x n */
     size_t suggested;
     size_t epoch, begin, size; /* the current one: rounds begin … begin + size - 1, from 0 */
-    /* Rounds of the current epoch: secret, wiped at its end. */
+    /* Rounds of the current epoch, and those after it until it is released: secret, wiped then. */
     double *context, *rewards; /* contexts x capacity, capacity; rewards: NaN until reported */
     uint32_t *action;
     size_t capacity;
@@ -33,6 +33,7 @@ typedef struct tacet__epochs {
     double *draws;  /* M x DRAWS */
     double *fast;   /* n x context nodes, for each draw (SE only); NULL: by features */
     double *pi;     /* N: how likely each action is in each context node */
+    double *before; /* N: the same before the last release */
     double *phi;    /* M x n: room */
     double *values; /* n: room */
     tacet_contextual_model *model;
@@ -40,7 +41,7 @@ typedef struct tacet__epochs {
     unsigned char problem[TACET__EPOCHS_PRINT];
 } tacet__epochs;
 
-/* Room for the rounds of an epoch of this size. */
+/* Room for so many rounds; those that are there stay. */
 tacet_status tacet__epochs_reserve(tacet__epochs *u, size_t size, tacet_error *err);
 /* Wipes the rounds of the current epoch. */
 void tacet__epochs_forget(tacet__epochs *u);

@@ -56,6 +56,13 @@ static tacet_status fill_records(tacet__epochs *u, tacet_error *err) {
     return status;
 }
 
+/* How likely an action was in a context node, over the epoch's rounds: the first of them were given before the epoch
+ * before it was released. */
+static double played(const tacet__epochs *u, size_t k) {
+    const double share = (double)u->settings.late / (double)u->size;
+    return share * u->before[k] + (1 - share) * u->pi[k];
+}
+
 /* The law of contexts from all epochs so far, of records from it and pi. `V`: with this epoch's sketch. */
 static tacet_status set_law(tacet__epochs *u, const double *V, double var, double n, tacet_error *err) {
     tacet__robust *r = &u->robust;
@@ -71,10 +78,10 @@ static tacet_status set_law(tacet__epochs *u, const double *V, double var, doubl
         }
     }
     for (size_t k = 0; k < N && status == TACET_OK; k++) {
-        r->q[k] = mass * r->even[k] * (double)u->n * u->pi[k];
+        r->q[k] = mass * r->even[k] * (double)u->n * played(u, k);
     }
     for (size_t k = 0; k < N * TACET__ROBUST_LAWS && status == TACET_OK; k++) {
-        r->laws[k] *= mass * (double)u->n * u->pi[k % N];
+        r->laws[k] *= mass * (double)u->n * played(u, k % N);
     }
     return status;
 }
@@ -129,10 +136,21 @@ static tacet_status release_epoch(tacet__epochs *u, tacet_error *err) {
     return status;
 }
 
+/* The rounds after the epoch come first now; its own are wiped. */
+static void leave_released(tacet__epochs *u) {
+    const size_t kept = u->suggested - u->begin - u->size;
+    memmove(u->context, u->context + u->size * u->contexts, kept * u->contexts * sizeof *u->context);
+    memmove(u->rewards, u->rewards + u->size, kept * sizeof *u->rewards);
+    memmove(u->action, u->action + u->size, kept * sizeof *u->action);
+    sodium_memzero(u->context + kept * u->contexts, (u->capacity - kept) * u->contexts * sizeof *u->context);
+    sodium_memzero(u->rewards + kept, (u->capacity - kept) * sizeof *u->rewards);
+    u->begin += u->size;
+}
+
 tacet_status tacet__epochs_end(tacet__epochs *u, tacet_error *err) {
-    tacet_status status = tacet__epochs_reserve(u, 0, err);
-    status = status == TACET_OK ? release_epoch(u, err) : status;
+    tacet_status status = release_epoch(u, err);
     if (status == TACET_OK) {
+        memcpy(u->before, u->pi, u->robust.belief.N * sizeof *u->before);
         status = tacet__epochs_draw(u, err);
     }
     if (status == TACET_OK) {
@@ -141,9 +159,9 @@ tacet_status tacet__epochs_end(tacet__epochs *u, tacet_error *err) {
     if (status != TACET_OK) {
         return status;
     }
-    tacet__epochs_forget(u);
-    u->begin += u->size;
+    leave_released(u);
     u->epoch++;
     status = tacet__epochs_plan(u, err);
-    return status == TACET_OK ? tacet__epochs_reserve(u, tacet__epochs_size(u, u->epoch), err) : status;
+    return status == TACET_OK ? tacet__epochs_reserve(u, tacet__epochs_size(u, u->epoch) + u->settings.late, err)
+                              : status;
 }

@@ -41,6 +41,7 @@ tacet_status tacet__epochs_save(const void *self, tacet_blob *out, tacet_error *
     tacet__write_f64(&w, b->tail);
     tacet__write_f64s(&w, u->draws, b->M * TACET__EPOCHS_DRAWS);
     tacet__write_f64s(&w, u->robust.even, b->N);
+    tacet__write_f64s(&w, u->before, u->settings.late > 0 ? b->N : 0);
     return tacet__write_end(&w, err);
 }
 
@@ -51,7 +52,7 @@ typedef struct loaded {
     uint32_t *action;
     double *context, *rewards;
     double sketch_var, sketch_n, tail;
-    double *V, *theta, *P, *draws, *even;
+    double *V, *theta, *P, *draws, *even, *before;
 } loaded;
 
 static void loaded_clear(loaded *s, size_t contexts) {
@@ -68,6 +69,7 @@ static void loaded_clear(loaded *s, size_t contexts) {
     free(s->P);
     free(s->draws);
     free(s->even);
+    free(s->before);
 }
 
 /* Where the epoch must have begun at the latest: one before it was shorter if it was the last for a time. */
@@ -106,7 +108,8 @@ static tacet_status read_state(const tacet__epochs *u, loaded *s, tacet__reader 
     s->epoch = tacet__read_size(r, 64);
     s->begin = tacet__read_size(r, s->suggested);
     s->rounds = s->suggested - s->begin;
-    r->failed = r->failed || s->begin > begin_of(u, s->epoch) || s->rounds > tacet__epochs_size(u, s->epoch);
+    r->failed =
+        r->failed || s->begin > begin_of(u, s->epoch) || s->rounds > tacet__epochs_size(u, s->epoch) + u->settings.late;
     if (r->failed) {
         return tacet__fail(err, TACET_CORRUPT, "saved state of %s is damaged or of another problem", NAME);
     }
@@ -118,8 +121,9 @@ static tacet_status read_state(const tacet__epochs *u, loaded *s, tacet__reader 
     s->P = TACET__ZALLOC(double, b->M * b->M);
     s->draws = TACET__ZALLOC(double, b->M *TACET__EPOCHS_DRAWS);
     s->even = TACET__ZALLOC(double, b->N);
+    s->before = TACET__ZALLOC(double, b->N);
     if (s->reported == NULL || s->action == NULL || s->context == NULL || s->rewards == NULL || s->V == NULL ||
-        s->theta == NULL || s->P == NULL || s->draws == NULL || s->even == NULL) {
+        s->theta == NULL || s->P == NULL || s->draws == NULL || s->even == NULL || s->before == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory loading a state of %s", NAME);
     }
     read_rounds(u, s, r);
@@ -131,10 +135,11 @@ static tacet_status read_state(const tacet__epochs *u, loaded *s, tacet__reader 
     s->tail = tacet__read_f64(r);
     tacet__read_f64s(r, s->draws, b->M * TACET__EPOCHS_DRAWS);
     tacet__read_f64s(r, s->even, b->N);
+    tacet__read_f64s(r, s->before, u->settings.late > 0 ? b->N : 0);
     r->failed = r->failed || !(s->sketch_var >= 0 && s->sketch_n >= 0 && s->tail >= 0 && isfinite(s->tail)) ||
                 !tacet__all_finite(s->V, size) || !tacet__all_finite(s->theta, b->M) ||
                 !tacet__all_finite(s->P, b->M * b->M) || !tacet__all_finite(s->draws, b->M * TACET__EPOCHS_DRAWS) ||
-                !tacet__all_finite(s->even, b->N);
+                !tacet__all_finite(s->even, b->N) || !tacet__all_finite(s->before, b->N);
     return tacet__read_end(r, err);
 }
 
@@ -145,7 +150,7 @@ tacet_status tacet__epochs_load(void *self, const void *bytes, size_t size, tace
     tacet__reader r;
     tacet_status status = tacet__read_begin(&r, bytes, size, NAME, STATE_VERSION, err);
     status = status == TACET_OK ? read_state(u, &s, &r, err) : status;
-    const size_t epoch_size = status == TACET_OK ? tacet__epochs_size(u, s.epoch) : 0;
+    const size_t epoch_size = status == TACET_OK ? tacet__epochs_size(u, s.epoch) + u->settings.late : 0;
     double *context = TACET__ZALLOC(double, epoch_size * u->contexts + 1);
     double *rewards = TACET__ZALLOC(double, epoch_size + 1);
     uint32_t *action = TACET__ZALLOC(uint32_t, epoch_size + 1);
@@ -183,6 +188,7 @@ tacet_status tacet__epochs_load(void *self, const void *bytes, size_t size, tace
     memcpy(b->P, s.P, b->M * b->M * sizeof *b->P);
     memcpy(u->draws, s.draws, b->M * TACET__EPOCHS_DRAWS * sizeof *u->draws);
     memcpy(u->robust.even, s.even, b->N * sizeof *u->robust.even);
+    memcpy(u->before, s.before, b->N * sizeof *u->before);
     loaded_clear(&s, u->contexts);
     status = tacet__epochs_plan(u, err);
     return status == TACET_OK && u->epoch > 0 ? tacet__epochs_refresh(u, err) : status;

@@ -107,6 +107,7 @@ static tacet_status create_epochs(const contextual *u, tacet_policy **out, const
     settings.learner = u->settings.learner;
     settings.rounds = u->settings.rounds;
     settings.coin_seed = u->settings.coin_seed;
+    settings.late = (size_t)def->late;
     settings.explore =
         strcmp(def->learner, "elimination") == 0 ? TACET_CONTEXTUAL_ELIMINATION : TACET_CONTEXTUAL_THOMPSON;
     return tacet_contextual_epochs_create(out, &u->space, def->points, def->count, &settings, ask, err);

@@ -7,7 +7,7 @@
  * then made of the epoch's rounds, which are wiped. The last epoch ends before the last round, and is released with
  * that suggestion (not if it has less than a quarter of the first one's rounds). A round that was not reported by then
  * counts as a null record: it adds nothing, and no size depends on it; its report is accepted afterwards, and not
- * learnt.
+ * learnt. Where reports come late, `late` puts every release off by so many suggestions.
  *
  * Joint eps-DP (or (eps, delta)) for one round: its context and the rewards it would give (src/contextual/README.md has
  * the proof). The action of a round from epoch 1 on tells about its own context: it is for that round alone, and a list
@@ -36,6 +36,7 @@ typedef struct tacet_contextual_epochs_settings {
     tacet_contextual_explore explore;
     double width;       /* THOMPSON: draws are so many standard deviations wide, 0.75; ELIMINATION: 1 */
     uint64_t coin_seed; /* of the draws; public. Default 1 */
+    size_t late;        /* an epoch is released so many suggestions after its end; `first` is no less. Default 0 */
 } tacet_contextual_epochs_settings;
 
 TACET_API void tacet_contextual_epochs_settings_defaults(tacet_contextual_epochs_settings *settings);

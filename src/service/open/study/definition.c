@@ -433,9 +433,9 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     static const char *const LOCAL[] = {"randomizer", "parameters", "ticket_seconds", "person_rounds", NULL};
     static const char *const SETS[] = {"randomizer",     "features",      "released", "set_size",
                                        "ticket_seconds", "person_rounds", NULL};
-    static const char *const CENTRAL[] = {"open_most",     "set_most",  "set_size", "features",
-                                          "released",      "coin_seed", "learn",    "ticket_seconds",
-                                          "person_rounds", "learner",   NULL};
+    static const char *const CENTRAL[] = {"open_most",      "set_most",      "set_size", "features",
+                                          "released",       "coin_seed",     "learn",    "late",
+                                          "ticket_seconds", "person_rounds", "learner",  NULL};
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *options = json_object_get(root, "options");
     if (options != NULL) {
@@ -476,6 +476,10 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
         (size_t)whole_of(r, options, "released", decode && s->features > 15 ? 15 : s->features, 1, s->features);
     s->coin_seed = whole_of(r, options, "coin_seed", 1, 0, INT64_MAX);
     s->learn = whole_of(r, options, "learn", 0, 0, s->rounds);
+    s->late = whole_of(r, options, "late", 0, 0, s->rounds);
+    if (s->late > 0 && (strcmp(s->policy, "contextual") != 0 || s->learn > 0)) {
+        complain(r, "options.late", "is for contextual studies that learn in epochs, without options.learn");
+    }
 }
 
 static void read_study(reading *r, tacet__definition *s, json_t *root) {
@@ -619,6 +623,9 @@ tacet_status tacet__definition_encode(const tacet__definition *s, char **out, ta
                             "set_most", (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
                             (json_int_t)s->features, "released", (json_int_t)s->released, "coin_seed",
                             (json_int_t)s->coin_seed, "learn", (json_int_t)s->learn);
+    if (options != NULL && s->late > 0) {
+        (void)json_object_set_new(options, "late", json_integer((json_int_t)s->late));
+    }
     if (options != NULL) {
         (void)json_object_set_new(options, "ticket_seconds", json_integer((json_int_t)s->ticket_seconds));
         (void)json_object_set_new(options, "person_rounds", json_integer((json_int_t)s->person_rounds));
