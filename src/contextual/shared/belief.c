@@ -61,8 +61,14 @@ void tacet__belief_clear(tacet__belief *b) {
     memset(b, 0, sizeof *b);
 }
 
+void tacet__belief_form_restart(tacet__belief_form *f) {
+    static const size_t MIDDLE[3] = {6, 4, 2};
+    memcpy(f->at, MIDDLE, sizeof f->at);
+}
+
 tacet_status tacet__belief_form_init(tacet__belief_form *f, size_t M, size_t N, tacet_error *err) {
-    *f = (tacet__belief_form){.at = {6, 4, 2}};
+    *f = (tacet__belief_form){0};
+    tacet__belief_form_restart(f);
     f->R = TACET__ALIGNED(double, M *M);
     f->H = TACET__ALIGNED(double, M *M);
     f->S = TACET__ALIGNED(double, M *M);

@@ -62,6 +62,8 @@ double tacet__belief_risk(const tacet__belief *b, const double *gram);
 
 tacet_status tacet__belief_form_init(tacet__belief_form *f, size_t M, size_t N, tacet_error *err);
 void tacet__belief_form_clear(tacet__belief_form *f);
+/* The next search begins in the middle, whatever was found before. */
+void tacet__belief_form_restart(tacet__belief_form *f);
 /* The form of least predicted risk under b->U; sets b->L from the case. NUMERIC. */
 tacet_status tacet__belief_choose(tacet__belief *b, tacet__belief_form *f, const tacet__belief_case *c,
                                   tacet_error *err);

@@ -120,6 +120,7 @@ static tacet_status release_epoch(tacet__epochs *u, tacet_error *err) {
     }
     if (status == TACET_OK) {
         set_errors_law(r);
+        tacet__belief_form_restart(&r->form); /* what is released is a function of the state that is saved */
         status = tacet__robust_learn(r, u->epoch == 0 ? 0 : 1, u->epoch == 0 ? &FIRST_SCALING : &LATER_SCALING, err);
     }
     if (status == TACET_OK) {
