@@ -67,14 +67,26 @@ static void what_is_interrupted_is_repeated_the_same(void **state) {
     }
 }
 
+/* Whether one of a few audits tells the worlds apart seven times of ten: how well the event does that was chosen on so
+ * few runs varies. By tosses, 8 audits of 100 runs do once in 3,000 times. */
+static bool told_apart(const char *way) {
+    enum { AUDITS = 8 };
+    for (int i = 0; i < AUDITS; i++) {
+        const tacet_audit_shipped_result r = audit_at(64, way, NULL, NULL, true, 100);
+        passes(&r);
+        if (10 * r.bound.correct >= 7 * (r.bound.correct + r.bound.wrong)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The default of `tacet learn` and the policy central. At an eps that hides next to nothing few releases tell the
  * worlds apart, so what differs is in what is looked at. */
 static void the_row_that_differs_is_looked_at(void **state) {
     static const char *const WAYS[] = {"learn-robust", "study-central"};
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
-        const tacet_audit_shipped_result r = audit_at(64, WAYS[i], NULL, NULL, true, i == 0 ? 100 : 50);
-        passes(&r);
-        assert_true(2 * r.bound.correct > 3 * r.bound.wrong); /* by tosses: once in 60, of 100 runs */
+        assert_true(told_apart(WAYS[i]));
         const tacet_audit_shipped_result redrawn = audit(WAYS[i], NULL, "redraws", true);
         assert_true(redrawn.violated && redrawn.redrawn > RUNS / 2);
     }

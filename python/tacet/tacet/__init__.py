@@ -7,7 +7,7 @@ whoever predicts from a model, reads a ledger, or plans. What holds records is i
 
 >>> import tacet
 >>> print(tacet.calibrate.gaussian(eps=1, delta=1e-5))
-gaussian noise, sigma = 3.73063, for eps = 1, delta = 1e-05, sensitivity 1
+gaussian noise, sigma = 3.73064, for eps = 1, delta = 1e-05, sensitivity 1
 """
 from __future__ import annotations
 
