@@ -125,6 +125,11 @@ static void advise(planning *p) {
     for (size_t i = p->count; i-- > 0 && p->at[i].close && i >= first;) {
         close = i;
     }
+    bool hopeless = true; /* the ones below; otherwise these functions are too few to tell */
+    for (size_t i = 0; i < first; i++) {
+        hopeless = hopeless && p->at[i].hopeless;
+    }
+    const char *so = hopeless ? "" : " as far as these functions tell (more --trials would settle it)";
     int at = 0;
     if (p->plain.hopeless && !p->plain.better) {
         (void)snprintf(p->advice, sizeof p->advice,
@@ -141,11 +146,11 @@ static void advise(planning *p) {
         return;
     }
     if (first == p->count) {
-        at = snprintf(p->advice, sizeof p->advice, "At every eps up to %g this is no better than random at %zu %s.",
-                      p->at[p->count - 1].eps, p->problem.rounds, unit);
+        at = snprintf(p->advice, sizeof p->advice, "At every eps up to %g this is no better than random at %zu %s%s.",
+                      p->at[p->count - 1].eps, p->problem.rounds, unit, so);
     } else if (first > 0) {
-        at = snprintf(p->advice, sizeof p->advice, "Below eps = %g this is no better than random at %zu %s.",
-                      p->at[first].eps, p->problem.rounds, unit);
+        at = snprintf(p->advice, sizeof p->advice, "Below eps = %g this is no better than random at %zu %s%s.",
+                      p->at[first].eps, p->problem.rounds, unit, so);
     } else {
         at = snprintf(p->advice, sizeof p->advice, "Already at eps = %g this is better than random at %zu %s.",
                       p->at[0].eps, p->problem.rounds, unit);
