@@ -68,7 +68,7 @@ static void follow_dense(fixture *f, bool tgp) {
             beta = 1 + sqrt(2 * (gamma + log(10)));
         }
         tacet_suggestion s;
-        assert_close(tacet_local_width(policy), beta, 1e-8 * beta);
+        assert_close(tacet__local_width(policy), beta, 1e-8 * beta);
         assert_ok(tacet_policy_suggest(policy, &s, NULL, NULL));
         double top = -INFINITY;
         for (size_t j = 0; j < N; j++) {

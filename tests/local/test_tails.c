@@ -88,7 +88,7 @@ static void bounds_hold_under_heavy_tails(void **state) {
             }
             tacet_recommendation best;
             assert_ok(tacet_policy_recommend(policy, &best, NULL));
-            assert_true(fabs(best.mean) < 2 * tacet_local_width(policy));
+            assert_true(fabs(best.mean) < 2 * tacet__local_width(policy));
             tacet_policy_free(policy);
         }
     }

@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/memory.h"
 #include "io/db/db.h"
+#include "dp/ledger/anchor.h"
 #include "dp/ledger/tables.h"
 #include "dp/noise/mint.h"
 
@@ -32,8 +33,7 @@ enum {
     Q_BIND_MINT,
     Q_DROP_MINT,
     Q_TAKE,
-    Q_COUNT,
-    ANCHOR_BYTES = 20 + 1 + 2 * TACET_HASH_BYTES + 1
+    Q_COUNT
 };
 
 static const char *const SQL[Q_COUNT] = {
@@ -279,21 +279,6 @@ void tacet__store_forget(tacet__store *store) {
     }
 }
 
-/* One write, of constant length and within one sector. It may lag behind the file, never lead. */
-static tacet_status write_anchor(const tacet__store *store, const tacet__state *state, tacet_error *err) {
-    char line[ANCHOR_BYTES + 1];
-    char hex[2 * TACET_HASH_BYTES + 1];
-    if (store->anchor < 0) {
-        return TACET_OK;
-    }
-    tacet__hash_hex(hex, state->head);
-    (void)snprintf(line, sizeof line, "%020llu %s\n", (unsigned long long)state->records, hex);
-    if (pwrite(store->anchor, line, ANCHOR_BYTES, 0) != (ssize_t)ANCHOR_BYTES) {
-        return tacet__fail(err, TACET_IO, "cannot write the ledger's anchor: %s", strerror(errno));
-    }
-    return TACET_OK;
-}
-
 tacet_status tacet__store_commit(tacet__store *store, tacet__state *state, tacet_error *err) {
     tacet_status status = TACET_OK;
     if (store->appended > 0) {
@@ -315,7 +300,7 @@ tacet_status tacet__store_commit(tacet__store *store, tacet__state *state, tacet
     store->remembers = store->remembers || store->dropped;
     store->dropped = false;
     remember(store, state);
-    return grew ? write_anchor(store, state, err) : TACET_OK;
+    return grew && store->anchor >= 0 ? tacet__anchor_write(store->anchor, state->records, state->head, err) : TACET_OK;
 }
 
 void tacet__store_abandon(tacet__store *store, tacet__state *state) {
@@ -415,29 +400,22 @@ static tacet_status write_budget(tacet__store *store, tacet__state *state, const
 }
 
 static tacet_status open_anchor(tacet__store *store, const tacet__state *state, const char *path, tacet_error *err) {
-    char line[ANCHOR_BYTES + 1] = {0};
     unsigned char head[TACET_HASH_BYTES];
     unsigned char hash[TACET_HASH_BYTES];
+    uint64_t records = 0;
     tacet__record record;
-    store->anchor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (store->anchor < 0) {
-        return tacet__fail(err, tacet__db_errno(errno), "cannot open the anchor %s: %s", path, strerror(errno));
+    tacet_status status = tacet__anchor_open(&store->anchor, &records, head, path, err);
+    if (status != TACET_OK) {
+        return status;
     }
-    const ssize_t size = pread(store->anchor, line, ANCHOR_BYTES, 0);
-    if (size == 0) {
-        return write_anchor(store, state, err);
-    }
-    char *end = NULL;
-    const unsigned long long records = size == (ssize_t)ANCHOR_BYTES ? strtoull(line, &end, 10) : 0;
-    line[ANCHOR_BYTES - 1] = '\0'; /* its newline */
-    if (records == 0 || end != line + 20 || *end != ' ' || !tacet__hash_parse(head, end + 1)) {
-        return tacet__fail(err, TACET_CORRUPT, "the anchor %s is damaged", path);
+    if (records == 0) {
+        return tacet__anchor_write(store->anchor, state->records, state->head, err);
     }
     if (records > state->records) {
         return tacet__fail(err, TACET_CORRUPT, "the ledger has %llu records, its anchor has seen %llu: cut off",
-                           (unsigned long long)state->records, records);
+                           (unsigned long long)state->records, (unsigned long long)records);
     }
-    const tacet_status status = tacet__store_read(store, &record, hash, records - 1, err);
+    status = tacet__store_read(store, &record, hash, records - 1, err);
     if (status == TACET_OK && memcmp(hash, head, TACET_HASH_BYTES) != 0) {
         return corrupt(records - 1, "is another one than its anchor has seen", err);
     }

@@ -135,84 +135,10 @@ static enum MHD_Result refuse_upload(tacet__server *server, struct MHD_Connectio
     }
 }
 
-/* --- what a request may look like --------------------------------------------------------------------------------- */
-
-/* %00 stays as it is, and is refused later: it would end the text. Everything else is MHD's way. */
-size_t tacet__http_unescape(void *user, struct MHD_Connection *connection, char *text) {
-    (void)user;
-    (void)connection;
-    char *to = text;
-    for (const char *from = text; *from != '\0';) {
-        unsigned value = 0;
-        int used = 0;
-        const bool escape = from[0] == '%' && strspn(from + 1, "0123456789abcdefABCDEF") >= 2 &&
-                            sscanf(from + 1, "%2x%n", &value, &used) == 1 && used == 2 && value != 0;
-        *to++ = escape ? (char)value : *from;
-        from += escape ? 3 : 1;
-    }
-    *to = '\0';
-    return (size_t)(to - text);
-}
-
-typedef struct headers {
-    unsigned lengths, encodings, hosts, authorizations;
-    bool bad_name, bad_length;
-} headers;
-
-static bool is_token(const char *name) {
-    static const char LETTERS[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const size_t length = strspn(name, LETTERS);
-    return length > 0 && name[length] == '\0';
-}
-
-static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
-    headers *h = user;
-    (void)kind;
-    h->bad_name = h->bad_name || !is_token(name);
-    if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
-        const size_t digits = value != NULL ? strspn(value, "0123456789") : 0;
-        h->lengths++;
-        h->bad_length = h->bad_length || digits == 0 || digits > 15 || value[digits] != '\0';
-    }
-    h->encodings += strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
-    h->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
-    h->authorizations += strcasecmp(name, MHD_HTTP_HEADER_AUTHORIZATION) == 0;
-    return MHD_YES;
-}
-
-/* NULL, or the rule that is broken. */
-static const char *check_headers(struct MHD_Connection *connection, const char *url) {
-    headers h = {0};
-    const char *encoding = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING);
-    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, see_header, &h);
-    if (h.bad_name) {
-        return "the name of a header is malformed";
-    }
-    if (h.lengths > 1 || h.bad_length) {
-        return "Content-Length must be there once at the most, and a number";
-    }
-    if (h.encodings > 1 || (h.encodings == 1 && h.lengths == 1) ||
-        (h.encodings == 1 && strcasecmp(encoding, "chunked") != 0)) {
-        return "Transfer-Encoding may only be 'chunked', and not beside Content-Length";
-    }
-    if (h.hosts != 1 || h.authorizations > 1) {
-        return h.hosts != 1 ? "exactly one Host header is needed" : "there may be one Authorization header";
-    }
-    if (strstr(url, "%00") != NULL) {
-        return "the path has a NUL in it";
-    }
-    for (const unsigned char *c = (const unsigned char *)url; *c != '\0'; c++) {
-        if (*c < 0x20 || *c == 0x7f) {
-            return "the path has a control character in it";
-        }
-    }
-    return NULL;
-}
-
 static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *connection, tacet__upload *up,
                                   const char *url) {
     tacet__peer_body(server->peers, up->peer, tacet__now());
-    up->why = check_headers(connection, url);
+    up->why = tacet__http_broken(connection, url);
     if (up->why != NULL) {
         up->refused = MHD_HTTP_BAD_REQUEST;
         return refuse_upload(server, connection, up); /* whatever follows is not read */

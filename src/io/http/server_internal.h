@@ -67,9 +67,13 @@ enum MHD_Result tacet__http_answer(void *user, struct MHD_Connection *connection
                                    const char *version, const char *data, size_t *size, void **context);
 void tacet__http_completed(void *user, struct MHD_Connection *connection, void **context,
                            enum MHD_RequestTerminationCode code);
-size_t tacet__http_unescape(void *user, struct MHD_Connection *connection, char *text);
 /* Requests that waited for their time, or all of them, go on. */
 void tacet__http_release(tacet__server *server, double now, bool all);
+
+/* heads.c */
+size_t tacet__http_unescape(void *user, struct MHD_Connection *connection, char *text);
+/* NULL, or the rule that the headers or the path break. */
+const char *tacet__http_broken(struct MHD_Connection *connection, const char *url);
 
 /* porter.c */
 tacet_status tacet__porter_listen(tacet__server *server, tacet_error *err);

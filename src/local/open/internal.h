@@ -49,6 +49,17 @@ tacet_status tacet__local_arms(void **out, const tacet__local_engine **engine, c
 tacet_status tacet__local_ata(void **out, const tacet__local_engine **engine, const tacet__local *p, tacet_error *err);
 tacet_status tacet__local_moma(void **out, const tacet__local_engine **engine, const tacet__local *p, tacet_error *err);
 
+/* --- local_settings.c --------------------------------------------------------------------------------------- */
+#define TACET__LOCAL_LARGEST 1e100 /* reports beyond this would overflow sums of squares */
+tacet_status tacet__local_check(const tacet_local_settings *s, tacet_error *err);
+/* Defaults that depend on other settings; a ladder where the kernel has lengthscales. */
+void tacet__local_choose(tacet_local_settings *s, const tacet_cov_spec *spec);
+/* Moments and tails of report - f, and what follows from them, of p->s and p->ldp. */
+tacet_status tacet__local_derive(tacet__local *p, tacet_error *err);
+
+/* local.c: beta_t of the next round (of its epoch, for MoMA); NaN for another policy. For tests. */
+double tacet__local_width(const tacet_policy *policy);
+
 /* --- width.c: the formulas ---------------------------------------------------------------------------------- */
 double tacet__local_lambda(const tacet__local *p);
 size_t tacet__local_lanes(const tacet__local *p);

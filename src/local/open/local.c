@@ -20,10 +20,6 @@
 
 enum { PRINT_BYTES = 32, STATE_VERSION = 4, DROPPED_VERSION = 5 };
 static const char NAME[] = "local";
-static const double LARGEST = 1e100; /* reports beyond this would overflow sums of squares */
-static const char *const ALGORITHMS[] = {"ucb", "tgp", "ata", "moma"};
-static const char *const PARAMETERS[] = {"literal", "tight", "orderwise", "tuned"};
-
 typedef struct local {
     tacet__local p;
     const tacet__local_engine *ops;
@@ -33,51 +29,6 @@ typedef struct local {
     double asked_lambda; /* as it was given: what is made of it may differ in its last bits between machines */
     unsigned char problem[PRINT_BYTES];
 } local;
-
-void tacet_local_settings_defaults(tacet_local_settings *settings) {
-    *settings = (tacet_local_settings){.algorithm = TACET_LOCAL_UCB,
-                                       .parameters = TACET_LOCAL_TIGHT,
-                                       .noise_var = (double)NAN,
-                                       .delta = 0.1,
-                                       .width_scale = 1,
-                                       .accuracy = 0.1,
-                                       .moment = 1,
-                                       .tail_a = 1,
-                                       .tail_b = 1};
-}
-
-static tacet_status parse(size_t *out, const char *const *names, const char *what, const char *name, tacet_error *err) {
-    for (size_t i = 0; i < 4; i++) {
-        if (strcmp(names[i], name) == 0) {
-            *out = i;
-            return TACET_OK;
-        }
-    }
-    return tacet__fail(err, TACET_INVALID, "no %s '%.40s'; there are %s, %s, %s, %s", what, name, names[0], names[1],
-                       names[2], names[3]);
-}
-
-tacet_status tacet_local_algorithm_parse(tacet_local_algorithm *out, const char *name, tacet_error *err) {
-    size_t k = 0;
-    const tacet_status status = parse(&k, ALGORITHMS, "algorithm", name, err);
-    *out = (tacet_local_algorithm)k;
-    return status;
-}
-
-tacet_status tacet_local_parameters_parse(tacet_local_parameters *out, const char *name, tacet_error *err) {
-    size_t k = 0;
-    const tacet_status status = parse(&k, PARAMETERS, "choice of parameters", name, err);
-    *out = (tacet_local_parameters)k;
-    return status;
-}
-
-const char *tacet_local_algorithm_name(tacet_local_algorithm algorithm) {
-    return (size_t)algorithm < 4 ? ALGORITHMS[algorithm] : "unknown";
-}
-
-const char *tacet_local_parameters_name(tacet_local_parameters parameters) {
-    return (size_t)parameters < 4 ? PARAMETERS[parameters] : "unknown";
-}
 
 static void local_free(void *object) {
     local *self = object;
@@ -166,7 +117,7 @@ static tacet_status repeat(void *object, const tacet_suggestion *made, const tac
 }
 
 bool tacet__local_possible(const tacet__local *p, double value) {
-    return fabs(value) <= LARGEST && (p->s.ldp == NULL || tacet_ldp_possible(&p->ldp, value));
+    return fabs(value) <= TACET__LOCAL_LARGEST && (p->s.ldp == NULL || tacet_ldp_possible(&p->ldp, value));
 }
 
 static tacet_status check_ticket(const tacet__history *h, uint64_t ticket, tacet_error *err) {
@@ -333,86 +284,6 @@ done:
 
 /* --- creation ----------------------------------------------------------------------------------------------------- */
 
-static tacet_status check_settings(const tacet_local_settings *s, tacet_error *err) {
-    if ((size_t)s->algorithm >= 4 || (size_t)s->parameters >= 4) {
-        return tacet__fail(err, TACET_INVALID, "no such algorithm or choice of parameters");
-    }
-    if (!(s->bound > 0 && s->bound <= LARGEST) || !(s->noise_bound >= 0 && s->noise_bound <= LARGEST) ||
-        !(isnan(s->noise_var) || (s->noise_var >= 0 && s->noise_var <= LARGEST))) {
-        return tacet__fail(err, TACET_INVALID,
-                           "the bound on f must be greater than 0, those on the noise not less, and all finite");
-    }
-    if (!(s->delta > 0 && s->delta < 1) || !(s->accuracy > 0 && s->accuracy < 1)) {
-        return tacet__fail(err, TACET_INVALID, "delta and accuracy must lie between 0 and 1");
-    }
-    if (!(s->lambda >= 0 && isfinite(s->lambda)) || !(s->width_scale > 0 && isfinite(s->width_scale)) ||
-        !isfinite(s->mean)) {
-        return tacet__fail(err, TACET_INVALID, "lambda, the factor on widths and the mean must be finite numbers");
-    }
-    if ((size_t)s->pending > TACET_LOCAL_PENDING_IGNORED || (s->ladder > 1 && s->ladder != TACET_LOCAL_LADDER)) {
-        return tacet__fail(err, TACET_INVALID, "no such way with rounds that are out, or no such ladder");
-    }
-    if (!(s->moment > 0 && s->moment <= 1) || (s->moment < 1 && (s->ldp != NULL || s->algorithm != TACET_LOCAL_MOMA))) {
-        return tacet__fail(err, TACET_INVALID,
-                           "moments are between 1 and 2; below 2 only moma has a width, for rewards "
-                           "that are not randomised");
-    }
-    if (!(s->theta >= 0 && isfinite(s->theta)) || !(s->tail_a > 0 && isfinite(s->tail_a)) ||
-        !(s->tail_b > 0 && isfinite(s->tail_b)) ||
-        (s->theta > 0 && (s->ldp != NULL || s->algorithm != TACET_LOCAL_TGP))) {
-        return tacet__fail(err, TACET_INVALID,
-                           "tails of the noise are for tgp without a randomiser; theta, a and b must be > 0");
-    }
-    const bool proven = s->parameters == TACET_LOCAL_LITERAL || s->parameters == TACET_LOCAL_TIGHT;
-    if (s->earlier_count > 0 &&
-        (proven || s->algorithm == TACET_LOCAL_ATA || s->algorithm == TACET_LOCAL_MOMA || s->earlier == NULL)) {
-        return tacet__fail(err, TACET_INVALID,
-                           "earlier values need ucb or tgp with orderwise or tuned parameters: proven widths rest on "
-                           "the study's own reports");
-    }
-    if (s->horizon == 0 || s->lanes > s->horizon) {
-        return tacet__fail(err, TACET_INVALID, "a horizon of %zu rounds for %zu lanes", s->horizon, s->lanes);
-    }
-    return TACET_OK;
-}
-
-/* Moments and tails of report - f, and what follows from them. */
-static tacet_status derive(tacet__local *p, tacet_error *err) {
-    tacet_local_settings *s = &p->s;
-    const double R = s->noise_bound;
-    s->noise_var = isnan(s->noise_var) ? R * R : s->noise_var;
-    p->c = s->noise_var;
-    p->proxy = R * R; /* Hoeffding's lemma: noise within R is R-sub-Gaussian */
-    p->reach = (double)INFINITY;
-    if (s->ldp != NULL) {
-        const double half = (p->ldp.hi - p->ldp.lo) / 2;
-        const double own = tacet_ldp_proxy(&p->ldp);
-        const bool duchi = p->ldp.kind == TACET_LDP_DUCHI;
-        /* A reward in [lo, hi] is half-sub-Gaussian about its mean whatever R is claimed to be. */
-        p->proxy = duchi ? own : own + fmin(R * R, half * half);
-        p->c += tacet_ldp_variance(&p->ldp);
-        p->tail = isinf(own) ? (p->ldp.hi - p->ldp.lo) / p->ldp.eps : 0;
-        p->reach = tacet_ldp_bound(&p->ldp) + fabs(p->ldp.lo + half - s->mean);
-    } else if (!(R > 0)) {
-        p->proxy = s->noise_var; /* taken for Gaussian */
-    }
-    p->v = s->bound * s->bound + p->c;
-    const bool proven = s->parameters == TACET_LOCAL_LITERAL || s->parameters == TACET_LOCAL_TIGHT;
-    if (s->algorithm == TACET_LOCAL_UCB && proven && !isfinite(p->proxy)) {
-        return tacet__fail(err, TACET_INVALID,
-                           "%s reports have no sub-Gaussian width: use duchi, piecewise or hybrid, or tgp, ata, moma, "
-                           "or parameters without a regret bound",
-                           tacet_ldp_name(p->ldp.kind));
-    }
-    s->lambda = tacet__local_lambda(p);
-    s->lanes = tacet__local_lanes(p);
-    if (s->lanes > s->horizon) {
-        return tacet__fail(err, TACET_INVALID, "%zu lanes need at least as many rounds: the horizon is %zu", s->lanes,
-                           s->horizon);
-    }
-    return TACET_OK;
-}
-
 static void fingerprint(local *self) {
     const tacet_local_settings *s = &self->p.s;
     const tacet_ldp *ldp = &self->p.ldp;
@@ -502,7 +373,7 @@ static tacet_status build(local *self, tacet_cov *const *covs, size_t middle, bo
     }
     for (size_t i = 0; i < p->s.earlier_count && status == TACET_OK; i++) {
         const tacet_local_earlier *known = &p->s.earlier[i];
-        status = known->arm < p->n && fabs(known->value) <= LARGEST
+        status = known->arm < p->n && fabs(known->value) <= TACET__LOCAL_LARGEST
                      ? self->ops->observe(self->engine, known->arm, known->value - p->s.mean, err)
                      : tacet__fail(err, TACET_INVALID, "earlier value %zu is of no arm, or not finite", i);
     }
@@ -537,25 +408,13 @@ static tacet_status make_covariances(tacet_cov **covs, tacet_kernel **kernels, s
     return status;
 }
 
-/* Defaults that depend on other settings; a ladder where the kernel has lengthscales. */
-static void choose_defaults(tacet_local_settings *s, const tacet_cov_spec *spec) {
-    const tacet_kernel_spec *kernel = spec != NULL && spec->kernel != NULL ? tacet_kernel_describe(spec->kernel) : NULL;
-    const bool scales = kernel != NULL && (kernel->kind == TACET_KERNEL_SE || kernel->kind == TACET_KERNEL_MATERN);
-    if (s->pending == TACET_LOCAL_PENDING_DEFAULT) {
-        s->pending = TACET_LOCAL_PENDING_PLAIN;
-    }
-    const size_t usual = s->parameters == TACET_LOCAL_TUNED ? TACET_LOCAL_LADDER : 1;
-    s->ladder = s->ladder == 0 ? usual : s->ladder;
-    s->ladder = s->algorithm == TACET_LOCAL_UCB && scales ? s->ladder : 1;
-}
-
 tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *settings, const tacet_cov_spec *spec,
                                 const double *X, size_t ldx, size_t n, tacet_error *err) {
     *out = NULL;
     tacet_cov *covs[TACET_LOCAL_LADDER] = {NULL};
     tacet_kernel *kernels[TACET_LOCAL_LADDER] = {NULL}; /* of the covariances, which borrow them */
     local *self = NULL;
-    tacet_status status = check_settings(settings, err);
+    tacet_status status = tacet__local_check(settings, err);
     if (status != TACET_OK) {
         goto done;
     }
@@ -567,7 +426,7 @@ tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *
     self->p.s = *settings;
     self->p.n = n;
     self->asked_lambda = settings->lambda;
-    choose_defaults(&self->p.s, spec);
+    tacet__local_choose(&self->p.s, spec);
     status = make_covariances(covs, kernels, self->p.s.ladder, spec, X, ldx, n, err);
     if (status != TACET_OK) {
         goto done;
@@ -576,7 +435,7 @@ tacet_status tacet_local_create(tacet_policy **out, const tacet_local_settings *
         self->p.ldp = *settings->ldp;
         self->p.s.ldp = &self->p.ldp;
     }
-    status = derive(&self->p, err);
+    status = tacet__local_derive(&self->p, err);
     if (status == TACET_OK) {
         status = build(self, covs, self->p.s.ladder / 2, settings->lambda == 0, err);
     }
@@ -608,7 +467,7 @@ tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated, uint64_t 
     return tacet_policy_observe(policy, ticket, report, err);
 }
 
-double tacet_local_width(const tacet_policy *policy) {
+double tacet__local_width(const tacet_policy *policy) {
     const local *self = tacet__policy_self(policy, &OPS);
     return self == NULL ? (double)NAN : self->ops->width(self->engine, self->h.suggested + 1);
 }

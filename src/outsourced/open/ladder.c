@@ -28,8 +28,6 @@ enum {
     EXPLORE_FROM = 4,
     EXPLORE_AMONG = 10,
     HORIZON_MOST = 2048,
-    SHELVES = 10,
-    SHELF_BYTES = 1 << 29, /* all of them together */
     PRINT_BYTES = 32,
     STATE_VERSION = 1
 };
@@ -59,18 +57,7 @@ typedef struct ladder {
 static void ladder_free(void *object) {
     ladder *self = object;
     if (self != NULL) {
-        tacet__ladder *l = &self->l;
-        free(l->x);
-        free(l->rungs);
-        free(l->store);
-        free(l->shelves);
-        free(l->shelf_store);
-        free(l->shelf_sums);
-        free(l->scratch);
-        free(l->rows);
-        free(l->values);
-        free(l->score);
-        free(l->work);
+        tacet__ladder_clear(&self->l);
         free(self->initial);
         free(self->asked);
         free(self->fates);
@@ -310,22 +297,6 @@ static tacet_status save(const void *object, tacet_blob *out, tacet_error *err) 
     return tacet__write_end(&w, err);
 }
 
-static void forget(ladder *self) {
-    tacet__ladder *l = &self->l;
-    for (size_t m = 0; m < l->rung_count; m++) {
-        l->rungs[m].have = 0;
-        l->rungs[m].log_det = 0;
-    }
-    for (size_t s = 0; s < l->shelf_count; s++) {
-        l->shelves[s] = (tacet__shelf){
-            .rung = SIZE_MAX, .U = l->shelves[s].U, .squares = l->shelves[s].squares, .ones = l->shelves[s].ones};
-    }
-    l->noise_share = 0;
-    l->refit_at = TACET__LADDER_REFIT;
-    l->count = 0;
-    self->current = false;
-}
-
 typedef struct history {
     size_t suggested, dropped, observed;
     size_t room; /* of rows and fates: no less than a fresh policy has */
@@ -357,7 +328,8 @@ static void history_read(history *h, const ladder *self, tacet__reader *r) {
 static void adopt(ladder *self, history *h) {
     size_t *rows = self->asked;
     unsigned char *fates = self->fates;
-    forget(self);
+    tacet__ladder_forget(&self->l);
+    self->current = false;
     memset(self->taken, 0, self->l.n * sizeof *self->taken);
     self->asked = h->rows;
     self->fates = h->fates;
@@ -465,74 +437,11 @@ static tacet_status take_initial(ladder *self, const tacet_modeler_settings *s, 
     return TACET_OK;
 }
 
-/* Fewer rungs where there are many values to fit, whose likelihood then tells most of them apart anyway. */
-static size_t rungs_for(size_t horizon) {
-    return horizon <= 256 ? TACET__LADDER_RUNGS : horizon <= 512 ? 128 : horizon <= 1024 ? 64 : 32;
-}
-
-static bool allocate_rungs(tacet__ladder *l) {
-    size_t each = l->horizon * (l->horizon + 1) / 2 + 2 * l->horizon + l->d;
-    size_t all = 0;
-    l->rung_count = rungs_for(l->horizon);
-    l->rungs = TACET__ZALLOC(tacet__rung, l->rung_count);
-    l->store = tacet__size_mul(&all, each, l->rung_count) ? TACET__ALIGNED(double, all) : NULL;
-    if (l->rungs == NULL || l->store == NULL) {
-        return false;
-    }
-    for (size_t m = 0; m < l->rung_count; m++) {
-        double *at = l->store + m * each;
-        l->rungs[m].inverse = at;
-        l->rungs[m].ones = at + l->d;
-        l->rungs[m].solved = at + l->d + l->horizon;
-        l->rungs[m].L = at + l->d + 2 * l->horizon;
-    }
-    return true;
-}
-
-/* As many shelves as fit; none is all right. */
-static bool allocate_shelves(tacet__ladder *l) {
-    const size_t padded = (l->n + TACET__LADDER_BLOCK - 1) / TACET__LADDER_BLOCK * TACET__LADDER_BLOCK;
-    size_t each = 0;
-    size_t cells = 0;
-    if (!tacet__size_mul(&each, padded, l->horizon)) {
-        return false;
-    }
-    l->shelf_count = SHELF_BYTES / sizeof(float) / each;
-    l->shelf_count = l->shelf_count > SHELVES ? SHELVES : l->shelf_count;
-    l->scratch = TACET__ALIGNED(float, TACET__LADDER_BLOCK * l->horizon);
-    l->shelves = TACET__ZALLOC(tacet__shelf, l->shelf_count);
-    l->shelf_store = tacet__size_mul(&cells, each, l->shelf_count) ? TACET__ALIGNED(float, cells) : NULL;
-    l->shelf_sums = tacet__size_mul(&cells, 2 * l->shelf_count, l->n) ? TACET__ALIGNED(double, cells) : NULL;
-    if (l->scratch == NULL || l->shelves == NULL || l->shelf_store == NULL || l->shelf_sums == NULL) {
-        return false;
-    }
-    for (size_t s = 0; s < l->shelf_count; s++) {
-        l->shelves[s].U = l->shelf_store + s * each;
-        l->shelves[s].squares = l->shelf_sums + 2 * s * l->n;
-        l->shelves[s].ones = l->shelf_sums + (2 * s + 1) * l->n;
-    }
-    return true;
-}
-
 static bool allocate(ladder *self, const tacet_modeler_settings *s) {
-    tacet__ladder *l = &self->l;
-    size_t cells = 0;
-    l->x = tacet__size_mul(&cells, s->n, s->d) ? TACET__ALIGNED(double, cells) : NULL;
-    l->rows = TACET__ZALLOC(size_t, s->horizon);
-    l->values = TACET__ZALLOC(double, 2 * s->horizon);
-    l->score = tacet__size_mul(&cells, s->n, 3) ? TACET__ALIGNED(double, cells) : NULL;
-    l->work = TACET__ZALLOC(double, s->horizon);
     self->initial = TACET__ZALLOC(size_t, s->initial_count);
     self->order = TACET__ZALLOC(size_t, s->horizon);
     self->taken = TACET__ZALLOC(bool, s->n);
-    if (l->x == NULL || l->rows == NULL || l->values == NULL || l->score == NULL || l->work == NULL ||
-        self->initial == NULL || self->order == NULL || self->taken == NULL) {
-        return false;
-    }
-    l->y = l->values + s->horizon;
-    l->moment = l->score + s->n;
-    l->second = l->moment + s->n;
-    return allocate_rungs(l) && allocate_shelves(l) &&
+    return self->initial != NULL && self->order != NULL && self->taken != NULL && tacet__ladder_allocate(&self->l) &&
            tacet__grow((void **)&self->asked, &self->capacity, s->horizon, sizeof *self->asked) &&
            tacet__grow((void **)&self->fates, &self->fate_capacity, s->horizon, sizeof *self->fates);
 }
@@ -629,6 +538,6 @@ tacet_status tacet__modeler_ladder(tacet_policy **out, const tacet_modeler_setti
     }
     tacet__ladder_draw(&self->l);
     fingerprint(self, s);
-    forget(self);
+    tacet__ladder_forget(&self->l);
     return tacet_policy_wrap(out, &OPS, self, err);
 }

@@ -72,6 +72,11 @@ typedef struct tacet__ladder {
     double *work;                    /* 4 horizon */
 } tacet__ladder;
 
+/* Room for d, n and horizon, which are set; clear frees it, also where allocate failed half-way. */
+bool tacet__ladder_allocate(tacet__ladder *l);
+void tacet__ladder_clear(tacet__ladder *l);
+/* Back to no values. */
+void tacet__ladder_forget(tacet__ladder *l);
 /* What is behind a policy of this kind; NULL: of another. For tests. */
 tacet__ladder *tacet__ladder_of(const tacet_policy *policy);
 /* Rows into x: the released noise taken out by linear shrinkage, each coordinate scaled to its own spread. `sd` is that

@@ -123,6 +123,10 @@ tacet_status tacet__half_grant(tacet__half *half, tacet__side side, tacet_error 
 
 /* Where the log of a study is. NULL: out of reach. */
 tacet__half *tacet__log_half(tacet__studies *studies, const tacet__study *study);
+/* NOT_FOUND without a message. */
+tacet_status tacet__find_study(tacet__half *half, tacet__study *out, const char *name, tacet_error *err);
+/* Adds it to one store unless it is there; CONFLICT when something else is. study becomes what is there. */
+tacet_status tacet__add_study(tacet__half *half, tacet__study *study, bool secret, tacet_error *err);
 /* The hash before the first event: over name and definition. */
 void tacet__chain_start(unsigned char out[TACET__EVENT_HASH_BYTES], const tacet__study *study);
 /* hash: that of the event before, then this event's. */

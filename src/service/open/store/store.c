@@ -230,8 +230,7 @@ static tacet_status take_study(tacet__query *query, tacet__study *out, tacet_err
                                          : tacet_blob_append(&out->definition, definition, size, err);
 }
 
-/* NOT_FOUND without a message. */
-static tacet_status find_in(tacet__half *half, tacet__study *out, const char *name, tacet_error *err) {
+tacet_status tacet__find_study(tacet__half *half, tacet__study *out, const char *name, tacet_error *err) {
     tacet__query *query = half->queries[TACET__Q_STUDY_BY_NAME];
     bool row = false;
     tacet__query_bind_text(query, 1, name, strlen(name));
@@ -308,8 +307,7 @@ static tacet_status insert_study(tacet__half *half, tacet__study *study, bool se
     return status;
 }
 
-/* Adds it to one store unless it is there; CONFLICT when something else is. study becomes what is there. */
-static tacet_status add_to(tacet__half *half, tacet__study *study, bool secret, tacet_error *err) {
+tacet_status tacet__add_study(tacet__half *half, tacet__study *study, bool secret, tacet_error *err) {
     tacet__study there;
     tacet__study_init(&there);
     tacet_status status = tacet__half_relax(half, false, err);
@@ -319,7 +317,7 @@ static tacet_status add_to(tacet__half *half, tacet__study *study, bool secret, 
     if (status != TACET_OK) {
         return status;
     }
-    status = find_in(half, &there, study->name, err);
+    status = tacet__find_study(half, &there, study->name, err);
     if (status == TACET_NOT_FOUND) {
         status = insert_study(half, study, secret, err);
     } else if (status == TACET_OK) {
@@ -346,7 +344,7 @@ static tacet_status add_to(tacet__half *half, tacet__study *study, bool secret, 
  * had seen of the study is lost with it, so nobody can tell whether the trusted store was put back, too: only a study
  * without events is shown again by itself. */
 static tacet_status show_again(tacet__studies *studies, tacet__study *out, const char *name, tacet_error *err) {
-    const tacet_status status = find_in(&studies->trusted, out, name, err);
+    const tacet_status status = tacet__find_study(&studies->trusted, out, name, err);
     if (status == TACET_OK && out->head > 0) {
         return tacet__fail(
             err, TACET_CORRUPT,
@@ -354,11 +352,11 @@ static tacet_status show_again(tacet__studies *studies, tacet__study *out, const
             "lost or put back, 'tacet store restore' makes the store safe",
             name, (unsigned long long)out->head);
     }
-    return status == TACET_OK ? add_to(&studies->open, out, false, err) : status;
+    return status == TACET_OK ? tacet__add_study(&studies->open, out, false, err) : status;
 }
 
 tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, const char *name, tacet_error *err) {
-    tacet_status status = good_name(name) ? find_in(&studies->open, out, name, err) : TACET_NOT_FOUND;
+    tacet_status status = good_name(name) ? tacet__find_study(&studies->open, out, name, err) : TACET_NOT_FOUND;
     if (status == TACET_NOT_FOUND && good_name(name) && studies->trusted.db != NULL && studies->writing == NULL) {
         status = show_again(studies, out, name, err);
     }
@@ -374,7 +372,7 @@ tacet_status tacet__studies_get(tacet__studies *studies, tacet__study *out, cons
     }
     const uint64_t open_number = out->number;
     const uint64_t shown = out->head;
-    status = find_in(&studies->trusted, out, name, err);
+    status = tacet__find_study(&studies->trusted, out, name, err);
     if (status == TACET_NOT_FOUND) {
         return shown == 0
                    ? tacet__fail(err, status, "the study %s was not wholly added: add it again", name)
@@ -412,7 +410,7 @@ tacet_status tacet__studies_add(tacet__studies *studies, tacet__study *out, cons
     randombytes_buf(study.secret, sizeof study.secret);
     tacet_status status = tacet_blob_append(&study.definition, definition, size, err);
     if (status == TACET_OK) {
-        status = add_to(&studies->open, &study, model == TACET__STUDY_LOCAL, err);
+        status = tacet__add_study(&studies->open, &study, model == TACET__STUDY_LOCAL, err);
     }
     study.open_number = study.number;
     if (status == TACET_OK && model == TACET__STUDY_CENTRAL) {
@@ -420,7 +418,7 @@ tacet_status tacet__studies_add(tacet__studies *studies, tacet__study *out, cons
         if (sodium_is_zero(study.secret, sizeof study.secret) == 1) { /* it was found: the open store has no secret */
             randombytes_buf(study.secret, sizeof study.secret);
         }
-        status = add_to(&studies->trusted, &study, true, err);
+        status = tacet__add_study(&studies->trusted, &study, true, err);
         study.open_number = open_number;
     }
     if (status != TACET_OK) {
@@ -508,107 +506,4 @@ tacet_status tacet__studies_ledger(tacet__studies *studies, tacet_blob *out, con
     free(middle);
     free(path);
     return status;
-}
-
-/* --- a store that was put back ------------------------------------------------------------------------------------ */
-
-static tacet_status salt_in(tacet__half *half, tacet__study *study, uint64_t number, tacet__study_state state,
-                            tacet_error *err) {
-    unsigned char bytes[TACET__SALTS_MOST * (8 + TACET__SALT_BYTES)];
-    tacet__query *query = half->queries[TACET__Q_STUDY_SALT];
-    size_t size = 0;
-    for (size_t i = 0; i < study->salt_count; i++) {
-        for (size_t k = 0; k < 8; k++) {
-            bytes[size++] = (unsigned char)(study->salts[i].after >> (8 * k));
-        }
-        memcpy(bytes + size, study->salts[i].bytes, TACET__SALT_BYTES);
-        size += TACET__SALT_BYTES;
-    }
-    tacet_status status = tacet__half_relax(half, false, err);
-    status = status != TACET_OK ? status : tacet__db_begin_rows(half->db, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    tacet__query_bind_int(query, 1, (int64_t)number);
-    tacet__query_bind_bytes(query, 2, bytes, size);
-    tacet__query_bind_int(query, 3, state);
-    status = tacet__query_run(query, err);
-    if (status == TACET_OK) {
-        return tacet__db_commit(half->db, err);
-    }
-    tacet__db_rollback(half->db);
-    return status;
-}
-
-/* As if the open store had seen nothing of the study yet. */
-static tacet_status unshow(tacet__studies *studies, const tacet__study *study, tacet_error *err) {
-    unsigned char start[TACET__EVENT_HASH_BYTES];
-    tacet__query *drop = studies->open.queries[TACET__Q_SHOWN_DROP];
-    tacet__query *set = studies->open.queries[TACET__Q_STUDY_UNSHOW];
-    tacet__chain_start(start, study);
-    tacet_status status = tacet__db_begin_rows(studies->open.db, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    tacet__query_bind_int(drop, 1, tacet__place(study->open_number, 0));
-    tacet__query_bind_int(drop, 2, tacet__place(study->open_number + 1, 0));
-    status = tacet__query_run(drop, err);
-    if (status == TACET_OK) {
-        tacet__query_bind_int(set, 1, (int64_t)study->open_number);
-        tacet__query_bind_bytes(set, 2, start, sizeof start);
-        status = tacet__query_run(set, err);
-    }
-    if (status == TACET_OK) {
-        return tacet__db_commit(studies->open.db, err);
-    }
-    tacet__db_rollback(studies->open.db);
-    return status;
-}
-
-tacet_status tacet__studies_restore(tacet__studies *studies, const char *name, bool whole, tacet__study_state *state,
-                                    tacet_error *err) {
-    tacet__study study;
-    tacet__study shown;
-    tacet__study_init(&study);
-    tacet__study_init(&shown);
-    const bool trusted = studies->trusted.db != NULL;
-    tacet_status status = trusted ? find_in(&studies->trusted, &study, name, err) : TACET_NOT_FOUND;
-    const bool central = status == TACET_OK;
-    if (status == TACET_NOT_FOUND) {
-        status = find_in(&studies->open, &study, name, err);
-        study.open_number = study.number;
-    } else if (status == TACET_OK) {
-        status = find_in(&studies->open, &shown, name, err);
-        if (status == TACET_NOT_FOUND) { /* the open store was lost */
-            tacet__study copy = study;
-            tacet_blob_init(&copy.definition);
-            status = tacet_blob_append(&copy.definition, study.definition.data, study.definition.size, err);
-            status = status != TACET_OK ? status : add_to(&studies->open, &copy, false, err);
-            study.open_number = copy.number;
-            tacet__study_clear(&copy);
-        } else {
-            study.open_number = shown.number;
-        }
-    }
-    *state = study.state;
-    if (status == TACET_OK && study.state == TACET__STUDY_ACTIVE) {
-        /* Noise that was drawn after the copy was seen, and another history would draw other noise. */
-        *state = central && !whole && study.head > 0 ? TACET__STUDY_ARCHIVED : TACET__STUDY_ACTIVE;
-        if (study.salt_count == TACET__SALTS_MOST) {
-            memmove(study.salts, study.salts + 1, (TACET__SALTS_MOST - 1) * sizeof study.salts[0]);
-            study.salt_count--;
-        }
-        study.salts[study.salt_count].after = study.head;
-        randombytes_buf(study.salts[study.salt_count].bytes, TACET__SALT_BYTES);
-        study.salt_count++;
-        status = salt_in(central ? &studies->trusted : &studies->open, &study, study.number, *state, err);
-    }
-    if (status == TACET_OK && central) {
-        status = unshow(studies, &study, err);
-        study.checked = true; /* what it had seen is of another history, and forgotten */
-        status = status != TACET_OK ? status : tacet__studies_project(studies, &study, err);
-    }
-    tacet__study_clear(&study);
-    tacet__study_clear(&shown);
-    return status == TACET_NOT_FOUND ? tacet__fail(err, status, "there is no study of this name") : status;
 }

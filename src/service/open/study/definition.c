@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* definition.c - definitions of studies: strict JSON in, canonical JSON out.
+/* definition.c - definitions of studies: strict JSON in. The canonical form: definition_write.c.
  * Ring: open. A field that is not known is refused by its name: a misspelt bound must not become a default.
  * Cost: O(bytes). */
 #include "service/open/study/definition.h"
@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char FORMAT[] = "tacet-study-1";
 static const uint64_t MOST_ROUNDS = 100000000; /* a policy reserves memory for its horizon */
 static const uint64_t DAY_SECONDS = 86400;
 static const uint64_t MOST_SECONDS = 1000000000;
@@ -424,11 +423,6 @@ static void read_budget(reading *r, tacet__definition *s, const json_t *root) {
     }
 }
 
-/* Local, with decision sets that stay on the devices. */
-static bool device_sets(const tacet__definition *s) {
-    return s->trust == TACET_TRUST_LOCAL && strcmp(s->policy, "statistics") == 0;
-}
-
 static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     static const char *const LOCAL[] = {"randomizer", "parameters", "ticket_seconds", "person_rounds", NULL};
     static const char *const SETS[] = {"randomizer",     "features",      "released", "set_size",
@@ -439,13 +433,13 @@ static void read_options(reading *r, tacet__definition *s, const json_t *root) {
     const bool local = s->trust == TACET_TRUST_LOCAL;
     const json_t *options = json_object_get(root, "options");
     if (options != NULL) {
-        options = object_of(r, root, "options", device_sets(s) ? SETS : local ? LOCAL : CENTRAL);
+        options = object_of(r, root, "options", tacet__definition_device_sets(s) ? SETS : local ? LOCAL : CENTRAL);
     }
     s->ticket_seconds = whole_of(r, options, "ticket_seconds", DAY_SECONDS, 0, MOST_SECONDS);
     s->person_rounds = whole_of(r, options, "person_rounds", 1, 1, 1000000);
     s->round_eps =
         local || s->person_rounds == 1 ? s->eps : tacet__eps_of_rounds(s->eps, s->delta, 1 / (double)s->person_rounds);
-    if (device_sets(s)) {
+    if (tacet__definition_device_sets(s)) {
         word_of(r, s->randomizer, options, "randomizer", "sphere");
         s->set_size = (size_t)whole_of(r, options, "set_size", s->set_size, 1, TACET__DEFINITION_ARMS);
         s->features = (size_t)whole_of(r, options, "features", 25, 1, 200);
@@ -487,7 +481,8 @@ static void read_study(reading *r, tacet__definition *s, json_t *root) {
                                         "rounds", "budget", "domain",      "prior", "options", NULL};
     only(r, root, NAMES);
     const json_t *format = json_object_get(root, "format");
-    if (format != NULL && (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0)) {
+    if (format != NULL &&
+        (!json_is_string(format) || strcmp(json_string_value(format), TACET__DEFINITION_FORMAT) != 0)) {
         complain(r, "format", "must be \"tacet-study-1\"");
     }
     const char *name = json_string_value(json_object_get(root, "name"));
@@ -535,107 +530,4 @@ tacet_status tacet__definition_decode(tacet__definition *out, const char *text, 
         tacet__definition_clear(out);
     }
     return r.status;
-}
-
-/* --- writing -------------------------------------------------------------------------------------------------------*/
-
-json_t *tacet__reals_json(const double *values, size_t count) {
-    json_t *array = json_array();
-    for (size_t i = 0; i < count && array != NULL; i++) {
-        if (json_array_append_new(array, json_real(values[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    }
-    return array;
-}
-
-/* Lists of d numbers each. */
-static json_t *rows_json(const double *values, size_t d, size_t count) {
-    json_t *rows = json_array();
-    for (size_t i = 0; i < count && rows != NULL; i++) {
-        if (json_array_append_new(rows, tacet__reals_json(values + i * d, d)) != 0) {
-            json_decref(rows);
-            return NULL;
-        }
-    }
-    return rows;
-}
-
-/* Whole numbers under a name of the object, where there are any. */
-static void set_wholes(json_t *object, const char *name, const size_t *values, size_t count) {
-    json_t *list = object != NULL && values != NULL ? json_array() : NULL;
-    for (size_t i = 0; i < count && list != NULL; i++) {
-        (void)json_array_append_new(list, json_integer((json_int_t)values[i]));
-    }
-    if (list != NULL) {
-        (void)json_object_set_new(object, name, list);
-    }
-}
-
-static json_t *domain_json(const tacet__definition *s) {
-    json_t *domain = s->space.count > 0 ? tacet__space_domain_json(s)
-                     : s->count > 0     ? json_pack("{so}", "points", rows_json(s->points, s->d, s->count))
-                                        : json_pack("{so so}", "lower", tacet__reals_json(s->lower, s->d), "upper",
-                                                    tacet__reals_json(s->upper, s->d));
-    set_wholes(domain, "levels", s->levels, s->d);
-    if (domain != NULL && s->context_dim > 0 &&
-        json_object_set_new(domain, "context",
-                            s->context_space.count > 0
-                                ? tacet__space_context_json(s)
-                                : json_pack("{so so}", "lower", tacet__reals_json(s->context_lower, s->context_dim),
-                                            "upper", tacet__reals_json(s->context_upper, s->context_dim))) != 0) {
-        json_decref(domain);
-        return NULL;
-    }
-    return domain;
-}
-
-static json_t *prior_json(const tacet__definition *s) {
-    json_t *prior =
-        json_pack("{ss so s[ff]}", "kernel", s->kernel, "lengthscale",
-                  tacet__reals_json(s->lengthscales, s->lengthscale_count), "reward", s->reward_lo, s->reward_hi);
-    if (prior != NULL && s->earlier_count > 0) {
-        (void)json_object_set_new(prior, "earlier", rows_json(s->earlier, 3, s->earlier_count));
-    }
-    set_wholes(prior, "groups", s->groups, s->d + s->context_dim);
-    if (prior != NULL && s->covariance != NULL) {
-        (void)json_object_set_new(prior, "covariance", tacet__reals_json(s->covariance, s->count * s->count));
-    }
-    if (prior != NULL && s->trust == TACET_TRUST_LOCAL &&
-        (json_object_set_new(prior, "mean", json_real(s->mean)) != 0 ||
-         (s->bound_given && json_object_set_new(prior, "bound", json_real(s->bound)) != 0) ||
-         json_object_set_new(prior, "noise", json_real(s->noise)) != 0)) {
-        json_decref(prior);
-        return NULL;
-    }
-    return prior;
-}
-
-tacet_status tacet__definition_encode(const tacet__definition *s, char **out, tacet_error *err) {
-    const bool local = s->trust == TACET_TRUST_LOCAL;
-    json_t *budget = local ? json_pack("{sf}", "eps", s->eps) : json_pack("{sf sf}", "eps", s->eps, "delta", s->delta);
-    json_t *options =
-        device_sets(s) ? json_pack("{ss sI sI sI}", "randomizer", s->randomizer, "features", (json_int_t)s->features,
-                                   "released", (json_int_t)s->released, "set_size", (json_int_t)s->set_size)
-        : local        ? json_pack("{ss ss}", "randomizer", s->randomizer, "parameters", s->parameters)
-                : json_pack("{ss sI sI sI sI sI sI sI}", "learner", s->learner, "open_most", (json_int_t)s->open_most,
-                            "set_most", (json_int_t)s->set_most, "set_size", (json_int_t)s->set_size, "features",
-                            (json_int_t)s->features, "released", (json_int_t)s->released, "coin_seed",
-                            (json_int_t)s->coin_seed, "learn", (json_int_t)s->learn);
-    if (options != NULL && s->late > 0) {
-        (void)json_object_set_new(options, "late", json_integer((json_int_t)s->late));
-    }
-    if (options != NULL) {
-        (void)json_object_set_new(options, "ticket_seconds", json_integer((json_int_t)s->ticket_seconds));
-        (void)json_object_set_new(options, "person_rounds", json_integer((json_int_t)s->person_rounds));
-    }
-    json_t *root =
-        json_pack("{ss ss ss ss ss ss sI so so so so}", "format", FORMAT, "name", s->name, "description",
-                  s->description != NULL ? s->description : "", "trust", local ? "local" : "central", "policy",
-                  s->policy, "direction", s->minimize ? "minimize" : "maximize", "rounds", (json_int_t)s->rounds,
-                  "budget", budget, "options", options, "domain", domain_json(s), "prior", prior_json(s));
-    *out = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(root);
-    return *out != NULL ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "out of memory writing a study");
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <tacet/local/shared/ldp.h>
 #include <tacet/core/policy.h>
 #include <tacet/core/status.h>
@@ -77,6 +78,13 @@ typedef struct tacet__definition {
     uint64_t late;  /* contextual: epochs are released so many rounds after their end */
     uint64_t coin_seed;
 } tacet__definition;
+
+#define TACET__DEFINITION_FORMAT "tacet-study-1"
+
+/* Local, with decision sets that stay on the devices. */
+static inline bool tacet__definition_device_sets(const tacet__definition *s) {
+    return s->trust == TACET_TRUST_LOCAL && strcmp(s->policy, "statistics") == 0;
+}
 
 void tacet__definition_init(tacet__definition *def);
 void tacet__definition_clear(tacet__definition *def); /* NULL is allowed */
