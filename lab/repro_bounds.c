@@ -382,7 +382,7 @@ static void project_far(double *Z, const double *X, double r, uint64_t seed) {
     tacet_simrng rng;
     double G[3] = {0};
     tacet_simrng_init(&rng, 6, seed);
-    for (double k = 0; k < r; k++) {
+    for (uint64_t k = 0; k < (uint64_t)ceil(r); k++) {
         const double a = tacet_simrng_normal(&rng), b = tacet_simrng_normal(&rng);
         G[0] += a * a / r;
         G[1] += a * b / r;
@@ -444,7 +444,8 @@ static double regret_bound(double C, double L, double noise, double gain, double
     double squares = 24 * pow(C2 + C1 * sqrt(beta), 2) * log(T) / T;
     if (mended) {
         squares = 0;
-        for (double t = 2; t <= T; t++) {
+        for (size_t k = 2; k <= QUERIES; k++) {
+            const double t = (double)k;
             squares += 12 / T * pow(C2 / sqrt(t - 1) + sqrt(beta_at(t, mu) * C1) / pow(t - 1, 0.25), 2);
         }
     }

@@ -22,21 +22,6 @@ typedef struct arguments {
     bool suggest_r, dry_run;
 } arguments;
 
-/* Real columns without missing cells are columns as every mechanism and the fastest reader takes them. */
-static bool plain_columns(tacet_manifest_column *columns, const tacet_space *space) {
-    for (size_t i = 0; i < space->count; i++) {
-        const tacet_space_column *c = &space->columns[i];
-        if (c->kind != TACET_SPACE_REAL || c->missing != TACET_SPACE_REFUSED) {
-            return false;
-        }
-        memcpy(columns[i].name, c->name, sizeof columns[i].name);
-        columns[i].lo = c->lo;
-        columns[i].hi = c->hi;
-        columns[i].unit = c->unit;
-    }
-    return true;
-}
-
 static int columns_from(tacet_space *space, const arguments *a, const cli_command *self) {
     if (a->space.file == NULL && a->space.options.inputs == NULL) {
         return cli_usage(self, "--space FILE is required, or --inputs A,B with --bounds and the like");
@@ -160,18 +145,6 @@ static int suggest(const tacet_curate_settings *s, const cli_command *self) {
                     "{suggested_r}\n");
 }
 
-/* The standard deviation that laplace would have instead of gaussian noise, the sensitivity being the same, where that
- * is less. NAN: it is not. */
-static double sigma_of_laplace(const tacet_curate_settings *s, const tacet_manifest *m) {
-    const size_t numbers = m->space.count > 0 ? m->column_count : m->dims; /* levels get no noise */
-    double gaussian = 0, laplace = 0;
-    const bool known =
-        numbers > 0 && s->mechanism == TACET_CURATE_GAUSSIAN && !s->seeded &&
-        tacet_curate_spread(&gaussian, TACET_CURATE_GAUSSIAN, numbers, s->eps, s->delta, NULL) == TACET_OK &&
-        tacet_curate_spread(&laplace, TACET_CURATE_LAPLACE, numbers, s->eps, 0, NULL) == TACET_OK;
-    return known && laplace < gaussian ? laplace / gaussian * m->sigma : NAN;
-}
-
 /* What the warnings need besides the plan of a release. */
 typedef struct warning {
     const cli_command *self;
@@ -205,7 +178,7 @@ static int report(const tacet_curate_settings *s, const tacet_manifest *m, bool 
     char ledger[4096] = "";
     const double any_change = m->is_private ? m->eps_at[TACET_MANIFEST_DISTANCES - 1] : (double)NAN;
     const bool typed = m->space.count > 0; /* the sentence then has what else is said of distances */
-    const double laplace = sigma_of_laplace(s, m);
+    const double laplace = tacet_curate_sigma_laplace(s, m);
     char *noise = tacet_manifest_noise(m), *uncovered = tacet_manifest_uncovered(m),
          *protects = tacet_manifest_protects(m);
     json_t *others = json_object();
@@ -333,7 +306,6 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     int code = 0;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     s.seeded = s.noise_seed != no_seed;
-    s.columns = columns;
     warning words = {.self = self, .lengthscales = a.lengthscale};
     s.before = warn;
     s.user = &words;
@@ -350,8 +322,7 @@ int cmd_curate(int argc, char **argv, const cli_command *self) {
     }
     code = code == CLI_EXIT_OK && a.target != NULL ? look_at_target(s.data, a.target, self) : code;
     if (code == CLI_EXIT_OK) {
-        s.column_count = space.count;
-        s.space = plain_columns(columns, &space) ? NULL : &space;
+        tacet_curate_take_space(&s, columns, &space);
         code = a.suggest_r ? suggest(&s, self) : release(&s, a.dry_run, self);
     }
     tacet_space_clear(&space);

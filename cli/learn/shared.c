@@ -50,36 +50,12 @@ size_t learn_job_options(learn_job *job, cli_option *options) {
     return sizeof shared / sizeof *shared;
 }
 
-/* The columns named, of a space in a file, in this order. */
-static tacet_status pick(tacet_space *out, const tacet_space *all, const char *names, tacet_error *err) {
-    cli_names items = {0};
-    tacet_status status = CLI_READ(&items, names) ? TACET_OK : TACET_INVALID;
-    for (size_t i = 0; i < items.count && status == TACET_OK; i++) {
-        size_t at = 0;
-        status = tacet_space_find(all, &at, items.at[i], err);
-        status = status == TACET_OK ? tacet_space_add(out, &all->columns[at], err) : status;
-    }
-    return status;
-}
-
-/* Without --contexts, all columns of the space that are no actions. */
-static tacet_status pick_others(tacet_space *out, const tacet_space *all, tacet_error *err) {
-    tacet_status status = TACET_OK;
-    for (size_t i = 0; i < all->count && status == TACET_OK; i++) {
-        size_t at = 0;
-        if (tacet_space_find(out, &at, all->columns[i].name, NULL) != TACET_OK) {
-            status = tacet_space_add(out, &all->columns[i], err);
-        }
-    }
-    return status;
-}
-
 static int make_space(learn_job *job, const cli_command *self) {
     tacet_space all;
     tacet_error err = {0};
-    cli_names actions;
+    cli_names actions, contexts = {0};
     char inputs[4096];
-    if (!CLI_READ(&actions, job->actions)) {
+    if (!CLI_READ(&actions, job->actions) || (job->contexts != NULL && !CLI_READ(&contexts, job->contexts))) {
         return cli_usage(self, "--actions and --contexts are column names with commas between");
     }
     job->question.action_columns = actions.count;
@@ -97,11 +73,8 @@ static int make_space(learn_job *job, const cli_command *self) {
     if (code != CLI_EXIT_OK) {
         return code;
     }
-    tacet_status status = pick(&job->space, &all, job->actions, &err);
-    if (status == TACET_OK) {
-        status =
-            job->contexts != NULL ? pick(&job->space, &all, job->contexts, &err) : pick_others(&job->space, &all, &err);
-    }
+    tacet_status status = tacet_space_pick(&job->space, &all, actions.at, actions.count, &err);
+    status = status != TACET_OK ? status : tacet_space_pick(&job->space, &all, contexts.at, contexts.count, &err);
     tacet_space_clear(&all);
     return status == TACET_OK ? CLI_EXIT_OK : cli_usage(self, "%s", err.message);
 }

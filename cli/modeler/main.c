@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tacet/io/csvfile.h>
 #include <tacet/io/file.h>
 #include <tacet/outsourced/open/remote.h>
 #include <tacet/outsourced/open/session.h>
@@ -45,29 +44,6 @@ static void progress(size_t done, size_t total, size_t best_row, double best_val
 static void waiting(const char *why, void *user) {
     (void)user;
     cli_progress(-1, "%s", why);
-}
-
-/* Known values: a CSV with the columns row and value. */
-static tacet_status load_warm(tacet_session_settings *s, size_t **rows, double **values, const char *path,
-                              tacet_error *err) {
-    static const char *const NAMES[] = {"row", "value"};
-    tacet_csv_table table = {0};
-    const tacet_csv_wanted wanted = {.columns = NAMES, .d = 2};
-    const tacet_status status = tacet_csv_load_file(&table, path, &wanted, err);
-    if (status != TACET_OK) {
-        return status;
-    }
-    *rows = calloc(table.n, sizeof **rows);
-    *values = calloc(table.n, sizeof **values);
-    for (size_t i = 0; *rows != NULL && *values != NULL && i < table.n; i++) {
-        (*rows)[i] = table.values[2 * i] >= 0 && table.values[2 * i] < 1e15 ? (size_t)table.values[2 * i] : SIZE_MAX;
-        (*values)[i] = table.values[2 * i + 1];
-    }
-    s->warm_rows = *rows;
-    s->warm_values = *values;
-    s->warm_count = *rows != NULL && *values != NULL ? table.n : 0;
-    tacet_csv_table_clear(&table);
-    return TACET_OK;
 }
 
 static json_t *as_json(const tacet_session_result *r, const tacet_manifest *m, const json_t *ledger, double seconds) {
@@ -296,7 +272,6 @@ static int run_alone(int argc, char **argv, const tacet_ranks *ranks, const cli_
         CLI_OPT("seed", &s.seed, "S", "of random rows and of the model (default 1)"),
         {0},
     };
-    int code = 0;
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     if (!isnan(s.lengthscale) && !(s.lengthscale > 0)) {
         return cli_usage(self, "--lengthscale must be above 0; without it the model learns it");
@@ -306,17 +281,14 @@ static int run_alone(int argc, char **argv, const tacet_ranks *ranks, const cli_
     if (!(a.link.patience >= 0) || !(a.link.poll > 0)) {
         return cli_usage(self, "--patience of at least 0 and --poll above 0 are needed");
     }
-    size_t *warm_rows = NULL;
-    double *warm_values = NULL;
     tacet_error err = {0};
     s.first = a.first.at;
     s.first_count = a.first.count;
-    if (a.warm != NULL && load_warm(&s, &warm_rows, &warm_values, a.warm, &err) != TACET_OK) {
-        code = cli_fail(self, &err);
+    if (a.warm != NULL && tacet_session_warm_load(&s, a.warm, &err) != TACET_OK) {
+        return cli_fail(self, &err);
     }
-    code = code != CLI_EXIT_OK ? code : run_it(&s, &a, self);
-    free(warm_rows);
-    free(warm_values);
+    const int code = run_it(&s, &a, self);
+    tacet_session_warm_clear(&s);
     return code;
 }
 

@@ -5,7 +5,6 @@
 #include "common/ranks.h"
 
 #include <stdio.h>
-#include <tacet/gp/kernel.h>
 #include <tacet/plain/search.h>
 
 /* What the run is about, checked. */
@@ -59,65 +58,15 @@ static bool parse(run *r, int argc, char **argv, int *code) {
     return cli_parse(r->self, table, argc, argv, NULL, NULL, code);
 }
 
-/* CLI_EXIT_OK, or the exit code of what was said. */
-static int check_options(run *r) {
+static tacet_status check_options(run *r, tacet_error *err) {
     tacet_plain_settings *o = &r->s;
-    tacet_kernel_spec spec;
-    tacet_error err = {0};
     o->inputs = r->inputs.at;
     o->d = r->inputs.count;
     o->lengthscales = r->lengthscales.at;
     o->lengthscale_count = r->lengthscales.count;
     o->first = r->first.at;
     o->first_count = r->first.count;
-    tacet_kernel_spec_defaults(&spec);
-    if (tacet_kernel_parse(&spec, o->kernel, &err) != TACET_OK) {
-        return cli_usage(r->self, "--kernel: %s", err.message);
-    }
-    if (o->lengthscale_count > 1 && o->lengthscale_count != o->d) {
-        return cli_usage(r->self, "--lengthscale takes one number, or one for each of the %zu inputs", o->d);
-    }
-    for (size_t i = 0; i < o->lengthscale_count; i++) {
-        if (!(o->lengthscales[i] > 0)) {
-            return cli_usage(r->self, "--lengthscale: '%g' is not a number greater than 0", o->lengthscales[i]);
-        }
-    }
-    const struct {
-        bool ok;
-        const char *rule;
-    } rules[] = {
-        {o->queries > 0, "--queries must be at least 1"},
-        {o->signal_var > 0, "--signal-var must be greater than 0"},
-        {o->noise_var >= 0, "--noise-var must not be negative"},
-        {o->noise_var > 0 || !o->fit, "--noise-var must be greater than 0 to start a fit from"},
-        {o->delta_ucb > 0 && o->delta_ucb < 1, "--delta-ucb must lie between 0 and 1"},
-        {o->beta_scale > 0, "--beta-scale must be greater than 0"},
-        {r->lengthscales.at != NULL || o->fit, "--lengthscale is needed, unless --fit finds it"},
-        {o->fit_rows >= 2, "--fit-rows must be at least 2"},
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (!rules[i].ok) {
-            return cli_usage(r->self, "%s", rules[i].rule);
-        }
-    }
-    return CLI_EXIT_OK;
-}
-
-/* Rules that need the number of rows. */
-static int check_counts(const run *r, size_t n) {
-    const tacet_plain_settings *o = &r->s;
-    if (o->queries > n && !o->repeats) {
-        return cli_usage(r->self,
-                         "%s: --queries %zu, but the table has %zu rows and a row is asked once (see --repeats)",
-                         o->data, o->queries, n);
-    }
-    for (size_t i = 0; i < o->first_count; i++) {
-        if (o->first[i] >= n) {
-            return cli_usage(r->self, "%s: --first %zu, but the rows of the table are 0 to %zu", o->data, o->first[i],
-                             n - 1);
-        }
-    }
-    return CLI_EXIT_OK;
+    return tacet_plain_check(o, err);
 }
 
 static void say(const char *text, void *user) {
@@ -160,10 +109,6 @@ static int search(run *r) {
     tacet_error err = {0};
     cli_say(r->self, "UNPROTECTED: every record is read as it is; nothing here is private");
     tacet_status status = tacet_plain_open(&plain, &r->s, &err);
-    if (status == TACET_OK && (code = check_counts(r, tacet_plain_rows(plain))) != CLI_EXIT_OK) {
-        tacet_plain_close(plain);
-        return code;
-    }
     if (status == TACET_OK && r->s.journal != NULL) {
         (void)snprintf(words, sizeof words,
                        "tacet gp-ucb: the run was ended from outside, perhaps because a rank died; what was asked is "
@@ -178,7 +123,7 @@ static int search(run *r) {
         print(r, &result, cli_seconds() - start);
     } else {
         err.status = status;
-        code = cli_fail(r->self, &err);
+        code = cli_refuse(r->self, &err);
     }
     tacet_plain_close(plain);
     return code;
@@ -202,6 +147,7 @@ static int serve(run *r, bool understood) {
 static int cmd_gp_ucb(int argc, char **argv, const cli_command *self) {
     run r = {.self = self};
     int code = CLI_EXIT_OK;
+    tacet_error err = {0};
     tacet_plain_defaults(&r.s);
     r.s.say = say;
     r.s.progress = progress;
@@ -212,7 +158,8 @@ static int cmd_gp_ucb(int argc, char **argv, const cli_command *self) {
     r.s.ranks = &r.ranks;
     const bool leads = r.ranks.rank == 0;
     cli_ranks_hush(!leads); /* what is wrong with the options is said once */
-    const bool understood = parse(&r, argc, argv, &code) && (code = check_options(&r)) == CLI_EXIT_OK;
+    const bool understood =
+        parse(&r, argc, argv, &code) && (code = cli_end(self, check_options(&r, &err), &err)) == CLI_EXIT_OK;
     cli_ranks_hush(false);
     if (!leads) {
         code = serve(&r, understood);

@@ -11,8 +11,6 @@
 #include <tacet/io/file.h>
 #include <tacet/service/trusted/study.h>
 
-enum { SET_BYTES = 1 << 22 };
-
 typedef struct asked {
     tacet_store_place place;
     const char *name;
@@ -30,47 +28,6 @@ static tacet_status open_study(asked *a) {
 static int finish(asked *a, tacet_status status, const cli_command *self) {
     tacet_study_close(a->study);
     return status == TACET_OK ? CLI_EXIT_OK : cli_refuse(self, &a->err);
-}
-
-/* One arm a line, numbers with commas between, no header. Wipes what it read. */
-static tacet_status read_set(double **points, tacet_study_round *round, const char *path, tacet_error *err) {
-    char *text = NULL;
-    size_t size = 0, field = 0, line = 1;
-    tacet_status status = tacet_file_read(&text, &size, path, SET_BYTES, err);
-    *points = status == TACET_OK ? calloc(size / 2 + 1, sizeof **points) : NULL; /* a digit and a separator each */
-    if (status == TACET_OK && *points == NULL) {
-        status = tacet_error_set(err, TACET_NO_MEMORY, "out of memory reading a decision set");
-    }
-    for (char *at = text; status == TACET_OK && at[strspn(at, "\r\n")] != '\0';) {
-        const size_t length = strcspn(at, ",\r\n");
-        char *end = at + length + (at[length] == '\r');
-        const char after = *end;
-        at[length] = '\0';
-        *end = '\0';
-        if (!cli_number(&(*points)[round->count * round->d + field++], at)) {
-            status = tacet_error_set(err, TACET_INVALID, "%s: line %zu: field %zu is not a number (no header is taken)",
-                                     path, line, field);
-        } else if (after != ',') { /* the end of a line */
-            round->d = round->count == 0 ? field : round->d;
-            if (field != round->d) {
-                status = tacet_error_set(err, TACET_INVALID,
-                                         "%s: line %zu: needs as many numbers as the first, with commas", path, line);
-            }
-            round->count++;
-            field = 0;
-            line++;
-        }
-        at = end + (after != '\0');
-    }
-    if (status == TACET_OK && round->count == 0) {
-        status = tacet_error_set(err, TACET_INVALID, "%s: no arms", path);
-    }
-    if (text != NULL) {
-        sodium_memzero(text, size);
-        free(text);
-    }
-    round->points = *points;
-    return status;
 }
 
 static void show_suggestions(char *text) {
@@ -111,13 +68,10 @@ int cmd_study_suggest(int argc, char **argv, const cli_command *self) {
     CLI_PARSE_OR_RETURN(options, NULL, NULL);
     round.context = context.at;
     round.context_dim = context.count;
-    tacet_status status = set != NULL ? read_set(&points, &round, set, &a.err) : TACET_OK;
+    tacet_status status = set != NULL ? tacet_study_set_read(&points, &round, set, &a.err) : TACET_OK;
     status = status != TACET_OK ? status : open_study(&a);
     status = status != TACET_OK ? status : tacet_study_suggest_text(a.study, &text, &round, count, &a.err);
-    if (points != NULL) {
-        sodium_memzero(points, round.d * round.count * sizeof *points);
-        free(points);
-    }
+    tacet_study_set_free(points, &round);
     if (status == TACET_OK) {
         show_suggestions(text);
     }

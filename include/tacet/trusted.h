@@ -65,6 +65,7 @@
 #include <tacet/local/shared/sphere.h>
 #include <tacet/local/trusted/device.h>
 #include <tacet/local/trusted/device_ledger.h>
+#include <tacet/local/trusted/errand.h>
 #include <tacet/local/trusted/service.h>
 #include <tacet/local/trusted/statistics_device.h>
 #include <tacet/local/trusted/statistics_report.h>

@@ -35,7 +35,6 @@ struct tacet_arms {
     double *B;      /* n x n */
     double *retry;  /* n x n */
     double *vector; /* n */
-    double *stats;  /* 2 n: statistics to go back to */
     size_t *seen;   /* n */
 };
 
@@ -52,7 +51,6 @@ void tacet_arms_free(tacet_arms *arms) {
         free(arms->B);
         free(arms->retry);
         free(arms->vector);
-        free(arms->stats);
         free(arms->seen);
         free(arms);
     }
@@ -75,11 +73,10 @@ static bool allocate(tacet_arms *arms) {
     arms->sums = TACET__ZALLOC(double, n);
     arms->counts = TACET__ZALLOC(uint64_t, n);
     arms->vector = TACET__ALIGNED(double, n);
-    arms->stats = TACET__ALIGNED(double, 2 * n);
     arms->seen = TACET__ZALLOC(size_t, n);
     return arms->K != NULL && arms->P != NULL && arms->A != NULL && arms->B != NULL && arms->retry != NULL &&
            arms->mean != NULL && arms->var != NULL && arms->weights != NULL && arms->sums != NULL &&
-           arms->counts != NULL && arms->vector != NULL && arms->stats != NULL && arms->seen != NULL;
+           arms->counts != NULL && arms->vector != NULL && arms->seen != NULL;
 }
 
 tacet_status tacet_arms_create(tacet_arms **out, const tacet_cov *cov, double mean, tacet_error *err) {
@@ -234,41 +231,6 @@ tacet_status tacet_arms_observe(tacet_arms *arms, size_t arm, uint64_t count, do
     }
     arms->counts[arm] += count;
     return TACET_OK;
-}
-
-tacet_status tacet__arms_set_sums(tacet_arms *arms, const double *sums, tacet_error *err) {
-    const size_t n = arms->n;
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(sums[i]) || (arms->weights[i] == 0 && sums[i] != 0)) {
-            return tacet__fail(err, TACET_INVALID, "the sum of arm %zu is not finite, or it was never observed", i);
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        arms->sums[i] = sums[i];
-        arms->vector[i] = sums[i] - arms->weights[i] * arms->prior_mean;
-        arms->mean[i] = arms->prior_mean;
-    }
-    tacet__gemv(false, n, n, 1, arms->P, n, arms->vector, 1, arms->mean);
-    return TACET_OK;
-}
-
-tacet_status tacet__arms_set(tacet_arms *arms, const double *weights, const double *sums, tacet_error *err) {
-    const size_t n = arms->n;
-    for (size_t i = 0; i < n; i++) {
-        if (!(weights[i] >= 0 && isfinite(weights[i]) && isfinite(sums[i])) || (weights[i] == 0 && sums[i] != 0)) {
-            return tacet__fail(err, TACET_INVALID, "the weight or the sum of arm %zu is out of range", i);
-        }
-    }
-    memcpy(arms->stats, arms->weights, n * sizeof *weights);
-    memcpy(arms->stats + n, arms->sums, n * sizeof *sums);
-    memcpy(arms->weights, weights, n * sizeof *weights);
-    memcpy(arms->sums, sums, n * sizeof *sums);
-    const tacet_status status = rebuild(arms, err);
-    if (status != TACET_OK) {
-        memcpy(arms->weights, arms->stats, n * sizeof *weights);
-        memcpy(arms->sums, arms->stats + n, n * sizeof *sums);
-    }
-    return status;
 }
 
 const double *tacet_arms_mean(const tacet_arms *arms) {

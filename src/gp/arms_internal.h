@@ -15,11 +15,4 @@ void tacet__arms_read(tacet_arms *arms, tacet__reader *r);
 /* *to becomes as *from: both over the same covariance. */
 void tacet__arms_copy(tacet_arms *to, const tacet_arms *from);
 
-/* Replaces the weighted sums of all arms, sum y/noise_var, keeping the weights: for estimators that truncate or
- * reweight all of the past at once. n of them, finite, 0 where the weight is 0. O(n^2). */
-tacet_status tacet__arms_set_sums(tacet_arms *arms, const double *sums, tacet_error *err);
-
-/* Replaces all weights (finite, >= 0) and weighted sums, and rebuilds. O(n^3). */
-tacet_status tacet__arms_set(tacet_arms *arms, const double *weights, const double *sums, tacet_error *err);
-
 #endif

@@ -230,16 +230,6 @@ static void gather(const tacet_gp *gp, double *coef, size_t i) {
     }
 }
 
-void tacet__gp_posterior_row(const tacet_gp *gp, double *out, size_t i) {
-    double *coef = gp->pivot + TACET__GP_PIVOT_HEAD + gp->d;
-    gather(gp, coef, i);
-    tacet_cov_row(gp->cov, out, 0, gp->n, i);
-    for (size_t at = 0; at < gp->n; at += BLOCK) {
-        const size_t m = gp->n - at < BLOCK ? gp->n - at : BLOCK;
-        subtract(gp, out + at, at, m, coef, gp->report.count);
-    }
-}
-
 /* Smallest step of the schedule that lifts the pivot over the floor; 0 when it stands there already. */
 static double jitter_for(const tacet_gp *gp, double pivot, double prior) {
     const double scale = prior > 0 ? prior : 1; /* a candidate known from the start still needs a pivot */

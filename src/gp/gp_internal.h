@@ -26,7 +26,4 @@ typedef void (*tacet__gp_watch_fn)(void *user, const double *mean, const double 
 /* For the observations that follow; NULL: nobody looks. */
 void tacet__gp_watch(tacet_gp *gp, tacet__gp_watch_fn watch, void *user);
 
-/* out[k] = posterior covariance of candidate i with candidate k, k < n. O(n t). */
-void tacet__gp_posterior_row(const tacet_gp *gp, double *out, size_t i);
-
 #endif

@@ -38,17 +38,77 @@ void tacet_plain_defaults(tacet_plain_settings *settings) {
                                        .seed = 1};
 }
 
+tacet_status tacet_plain_check(const tacet_plain_settings *s, tacet_error *err) {
+    tacet_kernel_spec spec;
+    tacet_error detail = {0};
+    tacet_kernel_spec_defaults(&spec);
+    if (tacet_kernel_parse(&spec, s->kernel, &detail) != TACET_OK) {
+        return tacet__fail(err, TACET_INVALID, "--kernel: %s", detail.message);
+    }
+    if (s->lengthscale_count > 1 && s->lengthscale_count != s->d) {
+        return tacet__fail(err, TACET_INVALID, "--lengthscale takes one number, or one for each of the %zu inputs",
+                           s->d);
+    }
+    for (size_t i = 0; i < s->lengthscale_count; i++) {
+        if (!(s->lengthscales[i] > 0 && isfinite(s->lengthscales[i]))) {
+            return tacet__fail(err, TACET_INVALID, "--lengthscale: '%g' is not a number greater than 0",
+                               s->lengthscales[i]);
+        }
+    }
+    const struct {
+        bool ok;
+        const char *rule;
+    } rules[] = {
+        {s->queries > 0, "--queries must be at least 1"},
+        {s->signal_var > 0, "--signal-var must be greater than 0"},
+        {s->noise_var >= 0, "--noise-var must not be negative"},
+        {s->noise_var > 0 || !s->fit, "--noise-var must be greater than 0 to start a fit from"},
+        {s->delta_ucb > 0 && s->delta_ucb < 1, "--delta-ucb must lie between 0 and 1"},
+        {s->beta_scale > 0, "--beta-scale must be greater than 0"},
+        {s->lengthscale_count > 0 || s->fit, "--lengthscale is needed, unless --fit finds it"},
+        {s->fit_rows >= 2, "--fit-rows must be at least 2"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (!rules[i].ok) {
+            return tacet__fail(err, TACET_INVALID, "%s", rules[i].rule);
+        }
+    }
+    return TACET_OK;
+}
+
+/* Rules that need the number of rows. */
+static tacet_status check_counts(const tacet_plain_settings *s, size_t n, tacet_error *err) {
+    if (s->queries > n && !s->repeats) {
+        return tacet__fail(err, TACET_INVALID,
+                           "%s: --queries %zu, but the table has %zu rows and a row is asked once (see --repeats)",
+                           s->data, s->queries, n);
+    }
+    for (size_t i = 0; i < s->first_count; i++) {
+        if (s->first[i] >= n) {
+            return tacet__fail(err, TACET_INVALID, "%s: --first %zu, but the rows of the table are 0 to %zu", s->data,
+                               s->first[i], n - 1);
+        }
+    }
+    return TACET_OK;
+}
+
 static tacet_status open_table(tacet_plain **out, const tacet_plain_settings *s, bool whole, tacet_error *err) {
     bool mapped = false;
     const tacet__plain_wanted wanted = {
         .data = s->data, .inputs = s->inputs, .d = s->d, .target = s->target, .allow_duplicates = s->allow_duplicates};
+    *out = NULL;
+    tacet_status status = tacet_plain_check(s, err);
+    if (status != TACET_OK) {
+        return status;
+    }
     *out = TACET__ZALLOC(tacet_plain, 1);
     if (*out == NULL) {
         return tacet__fail(err, TACET_NO_MEMORY, "out of memory for a search");
     }
     (*out)->s = s;
-    const tacet_status status = whole ? tacet__plain_table_load(&(*out)->table, &wanted, err)
-                                      : tacet__plain_table_map(&(*out)->table, &mapped, &wanted, err);
+    status = whole ? tacet__plain_table_load(&(*out)->table, &wanted, err)
+                   : tacet__plain_table_map(&(*out)->table, &mapped, &wanted, err);
+    status = status == TACET_OK && whole ? check_counts(s, (*out)->table.n, err) : status;
     if (status != TACET_OK) {
         tacet_plain_close(*out);
         *out = NULL;
@@ -68,10 +128,6 @@ const tacet_points *tacet_plain_points(const tacet_plain *search, size_t *n) {
     const bool mapped = search != NULL && search->table.mapped;
     *n = mapped ? search->table.n : 0;
     return mapped ? &search->table.points : NULL;
-}
-
-size_t tacet_plain_rows(const tacet_plain *search) {
-    return search->table.n;
 }
 
 /* A third of the span of each input: where a fit starts without lengthscales. */

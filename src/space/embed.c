@@ -180,14 +180,3 @@ void tacet_space_units(tacet_space *space, double radius) {
         }
     }
 }
-
-double tacet_space_diameter(const tacet_space *space) {
-    double numeric = 0;
-    for (size_t i = 0; i < space->count; i++) {
-        const tacet_space_column *c = &space->columns[i];
-        if (c->kind != TACET_SPACE_CATEGORY) {
-            numeric = hypot(numeric, 2 * half_of(c) / unit_of(c));
-        }
-    }
-    return numeric + (double)tacet_space_categories(space);
-}

@@ -195,3 +195,17 @@ tacet_status tacet_space_add(tacet_space *space, const tacet_space_column *colum
     space->count++;
     return TACET_OK;
 }
+
+tacet_status tacet_space_pick(tacet_space *out, const tacet_space *from, const char *const *names, size_t count,
+                              tacet_error *err) {
+    tacet_status status = TACET_OK;
+    for (size_t i = 0; i < (names != NULL ? count : from->count) && status == TACET_OK; i++) {
+        size_t at = i;
+        status = names != NULL ? tacet_space_find(from, &at, names[i], err) : TACET_OK;
+        if (status == TACET_OK &&
+            (names != NULL || tacet_space_find(out, &(size_t){0}, from->columns[at].name, NULL) != TACET_OK)) {
+            status = tacet_space_add(out, &from->columns[at], err);
+        }
+    }
+    return status;
+}

@@ -3,8 +3,9 @@
  * delta that was not given. */
 #include "support/test.h"
 
+#include "outsourced/trusted/curate_job.h"
+
 #include <stdio.h>
-#include <tacet/outsourced/trusted/curate.h>
 
 enum { MOST = 60 };
 
@@ -34,12 +35,12 @@ static void takes_the_least_noise(void **state) {
             tacet_curate_settings s = settings_for(count, 1, DELTAS[k]);
             double own = 0;
             assert_ok(tacet_curate_resolve(&s, NULL));
-            assert_ok(tacet_curate_spread(&own, s.mechanism, count, 1, DELTAS[k], NULL));
+            assert_ok(tacet__curate_spread(&own, s.mechanism, count, 1, DELTAS[k], NULL));
             assert_true(tacet_curate_law(s.mechanism) != NULL);
             assert_true(k == 1 || (tacet_curate_law(s.mechanism)->pure && s.delta == 0));
             for (int i = 0; tacet_curate_name((tacet_curate_mechanism)i) != NULL; i++) {
                 double spread = 0;
-                if (tacet_curate_spread(&spread, (tacet_curate_mechanism)i, count, 1, DELTAS[k], NULL) == TACET_OK) {
+                if (tacet__curate_spread(&spread, (tacet_curate_mechanism)i, count, 1, DELTAS[k], NULL) == TACET_OK) {
                     assert_true(own <= spread);
                 }
             }
@@ -50,7 +51,7 @@ static void takes_the_least_noise(void **state) {
     double spread = 0;
     assert_ok(tacet_curate_resolve(&s, NULL));
     assert_int_equal(s.mechanism, TACET_CURATE_LAPLACE);
-    assert_ok(tacet_curate_spread(&spread, TACET_CURATE_LAPLACE, 3, 2, 0, NULL));
+    assert_ok(tacet__curate_spread(&spread, TACET_CURATE_LAPLACE, 3, 2, 0, NULL));
     assert_close(spread, 1, 1e-6);
     s = settings_for(50, 1, 1e-5);
     assert_ok(tacet_curate_resolve(&s, NULL));
@@ -65,9 +66,9 @@ static void leaves_what_was_named(void **state) {
     assert_int_equal(s.mechanism, TACET_CURATE_GAUSSIAN);
     assert_true(s.delta == 1e-5);
     double spread = 0;
-    assert_status(tacet_curate_spread(&spread, TACET_CURATE_PUBLISHED, 3, 1, 1e-5, NULL), TACET_UNSUPPORTED);
-    assert_status(tacet_curate_spread(&spread, TACET_CURATE_PROJECTION, 3, 1, 1e-5, NULL), TACET_UNSUPPORTED);
-    assert_status(tacet_curate_spread(&spread, TACET_CURATE_GAUSSIAN, 3, 1, 0, NULL), TACET_UNSUPPORTED);
+    assert_status(tacet__curate_spread(&spread, TACET_CURATE_PUBLISHED, 3, 1, 1e-5, NULL), TACET_UNSUPPORTED);
+    assert_status(tacet__curate_spread(&spread, TACET_CURATE_PROJECTION, 3, 1, 1e-5, NULL), TACET_UNSUPPORTED);
+    assert_status(tacet__curate_spread(&spread, TACET_CURATE_GAUSSIAN, 3, 1, 0, NULL), TACET_UNSUPPORTED);
     s = settings_for(3, NAN, 0);
     assert_status(tacet_curate_resolve(&s, NULL), TACET_INVALID);
     s = settings_for(3, 1, 1);

@@ -130,7 +130,6 @@ static void rows_case(size_t d, const tacet_law *law, double scale, double toler
             for (size_t a = 0; a < d; a++) {
                 assert_true(x[a] >= 0 && x[a] <= rows.axis[a].side);
             }
-            assert_true(isfinite(tacet__rows_logdensity(&rows, i, x)));
             mean += x[0] / (double)draws;
             square += x[0] * x[0] / (double)draws;
         }

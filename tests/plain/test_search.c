@@ -111,11 +111,39 @@ static void a_table_that_repeats_a_row_is_refused(void **state) {
     assert_non_null(strstr(err.message, "line 42"));
     f.s.allow_duplicates = true;
     assert_ok(tacet_plain_open(&search, &f.s, NULL));
-    assert_int_equal(tacet_plain_rows(search), N + 1);
     size_t n = 1;
     assert_null(tacet_plain_points(search, &n));
     assert_int_equal(n, 0);
     tacet_plain_close(search);
+}
+
+static void settings_that_mean_nothing_are_refused(void **state) {
+    static const double NEGATIVE = -1;
+    static const size_t OUTSIDE = N;
+    fixture f;
+    setup(&f);
+    const tacet_plain_settings good = f.s;
+    tacet_plain_settings bad[9];
+    for (size_t i = 0; i < 9; i++) {
+        bad[i] = good;
+    }
+    bad[0].queries = 0;
+    bad[1].signal_var = NAN;
+    bad[2].noise_var = -1e-9;
+    bad[3].delta_ucb = 1;
+    bad[4].beta_scale = 0;
+    bad[5].lengthscales = &NEGATIVE;
+    bad[6].lengthscale_count = 0;
+    bad[7].queries = N + 1; /* these two need the table */
+    bad[8].first = &OUTSIDE;
+    bad[8].first_count = 1;
+    for (size_t i = 0; i < 9; i++) {
+        tacet_plain *search = NULL;
+        assert_status(tacet_plain_check(&bad[i], NULL), i < 7 ? TACET_INVALID : TACET_OK);
+        assert_status(tacet_plain_open(&search, &bad[i], NULL), TACET_INVALID);
+        assert_null(search);
+    }
+    (void)state;
 }
 
 int main(void) {
@@ -123,6 +151,7 @@ int main(void) {
         cmocka_unit_test(the_result_is_in_the_tables_own_sign),
         cmocka_unit_test(a_search_goes_on_from_its_journal),
         cmocka_unit_test(a_table_that_repeats_a_row_is_refused),
+        cmocka_unit_test(settings_that_mean_nothing_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

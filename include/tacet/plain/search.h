@@ -64,6 +64,8 @@ typedef struct tacet_plain_result {
 
 /* Everything but the table: se, variances 1 and 1e-6, delta_ucb .05, beta_scale 1, fit_rows 400, seed 1. */
 TACET_API void tacet_plain_defaults(tacet_plain_settings *settings);
+/* What can be said of the settings before the table is read: INVALID, naming the option of `tacet gp-ucb`. */
+TACET_API tacet_status tacet_plain_check(const tacet_plain_settings *settings, tacet_error *err);
 /* Reads the table; settings and what they point to must live as long. PARSE, naming file, line or column and the rule:
  * fewer than two rows, a constant column, a cell that is not a finite number, a duplicate row. NOT_FOUND, IO,
  * NO_MEMORY, INVALID. */
@@ -72,7 +74,6 @@ TACET_API tacet_status tacet_plain_open(tacet_plain **out, const tacet_plain_set
 TACET_API tacet_status tacet_plain_map(tacet_plain **out, const tacet_plain_settings *settings, tacet_error *err);
 /* The candidates of a .npy file, *n of them; NULL (and 0): the rows are rank 0's to send. */
 TACET_API const tacet_points *tacet_plain_points(const tacet_plain *search, size_t *n);
-TACET_API size_t tacet_plain_rows(const tacet_plain *search);
 /* All rounds. CONFLICT: the journal is of another problem or has more rounds. BUSY: another search writes it. INVALID,
  * NO_MEMORY, NUMERIC, IO, PARSE. Once. */
 TACET_API tacet_status tacet_plain_run(tacet_plain *search, tacet_plain_result *out, tacet_error *err);

@@ -70,6 +70,10 @@ TACET_API void tacet_space_column_init(tacet_space_column *column);
 TACET_API tacet_status tacet_space_add(tacet_space *space, const tacet_space_column *column, tacet_error *err);
 /* NOT_FOUND names the column. */
 TACET_API tacet_status tacet_space_find(const tacet_space *space, size_t *out, const char *name, tacet_error *err);
+/* The columns of these names to the end of *out, in this order; names NULL: all that are not in it yet. NOT_FOUND, and
+ * as tacet_space_add. */
+TACET_API tacet_status tacet_space_pick(tacet_space *out, const tacet_space *from, const char *const *names,
+                                        size_t count, tacet_error *err);
 
 /* "real", …, in the order of the enumeration; NULL beyond its end. */
 TACET_API const char *tacet_space_kind_name(tacet_space_kind kind);
@@ -127,7 +131,6 @@ TACET_API void tacet_space_invert(const tacet_space *space, double *record, cons
 TACET_API void tacet_space_vertex(double *out, size_t level, size_t levels);
 /* The stated metric between records, and its largest value. Clips as embedding does. */
 TACET_API double tacet_space_distance(const tacet_space *space, const double *a, const double *b);
-TACET_API double tacet_space_diameter(const tacet_space *space);
 /* Units for a radius > 0: the box of all numbers is scaled so that its corners have norm `radius`. */
 TACET_API void tacet_space_units(tacet_space *space, double radius);
 /* How many columns count as a category in the metric: categories, and missing flags. */

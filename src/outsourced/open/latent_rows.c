@@ -282,27 +282,6 @@ void tacet__rows_draw(const tacet__rows *rows, tacet_simrng *rng, size_t i, doub
     }
 }
 
-double tacet__rows_logdensity(const tacet__rows *rows, size_t i, const double *x) {
-    const double *z = rows->z + i * rows->d;
-    double sum = 0;
-    for (size_t a = 0; a < rows->d; a++) {
-        if (!(x[a] >= 0 && x[a] <= rows->axis[a].side)) {
-            return -INFINITY;
-        }
-    }
-    for (size_t c = 0; c < rows->components; c++) {
-        double q = 0;
-        double scale = rows->weight[c];
-        for (size_t a = 0; a < rows->d; a++) {
-            const double u = (x[a] - z[a]) / rows->axis[a].sd[c];
-            q += u * u;
-            scale /= rows->axis[a].sd[c];
-        }
-        sum += scale * exp(-0.5 * q);
-    }
-    return log(sum);
-}
-
 static tacet_status rows_tables(tacet__rows *rows, tacet_error *err) {
     const size_t d = rows->d;
     size_t most = 1;

@@ -46,8 +46,6 @@ void tacet__rows_expect(tacet__rows *rows, double *out, const double *A);
 void tacet__rows_refine(tacet__rows *rows, double *fine, const double *coarse);
 /* x from p(x | z_i). */
 void tacet__rows_draw(const tacet__rows *rows, tacet_simrng *rng, size_t i, double *x);
-/* ln p(x | z_i) up to a constant of the row; -infinity outside the box. */
-double tacet__rows_logdensity(const tacet__rows *rows, size_t i, const double *x);
 
 /* The measured rows, and for each chain where they might be. f is integrated out. */
 typedef struct tacet__chains {

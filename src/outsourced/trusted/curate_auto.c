@@ -19,8 +19,8 @@ static size_t numbers_of(const tacet_curate_settings *s) {
     return s->space != NULL ? tacet_typed_numbers(s->space) : s->column_count;
 }
 
-tacet_status tacet_curate_spread(double *out, tacet_curate_mechanism mechanism, size_t numbers, double eps,
-                                 double delta, tacet_error *err) {
+tacet_status tacet__curate_spread(double *out, tacet_curate_mechanism mechanism, size_t numbers, double eps,
+                                  double delta, tacet_error *err) {
     const tacet__form *form = (int)mechanism >= 0 ? tacet__form_at((size_t)mechanism) : NULL;
     tacet_mechanism_kind kind = 0;
     double scale = 0;
@@ -54,7 +54,7 @@ tacet_status tacet_curate_resolve(tacet_curate_settings *s, tacet_error *err) {
     for (size_t i = 0; tacet__form_at(i) != NULL; i++) {
         double spread = 0;
         tacet_error trial = {0};
-        if (tacet_curate_spread(&spread, (tacet_curate_mechanism)i, numbers_of(s), s->eps, s->delta, &trial) ==
+        if (tacet__curate_spread(&spread, (tacet_curate_mechanism)i, numbers_of(s), s->eps, s->delta, &trial) ==
                 TACET_OK &&
             spread < least) {
             least = spread;
@@ -76,8 +76,8 @@ void tacet__curate_others(tacet_manifest *m, const tacet_curate_settings *asked)
     m->other_count = 0;
     for (size_t i = 0; tacet__form_at(i) != NULL && asked->mechanism == TACET_CURATE_AUTO; i++) {
         double spread = 0;
-        if (tacet_curate_spread(&spread, (tacet_curate_mechanism)i, numbers_of(asked), asked->eps, asked->delta,
-                                NULL) != TACET_OK) {
+        if (tacet__curate_spread(&spread, (tacet_curate_mechanism)i, numbers_of(asked), asked->eps, asked->delta,
+                                 NULL) != TACET_OK) {
             continue;
         }
         if (strcmp(tacet__form_at(i)->name, m->mechanism) == 0) {
@@ -92,4 +92,14 @@ void tacet__curate_others(tacet_manifest *m, const tacet_curate_settings *asked)
     for (size_t i = 0; i < m->other_count; i++) {
         m->others[i].sigma *= own > 0 ? m->sigma / own : 1;
     }
+}
+
+double tacet_curate_sigma_laplace(const tacet_curate_settings *s, const tacet_manifest *m) {
+    const size_t numbers = m->space.count > 0 ? m->column_count : m->dims; /* levels get no noise */
+    double gaussian = 0, laplace = 0;
+    const bool known =
+        numbers > 0 && s->mechanism == TACET_CURATE_GAUSSIAN && !s->seeded &&
+        tacet__curate_spread(&gaussian, TACET_CURATE_GAUSSIAN, numbers, s->eps, s->delta, NULL) == TACET_OK &&
+        tacet__curate_spread(&laplace, TACET_CURATE_LAPLACE, numbers, s->eps, 0, NULL) == TACET_OK;
+    return known && laplace < gaussian ? laplace / gaussian * m->sigma : NAN;
 }

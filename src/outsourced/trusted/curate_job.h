@@ -122,4 +122,9 @@ void tacet__curate_describe(const tacet__curate *job, tacet__ask_text *text);
 /* What else could have been taken where AUTO was asked for, with the noise it would have had. */
 void tacet__curate_others(tacet_manifest *m, const tacet_curate_settings *asked);
 
+/* Standard deviation per coordinate of `numbers` columns whose neighbours are at distance 1. UNSUPPORTED: one that
+ * projects, is not proven, or needs a delta where it is 0. INVALID: eps, delta. */
+tacet_status tacet__curate_spread(double *out, tacet_curate_mechanism mechanism, size_t numbers, double eps,
+                                  double delta, tacet_error *err);
+
 #endif

@@ -184,3 +184,18 @@ void tacet__curate_distances(const tacet__curate *job, tacet_manifest *m) {
     m->eps_at[TACET_MANIFEST_DISTANCES - 1] =
         fmax(eps_at_distance(job, widest + (double)categories, categories, widest), s->eps);
 }
+
+void tacet_curate_take_space(tacet_curate_settings *s, tacet_manifest_column *columns, const tacet_space *space) {
+    bool plain = space->count <= TACET_MANIFEST_COLUMNS;
+    for (size_t i = 0; i < space->count && plain; i++) {
+        const tacet_space_column *c = &space->columns[i];
+        plain = c->kind == TACET_SPACE_REAL && c->missing == TACET_SPACE_REFUSED;
+        memcpy(columns[i].name, c->name, sizeof columns[i].name);
+        columns[i].lo = c->lo;
+        columns[i].hi = c->hi;
+        columns[i].unit = c->unit;
+    }
+    s->columns = columns;
+    s->column_count = space->count;
+    s->space = plain ? NULL : space;
+}

@@ -99,8 +99,6 @@ TACET_API tacet_status tacet_local_create(tacet_policy **out, const tacet_local_
  * report was not remembered (`forget`). INVALID: not one of these policies. */
 TACET_API tacet_status tacet_local_receive(tacet_policy *policy, bool *repeated, uint64_t ticket, double report,
                                            tacet_error *err);
-/* beta_t of the next round (of its epoch, for MoMA); NaN for another policy. For tests and displays. */
-TACET_API double tacet_local_width(const tacet_policy *policy);
 
 /* The least norm that f - mean can have: with probability 1 - delta |f - mean|_H is not below *out, whatever `bound`
  * says. Where it is above `bound`, proven widths do not hold. It rests on reports alone, so it costs no privacy. ucb

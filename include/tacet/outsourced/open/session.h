@@ -91,6 +91,10 @@ typedef struct tacet_session_result {
 } tacet_session_result;
 
 TACET_API void tacet_session_defaults(tacet_session_settings *settings);
+/* Known values from a CSV with the columns row and value into warm_*; clear frees them, and only those. As
+ * tacet_csv_load_file; NO_MEMORY. */
+TACET_API tacet_status tacet_session_warm_load(tacet_session_settings *settings, const char *path, tacet_error *err);
+TACET_API void tacet_session_warm_clear(tacet_session_settings *settings);
 /* Runs, or goes on with, a session: rows are dims x rows of the release, manifest_text is what the journal is bound to.
  * OK whenever a value is known, however the search ended. INVALID: settings, before anything was asked. CONFLICT: the
  * state belongs to another release or other settings. BUSY, CORRUPT, IO: the journal. Others: why not even one value

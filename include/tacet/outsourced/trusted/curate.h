@@ -76,10 +76,13 @@ TACET_API const char *tacet_curate_name(tacet_curate_mechanism mechanism);
 TACET_API tacet_status tacet_curate_parse(tacet_curate_mechanism *out, const char *name, tacet_error *err);
 /* The law of its noise; NULL: PUBLISHED, which has none, or no such mechanism. */
 TACET_API const tacet_law *tacet_curate_law(tacet_curate_mechanism mechanism);
-/* Standard deviation per coordinate of `numbers` columns whose neighbours are at distance 1. UNSUPPORTED: one that
- * projects, is not proven, or needs a delta where it is 0. INVALID: eps, delta. */
-TACET_API tacet_status tacet_curate_spread(double *out, tacet_curate_mechanism mechanism, size_t numbers, double eps,
-                                           double delta, tacet_error *err);
+/* Typed inputs into the settings: as columns (room for TACET_MANIFEST_COLUMNS, which the settings then borrow), which
+ * every mechanism and the fastest reader takes, where all are reals without missing cells; otherwise as the space. */
+TACET_API void tacet_curate_take_space(tacet_curate_settings *settings, tacet_manifest_column *columns,
+                                       const tacet_space *space);
+/* The standard deviation that laplace would have instead of the gaussian noise of this release, the sensitivity being
+ * the same, where that is less. NAN: it is not. */
+TACET_API double tacet_curate_sigma_laplace(const tacet_curate_settings *settings, const tacet_manifest *manifest);
 /* Puts what AUTO stands for in its place, from public numbers alone: of the proven mechanisms that add noise to the
  * columns themselves, the one with the least spread; those that need a delta only where delta is above 0. The delta of
  * a pure one is 0 then. Other mechanisms stay. tacet_curate_run and the others do so by themselves. */

@@ -32,6 +32,13 @@ typedef struct tacet_study_round {
     const char *key;    /* makes a retry harmless; NULL: none */
 } tacet_study_round;
 
+/* A decision set from a file: an arm a line, numbers with commas between, no header. Fills points, d and count of the
+ * round. INVALID names file, line and rule; NOT_FOUND, DENIED, IO, PARSE, NO_MEMORY. */
+TACET_API tacet_status tacet_study_set_read(double **points, tacet_study_round *round, const char *path,
+                                            tacet_error *err);
+/* Wipes and frees it; NULL is allowed. */
+TACET_API void tacet_study_set_free(double *points, tacet_study_round *round);
+
 typedef struct tacet_study_suggestion {
     char ticket[TACET_STUDY_TICKET];
     uint64_t index; /* of the arm or point, from 0 */
