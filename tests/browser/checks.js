@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // checks.js - what a reader with another way of reading needs: names, contrast, order of focus, no sideways scrolling.
 // Returns a list of complaints. Written for these pages; the rules are those of WCAG 2.1 AA.
 const complaints = [];

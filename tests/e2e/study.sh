@@ -19,6 +19,8 @@ grep -q 'heavy tails' "$work/err" || fail "a proven width, and no word on heavy 
 for policy in tgp ata moma; do
     study create --name "$policy" --trust local --policy "$policy" --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --rounds 400
 done
+study create --name visits --trust central --policy contextual --eps 30 --points "$work/points.csv" --columns x,y --lengthscale 0.5,0.5,0.5 --context 0:1 --rounds 100
+study create --name own --trust local --policy statistics --eps 4 --bounds 0:1,0:1 --lengthscale 0.5 --rounds 100
 expect 2 "$bin/tacet" study create --store "$store" --name no --trust local --eps 4 --points "$work/points.csv" --columns x,y --lengthscale 0.5 --parameters tight
 grep -q 'bound' "$work/err" || fail "a proven width without a bound"
 
@@ -32,6 +34,7 @@ round() { # NAME OPTIONS...
     case $name in
     device | tgp | ata | moma | proven) reward=$("$bin/tacet" device report --ledger "$work/device.db" --budget 100000 --ticket "$ticket" --eps 4 --range 0:1 --mechanism "$([ "$name" = proven ] && echo duchi || echo hybrid)" --reward "$reward" --json 2>/dev/null | sed -n 's/.*"report": *\([-0-9.e+]*\).*/\1/p') ;;
     esac
+    [ "$name" != own ] || reward=$((i * 40)) # one of 256 directions: its decision set stays on the device
     study observe --study "$name" --ticket "$ticket" --reward "$reward"
 }
 cores="Haswell Nehalem Zen"
@@ -43,6 +46,8 @@ while [ $i -lt 6 ]; do
         [ $((i % 2)) -ne 0 ] || round least --decision-set "$work/arms.csv"
         round list
         round list
+        round visits --context "0.$i"
+        round own
         [ $i -ne 0 ] || for name in device proven tgp ata moma; do round "$name"; done
     done
     i=$((i + 1))
@@ -51,8 +56,11 @@ awk 'BEGIN { for (i = 0; i < 8; i++) print i % 2 "," int(i / 2) % 2 "," 0.1 * i 
 for OPENBLAS_CORETYPE in $cores; do
     export OPENBLAS_CORETYPE
     round levels --decision-set "$work/mixed.csv"
+    for name in sets visits own; do
+        study status --study "$name"
+        [ "$(number suggested)" = 18 ] && [ "$(number observed)" = 18 ] || fail "$name: $(number suggested) suggested, $(number observed) observed"
+    done
     study status --study sets
-    [ "$(number suggested)" = 18 ] || fail "$(number suggested) suggested"
     [ "$(number eps)" = 300.0 ] || [ "$(number eps)" = 300 ] || fail "eps $(number eps)"
     # Models: of the three, the same prediction.
     for name in sets least list; do
