@@ -108,12 +108,12 @@ static tacet_status finish(char **out, page *p, tacet_error *err) {
 
 /* ---- the registry's entry ---- */
 
+/* *out is the caller's to drop, whatever is returned. */
 static tacet_status load_facts(json_t **out, const char *text, tacet_error *err) {
     const char *name = NULL;
     json_t *value = NULL;
     *out = text != NULL ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : json_object();
     if (!json_is_object(*out)) {
-        json_decref(*out);
         return tacet__fail(err, TACET_INVALID, "the facts are not a JSON object");
     }
     json_object_foreach(*out, name, value) {
@@ -122,10 +122,7 @@ static tacet_status load_facts(json_t **out, const char *text, tacet_error *err)
             found = found || (SCHEMA[i].people && strcmp(SCHEMA[i].name, name) == 0);
         }
         if (!found || !json_is_string(value)) {
-            const tacet_status status =
-                tacet__fail(err, TACET_INVALID, "fact '%.40s' is no text, or no field that people fill in", name);
-            json_decref(*out);
-            return status;
+            return tacet__fail(err, TACET_INVALID, "fact '%.40s' is no text, or no field that people fill in", name);
         }
     }
     return TACET_OK;

@@ -13,15 +13,15 @@ regret() {
 below() { # value, limit, what
     awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a < b) }' || { echo "$3: regret $1 is not below $2"; exit 1; }
 }
-shipped=$(regret central --eps 10 --delta 0.1 --rounds 300 --trials 4 --seed 3)
+shipped=$(regret central --eps 10 --delta 0.1 --rounds 300 --trials 24 --seed 3) # one trial in ten is unlucky, another one by processor
 random=$(regret central --algorithm random --rounds 300 --trials 4 --seed 3)
-below "$shipped" 45 "central, eps = 10"
+below "$shipped" 40 "central, eps = 10"
 below 130 "$random" "random play"
 below "$(regret central --algorithm nonprivate --rounds 300 --trials 4 --seed 3)" 40 "non-private"
 below "$(regret central --scenario camelback --eps 10 --delta 0.1 --rounds 2000 --trials 2 --seed 3)" 200 "camelback"
 below "$(regret local-statistics --eps 10 --delta 0.1 --rounds 600 --trials 4 --seed 3)" 200 "local-statistics"
 below "$(regret central --world drawn --binary 4 --lengthscale 1 --arms 8 --eps 100 --rounds 1000 --trials 2 --seed 3)" 90 "four binary columns"
-[ "$shipped" = "$(regret central --eps 10 --delta 0.1 --rounds 300 --trials 4 --seed 3 --threads 1)" ] ||
+[ "$shipped" = "$(regret central --eps 10 --delta 0.1 --rounds 300 --trials 24 --seed 3 --threads 1)" ] ||
     { echo "the number of threads changes the result"; exit 1; }
 # Nothing is learnt from reports that are still out, and nothing about arms from rewards that are other arms'.
 for player in shipped nonprivate; do

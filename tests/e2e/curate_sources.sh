@@ -90,5 +90,5 @@ sed 1d t.csv >rows
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do cat rows; done | sed 1i"0,1,2" >big.csv
 small=$(sed 1i"0,1,2" rows >small.csv && peak small.csv p1)
 large=$(peak big.csv,small.csv p2)
-[ $((large - small)) -lt 4096 ] || fail "memory grew from $small to $large KiB"
+[ -n "${TACET_SANITIZE:-}" ] || [ $((large - small)) -lt 4096 ] || fail "memory grew from $small to $large KiB"
 echo "peak memory: $small KiB for 30000 records, $large KiB for 390000 in two files"

@@ -4,6 +4,7 @@
 # not in the list of processes, its memory leaves no image, nobody of its user may trace it, and it is not swapped out
 # where the system allows that.
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
+[ -z "${TACET_SANITIZE:-}" ] || { echo "skipped: a program under a sanitizer is not guarded"; exit 77; }
 chmod 777 "$work"
 mkfifo -m 666 "$work/value"
 as=

@@ -10,6 +10,7 @@ skip() {
 command -v mpirun >/dev/null || skip "mpirun is not installed"
 [ -x "$TACET_BIN/tacet-plain-mpi" ] || skip "built without MPI"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # Open MPI keeps memory until the end
 . "${TACET_SOURCE:?}/tests/support/e2e.sh"
 cd "$work"
 ranks() { n=$1; shift; mpirun --oversubscribe -n "$n" "$@"; }

@@ -148,9 +148,10 @@ tacet_status tacet__ledger_show(json_t **out, tacet__ledger_view *view, const ta
                                 tacet_error *err) {
     json_t *list = json_array();
     *out = tacet__ledger_report_json(report);
-    tacet_status status = *out != NULL && json_object_set_new(*out, "list", list) == 0
-                              ? tacet__ledger_each(view, collect, list, err)
-                              : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a ledger's account");
+    tacet_status status =
+        json_object_set_new(*out, "list", list) == 0 /* which takes the list also where *out is NULL */
+            ? tacet__ledger_each(view, collect, list, err)
+            : tacet__fail(err, TACET_NO_MEMORY, "out of memory for a ledger's account");
     if (status != TACET_OK) {
         json_decref(*out);
         *out = NULL;
