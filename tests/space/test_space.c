@@ -90,6 +90,24 @@ static void what_is_written_reads_back_as_the_same(void **state) {
     tacet_space_clear(&b);
 }
 
+static void columns_are_picked_in_the_order_of_their_names(void **state) {
+    const char *const actions[] = {"sex", "age"};
+    const char *const nobody[] = {"height"};
+    tacet_space all, some;
+    read_space(&all, MIXED);
+    tacet_space_init(&some);
+    assert_ok(tacet_space_pick(&some, &all, actions, 2, NULL));
+    assert_status(tacet_space_pick(&some, &all, nobody, 1, NULL), TACET_NOT_FOUND);
+    assert_status(tacet_space_pick(&some, &all, actions, 1, NULL), TACET_INVALID); /* it has that one */
+    assert_ok(tacet_space_pick(&some, &all, NULL, 0, NULL));                       /* all the others */
+    assert_int_equal(some.count, all.count);
+    assert_string_equal(some.columns[0].name, "sex");
+    assert_string_equal(some.columns[1].name, "age");
+    assert_string_equal(some.columns[2].name, "income");
+    tacet_space_clear(&all);
+    tacet_space_clear(&some);
+}
+
 static void options_say_the_same_as_a_file(void **state) {
     const tacet_space_options options = {.inputs = "age,income,visits,sex,race,seen",
                                          .bounds = "age=17:90",
@@ -373,6 +391,7 @@ int main(void) {
         cmocka_unit_test(bad_spaces_are_refused_by_name),
         cmocka_unit_test(a_draft_is_refused_until_it_is_filled_in),
         cmocka_unit_test(what_is_written_reads_back_as_the_same),
+        cmocka_unit_test(columns_are_picked_in_the_order_of_their_names),
         cmocka_unit_test(options_say_the_same_as_a_file),
         cmocka_unit_test(bad_options_are_refused_by_name),
         cmocka_unit_test(bounds_without_names_follow_the_order_of_inputs),
