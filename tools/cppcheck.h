@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cppcheck.h - put before every file by tools/lint: cppcheck breaks off where an expression has a choice by type. */
+#define _Generic(...) tacet_chosen_by_type
