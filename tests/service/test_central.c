@@ -192,6 +192,54 @@ static void test_contextual_interrupted(void **state) {
     }
 }
 
+/* --- contextual: reports that come late
+ * ----------------------------------------------------------------------------------- */
+
+enum { LATE = 100, LATE_ROUNDS = 300, LOOKED_AT = 80 };
+
+/* Every report comes LATE rounds after its question, and the server starts anew in the middle. How many of the last
+ * LOOKED_AT questions were answered with the best action; by chance a third. */
+static size_t played_late(const char *options) {
+    static answer given[LATE_ROUNDS];
+    char definition[600];
+    size_t right = 0;
+    (void)snprintf(definition, sizeof definition,
+                   "{\"name\":\"advice\",\"trust\":\"central\",\"policy\":\"contextual\",\"budget\":{\"eps\":60},"
+                   "\"rounds\":300,\"domain\":{\"points\":[[0],[0.5],[1]],\"context\":{\"lower\":[0],\"upper\":[1]}},"
+                   "\"prior\":{\"kernel\":\"se\",\"lengthscale\":0.5,\"reward\":[0,1]},\"options\":{%s}}",
+                   options);
+    tacet__engine *e = open_central_after(definition);
+    for (size_t t = 0; t < LATE_ROUNDS; t++) {
+        const double c = context_of(t);
+        if (t == LATE_ROUNDS / 2) {
+            tacet__engine_close(e);
+            e = open_central();
+        }
+        given[t] = ask_at(e, "advice", "", c);
+        assert_int_equal(given[t].status, TACET_OK);
+        if (t >= LATE) {
+            const answer *a = &given[t - LATE];
+            const double reward = reward_at(a->index, context_of(t - LATE));
+            assert_int_equal(send_observation(e, "advice", a->ticket, reward).status, TACET_OK);
+        }
+        right += t >= LATE_ROUNDS - LOOKED_AT && given[t].index == (uint64_t)rint(2 * c);
+    }
+    tacet__engine_close(e);
+    return right;
+}
+
+/* A study that waits for them learns from late reports. */
+static void test_contextual_late(void **state) {
+    (void)state;
+    const size_t waiting = played_late("\"late\":100");
+    assert_int_equal(store_teardown(NULL), 0);
+    assert_int_equal(store_setup(NULL), 0);
+    const size_t prompt = played_late("");
+    print_message("late reports: %zu of 80 right with options.late, %zu without\n", waiting, prompt);
+    assert_true(waiting >= 55);
+    assert_true(waiting >= prompt + 15);
+}
+
 /* --- fixed: a client that never reports ----------------------------------------------------------------------
  */
 
@@ -349,6 +397,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_contextual_interrupted),
+        TEST(test_contextual_late),
         TEST(test_fixed_expires),
         TEST(test_create_again),
         TEST(test_refused_free),

@@ -148,7 +148,8 @@ tacet_status tacet__fixed_models_create(tacet__fixed_models **out, const tacet_f
     for (size_t g = 0; g < group_count; g++) {
         l->m += groups[g].features;
     }
-    l->count = settings->ladder ? MODELS_MOST : 1;
+    /* Over a product the smooth prior starves the finer features of every list at once: README.md, (g). */
+    l->count = !settings->ladder ? 1 : group_count == 1 ? MODELS_MOST : REWARD_VARS;
     tacet_status status = allocate(l) ? TACET_OK : tacet__fail(err, TACET_NO_MEMORY, "no memory for a learner");
     for (size_t k = 0; status == TACET_OK && k < l->count; k++) {
         rung *r = &l->rungs[k];
