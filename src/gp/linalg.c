@@ -33,6 +33,10 @@ void tacet_threads(int count) {
     openblas_set_num_threads(count);
 }
 
+const char *tacet__blas_core(void) {
+    return openblas_get_corename();
+}
+
 double tacet__dot(const double *x, const double *y, size_t n) {
     double sum = 0;
     for (size_t at = 0; at < n; at += CHUNK) {

@@ -11,6 +11,9 @@
 #include <tacet/core/status.h>
 #include <tacet/gp/threads.h>
 
+/* The processor whose kernels OpenBLAS has chosen: a yardstick for benchmarks should say it. */
+const char *tacet__blas_core(void);
+
 double tacet__dot(const double *x, const double *y, size_t n);
 void tacet__axpy(double *y, double a, const double *x, size_t n); /* y += a x */
 double tacet__norm2(const double *x, size_t n);

@@ -7,6 +7,7 @@
 for key in seconds stream_seconds ratio peak_bytes allowed_bytes; do
     grep -Eq "\"$key\":[0-9.]+" "$work/small" || { echo "no $key in $(cat "$work/small")"; exit 1; }
 done
+grep -Eq '"stream_core":"[A-Za-z0-9]+"' "$work/small" || { echo "the yardstick does not say whose it is"; exit 1; }
 "$TACET_BIN/tacet" bench gp-ucb --n 2000 --d 2 --queries 20 --repeats 1 | grep -q 'ratio'
 code=0
 "$TACET_BIN/tacet" bench gp-ucb --n 10 --queries 11 2>"$work/err" || code=$?
