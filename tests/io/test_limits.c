@@ -157,18 +157,33 @@ static size_t wire_read(const wire *w, char *out, size_t size) {
     return used;
 }
 
-static void refused(const fixture *f, const char *request) {
+static void answered(const fixture *f, const char *request, size_t size, const char *with) {
     char answer[4096] = "";
     wire w;
     wire_open(&w, f, NULL);
     assert_true(wire_shake(&w));
-    assert_true(gnutls_record_send(w.session, request, strlen(request)) > 0);
+    assert_true(gnutls_record_send(w.session, request, size) > 0);
     (void)wire_read(&w, answer, sizeof answer);
-    if (strncmp(answer, "HTTP/1.1 400", 12) != 0) {
+    if (strncmp(answer, with, strlen(with)) != 0) {
         print_message("request:\n%s\nanswer:\n%s\n", request, answer);
     }
-    assert_int_equal(strncmp(answer, "HTTP/1.1 400", 12), 0);
+    assert_int_equal(strncmp(answer, with, strlen(with)), 0);
     wire_close(&w);
+}
+
+static void refused(const fixture *f, const char *request) {
+    answered(f, request, strlen(request), "HTTP/1.1 400");
+}
+
+/* '@' stands for a NUL. */
+static void refused_with_nul(const fixture *f, const char *request) {
+    char bytes[256];
+    const size_t size = strlen(request);
+    assert_true(size <= sizeof bytes);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = request[i] == '@' ? '\0' : request[i];
+    }
+    answered(f, bytes, size, "HTTP/1.1 400");
 }
 
 /* Two readers could take each of these for different requests. */
@@ -188,11 +203,24 @@ static void test_ambiguous_requests_are_refused(void **state) {
     refused(f, "GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
     refused(f, "GET /x%00y HTTP/1.1\r\nHost: a\r\n\r\n");
     refused(f, "GET /x%0ay HTTP/1.1\r\nHost: a\r\n\r\n");
+    refused(f, "GET /x\r\nHost: a\r\n\r\n");
+    refused(f, "GET /x HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n");
+    refused_with_nul(f, "GET /x@y HTTP/1.1\r\nHost: a\r\n\r\n");
+    refused_with_nul(f, "GET /x@ HTTP/1.1\r\nHost: a\r\n\r\n");
+    refused_with_nul(f, "GET /x?a=b@c HTTP/1.1\r\nHost: a\r\n\r\n");
+    refused_with_nul(f, "GET@/x /x HTTP/1.1\r\nHost: a\r\n\r\n");
+    refused_with_nul(f, "GET /x HTTP/1.1@x\r\nHost: a\r\n\r\n");
+    refused_with_nul(f, "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked@x\r\n\r\n0\r\n\r\n");
+    refused_with_nul(f, "GET /x HTTP/1.1\r\nHost@: a\r\n\r\n");
+    refused_with_nul(f, "GET /x HTTP/1.1\r\nHost: a@b\r\nX: b\r\n\r\n");
+    refused_with_nul(f, "GET /x HTTP/1.1\r\nHost: a\r\nX:@b\r\n\r\n");
     assert_int_equal(atomic_load(&f->handled), 0);
     tacet__server_counts counts;
     tacet__server_count(f->server, &counts);
     assert_true(counts.malformed >= 7); /* MHD refuses some by itself */
-    /* And a good one is answered. */
+    /* And good ones are answered. */
+    static const char ODD[] = "GET  /x?a=%41&b HTTP/1.1\r\nHost:a \t\r\nCookie: a=b; c=\"d\"\r\nX:\r\nY: \t z\r\n\r\n";
+    answered(f, ODD, sizeof ODD - 1, "HTTP/1.1 401");
     assert_int_equal(get(f, "good", "/x"), 200);
 }
 

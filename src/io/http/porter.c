@@ -117,13 +117,14 @@ static struct MHD_Daemon *start_loop(tacet__server *server, const char *certific
     };
     const unsigned flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_TLS | MHD_ALLOW_SUSPEND_RESUME |
                            MHD_USE_NO_LISTEN_SOCKET;
-    return MHD_start_daemon(
-        flags, 0, NULL, NULL, tacet__http_answer, server, MHD_OPTION_NOTIFY_COMPLETED, tacet__http_completed, server,
-        MHD_OPTION_NOTIFY_CONNECTION, noticed, server, MHD_OPTION_UNESCAPE_CALLBACK, tacet__http_unescape, server,
-        MHD_OPTION_HTTPS_MEM_KEY, key, MHD_OPTION_HTTPS_MEM_CERT, certificate, MHD_OPTION_HTTPS_PRIORITIES, PRIORITIES,
-        MHD_OPTION_CONNECTION_LIMIT, s->most_connections / threads + SPARE + s->most_connections,
-        MHD_OPTION_CONNECTION_TIMEOUT, s->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, trust, MHD_OPTION_END);
+    return MHD_start_daemon(flags, 0, NULL, NULL, tacet__http_answer, server, MHD_OPTION_NOTIFY_COMPLETED,
+                            tacet__http_completed, server, MHD_OPTION_NOTIFY_CONNECTION, noticed, server,
+                            MHD_OPTION_UNESCAPE_CALLBACK, tacet__http_unescape, server, MHD_OPTION_URI_LOG_CALLBACK,
+                            tacet__http_begin, server, MHD_OPTION_HTTPS_MEM_KEY, key, MHD_OPTION_HTTPS_MEM_CERT,
+                            certificate, MHD_OPTION_HTTPS_PRIORITIES, PRIORITIES, MHD_OPTION_CONNECTION_LIMIT,
+                            s->most_connections / threads + SPARE + s->most_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+                            s->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+                            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, trust, MHD_OPTION_END);
 }
 
 tacet_status tacet__loops_start(tacet__server *server, const char *certificate, const char *key, tacet_error *err) {

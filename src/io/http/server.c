@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server.c - HTTPS over libmicrohttpd and GnuTLS: requests, their limits, and what becomes of them. Connections:
- * porter.c. Ring: io. Differs from a plain MHD server: plain HTTP is refused by the TLS layer; a declared body above
- * the limit is answered before a byte of it is read; client certificates are verified here, since MHD only asks for
- * them; what is ambiguous is refused. Cost: one polling loop per thread; a slow connection costs its buffers, not a
- * thread. */
+ * porter.c; what a request may look like: look.c. Ring: io. Differs from a plain MHD server: plain HTTP is refused by
+ * the TLS layer; a declared body above the limit is answered before a byte of it is read; client certificates are
+ * verified here, since MHD only asks for them; what is ambiguous is refused. Cost: one polling loop per thread; a slow
+ * connection costs its buffers, not a thread. */
 #include "io/http/server_internal.h"
 
 #include "core/clock.h"
@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -135,10 +134,19 @@ static enum MHD_Result refuse_upload(tacet__server *server, struct MHD_Connectio
     }
 }
 
+/* --- bodies ------------------------------------------------------------------------------------------------------- */
+
+static tacet__peer *peer_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
 static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *connection, tacet__upload *up,
-                                  const char *url) {
+                                  const char *url, const char *method, const char *version) {
+    up->peer = peer_of(connection);
+    up->seen = true;
     tacet__peer_body(server->peers, up->peer, tacet__now());
-    up->why = tacet__http_broken(connection, url);
+    up->why = tacet__http_look(up, url, method, version);
     if (up->why != NULL) {
         up->refused = MHD_HTTP_BAD_REQUEST;
         return refuse_upload(server, connection, up); /* whatever follows is not read */
@@ -156,8 +164,6 @@ static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *
     }
     return MHD_YES;
 }
-
-/* --- bodies ------------------------------------------------------------------------------------------------------- */
 
 static void forget_body(tacet__server *server, tacet__upload *up) {
     tacet__wipe_free(up->body); /* what a client sent may be private */
@@ -389,28 +395,28 @@ static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *co
     return reply_or_excuse(connection, &response);
 }
 
-static tacet__peer *peer_of(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info != NULL ? info->socket_context : NULL;
+void *tacet__http_begin(void *user, const char *target, struct MHD_Connection *connection) {
+    tacet__upload *up = TACET__ZALLOC(tacet__upload, 1);
+    if (up != NULL) {
+        *up = (tacet__upload){.exchange = {suspend, answer_late},
+                              .server = user,
+                              .connection = connection,
+                              .target = target,
+                              .target_size = strlen(target),
+                              .late = {.file = -1}};
+    }
+    return up;
 }
 
 enum MHD_Result tacet__http_answer(void *user, struct MHD_Connection *connection, const char *url, const char *method,
                                    const char *version, const char *data, size_t *size, void **context) {
     tacet__server *server = user;
     tacet__upload *up = *context;
-    (void)version;
     if (up == NULL) {
-        up = TACET__ZALLOC(tacet__upload, 1);
-        if (up == NULL) {
-            return MHD_NO;
-        }
-        *up = (tacet__upload){.exchange = {suspend, answer_late},
-                              .server = server,
-                              .connection = connection,
-                              .peer = peer_of(connection),
-                              .late = {.file = -1}};
-        *context = up;
-        return first_look(server, connection, up, url);
+        return MHD_NO; /* out of memory */
+    }
+    if (!up->seen) {
+        return first_look(server, connection, up, url, method, version);
     }
     if (*size > 0) {
         const bool go_on = collect(server, up, data, *size);
@@ -446,7 +452,9 @@ void tacet__http_completed(void *user, struct MHD_Connection *connection, void *
         if (up->late.file >= 0) {
             (void)close(up->late.file);
         }
-        tacet__peer_finished(server->peers, up->peer, tacet__now());
+        if (up->seen) {
+            tacet__peer_finished(server->peers, up->peer, tacet__now());
+        }
         forget_body(server, up);
         free(up);
         *context = NULL;

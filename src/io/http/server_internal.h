@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_internal.h - between server.c (requests) and porter.c (connections). Ring: io, internal. */
+/* server_internal.h - between server.c (requests), look.c (their looks) and porter.c (connections). Ring: io, internal.
+ */
 #ifndef TACET_SRC_IO_HTTP_SERVER_INTERNAL_H
 #define TACET_SRC_IO_HTTP_SERVER_INTERNAL_H
 
@@ -19,6 +20,9 @@ struct tacet__upload {
     struct MHD_Connection *connection;
     tacet__peer *peer;
     tacet__response late; /* what was answered while suspended */
+    const char *target;   /* of the request's line as it came; only until it is looked at */
+    size_t target_size;
+    bool seen; /* it was looked at */
     bool suspended, answered;
     char *body;
     size_t size, capacity;
@@ -62,7 +66,8 @@ struct tacet__server {
     tacet__server_counts counts;
 };
 
-/* server.c: the callbacks of MHD. */
+/* server.c: the callbacks of MHD. The first one makes the context of the others. */
+void *tacet__http_begin(void *user, const char *target, struct MHD_Connection *connection);
 enum MHD_Result tacet__http_answer(void *user, struct MHD_Connection *connection, const char *url, const char *method,
                                    const char *version, const char *data, size_t *size, void **context);
 void tacet__http_completed(void *user, struct MHD_Connection *connection, void **context,
@@ -70,10 +75,10 @@ void tacet__http_completed(void *user, struct MHD_Connection *connection, void *
 /* Requests that waited for their time, or all of them, go on. */
 void tacet__http_release(tacet__server *server, double now, bool all);
 
-/* heads.c */
+/* look.c */
 size_t tacet__http_unescape(void *user, struct MHD_Connection *connection, char *text);
-/* NULL, or the rule that the headers or the path break. */
-const char *tacet__http_broken(struct MHD_Connection *connection, const char *url);
+/* NULL, or the rule that is broken. */
+const char *tacet__http_look(const tacet__upload *up, const char *url, const char *method, const char *version);
 
 /* porter.c */
 tacet_status tacet__porter_listen(tacet__server *server, tacet_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heads.c - what the head of a request may look like; whatever two readers could take differently is refused.
- * Ring: io. Source: RFC 9112, sections 3.2 and 6. Cost: O(bytes). */
+/* look.c - what a request may look like: whatever two readers could understand differently is refused.
+ * Ring: io. Differs from a plain MHD server: MHD takes what it can make sense of. Cost: one pass over the headers. */
 #include "io/http/server_internal.h"
 
 #include <stdio.h>
@@ -26,8 +26,18 @@ size_t tacet__http_unescape(void *user, struct MHD_Connection *connection, char 
 
 typedef struct headers {
     unsigned lengths, encodings, hosts, authorizations;
-    bool bad_name, bad_length;
+    bool bad_name, bad_length, gap;
+    const char *end, *seen; /* of all of them, as they came; up to where they were looked at */
 } headers;
+
+/* Between the last text and the next one. */
+static void see_gap(headers *h, const char *next) {
+    static const char BLANK[] = {' ', '\t', '\r', '\n', '\0'};
+    h->gap = h->gap || next < h->seen || next > h->end;
+    while (!h->gap && h->seen < next) {
+        h->gap = memchr(BLANK, *h->seen++, sizeof BLANK) == NULL;
+    }
+}
 
 static bool is_token(const char *name) {
     static const char LETTERS[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -38,6 +48,10 @@ static bool is_token(const char *name) {
 static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const char *name, const char *value) {
     headers *h = user;
     (void)kind;
+    see_gap(h, name);
+    h->seen = name + strlen(name);
+    see_gap(h, value != NULL ? value : h->seen);
+    h->seen = value != NULL ? value + strlen(value) : h->seen;
     h->bad_name = h->bad_name || !is_token(name);
     if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
         const size_t digits = value != NULL ? strspn(value, "0123456789") : 0;
@@ -50,10 +64,24 @@ static enum MHD_Result see_header(void *user, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-const char *tacet__http_broken(struct MHD_Connection *connection, const char *url) {
-    headers h = {0};
+const char *tacet__http_look(const tacet__upload *up, const char *url, const char *method, const char *version) {
+    struct MHD_Connection *connection = up->connection;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    headers h = {.end = method + (info != NULL ? info->header_size : 0)};
     const char *encoding = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+    /* MHD hands out texts that end at a NUL, and what follows is nobody's: another reader would see more than we do.
+     * They lie in the request as it came, so there must be nothing between two of them. */
+    h.seen = method + strlen(method);
+    see_gap(&h, up->target);
+    if (h.gap || version != up->target + up->target_size + 1) {
+        return "the request line has a NUL in it, or no version";
+    }
+    h.seen = version + strlen(version);
     (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, see_header, &h);
+    see_gap(&h, h.end);
+    if (h.gap) {
+        return "a header has a NUL in it, or goes on in a second line";
+    }
     if (h.bad_name) {
         return "the name of a header is malformed";
     }
