@@ -70,7 +70,7 @@ static void take_answer(tacet__exchange *self, const tacet__response *response) 
 }
 
 static void ask_desk(asked *a, const char *method, const char *path, const char *body, size_t size) {
-    a->exchange = (tacet__exchange){suspend, take_answer};
+    a->exchange = (tacet__exchange){suspend, take_answer, false};
     a->response = (tacet__response){.file = -1};
     (void)pthread_mutex_init(&a->lock, NULL);
     (void)pthread_cond_init(&a->wake, NULL);

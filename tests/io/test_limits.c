@@ -29,14 +29,18 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Knows one token. */
+/* Knows one token. /open needs none; /big is more than a socket takes. */
 static void handler(void *user, const tacet__request *request, tacet__response *response) {
     fixture *f = user;
     atomic_fetch_add(&f->handled, 1);
     const bool known = request->bearer != NULL && strncmp(request->bearer, "good", 4) == 0;
-    response->status = known ? 200 : 401;
-    response->body = strdup("{}");
-    response->body_size = 2;
+    const size_t size = strcmp(request->path, "/big") == 0 ? (size_t)16 << 20 : 2;
+    request->exchange->known = known;
+    response->status = known || strcmp(request->path, "/open") == 0 ? 200 : 401;
+    response->body = calloc(1, size);
+    assert_non_null(response->body);
+    memcpy(response->body, "{}", 2);
+    response->body_size = size;
 }
 
 static void start(fixture *f, tacet__server_settings *settings) {
@@ -321,6 +325,61 @@ static void test_strangers_drain_no_bucket_but_their_own(void **state) {
     tacet__client_close(stranger);
 }
 
+/* A text that nobody knows as a token is no token, also where none is needed. */
+static void test_tokens_that_nobody_knows_win_no_rate(void **state) {
+    enum { BURST = 20 };
+    fixture *f = *state;
+    tacet__server_settings settings;
+    tacet__answer answer = {0};
+    int answered_well = 0;
+    tacet__server_defaults(&settings);
+    settings.address_rate = 1e-6;
+    settings.address_burst = BURST;
+    start(f, &settings);
+    tacet__client *stranger = connect_to(f, "bad");
+    while (answered_well < 2 * BURST &&
+           tacet__client_request(stranger, &answer, "GET", "/open", NULL, NULL) == TACET_OK && answer.status == 200) {
+        answered_well++;
+    }
+    assert_int_equal(answered_well, BURST);
+    assert_int_equal(answer.status, 429);
+    tacet__client_close(stranger);
+}
+
+/* Places are not kept by asking for much and reading nothing. */
+static void test_who_does_not_read_locks_nobody_out(void **state) {
+    enum { PLACES = 20 };
+    static const char REQUEST[] = "GET /big HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\n\r\n";
+    fixture *f = *state;
+    tacet__server_settings settings;
+    tacet__server_counts counts = {0};
+    wire w[PLACES];
+    tacet__server_defaults(&settings);
+    settings.most_connections = settings.most_of_address = PLACES;
+    start(f, &settings);
+    for (size_t i = 0; i < PLACES; i++) {
+        wire_open(&w[i], f, NULL);
+        assert_true(wire_shake(&w[i]));
+        assert_true(gnutls_record_send(w[i].session, REQUEST, sizeof REQUEST - 1) > 0);
+    }
+    while (atomic_load(&f->handled) < PLACES) {
+        (void)usleep(10000);
+    }
+    const double begin = now();
+    long status = -1;
+    while (status != 200 && now() - begin < 5) {
+        status = get(f, NULL, "/v1/live");
+    }
+    print_message("/v1/live in %.3f s beside %d that do not read\n", now() - begin, PLACES);
+    assert_int_equal(status, 200);
+    assert_true(now() - begin < 3);
+    tacet__server_count(f->server, &counts);
+    assert_true(counts.evicted > 0);
+    for (size_t i = 0; i < PLACES; i++) {
+        wire_close(&w[i]);
+    }
+}
+
 static void test_a_second_server_on_the_port_is_refused(void **state) {
     fixture *f = *state;
     tacet__server_settings settings;
@@ -407,6 +466,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_silent_connections_lock_nobody_out, setup, teardown),
         cmocka_unit_test_setup_teardown(test_trickling_ends_at_the_deadline, setup, teardown),
         cmocka_unit_test_setup_teardown(test_strangers_drain_no_bucket_but_their_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tokens_that_nobody_knows_win_no_rate, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_who_does_not_read_locks_nobody_out, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_second_server_on_the_port_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_weak_tls_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_certificate_is_renewed_without_a_stop, setup, teardown),

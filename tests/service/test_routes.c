@@ -234,7 +234,15 @@ static void test_paths_and_tokens(void **state) {
     (void)snprintf(changed, sizeof changed, "%s", owner);
     changed[10] = changed[10] == 'a' ? 'b' : 'a';
     expect(401, "GET", "/v1/studies", changed, "", NULL);
+    /* A text is known as a token where it was found among them, and not where none is needed. */
+    expect(200, "GET", "/v1/ready", changed, "", NULL);
+    assert_false(token_known);
+    expect(404, "GET", "/v1/nothing", changed, "", NULL);
+    assert_false(token_known);
+    expect(200, "GET", "/v1/studies", owner, "", NULL);
+    assert_true(token_known);
     expect(403, "POST", "/v1/studies/toys/suggestions", analyst, "{}", "role");
+    assert_true(token_known);
     expect(403, "POST", "/v1/studies/toys/releases", device, "", "role");
     expect(403, "POST", "/v1/studies/toys/archive", analyst, "", "role");
     expect(403, "GET", "/v1/studies/toys", other, "", "another study");

@@ -42,10 +42,12 @@ static inline const char *fake_argument(const void *peer, const char *name) {
     return NULL;
 }
 
+static bool token_known; /* of the last request, so said the service */
+
 /* The status; the body (NUL-terminated, from malloc) in *out, which is the caller's. */
 static inline unsigned handle(tacet__service *service, const char *method, const char *path, const char *query,
                               const char *token, const char *body, size_t size, char **out) {
-    fake_exchange x = {.exchange = {fake_suspend, fake_answer}};
+    fake_exchange x = {.exchange = {fake_suspend, fake_answer, false}};
     const tacet__request request = {.method = method,
                                     .path = path,
                                     .bearer = token,
@@ -64,6 +66,7 @@ static inline unsigned handle(tacet__service *service, const char *method, const
         (void)pthread_mutex_unlock(&done_lock);
         response = x.response;
     }
+    token_known = x.exchange.known;
     if (out != NULL) {
         *out = response.body;
     } else {

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum phase { ADDED, HEADER, BODY, IN_HAND } phase;
+typedef enum phase { ADDED, HEADER, BODY, IN_HAND, SENDING } phase;
+
+static const double STUCK_SECONDS = 1; /* an answer that is not read after that may have to make room */
+static const double SLOWEST = 8192;    /* bytes a second of an answer, at the least */
 
 struct tacet__peer {
     int fd;
@@ -17,7 +20,7 @@ struct tacet__peer {
     bool finished; /* a request of it was answered */
     bool closing;
     double until; /* deadline; by `phase` */
-    double since; /* of its last answer, or the beginning */
+    double since; /* it is idle or sends its answer; the beginning */
     unsigned char address[TACET__ADDRESS_BYTES];
     tacet__peer *before, *next; /* in the order of arrival */
 };
@@ -90,19 +93,27 @@ static bool same_address(const tacet__peer *peer, const unsigned char *address) 
     return address == NULL || memcmp(peer->address, address, TACET__ADDRESS_BYTES) == 0;
 }
 
+static tacet__peer *older(tacet__peer *a, tacet__peer *b) {
+    return a == NULL || b->since < a->since ? b : a;
+}
+
 /* One that has to go, among all or those of an address; NULL: each has a request in hand. */
-static tacet__peer *choose(const tacet__peers *p, const unsigned char *address) {
+static tacet__peer *choose(const tacet__peers *p, const unsigned char *address, double now) {
     tacet__peer *idle = NULL;
+    tacet__peer *stuck = NULL;
     for (tacet__peer *peer = p->first; peer != NULL; peer = peer->next) {
         if (peer->closing || peer->phase == IN_HAND || peer->phase == ADDED || !same_address(peer, address)) {
             continue;
         }
-        if (!peer->finished) {
+        if (peer->phase == SENDING) {
+            stuck = now - peer->since >= STUCK_SECONDS ? older(stuck, peer) : stuck;
+        } else if (!peer->finished) {
             return peer;
+        } else if (peer->phase == HEADER) {
+            idle = older(idle, peer);
         }
-        idle = peer->phase == HEADER && (idle == NULL || peer->since < idle->since) ? peer : idle;
     }
-    return idle;
+    return stuck != NULL ? stuck : idle;
 }
 
 static size_t count_of(const tacet__peers *p, const unsigned char *address) {
@@ -114,8 +125,8 @@ static size_t count_of(const tacet__peers *p, const unsigned char *address) {
     return count;
 }
 
-static bool make_room(tacet__peers *p, const unsigned char *address) {
-    tacet__peer *peer = choose(p, address);
+static bool make_room(tacet__peers *p, const unsigned char *address, double now) {
+    tacet__peer *peer = choose(p, address, now);
     if (peer != NULL) {
         close_peer(p, peer);
         p->evicted++;
@@ -139,8 +150,8 @@ tacet__peer *tacet__peers_add(tacet__peers *p, int fd, const unsigned char addre
     tacet__peer *peer = NULL;
     (void)pthread_mutex_lock(&p->lock);
     forget_fd(p, fd);
-    bool room = count_of(p, address) < p->limits.most_of_address || make_room(p, address);
-    room = room && (p->count - p->closing < p->limits.most || make_room(p, NULL));
+    bool room = count_of(p, address) < p->limits.most_of_address || make_room(p, address, now);
+    room = room && (p->count - p->closing < p->limits.most || make_room(p, NULL, now));
     peer = room ? TACET__ZALLOC(tacet__peer, 1) : NULL;
     if (peer != NULL) {
         peer->fd = fd;
@@ -182,10 +193,8 @@ static void enter(tacet__peers *p, tacet__peer *peer, phase next, double now, do
         (void)pthread_mutex_lock(&p->lock);
         peer->phase = next;
         peer->until = until;
-        if (next == HEADER) {
-            peer->finished = true;
-            peer->since = now;
-        }
+        peer->finished = peer->finished || next == HEADER;
+        peer->since = next == HEADER || next == SENDING ? now : peer->since;
         (void)pthread_mutex_unlock(&p->lock);
     }
 }
@@ -196,6 +205,10 @@ void tacet__peer_body(tacet__peers *p, tacet__peer *peer, double now) {
 
 void tacet__peer_in_hand(tacet__peers *p, tacet__peer *peer) {
     enter(p, peer, IN_HAND, 0, 0);
+}
+
+void tacet__peer_sending(tacet__peers *p, tacet__peer *peer, double now, double bytes) {
+    enter(p, peer, SENDING, now, now + p->limits.body + bytes / SLOWEST);
 }
 
 void tacet__peer_finished(tacet__peers *p, tacet__peer *peer, double now) {

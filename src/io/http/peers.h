@@ -2,10 +2,11 @@
 /* peers.h - the connections of a server: who they are, what they are doing, how long they may. Ring: io, internal.
  *
  * A connection without a finished request has a deadline for its TLS handshake and header, one with a header a deadline
- * for its body, and one that is idle between two requests a deadline for the next header, so that bytes which trickle
- * in win nobody time. When all places, or those of an address, are taken, the oldest connection without a finished
- * request is closed in favour of the new one; then the one that is idle for the longest time. A request in hand is
- * never cut off.
+ * for its body, one whose answer is on its way a deadline for reading it, and one that is idle between two requests a
+ * deadline for the next header, so that bytes which trickle in or out win nobody time. When all places, or those of an
+ * address, are taken, the oldest connection without a finished request is closed in favour of the new one; then the one
+ * that has not read its answer for the longest time, a second at the least; then the one that is idle for the longest
+ * time. A request in hand is never cut off.
  *
  * Locked by itself. A connection is closed by shutting its socket down; who polls it then closes it, and says so. */
 #ifndef TACET_SRC_IO_HTTP_PEERS_H
@@ -25,7 +26,7 @@ typedef struct tacet__peers_limits {
     size_t most;            /* connections */
     size_t most_of_address; /* of one address (IPv6: of one /64) */
     double handshake;       /* seconds from the connection to the end of its first header */
-    double body;            /* seconds for a body */
+    double body;            /* seconds for a body, and for reading an answer besides those for its size */
     double idle;            /* seconds between an answer and the end of the next header */
 } tacet__peers_limits;
 
@@ -43,9 +44,10 @@ tacet__peer *tacet__peers_started(tacet__peers *peers, int fd);
 void tacet__peers_gone(tacet__peers *peers, tacet__peer *peer); /* frees it; NULL is allowed */
 
 /* What a connection does. */
-void tacet__peer_body(tacet__peers *peers, tacet__peer *peer, double now);     /* its header is complete */
-void tacet__peer_in_hand(tacet__peers *peers, tacet__peer *peer);              /* its request is; no deadline */
-void tacet__peer_finished(tacet__peers *peers, tacet__peer *peer, double now); /* it was answered */
+void tacet__peer_body(tacet__peers *peers, tacet__peer *peer, double now); /* its header is complete */
+void tacet__peer_in_hand(tacet__peers *peers, tacet__peer *peer);          /* its request is; no deadline */
+void tacet__peer_sending(tacet__peers *peers, tacet__peer *peer, double now, double bytes); /* its answer is ready */
+void tacet__peer_finished(tacet__peers *peers, tacet__peer *peer, double now);              /* and was sent */
 const unsigned char *tacet__peer_address(const tacet__peer *peer);
 
 /* Closes whatever is over its deadline; with `all_idle`, whatever has no request in hand. */

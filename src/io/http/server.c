@@ -71,11 +71,13 @@ static void guard(struct MHD_Response *out, const tacet__response *response) {
     }
 }
 
-static enum MHD_Result reply(struct MHD_Connection *connection, tacet__response *response, bool close_after) {
+static enum MHD_Result reply(const tacet__upload *up, tacet__response *response, bool close_after) {
     struct MHD_Response *out = NULL;
+    double bytes = (double)response->body_size;
     if (response->file >= 0) {
         struct stat st;
         if (fstat(response->file, &st) == 0) {
+            bytes = (double)st.st_size;
             out = MHD_create_response_from_fd64((uint64_t)st.st_size, response->file); /* closes it */
         }
         if (out == NULL) {
@@ -101,16 +103,18 @@ static enum MHD_Result reply(struct MHD_Connection *connection, tacet__response 
         (void)snprintf(seconds, sizeof seconds, "%u", response->retry_after);
         (void)MHD_add_response_header(out, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
     }
-    const enum MHD_Result result = MHD_queue_response(connection, response->status != 0 ? response->status : 500, out);
+    tacet__peer_sending(up->server->peers, up->peer, tacet__now(), bytes);
+    const enum MHD_Result result =
+        MHD_queue_response(up->connection, response->status != 0 ? response->status : 500, out);
     MHD_destroy_response(out);
     return result;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *detail,
-                              unsigned retry_after, bool close_after) {
+static enum MHD_Result refuse(const tacet__upload *up, unsigned status, const char *detail, unsigned retry_after,
+                              bool close_after) {
     tacet__response response = {.file = -1, .retry_after = retry_after};
     tacet__problem(&response, status, NULL, detail);
-    return response.body != NULL ? reply(connection, &response, close_after) : MHD_NO;
+    return response.body != NULL ? reply(up, &response, close_after) : MHD_NO;
 }
 
 static void count(tacet__server *server, uint64_t *what) {
@@ -119,18 +123,17 @@ static void count(tacet__server *server, uint64_t *what) {
     (void)pthread_mutex_unlock(&server->lock);
 }
 
-static enum MHD_Result refuse_upload(tacet__server *server, struct MHD_Connection *connection,
-                                     const tacet__upload *up) {
+static enum MHD_Result refuse_upload(tacet__server *server, const tacet__upload *up) {
     switch (up->refused) {
     case MHD_HTTP_BAD_REQUEST:
         count(server, &server->counts.malformed);
-        return refuse(connection, up->refused, up->why, 0, true);
+        return refuse(up, up->refused, up->why, 0, true);
     case MHD_HTTP_CONTENT_TOO_LARGE:
         count(server, &server->counts.too_large);
-        return refuse(connection, up->refused, "the body is too large", 0, false);
+        return refuse(up, up->refused, "the body is too large", 0, false);
     default:
         count(server, &server->counts.overloaded);
-        return refuse(connection, up->refused, "too many requests are being read", 1, false);
+        return refuse(up, up->refused, "too many requests are being read", 1, false);
     }
 }
 
@@ -149,7 +152,7 @@ static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *
     up->why = tacet__http_look(up, url, method, version);
     if (up->why != NULL) {
         up->refused = MHD_HTTP_BAD_REQUEST;
-        return refuse_upload(server, connection, up); /* whatever follows is not read */
+        return refuse_upload(server, up); /* whatever follows is not read */
     }
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const unsigned long long size = length != NULL ? strtoull(length, NULL, 10) : 0;
@@ -160,7 +163,7 @@ static enum MHD_Result first_look(tacet__server *server, struct MHD_Connection *
      * and thrown away first. */
     up->refused = MHD_HTTP_CONTENT_TOO_LARGE;
     if (size > DROPPED_MOST) {
-        return refuse_upload(server, connection, up);
+        return refuse_upload(server, up);
     }
     return MHD_YES;
 }
@@ -214,13 +217,13 @@ static void suspend(tacet__exchange *self) {
     MHD_suspend_connection(up->connection);
 }
 
-/* A token that was not refused is known from then on, and has a bucket of its own. */
+/* A token that the handler knows has a bucket of its own from then on. Where none is needed, any text would do. */
 static void learn_token(tacet__server *server, const tacet__upload *up, unsigned status) {
     if (up->token != 0) {
         (void)pthread_mutex_lock(&server->lock);
         if (status == MHD_HTTP_UNAUTHORIZED) {
             tacet__buckets_forget(&server->tokens, up->token);
-        } else if (status < 500 && !tacet__buckets_known(&server->tokens, up->token)) {
+        } else if (up->exchange.known && !tacet__buckets_known(&server->tokens, up->token)) {
             (void)tacet__buckets_take(&server->tokens, up->token, server->settings.rate, server->settings.burst,
                                       tacet__now());
         }
@@ -253,12 +256,11 @@ static const char *cookie(const void *peer, const char *name) {
     return MHD_lookup_connection_value((struct MHD_Connection *)(size_t)peer, MHD_COOKIE_KIND, name);
 }
 
-static enum MHD_Result reply_or_excuse(struct MHD_Connection *connection, tacet__response *response) {
+static enum MHD_Result reply_or_excuse(const tacet__upload *up, tacet__response *response) {
     if (response->file < 0 && response->body == NULL) {
-        return refuse(connection, response->status >= 400 ? response->status : 500, "no answer could be made", 0,
-                      false);
+        return refuse(up, response->status >= 400 ? response->status : 500, "no answer could be made", 0, false);
     }
-    return reply(connection, response, false);
+    return reply(up, response, false);
 }
 
 /* The common name of the client's certificate, when it sent one that the configured authority signed. */
@@ -347,10 +349,10 @@ static bool is_probe(const char *url, const char *method) {
     return (strcmp(url, "/v1/live") == 0 || strcmp(url, "/v1/ready") == 0) && strcmp(method, "GET") == 0;
 }
 
-static enum MHD_Result say_alive(struct MHD_Connection *connection) {
+static enum MHD_Result say_alive(const tacet__upload *up) {
     tacet__response response = {.status = 200, .file = -1, .body = strdup("{\"status\":\"live\"}\n")};
     response.body_size = response.body != NULL ? strlen(response.body) : 0;
-    return response.body != NULL ? reply(connection, &response, false) : MHD_NO;
+    return response.body != NULL ? reply(up, &response, false) : MHD_NO;
 }
 
 static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *connection, const char *url,
@@ -372,7 +374,7 @@ static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *co
     }
     if (server->client_certificates && client_name(connection, name)) {
         request.certificate = name;
-        up->token = up->token != 0 ? up->token : tacet__buckets_key(&server->tokens, name, strlen(name));
+        up->token = tacet__buckets_key(&server->tokens, name, strlen(name)); /* whatever token stands beside it */
     }
     const verdict v = within_rate(server, up);
     if (v == SLOW && slow_down(server, up)) {
@@ -380,10 +382,10 @@ static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *co
     }
     if (v == REFUSE || (up->slowed && !is_probe(url, method))) {
         count(server, &server->counts.too_many);
-        return refuse(connection, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests", 1, false);
+        return refuse(up, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests", 1, false);
     }
     if (strcmp(url, "/v1/live") == 0 && strcmp(method, "GET") == 0) {
-        return say_alive(connection);
+        return say_alive(up);
     }
     request.body = up->body != NULL ? up->body : "";
     request.body_size = up->size;
@@ -392,13 +394,13 @@ static enum MHD_Result dispatch(tacet__server *server, struct MHD_Connection *co
         return MHD_YES;
     }
     learn_token(server, up, response.status);
-    return reply_or_excuse(connection, &response);
+    return reply_or_excuse(up, &response);
 }
 
 void *tacet__http_begin(void *user, const char *target, struct MHD_Connection *connection) {
     tacet__upload *up = TACET__ZALLOC(tacet__upload, 1);
     if (up != NULL) {
-        *up = (tacet__upload){.exchange = {suspend, answer_late},
+        *up = (tacet__upload){.exchange = {suspend, answer_late, false},
                               .server = user,
                               .connection = connection,
                               .target = target,
@@ -427,10 +429,10 @@ enum MHD_Result tacet__http_answer(void *user, struct MHD_Connection *connection
     if (up->answered) {
         tacet__response late = up->late;
         up->late = (tacet__response){.file = -1};
-        return reply_or_excuse(connection, &late);
+        return reply_or_excuse(up, &late);
     }
     if (up->refused != 0) {
-        return refuse_upload(server, connection, up);
+        return refuse_upload(server, up);
     }
     return dispatch(server, connection, url, method, up);
 }

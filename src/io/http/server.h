@@ -4,9 +4,9 @@
  * TLS is not optional. What one party can take is limited: connections in all and of an address, seconds for a
  * handshake, a header and a body, bytes of a body and of all bodies, requests a second of a token and of an address.
  * What breaks a limit is answered with a problem (problem.h) or closed, and never reaches the handler. Requests that
- * two readers might read differently (two lengths, a length beside a transfer encoding, no host, a NUL in the path) are
- * refused. GET /v1/live is answered here, from nothing but the process. The handler runs on several threads at once and
- * must not block: what takes time is done elsewhere, while the exchange is suspended. */
+ * two readers might read differently (two lengths, a length beside a transfer encoding, no host, a NUL) are refused.
+ * GET /v1/live is answered here, from nothing but the process. The handler runs on several threads at once and must not
+ * block: what takes time is done elsewhere, while the exchange is suspended. */
 #ifndef TACET_SRC_IO_HTTP_SERVER_H
 #define TACET_SRC_IO_HTTP_SERVER_H
 
@@ -23,6 +23,7 @@ typedef struct tacet__response tacet__response;
 typedef struct tacet__exchange {
     void (*suspend)(struct tacet__exchange *self);
     void (*answer)(struct tacet__exchange *self, const tacet__response *response);
+    bool known; /* set before the answer: the request's token or certificate is one that the handler knows */
 } tacet__exchange;
 
 typedef struct tacet__request {
@@ -67,9 +68,9 @@ typedef struct tacet__server_settings {
     unsigned most_connections;
     unsigned most_of_address;   /* connections of one address (IPv6: of one /64) */
     unsigned handshake_seconds; /* from the connection to the end of its first header */
-    unsigned body_seconds;      /* from the end of a header to that of its body */
-    unsigned idle_seconds;      /* from an answer to the end of the next header */
-    double rate; /* requests a second of a token that the handler knows (did not answer 401); above: 429 */
+    unsigned body_seconds; /* from the end of a header to that of its body; for reading an answer, besides 8 KiB/s */
+    unsigned idle_seconds; /* from an answer to the end of the next header */
+    double rate;           /* requests a second of a token that the handler knows (exchange); above: 429 */
     double burst;
     double address_rate; /* requests a second of an address without such a token; above: 429, a second late */
     double address_burst;

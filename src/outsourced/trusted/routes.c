@@ -253,6 +253,9 @@ void tacet__curator_handle(void *user, const tacet__request *request, tacet__res
         refuse(response, 401, "a valid token or client certificate is needed");
         return;
     }
+    if (request->exchange != NULL) {
+        request->exchange->known = true;
+    }
     bool path_exists = false;
     for (size_t i = 0; i < sizeof ROUTES / sizeof ROUTES[0]; i++) {
         if (matches(ROUTES[i].path, request->path)) {

@@ -141,6 +141,7 @@ void tacet__call_answer(tacet__call *c, const tacet__response *response) {
     if (tacet__watch_end(tacet__engine_watchdog(c->service->engine), &c->watch)) {
         tacet__exchange *exchange = c->request.exchange;
         note(c, response->status);
+        exchange->known = c->token_status == TACET_OK;
         free_call(c);
         exchange->answer(exchange, response);
     } else { /* the client was told to try again */
@@ -156,6 +157,7 @@ void tacet__call_end(tacet__call *c, tacet__response *response) {
         return;
     }
     note(c, response->status);
+    c->request.exchange->known = c->token_status == TACET_OK;
     free_call(c);
 }
 

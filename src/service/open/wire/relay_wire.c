@@ -99,6 +99,7 @@ void tacet__relay_handle(void *user, const tacet__request *request, tacet__respo
         tacet__refuse(response, 403, "forbidden", "a certificate of a server of this store is needed");
         return;
     }
+    request->exchange->known = true;
     if (strcmp(request->path, TACET__RELAY_PATH) != 0 || strcmp(request->method, "POST") != 0) {
         tacet__refuse(response, 404, NULL, "no such path");
         return;
