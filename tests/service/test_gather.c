@@ -246,8 +246,8 @@ static void test_engine_on_a_failing_disk(void **state) {
     }
 }
 
-/* An engine that loses its power at the n-th operation, with turns that are written while others are synced: it says
- * each round as it is answered. Asked again, each of them is there. */
+/* An engine of many studies that loses its power at the n-th operation says each round as it is answered. Asked again,
+ * each of them is there. */
 enum { WAVES = 5 };
 static int acknowledgements;
 static tacet__job *waves[STUDIES * WAVES];
@@ -305,7 +305,7 @@ static bool waves_of_child(long wave, long n, fault_action action, bool *said) {
     return WIFEXITED(code);
 }
 
-static void test_power_cuts_while_turns_overlap(void **state) {
+static void test_power_cuts_lose_nothing_that_was_answered(void **state) {
     const tacet__engine_settings settings = engine_settings();
     const fault_action actions[] = {FAULT_POWER, FAULT_POWER_HALF, FAULT_KILL};
     size_t kept = 0;
@@ -469,7 +469,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_others_commits_are_seen, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_lists_hold_up_no_other_study, store_setup, store_teardown),
         cmocka_unit_test_setup_teardown(test_engine_on_a_failing_disk, store_setup, store_teardown),
-        cmocka_unit_test_setup_teardown(test_power_cuts_while_turns_overlap, store_setup, store_teardown),
+        cmocka_unit_test_setup_teardown(test_power_cuts_lose_nothing_that_was_answered, store_setup, store_teardown),
     };
     (void)unsetenv("TACET_TEST_POSTGRES");
     fault_vfs_register();

@@ -17,12 +17,10 @@ typedef struct tacet__backend {
     tacet_status (*commit)(tacet__db *db, tacet_error *err);
     void (*rollback)(tacet__db *db);
     tacet_status (*settle)(tacet__db *db, tacet_error *err); /* NULL: a commit that can be seen is durable */
-    uint64_t (*committed)(tacet__db *db);                    /* NULL: 0, and nothing to sync */
-    tacet_status (*sync)(tacet__db *db, uint64_t commit, tacet_error *err);
-    uint64_t (*version)(tacet__db *db);                     /* NULL: not known */
-    tacet_status (*touch)(tacet__db *db, tacet_error *err); /* a write without effect, in a transaction */
-    tacet_status (*erase)(tacet__db *db, tacet_error *err); /* NULL: nothing is done */
-    tacet_status (*forget)(tacet__db *db);                  /* likewise */
+    uint64_t (*version)(tacet__db *db);                      /* NULL: not known */
+    tacet_status (*touch)(tacet__db *db, tacet_error *err);  /* a write without effect, in a transaction */
+    tacet_status (*erase)(tacet__db *db, tacet_error *err);  /* NULL: nothing is done */
+    tacet_status (*forget)(tacet__db *db);                   /* likewise */
     tacet_status (*relax)(tacet__db *db, bool relaxed, tacet_error *err);
     tacet_status (*prepare)(tacet__db *db, tacet__query **out, const char *sql, tacet_error *err);
     void (*free_query)(tacet__query *query);

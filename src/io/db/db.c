@@ -83,14 +83,6 @@ void tacet__db_rollback(tacet__db *db) {
     db->backend->rollback(db);
 }
 
-uint64_t tacet__db_committed(tacet__db *db) {
-    return db->backend->committed != NULL ? db->backend->committed(db) : 0;
-}
-
-tacet_status tacet__db_sync(tacet__db *db, uint64_t commit, tacet_error *err) {
-    return db->backend->sync != NULL ? db->backend->sync(db, commit, err) : TACET_OK;
-}
-
 uint64_t tacet__db_version(tacet__db *db) {
     return db->backend->version != NULL ? db->backend->version(db) : 0;
 }

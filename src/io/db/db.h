@@ -76,14 +76,9 @@ uint64_t tacet__db_version(tacet__db *db);
 /* Writes something durably, and changes nothing: OK says that a transaction could be written now. Needs no table, and
  * no right but that to connect. Not inside a transaction. */
 tacet_status tacet__db_probe(tacet__db *db, tacet_error *err);
-/* For what can be made again, or is synced later: following transactions, until it is taken back, are atomic but not
- * synced when they return. Not inside a transaction. */
+/* For what can be made again: following transactions, until it is taken back, are atomic but not synced when they
+ * return. Not inside a transaction. */
 tacet_status tacet__db_relax(tacet__db *db, bool relaxed, tacet_error *err);
-/* The number of this connection's last commit, for tacet__db_sync of any connection of this process to the same store.
- * 0: none, or commits are durable when they return. */
-uint64_t tacet__db_committed(tacet__db *db);
-/* OK: that commit is durable, and all before it. IO: unknown, for all that waited for this sync. */
-tacet_status tacet__db_sync(tacet__db *db, uint64_t commit, tacet_error *err);
 
 /* For what is to be forgotten. `erase`: from now on this connection overwrites what it deletes. `forget`: what was
  * deleted leaves the log as well, by moving the log into the file and cutting it off; BUSY, at once, while another

@@ -31,7 +31,6 @@ typedef struct store {
     uint64_t busy_ms;
     tacet__sqlite_group *group; /* NULL: alone; every commit syncs by itself */
     bool turn;                  /* it writes now */
-    uint64_t committed;         /* the group's number of its last commit */
     bool relaxed;
 } store;
 
@@ -354,17 +353,8 @@ static tacet_status commit(tacet__db *base, tacet_error *err) {
     if (!db->turn) {
         return TACET_OK;
     }
-    db->committed = leave_turn(db, true);
-    return db->relaxed ? TACET_OK : sync_up_to(db, db->committed, err);
-}
-
-static uint64_t committed(tacet__db *base) {
-    return ((const store *)base)->committed;
-}
-
-static tacet_status sync_commit(tacet__db *base, uint64_t commit, tacet_error *err) {
-    store *db = (store *)base;
-    return db->group != NULL && commit > 0 ? sync_up_to(db, commit, err) : TACET_OK;
+    const uint64_t number = leave_turn(db, true);
+    return db->relaxed ? TACET_OK : sync_up_to(db, number, err);
 }
 
 static tacet_status settle(tacet__db *base, tacet_error *err) {
@@ -524,8 +514,6 @@ static const tacet__backend SQLITE = {
     .commit = commit,
     .rollback = rollback,
     .settle = settle,
-    .committed = committed,
-    .sync = sync_commit,
     .version = version,
     .touch = touch,
     .erase = erase,

@@ -26,14 +26,14 @@ typedef struct tacet__worker {
     bool asked;                   /* it is among them */
     tacet__job *first, *last;
     size_t queued;
-    size_t bytes; /* of what is queued or in hand */
+    size_t bytes;   /* of what is queued, and … */
+    size_t in_hand; /* of the jobs that were taken last */
 } tacet__worker;
 
 /* A batch of one study, from its jobs to their answers. */
 typedef struct tacet__turn {
     tacet__worker *worker;
     tacet__job *jobs; /* NULL: they were answered */
-    size_t bytes;     /* of all that it was begun with */
     bool idle;        /* no more wait */
     bool kept;        /* it was stored, or nothing was to be */
     uint64_t done;
@@ -57,17 +57,8 @@ void tacet__worker_submit(tacet__worker *worker, tacet__job *job);
 tacet__worker *tacet__worker_create(const tacet__engine_settings *settings, const char *name); /* NULL: no memory */
 void tacet__worker_free(tacet__worker *worker);
 void tacet__worker_run(tacet__worker *worker, tacet__job *jobs); /* each is answered, or waits */
-/* One that is not in memory is loaded in a transaction of its own, and one that was the end of a common transaction is
- * not let in again before it has shown that it can be stored: so no study is the end of the others more than once. */
-bool tacet__worker_can_share(const tacet__worker *worker);
-/* Several that share `store`, in one transaction. Nothing is answered before *commit, set where something was written,
- * and all commits before it are synced; then by tacet__worker_answer. */
-void tacet__worker_run_together(tacet__turn *turns, size_t count, tacet__studies *store, uint64_t *commit);
-/* On any thread, where nobody waits for the study, and nothing is left to be done. lost: not NULL when the sync failed;
- * then the replica must be unloaded, by the lane's thread. */
-void tacet__worker_answer(tacet__turn *turn, const tacet_error *lost);
-bool tacet__worker_answers_anywhere(const tacet__turn *turn);
-void tacet__worker_answer_waiting(tacet__worker *worker); /* what the turn had to tell them */
+/* The same for several that share `store`, in one transaction. */
+void tacet__worker_run_together(tacet__turn *turns, size_t count, tacet__studies *store);
 void tacet__worker_fail(tacet__worker *worker, tacet__job *jobs, const tacet_error *err);
 /* Jobs whose client waits no more are answered; the others. */
 tacet__job *tacet__worker_leave_out_late(tacet__job *jobs);

@@ -91,7 +91,9 @@ static void settle(tacet__worker *w, tacet__job *job, const tacet_error *failure
     job->done(job);
 }
 
-static void note_failure(const tacet__worker *w, const tacet_error *err, tacet_error *failure) {
+/* Whether it was stored or not, the store knows; what is in memory may be ahead of it. */
+static void give_up(tacet__worker *w, const tacet_error *err, tacet_error *failure) {
+    tacet__replica_unload(&w->r);
     tacet__metrics_add(&w->r.settings->metrics->failures, 1);
     log_failure(w, "a batch was not stored", err);
     *failure = *err;
@@ -99,12 +101,6 @@ static void note_failure(const tacet__worker *w, const tacet_error *err, tacet_e
         failure->status == TACET_INVALID || failure->status == TACET_NOT_FOUND) {
         failure->status = TACET_IO; /* no fault of the client's */
     }
-}
-
-/* Whether it was stored or not, the store knows; what is in memory may be ahead of it. */
-static void give_up(tacet__worker *w, const tacet_error *err, tacet_error *failure) {
-    tacet__replica_unload(&w->r);
-    note_failure(w, err, failure);
 }
 
 /* Commits when something was written. *failure is what befell the whole batch. */
@@ -297,7 +293,7 @@ void tacet__worker_poll(tacet__worker *w) {
     tacet__waiting_answer(&w->r, w->damaged);
 }
 
-void tacet__worker_answer_waiting(tacet__worker *w) {
+static void answer_waiting(tacet__worker *w) {
     if (tacet__waiting_behind(&w->r)) {
         tacet__worker_poll(w);
     } else {
@@ -315,15 +311,26 @@ void tacet__worker_run(tacet__worker *w, tacet__job *jobs) {
                    : run_here(w, jobs);
     }
     tacet__worker_fail(w, jobs, &moving);
-    tacet__worker_answer_waiting(w);
+    answer_waiting(w);
 }
 
-bool tacet__worker_can_share(const tacet__worker *w) {
-    return w->r.loaded && !w->alone;
-}
-
-void tacet__worker_run_together(tacet__turn *turns, size_t count, tacet__studies *store, uint64_t *commit) {
+/* Those that are not in memory yet are loaded in a transaction of their own, and one that was the end of such a common
+ * transaction is not let in again before it has shown that it can be stored: so no study is the end of the others more
+ * than once. */
+void tacet__worker_run_together(tacet__turn *turns, size_t count, tacet__studies *store) {
     tacet_error err = {0};
+    size_t ready = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!turns[i].worker->r.loaded || turns[i].worker->alone) {
+            tacet__worker_run(turns[i].worker, turns[i].jobs);
+            turns[i].jobs = NULL;
+        } else {
+            ready++;
+        }
+    }
+    if (ready == 0) {
+        return;
+    }
     tacet_status status = tacet__studies_gather(store, &err);
     const bool begun = status == TACET_OK;
     for (size_t i = 0; i < count; i++) {
@@ -337,30 +344,16 @@ void tacet__worker_run_together(tacet__turn *turns, size_t count, tacet__studies
             t->jobs = NULL;
         }
     }
-    status = begun ? tacet__studies_gathered_later(store, commit, &err) : status;
-    for (size_t i = 0; i < count && status != TACET_OK; i++) {
+    status = begun ? tacet__studies_gathered(store, &err) : status;
+    for (size_t i = 0; i < count; i++) {
         tacet__turn *t = &turns[i];
-        if (t->jobs != NULL && t->kept) {
+        if (t->jobs != NULL && t->kept && status != TACET_OK) {
             t->kept = false;
             give_up(t->worker, &err, &t->failure);
         }
+        answer(t);
+        answer_waiting(t->worker);
     }
-}
-
-bool tacet__worker_answers_anywhere(const tacet__turn *t) {
-    const tacet__job *job = t->jobs;
-    while (job != NULL && job->kind != TACET__JOB_ARCHIVE && job->kind != TACET__JOB_EXTEND && !(job->wait > 0)) {
-        job = job->next;
-    }
-    return job == NULL && t->worker->r.waiting == NULL;
-}
-
-void tacet__worker_answer(tacet__turn *t, const tacet_error *lost) {
-    if (lost != NULL && t->jobs != NULL && t->kept) {
-        t->kept = false;
-        note_failure(t->worker, lost, &t->failure);
-    }
-    answer(t);
 }
 
 /* --- beside batches ----------------------------------------------------------------------------------------------- */

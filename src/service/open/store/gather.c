@@ -86,9 +86,7 @@ tacet_status tacet__studies_gather(tacet__studies *studies, tacet_error *err) {
     if (tacet__db_shared(half->db)) {
         return tacet__fail(err, TACET_DENIED, "studies in PostgreSQL have a lock each");
     }
-    tacet_status status = tacet__half_relax(half, true, err); /* it is synced by its number */
-    status = status != TACET_OK ? status : tacet__db_begin_rows(half->db, err);
-    studies->touched = false;
+    tacet_status status = tacet__part_begin(studies, half, err);
     studies->gathering = status == TACET_OK;
     studies->gathered_changes = studies->gathered_unsettled = studies->gathered_lost = false;
     const uint64_t version = status == TACET_OK ? tacet__db_version(half->db) : 0;
@@ -99,7 +97,7 @@ tacet_status tacet__studies_gather(tacet__studies *studies, tacet_error *err) {
     return status;
 }
 
-tacet_status tacet__studies_gathered_later(tacet__studies *studies, uint64_t *commit, tacet_error *err) {
+tacet_status tacet__studies_gathered(tacet__studies *studies, tacet_error *err) {
     tacet__half *half = &studies->open;
     if (!studies->gathering) {
         return tacet__fail(err, TACET_STATE, "no transaction of several studies is open");
@@ -111,25 +109,14 @@ tacet_status tacet__studies_gathered_later(tacet__studies *studies, uint64_t *co
         begin_era(studies);
         return tacet__fail(err, TACET_IO, "the transaction of several studies was lost");
     }
-    if (!studies->gathered_changes) {
-        tacet__db_rollback(half->db);
-        studies->version = tacet__db_version(half->db);
-        return studies->gathered_unsettled ? tacet__db_settle(half->db, err) : TACET_OK;
+    if (studies->gathered_changes) {
+        const tacet_status status = tacet__db_commit(half->db, err);
+        if (status == TACET_OK) {
+            studies->version = tacet__db_version(half->db);
+        }
+        return status;
     }
-    const tacet_status status = tacet__db_commit(half->db, err);
-    if (status == TACET_OK) {
-        *commit = tacet__db_committed(half->db);
-        studies->version = tacet__db_version(half->db);
-    }
-    return status;
-}
-
-tacet_status tacet__studies_sync(tacet__studies *studies, uint64_t commit, tacet_error *err) {
-    return tacet__db_sync(studies->open.db, commit, err);
-}
-
-tacet_status tacet__studies_gathered(tacet__studies *studies, tacet_error *err) {
-    uint64_t commit = 0;
-    const tacet_status status = tacet__studies_gathered_later(studies, &commit, err);
-    return status == TACET_OK ? tacet__studies_sync(studies, commit, err) : status;
+    tacet__db_rollback(half->db);
+    studies->version = tacet__db_version(half->db);
+    return studies->gathered_unsettled ? tacet__db_settle(half->db, err) : TACET_OK;
 }

@@ -217,10 +217,6 @@ tacet_status tacet__studies_gather(tacet__studies *studies, tacet_error *err);
 /* OK: all parts that were committed are durable, and so is what the others rest on. Anything else: unknown, for each of
  * them. */
 tacet_status tacet__studies_gathered(tacet__studies *studies, tacet_error *err);
-/* The same, but what was committed is durable only once tacet__studies_sync, of any handle of this process and on any
- * thread, returns OK for *commit, which is set where something was. */
-tacet_status tacet__studies_gathered_later(tacet__studies *studies, uint64_t *commit, tacet_error *err);
-tacet_status tacet__studies_sync(tacet__studies *studies, uint64_t commit, tacet_error *err);
 
 /* What a token, or a person, has of a study. */
 typedef enum tacet__holder_kind { TACET__HOLDER_TOKEN = 1, TACET__HOLDER_PERSON = 2 } tacet__holder_kind;
