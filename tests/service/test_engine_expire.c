@@ -94,6 +94,31 @@ static void test_moma(void **state) {
     tacet__engine_close(e);
 }
 
+/* A clock that was ahead for a while neither keeps tickets open when it is right again, nor those behind one that was
+ * taken meanwhile. */
+static void test_a_clock_that_jumps(void **state) {
+    enum { DAYS = 10 * 86400 };
+    const double set[] = {0.1, 0, 0.9, 0};
+    add_study(TOYS);
+    tacet__engine *e = open_at(DAYS);
+    const answer first = ask_suggestion(e, "toys", NULL, set, 2);
+    ahead = 0;
+    const answer future = ask_suggestion(e, "toys", NULL, set, 2);
+    raw_sql(true, "UPDATE event SET time = time + 1000000 WHERE kind = 1 AND place IN (SELECT max(place) FROM event)");
+    const answer behind = ask_suggestion(e, "toys", NULL, set, 2);
+    assert_int_equal(behind.status, TACET_OK);
+    ahead = SECONDS + 1;
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
+    assert_true(look_at(e, "toys", first.ticket, 0).expired);
+    assert_false(look_at(e, "toys", future.ticket, 0).expired);
+    assert_true(look_at(e, "toys", behind.ticket, 0).expired);
+    /* And it goes once its own time has come. */
+    ahead = 1000000 + SECONDS + 1;
+    assert_int_equal(ask_suggestion(e, "toys", NULL, set, 2).status, TACET_OK);
+    assert_true(look_at(e, "toys", future.ticket, 0).expired);
+    tacet__engine_close(e);
+}
+
 static void *look_long(void *user) {
     answer *a = user;
     tacet__engine *e = open_engine();
@@ -172,6 +197,7 @@ static void test_a_day(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
-    const struct CMUnitTest tests[] = {TEST(test_moma), TEST(test_many), TEST(test_never), TEST(test_a_day)};
+    const struct CMUnitTest tests[] = {TEST(test_moma), TEST(test_a_clock_that_jumps), TEST(test_many),
+                                       TEST(test_never), TEST(test_a_day)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,34 +37,54 @@ static tacet_status give_up(tacet__replica *r, tacet__batch *b, const tacet__sug
     return status;
 }
 
-/* The suggestions that wait, oldest first, up to the first that is young enough. */
-static tacet_status expire_some(tacet__replica *r, tacet__batch *b, uint64_t now, bool *more) {
+/* The suggestions that wait, oldest first, up to the first that is young enough. One from the future was taken while
+ * the clock was ahead: it stays, and holds up none behind it; only what lies before it is settled. */
+typedef struct expiry {
+    uint64_t now, after;
+    bool more, skipped;
+} expiry;
+
+static void settle(tacet__replica *r, const expiry *x, uint64_t seq) {
+    r->settled = x->skipped ? r->settled : seq;
+}
+
+static tacet_status expire_some(tacet__replica *r, tacet__batch *b, expiry *x) {
     enum { MOST = 64 };
     tacet__suggestion s[MOST];
     size_t count = MOST;
-    tacet_status status = tacet__studies_waiting(r->store, &r->study, s, &count, r->settled, &b->err);
-    *more = count == MOST;
+    tacet_status status = tacet__studies_waiting(r->store, &r->study, s, &count, x->after, &b->err);
+    x->more = count == MOST;
     for (size_t i = 0; status == TACET_OK && i < count; i++) {
-        if (now < s[i].event.time || now - s[i].event.time < r->def.ticket_seconds) {
-            r->settled = s[i].event.seq - 1;
-            r->next_due = s[i].event.time + r->def.ticket_seconds;
-            *more = false;
+        const tacet__event *e = &s[i].event;
+        x->after = e->seq;
+        if (x->now < e->time) {
+            settle(r, x, e->seq - 1);
+            x->skipped = true;
+        } else if (x->now - e->time < r->def.ticket_seconds) {
+            settle(r, x, e->seq - 1);
+            r->next_due = e->time + r->def.ticket_seconds;
+            x->more = false;
             return TACET_OK;
+        } else {
+            status = give_up(r, b, &s[i]);
+            settle(r, x, e->seq);
         }
-        status = give_up(r, b, &s[i]);
-        r->settled = s[i].event.seq;
     }
-    if (status == TACET_OK && !*more) {
-        r->settled = r->study.head;
-        r->next_due = now + r->def.ticket_seconds; /* whatever is suggested from now on is younger */
+    if (status == TACET_OK && !x->more) {
+        settle(r, x, r->study.head);
+        r->next_due = x->now + r->def.ticket_seconds; /* whatever is suggested from now on is younger */
     }
     return status;
 }
 
+/* A time that is further ahead than any ticket's was set while the clock was. */
+static bool none_is_due(const tacet__replica *r, uint64_t now) {
+    return now < r->next_due && r->next_due - now <= r->def.ticket_seconds;
+}
+
 tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error *err) {
     tacet__batch b = {0};
-    bool more = true;
-    if (r->loaded && (r->def.ticket_seconds == 0 || now < r->next_due)) {
+    if (r->loaded && (r->def.ticket_seconds == 0 || none_is_due(r, now))) {
         return TACET_OK;
     }
     tacet_status status = tacet__replica_begin(r, err);
@@ -72,8 +92,9 @@ tacet_status tacet__replica_expire(tacet__replica *r, uint64_t now, tacet_error 
         return status;
     }
     if (r->def.ticket_seconds > 0 && r->study.state == TACET__STUDY_ACTIVE) {
-        while (status == TACET_OK && more) {
-            status = expire_some(r, &b, now, &more);
+        expiry x = {.now = now, .after = r->settled, .more = true};
+        while (status == TACET_OK && x.more) {
+            status = expire_some(r, &b, &x);
         }
         if (status == TACET_OK && b.wrote) {
             status = tacet__studies_commit(r->store, &b.err);
